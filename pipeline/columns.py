@@ -1,0 +1,304 @@
+"""The vocabulary: every column's name, headings, kind, choices and meaning.
+
+One table for everyone. The reader recognises headings and values by it, the template is drawn from
+it, and the result workbook takes its headings from it; so a word that is added here is understood,
+offered and written everywhere at once.
+
+>>> COLUMN["charge"].heading("zh")
+'费用类型'
+>>> [choice.name for choice in COLUMN["market"].choices]
+['domestic', 'international']
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+Lang = Literal["en", "zh"]
+LANGS: tuple[Lang, ...] = ("en", "zh")
+
+
+class Kind(StrEnum):
+    """How a column's cells are read and written."""
+
+    TEXT = "text"
+    TICKET = "ticket"  # 13 digits, kept as text
+    MONEY = "money"  # main unit with at most two decimals; whole minor units inside
+    DATE = "date"  # a calendar day of the carrier's time zone
+    CHOICE = "choice"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One permitted value of a column, with the words that mean it."""
+
+    name: str
+    zh: str
+    variants: tuple[str, ...] = ()
+
+    def word(self, lang: Lang) -> str:
+        """The value as a person reads it in a workbook of that language."""
+        return self.zh if lang == "zh" else self.name
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the input, as interface.md ("Input columns") has it."""
+
+    name: str
+    zh: str
+    kind: Kind
+    en_meaning: str
+    zh_meaning: str
+    choices: tuple[Choice, ...] = ()
+    variants: tuple[str, ...] = ()
+    width: int = 14  # characters, in the workbooks that we write
+
+    def heading(self, lang: Lang) -> str:
+        """The heading that we write; the reader knows both languages and the variants."""
+        return self.zh if lang == "zh" else self.name
+
+    def meaning(self, lang: Lang) -> str:
+        """What the column holds, for the template's notes."""
+        return self.zh_meaning if lang == "zh" else self.en_meaning
+
+
+CHARGES = (
+    Choice("ticket_fare", "机票款", ("ticket fare", "fare", "机票", "票款", "机票费", "机票费用")),
+    Choice("refund", "退票费", ("refund fee", "refund charge", "退票", "退票手续费")),
+    Choice("ancillary", "附加服务", ("ancillary service", "ancillaries", "附加服务费", "增值服务", "辅营")),
+)
+PRODUCTS = (
+    Choice("flight", "机票", ("ticket", "航班")),
+    Choice("baggage", "行李", ("bag", "luggage", "行李费", "逾重行李", "行李额")),
+    Choice("seat", "选座", ("seat selection", "seating", "选座费", "座位")),
+    Choice("upgrade", "升舱", ("upgrades", "升舱费")),
+    Choice("meal", "餐食", ("meals", "餐食费", "餐饮")),
+    Choice("lounge", "贵宾室", ("lounge access", "贵宾室费", "休息室")),
+)
+MARKETS = (
+    Choice("domestic", "国内", ("dom", "d", "国内机票", "国内票")),
+    Choice("international", "国际", ("intl", "int", "i", "国际机票", "国际票")),
+)
+TICKET_STATUSES = (
+    Choice("open", "未使用", ("unused", "open for use", "待使用", "有效")),
+    Choice("used", "已使用", ("flown", "used/flown", "使用", "已乘机")),
+    Choice("refunded", "已退票", ("refund completed", "已退", "退票完成")),
+)
+VOUCHERS = (
+    Choice("invoice", "发票", ("e-invoice", "electronic invoice", "电子发票")),
+    Choice("itinerary", "行程单", ("e-itinerary", "electronic itinerary", "电子行程单")),
+    Choice("auto", "自动", ("automatic",)),
+)
+HEADER_TYPES = (
+    Choice("business", "企业", ("company", "corporate", "单位", "公司", "企业单位")),
+    Choice("individual", "个人", ("person", "personal", "private", "个人/非企业单位")),
+)
+
+TICKET_COLUMNS = (
+    Column(
+        "ticket_no", "票号", Kind.TICKET,
+        "The ticket number: 13 digits, a hyphen after the third allowed. Keep the cell as text.",
+        "13 位票号，第三位后可有连字符。单元格请保持文本格式。",
+        variants=("ticket number", "ticket", "e-ticket no", "tkt no", "电子客票号", "客票号", "机票号"),
+        width=16,
+    ),
+    Column(
+        "passenger_name", "旅客姓名", Kind.TEXT,
+        "The passenger's name as on the ticket.",
+        "旅客姓名，与客票上一致。",
+        variants=("passenger", "pax name", "name of passenger", "乘机人", "旅客", "乘客姓名", "姓名"),
+        width=20,
+    ),
+    Column(
+        "charge", "费用类型", Kind.CHOICE,
+        "What is to be issued: the ticket's fare, its refund charge, or an ancillary service.",
+        "开具的费用：机票款、退票费或附加服务。",
+        choices=CHARGES,
+        variants=("charge type", "fee type", "费用", "费用种类"),
+        width=12,
+    ),
+    Column(
+        "product", "产品", Kind.CHOICE,
+        "flight (or blank) for fares and refunds; the service for an ancillary charge.",
+        "机票款与退票费填机票或留空；附加服务填具体产品。",
+        choices=PRODUCTS,
+        variants=("product type", "service", "产品类型", "服务"),
+        width=10,
+    ),
+    Column(
+        "amount", "金额", Kind.MONEY,
+        "The charge's total, in the currency's main unit. May stay blank where components are given.",
+        "费用合计（元）。已填写分项时可留空。",
+        variants=("total", "total amount", "sum", "总金额", "合计金额", "价税合计", "费用金额"),
+        width=12,
+    ),
+    Column(
+        "fare", "票价", Kind.MONEY,
+        "Component of a ticket fare: the fare itself.",
+        "机票款分项：票面价。",
+        variants=("base fare", "ticket price", "票面价", "机票价"),
+        width=11,
+    ),
+    Column(
+        "change_fee", "改签费", Kind.MONEY,
+        "Component of a ticket fare or of a refund: the change fee.",
+        "机票款或退票费分项：改签费。",
+        variants=("rebooking fee", "改签手续费", "变更费", "改期费"),
+        width=11,
+    ),
+    Column(
+        "airport_fee", "机建", Kind.MONEY,
+        "Component of a ticket fare: the airport construction fee.",
+        "机票款分项：机场建设费（民航发展基金）。",
+        variants=("airport construction fee", "airport tax", "机场建设费", "机建费", "基建", "民航发展基金"),
+        width=11,
+    ),
+    Column(
+        "fuel_surcharge", "燃油", Kind.MONEY,
+        "Component of a ticket fare: the fuel surcharge.",
+        "机票款分项：燃油附加费。",
+        variants=("fuel", "fuel fee", "燃油附加费", "燃油费"),
+        width=11,
+    ),
+    Column(
+        "other_taxes", "其他税费", Kind.MONEY,
+        "Component of a ticket fare: other (international) taxes.",
+        "机票款分项：其他（国际）税费。",
+        variants=("other tax", "taxes", "international taxes", "税费", "其它税费"),
+        width=11,
+    ),
+    Column(
+        "refund_fee", "退票手续费", Kind.MONEY,
+        "Component of a refund: the refund fee.",
+        "退票费分项：退票手续费。",
+        variants=("refund penalty", "cancellation fee", "退票费"),
+        width=11,
+    ),
+    Column(
+        "market", "国内/国际", Kind.CHOICE,
+        "Whether the ticket is domestic or international.",
+        "国内或国际客票。",
+        choices=MARKETS,
+        variants=("domestic/international", "dom/intl", "route type", "国内国际", "航线类型"),
+        width=13,
+    ),
+    Column(
+        "ticket_status", "客票状态", Kind.CHOICE,
+        "open (not used yet), used, or refunded.",
+        "未使用、已使用或已退票。",
+        choices=TICKET_STATUSES,
+        variants=("status of ticket", "coupon status", "票状态", "机票状态"),
+        width=12,
+    ),
+    Column(
+        "flight_date", "航班日期", Kind.DATE,
+        "The date of the last flight on the ticket.",
+        "客票最后一个航段的航班日期。",
+        variants=("date of flight", "departure date", "travel date", "起飞日期", "乘机日期", "出行日期"),
+        width=12,
+    ),
+    Column(
+        "used_on", "使用日期", Kind.DATE,
+        "The date on which the ticket was used; blank: the flight date.",
+        "客票使用日期；留空则为航班日期。",
+        variants=("date used", "use date", "used date", "客票使用日期"),
+        width=12,
+    ),
+    Column(
+        "refund_approved_on", "退票审核日期", Kind.DATE,
+        "The date on which the refund was approved.",
+        "退票审核通过的日期。",
+        variants=("refund approved", "refund approval date", "refund date", "退票日期", "退票审核通过日期"),
+        width=14,
+    ),
+    Column(
+        "purchased_on", "购买日期", Kind.DATE,
+        "For ancillary charges: the date of purchase.",
+        "附加服务的购买日期。",
+        variants=("purchase date", "date of purchase", "bought on", "购买时间"),
+        width=12,
+    ),
+    Column(
+        "voucher", "开票类型", Kind.CHOICE,
+        "invoice, itinerary, or auto (or blank) to let the rules choose.",
+        "发票、行程单；自动（或留空）由规则决定。",
+        choices=VOUCHERS,
+        variants=("voucher type", "voucher kind", "凭证类型", "票据类型"),
+        width=11,
+    ),
+    Column(
+        "buyer", "购买方", Kind.TEXT,
+        "The buyer: a name from the Buyers sheet. Blank: the only buyer there is.",
+        "购买方：购买方信息表中的名称；只有一个购买方时可留空。",
+        variants=("buyer id", "customer", "购方", "购买方简称", "客户"),
+        width=16,
+    ),
+    Column(
+        "remarks", "备注", Kind.TEXT,
+        "Free text printed on the invoice.",
+        "发票备注，自由文本。",
+        variants=("remark", "note", "notes", "发票备注"),
+        width=20,
+    ),
+)
+
+BUYER_COLUMNS = (
+    TICKET_COLUMNS[-2],
+    Column(
+        "header_type", "抬头类型", Kind.CHOICE,
+        "business or individual.",
+        "企业或个人。",
+        choices=HEADER_TYPES,
+        variants=("buyer type", "invoice title type", "发票抬头类型", "购买方类型"),
+        width=11,
+    ),
+    Column(
+        "header_name", "抬头名称", Kind.TEXT,
+        "The buyer's name on the voucher.",
+        "凭证上的购买方名称。",
+        variants=("invoice title", "company name", "buyer name", "抬头", "发票抬头", "购买方名称", "公司名称"),
+        width=28,
+    ),
+    Column(
+        "tax_no", "税号", Kind.TEXT,
+        "The buyer's tax number; needed for a business. Keep the cell as text.",
+        "购买方税号，企业必填。单元格请保持文本格式。",
+        variants=("tax number", "tax id", "taxpayer id", "纳税人识别号", "统一社会信用代码", "购买方税号"),
+        width=22,
+    ),
+    Column(
+        "phone", "电话", Kind.TEXT,
+        "The buyer's telephone number.",
+        "购买方电话。",
+        variants=("telephone", "tel", "mobile", "phone number", "手机", "手机号", "联系电话", "购买方电话"),
+        width=16,
+    ),
+    Column(
+        "email", "邮箱", Kind.TEXT,
+        "The buyer's e-mail address; itineraries are sent to it.",
+        "购买方邮箱，行程单会发送至此。",
+        variants=("e-mail", "mail", "email address", "电子邮箱", "电子邮件", "购买方邮箱"),
+        width=26,
+    ),
+)
+
+#: All columns in their order, the shared `buyer` once.
+COLUMNS = (*TICKET_COLUMNS, *BUYER_COLUMNS[1:])
+COLUMN = {column.name: column for column in COLUMNS}
+
+#: The header fields of a buyer: what a voucher says of it.
+HEADER_FIELDS = tuple(column.name for column in BUYER_COLUMNS[1:])
+
+#: The components of each charge that has any (carrier-interface.md, Terms).
+COMPONENTS = {
+    "ticket_fare": ("fare", "change_fee", "airport_fee", "fuel_surcharge", "other_taxes"),
+    "refund": ("refund_fee", "change_fee"),
+}
+
+TICKETS_SHEET = {"en": "Tickets", "zh": "客票"}
+BUYERS_SHEET = {"en": "Buyers", "zh": "购买方信息"}
+
+#: The result workbook's sheets, in their order; the same names in every language, because people
+#: and programs find them by name.
+RESULT_SHEETS = ("Summary", "Invoices", "Itineraries", "Failures", "Unknown", "Rows")

@@ -1,0 +1,26 @@
+"""The exceptions that stop a run, each with the exit code that it ends in.
+
+Findings about rows and outcomes of requests are data (see `table.Finding` and `carrier.replies`), never
+exceptions. An exception's text is one line for the person at the keyboard: it names the file, sheet,
+cell or key, and the cure.
+"""
+
+
+class Stop(Exception):
+    """A run can't go on; `exit_code` is from interface.md ("Exit codes")."""
+
+    exit_code = 3
+
+
+class InputProblem(Stop):
+    """Wrong usage, an unreadable workbook or profile, a missing key: nothing was sent."""
+
+    exit_code = 2
+
+
+class LedgerProblem(Stop):
+    """The ledger is locked, or can't be read or written: running the same command again is safe."""
+
+
+class Declined(Stop):
+    """The person at the terminal saw the plan and said no."""

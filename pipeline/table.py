@@ -1,0 +1,71 @@
+"""The Table: every input row of every workbook, typed, in one frame.
+
+Shapes, shared by the reader (which makes it) and the core (which judges it):
+
+- `frame`: one row per input row, RangeIndex = the report's `index`. `file`, `sheet` (str) and `row`
+  (int64, as the spreadsheet program counts), then every column of the vocabulary:
+  text and ticket numbers as str ("" where blank or unreadable), choices as categories of the
+  choices' names (missing where blank or unreadable), money as int64 whole minor units (0 where not
+  given or unreadable), dates as datetime64[s] at midnight (NaT where not given or unreadable).
+- `cells`: the same rows as they were read, as objects: the vocabulary's columns by name, then the
+  extra columns under their own headings. Nothing here is changed; the result workbook shows it.
+- `findings`: the cells that could not be read.
+- `buyers`: the rows of the Buyers sheets, `file` and the buyer columns as text; rows of a buyers
+  file kept apart have `file` "".
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+Mask = npt.NDArray[np.bool_]
+Indices = npt.NDArray[np.int64]
+Money = npt.NDArray[np.int64]
+Days = npt.NDArray[np.datetime64]
+Texts = npt.NDArray[np.object_]
+
+#: One main unit of the currency in minor units: money has two decimals at most (interface.md).
+MINOR = 100
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One reason that applies to many rows: a stable code, the column to look at, the rows.
+
+    `facts` are what the reason's message says beside the row's own values: one text for all rows,
+    or one for each.
+    """
+
+    code: str
+    column: str
+    rows: Indices
+    facts: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Table:
+    """All input rows; shapes in the module's docstring."""
+
+    frame: pd.DataFrame
+    cells: pd.DataFrame
+    findings: tuple[Finding, ...]
+    buyers: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+
+def money_text(minor: int) -> str:
+    """Minor units as a decimal text of the main unit.
+
+    >>> money_text(123450)
+    '1234.50'
+    >>> money_text(7)
+    '0.07'
+    """
+    main, rest = divmod(minor, MINOR)
+    return f"{main}.{rest:02d}"

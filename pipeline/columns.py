@@ -302,3 +302,25 @@ BUYERS_SHEET = {"en": "Buyers", "zh": "购买方信息"}
 #: The result workbook's sheets, in their order; the same names in every language, because people
 #: and programs find them by name.
 RESULT_SHEETS = ("Summary", "Invoices", "Itineraries", "Failures", "Unknown", "Rows")
+
+#: Headings that the result workbook adds to the input's own, in both languages.
+RESULT_COLUMNS = {
+    "status": "状态",
+    "number": "凭证号码",
+    "reason": "原因",
+    "what_to_do": "处理办法",
+    "request": "请求",
+    "attempt": "次数",
+    "trace_id": "承运人追踪号",
+    "file": "来源文件",
+    "sheet": "来源工作表",
+    "row": "来源行",
+    "charges": "费用数",
+    "answered_at": "答复时间",
+    "ledger": "台账",
+    "tickets": "客票明细",
+    "resolution": "处理结果",
+    "resolved_by": "处理人",
+    "evidence": "依据",
+}
+RESULT_HEADINGS = {heading for pair in RESULT_COLUMNS.items() for heading in pair}

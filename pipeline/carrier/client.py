@@ -1,0 +1,111 @@
+"""The socket: sealed bytes out, one raw reply in. One try, no decisions, nothing logged.
+
+What tells "nothing was sent" from "something may have been": aiohttp fires `on_request_headers_sent`
+before it hands the first byte of a request to the transport (http_writer.write_headers, 3.14), so a
+request whose signal never fired has not left this machine. Redirects are not followed: 307 and 308
+would send the body again, 301 to 303 would become a GET that looks like success.
+"""
+
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+
+import aiohttp
+
+from pipeline.carrier.replies import Answered, Lost, NotSent, Reply
+from pipeline.profile import Profile
+
+#: A result document is a few hundred bytes; an answer beyond this is none of the service's.
+LARGEST_ANSWER = 64 * 1024
+
+
+class Client:
+    """One run's connection to the carrier; made by `connected`."""
+
+    def __init__(self, session: aiohttp.ClientSession, base_url: str, proxy: str) -> None:
+        self._session = session
+        self._base_url = base_url
+        self._proxy = proxy or None
+
+    async def post(self, path: str, body: bytes) -> Reply:
+        """Send one request once and hand back what came of it.
+
+        Cancelling it while it is under way leaves the request's fate open; the caller records that.
+        """
+        sent = SimpleNamespace(begun=False)
+        try:
+            async with self._session.post(
+                self._base_url + path, data=body, proxy=self._proxy, trace_request_ctx=sent, allow_redirects=False
+            ) as response:
+                answer = await response.content.read(LARGEST_ANSWER + 1)
+                while len(answer) <= LARGEST_ANSWER and (more := await response.content.read(LARGEST_ANSWER)):
+                    answer += more
+                if len(answer) > LARGEST_ANSWER:
+                    return Lost(f"HTTP {response.status} with more than {LARGEST_ANSWER} bytes", readable=False)
+                return Answered(response.status, answer, response.headers.get("Retry-After", ""))
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            # Never str() or repr() of the error: a ClientResponseError's holds the request headers.
+            name = _plain_name(error)
+            if not sent.begun:
+                return NotSent(name)
+            return Lost(name, readable=not isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError))
+
+
+def _plain_name(error: Exception) -> str:
+    """What happened, in words without an address or a header in them."""
+    names = (
+        (aiohttp.ClientConnectorDNSError, "the carrier's name could not be resolved"),
+        (aiohttp.ClientConnectorCertificateError, "the carrier's certificate is not trusted"),
+        (aiohttp.ClientSSLError, "the secure connection failed"),
+        (aiohttp.ClientProxyConnectionError, "the proxy could not be reached"),
+        (aiohttp.ClientHttpProxyError, "the proxy refused"),
+        (aiohttp.ConnectionTimeoutError, "the connection was not made in time"),
+        (aiohttp.ClientConnectorError, "the connection was refused or could not be made"),
+        (aiohttp.ServerDisconnectedError, "the carrier closed the connection without an answer"),
+        (aiohttp.SocketTimeoutError, "no answer in time"),
+        (aiohttp.ClientPayloadError, "the answer broke off"),
+        (aiohttp.ClientResponseError, "the answer is not HTTP"),
+        (TimeoutError, "no answer in time"),
+        (aiohttp.ClientOSError, "the connection broke"),
+        (OSError, "the connection broke"),
+    )
+    return next((words for kind, words in names if isinstance(error, kind)), type(error).__name__)
+
+
+async def _begun(_session: aiohttp.ClientSession, context: SimpleNamespace, _params: object) -> None:
+    context.trace_request_ctx.begun = True
+
+
+def _connector(profile: Profile) -> aiohttp.TCPConnector:
+    submission, carrier = profile.submission, profile.carrier
+    verify = ssl.create_default_context(cafile=carrier.ca_file) if carrier.ca_file else True
+    if submission.keepalive_seconds > 0:
+        return aiohttp.TCPConnector(
+            limit=submission.concurrency, ssl=verify, keepalive_timeout=submission.keepalive_seconds
+        )
+    return aiohttp.TCPConnector(limit=submission.concurrency, ssl=verify, force_close=True)
+
+
+@asynccontextmanager
+async def connected(profile: Profile, base_url: str, api_key: str) -> AsyncIterator[Client]:
+    """A client for one run. Every request carries Content-Type, agency and APIKEY."""
+    submission = profile.submission
+    connect = submission.connect_timeout_seconds
+    timeout = aiohttp.ClientTimeout(
+        total=connect + submission.response_timeout_seconds,
+        connect=connect,
+        sock_connect=connect,
+        sock_read=submission.response_timeout_seconds,
+    )
+    trace = aiohttp.TraceConfig()
+    trace.on_request_headers_sent.append(_begun)
+    async with aiohttp.ClientSession(
+        connector=_connector(profile),
+        timeout=timeout,
+        trace_configs=[trace],
+        trust_env=False,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers={"Content-Type": "application/json", "agency": profile.carrier.agency, "APIKEY": api_key},
+    ) as session:
+        yield Client(session, base_url, profile.carrier.proxy)

@@ -1,0 +1,98 @@
+"""The request and result documents, with the exact field names of carrier-interface.md.
+
+>>> body(b'{"a":1}', Cipher("xXP"))[:1]
+b'"'
+"""
+
+import json
+from typing import Any
+
+import orjson
+
+from pipeline.carrier.crypto import Cipher
+from pipeline.profile import Profile
+from pipeline.request import Request
+
+#: Paths of the two operations, relative to the profile's base_url (carrier-interface.md, Endpoints).
+PATHS = {"invoice": "/invoice/issueInvoice", "itinerary": "/itinerary/issueItinerary"}
+
+
+def wire_ticket_no(digits: str, *, hyphen: bool) -> str:
+    """A ticket number as this carrier writes it.
+
+    >>> wire_ticket_no("9991234567890", hyphen=True)
+    '999-1234567890'
+    """
+    return f"{digits[:3]}-{digits[3:]}" if hyphen else digits
+
+
+def invoice_document(request: Request, profile: Profile) -> dict[str, Any]:
+    """The invoice request document of an invoice request; one ticketFeeList element a charge."""
+    header = request.header
+    hyphen = profile.carrier.ticket_no_hyphen
+    fees = []
+    for charge in request.charges:
+        if charge.wire is None:
+            raise ValueError(f"no wire codes for {charge.identity}; the rules let it through")
+        fee_type, product_type = charge.wire
+        fees.append(
+            {
+                "ticketNo": wire_ticket_no(charge.identity.ticket_no, hyphen=hyphen),
+                "psgName": charge.passenger_name,
+                "productType": product_type,
+                "feeType": fee_type,
+            }
+        )
+    return {
+        "issueInvoiceInfo": {
+            "invoiceHeader": {
+                "invoiceHeaderType": profile.codes.header_type[header.header_type],
+                "headerName": header.header_name,
+                "taxNo": header.tax_no,
+                "telNo": header.phone,
+                "email": header.email,
+                "remarks": header.remarks,
+            },
+            "ticketFeeList": fees,
+        }
+    }
+
+
+def itinerary_document(request: Request, profile: Profile) -> dict[str, Any]:
+    """The itinerary request document of an itinerary request."""
+    header = request.header
+    (charge,) = request.charges
+    return {
+        "issueItinerary": {
+            "itineraryHeader": {
+                "name": header.header_name,
+                "taxNo": header.tax_no,
+                "email": header.email,
+                "phone": header.phone,
+                "itineraryHeaderType": profile.codes.header_type[header.header_type],
+            },
+            "ticketNo": wire_ticket_no(charge.identity.ticket_no, hyphen=profile.carrier.ticket_no_hyphen),
+        }
+    }
+
+
+def body(plaintext: bytes, cipher: Cipher) -> bytes:
+    """The HTTP body: one JSON string literal holding the sealed plaintext."""
+    return orjson.dumps(cipher.seal(plaintext))
+
+
+def request_body(request: Request, profile: Profile, cipher: Cipher) -> bytes:
+    """The HTTP body that asks for this request."""
+    make = invoice_document if request.voucher == "invoice" else itinerary_document
+    return body(orjson.dumps(make(request, profile)), cipher)
+
+
+def parsed(text: bytes | str) -> Any:
+    """JSON as Python values; whole numbers of any length stay exact.
+
+    Raises ValueError if it is not JSON in UTF-8. (orjson would read a 20-digit number as a float.)
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None

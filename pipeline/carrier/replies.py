@@ -1,0 +1,228 @@
+"""What an answer of the carrier means: the only place that decides it.
+
+The promise rests on this page. A yes needs every signal to agree: HTTP 200, envelope code 200 with
+message "success", a result that decrypts, success true, its number, and for an itinerary the ticket
+that was asked for. A no needs the carrier's own decrypted word, or a code that the profile explains.
+"Nothing was issued" needs proof that nothing was processed. Everything else is unknown.
+
+Sources: carrier-interface.md, Response envelope, Invoice result, Itinerary result, Errors; design,
+"The promise", points 4 and 5; what the interface leaves open is in the profile's [answers].
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pipeline.carrier.crypto import Cipher, Undecryptable
+from pipeline.carrier.documents import parsed
+from pipeline.profile import Answers
+from pipeline.request import Request
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A whole HTTP answer, as it came. `retry_after` is the header's text, "" where there is none."""
+
+    http_status: int
+    body: bytes
+    retry_after: str = ""
+
+
+@dataclass(frozen=True)
+class NotSent:
+    """Nothing reached the carrier: no connection, or not one byte of the request written."""
+
+    detail: str
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Something was sent, and no whole answer came back."""
+
+    detail: str
+    readable: bool = True  # False: bytes came, but they are no HTTP answer, or more than the bound
+
+
+Reply = Answered | NotSent | Lost
+
+State = Literal["issued", "rejected", "not_sent", "unknown"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one attempt came to.
+
+    `reason` is a reason code ("" for issued); `stop` says that every further request would fare the
+    same, so the run ends; `retry_after` is in seconds, None where the carrier names no time.
+    """
+
+    state: State
+    reason: str = ""
+    number: str = ""
+    trace_id: str = ""
+    detail: str = ""
+    stop: bool = False
+    retry_after: float | None = None
+
+
+_DETAIL_LENGTH = 300
+_WRONG_ADDRESS = (404, 405)
+
+
+def _clean(text: Any) -> str:
+    """The carrier's words as one line that is safe to show."""
+    return re.sub(r"[\s\x00-\x1f\x7f\ufffe\uffff\ud800-\udfff]+", " ", str(text)).strip()[:_DETAIL_LENGTH]
+
+
+def _seconds(retry_after: str) -> float | None:
+    """Retry-After in seconds; its date form is passed over, the backoff serves there too."""
+    return float(retry_after) if re.fullmatch(r"[0-9]{1,6}", retry_after.strip()) else None
+
+
+def interpret(reply: Reply, request: Request, cipher: Cipher, answers: Answers, *, doubted: bool = False) -> Outcome:
+    """What a reply to this request means.
+
+    `doubted`: one of its charges had an unknown attempt before, so that a no may mean "issued
+    already" and is unknown (the promise, point 4).
+    """
+    match reply:
+        case NotSent(detail):
+            return Outcome("not_sent", "carrier_unreachable", detail=_clean(detail))
+        case Lost(detail, readable):
+            return Outcome("unknown", "no_answer" if readable else "answer_unreadable", detail=_clean(detail))
+        case Answered():
+            outcome = _answered(reply, request, cipher, answers)
+    if outcome.state == "rejected" and doubted:
+        detail = f"refused ({outcome.detail}), but an earlier attempt is unknown: it may be issued already"
+        return Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id, detail=detail)
+    return outcome
+
+
+def _answered(answer: Answered, request: Request, cipher: Cipher, answers: Answers) -> Outcome:
+    """By the HTTP status first: only a 200 can hold an answer of the service itself."""
+    status = answer.http_status
+    if status != 200 and _claims_success(answer, request, cipher):
+        return Outcome("unknown", "answer_unexplained", detail=f"HTTP {status}, though the answer says success")
+    if status in _WRONG_ADDRESS:
+        detail = f"HTTP {status}: the address is wrong; check base_url in the profile"
+        return Outcome("not_sent", "carrier_unreachable", detail=detail, stop=True)
+    if status in answers.key_refused_codes:
+        return Outcome("not_sent", "key_refused", detail=f"HTTP {status}", stop=True)
+    if status in answers.not_processed_http:
+        return Outcome(
+            "not_sent", "carrier_busy", detail=f"HTTP {status}", retry_after=_seconds(answer.retry_after)
+        )
+    if status != 200:
+        return Outcome("unknown", "answer_unexplained", detail=f"HTTP {status}")
+    return _envelope(answer, request, cipher, answers)
+
+
+def _claims_success(answer: Answered, request: Request, cipher: Cipher) -> bool:
+    """Whether an answer's body says yes, in its envelope or its result, whatever its status says."""
+    try:
+        envelope = parsed(answer.body)
+    except ValueError:
+        return False
+    if not isinstance(envelope, dict):
+        return False
+    result, _ = _result(envelope.get("data"), cipher)
+    return envelope.get("code") == 200 or (result is not None and _success(result, request.voucher) is True)
+
+
+def _envelope(answer: Answered, request: Request, cipher: Cipher, answers: Answers) -> Outcome:
+    """By the envelope: its code, then the result inside it."""
+    try:
+        envelope = parsed(answer.body)
+    except ValueError:
+        return Outcome("unknown", "answer_unreadable", detail="the answer is not JSON")
+    if not isinstance(envelope, dict):
+        return Outcome("unknown", "answer_unreadable", detail="the answer is not a JSON object")
+    code, message = envelope.get("code"), _clean(envelope.get("message", ""))
+    trace = _clean(envelope.get("traceId") or "")
+    if isinstance(code, bool) or not isinstance(code, int):
+        return Outcome("unknown", "answer_unreadable", trace_id=trace, detail="the envelope has no numeric code")
+    said = f"code {code}: {message}"
+    result, problem = _result(envelope.get("data"), cipher)
+    accepted = None if result is None else _success(result, request.voucher)
+    if code != 200:
+        return _other_code(code, said, trace, accepted, result, answers)
+    if result is None:
+        return Outcome("unknown", "answer_unreadable", trace_id=trace, detail=problem)
+    if accepted is False:
+        return Outcome("rejected", "carrier_rejected", trace_id=trace, detail=_refusal(result, said))
+    if accepted is None:
+        return Outcome("unknown", "answer_unreadable", trace_id=trace, detail="the result has no true or false success")
+    if message.casefold() != "success":
+        return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=f"{said}, though the result says success")
+    return _accepted(result, request, trace)
+
+
+def _result(data: Any, cipher: Cipher) -> tuple[Mapping[str, Any] | None, str]:
+    """The decrypted result document, or None and what is wrong with it."""
+    if not isinstance(data, str) or not data:
+        return None, "the envelope holds no data"
+    try:
+        result = parsed(cipher.open(data))
+    except Undecryptable:
+        return None, "the data can't be decrypted with our key"
+    except ValueError:
+        return None, "the decrypted data is not JSON"
+    if not isinstance(result, dict):
+        return None, "the decrypted data is not a JSON object"
+    return result, ""
+
+
+def _success(result: Mapping[str, Any], voucher: str) -> bool | None:
+    """The result's own yes or no, None where it says neither."""
+    inner = result.get("itineraryResult") if voucher == "itinerary" else result
+    success = inner.get("success") if isinstance(inner, dict) else None
+    return success if isinstance(success, bool) else None
+
+
+def _refusal(result: Mapping[str, Any], said: str) -> str:
+    """The carrier's words about a refusal, wherever it put them."""
+    inner = result.get("itineraryResult")
+    texts = [result.get("errInfo"), inner.get("errInfo") if isinstance(inner, dict) else None]
+    return next((_clean(text) for text in texts if isinstance(text, str) and text.strip()), said)
+
+
+def _other_code(
+    code: int, said: str, trace: str, accepted: bool | None, result: Mapping[str, Any] | None, answers: Answers
+) -> Outcome:
+    """An envelope code other than 200: as the profile explains it, unless the result contradicts."""
+    if accepted is True:
+        detail = f"{said}, though the result says success"
+        return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=detail)
+    if code in answers.key_refused_codes:
+        return Outcome("not_sent", "key_refused", trace_id=trace, detail=said, stop=True)
+    if code in answers.not_processed_codes:
+        return Outcome("not_sent", "carrier_busy", trace_id=trace, detail=said)
+    if code in answers.rejected_codes:
+        return Outcome("rejected", "carrier_rejected", trace_id=trace, detail=said)
+    if accepted is False and result is not None:
+        return Outcome("rejected", "carrier_rejected", trace_id=trace, detail=_refusal(result, said))
+    return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=said)
+
+
+def _accepted(result: Mapping[str, Any], request: Request, trace: str) -> Outcome:
+    """A yes, if it names its number and (an itinerary) the ticket that was asked for."""
+    if request.voucher == "invoice":
+        number = _number(result.get("invoiceId"))
+    else:
+        inner = result["itineraryResult"]
+        number = _number(inner.get("itineraryNum"))
+        answered = re.sub(r"[^0-9]", "", str(inner.get("ticketNo", "")))
+        if answered != request.charges[0].identity.ticket_no:
+            detail = f"the answer is about another ticket ({_clean(inner.get('ticketNo', ''))})"
+            return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=detail)
+    if not number:
+        return Outcome("unknown", "answer_unexplained", trace_id=trace, detail="success without a number")
+    return Outcome("issued", number=number, trace_id=trace)
+
+
+def _number(value: Any) -> str:
+    """A voucher's number as text; a JSON number is exact here."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return _clean(value) if isinstance(value, str) else ""

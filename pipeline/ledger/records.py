@@ -1,0 +1,281 @@
+"""What the ledger knows, and the changes that are made while nothing is in flight."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from pipeline.carrier.replies import Answered, Outcome
+from pipeline.holdings import Holding, Holdings
+from pipeline.ledger.opening import utc_now
+from pipeline.request import Charge, Header, Identity, Request
+
+_ASKED = "CREATE TEMP TABLE IF NOT EXISTS asked (ticket_no TEXT PRIMARY KEY) WITHOUT ROWID"
+
+_HELD = """
+SELECT charge.ticket_no, charge.charge, charge.product, charge.wire, charge.voucher, attempt.state, attempt.number,
+       charge.amount, request.header_type, request.header_name, request.tax_no, attempt.request_id, attempt.attempt,
+       attempt.run, coalesce(attempt.ended_at, attempt.sending_at), attempt.reason, attempt.detail,
+       charge.file, charge.sheet, charge.row
+FROM asked JOIN charge USING (ticket_no) JOIN attempt USING (attempt_id) JOIN request USING (request_id)
+WHERE charge.live = 1
+"""
+
+#: Of each charge: whether its last ended attempt was a no to an invoice of several, and whether any
+#: attempt was ever unknown.
+_PAST = """
+SELECT charge.ticket_no, charge.charge, charge.product,
+       max(attempt.state = 'rejected' AND (SELECT count(*) FROM charge AS c WHERE c.attempt_id = attempt.attempt_id) > 1),
+       max(attempt.was_unknown)
+FROM asked JOIN charge USING (ticket_no) JOIN attempt USING (attempt_id)
+WHERE attempt.state = 'rejected' OR attempt.was_unknown
+GROUP BY 1, 2, 3
+"""
+
+_PLAN_REQUEST = "INSERT INTO request VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_PLAN_ATTEMPT = """
+INSERT INTO attempt (request_id, attempt, run, state, planned_at)
+VALUES (?1, 1 + (SELECT coalesce(max(attempt), 0) FROM attempt WHERE request_id = ?1), ?2, 'planned', ?3)
+RETURNING attempt_id, attempt
+"""
+_PLAN_CHARGE = """
+INSERT INTO charge (attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+_HISTORY = """
+SELECT attempt.sending_at, attempt.answered_at, attempt.ended_at, attempt.planned_at, attempt.state, attempt.request_id,
+       attempt.attempt, attempt.run, charge.voucher, charge.charge, charge.product, charge.amount, attempt.number,
+       attempt.trace_id, attempt.reason, attempt.detail, attempt.http_status, charge.file, charge.sheet, charge.row,
+       request.header_name, settlement.state AS settled_as, settlement.settled_by, settlement.evidence, settlement.settled_at
+FROM charge JOIN attempt USING (attempt_id) JOIN request USING (request_id) LEFT JOIN settlement USING (attempt_id)
+WHERE charge.ticket_no = ? ORDER BY attempt.attempt_id, charge.charge, charge.product
+"""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One planned attempt at a request."""
+
+    attempt_id: int
+    attempt: int
+    request: Request
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """An attempt that an earlier run left in `sending`, with the raw answer if it was recorded."""
+
+    attempt_id: int
+    request: Request
+    answer: Answered | None
+    doubted: bool
+
+
+@dataclass(frozen=True)
+class InDoubt:
+    """An attempt whose outcome is unknown, with all that was in it, for the Unknown sheet."""
+
+    request_id: str
+    attempt: int
+    voucher: str
+    market: str
+    header_name: str
+    amount: int
+    reason: str
+    detail: str
+    trace_id: str
+    at: str
+    charges: tuple[tuple[Identity, int], ...]
+
+
+def ledger_id(connection: apsw.Connection) -> str:
+    """The ledger's own ID."""
+    found: str = connection.execute("SELECT ledger_id FROM ledger").get
+    return found
+
+
+def _ask(connection: apsw.Connection, tickets: Iterable[str]) -> None:
+    connection.execute(_ASKED)
+    connection.execute("DELETE FROM asked")
+    connection.executemany("INSERT OR IGNORE INTO asked VALUES (?)", ((ticket,) for ticket in tickets))
+
+
+def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> Holdings:
+    """What is known of these tickets' charges; an attempt still `sending` counts as unknown.
+
+    Everything is asked as one set, so the time grows with the tickets asked for, not with the ledger.
+    """
+    with connection:
+        _ask(connection, tickets)
+        held = {}
+        for row in connection.execute(_HELD):
+            identity, rest = Identity(*row[:3]), list(row[3:])
+            if rest[2] == "sending":
+                rest[2], rest[12], rest[13] = "unknown", "run_killed", "an earlier run was killed while it was being sent"
+            held[identity] = Holding(identity, *rest)
+        past = list(connection.execute(_PAST))
+    return Holdings(
+        held,
+        frozenset(Identity(*row[:3]) for row in past if row[3]),
+        frozenset(Identity(*row[:3]) for row in past if row[4]),
+    )
+
+
+def begin_run(connection: apsw.Connection, command: str, version: str, as_of: str, names: Sequence[str]) -> int:
+    """Record a run; its number."""
+    connection.execute(
+        "INSERT INTO run (command, version, as_of, files, started_at) VALUES (?, ?, ?, ?, ?)",
+        (command, version, as_of, json.dumps(list(names), ensure_ascii=False), utc_now()),
+    )
+    return connection.last_insert_rowid()
+
+
+def end_run(connection: apsw.Connection, run: int, exit_code: int) -> None:
+    """Record how a run ended."""
+    connection.execute("UPDATE run SET ended_at = ?, exit_code = ? WHERE run = ?", (utc_now(), exit_code, run))
+
+
+def plan(
+    connection: apsw.Connection, run: int, requests: Sequence[Request], places: Mapping[int, tuple[str, str, int]]
+) -> list[Attempt]:
+    """Write all requests and their first attempts of this run as `planned`, in one transaction.
+
+    `places` says where each row (the Table's index) stands: file, sheet, row.
+    """
+    now = utc_now()
+    attempts = []
+    with connection:
+        connection.executemany(_PLAN_REQUEST, (_request_values(request) for request in requests))
+        for request in requests:
+            row: Any = connection.execute(_PLAN_ATTEMPT, (request.request_id, run, now)).get
+            attempts.append(Attempt(row[0], row[1], request))
+        connection.executemany(_PLAN_CHARGE, _charge_values(attempts, places))
+    return attempts
+
+
+def _request_values(request: Request) -> tuple[Any, ...]:
+    h = request.header
+    header = (h.header_type, h.header_name, h.tax_no, h.phone, h.email, h.remarks)
+    return (request.request_id, request.voucher, request.market, request.amount, *header)
+
+
+def _charge_values(
+    attempts: Iterable[Attempt], places: Mapping[int, tuple[str, str, int]]
+) -> Iterator[tuple[Any, ...]]:
+    for attempt in attempts:
+        for charge in attempt.request.charges:
+            identity = charge.identity
+            # An itinerary's wire names the ticket alone; its fare is held by the charge's identity.
+            wire = "/".join(charge.wire) if charge.wire else ""
+            yield (
+                attempt.attempt_id, identity.ticket_no, identity.charge, identity.product, wire,
+                attempt.request.voucher, charge.amount, *places[charge.row],
+            )  # fmt: skip
+
+
+def _request_of(connection: apsw.Connection, request_id: str, attempt_id: int) -> Request:
+    """A request as far as an answer to it has to be understood; passengers are not kept."""
+    row: Any = connection.execute("SELECT * FROM request WHERE request_id = ?", (request_id,)).get
+    charges = tuple(
+        Charge(Identity(*found[:3]), "", found[3], -1, None)
+        for found in connection.execute(
+            "SELECT ticket_no, charge, product, amount FROM charge WHERE attempt_id = ?", (attempt_id,)
+        )
+    )
+    return Request(row[1], row[2], Header(*row[4:]), charges)
+
+
+def interrupted(connection: apsw.Connection) -> list[Interrupted]:
+    """What an earlier run left in `sending`."""
+    left = list(
+        connection.execute(
+            "SELECT attempt_id, request_id, http_status, answer, retry_after FROM attempt WHERE state = 'sending'"
+        )
+    )
+    found = []
+    for attempt_id, request_id, status, answer, retry_after in left:
+        request = _request_of(connection, request_id, attempt_id)
+        raw = None if answer is None else Answered(status, bytes(answer), retry_after or "")
+        doubted = holdings(connection, [c.identity.ticket_no for c in request.charges]).doubted
+        found.append(
+            Interrupted(attempt_id, request, raw, any(c.identity in doubted for c in request.charges))
+        )
+    return found
+
+
+def record_answer(connection: apsw.Connection, attempt_id: int, answer: Answered) -> None:
+    """The raw answer of an attempt, as it came."""
+    connection.execute(
+        "UPDATE attempt SET http_status = ?, answer = ?, retry_after = ?, answered_at = ?"
+        " WHERE attempt_id = ? AND state = 'sending'",
+        (answer.http_status, answer.body, answer.retry_after, utc_now(), attempt_id),
+    )
+
+
+def record_outcome(connection: apsw.Connection, attempt_id: int, outcome: Outcome) -> None:
+    """How an attempt ended."""
+    connection.execute(
+        "UPDATE attempt SET state = ?, reason = ?, number = ?, trace_id = ?, detail = ?, ended_at = ?"
+        " WHERE attempt_id = ? AND state = 'sending'",
+        (outcome.state, outcome.reason, outcome.number, outcome.trace_id, outcome.detail, utc_now(), attempt_id),
+    )
+
+
+def drop_planned(connection: apsw.Connection) -> int:
+    """Forget what was planned and never sent; how many attempts that were."""
+    connection.execute("DELETE FROM attempt WHERE state = 'planned'")
+    return connection.changes()
+
+
+def in_doubt(connection: apsw.Connection, wanted: Iterable[tuple[str, int]]) -> list[InDoubt]:
+    """The unknown attempts among these (request, attempt) pairs, with their contents."""
+    found = []
+    for request_id, number in wanted:
+        row: Any = connection.execute(
+            "SELECT attempt_id, voucher, market, header_name, request.amount, reason, detail, trace_id,"
+            " coalesce(ended_at, sending_at) FROM attempt JOIN request USING (request_id)"
+            " WHERE request_id = ? AND attempt = ?",
+            (request_id, number),
+        ).get
+        charges = tuple(
+            (Identity(*charge[:3]), charge[3])
+            for charge in connection.execute(
+                "SELECT ticket_no, charge, product, amount FROM charge WHERE attempt_id = ? ORDER BY 1, 2, 3", (row[0],)
+            )
+        )
+        found.append(InDoubt(request_id, number, *row[1:], charges))
+    return found
+
+
+def count_unknown(connection: apsw.Connection) -> int:
+    """How many attempts in the whole ledger are in doubt."""
+    found: int = connection.execute("SELECT count(*) FROM attempt WHERE state = 'unknown'").get
+    return found
+
+
+def history(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
+    """Every attempt at every charge of a ticket, in time order."""
+    cursor = connection.execute(_HISTORY, (ticket_no,))
+    found = []
+    for row in cursor:
+        found.append(dict(zip((column[0] for column in cursor.get_description()), row, strict=True)))
+    return found
+
+
+def plan_again(connection: apsw.Connection, attempt_id: int) -> tuple[int, int]:
+    """A new planned attempt with the request, charges and run of an ended one."""
+    with connection:
+        request_id, run = connection.execute(
+            "SELECT request_id, run FROM attempt WHERE attempt_id = ?", (attempt_id,)
+        ).get  # type: ignore[misc]  # apsw types .get as Any | None
+        row: Any = connection.execute(_PLAN_ATTEMPT, (request_id, run, utc_now())).get
+        connection.execute(
+            "INSERT INTO charge (attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row)"
+            " SELECT ?, ticket_no, charge, product, wire, voucher, amount, file, sheet, row FROM charge"
+            " WHERE attempt_id = ?",
+            (row[0], attempt_id),
+        )
+    return row[0], row[1]

@@ -1,0 +1,137 @@
+"""The spill file: outcomes that a failing ledger could not take, kept beside it for the next start.
+
+Its space is written and synced before the first request leaves, so that a full disk can't lose what
+the carrier has answered. Lines of JSON from the start of the file; the rest is zero bytes.
+"""
+
+import base64
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+from pipeline.carrier.replies import Answered, Outcome
+from pipeline.errors import LedgerProblem
+
+#: One attempt's raw answer at its largest (client.LARGEST_ANSWER in Base64) with its outcome.
+_SPACE_EACH = 96 * 1024
+
+
+def spill_path(ledger: Path) -> Path:
+    """Where a ledger's spill file lies."""
+    return ledger.with_name(ledger.name + ".spill")
+
+
+class Spill:
+    """The open spill file of a run."""
+
+    def __init__(self, path: Path, ledger_id: str, in_flight: int) -> None:
+        """Reserve space for as many attempts as may be in flight.
+
+        Raises LedgerProblem if the disk has no room for it.
+        """
+        self._path = path
+        self._ledger_id = ledger_id
+        self._at = 0
+        self._failed: list[str] = []
+        try:
+            self._file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            zeros = bytes(_SPACE_EACH)
+            for _ in range(in_flight):
+                _write_all(self._file, zeros)
+            os.fsync(self._file)
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+            raise LedgerProblem(
+                f"{path}: no room to keep outcomes safe ({error.strerror}); free some disk space and run again"
+            ) from None
+
+    @property
+    def used(self) -> bool:
+        """Whether anything was spilled."""
+        return self._at > 0
+
+    @property
+    def failed(self) -> list[str]:
+        """What could not even be spilled, as lines for a person to keep."""
+        return self._failed
+
+    def never_sent(self, attempt_id: int) -> None:
+        """The attempt's `sending` may be in the ledger, but its request never left."""
+        self._add({"attempt_id": attempt_id, "never_sent": True})
+
+    def answer(self, attempt_id: int, answer: Answered) -> None:
+        """A raw answer."""
+        body = base64.b64encode(answer.body).decode("ascii")
+        self._add(
+            {"attempt_id": attempt_id, "http_status": answer.http_status, "body": body, "retry_after": answer.retry_after}
+        )
+
+    def ended(self, attempt_id: int, outcome: Outcome) -> None:
+        """An outcome."""
+        self._add(
+            {
+                "attempt_id": attempt_id,
+                "state": outcome.state,
+                "reason": outcome.reason,
+                "number": outcome.number,
+                "trace_id": outcome.trace_id,
+                "detail": outcome.detail,
+            }
+        )
+
+    def _add(self, entry: dict[str, Any]) -> None:
+        line = json.dumps({"ledger_id": self._ledger_id, **entry}, ensure_ascii=True)
+        data = line.encode("ascii") + b"\n"
+        try:
+            os.lseek(self._file, self._at, os.SEEK_SET)
+            _write_all(self._file, data)
+            os.fsync(self._file)
+        except OSError:
+            self._failed.append(line)
+        else:
+            self._at += len(data)
+
+    def close(self) -> None:
+        """Remove the file, unless it holds something for the next start."""
+        os.close(self._file)
+        if not self.used:
+            self._path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _write_all(file: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(file, view) :]
+
+
+def spilled(path: Path, ledger_id: str) -> Iterator[dict[str, Any]]:
+    """What an earlier run spilled, in its order. Raises LedgerProblem for another ledger's file.
+
+    A last line that was cut off by a crash is passed over: its write was never acknowledged.
+    """
+    if not path.exists():
+        return
+    text = path.read_bytes().split(b"\0", 1)[0]
+    for line in text.split(b"\n")[:-1]:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if entry.get("ledger_id") != ledger_id:
+            raise LedgerProblem(f"{path}: this spill file is of another ledger; put it back beside its own")
+        yield entry

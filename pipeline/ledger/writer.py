@@ -1,0 +1,171 @@
+"""Changes while requests are in flight: one thread that commits whatever has queued up as one group.
+
+A change is acknowledged only when its transaction is on disk, so `sending` is durable before the
+first byte of its request leaves, at the price of one sync for everybody who waits. When the ledger
+fails, nothing more is acknowledged: what is known by then, and what still comes in, goes to the spill
+file.
+"""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from pipeline.carrier.replies import Answered, Outcome
+from pipeline.errors import LedgerProblem
+from pipeline.ledger import records
+from pipeline.ledger.opening import utc_now
+from pipeline.ledger.spill import Spill
+
+_GROUP = 512  # changes in one transaction at the most, so that none waits for an endless group
+
+
+@dataclass(frozen=True)
+class Sending:
+    """The request is about to leave."""
+
+    attempt_id: int
+
+
+@dataclass(frozen=True)
+class GotAnswer:
+    """An answer came in and nobody has looked at it yet."""
+
+    attempt_id: int
+    answer: Answered
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What the attempt came to."""
+
+    attempt_id: int
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Again:
+    """A new attempt like an ended one of this run; acknowledged with its (attempt_id, attempt)."""
+
+    attempt_id: int
+
+
+Change = Sending | GotAnswer | Ended | Again
+Acknowledged = tuple[int, int] | None
+_Waiting = tuple[Change, "asyncio.Future[Acknowledged]"]
+
+
+class Writer:
+    """Commits changes in groups; made and used inside one event loop, closed when all is settled."""
+
+    def __init__(self, connection: apsw.Connection, spill: Spill) -> None:
+        self._connection = connection
+        self._spill = spill
+        self._loop = asyncio.get_running_loop()
+        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._failure = ""
+        self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
+        self._thread.start()
+
+    async def commit(self, change: Change) -> Acknowledged:
+        """Return when the change is on disk.
+
+        Raises LedgerProblem if it can't be put there; then nothing may be sent on the strength of it.
+        """
+        done: asyncio.Future[Acknowledged] = self._loop.create_future()
+        self._queue.put((change, done))
+        return await done
+
+    async def close(self) -> None:
+        """Wait until everything queued is on disk or spilled."""
+        self._queue.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    def _work(self) -> None:
+        closing = False
+        while not closing:
+            group: list[_Waiting] = []
+            taken = self._queue.get()
+            while True:
+                if taken is None:
+                    closing = True
+                    break
+                group.append(taken)
+                if len(group) == _GROUP:
+                    break
+                try:
+                    taken = self._queue.get_nowait()
+                except queue.Empty:
+                    break
+            if group:
+                self._commit(group)
+
+    def _commit(self, group: Sequence[_Waiting]) -> None:
+        """One transaction for the group; a change that the ledger refuses is refused alone."""
+        results: list[Acknowledged | LedgerProblem] = []
+        if not self._failure:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                results = [self._apply(change) for change, _ in group]
+                self._connection.execute("COMMIT")
+            except apsw.Error as error:
+                # A failed COMMIT may or may not have reached the disk; either way nobody is told yes.
+                self._failure = f"{type(error).__name__}: {error}"
+                if not self._connection.get_autocommit():
+                    self._give_up()
+        if self._failure:
+            results = [self._spilled(change) for change, _ in group]
+        self._loop.call_soon_threadsafe(_acknowledge, [done for _, done in group], results)
+
+    def _give_up(self) -> None:
+        try:
+            self._connection.execute("ROLLBACK")
+        except apsw.Error:
+            return  # the failure is already known, and the next start recovers the file
+
+    def _apply(self, change: Change) -> Acknowledged | LedgerProblem:
+        connection = self._connection
+        try:
+            match change:
+                case Sending(attempt_id):
+                    connection.execute(
+                        "UPDATE attempt SET state = 'sending', sending_at = ? WHERE attempt_id = ?", (utc_now(), attempt_id)
+                    )
+                    if connection.changes() != 1:
+                        return LedgerProblem(f"attempt {attempt_id} is not in the ledger any more")
+                case GotAnswer(attempt_id, answer):
+                    records.record_answer(connection, attempt_id, answer)
+                case Ended(attempt_id, outcome):
+                    records.record_outcome(connection, attempt_id, outcome)
+                case Again(attempt_id):
+                    return records.plan_again(connection, attempt_id)
+        except apsw.ConstraintError as error:
+            return LedgerProblem(f"the ledger refused a change: {error}")
+        return None
+
+    def _spilled(self, change: Change) -> LedgerProblem:
+        match change:
+            case Sending(attempt_id):
+                self._spill.never_sent(attempt_id)
+            case GotAnswer(attempt_id, answer):
+                self._spill.answer(attempt_id, answer)
+            case Ended(attempt_id, outcome):
+                self._spill.ended(attempt_id, outcome)
+            case Again():
+                pass  # nothing has happened yet
+        return LedgerProblem(f"the ledger can't be written ({self._failure})")
+
+
+def _acknowledge(
+    waiting: Sequence["asyncio.Future[Acknowledged]"], results: Sequence[Acknowledged | LedgerProblem]
+) -> None:
+    for done, result in zip(waiting, results, strict=True):
+        if done.cancelled():
+            continue
+        if isinstance(result, LedgerProblem):
+            done.set_exception(result)
+        else:
+            done.set_result(result)

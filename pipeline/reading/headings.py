@@ -1,0 +1,143 @@
+"""What stands in which column: heading rows found and understood by the vocabulary."""
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.columns import BUYER_COLUMNS, COLUMNS
+from pipeline.errors import InputProblem
+from pipeline.reading.inputs import Sheet
+
+#: Headings stand below a few title rows at most.
+_TITLE_ROWS = 30
+
+_UNIT = re.compile(r"[(\[][^()\[\]]*[)\]]$")
+
+
+def normal(text: Any) -> str:
+    """A heading or value with case, width, spaces, separators and a trailing unit taken away.
+
+    >>> normal(" Ticket_No. "), normal("金额（元）"), normal("e-mail")
+    ('ticketno', '金额', 'email')
+    """
+    folded = unicodedata.normalize("NFKC", str(text)).casefold()
+    folded = re.sub(r"[\s_\-.:*]+", "", folded)
+    return _UNIT.sub("", folded) or folded
+
+
+def _words(names: Iterable[tuple[str, Sequence[str]]]) -> dict[str, str]:
+    return {normal(word): name for name, words in names for word in words}
+
+
+HEADINGS = _words((column.name, (column.name, column.zh, *column.variants)) for column in COLUMNS)
+CHOICE_WORDS = {
+    column.name: _words((choice.name, (choice.name, choice.zh, *choice.variants)) for choice in column.choices)
+    for column in COLUMNS
+    if column.choices
+}
+_BUYER_NAMES = {column.name for column in BUYER_COLUMNS}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a sheet's headings stand.
+
+    `heading_row` is an index into the sheet's rows; `columns` maps a column's name to its position in
+    a row; `extra` maps every other heading, as it stands, to its position.
+    """
+
+    heading_row: int
+    columns: dict[str, int]
+    extra: dict[str, int]
+
+
+def column_letters(position: int) -> str:
+    """A column's letters as the spreadsheet program shows them, from position 0.
+
+    >>> column_letters(0), column_letters(27)
+    ('A', 'AB')
+    """
+    letters = ""
+    position += 1
+    while position:
+        position, rest = divmod(position - 1, 26)
+        letters = chr(65 + rest) + letters
+    return letters
+
+
+def cell_name(sheet: Sheet, row: int, column: int) -> str:
+    """A cell as the spreadsheet program names it, from positions in `sheet.rows`."""
+    return f"{column_letters(sheet.first_column + column)}{sheet.first_row + row + 1}"
+
+
+def _layout(place: str, sheet: Sheet, row: int) -> Layout:
+    columns: dict[str, int] = {}
+    extra: dict[str, int] = {}
+    width = max(len(cells) for cells in sheet.rows[row:])
+    heading_cells = sheet.rows[row] + [""] * (width - len(sheet.rows[row]))
+    for position, cell in enumerate(heading_cells):
+        name = HEADINGS.get(normal(cell))
+        if name in columns:
+            first, second = cell_name(sheet, row, columns[name]), cell_name(sheet, row, position)
+            raise InputProblem(
+                f"{place}: {first} “{sheet.rows[row][columns[name]]}” and {second} “{cell}” both mean {name};"
+                " rename or delete one of them"
+            )
+        if name:
+            columns[name] = position
+            continue
+        heading = str(cell).strip()
+        if not heading:
+            if all(str(cells[position]).strip() == "" for cells in sheet.rows[row:] if position < len(cells)):
+                continue
+            heading = f"column {column_letters(sheet.first_column + position)}"
+        unique, number = heading, 2
+        while unique in extra:
+            unique, number = f"{heading} ({number})", number + 1
+        extra[unique] = position
+    return Layout(row, columns, extra)
+
+
+def find_layout(place: str, sheet: Sheet) -> Layout | None:
+    """The sheet's headings, or None where it holds neither tickets nor buyers.
+
+    A heading row of tickets names the ticket number and one other column at least; one of buyers
+    names two buyer columns at least. Raises InputProblem if two headings mean one column.
+    """
+    for index, row in enumerate(sheet.rows[:_TITLE_ROWS]):
+        known = {HEADINGS[word] for cell in row if (word := normal(cell)) in HEADINGS}
+        if len(known) > 1 and ("ticket_no" in known or known <= _BUYER_NAMES):
+            return _layout(place, sheet, index)
+    return None
+
+
+def nearest(text: Any) -> str:
+    """The known heading that a text comes closest to, or "".
+
+    >>> nearest("Ticket Numbr")
+    'ticket number'
+    """
+    spelt = {normal(word): word for column in COLUMNS for word in (column.name, column.zh, *column.variants)}
+    close = difflib.get_close_matches(normal(text), spelt, n=1, cutoff=0.75)
+    return spelt[close[0]] if close else ""
+
+
+def nothing_known(place: str, sheets: Sequence[Sheet]) -> InputProblem:
+    """The error for a workbook in which no sheet has headings of tickets."""
+    for sheet in sheets:
+        for index, row in enumerate(sheet.rows[:_TITLE_ROWS]):
+            for position, cell in enumerate(row):
+                if isinstance(cell, str) and (close := nearest(cell)) and normal(cell) not in HEADINGS:
+                    return InputProblem(
+                        f"{place}, sheet {sheet.name}, cell {cell_name(sheet, index, position)}: “{cell}” is not a"
+                        f" known heading; did you mean “{close}”?"
+                    )
+    seen = [str(cell).strip() for sheet in sheets for row in sheet.rows[:1] for cell in row if str(cell).strip()]
+    first = f"; the first row reads: {', '.join(seen[:8])}" if seen else ""
+    return InputProblem(
+        f"{place}: no sheet has the headings of tickets (ticket_no 票号 and others){first}. `voucher template` writes a"
+        " workbook with the headings"
+    )

@@ -1,0 +1,68 @@
+"""What is asked of the carrier: one voucher's charges, its buyer, and an identity made of content."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A charge's identity: what it is, never where it stood (no file name, no row number)."""
+
+    ticket_no: str
+    charge: str
+    product: str
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """One charge on one ticket. `amount` in minor units; `row` is the Table's index."""
+
+    identity: Identity
+    passenger_name: str
+    amount: int
+    row: int
+    wire: tuple[str, str] | None  # (feeType, productType); None for a fare that only goes as itinerary
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The buyer as a voucher names it; `remarks` stands on invoices only."""
+
+    header_type: str
+    header_name: str
+    tax_no: str
+    phone: str
+    email: str
+    remarks: str = ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request to the carrier. An itinerary holds exactly one charge, a ticket's fare."""
+
+    voucher: str  # invoice, itinerary
+    market: str
+    header: Header
+    charges: tuple[Charge, ...]
+
+    @cached_property
+    def amount(self) -> int:
+        """The total in minor units."""
+        return sum(charge.amount for charge in self.charges)
+
+    @cached_property
+    def request_id(self) -> str:
+        """The same content has the same ID, in whichever run or file it is asked for."""
+        header = self.header
+        content = [
+            [self.voucher, self.market],
+            [header.header_type, header.header_name, header.tax_no, header.phone, header.email, header.remarks],
+            sorted(
+                [c.identity.ticket_no, c.identity.charge, c.identity.product, c.passenger_name, c.amount]
+                for c in self.charges
+            ),
+        ]
+        digest = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
+        return f"R{digest[:19]}"

@@ -1,0 +1,165 @@
+"""Rules between rows, and between rows and the ledger: one voucher kind a ticket, each charge once.
+
+Sources: carrier-interface.md, Issue invoice, rule 2, and Issue itinerary, rule 6 (an invoice or an
+itinerary, never both); that nothing is issued twice is the product's promise.
+"""
+
+from collections.abc import Container, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from pipeline.holdings import Holding, Holdings
+from pipeline.profile import Profile
+from pipeline.request import Identity
+from pipeline.rules.rows import Rows
+from pipeline.rules.rule import fare, refund
+from pipeline.table import Finding, Mask, Texts
+
+#: What two rows of one charge must agree in to be the same row twice: all that decides whether and
+#: how it is sent.
+_SAME = (
+    "charge", "product", "amount", "voucher", "market", "passenger_name", "ticket_status", "flight_date",
+    "used_on", "refund_approved_on", "purchased_on", "remarks", "header_type", "header_name", "tax_no",
+    "phone", "email",
+)  # fmt: skip
+
+
+def identified(rows: Rows) -> Mask:
+    """Rows whose charge is known for what it is: ticket, charge and product readable."""
+    return np.asarray((rows.ticket_no != "") & (rows.charge != "") & (rows.product != ""), dtype=bool)
+
+
+def wire_text(wire: tuple[str, str] | None) -> str:
+    """A charge's wire codes as one text, "" while the carrier has not named both."""
+    return "/".join(wire) if wire else ""
+
+
+def _charge_keys(rows: Rows, profile: Profile) -> Texts:
+    """What makes two charges of one ticket the same: equal wire codes, else equal names."""
+    names = pd.Series(rows.charge + "/" + rows.product, dtype=object)
+    keys = {
+        name: wire_text(profile.wire(*name.split("/"))) or name for name in names.unique()
+    }
+    return names.map(keys).to_numpy(dtype=object)
+
+
+def _others(rows: Rows, group: Sequence[int], row: int) -> str:
+    places = [rows.place(other) for other in group if other != row]
+    return "; ".join(places[:3]) + ("; …" if len(places) > 3 else "")
+
+
+def _finding(code: str, column: str, rows: Rows, groups: Mapping[int, Sequence[int]]) -> list[Finding]:
+    if not groups:
+        return []
+    at = sorted(groups)
+    others = [_others(rows, groups[row], row) for row in at]
+    return [Finding(code, column, np.array(at, dtype=np.int64), {"other": others})]
+
+
+def duplicates(rows: Rows, profile: Profile) -> list[Finding]:
+    """`duplicate_charge`: of identical rows all but the first, of differing ones every one."""
+    known = np.flatnonzero(identified(rows))
+    frame = pd.DataFrame({"ticket": rows.ticket_no[known], "key": _charge_keys(rows, profile)[known]}, index=known)
+    frame = frame[frame.duplicated(["ticket", "key"], keep=False)]
+    content = pd.DataFrame({name: getattr(rows, name)[frame.index] for name in _SAME}, index=frame.index)
+    refused: dict[int, Sequence[int]] = {}
+    for _, group in frame.groupby(["ticket", "key"], sort=False):
+        members = [int(row) for row in group.index]
+        same = len(content.loc[group.index].drop_duplicates()) == 1
+        refused.update(dict.fromkeys(members[1:] if same else members, members))
+    return _finding("duplicate_charge", "ticket_no", rows, refused)
+
+
+def conflicts(rows: Rows, kinds: Texts) -> list[Finding]:
+    """`voucher_conflict` within the input: a ticket's fare and refund as different kinds of voucher.
+
+    `kinds` is each row's kind, the ledger's where it holds the charge already.
+    """
+    mine = np.flatnonzero(identified(rows) & (fare(rows) | refund(rows)) & (kinds != ""))
+    frame = pd.DataFrame({"ticket": rows.ticket_no[mine], "kind": kinds[mine]}, index=mine)
+    mixed = frame.groupby("ticket")["kind"].transform("nunique") > 1
+    refused: dict[int, Sequence[int]] = {}
+    for _, group in frame[mixed].groupby("ticket", sort=False):
+        members = [int(row) for row in group.index]
+        refused.update(dict.fromkeys(members, members))
+    return _finding("voucher_conflict", "voucher", rows, refused)
+
+
+def held_rows(rows: Rows, holdings: Holdings, profile: Profile) -> dict[int, Holding]:
+    """The rows whose charge the ledger holds, by identity or by equal wire codes."""
+    if not holdings.held:
+        return {}
+    by_wire = {(h.identity.ticket_no, h.wire): h for h in holdings.held.values() if h.wire}
+    tickets = list({identity.ticket_no for identity in holdings.held})
+    asked = np.flatnonzero(identified(rows) & np.isin(rows.ticket_no, tickets))
+    found: dict[int, Holding] = {}
+    for row in asked.tolist():
+        ticket, charge, product = rows.ticket_no[row], rows.charge[row], rows.product[row]
+        holding = holdings.held.get(Identity(ticket, charge, product)) or by_wire.get(
+            (ticket, wire_text(profile.wire(charge, product)))
+        )
+        if holding:
+            found[row] = holding
+    return found
+
+
+def ledger_kinds(holdings: Holdings) -> dict[str, Holding]:
+    """By ticket, a fare or refund that is issued or in doubt: the kind that the ticket is bound to."""
+    return {
+        identity.ticket_no: holding
+        for identity, holding in holdings.held.items()
+        if identity.charge in ("ticket_fare", "refund")
+    }
+
+
+def ledger_conflicts(rows: Rows, kinds: Texts, bound: Mapping[str, Holding], held: Mapping[int, Holding]) -> list[Finding]:
+    """`voucher_conflict` against the ledger, for the charge itself or the ticket's other charge."""
+    if not bound:
+        return []
+    mine = identified(rows) & (fare(rows) | refund(rows)) & np.isin(rows.ticket_no, list(bound))
+    at, others = [], []
+    for row in np.flatnonzero(mine).tolist():
+        holding = held.get(row, bound[rows.ticket_no[row]])
+        if row in held and holding.state != "issued":
+            continue  # in doubt itself: unknown, whatever it asks for
+        if kinds[row] and kinds[row] != holding.voucher:
+            at.append(row)
+            number = f" {holding.number}" if holding.number else ""
+            others.append(f"{holding.voucher}{number} ({holding.state}), {holding.place}")
+    if not at:
+        return []
+    return [Finding("voucher_conflict", "voucher", np.array(at, dtype=np.int64), {"other": others})]
+
+
+def differences(rows: Rows, held: Mapping[int, Holding], conflicting: Container[int]) -> list[Finding]:
+    """`differs_from_issued`: an issued charge whose row now says another amount or buyer."""
+    at: list[int] = []
+    facts: dict[str, list[str]] = {"differences": [], "issued_on": [], "place": [], "number": []}
+    for row, holding in held.items():
+        if holding.state != "issued" or row in conflicting:
+            continue
+        changed = [
+            column
+            for column in ("amount", "header_type", "header_name", "tax_no")
+            if getattr(rows, column)[row] != getattr(holding, column)
+        ]
+        if changed:
+            at.append(row)
+            facts["differences"].append(" ".join(changed))
+            facts["issued_on"].append(holding.at[:10])
+            facts["place"].append(holding.place)
+            facts["number"].append(holding.number)
+    return [Finding("differs_from_issued", "", np.array(at, dtype=np.int64), facts)] if at else []
+
+
+def doubts(held: Mapping[int, Holding]) -> list[Finding]:
+    """The reason why each charge that the ledger has in doubt is unknown."""
+    by_reason: dict[str, list[int]] = {}
+    for row, holding in held.items():
+        if holding.state == "unknown":
+            by_reason.setdefault(holding.reason, []).append(row)
+    return [
+        Finding(reason, "", np.array(at, dtype=np.int64), {"detail": [held[row].detail for row in at]})
+        for reason, at in by_reason.items()
+    ]

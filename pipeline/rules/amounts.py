@@ -1,0 +1,64 @@
+"""Amounts: components that add up, and the limits of a single invoice.
+
+Sources: carrier-interface.md, Terms (what a charge is made of) and Limits (10000 for one domestic
+invoice, 100000 for one international invoice; exactly the limit is allowed).
+"""
+
+import numpy as np
+
+from pipeline.columns import COMPONENTS
+from pipeline.rules.rows import Rows
+from pipeline.rules.rule import Example, Facts, Rule, Terms, invoice
+from pipeline.table import Indices, Mask, money_text
+
+
+def _mismatch(rows: Rows, _terms: Terms) -> Mask:
+    parts_bad = np.any([rows.bad(part) for parts in COMPONENTS.values() for part in parts], axis=0)
+    both = (rows.given_amount != 0) & (rows.components != 0)
+    return np.asarray(both & ~parts_bad & (rows.given_amount != rows.components), dtype=bool)
+
+
+def _both_sums(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
+    return {
+        "seen": [money_text(int(amount)) for amount in rows.given_amount[broken]],
+        "sum": [money_text(int(amount)) for amount in rows.components[broken]],
+    }
+
+
+def _over_limit(rows: Rows, terms: Terms) -> Mask:
+    limits = terms.profile.limits
+    domestic = (rows.market == "domestic") & (rows.amount > limits.domestic_invoice_max)
+    international = (rows.market == "international") & (rows.amount > limits.international_invoice_max)
+    return invoice(rows) & np.asarray(domestic | international, dtype=bool)
+
+
+def _limit(rows: Rows, broken: Indices, terms: Terms) -> Facts:
+    limits = terms.profile.limits
+    return {"limit": [money_text(limits.of_market(str(rows.market[row]))) for row in broken]}
+
+
+RULES = (
+    Rule(
+        "amount_mismatch", "amount", "interface.md, Input columns: if both are given they must add up",
+        _mismatch,
+        (
+            Example(True, {"amount": "1000", "fare": "900", "airport_fee": "50", "fuel_surcharge": "49.99"}),
+            Example(False, {"amount": "1000", "fare": "900", "airport_fee": "50", "fuel_surcharge": "50"}),
+            Example(False, {"amount": "1000", "refund_fee": "50"}),  # not a component of a fare
+            Example(False, {"amount": "", "fare": "900"}),
+        ),
+        _both_sums,
+    ),
+    Rule(
+        "amount_over_limit", "amount", "carrier-interface.md, Limits: maximum amount of a single invoice",
+        _over_limit,
+        (
+            Example(False, {"amount": "10000"}),
+            Example(True, {"amount": "10000.01"}),
+            Example(False, {"amount": "100000", "market": "international"}),
+            Example(True, {"amount": "100000.01", "market": "international"}),
+            Example(False, {"amount": "10000.01", "voucher": "itinerary"}),
+        ),
+        _limit,
+    ),
+)  # fmt: skip

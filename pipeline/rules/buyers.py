@@ -1,0 +1,203 @@
+"""Buyers: known, complete, and well-formed.
+
+Sources: carrier-interface.md, invoice and itinerary headers; what is required beside name, tax number
+and an itinerary's e-mail is "not shown" there and comes from the profile. Formats are judged by
+libraries that are kept for it, leniently: a valid value must never be refused.
+"""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from pipeline.columns import HEADER_TYPES
+from pipeline.profile import Profile, Required
+from pipeline.rules.rows import Rows
+from pipeline.rules.rule import Example, Facts, Rule, Terms, blank, invoice, itinerary
+from pipeline.table import Indices, Mask
+
+_HEADER = "carrier-interface.md, Invoice request: invoiceHeader; Itinerary request: itineraryHeader"
+_EXTENSION = re.compile(r"\s*(?:-|转|ext\.?|x|#)\s*[0-9]{1,6}$", re.IGNORECASE)
+_OLD_TAX_NO = re.compile(r"[0-9A-Z]{15}|[0-9A-Z]{20}")
+_TYPES = [choice.name for choice in HEADER_TYPES]
+
+
+def is_tax_no(value: str) -> bool:
+    """A unified social credit code (18 characters, checked) or an older form of 15 or 20 characters.
+
+    Sole traders are registered under an 18-digit identity number, which has a check character too.
+
+    >>> is_tax_no("91110000600037341L"), is_tax_no("91110000600037341K"), is_tax_no("110108600037341")
+    (True, False, True)
+    """
+    if len(value) != 18:
+        return bool(_OLD_TAX_NO.fullmatch(value))
+    from stdnum.cn import ric, uscc  # noqa: PLC0415 - start-up: only needed where there are buyers
+
+    return uscc.is_valid(value) or ric.is_valid(value)
+
+
+def is_email(value: str) -> bool:
+    """An address by its form alone; nothing is looked up, and test domains are accepted.
+
+    >>> is_email("finance@example.com"), is_email("finance@"), is_email("a@b.test")
+    (True, False, True)
+    """
+    import email_validator  # noqa: PLC0415 - start-up, as above
+
+    try:
+        email_validator.validate_email(value, check_deliverability=False, test_environment=True)
+    except email_validator.EmailNotValidError:
+        return False
+    return True
+
+
+def is_phone(value: str) -> bool:
+    """A number that can be dialled from China or abroad, with or without an extension.
+
+    >>> [is_phone(text) for text in ("+86 138 0013 8000", "021-12345678-801", "400-820-8820", "1234", "phone")]
+    [True, True, True, False, False]
+    """
+    import phonenumbers  # noqa: PLC0415 - start-up, as above
+
+    for text in (value, _EXTENSION.sub("", value)):
+        try:
+            number = phonenumbers.parse(text, "CN")
+        except phonenumbers.NumberParseException:
+            continue
+        if phonenumbers.is_possible_number(number):
+            return True
+        local = phonenumbers.ValidationResult.IS_POSSIBLE_LOCAL_ONLY
+        if phonenumbers.is_possible_number_with_reason(number) == local and len(str(number.national_number)) > 4:
+            return True
+    return False
+
+
+def _malformed(column: str, well_formed: Callable[[str], bool]) -> Callable[[Rows, Terms], Mask]:
+    """Each distinct value is looked at once; blank ones are nobody's slip."""
+
+    def broken(rows: Rows, _terms: Terms) -> Mask:
+        codes, distinct = pd.factorize(rows.text(column))
+        return np.array([value != "" and not well_formed(value) for value in distinct], dtype=bool)[codes]
+
+    return broken
+
+
+def _seen(column: str) -> Callable[[Rows, Indices, Terms], Facts]:
+    return lambda rows, broken, _terms: {"seen": [str(value) for value in rows.text(column)[broken]]}
+
+
+def _unknown(rows: Rows, _terms: Terms) -> Mask:
+    return ~rows.known_buyer & ~rows.named_no_buyer
+
+
+def _wrong_type(rows: Rows, _terms: Terms) -> Mask:
+    """A Buyers row's type; one in the ticket rows is marked by the reader."""
+    return ~np.isin(rows.header_type, [*_TYPES, ""]) & ~rows.bad("header_type")
+
+
+def _missing(column: str) -> Callable[[Rows, Terms], Mask]:
+    return lambda rows, _terms: rows.known_buyer & blank(rows, column)
+
+
+def _no_tax_no(rows: Rows, _terms: Terms) -> Mask:
+    return rows.known_buyer & np.asarray(rows.header_type == "business", dtype=bool) & blank(rows, "tax_no")
+
+
+def _not_given(column: str) -> Callable[[Rows, Terms], Mask]:
+    """Blank where this voucher needs it: by the profile, or an itinerary's e-mail always."""
+
+    def broken(rows: Rows, terms: Terms) -> Mask:
+        required = terms.profile.required
+        needed = np.zeros(len(rows), dtype=bool)
+        if column in required.invoice:
+            needed |= invoice(rows)
+        if column in required.itinerary or column == "email":
+            needed |= itinerary(rows)
+        return needed & rows.known_buyer & blank(rows, column)
+
+    return broken
+
+
+_PHONE_ASKED = Profile(required=Required(invoice=("phone",)))
+
+#: Also the itinerary's own conditions, by which `auto` chooses.
+NEEDS_EMAIL = Rule(
+    "missing_value", "email", f"{_HEADER}; Issue itinerary, rule 2", _not_given("email"),
+    (
+        Example(True, {"voucher": "itinerary", "email": ""}),
+        Example(False, {"voucher": "invoice", "email": ""}),
+    ),
+)  # fmt: skip
+NEEDS_PHONE = Rule(
+    "missing_value", "phone", "interface.md, Carrier profile: [required]", _not_given("phone"),
+    (
+        Example(False, {"phone": ""}),
+        Example(True, {"phone": ""}, _PHONE_ASKED),
+        Example(False, {"phone": "", "voucher": "itinerary"}, _PHONE_ASKED),
+    ),
+)  # fmt: skip
+
+RULES = (
+    Rule(
+        "missing_value", "buyer", _HEADER, lambda rows, _terms: rows.named_no_buyer,
+        (
+            Example(True, {"header_type": "", "header_name": "", "tax_no": "", "phone": "", "email": ""}),
+            Example(False, {}),
+        ),
+    ),
+    Rule(
+        "unknown_buyer", "buyer", "interface.md, Input columns: buyer", _unknown,
+        (
+            Example(True, {
+                "buyer": "Nobody", "header_type": "", "header_name": "", "tax_no": "", "phone": "", "email": "",
+            }),
+            Example(False, {"buyer": "Nobody"}),  # the row says itself who it is
+        ),
+        _seen("buyer"),
+    ),
+    Rule(
+        "missing_value", "header_name", _HEADER, _missing("header_name"),
+        (Example(True, {"header_name": ""}), Example(False, {})),
+    ),
+    Rule(
+        "missing_value", "header_type", _HEADER, _missing("header_type"),
+        (Example(True, {"header_type": ""}), Example(False, {"header_type": "individual", "tax_no": ""})),
+    ),
+    Rule(
+        "missing_value", "tax_no", _HEADER, _no_tax_no,
+        (Example(True, {"tax_no": ""}), Example(False, {"header_type": "individual", "tax_no": ""})),
+    ),
+    NEEDS_EMAIL,
+    NEEDS_PHONE,
+    Rule(
+        "bad_choice", "header_type", _HEADER, _wrong_type,
+        (Example(False, {"header_type": "individual"}), Example(False, {"header_type": "企业"})),
+        lambda rows, broken, _terms: {
+            "seen": [str(value) for value in rows.header_type[broken]],
+            "choices": " ".join(_TYPES),
+        },
+    ),
+    Rule(
+        "bad_tax_no", "tax_no", "carrier-interface.md: taxNo; GB 32100-2015 for its form", _malformed("tax_no", is_tax_no),
+        (
+            Example(False, {"tax_no": "9111 0000 6000 3734 1L"}),
+            Example(True, {"tax_no": "91110000600037341K"}),
+            Example(False, {"tax_no": "110108600037341"}),
+            Example(True, {"tax_no": "1234"}),
+        ),
+        _seen("tax_no"),
+    ),
+    Rule(
+        "bad_email", "email", "carrier-interface.md, Issue itinerary, rule 2: the address must be correct",
+        _malformed("email", is_email),
+        (Example(True, {"email": "finance.example.com"}), Example(False, {"email": "finance@example.com"})),
+        _seen("email"),
+    ),
+    Rule(
+        "bad_phone", "phone", "carrier-interface.md: telNo and phone", _malformed("phone", is_phone),
+        (Example(True, {"phone": "12"}), Example(False, {"phone": "+49 30 901820"})),
+        _seen("phone"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,100 @@
+"""What the carrier must have told us before a charge can be sent: its codes and its prefixes.
+
+Source: carrier-interface.md calls the other values of feeType, productType and header types "not
+shown"; nothing is guessed (interface.md, Carrier profile).
+"""
+
+import numpy as np
+import pandas as pd
+
+from pipeline.profile import Carrier, Codes, Profile
+from pipeline.rules.rows import Rows
+from pipeline.rules.rule import Example, Facts, Rule, Terms, invoice
+from pipeline.table import Indices, Mask
+
+_SOURCE = "carrier-interface.md, Invoice request: other values not shown"
+_SECTION = {"charge": "fee_type", "product": "product_type", "header_type": "header_type"}
+
+
+def _no_code(column: str, rows: Rows, terms: Terms) -> Mask:
+    codes = getattr(terms.profile.codes, _SECTION[column])
+    unset = [name for name, code in codes.items() if not code]
+    return np.isin(rows.text(column), unset)
+
+
+def _no_fee_type(rows: Rows, terms: Terms) -> Mask:
+    return invoice(rows) & _no_code("charge", rows, terms)
+
+
+def _no_product_type(rows: Rows, terms: Terms) -> Mask:
+    return invoice(rows) & _no_code("product", rows, terms)
+
+
+def _no_header_type(rows: Rows, terms: Terms) -> Mask:
+    return _no_code("header_type", rows, terms)
+
+
+def _key(column: str, rows: Rows, broken: Indices) -> Facts:
+    seen = [str(value) for value in rows.text(column)[broken]]
+    return {"seen": seen, "key": [f"[codes.{_SECTION[column]}] {value}" for value in seen]}
+
+
+def _prefixes(rows: Rows) -> "pd.Series[str]":
+    return pd.Series(rows.ticket_no, dtype=object).str[:3]
+
+
+def _foreign(rows: Rows, terms: Terms) -> Mask:
+    ours = terms.profile.carrier.ticket_prefixes
+    if not ours:
+        return np.zeros(len(rows), dtype=bool)
+    return np.asarray(rows.ticket_no != "", dtype=bool) & ~_prefixes(rows).isin(ours).to_numpy()
+
+
+def _prefix_facts(rows: Rows, broken: Indices, terms: Terms) -> Facts:
+    return {
+        "prefix": [str(rows.ticket_no[row])[:3] for row in broken],
+        "prefixes": ", ".join(terms.profile.carrier.ticket_prefixes),
+    }
+
+
+_AS_SHOWN = Profile()  # only what the interface shows
+_OURS = Profile(
+    carrier=Carrier(ticket_prefixes=("999",)),
+    codes=Codes(fee_type={"ticket_fare": "FARE", "refund": "REFUND_FEE", "ancillary": "ANCILLARY"}),
+)
+_REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
+_SEAT = {"charge": "ancillary", "product": "seat", "purchased_on": "2026-11-01"}
+
+RULES = (
+    Rule(
+        "code_not_configured", "charge", _SOURCE, _no_fee_type,
+        (
+            Example(True, {"charge": "ticket_fare"}, _AS_SHOWN),
+            Example(False, {"charge": "ticket_fare", "voucher": "itinerary"}, _AS_SHOWN),
+            Example(False, _REFUND, _AS_SHOWN),
+        ),
+        lambda rows, broken, _terms: _key("charge", rows, broken),
+    ),
+    Rule(
+        "code_not_configured", "product", _SOURCE, _no_product_type,
+        (Example(True, _SEAT, _OURS), Example(False, _REFUND, _OURS)),
+        lambda rows, broken, _terms: _key("product", rows, broken),
+    ),
+    Rule(
+        "code_not_configured", "header_type", _SOURCE, _no_header_type,
+        (
+            Example(True, {"voucher": "itinerary", "header_type": "individual"}, _AS_SHOWN),
+            Example(False, {"voucher": "itinerary"}, _AS_SHOWN),
+        ),
+        lambda rows, broken, _terms: _key("header_type", rows, broken),
+    ),
+    Rule(
+        "not_a_carrier_ticket", "ticket_no", "interface.md, Carrier profile: ticket_prefixes", _foreign,
+        (
+            Example(True, {"ticket_no": "8881234567890"}, _OURS),
+            Example(False, {"ticket_no": "9991234567890"}, _OURS),
+            Example(False, {"ticket_no": "8881234567890"}),  # no prefixes named: any
+        ),
+        _prefix_facts,
+    ),
+)  # fmt: skip

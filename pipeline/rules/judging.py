@@ -1,0 +1,130 @@
+"""The judgement: rules over rows and ledger, and the one status that each row ends in."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.holdings import Holding, Holdings
+from pipeline.reasons import FINDING_RANK, REASON
+from pipeline.rules import (
+    across,
+    amounts,
+    ancillaries,
+    buyers,
+    codes,
+    dates,
+    fares,
+    needed,
+    refunds,
+)
+from pipeline.rules.rows import Rows, resolve
+from pipeline.rules.rule import Rule, Terms, fare, refund
+from pipeline.table import Finding, Mask, Table, Texts
+
+RULES: tuple[Rule, ...] = (
+    *needed.RULES,
+    *amounts.RULES,
+    *dates.RULES,
+    *buyers.RULES,
+    *codes.RULES,
+    *fares.RULES,
+    *refunds.RULES,
+    *ancillaries.RULES,
+)
+
+#: The conditions that an itinerary has beyond those of an invoice; by them `auto` chooses.
+ITINERARY_CONDITIONS: tuple[Rule, ...] = (
+    needed.NEEDS_FLIGHT_DATE,
+    buyers.NEEDS_EMAIL,
+    buyers.NEEDS_PHONE,
+    fares.FLIGHT_TOO_OLD,
+)
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The judged rows: `status` by row (ready where it may be sent), findings, and what is held."""
+
+    rows: Rows
+    status: Texts
+    findings: tuple[Finding, ...]
+    held: Mapping[int, Holding]
+
+    @property
+    def ready(self) -> Mask:
+        """The rows that may be sent."""
+        return np.asarray(self.status == "ready", dtype=bool)
+
+
+def _chosen(rows: Rows, held: Mapping[int, Holding], bound: Mapping[str, Holding], terms: Terms) -> Rows:
+    """`auto` decided: an itinerary where a fare's conditions for one hold, else an invoice.
+
+    Conditions are the itinerary's own, and that the ticket is not bound to invoices already, by the
+    ledger or by a refund in the same input. A charge that the ledger holds stays what it was.
+    """
+    auto = np.asarray(rows.voucher == "auto", dtype=bool)
+    supposed = dataclasses.replace(rows, voucher=np.where(auto & fare(rows), "itinerary", rows.voucher))
+    broken = np.any([rule.broken(supposed, terms) for rule in ITINERARY_CONDITIONS], axis=0)
+    has_refund = np.isin(rows.ticket_no, rows.ticket_no[refund(rows) & (rows.ticket_no != "")])
+    to_invoices = np.isin(rows.ticket_no, [ticket for ticket, h in bound.items() if h.voucher == "invoice"])
+    itinerary = fare(rows) & ~broken & ~has_refund & ~to_invoices
+    kinds = np.where(auto, np.where(itinerary, "itinerary", "invoice"), rows.voucher)
+    for row, holding in held.items():
+        if auto[row]:
+            kinds[row] = holding.voucher
+    return dataclasses.replace(rows, voucher=kinds)
+
+
+def _statuses(size: int, findings: list[Finding]) -> Texts:
+    rank = np.zeros(size, dtype=np.int8)
+    for finding in findings:
+        np.maximum.at(rank, finding.rows, FINDING_RANK.get(REASON[finding.code].status, 0))
+    names = np.array(["ready", *sorted(FINDING_RANK, key=lambda name: FINDING_RANK[name])], dtype=object)
+    return names[rank]
+
+
+def judge(table: Table, holdings: Holdings, terms: Terms) -> Verdicts:
+    """Judge every row by its own cells, the other rows, and what the ledger holds.
+
+    Where the ledger holds a row's charge the ledger decides: already issued, unknown, or in conflict
+    with the kind of voucher that was issued; today's rules have no say in it (interface.md, Row status).
+    """
+    resolved = resolve(table)
+    bound = across.ledger_kinds(holdings)
+    held = across.held_rows(resolved, holdings, terms.profile)
+    rows = _chosen(resolved, held, bound, terms)
+    kinds = rows.voucher.copy()
+    for row, holding in held.items():
+        kinds[row] = holding.voucher
+    against_ledger = across.ledger_conflicts(rows, rows.voucher, bound, held)
+    by_rule = [
+        *table.findings,
+        *(found for rule in RULES if (found := rule.find(rows, terms))),
+        *across.duplicates(rows, terms.profile),
+        *across.conflicts(rows, kinds),
+    ]
+    findings = [kept for finding in by_rule if (kept := _without_held(finding, held))] + against_ledger
+    status = _statuses(len(rows), findings)
+    conflicting = {row for finding in against_ledger for row in finding.rows.tolist()}
+    for row, holding in held.items():
+        in_doubt = "already_issued" if holding.state == "issued" else "unknown"
+        status[row] = "ineligible" if row in conflicting else in_doubt
+    findings += [*across.differences(rows, held, conflicting), *across.doubts(held)]
+    return Verdicts(rows, status, tuple(findings), held)
+
+
+def _without_held(finding: Finding, held: Mapping[int, Holding]) -> Finding | None:
+    """A finding without the rows that the ledger decides: eligibility is no question there any more.
+
+    What can't be read stays, because a person has to see it.
+    """
+    if REASON[finding.code].status == "invalid" or not held:
+        return finding
+    keep = ~np.isin(finding.rows, list(held))
+    facts = {
+        name: fact if isinstance(fact, str) else [text for text, kept in zip(fact, keep, strict=True) if kept]
+        for name, fact in finding.facts.items()
+    }
+    return Finding(finding.code, finding.column, finding.rows[keep], facts) if keep.any() else None

@@ -1,0 +1,80 @@
+"""Refund charges: only of refunded tickets whose refund is approved, and only as invoices.
+
+Sources: carrier-interface.md, Limits (ticket eligibility for invoicing; time to request refund charge:
+after the refund has been approved). That a refund can't be an itinerary is inferred from "only used
+tickets" for itineraries.
+"""
+
+import numpy as np
+
+from pipeline.rules.rows import Rows
+from pipeline.rules.rule import (
+    Example,
+    Rule,
+    Terms,
+    fare,
+    itinerary,
+    refund,
+    refunded,
+    still_open,
+    used,
+)
+from pipeline.table import Mask
+
+
+def _used(rows: Rows, _terms: Terms) -> Mask:
+    return refund(rows) & used(rows)
+
+
+def _open(rows: Rows, _terms: Terms) -> Mask:
+    return refund(rows) & still_open(rows)
+
+
+def _not_approved(rows: Rows, terms: Terms) -> Mask:
+    """Blank, or a day that has not come; a day that can't be read is a finding of the reader's."""
+    missing = np.isnat(rows.refund_approved_on) & ~rows.bad("refund_approved_on")
+    later = np.asarray(rows.refund_approved_on > terms.day, dtype=bool)
+    return refund(rows) & refunded(rows) & (missing | later)
+
+
+def _as_itinerary(rows: Rows, _terms: Terms) -> Mask:
+    return np.asarray(rows.charge != "", dtype=bool) & ~fare(rows) & itinerary(rows)
+
+
+_REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
+
+RULES = (
+    Rule(
+        "ticket_not_refunded", "ticket_status",
+        "carrier-interface.md, Terms: refund charge, issued when the ticket has been refunded",
+        _used,
+        (Example(True, {**_REFUND, "ticket_status": "used"}), Example(False, _REFUND)),
+    ),
+    Rule(
+        "ticket_still_open", "ticket_status",
+        "carrier-interface.md, Limits: only tickets already used or already refunded",
+        _open,
+        (Example(True, {**_REFUND, "ticket_status": "open"}), Example(False, _REFUND)),
+    ),
+    Rule(
+        "refund_not_approved", "refund_approved_on",
+        "carrier-interface.md, Limits: time to request refund charge, after the refund has been approved",
+        _not_approved,
+        (
+            Example(True, {**_REFUND, "refund_approved_on": ""}),
+            Example(False, {**_REFUND, "refund_approved_on": "2026-11-20"}),
+            Example(True, {**_REFUND, "refund_approved_on": "2026-11-21"}),
+        ),
+    ),
+    Rule(
+        "not_an_itinerary_charge", "voucher",
+        "carrier-interface.md, Issue itinerary, rule 3: only a ticket that has been used (for refunds an inference)",
+        _as_itinerary,
+        (
+            Example(True, {**_REFUND, "voucher": "itinerary"}),
+            Example(True, {"charge": "ancillary", "product": "seat", "purchased_on": "2026-11-01", "voucher": "itinerary"}),
+            Example(False, {"voucher": "itinerary"}),
+            Example(False, {**_REFUND, "voucher": "auto"}),
+        ),
+    ),
+)  # fmt: skip

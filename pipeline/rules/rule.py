@@ -1,0 +1,126 @@
+"""The form of a rule, the terms that rules judge by, and the words that they are written in."""
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pipeline.profile import Profile
+from pipeline.rules.rows import Rows
+from pipeline.table import Days, Finding, Indices, Mask
+
+Facts = Mapping[str, str | Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What rows are judged by: the carrier's calendar day and the carrier profile."""
+
+    as_of: datetime.date
+    profile: Profile
+
+    @property
+    def day(self) -> np.datetime64:
+        """`as_of` for comparing with columns of days."""
+        return np.datetime64(self.as_of)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A row by what it changes in a row that may be sent, and whether it breaks the rule.
+
+    The row that may be sent is a used domestic ticket's fare of 1000.00 as an invoice, judged on
+    2026-11-20 by a profile with every code filled in; `profile` replaces that profile.
+    """
+
+    breaks: bool
+    cells: Mapping[str, str]
+    profile: Profile | None = None
+
+
+def no_facts(_rows: Rows, _broken: Indices, _terms: Terms) -> Facts:
+    """For messages that say only what the row itself holds."""
+    return {}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule: the code of its finding, the column to look at, where it comes from, when it breaks."""
+
+    code: str
+    column: str
+    source: str
+    broken: Callable[[Rows, Terms], Mask]
+    examples: tuple[Example, ...]
+    facts: Callable[[Rows, Indices, Terms], Facts] = field(default=no_facts)
+
+    def find(self, rows: Rows, terms: Terms) -> Finding | None:
+        """The finding about the rows that break the rule, None where there are none."""
+        broken = np.flatnonzero(self.broken(rows, terms))
+        return Finding(self.code, self.column, broken, self.facts(rows, broken, terms)) if len(broken) else None
+
+
+# --- the words of the rules ----------------------------------------------------------------------
+
+
+def fare(rows: Rows) -> Mask:
+    """Ticket fare charges."""
+    return np.asarray(rows.charge == "ticket_fare", dtype=bool)
+
+
+def refund(rows: Rows) -> Mask:
+    """Refund charges."""
+    return np.asarray(rows.charge == "refund", dtype=bool)
+
+
+def ancillary(rows: Rows) -> Mask:
+    """Ancillary service charges."""
+    return np.asarray(rows.charge == "ancillary", dtype=bool)
+
+
+def invoice(rows: Rows) -> Mask:
+    """Rows that go as an invoice."""
+    return np.asarray(rows.voucher == "invoice", dtype=bool)
+
+
+def itinerary(rows: Rows) -> Mask:
+    """Rows that go as an itinerary."""
+    return np.asarray(rows.voucher == "itinerary", dtype=bool)
+
+
+def still_open(rows: Rows) -> Mask:
+    """Tickets not used yet."""
+    return np.asarray(rows.ticket_status == "open", dtype=bool)
+
+
+def used(rows: Rows) -> Mask:
+    """Used tickets."""
+    return np.asarray(rows.ticket_status == "used", dtype=bool)
+
+
+def refunded(rows: Rows) -> Mask:
+    """Refunded tickets."""
+    return np.asarray(rows.ticket_status == "refunded", dtype=bool)
+
+
+def blank(rows: Rows, column: str) -> Mask:
+    """Rows that hold nothing in a text or choice column (unreadable is not blank)."""
+    return np.asarray(rows.text(column) == "", dtype=bool) & ~rows.bad(column)
+
+
+def one_year_after(days: Days) -> Days:
+    """The same day one year later; 28 February for 29 February.
+
+    >>> one_year_after(np.array(["2024-02-29", "2025-11-20"], dtype="datetime64[D]")).astype(str).tolist()
+    ['2025-02-28', '2026-11-20']
+    """
+    months = days.astype("datetime64[M]")
+    later = months + np.timedelta64(12, "M")
+    last_of_month = (later + np.timedelta64(1, "M")).astype("datetime64[D]") - np.timedelta64(1, "D")
+    return np.minimum(later.astype("datetime64[D]") + (days - months.astype("datetime64[D]")), last_of_month)
+
+
+def day_texts(days: Days) -> list[str]:
+    """Days as ISO texts, for messages."""
+    return [str(text) for text in days.astype("datetime64[D]").astype(str)]

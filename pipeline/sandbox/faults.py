@@ -1,0 +1,253 @@
+"""How the sandbox is told to misbehave: faults from a TOML file.
+
+    seed = 7                      # for `probability`; default 0
+
+    [[fault]]                     # the first three invoice requests are told to come back later
+    kind = "http"
+    status = 429
+    retry_after = 2
+    operation = "invoice"
+    first = 3
+
+    [[fault]]                     # the answer is lost after the itinerary was issued
+    kind = "reset"
+    when = "after"
+    operation = "itinerary"
+    tickets = ["9991234567890"]
+
+    [[fault]]                     # and everything is slow
+    kind = "latency"
+    seconds = 0.3
+
+`kind` and the keys it has of its own (* must be given):
+
+    latency        waits; seconds*
+    refuse         a business refusal (always before issuing); message
+    http           an HTTP answer without an envelope; status*, body, retry_after (seconds), location
+    envelope       an envelope with that code and no data; code*, message
+    reset          the connection is reset without an answer
+    close          the connection is closed without an answer
+    garbage        an answer that is not JSON
+    undecryptable  code 200 and success, but data that can't be decrypted
+    nonsense       data that decrypts to something that is not JSON
+    wrong_ticket   an itinerary for another ticket; for an invoice, success without an invoiceId
+    truncated      an answer that promises more bytes than it has; then the connection is closed
+
+`when` is "before" (the default: nothing is issued) or "after" (the request is judged and, if it is
+accepted, issued and in the statement; only the answer goes wrong).
+
+Which requests: only those that are well-formed and carry the right key count. `operation` is
+"invoice", "itinerary" or "both" (the default); `tickets` names tickets of which the request must ask
+for at least one. Of the requests that match both, counted from 1 for each fault by itself:
+
+    every = N          each Nth
+    first = N          the first N
+    requests = [3, 7]  these
+    probability = 0.1  each with that chance, the same ones for the same seed
+
+at most one of the four; none means all. Of several faults that hit one request, the first in the
+file befalls it; latencies are added to it.
+"""
+
+import math
+import random
+import tomllib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self, cast
+
+from pipeline.errors import InputProblem
+from pipeline.sandbox.registry import plain_ticket_no
+
+Operation = Literal["invoice", "itinerary"]
+
+# Each kind's own keys, and whether they must be given.
+_KIND_KEYS: dict[str, dict[str, bool]] = {
+    "latency": {"seconds": True},
+    "refuse": {"message": False},
+    "http": {"status": True, "body": False, "retry_after": False, "location": False},
+    "envelope": {"code": True, "message": False},
+    "reset": {},
+    "close": {},
+    "garbage": {},
+    "undecryptable": {},
+    "nonsense": {},
+    "wrong_ticket": {},
+    "truncated": {},
+}
+_SELECTORS = ("every", "first", "requests", "probability")
+_SHARED_KEYS = ("kind", "when", "operation", "tickets", *_SELECTORS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One fault; the fields are the file's keys (see the module's docstring)."""
+
+    kind: str
+    when: Literal["before", "after"] = "before"
+    operation: Literal["invoice", "itinerary", "both"] = "both"
+    tickets: Collection[str] = ()
+    every: int | None = None
+    first: int | None = None
+    requests: Collection[int] | None = None
+    probability: float | None = None
+    seconds: float = 0
+    status: int = 500
+    body: str = ""
+    retry_after: int | None = None
+    location: str = ""
+    code: int = 500
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Strike:
+    """What befalls one request."""
+
+    fault: Fault | None = None
+    seconds_before: float = 0
+    seconds_after: float = 0
+
+    def hits(self, when: Literal["before", "after"]) -> Fault | None:
+        """Give the fault, if this is its time."""
+        return self.fault if self.fault is not None and self.fault.when == when else None
+
+
+class Faults:
+    """The faults of one file, and how many requests each has seen."""
+
+    def __init__(self, faults: Sequence[Fault] = (), seed: int = 0) -> None:
+        self._faults = tuple(faults)
+        self._seen = [0] * len(self._faults)
+        # A generator to a fault, so that adding one at the end leaves the others' choices alone.
+        self._random = [random.Random(f"{seed}/{ordinal}") for ordinal in range(len(self._faults))]  # noqa: S311 - faults repeat, nothing is secret
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read the faults of a TOML file; InputProblem names what is wrong with it."""
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputProblem(f"{path}: can't be read ({error.strerror}): check the path") from None
+        except ValueError as error:
+            raise InputProblem(f"{path}: is not TOML ({error}): correct it") from None
+        for key in content.keys() - {"seed", "fault"}:
+            raise InputProblem(f"{path}: unknown key {key!r}: only seed and [[fault]] tables are known")
+        seed, tables = content.get("seed", 0), content.get("fault", [])
+        if not _whole(seed):
+            raise InputProblem(f"{path}: seed must be a whole number")
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            raise InputProblem(f"{path}: fault must be written as [[fault]] tables")
+        faults = [_fault(table, f"{path}: fault {n}") for n, table in enumerate(tables, start=1)]
+        return cls(faults, cast("int", seed))
+
+    def strike(self, operation: Operation, ticket_nos: Sequence[str]) -> Strike:
+        """Count one request, and say what befalls it."""
+        numbers = {plain_ticket_no(ticket_no) for ticket_no in ticket_nos}
+        struck = [
+            fault
+            for ordinal, fault in enumerate(self._faults)
+            if fault.operation in (operation, "both")
+            and (not fault.tickets or not numbers.isdisjoint(fault.tickets))
+            and self._chosen(ordinal, fault)
+        ]
+        latencies = [fault for fault in struck if fault.kind == "latency"]
+        return Strike(
+            next((fault for fault in struck if fault.kind != "latency"), None),
+            sum(fault.seconds for fault in latencies if fault.when == "before"),
+            sum(fault.seconds for fault in latencies if fault.when == "after"),
+        )
+
+    def _chosen(self, ordinal: int, fault: Fault) -> bool:
+        self._seen[ordinal] += 1
+        seen = self._seen[ordinal]
+        if fault.every is not None:
+            return seen % fault.every == 0
+        if fault.first is not None:
+            return seen <= fault.first
+        if fault.requests is not None:
+            return seen in fault.requests
+        return fault.probability is None or self._random[ordinal].random() < fault.probability
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _from(least: int, most: float = math.inf) -> Callable[[object], bool]:
+    return lambda value: _whole(value) and least <= cast("int", value) <= most
+
+
+def _number(least: float, most: float) -> Callable[[object], bool]:
+    # NaN is below and above nothing.
+    return lambda value: (_whole(value) or isinstance(value, float)) and least <= cast("float", value) <= most
+
+
+def _one_of(*words: str) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, str) and value in words
+
+
+def _list_of(check: Callable[[object], bool]) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, list) and bool(value) and all(map(check, value))
+
+
+def _text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _header_text(value: object) -> bool:
+    return isinstance(value, str) and value.isascii() and value.isprintable()
+
+
+def _ticket(value: object) -> bool:
+    return isinstance(value, str) and plain_ticket_no(value) is not None
+
+
+_A_DAY = 86_400
+
+# Each key's check, and the words for what it wants.
+_KEYS: dict[str, tuple[Callable[[object], bool], str]] = {
+    "kind": (_one_of(*_KIND_KEYS), f"one of {', '.join(_KIND_KEYS)}"),
+    "when": (_one_of("before", "after"), '"before" or "after"'),
+    "operation": (_one_of("invoice", "itinerary", "both"), '"invoice", "itinerary" or "both"'),
+    "tickets": (_list_of(_ticket), "a list of 13-digit ticket numbers, as texts"),
+    "every": (_from(1), "a whole number from 1"),
+    "first": (_from(1), "a whole number from 1"),
+    "requests": (_list_of(_from(1)), "a list of whole numbers from 1"),
+    "probability": (_number(0, 1), "a number from 0 to 1"),
+    "seconds": (_number(0, _A_DAY), "a number of seconds, a day at most"),
+    "status": (_from(200, 599), "an HTTP status from 200 to 599"),
+    "body": (_text, "a text"),
+    "retry_after": (_from(0), "a whole number of seconds"),
+    "location": (_header_text, "a web address"),
+    "code": (_whole, "a whole number"),
+    "message": (_text, "a text"),
+}
+
+
+def _fault(table: Mapping[str, object], where: str) -> Fault:
+    """One fault from its table, every key and value checked."""
+    kind = table.get("kind")
+    own = _KIND_KEYS.get(kind, {}) if isinstance(kind, str) else {}
+    for key, value in table.items():
+        if key not in _KEYS:
+            raise InputProblem(f"{where}: unknown key {key!r}: known are {', '.join(_KEYS)}")
+        fits, wanted = _KEYS[key]
+        if not fits(value):
+            raise InputProblem(f"{where}: {key} must be {wanted}")
+    for key in ("kind", *(key for key, needed in own.items() if needed)):
+        if key not in table:
+            raise InputProblem(f"{where}: lacks {key}: add {key}, which is {_KEYS[key][1]}")
+    for key in table.keys() - {*_SHARED_KEYS, *own}:
+        raise InputProblem(f"{where}: {key} has no meaning for {kind}: remove it")
+    if kind == "refuse" and table.get("when") == "after":
+        raise InputProblem(f'{where}: when must be "before": what is issued can\'t be refused')
+    selectors = [key for key in _SELECTORS if key in table]
+    if len(selectors) > 1:
+        raise InputProblem(f"{where}: {' and '.join(selectors)} exclude each other: keep one")
+    values = dict(table)
+    if "tickets" in values:
+        tickets = cast("list[str]", values["tickets"])
+        values["tickets"] = frozenset(map(plain_ticket_no, tickets))
+    return Fault(**cast("dict[str, Any]", values))

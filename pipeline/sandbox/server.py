@@ -1,0 +1,107 @@
+"""Where and how long the sandbox carrier listens: on loopback, and nowhere else."""
+
+import asyncio
+import contextlib
+import ipaddress
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator
+
+from aiohttp import web
+
+from pipeline.errors import InputProblem
+from pipeline.sandbox.faults import Faults
+from pipeline.sandbox.issued import Issued
+from pipeline.sandbox.registry import Registry
+from pipeline.sandbox.rules import Books
+from pipeline.sandbox.service import Counts, Service
+from pipeline.sandbox.settings import SandboxSettings
+
+LOOPBACK = "127.0.0.1"
+
+# How long the end waits for requests that a latency fault is still holding.
+_GRACE_SECONDS = 0.5
+
+
+@contextlib.asynccontextmanager
+async def serve(  # noqa: PLR0913 - each is one plain choice of the caller's
+    settings: SandboxSettings,
+    registry: Registry,
+    faults: Faults | None = None,
+    host: str = LOOPBACK,
+    port: int = 0,
+    *,
+    counts: Counts | None = None,
+) -> AsyncIterator[str]:
+    """Run the carrier for as long as the context lasts; gives its base_url.
+
+    Port 0 takes any free one. `counts` is counted up as requests come in, and may be asked at any
+    time. InputProblem if the statement can't be used, the port is taken or the host isn't loopback.
+    """
+    _check_address(host, port)
+    with Issued(settings.statement, settings.now) as issued:
+        service = Service(Books(settings, registry, issued), faults or Faults(), counts or Counts())
+        runner = web.AppRunner(service.application(), access_log=None, shutdown_timeout=_GRACE_SECONDS)
+        await runner.setup()
+        try:
+            site = web.TCPSite(runner, host, port)
+            try:
+                await site.start()
+            except OSError as error:
+                raise InputProblem(
+                    f"port {port} of {host} can't be used ({error.strerror}): "
+                    "end what listens there, or choose another --port"
+                ) from None
+            yield f"http://{f'[{host}]' if ':' in host else host}:{site.port}"
+        finally:
+            await runner.cleanup()
+
+
+async def run_forever(  # noqa: PLR0913 - as serve
+    settings: SandboxSettings,
+    registry: Registry,
+    faults: Faults | None = None,
+    host: str = LOOPBACK,
+    port: int = 0,
+    *,
+    ready: Callable[[str], None] | None = None,
+) -> Counts:
+    """Serve until SIGINT or SIGTERM; `ready` is told the base_url once the carrier listens.
+
+    Returns what was counted, for a closing line. Call it in the main thread: signals go there.
+    """
+    counts = Counts()
+    with _stop_asked() as stop:
+        async with serve(settings, registry, faults, host, port, counts=counts) as base_url:
+            if ready is not None:
+                ready(base_url)
+            await stop.wait()
+    return counts
+
+
+@contextlib.contextmanager
+def _stop_asked() -> Iterator[asyncio.Event]:
+    """Give an event that the first SIGINT or SIGTERM sets; afterwards signals do what they did."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    caught = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Windows has no such handlers; there an interrupt cancels the task, which ends it as well.
+        with contextlib.suppress(NotImplementedError):
+            loop.add_signal_handler(number, stop.set)
+            caught.append(number)
+    try:
+        yield stop
+    finally:
+        for number in caught:
+            loop.remove_signal_handler(number)
+
+
+def _check_address(host: str, port: int) -> None:
+    try:
+        loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        loopback = False
+    if not loopback:
+        raise InputProblem(f"the sandbox listens on loopback only, not on {host}: use {LOOPBACK}")
+    if not 0 <= port <= 65_535:
+        raise InputProblem(f"there is no port {port}: choose one from 1 to 65535, or 0 for any")

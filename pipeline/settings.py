@@ -1,0 +1,336 @@
+"""Settings: the profile's TOML and the environment, read here and nowhere else.
+
+A profile names only what differs from the defaults. Everything in it is checked before anything is
+sent: an unknown key, a wrong type or an impossible value stops the run with the key's full name.
+Secrets come from the environment or the system keyring and never leave `Secrets` in a repr.
+"""
+
+import ipaddress
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pipeline.columns import CHARGES, HEADER_TYPES, PRODUCTS, Choice
+from pipeline.errors import InputProblem
+from pipeline.profile import (
+    Answers,
+    Carrier,
+    Codes,
+    Limits,
+    Profile,
+    Reconcile,
+    Required,
+    Submission,
+)
+from pipeline.table import MINOR
+
+API_KEY = "VOUCHER_API_KEY"
+ENCRYPTION_KEY = "VOUCHER_ENCRYPTION_KEY"
+KEYRING_SERVICE = "voucher-pipeline"
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """The APIKEY header and the encryption key string."""
+
+    api_key: str = field(repr=False)
+    encryption_key: str = field(repr=False)
+
+
+# --- checks of single values: each returns the value or raises ValueError with the cure ---------
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("must be a text in quotes")
+    if any(ord(character) < 32 or ord(character) == 127 for character in value):
+        raise ValueError("must not hold control characters")
+    return value
+
+
+def _filled(value: Any) -> str:
+    if not _text(value).strip():
+        raise ValueError("must not be empty")
+    return str(value).strip()
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def _number(least: float, most: float) -> Callable[[Any], float]:
+    def check(value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+            raise ValueError(f"must be a number from {least:g} to {most:g}")
+        return float(value)
+
+    return check
+
+
+def _whole(least: int, most: int) -> Callable[[Any], int]:
+    def check(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ValueError(f"must be a whole number from {least} to {most}")
+        return value
+
+    return check
+
+
+def _money(value: Any) -> int:
+    try:
+        minor = Decimal(str(value)) * MINOR
+    except InvalidOperation:
+        minor = Decimal(-1)
+    if isinstance(value, bool) or not minor.is_finite() or minor != minor.to_integral() or not 0 < minor <= 10**15:
+        raise ValueError('must be an amount such as "10000" or "10000.00"')
+    return int(minor)
+
+
+def _list_of(check: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+    def check_all(value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            raise ValueError("must be a list in square brackets")
+        return tuple(check(item) for item in value)
+
+    return check_all
+
+
+def _prefix(value: Any) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{3}", value):
+        raise ValueError('must list 3-digit prefixes in quotes, such as "999"')
+    return value
+
+
+def _required_column(value: Any) -> str:
+    if value not in ("phone", "email"):
+        raise ValueError('must be of "phone", "email"')
+    return str(value)
+
+
+def _time_zone(value: Any) -> str:
+    try:
+        ZoneInfo(_filled(value))
+    except (ZoneInfoNotFoundError, OSError, ValueError):
+        raise ValueError('is not a known time zone; write it like "Asia/Shanghai"') from None
+    return str(value)
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the URL's host is this machine's loopback.
+
+    >>> is_loopback("http://127.0.0.1:8080"), is_loopback("http://localhost"), is_loopback("http://10.0.0.1")
+    (True, True, False)
+    """
+    host = urlsplit(url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _base_url(value: Any) -> str:
+    url = _filled(value).rstrip("/")
+    try:
+        parts = urlsplit(url)
+        complete = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:
+        complete = False
+    if not complete:
+        raise ValueError('must be a full address such as "https://carrier.example/api"')
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("must not hold a user name, a password, a query or a fragment")
+    if parts.scheme == "http" and not is_loopback(url):
+        raise ValueError("must be https: plain http is accepted for this machine's loopback only")
+    return url
+
+
+def _ca_file(value: Any) -> str:
+    if _text(value) and not Path(value).is_file():
+        raise ValueError(f"names a file that does not exist: {value}")
+    return str(value)
+
+
+def _http_proxy(value: Any) -> str:
+    if _text(value) and urlsplit(value).scheme != "http":
+        raise ValueError('must be an HTTP proxy such as "http://proxy.office:3128"')
+    return str(value)
+
+
+Check = Callable[[Any], Any]
+
+
+def _codes_of(choices: tuple[Choice, ...]) -> dict[str, Check]:
+    return {choice.name: _text for choice in choices}
+
+
+#: Every key that a profile may hold, with its check. Sections as in interface.md.
+_SECTIONS: dict[str, tuple[Callable[..., Any], dict[str, Check]]] = {
+    "carrier": (
+        Carrier,
+        {
+            "base_url": _base_url,
+            "agency": _filled,
+            "time_zone": _time_zone,
+            "ticket_prefixes": _list_of(_prefix),
+            "ticket_no_hyphen": _flag,
+            "currency": _filled,
+            "proxy": _http_proxy,
+            "ca_file": _ca_file,
+        },
+    ),
+    "limits": (
+        Limits,
+        {
+            "domestic_invoice_max": _money,
+            "international_invoice_max": _money,
+            "max_charges_per_invoice": _whole(0, 1_000_000),
+        },
+    ),
+    "required": (Required, {"invoice": _list_of(_required_column), "itinerary": _list_of(_required_column)}),
+    "submission": (
+        Submission,
+        {
+            "concurrency": _whole(1, 1000),
+            "rate_per_second": _number(0, 100_000),
+            "connect_timeout_seconds": _number(0.1, 3600),
+            "response_timeout_seconds": _number(0.1, 3600),
+            "keepalive_seconds": _number(0, 3600),
+        },
+    ),
+    "answers": (
+        Answers,
+        {
+            "not_processed_http": _list_of(_whole(300, 599)),
+            "not_processed_codes": _list_of(_whole(-(2**63), 2**63)),
+            "rejected_codes": _list_of(_whole(-(2**63), 2**63)),
+            "key_refused_codes": _list_of(_whole(-(2**63), 2**63)),
+        },
+    ),
+    "reconcile": (Reconcile, {"settle_after_hours": _number(0, 100_000)}),
+}
+_CODES: dict[str, dict[str, Check]] = {
+    "fee_type": _codes_of(CHARGES),
+    "product_type": _codes_of(PRODUCTS),
+    "header_type": _codes_of(HEADER_TYPES),
+}
+
+
+def _checked(where: str, given: Any, checks: Mapping[str, Check]) -> dict[str, Any]:
+    """The given keys of one section with their checked values."""
+    if not isinstance(given, dict):
+        raise InputProblem(f"{where} must be a section in square brackets")
+    values = {}
+    for key, value in given.items():
+        if key not in checks:
+            known = ", ".join(checks)
+            raise InputProblem(f"{where}.{key} is not a known key; known here: {known}")
+        try:
+            values[key] = checks[key](value)
+        except ValueError as error:
+            raise InputProblem(f"{where}.{key} {error}") from None
+    return values
+
+
+def _codes(given: Any) -> Codes:
+    """The [codes.*] sections; codes that are not given keep the interface's own."""
+    sections = _checked("[codes]", given, dict.fromkeys(_CODES, lambda value: value))
+    default = Codes()
+    merged = {
+        item.name: {
+            **getattr(default, item.name),
+            **_checked(f"[codes.{item.name}]", sections.get(item.name, {}), _CODES[item.name]),
+        }
+        for item in fields(Codes)
+    }
+    return Codes(**merged)
+
+
+def _cross_checked(profile: Profile) -> Profile:
+    """Codes of `answers` that would say two things at once are refused."""
+    answers = profile.answers
+    meanings = {
+        "not_processed_codes": answers.not_processed_codes,
+        "rejected_codes": answers.rejected_codes,
+        "key_refused_codes": answers.key_refused_codes,
+    }
+    seen: dict[int, str] = {200: "success"}
+    for name, codes in meanings.items():
+        for code in codes:
+            if code in seen:
+                raise InputProblem(f"[answers].{name} holds {code}, which already means {seen[code]}; keep one")
+            seen[code] = name
+    for status in answers.not_processed_http:
+        if status in answers.key_refused_codes:
+            raise InputProblem(
+                f"[answers].not_processed_http holds {status}, which already means key_refused_codes; keep one"
+            )
+    return profile
+
+
+def load_profile(path: Path | None) -> Profile:
+    """The profile of a TOML file; the defaults where no file is given.
+
+    Raises InputProblem naming the file and the key.
+    """
+    if path is None:
+        return Profile()
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputProblem(f"Profile {path}: can't be read ({error.strerror}); check the path") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputProblem(f"Profile {path}: is not valid TOML: {error}") from None
+    try:
+        sections = _checked("the profile", given, {**dict.fromkeys(_SECTIONS, lambda v: v), "codes": lambda v: v})
+        made = {
+            name: section(**_checked(f"[{name}]", sections[name], checks))
+            for name, (section, checks) in _SECTIONS.items()
+            if name in sections
+        }
+        return _cross_checked(Profile(**made, codes=_codes(sections.get("codes", {}))))
+    except InputProblem as problem:
+        raise InputProblem(f"Profile {path}: {problem}") from None
+
+
+def _from_keyring(name: str) -> str:
+    """A secret from the system keyring; "" where there is none, or no keyring."""
+    try:
+        import keyring  # noqa: PLC0415 - an optional extra, and slow to import
+        import keyring.errors  # noqa: PLC0415 - likewise
+    except ImportError:
+        return ""
+    try:
+        return keyring.get_password(KEYRING_SERVICE, name) or ""
+    except keyring.errors.KeyringError:
+        return ""
+
+
+def load_secrets(environ: Mapping[str, str] = os.environ) -> Secrets:
+    """The two secrets, from the environment or else the system keyring.
+
+    Raises InputProblem naming the variable that is missing or can't be sent.
+    """
+    found = {name: environ.get(name, "") or _from_keyring(name) for name in (API_KEY, ENCRYPTION_KEY)}
+    missing = [name for name, value in found.items() if not value]
+    if missing:
+        raise InputProblem(
+            f"{' and '.join(missing)} not set: put the key into the environment variable of that name, or into"
+            f" the system keyring (service {KEYRING_SERVICE}, the variable's name as user name)"
+        )
+    if not found[API_KEY].isprintable() or not found[API_KEY].isascii() or found[API_KEY] != found[API_KEY].strip():
+        raise InputProblem(
+            f"{API_KEY} can't be sent in a header: it holds spaces at an end, line breaks or non-ASCII characters;"
+            " set it again without them"
+        )
+    return Secrets(api_key=found[API_KEY], encryption_key=found[ENCRYPTION_KEY])

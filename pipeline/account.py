@@ -15,7 +15,7 @@ from pipeline.reasons import HINTS, REASON, STATUS, column_heading
 from pipeline.request import Identity, Request
 from pipeline.rules.judging import Verdicts
 from pipeline.rules.rule import Terms
-from pipeline.table import Finding, Table, money_text
+from pipeline.table import Finding, Table, Texts, money_text
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Account:
     ledger: str
     ledger_id: str
     table: Table
-    header: Mapping[str, Sequence[str]]
+    header: Mapping[str, Texts]
     rows: tuple[RowAccount, ...]
     requests: tuple[RequestAccount, ...]
     doubts: tuple[Doubt, ...] = ()
@@ -196,8 +196,13 @@ def make_account(  # noqa: PLR0913 - each argument is one stage's product
     asked = tuple(_request_account(request, by_request.get(request.request_id), lang) for request in requests)
     of_row = {charge.row: account for account in asked for charge in account.request.charges}
     reasons = _reasons(verdicts, lang, terms)
-    rows = tuple(_row_account(index, table, verdicts, of_row.get(index), reasons.get(index, [])) for index in range(len(table)))
-    header = {name: verdicts.rows.text(name) for name in ("header_type", "header_name", "tax_no", "phone", "email")}
+    rows = tuple(
+        _row_account(index, table, verdicts, of_row.get(index), reasons.get(index, []))
+        for index in range(len(table))
+    )
+    header = {
+        name: verdicts.rows.text(name) for name in ("header_type", "header_name", "tax_no", "phone", "email")
+    }
     return Account(
         command, str(terms.as_of), lang, terms.profile.carrier.currency,
         table=table, header=header, rows=rows, requests=asked, doubts=tuple(doubts), **about,
@@ -209,7 +214,12 @@ def _request_account(request: Request, result: Result | None, lang: Lang) -> Req
         return RequestAccount(request, 0, "ready", "", "", None)
     outcome = result.outcome
     return RequestAccount(
-        request, result.attempt, outcome.state, outcome.number, outcome.trace_id, outcome_reason(outcome, lang)
+        request,
+        result.attempt,
+        outcome.state,
+        outcome.number,
+        outcome.trace_id,
+        outcome_reason(outcome, lang),
     )
 
 

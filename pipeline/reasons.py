@@ -68,9 +68,7 @@ _NOTHING_EN = "Nothing can be issued for this row."
 _NOTHING_ZH = "此行无法开具。"
 _AGAIN_EN = "Run the same workbook again; nothing was issued for this row."
 _AGAIN_ZH = "请重新运行同一工作簿；此行尚未开具任何凭证。"
-_RECONCILE_EN = (
-    "Do not ask for it elsewhere. Ask the carrier about the request, fill in the Unknown sheet, and reconcile."
-)
+_RECONCILE_EN = "Do not ask for it elsewhere. Ask the carrier about the request, fill in the Unknown sheet, and reconcile."
 _RECONCILE_ZH = "请勿另行申请。向承运人查询该请求，填写 Unknown 表后进行对账。"
 
 REASONS = (

@@ -58,7 +58,14 @@ class Request:
         header = self.header
         content = [
             [self.voucher, self.market],
-            [header.header_type, header.header_name, header.tax_no, header.phone, header.email, header.remarks],
+            [
+                header.header_type,
+                header.header_name,
+                header.tax_no,
+                header.phone,
+                header.email,
+                header.remarks,
+            ],
             sorted(
                 [c.identity.ticket_no, c.identity.charge, c.identity.product, c.passenger_name, c.amount]
                 for c in self.charges

@@ -90,7 +90,12 @@ def _money(value: Any) -> int:
         minor = Decimal(str(value)) * MINOR
     except InvalidOperation:
         minor = Decimal(-1)
-    if isinstance(value, bool) or not minor.is_finite() or minor != minor.to_integral() or not 0 < minor <= 10**15:
+    if (
+        isinstance(value, bool)
+        or not minor.is_finite()
+        or minor != minor.to_integral()
+        or not 0 < minor <= 10**15
+    ):
         raise ValueError('must be an amount such as "10000" or "10000.00"')
     return int(minor)
 
@@ -143,7 +148,9 @@ def _base_url(value: Any) -> str:
     url = _filled(value).rstrip("/")
     try:
         parts = urlsplit(url)
-        complete = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+        complete = (
+            parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+        )
     except ValueError:
         complete = False
     if not complete:
@@ -268,7 +275,9 @@ def _cross_checked(profile: Profile) -> Profile:
     for name, codes in meanings.items():
         for code in codes:
             if code in seen:
-                raise InputProblem(f"[answers].{name} holds {code}, which already means {seen[code]}; keep one")
+                raise InputProblem(
+                    f"[answers].{name} holds {code}, which already means {seen[code]}; keep one"
+                )
             seen[code] = name
     for status in answers.not_processed_http:
         if status in answers.key_refused_codes:
@@ -292,7 +301,9 @@ def load_profile(path: Path | None) -> Profile:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputProblem(f"Profile {path}: is not valid TOML: {error}") from None
     try:
-        sections = _checked("the profile", given, {**dict.fromkeys(_SECTIONS, lambda v: v), "codes": lambda v: v})
+        sections = _checked(
+            "the profile", given, {**dict.fromkeys(_SECTIONS, lambda v: v), "codes": lambda v: v}
+        )
         made = {
             name: section(**_checked(f"[{name}]", sections[name], checks))
             for name, (section, checks) in _SECTIONS.items()
@@ -328,7 +339,11 @@ def load_secrets(environ: Mapping[str, str] = os.environ) -> Secrets:
             f"{' and '.join(missing)} not set: put the key into the environment variable of that name, or into"
             f" the system keyring (service {KEYRING_SERVICE}, the variable's name as user name)"
         )
-    if not found[API_KEY].isprintable() or not found[API_KEY].isascii() or found[API_KEY] != found[API_KEY].strip():
+    if (
+        not found[API_KEY].isprintable()
+        or not found[API_KEY].isascii()
+        or found[API_KEY] != found[API_KEY].strip()
+    ):
         raise InputProblem(
             f"{API_KEY} can't be sent in a header: it holds spaces at an end, line breaks or non-ASCII characters;"
             " set it again without them"

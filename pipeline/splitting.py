@@ -80,7 +80,9 @@ def _apart(rows: Rows, at: Sequence[int], holdings: Holdings) -> np.ndarray:
     """A number of its own for each charge that must not share an invoice, 0 for all others."""
     return np.array(
         [
-            place + 1 if Identity(rows.ticket_no[row], rows.charge[row], rows.product[row]) in holdings.apart else 0
+            place + 1
+            if Identity(rows.ticket_no[row], rows.charge[row], rows.product[row]) in holdings.apart
+            else 0
             for place, row in enumerate(at)
         ]
         if holdings.apart
@@ -92,12 +94,16 @@ def _apart(rows: Rows, at: Sequence[int], holdings: Holdings) -> np.ndarray:
 def _invoices(rows: Rows, at: Sequence[int], holdings: Holdings, terms: Terms) -> list[Request]:
     """The invoice requests for the rows at these positions."""
     limits: Limits = terms.profile.limits
-    frame = pd.DataFrame({name: rows.text(name)[at] for name in (*_HEADER, "market", "ticket_no", "charge", "product")})
+    frame = pd.DataFrame(
+        {name: rows.text(name)[at] for name in (*_HEADER, "market", "ticket_no", "charge", "product")}
+    )
     frame["fare"] = frame["charge"] == "ticket_fare"
     frame["apart"] = _apart(rows, at, holdings)
     frame["amount"] = rows.amount[at]
     frame["row"] = at
-    frame = frame.sort_values(["amount", "ticket_no", "charge", "product"], ascending=[False, True, True, True])
+    frame = frame.sort_values(
+        ["amount", "ticket_no", "charge", "product"], ascending=[False, True, True, True]
+    )
     requests = []
     for _, group in frame.groupby([*_HEADER, "market", "fare", "apart"], sort=True):
         members = group["row"].tolist()
@@ -105,7 +111,9 @@ def _invoices(rows: Rows, at: Sequence[int], holdings: Holdings, terms: Terms) -
         charges = _charges(rows, members, terms)
         packed = pack(group["amount"].tolist(), limits.of_market(market), limits.max_charges_per_invoice)
         header = _header(rows, members[0])
-        requests += [Request("invoice", market, header, tuple(charges[place] for place in one)) for one in packed]
+        requests += [
+            Request("invoice", market, header, tuple(charges[place] for place in one)) for one in packed
+        ]
     return requests
 
 

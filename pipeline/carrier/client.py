@@ -36,20 +36,28 @@ class Client:
         sent = SimpleNamespace(begun=False)
         try:
             async with self._session.post(
-                self._base_url + path, data=body, proxy=self._proxy, trace_request_ctx=sent, allow_redirects=False
+                self._base_url + path,
+                data=body,
+                proxy=self._proxy,
+                trace_request_ctx=sent,
+                allow_redirects=False,
             ) as response:
                 answer = await response.content.read(LARGEST_ANSWER + 1)
                 while len(answer) <= LARGEST_ANSWER and (more := await response.content.read(LARGEST_ANSWER)):
                     answer += more
                 if len(answer) > LARGEST_ANSWER:
-                    return Lost(f"HTTP {response.status} with more than {LARGEST_ANSWER} bytes", readable=False)
+                    return Lost(
+                        f"HTTP {response.status} with more than {LARGEST_ANSWER} bytes", readable=False
+                    )
                 return Answered(response.status, answer, response.headers.get("Retry-After", ""))
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             # Never str() or repr() of the error: a ClientResponseError's holds the request headers.
             name = _plain_name(error)
             if not sent.begun:
                 return NotSent(name)
-            return Lost(name, readable=not isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError))
+            return Lost(
+                name, readable=not isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError)
+            )
 
 
 def _plain_name(error: Exception) -> str:
@@ -88,8 +96,13 @@ def _connector(profile: Profile) -> aiohttp.TCPConnector:
 
 
 @asynccontextmanager
-async def connected(profile: Profile, base_url: str, api_key: str) -> AsyncIterator[Client]:
-    """A client for one run. Every request carries Content-Type, agency and APIKEY."""
+async def connected(
+    profile: Profile, base_url: str, api_key: str, *, direct: bool = False
+) -> AsyncIterator[Client]:
+    """A client for one run. Every request carries Content-Type, agency and APIKEY.
+
+    `direct` goes round the profile's proxy, for a carrier on this machine.
+    """
     submission = profile.submission
     connect = submission.connect_timeout_seconds
     timeout = aiohttp.ClientTimeout(
@@ -108,4 +121,4 @@ async def connected(profile: Profile, base_url: str, api_key: str) -> AsyncItera
         cookie_jar=aiohttp.DummyCookieJar(),
         headers={"Content-Type": "application/json", "agency": profile.carrier.agency, "APIKEY": api_key},
     ) as session:
-        yield Client(session, base_url, profile.carrier.proxy)
+        yield Client(session, base_url, "" if direct else profile.carrier.proxy)

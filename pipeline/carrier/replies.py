@@ -80,7 +80,9 @@ def _seconds(retry_after: str) -> float | None:
     return float(retry_after) if re.fullmatch(r"[0-9]{1,6}", retry_after.strip()) else None
 
 
-def interpret(reply: Reply, request: Request, cipher: Cipher, answers: Answers, *, doubted: bool = False) -> Outcome:
+def interpret(
+    reply: Reply, request: Request, cipher: Cipher, answers: Answers, *, doubted: bool = False
+) -> Outcome:
     """What a reply to this request means.
 
     `doubted`: one of its charges had an unknown attempt before, so that a no may mean "issued
@@ -103,7 +105,9 @@ def _answered(answer: Answered, request: Request, cipher: Cipher, answers: Answe
     """By the HTTP status first: only a 200 can hold an answer of the service itself."""
     status = answer.http_status
     if status != 200 and _claims_success(answer, request, cipher):
-        return Outcome("unknown", "answer_unexplained", detail=f"HTTP {status}, though the answer says success")
+        return Outcome(
+            "unknown", "answer_unexplained", detail=f"HTTP {status}, though the answer says success"
+        )
     if status in _WRONG_ADDRESS:
         detail = f"HTTP {status}: the address is wrong; check base_url in the profile"
         return Outcome("not_sent", "carrier_unreachable", detail=detail, stop=True)
@@ -141,7 +145,9 @@ def _envelope(answer: Answered, request: Request, cipher: Cipher, answers: Answe
     code, message = envelope.get("code"), _clean(envelope.get("message", ""))
     trace = _clean(envelope.get("traceId") or "")
     if isinstance(code, bool) or not isinstance(code, int):
-        return Outcome("unknown", "answer_unreadable", trace_id=trace, detail="the envelope has no numeric code")
+        return Outcome(
+            "unknown", "answer_unreadable", trace_id=trace, detail="the envelope has no numeric code"
+        )
     said = f"code {code}: {message}"
     result, problem = _result(envelope.get("data"), cipher)
     accepted = None if result is None else _success(result, request.voucher)
@@ -152,9 +158,13 @@ def _envelope(answer: Answered, request: Request, cipher: Cipher, answers: Answe
     if accepted is False:
         return Outcome("rejected", "carrier_rejected", trace_id=trace, detail=_refusal(result, said))
     if accepted is None:
-        return Outcome("unknown", "answer_unreadable", trace_id=trace, detail="the result has no true or false success")
+        return Outcome(
+            "unknown", "answer_unreadable", trace_id=trace, detail="the result has no true or false success"
+        )
     if message.casefold() != "success":
-        return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=f"{said}, though the result says success")
+        return Outcome(
+            "unknown", "answer_unexplained", trace_id=trace, detail=f"{said}, though the result says success"
+        )
     return _accepted(result, request, trace)
 
 
@@ -188,7 +198,12 @@ def _refusal(result: Mapping[str, Any], said: str) -> str:
 
 
 def _other_code(
-    code: int, said: str, trace: str, accepted: bool | None, result: Mapping[str, Any] | None, answers: Answers
+    code: int,
+    said: str,
+    trace: str,
+    accepted: bool | None,
+    result: Mapping[str, Any] | None,
+    answers: Answers,
 ) -> Outcome:
     """An envelope code other than 200: as the profile explains it, unless the result contradicts."""
     if accepted is True:

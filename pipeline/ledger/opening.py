@@ -57,7 +57,9 @@ def ledger_path(given: str) -> Path:
     if given.startswith("sqlite:///"):
         return Path(given.removeprefix("sqlite:///"))
     if "://" in given:
-        raise InputProblem(f"--ledger {given.split('://')[0]}://…: only a file (a path or sqlite:///PATH) can be used")
+        raise InputProblem(
+            f"--ledger {given.split('://')[0]}://…: only a file (a path or sqlite:///PATH) can be used"
+        )
     return Path(given)
 
 
@@ -65,17 +67,28 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
     try:
         connection = apsw.Connection(str(path), flags=flags)
         connection.set_busy_timeout(5000)
-        for pragma in ("synchronous = FULL", "foreign_keys = ON", "fullfsync = ON", "checkpoint_fullfsync = ON"):
+        for pragma in (
+            "synchronous = FULL",
+            "foreign_keys = ON",
+            "fullfsync = ON",
+            "checkpoint_fullfsync = ON",
+        ):
             connection.execute(f"PRAGMA {pragma}")
         if connection.pragma("application_id") != _APPLICATION_ID:
             raise InputProblem(f"{path}: is not a ledger; check --ledger")
         version = connection.pragma("user_version")
     except (apsw.NotADBError, apsw.CorruptError):
-        raise InputProblem(f"{path}: is not a ledger, or is damaged; check --ledger, restore it from its backup") from None
+        raise InputProblem(
+            f"{path}: is not a ledger, or is damaged; check --ledger, restore it from its backup"
+        ) from None
     except apsw.Error as error:
-        raise LedgerProblem(f"{path}: the ledger can't be opened ({error}); check the disk and permissions") from None
+        raise LedgerProblem(
+            f"{path}: the ledger can't be opened ({error}); check the disk and permissions"
+        ) from None
     if version != SCHEMA_VERSION:
-        raise InputProblem(f"{path}: the ledger's version is {version}, this program's {SCHEMA_VERSION}; update the program")
+        raise InputProblem(
+            f"{path}: the ledger's version is {version}, this program's {SCHEMA_VERSION}; update the program"
+        )
     return connection
 
 
@@ -99,7 +112,8 @@ def _create(path: Path, owner: Owner) -> None:
         with connection:
             connection.execute(files("pipeline.ledger").joinpath("schema.sql").read_text(encoding="utf-8"))
             connection.execute(
-                "INSERT INTO ledger VALUES (1, ?, ?, ?, ?)", (uuid.uuid4().hex, owner.base_url, owner.agency, utc_now())
+                "INSERT INTO ledger VALUES (1, ?, ?, ?, ?)",
+                (uuid.uuid4().hex, owner.base_url, owner.agency, utc_now()),
             )
             connection.pragma("application_id", _APPLICATION_ID)
             connection.pragma("user_version", SCHEMA_VERSION)
@@ -120,14 +134,18 @@ class Lock:
 
     def __init__(self, path: Path) -> None:
         """Take the lock beside the ledger's path. Raises LedgerProblem if another run has it."""
-        self._file = os.open(path.with_name(path.name + ".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        self._file = os.open(
+            path.with_name(path.name + ".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600
+        )
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._file)
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                 raise
-            raise LedgerProblem(f"{path}: another run is using this ledger; wait until it ends, then run again") from None
+            raise LedgerProblem(
+                f"{path}: another run is using this ledger; wait until it ends, then run again"
+            ) from None
 
     def close(self) -> None:
         """Let the next run in."""
@@ -164,5 +182,7 @@ def open_for_run(path: Path, owner: Owner, *, may_create: bool) -> tuple[apsw.Co
             lock.close()
             raise
     except (OSError, apsw.Error) as error:
-        raise LedgerProblem(f"{path}: the ledger can't be opened ({error}); check the disk and permissions") from None
+        raise LedgerProblem(
+            f"{path}: the ledger can't be opened ({error}); check the disk and permissions"
+        ) from None
     return connection, lock

@@ -87,7 +87,6 @@ class InDoubt:
     reason: str
     detail: str
     trace_id: str
-    at: str
     charges: tuple[tuple[Identity, int], ...]
 
 
@@ -114,7 +113,11 @@ def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> Holdings:
         for row in connection.execute(_HELD):
             identity, rest = Identity(*row[:3]), list(row[3:])
             if rest[2] == "sending":
-                rest[2], rest[12], rest[13] = "unknown", "run_killed", "an earlier run was killed while it was being sent"
+                rest[2], rest[12], rest[13] = (
+                    "unknown",
+                    "run_killed",
+                    "an earlier run was killed while it was being sent",
+                )
             held[identity] = Holding(identity, *rest)
         past = list(connection.execute(_PAST))
     return Holdings(
@@ -124,7 +127,9 @@ def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> Holdings:
     )
 
 
-def begin_run(connection: apsw.Connection, command: str, version: str, as_of: str, names: Sequence[str]) -> int:
+def begin_run(
+    connection: apsw.Connection, command: str, version: str, as_of: str, names: Sequence[str]
+) -> int:
     """Record a run; its number."""
     connection.execute(
         "INSERT INTO run (command, version, as_of, files, started_at) VALUES (?, ?, ?, ?, ?)",
@@ -135,11 +140,16 @@ def begin_run(connection: apsw.Connection, command: str, version: str, as_of: st
 
 def end_run(connection: apsw.Connection, run: int, exit_code: int) -> None:
     """Record how a run ended."""
-    connection.execute("UPDATE run SET ended_at = ?, exit_code = ? WHERE run = ?", (utc_now(), exit_code, run))
+    connection.execute(
+        "UPDATE run SET ended_at = ?, exit_code = ? WHERE run = ?", (utc_now(), exit_code, run)
+    )
 
 
 def plan(
-    connection: apsw.Connection, run: int, requests: Sequence[Request], places: Mapping[int, tuple[str, str, int]]
+    connection: apsw.Connection,
+    run: int,
+    requests: Sequence[Request],
+    places: Mapping[int, tuple[str, str, int]],
 ) -> list[Attempt]:
     """Write all requests and their first attempts of this run as `planned`, in one transaction.
 
@@ -220,7 +230,15 @@ def record_outcome(connection: apsw.Connection, attempt_id: int, outcome: Outcom
     connection.execute(
         "UPDATE attempt SET state = ?, reason = ?, number = ?, trace_id = ?, detail = ?, ended_at = ?"
         " WHERE attempt_id = ? AND state = 'sending'",
-        (outcome.state, outcome.reason, outcome.number, outcome.trace_id, outcome.detail, utc_now(), attempt_id),
+        (
+            outcome.state,
+            outcome.reason,
+            outcome.number,
+            outcome.trace_id,
+            outcome.detail,
+            utc_now(),
+            attempt_id,
+        ),
     )
 
 
@@ -235,18 +253,21 @@ def in_doubt(connection: apsw.Connection, wanted: Iterable[tuple[str, int]]) -> 
     found = []
     for request_id, number in wanted:
         row: Any = connection.execute(
-            "SELECT attempt_id, voucher, market, header_name, request.amount, reason, detail, trace_id,"
-            " coalesce(ended_at, sending_at) FROM attempt JOIN request USING (request_id)"
-            " WHERE request_id = ? AND attempt = ?",
+            "SELECT attempt_id, voucher, market, header_name, request.amount, reason, detail, trace_id"
+            " FROM attempt JOIN request USING (request_id) WHERE request_id = ? AND attempt = ?",
             (request_id, number),
         ).get
+        attempt_id, voucher, market, header_name, amount, reason, detail, trace_id = row
         charges = tuple(
             (Identity(*charge[:3]), charge[3])
             for charge in connection.execute(
-                "SELECT ticket_no, charge, product, amount FROM charge WHERE attempt_id = ? ORDER BY 1, 2, 3", (row[0],)
+                "SELECT ticket_no, charge, product, amount FROM charge WHERE attempt_id = ? ORDER BY 1, 2, 3",
+                (attempt_id,),
             )
         )
-        found.append(InDoubt(request_id, number, *row[1:], charges))
+        found.append(
+            InDoubt(request_id, number, voucher, market, header_name, amount, reason, detail, trace_id, charges)
+        )
     return found
 
 
@@ -268,10 +289,10 @@ def history(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]
 def plan_again(connection: apsw.Connection, attempt_id: int) -> tuple[int, int]:
     """A new planned attempt with the request, charges and run of an ended one."""
     with connection:
-        request_id, run = connection.execute(
+        ended: Any = connection.execute(
             "SELECT request_id, run FROM attempt WHERE attempt_id = ?", (attempt_id,)
-        ).get  # type: ignore[misc]  # apsw types .get as Any | None
-        row: Any = connection.execute(_PLAN_ATTEMPT, (request_id, run, utc_now())).get
+        ).get
+        row: Any = connection.execute(_PLAN_ATTEMPT, (*ended, utc_now())).get
         connection.execute(
             "INSERT INTO charge (attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row)"
             " SELECT ?, ticket_no, charge, product, wire, voucher, amount, file, sheet, row FROM charge"

@@ -34,7 +34,9 @@ def _take_in(connection: apsw.Connection, entry: dict[str, Any]) -> None:
         answer = Answered(entry["http_status"], base64.b64decode(entry["body"]), entry["retry_after"])
         records.record_answer(connection, attempt_id, answer)
     else:
-        outcome = Outcome(entry["state"], entry["reason"], entry["number"], entry["trace_id"], entry["detail"])
+        outcome = Outcome(
+            entry["state"], entry["reason"], entry["number"], entry["trace_id"], entry["detail"]
+        )
         records.record_outcome(connection, attempt_id, outcome)
 
 

@@ -72,7 +72,12 @@ class Spill:
         """A raw answer."""
         body = base64.b64encode(answer.body).decode("ascii")
         self._add(
-            {"attempt_id": attempt_id, "http_status": answer.http_status, "body": body, "retry_after": answer.retry_after}
+            {
+                "attempt_id": attempt_id,
+                "http_status": answer.http_status,
+                "body": body,
+                "retry_after": answer.retry_after,
+            }
         )
 
     def ended(self, attempt_id: int, outcome: Outcome) -> None:

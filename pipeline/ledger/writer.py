@@ -111,8 +111,8 @@ class Writer:
                 self._connection.execute("BEGIN IMMEDIATE")
                 results = [self._apply(change) for change, _ in group]
                 self._connection.execute("COMMIT")
-            except apsw.Error as error:
-                # A failed COMMIT may or may not have reached the disk; either way nobody is told yes.
+            except Exception as error:  # noqa: BLE001 - whatever it was, nobody may be told yes
+                # A failed COMMIT may or may not have reached the disk; the next start reads which.
                 self._failure = f"{type(error).__name__}: {error}"
                 if not self._connection.get_autocommit():
                     self._give_up()
@@ -132,7 +132,8 @@ class Writer:
             match change:
                 case Sending(attempt_id):
                     connection.execute(
-                        "UPDATE attempt SET state = 'sending', sending_at = ? WHERE attempt_id = ?", (utc_now(), attempt_id)
+                        "UPDATE attempt SET state = 'sending', sending_at = ? WHERE attempt_id = ?",
+                        (utc_now(), attempt_id),
                     )
                     if connection.changes() != 1:
                         return LedgerProblem(f"attempt {attempt_id} is not in the ledger any more")

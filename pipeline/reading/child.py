@@ -51,7 +51,10 @@ def _spreadsheet(content: bytes) -> dict[str, Any]:
     except PasswordError:
         return {"problem": "encrypted", "detail": ""}
     except CalamineError as error:
-        return {"problem": "encrypted" if "encrypt" in str(error).lower() else "damaged", "detail": str(error)}
+        return {
+            "problem": "encrypted" if "encrypt" in str(error).lower() else "damaged",
+            "detail": str(error),
+        }
     return {"sheets": sheets}
 
 

@@ -34,7 +34,9 @@ def _words(names: Iterable[tuple[str, Sequence[str]]]) -> dict[str, str]:
 
 HEADINGS = _words((column.name, (column.name, column.zh, *column.variants)) for column in COLUMNS)
 CHOICE_WORDS = {
-    column.name: _words((choice.name, (choice.name, choice.zh, *choice.variants)) for choice in column.choices)
+    column.name: _words(
+        (choice.name, (choice.name, choice.zh, *choice.variants)) for choice in column.choices
+    )
     for column in COLUMNS
     if column.choices
 }
@@ -135,7 +137,9 @@ def nothing_known(place: str, sheets: Sequence[Sheet]) -> InputProblem:
                         f"{place}, sheet {sheet.name}, cell {cell_name(sheet, index, position)}: “{cell}” is not a"
                         f" known heading; did you mean “{close}”?"
                     )
-    seen = [str(cell).strip() for sheet in sheets for row in sheet.rows[:1] for cell in row if str(cell).strip()]
+    seen = [
+        str(cell).strip() for sheet in sheets for row in sheet.rows[:1] for cell in row if str(cell).strip()
+    ]
     first = f"; the first row reads: {', '.join(seen[:8])}" if seen else ""
     return InputProblem(
         f"{place}: no sheet has the headings of tickets (ticket_no 票号 and others){first}. `voucher template` writes a"

@@ -86,9 +86,11 @@ def read_sheets(path: Path) -> list[Sheet]:
     except subprocess.TimeoutExpired:
         raise InputProblem(f"{path}: took longer than {TIME_SECONDS} seconds to read; split it") from None
     if done.returncode != 0:
-        raise InputProblem(f"{path}: {_CURES['too_large'] if done.returncode < 0 else _CURES['damaged']}".format(
-            detail=f"the reader ended with {done.returncode}"
-        ))
+        raise InputProblem(
+            f"{path}: {_CURES['too_large'] if done.returncode < 0 else _CURES['damaged']}".format(
+                detail=f"the reader ended with {done.returncode}"
+            )
+        )
     answer = pickle.loads(done.stdout)  # noqa: S301 - written by our own child process
     if "problem" in answer:
         raise InputProblem(f"{path}: {_CURES[answer['problem']].format(detail=answer['detail'])}")

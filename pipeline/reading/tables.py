@@ -16,7 +16,10 @@ from pipeline.reading.headings import CHOICE_WORDS, HEADINGS, Layout, find_layou
 from pipeline.reading.inputs import Sheet, read_sheets
 from pipeline.table import Finding, Mask, Table
 
-_TOTAL_WORDS = {normal(word) for word in ("total", "totals", "grand total", "subtotal", "sum", "合计", "总计", "小计", "共计")}
+_TOTAL_WORDS = {
+    normal(word)
+    for word in ("total", "totals", "grand total", "subtotal", "sum", "合计", "总计", "小计", "共计")
+}
 _BAD = {
     Kind.TICKET: "bad_ticket_no",
     Kind.MONEY: "bad_amount",
@@ -65,7 +68,9 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered) 
     if left_out:
         gathered.notes.append(f"{place}, sheet {sheet.name}: {left_out} total or heading rows left out")
     if kept:
-        gathered.parts.append(pd.DataFrame(dict(zip(positions, zip(*kept, strict=True), strict=True)), dtype=object))
+        gathered.parts.append(
+            pd.DataFrame(dict(zip(positions, zip(*kept, strict=True), strict=True)), dtype=object)
+        )
 
 
 def _buyer_rows(place: str, sheet: Sheet, layout: Layout) -> pd.DataFrame:
@@ -90,14 +95,18 @@ def _take_file(path: Path, gathered: _Gathered) -> None:
         sheets = [sheet for sheet in sheets if sheet.name == "Failures"]
     hidden = [sheet.name for sheet in sheets if not sheet.visible]
     gathered.notes += [f"{place}: sheet {name} is hidden and was not read" for name in hidden]
-    sheets = [sheet for sheet in sheets if sheet.visible and any(not _blank(c) for row in sheet.rows for c in row)]
+    sheets = [
+        sheet for sheet in sheets if sheet.visible and any(not _blank(c) for row in sheet.rows for c in row)
+    ]
     if not sheets:
         raise InputProblem(f"{path}: is empty; there is nothing to read")
     before, buyers_before, tickets_seen = len(gathered.places), len(gathered.buyers), False
     for sheet in sheets:
         layout = find_layout(f"{path}, sheet {sheet.name}", sheet)
         if layout is None:
-            gathered.notes.append(f"{place}: sheet {sheet.name} has no headings of tickets or buyers and was not read")
+            gathered.notes.append(
+                f"{place}: sheet {sheet.name} has no headings of tickets or buyers and was not read"
+            )
         elif "ticket_no" in layout.columns:
             tickets_seen = True
             if earlier_result:
@@ -128,7 +137,9 @@ def _take_buyers_file(path: Path, gathered: _Gathered) -> None:
         if sheet.visible and (layout := find_layout(f"{path}, sheet {sheet.name}", sheet)) is not None
     ]
     if not any(len(buyers) for buyers in found):
-        raise InputProblem(f"{path}: holds no buyers; it needs the headings buyer and header_name and a row below them")
+        raise InputProblem(
+            f"{path}: holds no buyers; it needs the headings buyer and header_name and a row below them"
+        )
     gathered.buyers += found
 
 
@@ -161,7 +172,8 @@ def _typed(column: Column, values: pd.Series) -> tuple[Any, Mask, list[str]]:
     elif column.kind is Kind.CHOICE:
         names = [choice.name for choice in column.choices]
         position = {name: index for index, name in enumerate(names)}
-        made = pd.Categorical.from_codes(np.array([position.get(name, -1) for name in read])[codes], categories=names)
+        at = np.array([position.get(name, -1) for name in read], dtype=np.int8)
+        made = pd.Categorical.from_codes(at[codes], dtype=pd.CategoricalDtype(names))
     else:
         made = np.array(read, dtype=object)[codes]
     return made, bad[codes], [hints[code] for code in codes[bad[codes]]]
@@ -194,7 +206,9 @@ def read_table(files: Sequence[Path], buyers_file: Path | None = None) -> Table:
     frame = pd.DataFrame(gathered.places, columns=["file", "sheet", "row"]).astype({"row": np.int64})
     findings = []
     for column in COLUMNS:
-        values = as_read[column.name] if column.name in as_read else pd.Series([""] * len(as_read), dtype=object)
+        values = (
+            as_read[column.name] if column.name in as_read else pd.Series([""] * len(as_read), dtype=object)
+        )
         frame[column.name], bad, hints = _typed(column, values)
         if bad.any():
             findings.append(_unreadable(column, values, bad, hints))

@@ -38,9 +38,7 @@ def wire_text(wire: tuple[str, str] | None) -> str:
 def _charge_keys(rows: Rows, profile: Profile) -> Texts:
     """What makes two charges of one ticket the same: equal wire codes, else equal names."""
     names = pd.Series(rows.charge + "/" + rows.product, dtype=object)
-    keys = {
-        name: wire_text(profile.wire(*name.split("/"))) or name for name in names.unique()
-    }
+    keys = {name: wire_text(profile.wire(*name.split("/"))) or name for name in names.unique()}
     return names.map(keys).to_numpy(dtype=object)
 
 
@@ -60,7 +58,9 @@ def _finding(code: str, column: str, rows: Rows, groups: Mapping[int, Sequence[i
 def duplicates(rows: Rows, profile: Profile) -> list[Finding]:
     """`duplicate_charge`: of identical rows all but the first, of differing ones every one."""
     known = np.flatnonzero(identified(rows))
-    frame = pd.DataFrame({"ticket": rows.ticket_no[known], "key": _charge_keys(rows, profile)[known]}, index=known)
+    frame = pd.DataFrame(
+        {"ticket": rows.ticket_no[known], "key": _charge_keys(rows, profile)[known]}, index=known
+    )
     frame = frame[frame.duplicated(["ticket", "key"], keep=False)]
     content = pd.DataFrame({name: getattr(rows, name)[frame.index] for name in _SAME}, index=frame.index)
     refused: dict[int, Sequence[int]] = {}
@@ -113,7 +113,9 @@ def ledger_kinds(holdings: Holdings) -> dict[str, Holding]:
     }
 
 
-def ledger_conflicts(rows: Rows, kinds: Texts, bound: Mapping[str, Holding], held: Mapping[int, Holding]) -> list[Finding]:
+def ledger_conflicts(
+    rows: Rows, kinds: Texts, bound: Mapping[str, Holding], held: Mapping[int, Holding]
+) -> list[Finding]:
     """`voucher_conflict` against the ledger, for the charge itself or the ticket's other charge."""
     if not bound:
         return []

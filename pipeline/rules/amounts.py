@@ -27,9 +27,9 @@ def _both_sums(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
 
 def _over_limit(rows: Rows, terms: Terms) -> Mask:
     limits = terms.profile.limits
-    domestic = (rows.market == "domestic") & (rows.amount > limits.domestic_invoice_max)
-    international = (rows.market == "international") & (rows.amount > limits.international_invoice_max)
-    return invoice(rows) & np.asarray(domestic | international, dtype=bool)
+    limit = np.where(rows.market == "domestic", limits.domestic_invoice_max, limits.international_invoice_max)
+    known = rows.market != ""
+    return np.asarray(invoice(rows) & known & (rows.amount > limit), dtype=bool)
 
 
 def _limit(rows: Rows, broken: Indices, terms: Terms) -> Facts:

@@ -3,8 +3,6 @@
 Source: carrier-interface.md, Limits (ticket eligibility for invoicing; time to request ancillary charge).
 """
 
-import numpy as np
-
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import (
     Example,
@@ -12,6 +10,7 @@ from pipeline.rules.rule import (
     Rule,
     Terms,
     ancillary,
+    before,
     day_texts,
     one_year_after,
     still_open,
@@ -24,7 +23,7 @@ def _open(rows: Rows, _terms: Terms) -> Mask:
 
 
 def _window_closed(rows: Rows, terms: Terms) -> Mask:
-    return ancillary(rows) & np.asarray(one_year_after(rows.purchased_on) < terms.day, dtype=bool)
+    return ancillary(rows) & before(one_year_after(rows.purchased_on), terms.day)
 
 
 def _last_day(rows: Rows, broken: Indices, _terms: Terms) -> Facts:

@@ -69,7 +69,10 @@ def is_phone(value: str) -> bool:
         if phonenumbers.is_possible_number(number):
             return True
         local = phonenumbers.ValidationResult.IS_POSSIBLE_LOCAL_ONLY
-        if phonenumbers.is_possible_number_with_reason(number) == local and len(str(number.national_number)) > 4:
+        if (
+            phonenumbers.is_possible_number_with_reason(number) == local
+            and len(str(number.national_number)) > 4
+        ):
             return True
     return False
 
@@ -94,15 +97,15 @@ def _unknown(rows: Rows, _terms: Terms) -> Mask:
 
 def _wrong_type(rows: Rows, _terms: Terms) -> Mask:
     """A Buyers row's type; one in the ticket rows is marked by the reader."""
-    return ~np.isin(rows.header_type, [*_TYPES, ""]) & ~rows.bad("header_type")
+    return np.asarray(~np.isin(rows.header_type, [*_TYPES, ""]) & ~rows.bad("header_type"), dtype=bool)
 
 
 def _missing(column: str) -> Callable[[Rows, Terms], Mask]:
-    return lambda rows, _terms: rows.known_buyer & blank(rows, column)
+    return lambda rows, _terms: np.asarray(rows.known_buyer & blank(rows, column), dtype=bool)
 
 
 def _no_tax_no(rows: Rows, _terms: Terms) -> Mask:
-    return rows.known_buyer & np.asarray(rows.header_type == "business", dtype=bool) & blank(rows, "tax_no")
+    return np.asarray(rows.known_buyer & (rows.header_type == "business") & blank(rows, "tax_no"), dtype=bool)
 
 
 def _not_given(column: str) -> Callable[[Rows, Terms], Mask]:

@@ -4,25 +4,23 @@ Source: interface.md, Reason codes (`date_in_future`). A used or refunded ticket
 an ancillary purchase, lie on the day that the run judges on or before it.
 """
 
-import numpy as np
-
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Facts, Rule, Terms, ancillary, day_texts, refunded, used
+from pipeline.rules.rule import Example, Facts, Rule, Terms, after, ancillary, day_texts, refunded, used
 from pipeline.table import Indices, Mask
 
 _SOURCE = "interface.md, Reason codes: date_in_future"
 
 
 def _flight(rows: Rows, terms: Terms) -> Mask:
-    return (used(rows) | refunded(rows)) & np.asarray(rows.flight_date > terms.day, dtype=bool)
+    return (used(rows) | refunded(rows)) & after(rows.flight_date, terms.day)
 
 
 def _use(rows: Rows, terms: Terms) -> Mask:
-    return (used(rows) | refunded(rows)) & np.asarray(rows.given_used_on > terms.day, dtype=bool)
+    return (used(rows) | refunded(rows)) & after(rows.given_used_on, terms.day)
 
 
 def _purchase(rows: Rows, terms: Terms) -> Mask:
-    return ancillary(rows) & np.asarray(rows.purchased_on > terms.day, dtype=bool)
+    return ancillary(rows) & after(rows.purchased_on, terms.day)
 
 
 RULES = (

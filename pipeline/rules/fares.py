@@ -12,6 +12,7 @@ from pipeline.rules.rule import (
     Facts,
     Rule,
     Terms,
+    before,
     day_texts,
     fare,
     invoice,
@@ -34,13 +35,16 @@ def _refunded(rows: Rows, _terms: Terms) -> Mask:
 
 
 def _window_closed(rows: Rows, terms: Terms) -> Mask:
-    late = np.asarray(one_year_after(rows.used_on) < terms.day, dtype=bool)
-    return fare(rows) & invoice(rows) & ~still_open(rows) & late
+    return fare(rows) & invoice(rows) & ~still_open(rows) & before(one_year_after(rows.used_on), terms.day)
 
 
 def _flight_too_old(rows: Rows, terms: Terms) -> Mask:
-    late = np.asarray(rows.flight_date + ITINERARY_DAYS < terms.day, dtype=bool)
-    return fare(rows) & itinerary(rows) & ~still_open(rows) & late
+    return (
+        fare(rows)
+        & itinerary(rows)
+        & ~still_open(rows)
+        & before(rows.flight_date + ITINERARY_DAYS, terms.day)
+    )
 
 
 def _last_invoice_day(rows: Rows, broken: Indices, _terms: Terms) -> Facts:

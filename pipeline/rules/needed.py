@@ -18,6 +18,7 @@ from pipeline.rules.rule import (
     fare,
     invoice,
     itinerary,
+    refund,
     used,
 )
 from pipeline.table import Indices, Mask
@@ -62,9 +63,9 @@ def _no_purchase(rows: Rows, _terms: Terms) -> Mask:
 
 def _wrong_product(rows: Rows, _terms: Terms) -> Mask:
     is_flight = np.asarray(rows.product == "flight", dtype=bool)
-    given = np.asarray(rows.product != "", dtype=bool)
-    fare_or_refund = np.isin(rows.charge, ["ticket_fare", "refund"])
-    return given & ((fare_or_refund & ~is_flight) | (ancillary(rows) & is_flight))
+    is_service = np.asarray(rows.product != "", dtype=bool) & ~is_flight
+    wrong: Mask = ((fare(rows) | refund(rows)) & is_service) | (ancillary(rows) & is_flight)
+    return wrong
 
 
 def _products_that_fit(rows: Rows, broken: Indices, _terms: Terms) -> Facts:

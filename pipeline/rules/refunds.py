@@ -12,7 +12,8 @@ from pipeline.rules.rule import (
     Example,
     Rule,
     Terms,
-    fare,
+    after,
+    ancillary,
     itinerary,
     refund,
     refunded,
@@ -33,12 +34,11 @@ def _open(rows: Rows, _terms: Terms) -> Mask:
 def _not_approved(rows: Rows, terms: Terms) -> Mask:
     """Blank, or a day that has not come; a day that can't be read is a finding of the reader's."""
     missing = np.isnat(rows.refund_approved_on) & ~rows.bad("refund_approved_on")
-    later = np.asarray(rows.refund_approved_on > terms.day, dtype=bool)
-    return refund(rows) & refunded(rows) & (missing | later)
+    return refund(rows) & refunded(rows) & (missing | after(rows.refund_approved_on, terms.day))
 
 
 def _as_itinerary(rows: Rows, _terms: Terms) -> Mask:
-    return np.asarray(rows.charge != "", dtype=bool) & ~fare(rows) & itinerary(rows)
+    return (refund(rows) | ancillary(rows)) & itinerary(rows)
 
 
 _REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}

@@ -58,7 +58,9 @@ class Rule:
     def find(self, rows: Rows, terms: Terms) -> Finding | None:
         """The finding about the rows that break the rule, None where there are none."""
         broken = np.flatnonzero(self.broken(rows, terms))
-        return Finding(self.code, self.column, broken, self.facts(rows, broken, terms)) if len(broken) else None
+        return (
+            Finding(self.code, self.column, broken, self.facts(rows, broken, terms)) if len(broken) else None
+        )
 
 
 # --- the words of the rules ----------------------------------------------------------------------
@@ -104,6 +106,16 @@ def refunded(rows: Rows) -> Mask:
     return np.asarray(rows.ticket_status == "refunded", dtype=bool)
 
 
+def after(days: Days, last: np.datetime64) -> Mask:
+    """Days beyond another; days that are not given are beyond none."""
+    return np.asarray(days > last, dtype=bool)
+
+
+def before(days: Days, first: np.datetime64) -> Mask:
+    """Days that come before another; days that are not given come before none."""
+    return np.asarray(days < first, dtype=bool)
+
+
 def blank(rows: Rows, column: str) -> Mask:
     """Rows that hold nothing in a text or choice column (unreadable is not blank)."""
     return np.asarray(rows.text(column) == "", dtype=bool) & ~rows.bad(column)
@@ -118,7 +130,10 @@ def one_year_after(days: Days) -> Days:
     months = days.astype("datetime64[M]")
     later = months + np.timedelta64(12, "M")
     last_of_month = (later + np.timedelta64(1, "M")).astype("datetime64[D]") - np.timedelta64(1, "D")
-    return np.minimum(later.astype("datetime64[D]") + (days - months.astype("datetime64[D]")), last_of_month)
+    same_day: Days = np.minimum(
+        later.astype("datetime64[D]") + (days - months.astype("datetime64[D]")), last_of_month
+    )
+    return same_day
 
 
 def day_texts(days: Days) -> list[str]:

@@ -1,6 +1,7 @@
 """A real sandbox on loopback, and a caller who seals requests by hand."""
 
 import asyncio
+import io
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -76,7 +77,8 @@ def refund(ticket_no: str = "9991234567890", **changed: Any) -> dict[str, Any]:
 
 def ancillary(ticket_no: str = "9991234567890", **changed: Any) -> dict[str, Any]:
     return fare(
-        ticket_no, **{"charge": "ancillary", "product": "baggage", "purchased_on": date(2026, 10, 1)} | changed
+        ticket_no,
+        **{"charge": "ancillary", "product": "baggage", "purchased_on": date(2026, 10, 1)} | changed,
     )
 
 
@@ -112,9 +114,7 @@ def invoice(*elements: Mapping[str, Any], **header: str) -> tuple[str, dict[str,
                 "remarks": "",
             }
             | header,
-            "ticketFeeList": [
-                element if "ticketNo" in element else asked(element) for element in elements
-            ],
+            "ticketFeeList": [element if "ticketNo" in element else asked(element) for element in elements],
         }
     }
 
@@ -178,7 +178,7 @@ class Caller:
             headers = {"Content-Type": "application/json", "agency": "DEMO", "APIKEY": API_KEY} | changed
         try:
             async with self.session.post(
-                self.base_url + path, data=body, headers=headers, allow_redirects=False
+                self.base_url + path, data=io.BytesIO(body), headers=headers, allow_redirects=False
             ) as response:
                 answer = Answer(None, response.status, dict(response.headers), await response.text())
         except aiohttp.ClientError as error:

@@ -113,9 +113,7 @@ def test_a_fare_is_invoiced_until_the_same_day_a_year_after_use(carrier: Any, ki
 
 
 @pytest.mark.parametrize(("today", "accepted"), [(date(2025, 2, 28), True), (date(2025, 3, 1), False)])
-def test_a_year_after_29_february_is_28_february(
-    carrier: Any, kit: Any, today: date, accepted: bool
-) -> None:
+def test_a_year_after_29_february_is_28_february(carrier: Any, kit: Any, today: date, accepted: bool) -> None:
     carrier.changed = {"as_of": lambda: today}
     carrier.rows = [
         kit.fare(flight_date=date(2024, 2, 29)),

@@ -1,0 +1,223 @@
+"""The command line: parse, call the flow, exit with its code."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from pipeline.columns import LANGS, Lang
+from pipeline.errors import InputProblem, Stop
+
+_PATH = click.Path(path_type=Path)
+_EXIT_CODES = """
+\b
+Exit codes: 0 all issued (check: ready); 1 something needs a person; 2 wrong usage or unreadable
+input, nothing was sent; 3 stopped early, run the same command again; 4 an outcome is unknown.
+"""
+
+Command = Callable[..., None]
+
+
+def _options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one decorator, so that commands share them in one order."""
+
+    def apply(command: Command) -> Command:
+        for decorate in reversed(decorators):
+            command = decorate(command)
+        return command
+
+    return apply
+
+
+_PROFILE = click.option(
+    "--profile", type=_PATH, envvar="VOUCHER_PROFILE", help="The carrier profile (TOML); env VOUCHER_PROFILE."
+)
+_LEDGER = click.option(
+    "--ledger", metavar="PATH_OR_URL", envvar="VOUCHER_LEDGER",
+    help="The ledger; env VOUCHER_LEDGER; default: a file of this carrier's in the per-user data folder.",
+)  # fmt: skip
+_LANG = click.option(
+    "--lang", type=click.Choice(LANGS), default="en", show_default=True,
+    help="Language of headings and messages in what is written.",
+)  # fmt: skip
+_AS_OF = click.option(
+    "--as-of", type=click.DateTime(["%Y-%m-%d"]),
+    help="The day that the rules are judged on; default: today in the carrier's time zone.",
+)  # fmt: skip
+_JUDGING = _options(
+    click.argument("workbooks", nargs=-1, required=True, type=_PATH, metavar="WORKBOOK..."),
+    click.option("-o", "--output", type=_PATH, help="The result workbook; never overwrites anything."),
+    click.option("--report", type=_PATH, help="The machine-readable report (JSON); replaces an earlier one."),
+    _PROFILE,
+    _LEDGER,
+    click.option("--new-ledger", is_flag=True, help="Allow a first ledger for a carrier that is not on loopback."),
+    _AS_OF,
+    click.option("--buyers", type=_PATH, metavar="FILE", help="A buyers file kept apart from the tickets."),
+    _LANG,
+    click.option("--sandbox", is_flag=True, help="Send to a sandbox carrier inside this run, not to the real one."),
+    click.option(
+        "--sandbox-statement", type=_PATH, metavar="FILE",
+        help="Where that sandbox keeps what it issued; default with --ledger: beside the ledger.",
+    ),
+    click.option("--concurrency", type=click.IntRange(1, 1000), help="Requests in flight; overrides the profile."),
+    click.option("--rate", type=click.FloatRange(0, 100_000), help="Requests per second; overrides the profile."),
+    click.option("--quiet", is_flag=True, help="Only what needs a person, on stderr."),
+    click.option("--verbose", is_flag=True, help="More on stderr."),
+)  # fmt: skip
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="voucher-pipeline")
+def voucher() -> None:
+    """Turn spreadsheets of air tickets into electronic invoices and itineraries, none of them twice."""
+
+
+@voucher.command(epilog="Example: voucher template tickets.xlsx --lang zh")
+@click.argument("path", type=_PATH, metavar="PATH.xlsx")
+@_LANG
+def template(path: Path, lang: Lang) -> None:
+    """Write the blank input workbook."""
+    from pipeline.template import write_template  # noqa: PLC0415 - start-up
+
+    write_template(path, lang)
+    click.echo(f"Template: {path}", err=True)
+
+
+@voucher.command(epilog=f"Example: voucher check october.xlsx --profile carrier.toml{_EXIT_CODES}")
+@_JUDGING
+def check(**given: Any) -> None:
+    """Judge and split the workbooks; send nothing."""
+    from pipeline import run  # noqa: PLC0415 - start-up
+    from pipeline.terminal import Terminal  # noqa: PLC0415 - likewise
+
+    terminal = Terminal(quiet=given["quiet"], verbose=given["verbose"], lang=given["lang"])
+    with terminal.watch(yes=True) as watch:
+        finished = run.check(_job(given, sends=False), watch)
+    terminal.finish(finished)
+    sys.exit(finished.exit_code)
+
+
+@voucher.command(epilog=f"Example: voucher issue october.xlsx --profile carrier.toml --report report.json{_EXIT_CODES}")
+@_JUDGING
+@click.option("-y", "--yes", is_flag=True, help="Send without asking; without a terminal it never asks.")
+def issue(*, yes: bool, **given: Any) -> None:
+    """Judge, split, submit, and write the result workbook."""
+    from pipeline import run  # noqa: PLC0415 - start-up
+    from pipeline.terminal import Terminal  # noqa: PLC0415 - likewise
+
+    terminal = Terminal(quiet=given["quiet"], verbose=given["verbose"], lang=given["lang"])
+    with terminal.watch(yes=yes) as watch:
+        finished = run.issue(_job(given, sends=True), watch)
+    terminal.finish(finished)
+    sys.exit(finished.exit_code)
+
+
+@voucher.command(epilog="Example: voucher history 999-1234567890 --ledger october.ledger")
+@click.argument("tickets", nargs=-1, required=True, metavar="TICKET_NO...")
+@_PROFILE
+@_LEDGER
+@click.option("--sandbox", is_flag=True, help="The ledger is one of a sandbox run.")
+def history(tickets: tuple[str, ...], profile: Path | None, ledger: str | None, *, sandbox: bool) -> None:
+    """Show everything that the ledger knows of a ticket, in time order."""
+    from pipeline import run  # noqa: PLC0415 - start-up
+    from pipeline.results.history import history_lines  # noqa: PLC0415 - likewise
+    from pipeline.settings import load_profile  # noqa: PLC0415 - likewise
+
+    digits = [_ticket_digits(ticket) for ticket in tickets]
+    job = run.Job((), load_profile(profile), None, ledger=ledger, sandbox=sandbox)
+    for line in history_lines(run.history(job, digits)):
+        click.echo(line)
+
+
+@voucher.command(epilog="Example: voucher sandbox --port 8080 --tickets october.xlsx --profile sample_data/sandbox.toml")
+@click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0: any free port.")
+@click.option("--tickets", multiple=True, type=_PATH, metavar="WORKBOOK", help="Workbooks whose tickets the carrier knows.")
+@click.option("--faults", type=_PATH, metavar="FILE.toml", help="Faults to show: latency, refusals, resets, garbage.")
+@click.option("--statement", type=_PATH, metavar="FILE.csv", help="Keep what is issued here, also over restarts.")
+@_PROFILE
+@_AS_OF
+def sandbox(**given: Any) -> None:
+    """Run the sandbox carrier: the issuing service itself, on loopback, until Ctrl-C.
+
+    Its keys are VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY, as for the client; its codes, agency and
+    limits are the profile's.
+    """
+    from pipeline import run  # noqa: PLC0415 - start-up
+    from pipeline.settings import load_profile, load_secrets  # noqa: PLC0415 - likewise
+
+    profile, keys = load_profile(given["profile"]), load_secrets()
+    as_of = given["as_of"].date() if given["as_of"] else None
+    carrier = run.SandboxJob(
+        profile, keys, given["tickets"], given["port"], given["faults"], given["statement"], as_of
+    )
+    counts = asyncio.run(run.sandbox(carrier, lambda text: click.echo(text, err=True)))
+    click.echo(counts, err=True)
+
+
+def _ticket_digits(text: str) -> str:
+    from pipeline.reading.cells import Unreadable, ticket_no  # noqa: PLC0415 - start-up
+
+    try:
+        return ticket_no(text)
+    except Unreadable:
+        raise InputProblem(f"{text}: is not a ticket number of 13 digits") from None
+
+
+def _job(given: dict[str, Any], *, sends: bool) -> Any:
+    """The run that the options ask for: options, then environment, then profile."""
+    from pipeline.run import Job  # noqa: PLC0415 - start-up
+    from pipeline.settings import load_profile, load_secrets  # noqa: PLC0415 - likewise
+
+    profile = load_profile(given["profile"])
+    submission = profile.submission
+    if given["concurrency"] is not None:
+        submission = replace(submission, concurrency=given["concurrency"])
+    if given["rate"] is not None:
+        submission = replace(submission, rate_per_second=given["rate"])
+    if given["sandbox_statement"] and not given["sandbox"]:
+        raise InputProblem("--sandbox-statement goes with --sandbox")
+    return Job(
+        inputs=given["workbooks"],
+        profile=replace(profile, submission=submission),
+        secrets=load_secrets() if sends and not given["sandbox"] else None,
+        ledger=given["ledger"],
+        new_ledger=given["new_ledger"],
+        as_of=given["as_of"].date() if given["as_of"] else None,
+        buyers=given["buyers"],
+        output=given["output"],
+        report=given["report"],
+        lang=given["lang"],
+        sandbox=given["sandbox"],
+        statement=given["sandbox_statement"],
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command; every way it can end is an exit code of interface.md, and none a traceback."""
+    try:
+        code = voucher.main(arguments, standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except Stop as stop:
+        _say(str(stop))
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        _say("Interrupted. Running the same command again is safe.")
+        sys.exit(3)
+    except BrokenPipeError:
+        # Whoever read our output has left (`voucher history … | head`); nothing to tell them.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _say(text: str) -> None:
+    click.echo(f"voucher: {text}", err=True)
+
+

@@ -1,0 +1,210 @@
+"""Submission: claim, send, interpret, record, for every request, so many at a time.
+
+The order is the promise. `sending` is on disk before the first byte leaves; the raw answer is on disk
+before anybody looks at it; only what provably reached nobody is tried again, as a new attempt with a
+`sending` of its own; and when the ledger fails, the carrier refuses us, or attempts fail in a row, no
+further request leaves.
+"""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from aiolimiter import AsyncLimiter
+
+from pipeline.account import Result
+from pipeline.carrier.client import Client
+from pipeline.carrier.crypto import Cipher
+from pipeline.carrier.documents import PATHS, request_body
+from pipeline.carrier.replies import Answered, Lost, Outcome, Reply, interpret
+from pipeline.errors import LedgerProblem
+from pipeline.ledger.records import Attempt
+from pipeline.ledger.writer import Again, Ended, GotAnswer, Sending, Writer
+from pipeline.profile import Profile
+from pipeline.request import Identity
+
+#: Attempts at one request within a run, all of them `not_sent` but the last.
+TRIES = 4
+_FIRST_PAUSE, _LONGEST_PAUSE, _LONGEST_RETRY_AFTER = 0.5, 8.0, 30.0  # seconds
+#: So many unknown outcomes in a row, and the carrier is in no state to be sent anything.
+UNKNOWN_IN_A_ROW = 10
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a submission is: requests by state, and how many there are."""
+
+    total: int
+    states: Counter[str]
+
+    @property
+    def done(self) -> int:
+        """Requests that have their final outcome of this run."""
+        return self.states.total()
+
+
+@dataclass
+class Halt:
+    """The one way to stop sending; what is in flight is waited for. Usable from a signal handler."""
+
+    reason: str = ""
+    _event: asyncio.Event = field(default_factory=asyncio.Event)
+    _waiting: set["asyncio.Task[object]"] = field(default_factory=set)
+
+    def stop(self, reason: str) -> None:
+        """No further request leaves; the first reason is kept."""
+        self.reason = self.reason or reason
+        self._event.set()
+
+    def abandon(self) -> None:
+        """Stop waiting for answers too: what is in flight becomes unknown."""
+        self.stop("interrupted")
+        for task in self._waiting:
+            task.cancel()
+
+    async def pause(self, seconds: float) -> None:
+        """Wait so long, or until the run stops."""
+        try:
+            await asyncio.wait_for(self._event.wait(), seconds)
+        except TimeoutError:
+            return
+
+    async def answer_to(self, client: Client, path: str, body: bytes) -> Reply:
+        """Post and wait; abandoned while waiting, the request's fate is open."""
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("requests are sent by tasks")
+        self._waiting.add(task)
+        try:
+            return await client.post(path, body)
+        except asyncio.CancelledError:
+            if not self.reason:
+                raise
+            task.uncancel()
+            return Lost("the run was interrupted while it waited for the answer")
+        finally:
+            self._waiting.discard(task)
+
+
+class Submission:
+    """One run's sending. `submit` is the way in; the attempts' states are in the ledger throughout."""
+
+    def __init__(  # noqa: PLR0913 - the run's parts, each used here and nowhere twice
+        self,
+        client: Client,
+        writer: Writer,
+        cipher: Cipher,
+        profile: Profile,
+        halt: Halt,
+        doubted: frozenset[Identity],
+        progress: Callable[[Progress], None],
+    ) -> None:
+        self._client = client
+        self._writer = writer
+        self._cipher = cipher
+        self._profile = profile
+        self._halt = halt
+        self._doubted = doubted
+        self._progress = progress
+        rate = profile.submission.rate_per_second
+        # One request a period, so that no burst goes over the rate at the start.
+        self._limiter = AsyncLimiter(1, 1 / rate) if rate else None
+        self._in_a_row: Counter[str] = Counter()
+
+    async def submit(self, attempts: Sequence[Attempt]) -> list[Result]:
+        """Send every request; the results in the order of the attempts."""
+        results: dict[int, Result] = {}
+        states: Counter[str] = Counter()
+        queue = iter(attempts)
+
+        async def work(waiting: Iterator[Attempt]) -> None:
+            for attempt in waiting:
+                result = await self._settled(attempt)
+                results[attempt.attempt_id] = result
+                states[result.outcome.state] += 1
+                self._progress(Progress(len(attempts), states))
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(self._profile.submission.concurrency, len(attempts))):
+                group.create_task(work(queue))
+        return [results[attempt.attempt_id] for attempt in attempts]
+
+    async def _settled(self, attempt: Attempt) -> Result:
+        """One request to its final outcome of this run, through bounded retries."""
+        request, attempt_id, number = attempt.request, attempt.attempt_id, attempt.attempt
+        outcome = self._stopped()
+        for tries in range(1, TRIES + 1):
+            if self._halt.reason:
+                break
+            outcome = await self._tried(attempt_id, attempt)
+            if outcome.state != "not_sent" or outcome.stop or tries == TRIES or self._halt.reason:
+                break
+            await self._halt.pause(_pause(tries, outcome.retry_after))
+            if self._halt.reason:
+                break
+            try:
+                again = await self._writer.commit(Again(attempt_id))
+            except LedgerProblem as problem:
+                self._halt.stop(str(problem))
+                break
+            if again is None:
+                raise RuntimeError("a new attempt has an ID")
+            attempt_id, number = again
+        return Result(request, number, outcome)
+
+    def _stopped(self) -> Outcome:
+        return Outcome("not_sent", "run_stopped", detail=self._halt.reason)
+
+    async def _tried(self, attempt_id: int, attempt: Attempt) -> Outcome:
+        """One attempt: claim, send, record the answer, interpret it, record the outcome."""
+        request = attempt.request
+        body = request_body(request, self._profile, self._cipher)
+        if self._limiter is not None:
+            await self._limiter.acquire()
+        if self._halt.reason:
+            return self._stopped()
+        try:
+            await self._writer.commit(Sending(attempt_id))
+        except LedgerProblem as problem:
+            self._halt.stop(str(problem))
+            return self._stopped()
+        reply = await self._halt.answer_to(self._client, PATHS[request.voucher], body)
+        if isinstance(reply, Answered):
+            await self._kept(GotAnswer(attempt_id, reply))
+        doubted = any(charge.identity in self._doubted for charge in request.charges)
+        outcome = interpret(reply, request, self._cipher, self._profile.answers, doubted=doubted)
+        await self._kept(Ended(attempt_id, outcome))
+        self._watch(outcome)
+        return outcome
+
+    async def _kept(self, change: GotAnswer | Ended) -> None:
+        """Put it on disk; if the ledger can't take it, the writer has spilled it and the run stops."""
+        try:
+            await self._writer.commit(change)
+        except LedgerProblem as problem:
+            self._halt.stop(str(problem))
+
+    def _watch(self, outcome: Outcome) -> None:
+        """Stop the run where every further request would fare the same."""
+        if outcome.stop:
+            self._halt.stop(outcome.detail)
+        if outcome.state in ("issued", "rejected"):
+            self._in_a_row.clear()
+            return
+        self._in_a_row[outcome.state] += 1
+        if self._in_a_row["unknown"] >= UNKNOWN_IN_A_ROW:
+            self._halt.stop(f"{UNKNOWN_IN_A_ROW} outcomes in a row are unknown ({outcome.detail})")
+        # Enough for every request in flight to have failed more than once.
+        enough = max(20, 3 * self._profile.submission.concurrency)
+        if self._in_a_row["not_sent"] >= enough:
+            self._halt.stop(f"{enough} attempts in a row reached nobody ({outcome.detail})")
+
+
+def _pause(tries: int, retry_after: float | None) -> float:
+    """Seconds until the next attempt: the carrier's own wish up to a bound, else doubling with jitter."""
+    if retry_after is not None:
+        return min(retry_after, _LONGEST_RETRY_AFTER)
+    doubled: float = min(_FIRST_PAUSE * 2 ** (tries - 1), _LONGEST_PAUSE)
+    return doubled * random.uniform(0.5, 1.5)  # noqa: S311 - spreads load, protects nothing

@@ -99,7 +99,11 @@ class Account:
     requests: tuple[RequestAccount, ...]
     doubts: tuple[Doubt, ...] = ()
     stopped: str = ""
-    notes: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader left out, for the summary."""
+        return self.table.notes
 
     @property
     def totals(self) -> dict[str, int]:

@@ -102,7 +102,9 @@ def check(**given: Any) -> None:
     sys.exit(finished.exit_code)
 
 
-@voucher.command(epilog=f"Example: voucher issue october.xlsx --profile carrier.toml --report report.json{_EXIT_CODES}")
+@voucher.command(
+    epilog=f"Example: voucher issue october.xlsx --profile carrier.toml --report report.json{_EXIT_CODES}"
+)
 @_JUDGING
 @click.option("-y", "--yes", is_flag=True, help="Send without asking; without a terminal it never asks.")
 def issue(*, yes: bool, **given: Any) -> None:
@@ -125,20 +127,35 @@ def issue(*, yes: bool, **given: Any) -> None:
 def history(tickets: tuple[str, ...], profile: Path | None, ledger: str | None, *, sandbox: bool) -> None:
     """Show everything that the ledger knows of a ticket, in time order."""
     from pipeline import run  # noqa: PLC0415 - start-up
+    from pipeline.job import Job  # noqa: PLC0415 - likewise
     from pipeline.results.history import history_lines  # noqa: PLC0415 - likewise
     from pipeline.settings import load_profile  # noqa: PLC0415 - likewise
 
     digits = [_ticket_digits(ticket) for ticket in tickets]
-    job = run.Job((), load_profile(profile), None, ledger=ledger, sandbox=sandbox)
+    job = Job((), load_profile(profile), None, ledger=ledger, sandbox=sandbox)
     for line in history_lines(run.history(job, digits)):
         click.echo(line)
 
 
-@voucher.command(epilog="Example: voucher sandbox --port 8080 --tickets october.xlsx --profile sample_data/sandbox.toml")
-@click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0: any free port.")
-@click.option("--tickets", multiple=True, type=_PATH, metavar="WORKBOOK", help="Workbooks whose tickets the carrier knows.")
-@click.option("--faults", type=_PATH, metavar="FILE.toml", help="Faults to show: latency, refusals, resets, garbage.")
-@click.option("--statement", type=_PATH, metavar="FILE.csv", help="Keep what is issued here, also over restarts.")
+@voucher.command(
+    epilog="Example: voucher sandbox --port 8080 --tickets october.xlsx --profile sample_data/sandbox.toml"
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0: any free port."
+)
+@click.option(
+    "--tickets",
+    multiple=True,
+    type=_PATH,
+    metavar="WORKBOOK",
+    help="Workbooks whose tickets the carrier knows.",
+)
+@click.option(
+    "--faults", type=_PATH, metavar="FILE.toml", help="Faults to show: latency, refusals, resets, garbage."
+)
+@click.option(
+    "--statement", type=_PATH, metavar="FILE.csv", help="Keep what is issued here, also over restarts."
+)
 @_PROFILE
 @_AS_OF
 def sandbox(**given: Any) -> None:
@@ -147,15 +164,16 @@ def sandbox(**given: Any) -> None:
     Its keys are VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY, as for the client; its codes, agency and
     limits are the profile's.
     """
-    from pipeline import run  # noqa: PLC0415 - start-up
+    from pipeline import sandboxing  # noqa: PLC0415 - start-up
+    from pipeline.job import SandboxJob  # noqa: PLC0415 - likewise
     from pipeline.settings import load_profile, load_secrets  # noqa: PLC0415 - likewise
 
     profile, keys = load_profile(given["profile"]), load_secrets()
     as_of = given["as_of"].date() if given["as_of"] else None
-    carrier = run.SandboxJob(
+    carrier = SandboxJob(
         profile, keys, given["tickets"], given["port"], given["faults"], given["statement"], as_of
     )
-    counts = asyncio.run(run.sandbox(carrier, lambda text: click.echo(text, err=True)))
+    counts = asyncio.run(sandboxing.sandbox(carrier, lambda text: click.echo(text, err=True)))
     click.echo(counts, err=True)
 
 
@@ -170,7 +188,7 @@ def _ticket_digits(text: str) -> str:
 
 def _job(given: dict[str, Any], *, sends: bool) -> Any:
     """The run that the options ask for: options, then environment, then profile."""
-    from pipeline.run import Job  # noqa: PLC0415 - start-up
+    from pipeline.job import Job  # noqa: PLC0415 - start-up
     from pipeline.settings import load_profile, load_secrets  # noqa: PLC0415 - likewise
 
     profile = load_profile(given["profile"])
@@ -219,5 +237,3 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _say(text: str) -> None:
     click.echo(f"voucher: {text}", err=True)
-
-

@@ -34,6 +34,11 @@ class Holding:
     row: int
 
     @property
+    def issued_on(self) -> str:
+        """The UTC day of the attempt."""
+        return self.at[:10]
+
+    @property
     def place(self) -> str:
         """The workbook row that it was issued from, for a message."""
         return f"{self.file}, {self.sheet}, row {self.row} (run {self.run})"

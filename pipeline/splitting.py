@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from pipeline.holdings import Holdings
-from pipeline.profile import Limits
 from pipeline.request import Charge, Header, Identity, Request
 from pipeline.rules.judging import Verdicts
 from pipeline.rules.rows import Rows
@@ -93,7 +92,7 @@ def _apart(rows: Rows, at: Sequence[int], holdings: Holdings) -> np.ndarray:
 
 def _invoices(rows: Rows, at: Sequence[int], holdings: Holdings, terms: Terms) -> list[Request]:
     """The invoice requests for the rows at these positions."""
-    limits: Limits = terms.profile.limits
+    limits = terms.profile.limits
     frame = pd.DataFrame(
         {name: rows.text(name)[at] for name in (*_HEADER, "market", "ticket_no", "charge", "product")}
     )

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 import click
 
 from pipeline.columns import Lang
+from pipeline.job import Finished, Plan, Watch
 from pipeline.reasons import STATUS
 from pipeline.results.text import summary_lines
-from pipeline.run import Finished, Plan, Watch
 from pipeline.submission import Progress
 from pipeline.table import money_text
 
@@ -23,7 +23,9 @@ _LINE_EVERY = 5.0  # seconds, where there is no terminal to draw a bar on
 
 
 def _states(progress: Progress, lang: Lang) -> str:
-    return ", ".join(f"{progress.states[name]} {STATUS[name].word(lang)}" for name in STATUS if progress.states[name])
+    return ", ".join(
+        f"{progress.states[name]} {STATUS[name].word(lang)}" for name in STATUS if progress.states[name]
+    )
 
 
 class Terminal:
@@ -56,7 +58,9 @@ class Terminal:
             if now - last >= _LINE_EVERY or (progress.done == progress.total and progress.total > 1):
                 last = now
                 rate = progress.done / max(now - begun, 0.001)
-                self.say(f"{progress.done} of {progress.total} requests, {rate:.0f}/s: {_states(progress, self._lang)}")
+                self.say(
+                    f"{progress.done} of {progress.total} requests, {rate:.0f}/s: {_states(progress, self._lang)}"
+                )
 
         return show
 
@@ -90,7 +94,12 @@ class Terminal:
             rate = progress.done / max(time.monotonic() - begun, 0.001)
             states = _states(progress, self._lang)
             bar.update(
-                task, total=progress.total, completed=progress.done, rate=f"{rate:.0f}/s", states=states, visible=True
+                task,
+                total=progress.total,
+                completed=progress.done,
+                rate=f"{rate:.0f}/s",
+                states=states,
+                visible=True,
             )
 
         return show
@@ -99,10 +108,14 @@ class Terminal:
         """Show the plan; ask on a terminal, unless --yes or nobody is there."""
         for voucher, market, count, total in plan.lines():
             noun = {"invoice": "invoice", "itinerary": "itinerary"}[voucher]
-            self.say(f"To send: {count} × {market} {noun}, {money_text(total)} {plan.currency}")
+            self.say(
+                f"To send: {count} × {market} {noun}, {money_text(total)} {plan.profile.carrier.currency}"
+            )
         if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
             return True
-        return click.confirm(f"Send {len(plan.requests)} requests to {plan.carrier}?", default=False, err=True)
+        return click.confirm(
+            f"Send {len(plan.requests)} requests to {plan.carrier}?", default=False, err=True
+        )
 
     def finish(self, finished: Finished) -> None:
         """The short summary, and where the result is; --quiet says it only if a person is needed."""
@@ -115,9 +128,14 @@ class Terminal:
                 what = f"{request.request.voucher} {request.request.request_id}, attempt {request.attempt}"
                 click.echo(f"{what}: {request.status} {request.number}".rstrip(), err=True)
         if finished.account.stopped:
-            click.echo(f"Stopped early: {finished.account.stopped}. Running the same command again is safe.", err=True)
+            click.echo(
+                f"Stopped early: {finished.account.stopped}. Running the same command again is safe.",
+                err=True,
+            )
         if finished.account.totals.get("unknown"):
-            click.echo("Some outcomes are unknown: those rows are never sent again without evidence.", err=True)
+            click.echo(
+                "Some outcomes are unknown: those rows are never sent again without evidence.", err=True
+            )
         for problem in finished.problems:
             click.echo(f"voucher: {problem}", err=True)
         if finished.workbook:

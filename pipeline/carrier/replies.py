@@ -134,7 +134,9 @@ def _claims_success(answer: Answered, request: Request, cipher: Cipher) -> bool:
     return envelope.get("code") == 200 or (result is not None and _success(result, request.voucher) is True)
 
 
-def _envelope(answer: Answered, request: Request, cipher: Cipher, answers: Answers) -> Outcome:
+def _envelope(  # noqa: PLR0911 - one return for each thing that an envelope can mean
+    answer: Answered, request: Request, cipher: Cipher, answers: Answers
+) -> Outcome:
     """By the envelope: its code, then the result inside it."""
     try:
         envelope = parsed(answer.body)
@@ -197,7 +199,7 @@ def _refusal(result: Mapping[str, Any], said: str) -> str:
     return next((_clean(text) for text in texts if isinstance(text, str) and text.strip()), said)
 
 
-def _other_code(
+def _other_code(  # noqa: PLR0913 - the signals of one answer
     code: int,
     said: str,
     trace: str,

@@ -58,7 +58,7 @@ def ledger_path(given: str) -> Path:
         return Path(given.removeprefix("sqlite:///"))
     if "://" in given:
         raise InputProblem(
-            f"--ledger {given.split('://')[0]}://…: only a file (a path or sqlite:///PATH) can be used"
+            f"--ledger {given.split('://', 1)[0]}://…: only a file (a path or sqlite:///PATH) can be used"
         )
     return Path(given)
 

@@ -266,7 +266,9 @@ def in_doubt(connection: apsw.Connection, wanted: Iterable[tuple[str, int]]) -> 
             )
         )
         found.append(
-            InDoubt(request_id, number, voucher, market, header_name, amount, reason, detail, trace_id, charges)
+            InDoubt(
+                request_id, number, voucher, market, header_name, amount, reason, detail, trace_id, charges
+            )
         )
     return found
 
@@ -280,10 +282,7 @@ def count_unknown(connection: apsw.Connection) -> int:
 def history(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
     """Every attempt at every charge of a ticket, in time order."""
     cursor = connection.execute(_HISTORY, (ticket_no,))
-    found = []
-    for row in cursor:
-        found.append(dict(zip((column[0] for column in cursor.get_description()), row, strict=True)))
-    return found
+    return [dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor]
 
 
 def plan_again(connection: apsw.Connection, attempt_id: int) -> tuple[int, int]:

@@ -67,12 +67,10 @@ def _separated(content: bytes, name: str) -> dict[str, Any]:
     if "\x00" in text:
         return {"problem": "damaged", "detail": "it holds NUL bytes"}
     csv.field_size_limit(1_000_000)
-    rows: list[list[str]] = []
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        for row in reader:
-            # A quoted line break makes one record of several lines; the spreadsheet program counts records.
-            rows.append(row)
+        # A quoted line break makes one record of several lines; the spreadsheet program counts records too.
+        rows = list(reader)
     except csv.Error as error:
         return {"problem": "damaged", "detail": f"line {reader.line_num}: {error}"}
     return {"sheets": [{"name": name, "visible": True, "first_row": 0, "first_column": 0, "rows": rows}]}

@@ -86,9 +86,8 @@ def _buyer_rows(place: str, sheet: Sheet, layout: Layout) -> pd.DataFrame:
     return pd.DataFrame(found, dtype=object)
 
 
-def _take_file(path: Path, gathered: _Gathered) -> None:
+def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
     """One workbook's tickets and buyers. Raises InputProblem if it holds no tickets."""
-    sheets = read_sheets(path)
     place = gathered.names[path]
     earlier_result = {sheet.name for sheet in sheets} >= set(RESULT_SHEETS)
     if earlier_result:
@@ -194,12 +193,17 @@ def read_table(files: Sequence[Path], buyers_file: Path | None = None) -> Table:
 
     Raises InputProblem naming the file, sheet or cell and the cure.
     """
-    alone = Counter(path.name for path in files)
-    gathered = _Gathered({path: path.name if alone[path.name] == 1 else str(path) for path in files})
+    return assemble([(path, read_sheets(path)) for path in files], buyers_file)
+
+
+def assemble(workbooks: Sequence[tuple[Path, list[Sheet]]], buyers_file: Path | None = None) -> Table:
+    """Make the Table of workbooks whose sheets are read already."""
+    alone = Counter(path.name for path, _ in workbooks)
+    gathered = _Gathered({path: path.name if alone[path.name] == 1 else str(path) for path, _ in workbooks})
     if buyers_file is not None:
         _take_buyers_file(buyers_file, gathered)
-    for path in files:
-        _take_file(path, gathered)
+    for path, sheets in workbooks:
+        _take_file(path, sheets, gathered)
     as_read = pd.concat(gathered.parts, ignore_index=True).fillna("")
     known = [column for column in COLUMNS if column.name in as_read]
     as_read = as_read[[column.name for column in known] + [name for name in as_read if name not in _NAMES]]

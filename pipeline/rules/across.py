@@ -149,7 +149,7 @@ def differences(rows: Rows, held: Mapping[int, Holding], conflicting: Container[
         if changed:
             at.append(row)
             facts["differences"].append(" ".join(changed))
-            facts["issued_on"].append(holding.at[:10])
+            facts["issued_on"].append(holding.issued_on)
             facts["place"].append(holding.place)
             facts["number"].append(holding.number)
     return [Finding("differs_from_issued", "", np.array(at, dtype=np.int64), facts)] if at else []

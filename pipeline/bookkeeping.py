@@ -1,0 +1,152 @@
+"""A run and its ledger: opened, put in order, written to, and read for the account."""
+
+import contextlib
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import apsw
+
+from pipeline.account import Doubt, Result, reason_text
+from pipeline.carrier.crypto import Cipher
+from pipeline.carrier.replies import Answered, Outcome, interpret
+from pipeline.columns import Lang
+from pipeline.errors import LedgerProblem
+from pipeline.job import Job, Watch
+from pipeline.ledger import opening, records
+from pipeline.ledger.recovery import Recovered, recover
+from pipeline.request import Request
+from pipeline.rules.judging import Verdicts
+from pipeline.rules.rule import Terms
+from pipeline.settings import Secrets, is_loopback
+from pipeline.table import Table
+
+
+@dataclass(frozen=True)
+class OpenLedger:
+    """The ledger of a run that sends."""
+
+    path: Path
+    connection: apsw.Connection
+
+    def begin(self, command: str, terms: Terms, files: Sequence[Path]) -> int:
+        """Record the run; its number."""
+        names = [str(path) for path in files]
+        with as_problem(self.path):
+            return records.begin_run(
+                self.connection, command, version("voucher-pipeline"), str(terms.as_of), names
+            )
+
+    def plan(self, run: int, requests: Sequence[Request], table: Table) -> list[records.Attempt]:
+        """Claim every request's charges as `planned`, with the rows that they come from."""
+        frame = table.frame
+        places = dict(enumerate(zip(frame["file"], frame["sheet"], frame["row"].tolist(), strict=True)))
+        with as_problem(self.path):
+            return records.plan(self.connection, run, requests, places)
+
+    def end(self, run: int, exit_code: int) -> None:
+        """Record how it ended and forget what was not sent. A ledger that has failed is left alone."""
+        with contextlib.suppress(apsw.Error):
+            records.drop_planned(self.connection)
+            records.end_run(self.connection, run, exit_code)
+
+
+@contextlib.contextmanager
+def as_problem(path: Path) -> Iterator[None]:
+    """Turn a failure of the ledger's file into a message for a person."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise LedgerProblem(
+            f"{path}: the ledger can't be read or written ({error}); free disk space or mend the disk, then run again"
+        ) from None
+
+
+@contextlib.contextmanager
+def ledger_to_read(job: Job) -> Iterator[apsw.Connection | None]:
+    """The ledger for looking, None where there is none; a sandbox of its own has none."""
+    connection = None if job.throw_away else opening.open_for_reading(job.ledger_path, job.owner)
+    try:
+        with as_problem(job.ledger_path):
+            yield connection
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+@contextlib.contextmanager
+def ledger_to_write(job: Job, watch: Watch, keys: Secrets) -> Iterator[OpenLedger]:
+    """The ledger for sending: locked and put in order; a sandbox run's own one is thrown away."""
+    with contextlib.ExitStack() as stack:
+        if job.throw_away:
+            path = (
+                Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="voucher-"))) / "sandbox.ledger"
+            )
+            watch.note("Sandbox: nothing reaches a real carrier; the ledger is thrown away after this run")
+        else:
+            path = job.ledger_path
+            watch.note(f"Ledger: {path}")
+        may_create = job.sandbox or job.new_ledger or is_loopback(job.profile.carrier.base_url)
+        connection, lock = opening.open_for_run(path, job.owner, may_create=may_create)
+        stack.callback(lock.close)
+        stack.callback(connection.close)
+        with as_problem(path):
+            found = recover(connection, path, _meaning(job, keys))
+        for line in _recovered_lines(found):
+            watch.note(line)
+        yield OpenLedger(path, connection)
+
+
+def _meaning(job: Job, keys: Secrets) -> Callable[[records.Interrupted, Answered], Outcome]:
+    """How recovery reads an answer that an earlier run recorded and did not come to interpret."""
+    cipher, answers = Cipher(keys.encryption_key), job.profile.answers
+    return lambda left, answer: interpret(answer, left.request, cipher, answers, doubted=left.doubted)
+
+
+def _recovered_lines(found: Recovered) -> Iterator[str]:
+    if found.spilled:
+        yield f"Taken in from the spill file of an earlier run: {found.spilled} outcomes"
+    if found.answered:
+        yield f"An earlier run was killed after the carrier answered: {found.answered} answers read from the ledger"
+    if found.unknown:
+        yield f"An earlier run was killed while sending: {found.unknown} requests are now unknown and wait for evidence"
+
+
+def earlier_doubts(ledger: apsw.Connection, verdicts: Verdicts, lang: Lang) -> list[Doubt]:
+    """The unknown attempts of earlier runs that hold rows of this input."""
+    wanted = sorted({(h.request_id, h.attempt) for h in verdicts.held.values() if h.state == "unknown"})
+    return [
+        Doubt(
+            doubt.request_id,
+            doubt.attempt,
+            doubt.voucher,
+            doubt.market,
+            doubt.header_name,
+            doubt.amount,
+            reason_text(doubt.reason or "run_killed", "", lang, {"detail": doubt.detail}),
+            doubt.trace_id,
+            doubt.charges,
+        )
+        for doubt in records.in_doubt(ledger, wanted)
+    ]
+
+
+def new_doubts(results: Sequence[Result], lang: Lang) -> list[Doubt]:
+    """The attempts of this run whose outcome is unknown, from memory: the ledger may have failed."""
+    return [
+        Doubt(
+            result.request.request_id,
+            result.attempt,
+            result.request.voucher,
+            result.request.market,
+            result.request.header.header_name,
+            result.request.amount,
+            reason_text(result.outcome.reason, "", lang, {"detail": result.outcome.detail}),
+            result.outcome.trace_id,
+            tuple((charge.identity, charge.amount) for charge in result.request.charges),
+        )
+        for result in results
+        if result.outcome.state == "unknown"
+    ]

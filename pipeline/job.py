@@ -1,0 +1,115 @@
+"""What a run is asked to do, what it tells while it is on, and what it ends in: values only."""
+
+import datetime
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from pipeline.account import Account
+from pipeline.columns import Lang
+from pipeline.ledger import opening
+from pipeline.profile import Profile
+from pipeline.request import Request
+from pipeline.rules.rule import Terms
+from pipeline.settings import Secrets
+from pipeline.submission import Progress
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a run is asked to do; the settings are already merged."""
+
+    inputs: tuple[Path, ...]
+    profile: Profile
+    secrets: Secrets | None  # None: this run sends nothing, or to its own sandbox
+    ledger: str | None = None
+    new_ledger: bool = False
+    as_of: datetime.date | None = None
+    buyers: Path | None = None
+    output: Path | None = None
+    report: Path | None = None
+    lang: Lang = "en"
+    sandbox: bool = False
+    statement: Path | None = None  # the sandbox's own statement
+
+    @property
+    def terms(self) -> Terms:
+        """What the rows are judged by; today is the carrier's day, not this machine's."""
+        return Terms(self.as_of or today(self.profile), self.profile)
+
+    @property
+    def owner(self) -> opening.Owner:
+        """Whose ledger this run uses."""
+        carrier = self.profile.carrier
+        return (
+            opening.sandbox_owner(carrier.agency)
+            if self.sandbox
+            else opening.Owner(carrier.base_url, carrier.agency)
+        )
+
+    @property
+    def throw_away(self) -> bool:
+        """Whether the ledger lasts no longer than the run."""
+        return self.sandbox and not self.ledger
+
+    @property
+    def ledger_path(self) -> Path:
+        """Where the ledger of this run lies, unless it is thrown away."""
+        return opening.ledger_path(self.ledger) if self.ledger else opening.default_path(self.owner)
+
+
+@dataclass(frozen=True)
+class SandboxJob:
+    """What `voucher sandbox` is asked to do."""
+
+    profile: Profile
+    keys: Secrets
+    tickets: tuple[Path, ...]
+    port: int
+    faults: Path | None
+    statement: Path | None
+    as_of: datetime.date | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is about to be sent, for the person who says yes."""
+
+    requests: tuple[Request, ...]
+    profile: Profile
+    carrier: str
+
+    def lines(self) -> Iterator[tuple[str, str, int, int]]:
+        """(voucher, market, requests, total in minor units) for each kind that there is."""
+        for voucher, market in sorted({(request.voucher, request.market) for request in self.requests}):
+            amounts = [r.amount for r in self.requests if (r.voucher, r.market) == (voucher, market)]
+            yield voucher, market, len(amounts), sum(amounts)
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who follows a run: told what happens as values, asked before anything is sent."""
+
+    note: Callable[[str], None]
+    progress: Callable[[Progress], None]
+    confirm: Callable[[Plan], bool]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run's account, the result workbook that was written if any, and what went wrong in writing."""
+
+    account: Account
+    workbook: Path | None = None
+    problems: tuple[str, ...] = field(default=())
+
+    @property
+    def exit_code(self) -> int:
+        """The account's, or 3 where a result could not be written (running again is safe)."""
+        return max(self.account.exit_code, 3 if self.problems else 0)
+
+
+def today(profile: Profile) -> datetime.date:
+    """The carrier's calendar day."""
+    return datetime.datetime.now(ZoneInfo(profile.carrier.time_zone)).date()

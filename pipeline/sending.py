@@ -1,0 +1,105 @@
+"""One run's sending, from planned attempts to results: event loop, signals, spill, writer, client."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pipeline.account import Result
+from pipeline.bookkeeping import OpenLedger
+from pipeline.carrier.client import connected
+from pipeline.carrier.crypto import Cipher
+from pipeline.holdings import Holdings
+from pipeline.job import Job, Watch
+from pipeline.ledger.records import Attempt, ledger_id
+from pipeline.ledger.spill import Spill, spill_path
+from pipeline.ledger.writer import Writer
+from pipeline.sandboxing import inside
+from pipeline.settings import Secrets
+from pipeline.submission import Halt, Submission
+from pipeline.table import Table
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What sending came to, and why it stopped early if it did."""
+
+    results: tuple[Result, ...] = ()
+    stopped: str = ""
+
+
+def send(  # noqa: PLR0913 - where the flow's parts meet
+    job: Job,
+    ledger: OpenLedger,
+    attempts: Sequence[Attempt],
+    table: Table,
+    holdings: Holdings,
+    keys: Secrets,
+    watch: Watch,
+) -> Sent:
+    """Send every planned attempt; each has a result afterwards, whatever happened.
+
+    Raises LedgerProblem, before anything is sent, if there is no room to keep outcomes safe.
+    """
+    if not attempts:
+        return Sent()
+    in_flight = min(job.profile.submission.concurrency, len(attempts))
+    spill = Spill(spill_path(ledger.path.resolve()), ledger_id(ledger.connection), in_flight)
+
+    async def sending() -> Sent:
+        halt = Halt()
+        writer = Writer(ledger.connection, spill)
+        try:
+            async with contextlib.AsyncExitStack() as stack:
+                stack.enter_context(_stoppable(halt))
+                base_url = job.profile.carrier.base_url
+                if job.sandbox:
+                    base_url = await stack.enter_async_context(inside(job, table, keys))
+                client = await stack.enter_async_context(
+                    connected(job.profile, base_url, keys.api_key, direct=job.sandbox)
+                )
+                cipher = Cipher(keys.encryption_key)
+                submission = Submission(
+                    client, writer, cipher, job.profile, halt, holdings.doubted, watch.progress
+                )
+                return Sent(tuple(await submission.submit(attempts)), halt.reason)
+        finally:
+            await writer.close()
+
+    with spill, asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        sent = runner.run(sending())
+    for line in spill.failed:
+        watch.note(f"Could not be kept on disk; keep this line for reconciling: {line}")
+    return sent
+
+
+@contextlib.contextmanager
+def _stoppable(halt: Halt) -> Iterator[None]:
+    """Ctrl-C and SIGTERM stop sending and wait for what is in flight; a second one stops waiting."""
+    loop = asyncio.get_running_loop()
+
+    def interrupted() -> None:
+        if halt.reason:
+            halt.abandon()
+        else:
+            halt.stop("interrupted")
+
+    caught = (signal.SIGINT, signal.SIGTERM)
+    for number in caught:
+        loop.add_signal_handler(number, interrupted)
+    try:
+        yield
+    finally:
+        for number in caught:
+            loop.remove_signal_handler(number)
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Give uvloop's event loop where it installs, else the standard one."""
+    try:
+        import uvloop  # noqa: PLC0415 - not there on every platform
+    except ImportError:
+        return None
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory

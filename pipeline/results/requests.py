@@ -1,0 +1,146 @@
+"""The sheets of requests: Invoices, Itineraries, and Unknown with its columns to fill in."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from pipeline.account import Account, Doubt, RequestAccount
+from pipeline.columns import CHARGES, MARKETS, VOUCHERS, Lang
+from pipeline.results.formats import Style
+from pipeline.results.sheets import Book, Field, field
+from pipeline.results.words import WORDS
+from pipeline.table import MINOR, money_text
+
+#: What a person may answer about an unknown outcome; read back by `voucher reconcile --resolved`.
+RESOLUTIONS = ("issued", "not issued")
+
+_WORD = {choice.name: choice for choice in (*MARKETS, *VOUCHERS, *CHARGES)}
+_MOST_TICKETS = 30  # of an invoice; all of them are on the sheet Rows
+_MOST_DOUBTED = 500  # of an unknown request, which may stand on no other sheet
+
+_INVOICE = (
+    "request", "attempt", "status", "number", "header_name", "tax_no", "market", "amount", "currency",
+    "charges", "tickets", "trace_id", "reason",
+)  # fmt: skip
+_ITINERARY = (
+    "ticket_no", "status", "number", "passenger_name", "header_name", "email", "amount", "currency",
+    "market", "request", "attempt", "trace_id", "reason",
+)  # fmt: skip
+_UNKNOWN = (
+    "ledger", "request", "attempt", "voucher", "tickets", "header_name", "market", "amount", "currency",
+    "reason", "what_to_do", "trace_id", "resolution", "number", "resolved_by", "evidence",
+)  # fmt: skip
+
+
+def _word(name: str, lang: Lang) -> str:
+    return _WORD[name].word(lang) if name in _WORD else name
+
+
+def _listed(items: Sequence[str], most: int, lang: Lang) -> str:
+    """A list in one cell, with what is left out said."""
+    shown = ", ".join(items[:most])
+    return shown if len(items) <= most else WORDS[lang].more.format(shown=shown, count=len(items) - most)
+
+
+def _reason(asked: RequestAccount) -> str:
+    return f"{asked.reason.message} [{asked.reason.code}]" if asked.reason else ""
+
+
+def _invoice(asked: RequestAccount, account: Account) -> tuple[Any, ...]:
+    request = asked.request
+    tickets = list(dict.fromkeys(charge.identity.ticket_no for charge in request.charges))
+    return (
+        request.request_id,
+        asked.attempt or None,
+        asked.status,
+        asked.number,
+        request.header.header_name,
+        request.header.tax_no,
+        _word(request.market, account.lang),
+        request.amount / MINOR,
+        account.currency,
+        len(request.charges),
+        _listed(tickets, _MOST_TICKETS, account.lang),
+        asked.trace_id,
+        _reason(asked),
+    )
+
+
+def _itinerary(asked: RequestAccount, account: Account) -> tuple[Any, ...]:
+    request = asked.request
+    (charge,) = request.charges
+    return (
+        charge.identity.ticket_no,
+        asked.status,
+        asked.number,
+        charge.passenger_name,
+        request.header.header_name,
+        request.header.email,
+        request.amount / MINOR,
+        account.currency,
+        _word(request.market, account.lang),
+        request.request_id,
+        asked.attempt or None,
+        asked.trace_id,
+        _reason(asked),
+    )
+
+
+def _doubt(doubt: Doubt, account: Account) -> tuple[Any, ...]:
+    lang = account.lang
+    inside = [f"{of.ticket_no} {_word(of.charge, lang)} {money_text(amount)}" for of, amount in doubt.charges]
+    return (
+        account.ledger_id,
+        doubt.request_id,
+        doubt.attempt,
+        _word(doubt.voucher, lang),
+        _listed(inside, _MOST_DOUBTED, lang),
+        doubt.header_name,
+        _word(doubt.market, lang),
+        doubt.amount / MINOR,
+        account.currency,
+        f"{doubt.reason.message} [{doubt.reason.code}]",
+        doubt.reason.cure,
+        doubt.trace_id,
+        *(None for _ in ("resolution", "number", "resolved_by", "evidence")),
+    )
+
+
+def _fields(names: Iterable[str], lang: Lang) -> list[Field]:
+    return [field(name, lang) for name in names]
+
+
+def _of(account: Account, voucher: str) -> Iterator[RequestAccount]:
+    return (asked for asked in account.requests if asked.request.voucher == voucher)
+
+
+def add_invoices(book: Book, account: Account) -> None:
+    """Write the sheet Invoices: one row a request."""
+    rows = (_invoice(asked, account) for asked in _of(account, "invoice"))
+    book.add_rows("Invoices", _fields(_INVOICE, account.lang), rows)
+
+
+def add_itineraries(book: Book, account: Account) -> None:
+    """Write the sheet Itineraries: one row a ticket."""
+    rows = (_itinerary(asked, account) for asked in _of(account, "itinerary"))
+    book.add_rows("Itineraries", _fields(_ITINERARY, account.lang), rows)
+
+
+def add_unknown(book: Book, account: Account) -> None:
+    """Write the sheet Unknown: one line a request in doubt, with what a person finds out left blank.
+
+    The answers are the same two words in every language, since they are read back.
+    """
+    fields = [
+        field(name, account.lang, Style.ANSWER if name == "number" else None) for name in _UNKNOWN
+    ]
+    words, at = WORDS[account.lang], _UNKNOWN.index("resolution")
+    for sheet, count in book.add_rows("Unknown", fields, (_doubt(doubt, account) for doubt in account.doubts)):
+        if count:
+            check = {
+                "validate": "list",
+                "source": list(RESOLUTIONS),
+                "input_title": words.resolution_title,
+                "input_message": words.resolution_note,
+                "error_message": words.resolution_error,
+            }
+            sheet.data_validation(1, at, count, at, check)

@@ -1,0 +1,129 @@
+"""The sheets of input rows: Rows, with all of them as they were read, and Failures, to be corrected in place."""
+
+import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from pipeline.account import Account, RowAccount
+from pipeline.columns import (
+    COLUMN,
+    COLUMNS,
+    HEADER_FIELDS,
+    HEADER_TYPES,
+    RESULT_HEADINGS,
+    Kind,
+    Lang,
+)
+from pipeline.reasons import STATUS
+from pipeline.results.formats import Style
+from pipeline.results.sheets import Book, Field, field, vocabulary, width_of
+from pipeline.table import MINOR, Indices, Table
+
+_FAILURES = ("status", "reason", "what_to_do")
+_FROM = ("file", "sheet", "row")
+_ROWS = (*_FROM, "status", "number", "reason", "request")
+
+_SAMPLE = 200  # values that an extra column's width is measured by
+_KNOWN = {word.casefold() for column in COLUMNS for word in (column.name, column.zh, *column.variants)}
+
+
+def extra_heading(heading: str) -> str:
+    """An input's own heading as we write it: never one of ours, so that the file can be read again.
+
+    >>> extra_heading("cost_centre"), extra_heading("status")
+    ('cost_centre', 'status (input)')
+    """
+    if heading in RESULT_HEADINGS:
+        return f"{heading} (input)"
+    # With brackets at its end the reader would take it for the column, in a unit.
+    return f"input: {heading}" if heading.casefold() in _KNOWN else heading
+
+
+def _extras(table: Table) -> list[Field]:
+    names = [name for name in table.cells if name not in COLUMN]
+    return [
+        Field(name, extra_heading(name), Style.TEXT, width_of(table.cells[name].head(_SAMPLE))) for name in names
+    ]
+
+
+def _shown(name: str, table: Table, at: Indices) -> list[Any]:
+    """A column's cells as they were read, except that a text which is money or a date becomes one.
+
+    (A CSV file has nothing but texts.) What can't be read stays as it was.
+    """
+    if name not in table.cells:
+        return [""] * len(at)
+    seen: list[Any] = table.cells[name].to_numpy(dtype=object)[at].tolist()
+    kind = COLUMN[name].kind if name in COLUMN else Kind.TEXT
+    if kind is Kind.MONEY:
+        minors = table.frame[name].to_numpy()[at].tolist()
+        return [minor / MINOR if isinstance(cell, str) and minor else cell for cell, minor in zip(seen, minors, strict=True)]
+    if kind is Kind.DATE:
+        days = table.frame[name].to_numpy()[at].astype("datetime64[D]").astype(object).tolist()
+        return [_date(cell, day) for cell, day in zip(seen, days, strict=True)]
+    return seen
+
+
+def _date(cell: Any, day: datetime.date | None) -> Any:
+    return day if isinstance(cell, str) and day is not None else cell
+
+
+def _filled(name: str, account: Account, at: Indices) -> list[Any]:
+    """A buyer column's cells, the blank ones with what the rules took from the Buyers sheet."""
+    known: list[str] = account.header[name][at].tolist()
+    if name == "header_type":
+        words = {choice.name: choice.word(account.lang) for choice in HEADER_TYPES}
+        known = [words.get(value, value) for value in known]
+    seen = _shown(name, account.table, at)
+    return [
+        value if isinstance(cell, str) and not cell.strip() else cell
+        for cell, value in zip(seen, known, strict=True)
+    ]
+
+
+def reason_lines(row: RowAccount) -> str:
+    """Every reason that applies to a row, its own status's first, each with its code."""
+    return "\n".join(f"{reason.message} [{reason.code}]" for reason in row.reasons)
+
+
+def _cures(row: RowAccount) -> str:
+    return "\n".join(dict.fromkeys(reason.cure for reason in row.reasons))
+
+
+def _beside(rows: Iterable[tuple[Any, ...]], columns: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+    return ((*ours, *theirs) for ours, theirs in zip(rows, zip(*columns, strict=True), strict=True))
+
+
+def add_failures(book: Book, account: Account) -> None:
+    """Write the sheet Failures: what has to be corrected, with every column that may have to be filled in."""
+    table, lang = account.table, account.lang
+    failed = [row for row in account.rows if STATUS[row.status].failure]
+    at = np.array([row.index for row in failed], dtype=np.int64)
+    extras = _extras(table)
+    fields = [
+        *(field(name, lang) for name in _FAILURES),
+        *vocabulary(COLUMNS, lang),
+        *extras,
+        *(field(name, lang) for name in _FROM),
+    ]
+    columns = [_filled(c.name, account, at) if c.name in HEADER_FIELDS else _shown(c.name, table, at) for c in COLUMNS]
+    columns += [_shown(extra.name, table, at) for extra in extras]
+    columns += [[getattr(row, name) for row in failed] for name in _FROM]
+    book.add_rows("Failures", fields, _beside(((r.status, reason_lines(r), _cures(r)) for r in failed), columns))
+
+
+def add_all_rows(book: Book, account: Account) -> None:
+    """Write the sheet Rows: every input row in its order, with what became of it."""
+    table, lang = account.table, account.lang
+    at = np.arange(len(table), dtype=np.int64)
+    present = [column for column in COLUMNS if column.name in table.cells]
+    extras = _extras(table)
+    fields = [*(field(name, lang) for name in _ROWS), *vocabulary(present, lang), *extras]
+    columns = [_shown(one.name, table, at) for one in (*present, *extras)]
+    ours = (
+        (row.file, row.sheet, row.row, row.status, row.number, reason_lines(row), row.request_id)
+        for row in account.rows
+    )
+    book.add_rows("Rows", fields, _beside(ours, columns))

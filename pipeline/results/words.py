@@ -1,0 +1,191 @@
+"""What the result workbook and the last lines say beside the vocabulary and the reasons, in both languages."""
+
+from dataclasses import dataclass
+
+from pipeline.columns import Lang
+
+
+@dataclass(frozen=True)
+class Words:
+    """One language's words. Sentences in `steps` are what a person is to do next, by what happened."""
+
+    headings: dict[str, str]
+    page: str
+    title: str
+    facts: dict[str, str]
+    files: str
+    next_heading: str
+    steps: dict[str, str]
+    nothing: str
+    by_status: str
+    by_voucher: str
+    by_buyer: str
+    columns: dict[str, str]
+    meanings: dict[str, str]
+    total: str
+    no_buyer: str
+    other_buyers: str
+    notes_heading: str
+    resolution_title: str
+    resolution_note: str
+    resolution_error: str
+    more: str
+    rows: tuple[str, str]
+    requests: tuple[str, str]
+    judged: str
+    example: str
+
+    def count_rows(self, count: int) -> str:
+        """A number of rows, in words."""
+        return self.rows[count != 1].format(f"{count:,}")
+
+    def count_requests(self, count: int) -> str:
+        """A number of requests, in words."""
+        return self.requests[count != 1].format(f"{count:,}")
+
+
+WORDS: dict[Lang, Words] = {
+    "en": Words(
+        headings={"currency": "currency"},
+        page="Page &P of &N",
+        title="Vouchers: what became of every row",
+        facts={
+            "command": "Command",
+            "as_of": "Judged on",
+            "files": "Workbooks",
+            "rows": "Rows",
+            "amount": "Amount ({currency})",
+            "ledger": "Ledger",
+            "ledger_id": "Ledger ID",
+        },
+        files="{first} and {count} more",
+        next_heading="What to do next",
+        steps={
+            "stopped": "The run stopped early: {stopped}. Running the same command again is safe.",
+            "unknown": "{requests} with an unknown outcome (sheet Unknown): these may have been issued. Do not ask for them elsewhere."
+            " Ask the carrier about each, fill in the last columns there, and give this file to “voucher reconcile --resolved”.",
+            "not_sent": "{rows} not sent: run the same workbook again. Nothing was issued for them.",
+            "invalid": "{rows} invalid: correct the cells on the sheet Failures, save, and give this file to “voucher issue” as it is.",
+            "unknown_buyer": "Some rows name a buyer that is not known. On the sheet Failures, fill in header_type, header_name and"
+            " the columns after it; a corrected name in buyer is looked up only with --buyers.",
+            "ineligible": "{rows} ineligible: a rule forbids the voucher. The sheet Failures says which rule, and what can be done.",
+            "waiting": "{rows} waiting: not yet. Run them again later, from your workbook or from the sheet Failures.",
+            "rejected": "{rows} rejected: the carrier said no. Its words are on the sheet Failures.",
+            "differs": "{rows} issued earlier with another amount or buyer: compare them with the issued vouchers (sheet Rows,"
+            " reason differs_from_issued).",
+            "ready": "{rows} ready: “voucher issue” sends them. So far nothing was sent.",
+        },
+        nothing="Nothing: every row is issued.",
+        by_status="By status",
+        by_voucher="By voucher",
+        by_buyer="By buyer",
+        columns={
+            "status": "Status",
+            "voucher": "Voucher",
+            "buyer": "Buyer",
+            "rows": "Rows",
+            "amount": "Amount",
+            "meaning": "Meaning",
+            "issued_rows": "Issued",
+            "issued_amount": "Amount issued",
+            "ready_rows": "Ready",
+            "ready_amount": "Amount ready",
+            "open_rows": "Not issued",
+            "open_amount": "Amount not issued",
+        },
+        meanings={
+            "ready": "would be sent; nothing was sent yet",
+            "issued": "the carrier accepted it in this run",
+            "already_issued": "an earlier run issued it; not sent again",
+            "invalid": "the row can't be understood: to be corrected",
+            "ineligible": "a rule forbids it",
+            "waiting": "not yet: ticket open, or refund not approved",
+            "rejected": "the carrier said no",
+            "not_sent": "nothing reached the carrier: run it again",
+            "unknown": "may have been issued: reconcile, never ask twice",
+        },
+        total="Total",
+        no_buyer="(no buyer)",
+        other_buyers="{count} other buyers",
+        notes_heading="Notes",
+        resolution_title="What the carrier says",
+        resolution_note="issued: the carrier has it; enter its number. not issued: the carrier knows nothing of it. Name yourself and the evidence.",
+        resolution_error="Choose issued or not issued.",
+        more="{shown} … and {count} more",
+        rows=("{} row", "{} rows"),
+        requests=("{} request", "{} requests"),
+        judged="{rows}, judged on {as_of}",
+        example="{count} × {code}: {message}",
+    ),
+    "zh": Words(
+        headings={"currency": "币种"},
+        page="第 &P 页，共 &N 页",
+        title="开票结果：每一行的处理情况",
+        facts={
+            "command": "命令",
+            "as_of": "判定日",
+            "files": "工作簿",
+            "rows": "行数",
+            "amount": "金额（{currency}）",
+            "ledger": "台账",
+            "ledger_id": "台账编号",
+        },
+        files="{first} 等，另有 {count} 个",
+        next_heading="下一步",
+        steps={
+            "stopped": "运行提前停止：{stopped}。重新运行同一命令是安全的。",
+            "unknown": "{requests}结果未知（Unknown 表），可能已开具。请勿另行申请。请逐一向承运人查询，填写该表最后几列，"
+            "再将本文件交给“voucher reconcile --resolved”。",
+            "not_sent": "{rows}未发送：请重新运行同一工作簿。这些行尚未开具任何凭证。",
+            "invalid": "{rows}填写有误：请在 Failures 表中更正并保存，然后将本文件直接交给“voucher issue”。",
+            "unknown_buyer": "部分行的购买方不在购买方信息表中。请在 Failures 表中填写抬头类型、抬头名称及其后各列；"
+            "如只更正购买方名称，须以 --buyers 提供购买方文件。",
+            "ineligible": "{rows}不可开具：规则不允许。Failures 表列出具体规则和处理办法。",
+            "waiting": "{rows}待条件满足：请以后从原工作簿或 Failures 表重新运行。",
+            "rejected": "{rows}被承运人拒绝：承运人的说明见 Failures 表。",
+            "differs": "{rows}此前开具时的金额或购买方不同：请与已开凭证核对（Rows 表，原因 differs_from_issued）。",
+            "ready": "{rows}可开具：由“voucher issue”发送。目前尚未发送任何内容。",
+        },
+        nothing="无：所有行均已开具。",
+        by_status="按状态",
+        by_voucher="按凭证类型",
+        by_buyer="按购买方",
+        columns={
+            "status": "状态",
+            "voucher": "凭证类型",
+            "buyer": "购买方",
+            "rows": "行数",
+            "amount": "金额",
+            "meaning": "含义",
+            "issued_rows": "已开具",
+            "issued_amount": "已开具金额",
+            "ready_rows": "可开具",
+            "ready_amount": "可开具金额",
+            "open_rows": "未开具",
+            "open_amount": "未开具金额",
+        },
+        meanings={
+            "ready": "可以发送；目前尚未发送",
+            "issued": "本次已由承运人受理",
+            "already_issued": "此前已开具，不会再次发送",
+            "invalid": "无法识别，需更正",
+            "ineligible": "规则不允许开具",
+            "waiting": "客票尚未使用，或退票尚未审核通过",
+            "rejected": "承运人拒绝开具",
+            "not_sent": "未送达承运人，可重新运行",
+            "unknown": "可能已开具：请对账，切勿重复申请",
+        },
+        total="合计",
+        no_buyer="（无购买方）",
+        other_buyers="其余 {count} 个购买方",
+        notes_heading="说明",
+        resolution_title="承运人的答复",
+        resolution_note="issued：承运人已开具，请填写凭证号码。not issued：承运人没有该请求。请填写处理人和依据。",
+        resolution_error="请选择 issued（已开具）或 not issued（未开具）。",
+        more="{shown} … 另有 {count} 项",
+        rows=("{} 行", "{} 行"),
+        requests=("{} 个请求", "{} 个请求"),
+        judged="{rows}，判定日 {as_of}",
+        example="{count} × {code}：{message}",
+    ),
+}

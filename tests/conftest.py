@@ -1,0 +1,107 @@
+"""What tests share: tables made of cells, profiles, ledgers, a sandbox in a process of its own."""
+
+import datetime
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.columns import COLUMNS
+from pipeline.profile import Carrier, Codes, Profile
+from pipeline.reading.inputs import Sheet
+from pipeline.reading.tables import assemble
+from pipeline.rules.rule import Terms
+from pipeline.table import Table
+
+AS_OF = datetime.date(2026, 11, 20)
+REPOSITORY = Path(__file__).parent.parent
+
+#: A row that may be sent: see pipeline.rules.rule.Example.
+GOOD: dict[str, Any] = {
+    "ticket_no": "9991234567890",
+    "passenger_name": "ZHANG/WEI MR",
+    "charge": "ticket_fare",
+    "product": "flight",
+    "amount": "1000.00",
+    "market": "domestic",
+    "ticket_status": "used",
+    "flight_date": "2026-10-01",
+    "voucher": "invoice",
+    "header_type": "business",
+    "header_name": "Example Trading Co.",
+    "tax_no": "91110000600037341L",
+    "phone": "+86 10 8520 0000",
+    "email": "finance@example.com",
+}
+
+
+@pytest.fixture
+def as_of() -> datetime.date:
+    return AS_OF
+
+
+@pytest.fixture
+def full_profile() -> Profile:
+    """A profile in which the carrier has named every code."""
+    return Profile(
+        carrier=Carrier(agency="SANDBOX"),
+        codes=Codes(
+            fee_type={"ticket_fare": "TICKET_FARE", "refund": "REFUND_FEE", "ancillary": "ANCILLARY_FEE"},
+            product_type={
+                "flight": "Flight",
+                "baggage": "Baggage",
+                "seat": "Seat",
+                "upgrade": "Upgrade",
+                "meal": "Meal",
+                "lounge": "Lounge",
+            },
+            header_type={"business": "BUSINESS", "individual": "PERSONAL"},
+        ),
+    )
+
+
+@pytest.fixture
+def terms(full_profile: Profile) -> Terms:
+    return Terms(AS_OF, full_profile)
+
+
+def table_of(rows: Sequence[Mapping[str, Any]], buyers: Sequence[Sequence[Any]] = ()) -> Table:
+    """A Table of one sheet whose rows are GOOD with these changes; no file, the same reader."""
+    names = [*(column.name for column in COLUMNS), *sorted({n for row in rows for n in row} - {c.name for c in COLUMNS})]
+    cells = [names, *([{**GOOD, **row}.get(name, "") for name in names] for row in rows)]
+    sheets = [Sheet("Tickets", True, 0, 0, cells)]
+    if buyers:
+        sheets.append(Sheet("Buyers", True, 0, 0, [list(row) for row in buyers]))
+    return assemble([(Path("tickets.xlsx"), sheets)])
+
+
+@pytest.fixture(name="table_of")
+def _table_of() -> Callable[..., Table]:
+    return table_of
+
+
+@pytest.fixture
+def good() -> dict[str, Any]:
+    return dict(GOOD)
+
+
+@pytest.fixture(scope="session")
+def vectors_path() -> Path:
+    """The encryption vectors made with a real JDK: the shared ones, or the copy that travels with the tests."""
+    return REPOSITORY / "tests" / "contract" / "aes-sha1prng-jdk17.json"
+
+
+def needs_tool(name: str, found: object) -> None:
+    """Skip for want of a system tool, with its reason; under CI, which installs the tools, fail."""
+    if not found:
+        reason = f"{name} is not installed"
+        if os.environ.get("VOUCHER_TESTS_NEED_TOOLS"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+
+@pytest.fixture(name="needs_tool")
+def _needs_tool() -> Callable[[str, object], None]:
+    return needs_tool

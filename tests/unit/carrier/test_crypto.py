@@ -1,0 +1,42 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from pipeline.carrier.crypto import Cipher, Undecryptable, derive_key
+
+
+def test_every_vector_of_a_real_jdk(vectors_path: Path) -> None:
+    vectors = json.loads(vectors_path.read_text(encoding="utf-8"))
+    assert len(vectors) == 60
+    for vector in vectors:
+        plaintext = vector["plaintext"].encode()
+        assert derive_key(vector["key_string"]).hex() == vector["aes_key_hex"]
+        cipher = Cipher(vector["key_string"])
+        assert cipher.seal(plaintext) == vector["base64"]
+        assert cipher.open(vector["base64"]) == plaintext
+
+
+def test_the_copied_vectors_are_the_shared_ones(vectors_path: Path) -> None:
+    shared = vectors_path.parents[3] / "shared" / "vectors" / vectors_path.name
+    if not shared.exists():
+        pytest.skip("the shared folder is not beside this checkout")
+    assert shared.read_bytes() == vectors_path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "sealed",
+    ["", "no Base64!", "AAAA", Cipher("another key").seal(b"{}"), Cipher("k").seal(b"x" * 40)[:-24] + "=" * 0],
+)
+def test_what_was_not_sealed_with_this_key_is_refused(sealed: str) -> None:
+    with pytest.raises(Undecryptable):
+        Cipher("key").open(sealed)
+
+
+def test_line_breaks_in_base64_are_passed_over() -> None:
+    sealed = Cipher("key").seal(b"a text that takes more than one block")
+    assert Cipher("key").open(sealed[:20] + "\r\n" + sealed[20:]) == b"a text that takes more than one block"
+
+
+def test_the_key_is_not_in_the_repr() -> None:
+    assert "secret" not in repr(Cipher("secret"))

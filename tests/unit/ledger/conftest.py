@@ -1,0 +1,79 @@
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import apsw
+import pytest
+
+from pipeline.ledger import opening, records
+from pipeline.ledger.records import Attempt
+from pipeline.request import Charge, Header, Identity, Request
+
+OWNER = opening.Owner("http://127.0.0.1:8080", "DEMO")
+HEADER = Header("business", "Example Trading Co.", "91110000600037341L", "", "finance@example.com")
+
+
+def charge(number: int, kind: str = "ticket_fare", product: str = "flight", amount: int = 100_00) -> Charge:
+    wire = {"ticket_fare": "FARE", "refund": "REFUND_FEE", "ancillary": "EXTRA"}[kind]
+    return Charge(Identity(f"999{number:010}", kind, product), "ZHANG/WEI", amount, number, (wire, product.title()))
+
+
+def invoice(*charges: Charge) -> Request:
+    return Request("invoice", "domestic", HEADER, charges)
+
+
+
+class Book:
+    """A real ledger file and the few moves that tests make in it."""
+
+    def __init__(self, path: Path, connection: apsw.Connection) -> None:
+        self.path = path
+        self.connection = connection
+        self.run = records.begin_run(connection, "issue", "0", "2026-11-20", ["tickets.xlsx"])
+
+    def plan(self, *requests: Request) -> list[Attempt]:
+        places = {c.row: ("tickets.xlsx", "Tickets", c.row + 2) for r in requests for c in r.charges}
+        return records.plan(self.connection, self.run, requests, places)
+
+    def state(self, attempt_id: int, state: str, number: str = "") -> None:
+        self.connection.execute(
+            "UPDATE attempt SET state = ?, number = ?, sending_at = coalesce(sending_at, 'now') WHERE attempt_id = ?",
+            (state, number, attempt_id),
+        )
+
+    def states(self) -> dict[int, str]:
+        return dict(self.connection.execute("SELECT attempt_id, state FROM attempt"))
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[Book]:
+    connection, lock = opening.open_for_run(tmp_path / "test.ledger", OWNER, may_create=True)
+    yield Book(tmp_path / "test.ledger", connection)
+    connection.close()
+    lock.close()
+
+
+@pytest.fixture
+def fare() -> Callable[..., Request]:
+    def make(number: int, *, voucher: str = "invoice", remarks: str = "", amount: int = 100_00) -> Request:
+        header = replace(HEADER, remarks=remarks)
+        return Request(voucher, "domestic", header, (charge(number, amount=amount),))
+
+    return make
+
+
+@pytest.fixture
+def refund() -> Callable[..., Request]:
+    return lambda number: invoice(charge(number, "refund"))
+
+
+@pytest.fixture
+def ancillary() -> Callable[..., Request]:
+    """An ancillary charge of ticket 1, by its product and its code on the wire."""
+    return lambda product, code: invoice(replace(charge(1, "ancillary", product), wire=("EXTRA", code)))
+
+
+@pytest.fixture
+def several() -> Callable[..., Request]:
+    """One invoice of several fares."""
+    return lambda *numbers: invoice(*(charge(number) for number in numbers))

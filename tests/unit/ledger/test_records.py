@@ -1,0 +1,93 @@
+from typing import Any
+
+from pipeline.carrier.replies import Answered, Outcome
+from pipeline.ledger import records
+from pipeline.request import Identity
+
+
+def known(book: Any, number: int = 1) -> Any:
+    return records.holdings(book.connection, [f"999{number:010}"])
+
+
+def test_what_is_issued_is_held_with_its_number_and_place(book: Any, fare: Any) -> None:
+    (attempt,) = book.plan(fare(1))
+    book.state(attempt.attempt_id, "sending")
+    records.record_outcome(book.connection, attempt.attempt_id, Outcome("issued", number="123", trace_id="t"))
+    (holding,) = known(book).held.values()
+    assert (holding.state, holding.number, holding.amount, holding.header_name) == (
+        "issued", "123", 100_00, "Example Trading Co.",
+    )  # fmt: skip
+    assert holding.place == "tickets.xlsx, Tickets, row 3 (run 1)"
+    assert known(book, 2).held == {}
+
+
+def test_an_attempt_in_flight_is_in_doubt_for_whoever_looks(book: Any, fare: Any) -> None:
+    (attempt,) = book.plan(fare(1))
+    assert known(book).held == {}
+    book.state(attempt.attempt_id, "sending")
+    (holding,) = known(book).held.values()
+    assert (holding.state, holding.reason) == ("unknown", "run_killed")
+
+
+def test_charges_of_a_rejected_invoice_of_several_go_apart(book: Any, several: Any, fare: Any) -> None:
+    together, alone = book.plan(several(1, 2), fare(3))
+    for attempt in (together, alone):
+        book.state(attempt.attempt_id, "sending")
+        book.state(attempt.attempt_id, "rejected")
+    found = records.holdings(book.connection, [f"999{number:010}" for number in (1, 2, 3)])
+    assert found.apart == {Identity(f"999{number:010}", "ticket_fare", "flight") for number in (1, 2)}
+    assert found.held == {}
+
+
+def test_a_doubt_is_remembered_after_it_is_settled(book: Any, fare: Any) -> None:
+    (attempt,) = book.plan(fare(1))
+    book.state(attempt.attempt_id, "sending")
+    book.state(attempt.attempt_id, "unknown")
+    book.connection.execute(
+        "INSERT INTO settlement VALUES (?, 'not_sent', '', 'somebody', 'statement', 'now')", (attempt.attempt_id,)
+    )
+    book.state(attempt.attempt_id, "not_sent")
+    assert known(book).held == {}
+    assert known(book).doubted == {Identity("9990000000001", "ticket_fare", "flight")}
+
+
+def test_a_request_asked_for_again_is_a_new_attempt(book: Any, fare: Any) -> None:
+    (first,) = book.plan(fare(1))
+    book.state(first.attempt_id, "sending")
+    book.state(first.attempt_id, "not_sent")
+    assert records.plan_again(book.connection, first.attempt_id)[1] == 2
+    (third,) = book.plan(fare(1))
+    assert (third.attempt, third.request.request_id) == (3, first.request.request_id)
+
+
+def test_only_what_was_planned_is_dropped(book: Any, fare: Any) -> None:
+    one, two, three = book.plan(fare(1), fare(2), fare(3))
+    book.state(one.attempt_id, "sending")
+    book.state(two.attempt_id, "sending")
+    book.state(two.attempt_id, "unknown")
+    assert records.drop_planned(book.connection) == 1
+    assert book.states() == {one.attempt_id: "sending", two.attempt_id: "unknown"}
+    assert three.attempt_id not in book.states()
+
+
+def test_a_raw_answer_is_kept_as_it_came(book: Any, fare: Any) -> None:
+    (attempt,) = book.plan(fare(1))
+    book.state(attempt.attempt_id, "sending")
+    records.record_answer(book.connection, attempt.attempt_id, Answered(200, b"\x00\xff{}", "7"))
+    (left,) = records.interrupted(book.connection)
+    assert left.answer == Answered(200, b"\x00\xff{}", "7")
+    assert left.request.charges[0].identity == Identity("9990000000001", "ticket_fare", "flight")
+
+
+def test_history_tells_every_attempt_in_order(book: Any, fare: Any) -> None:
+    (first,) = book.plan(fare(1))
+    book.state(first.attempt_id, "sending")
+    records.record_outcome(book.connection, first.attempt_id, Outcome("not_sent", "carrier_busy", detail="HTTP 429"))
+    (second,) = book.plan(fare(1))
+    book.state(second.attempt_id, "sending")
+    records.record_outcome(book.connection, second.attempt_id, Outcome("issued", number="123"))
+    told = records.history(book.connection, "9990000000001")
+    assert [(event["attempt"], event["state"], event["number"]) for event in told] == [
+        (1, "not_sent", ""), (2, "issued", "123"),
+    ]  # fmt: skip
+    assert records.history(book.connection, "9990000000002") == []

@@ -39,20 +39,32 @@ class Cells:
         self._lang = lang
         self._look = {
             name: getattr(formats, name)._get_xf_index()  # noqa: SLF001 - a format's number has no public name
-            for name in ("plain", "text", "wrap", "money", "day", "moment", "time", "duration", "count", "answer")
+            for name in (
+                "plain",
+                "text",
+                "wrap",
+                "money",
+                "day",
+                "moment",
+                "time",
+                "duration",
+                "count",
+                "answer",
+            )
         }
         self._tone = {tone: look._get_xf_index() for tone, look in formats.tones.items()}  # noqa: SLF001 - likewise
 
     def of(self, style: Style) -> Cell:
         """How cells of that style are written."""
-        return {
+        writers: dict[Style, Cell] = {
             Style.STATUS: self._status,
             Style.IDENTIFIER: self._identifier,
             Style.WRAP: self._wrapped,
             Style.MONEY: self._money,
             Style.COUNT: self._count,
             Style.ANSWER: self._answer,
-        }.get(style, self._as_it_is)
+        }
+        return writers.get(style, self._as_it_is)
 
     def _status(self, place: str, name: str) -> str:
         status = STATUS[name]
@@ -86,14 +98,18 @@ class Cells:
         if isinstance(value, datetime.date):
             return self._date(place, value)
         if isinstance(value, datetime.time):
-            since = datetime.datetime.combine(datetime.date.min, value) - datetime.datetime.min
+            since = datetime.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second)
             return _number_cell(place, since / datetime.timedelta(days=1), self._look["time"])
         if isinstance(value, datetime.timedelta) and value >= datetime.timedelta():
             return _number_cell(place, value / datetime.timedelta(days=1), self._look["duration"])
         return text_cell(place, str(value), self._look["text"])
 
     def _date(self, place: str, value: datetime.date) -> str:
-        moment = value if isinstance(value, datetime.datetime) else datetime.datetime.combine(value, datetime.time())
+        moment = (
+            value
+            if isinstance(value, datetime.datetime)
+            else datetime.datetime.combine(value, datetime.time())
+        )
         number = serial(moment.replace(tzinfo=None))
         if number is None:
             return text_cell(place, digits(value), self._look["text"])

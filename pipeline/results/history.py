@@ -12,7 +12,10 @@ def _events(attempt: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     name = f"request {attempt['request_id']}, attempt {attempt['attempt']}"
     place = f"{attempt['file']}, {attempt['sheet']}, row {attempt['row']}"
     if attempt["sending_at"]:
-        yield attempt["sending_at"], f"sending {what} for {attempt['header_name']} ({name}, run {attempt['run']}; {place})"
+        yield (
+            attempt["sending_at"],
+            f"sending {what} for {attempt['header_name']} ({name}, run {attempt['run']}; {place})",
+        )
     else:
         yield attempt["planned_at"], f"planned {what} ({name}, run {attempt['run']}; {place})"
     if attempt["answered_at"]:

@@ -1,10 +1,10 @@
-"""Texts and values made fit for the files that they go into.
+r"""Texts and values made fit for the files that they go into.
 
 Cells come from anywhere, so a text may hold what a workbook can't: such characters make a file that
 does not open. Nothing else of a text is changed.
 
->>> fit("bell\\x07 and \\ufffe, line\\r\\nbreak")
-'bell and , line\\nbreak'
+>>> fit("bell\x07 and \ufffe, line\r\nbreak")
+'bell and , line\nbreak'
 >>> in_xml("<r>R&D _x0041_</r>")
 '&lt;r&gt;R&amp;D _x005F_x0041_&lt;/r&gt;'
 """
@@ -36,9 +36,9 @@ def fit(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text as part of one line of a terminal, which no escape sequence can reach.
+    r"""A text as part of one line of a terminal, which no escape sequence can reach.
 
-    >>> one_line("two\\nlines\\x1b[31m")
+    >>> one_line("two\nlines\x1b[31m")
     'two lines[31m'
     """
     return " ".join(fit(text).split())

@@ -130,11 +130,11 @@ def add_unknown(book: Book, account: Account) -> None:
 
     The answers are the same two words in every language, since they are read back.
     """
-    fields = [
-        field(name, account.lang, Style.ANSWER if name == "number" else None) for name in _UNKNOWN
-    ]
+    fields = [field(name, account.lang, Style.ANSWER if name == "number" else None) for name in _UNKNOWN]
     words, at = WORDS[account.lang], _UNKNOWN.index("resolution")
-    for sheet, count in book.add_rows("Unknown", fields, (_doubt(doubt, account) for doubt in account.doubts)):
+    for sheet, count in book.add_rows(
+        "Unknown", fields, (_doubt(doubt, account) for doubt in account.doubts)
+    ):
         if count:
             check = {
                 "validate": "list",

@@ -14,7 +14,6 @@ from pipeline.columns import (
     HEADER_TYPES,
     RESULT_HEADINGS,
     Kind,
-    Lang,
 )
 from pipeline.reasons import STATUS
 from pipeline.results.formats import Style
@@ -42,9 +41,10 @@ def extra_heading(heading: str) -> str:
 
 
 def _extras(table: Table) -> list[Field]:
-    names = [name for name in table.cells if name not in COLUMN]
+    names = [str(name) for name in table.cells if name not in COLUMN]
     return [
-        Field(name, extra_heading(name), Style.TEXT, width_of(table.cells[name].head(_SAMPLE))) for name in names
+        Field(name, extra_heading(name), Style.TEXT, width_of(table.cells[name].head(_SAMPLE)))
+        for name in names
     ]
 
 
@@ -59,7 +59,10 @@ def _shown(name: str, table: Table, at: Indices) -> list[Any]:
     kind = COLUMN[name].kind if name in COLUMN else Kind.TEXT
     if kind is Kind.MONEY:
         minors = table.frame[name].to_numpy()[at].tolist()
-        return [minor / MINOR if isinstance(cell, str) and minor else cell for cell, minor in zip(seen, minors, strict=True)]
+        return [
+            minor / MINOR if isinstance(cell, str) and minor else cell
+            for cell, minor in zip(seen, minors, strict=True)
+        ]
     if kind is Kind.DATE:
         days = table.frame[name].to_numpy()[at].astype("datetime64[D]").astype(object).tolist()
         return [_date(cell, day) for cell, day in zip(seen, days, strict=True)]
@@ -108,10 +111,15 @@ def add_failures(book: Book, account: Account) -> None:
         *extras,
         *(field(name, lang) for name in _FROM),
     ]
-    columns = [_filled(c.name, account, at) if c.name in HEADER_FIELDS else _shown(c.name, table, at) for c in COLUMNS]
+    columns = [
+        _filled(c.name, account, at) if c.name in HEADER_FIELDS else _shown(c.name, table, at)
+        for c in COLUMNS
+    ]
     columns += [_shown(extra.name, table, at) for extra in extras]
     columns += [[getattr(row, name) for row in failed] for name in _FROM]
-    book.add_rows("Failures", fields, _beside(((r.status, reason_lines(r), _cures(r)) for r in failed), columns))
+    book.add_rows(
+        "Failures", fields, _beside(((r.status, reason_lines(r), _cures(r)) for r in failed), columns)
+    )
 
 
 def add_all_rows(book: Book, account: Account) -> None:
@@ -121,7 +129,7 @@ def add_all_rows(book: Book, account: Account) -> None:
     present = [column for column in COLUMNS if column.name in table.cells]
     extras = _extras(table)
     fields = [*(field(name, lang) for name in _ROWS), *vocabulary(present, lang), *extras]
-    columns = [_shown(one.name, table, at) for one in (*present, *extras)]
+    columns = [_shown(name, table, at) for name in (*(c.name for c in present), *(e.name for e in extras))]
     ours = (
         (row.file, row.sheet, row.row, row.status, row.number, reason_lines(row), row.request_id)
         for row in account.rows

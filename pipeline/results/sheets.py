@@ -108,7 +108,8 @@ class Book:
         self, name: str, fields: Sequence[Field], rows: Iterable[Sequence[Any]]
     ) -> list[tuple[StreamedSheet, int]]:
         """Write the sheet `name`, and "name 2" and so on where it is full; give each with its rows' count."""
-        rest, sheets = iter(rows), []
+        rest = iter(rows)
+        sheets: list[tuple[StreamedSheet, int]] = []
         more: list[Sequence[Any]] = []
         while more or not sheets:
             title = f"{name} {len(sheets) + 1}" if sheets else name
@@ -123,7 +124,10 @@ class Book:
         """Write headings and rows; blank values make no cell, except where an answer is awaited."""
         letters = [xl_col_to_name(index) for index in range(len(fields))]
         look, last = self.formats.heading._get_xf_index(), len(fields) - 1  # noqa: SLF001 - see cells.Cells
-        headings = [text_cell(f"{letter}1", field.heading, look) for letter, field in zip(letters, fields, strict=True)]
+        headings = [
+            text_cell(f"{letter}1", field.heading, look)
+            for letter, field in zip(letters, fields, strict=True)
+        ]
         sheet.add_row(1, "".join(headings), last, ' ht="22" customHeight="1"')
         columns = [
             (letter, self.cells.of(field.style), field.style is Style.ANSWER)

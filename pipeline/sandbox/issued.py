@@ -32,6 +32,7 @@ _VOUCHERS: dict[str, Voucher] = {"invoice": "invoice", "itinerary": "itinerary"}
 _CHARGE_NAMES = frozenset(choice.name for choice in CHARGES)
 _PRODUCT_NAMES = frozenset(choice.name for choice in PRODUCTS)
 _OWNER_ONLY = 0o600  # the statement names buyers
+_BUYER_MAX = 200  # characters
 
 
 class Issued:
@@ -134,6 +135,8 @@ def _lines(
     voucher: Voucher, number: str, charges: Sequence[Charge], now: datetime, buyer: str
 ) -> Iterator[tuple[str, ...]]:
     issued_at = now.isoformat(timespec="seconds")
+    # One charge, one line, whatever stands in the name.
+    buyer = " ".join(buyer.split())[:_BUYER_MAX]
     for charge in charges:
         ticket_no, name, product = charge.key
         yield (voucher, number, ticket_no, name, money_text(charge.amount), issued_at, product, buyer)
@@ -164,20 +167,25 @@ def _opening_lines(statement: Path) -> Iterator[tuple[Voucher, str, ChargeKey]]:
     reader = csv.reader(io.StringIO(text, newline=""))
     if tuple(next(reader, ())) != HEADER:
         raise InputProblem(f"{statement}: line 1 is not {','.join(HEADER)}: name a statement of this sandbox")
-    for line in reader:
-        known = _known_line(line)
-        if known is None:
-            raise InputProblem(
-                f"{statement}: line {reader.line_num} is not one that the sandbox writes: correct or delete it"
-            )
-        yield known
+    try:
+        for line in reader:
+            yield _known_line(line)
+    except (csv.Error, ValueError):
+        raise InputProblem(
+            f"{statement}: line {reader.line_num} is not one that the sandbox writes: correct or delete it"
+        ) from None
 
 
-def _known_line(line: Sequence[str]) -> tuple[Voucher, str, ChargeKey] | None:
-    if len(line) != len(HEADER):
-        return None
-    voucher, ticket_no = _VOUCHERS.get(line[0]), plain_ticket_no(line[2])
-    number, charge, product = line[1], line[3], line[6]
-    if voucher and number and ticket_no and charge in _CHARGE_NAMES and product in _PRODUCT_NAMES:
-        return voucher, number, ChargeKey(ticket_no, charge, product)
-    return None
+def _known_line(line: Sequence[str]) -> tuple[Voucher, str, ChargeKey]:
+    """Read one line of the statement. Raises ValueError if it is not one."""
+    voucher, number, ticket, charge, _, _, product, _ = line
+    ticket_no = plain_ticket_no(ticket)
+    if (
+        voucher in _VOUCHERS
+        and number
+        and ticket_no
+        and charge in _CHARGE_NAMES
+        and product in _PRODUCT_NAMES
+    ):
+        return _VOUCHERS[voucher], number, ChargeKey(ticket_no, charge, product)
+    raise ValueError

@@ -80,7 +80,7 @@ async def run_forever(  # noqa: PLR0913 - as serve
 
 @contextlib.contextmanager
 def _stop_asked() -> Iterator[asyncio.Event]:
-    """Give an event that the first SIGINT or SIGTERM sets; afterwards signals do what they did."""
+    """Give an event that the first SIGINT or SIGTERM sets; after it they do again what they do by default."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     caught = []

@@ -45,13 +45,13 @@ def test_the_statement_has_a_line_for_each_charge(carrier: Any, kit: Any, statem
     ]
     one, two, three = carrier.rows
     by_itinerary, by_invoice = carrier.answers(
-        kit.itinerary("9990000000001"), kit.invoice(two, three, headerName='甲,"乙"\n丙')
+        kit.itinerary("9990000000001"), kit.invoice(two, three, headerName='甲,"乙"\r\n丙\r丁')
     )
     number = by_itinerary.result["itineraryResult"]["itineraryNum"]
     invoice_id = by_invoice.result["invoiceId"]
     assert statement.read_text(encoding="utf-8").startswith(HEADER)
     shared = {"issued_at": "2026-11-20T09:30:15+08:00"}
-    both = {"voucher": "invoice", "number": invoice_id, "buyer": '甲,"乙"\n丙'} | shared
+    both = {"voucher": "invoice", "number": invoice_id, "buyer": '甲,"乙" 丙 丁'} | shared
     assert _lines(statement) == [
         {
             "voucher": "itinerary",
@@ -67,6 +67,17 @@ def test_the_statement_has_a_line_for_each_charge(carrier: Any, kit: Any, statem
         both
         | {"ticket_no": three["ticket_no"], "charge": "ancillary", "amount": "1000.00", "product": "seat"},
     ]
+
+
+@pytest.mark.parametrize("name", ["甲\r乙", "甲\n乙", '"', "\x00", "=1+1", "\u2028甲", "甲" * 200_000])
+def test_any_buyer_takes_one_line_that_can_be_read_again(
+    carrier: Any, kit: Any, statement: Path, name: str
+) -> None:
+    carrier.rows = [kit.fare(), kit.ancillary()]
+    fare, bag = (kit.invoice(row, headerName=name) for row in carrier.rows)
+    assert carrier.accepts(fare) == [True]
+    assert statement.read_bytes().count(b"\n") == 2
+    assert carrier.accepts(fare, bag) == [False, True]
 
 
 def test_what_is_refused_is_not_in_the_statement(carrier: Any, kit: Any, statement: Path) -> None:
@@ -144,6 +155,7 @@ def test_a_number_in_the_statement_is_passed_over(kit: Any) -> None:
         "invoice,1,999,ticket_fare,1.00,2026-11-20T09:30:15+08:00,flight,甲",
         "invoice,1,9991234567890,fare,1.00,2026-11-20T09:30:15+08:00,flight,甲",
         "invoice,1,9991234567890,ticket_fare,1.00,2026-11-20T09:30:15+08:00,,甲",
+        "invoice,1,9991234567890,ticket_fare,1.00,2026-11-20T09:30:15+08:00,flight," + "甲" * 200_000,
     ],
 )
 def test_a_line_that_is_not_its_own_stops_it(carrier: Any, statement: Path, line: str) -> None:

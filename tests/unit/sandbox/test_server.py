@@ -79,17 +79,20 @@ def test_it_counts(carrier: Any, kit: Any) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_serves_until_it_is_told_to_stop(carrier: Any, registry: Registry, number: signal.Signals) -> None:
-    before = signal.getsignal(number)
+    by_default = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     heard: list[str] = []
 
     def ready(base_url: str) -> None:
         heard.append(base_url)
         asyncio.get_running_loop().call_later(0.05, os.kill, os.getpid(), number)
 
-    counts = asyncio.run(run_forever(carrier.settings(), registry, ready=ready))
+    async def life() -> tuple[Any, Any]:
+        return await run_forever(carrier.settings(), registry, ready=ready), signal.getsignal(number)
+
+    counts, handler = asyncio.run(life())
     assert heard[0].startswith("http://127.0.0.1:")
     assert counts.received == 0
-    assert signal.getsignal(number) is before
+    assert handler is by_default[number]
 
 
 def test_it_stops_soon_even_while_requests_wait(carrier: Any, kit: Any, tmp_path: Any) -> None:

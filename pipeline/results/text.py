@@ -1,0 +1,56 @@
+"""The last lines of a run on the terminal: counts and money by status, and the commonest reasons."""
+
+from collections import Counter
+
+from pipeline.account import Account
+from pipeline.reasons import STATUS
+from pipeline.results.plain import one_line
+from pipeline.results.sheets import cells_wide
+from pipeline.results.tallies import by_status
+from pipeline.results.words import WORDS
+from pipeline.table import MINOR
+
+_MOST_REASONS = 8
+_MOST_LETTERS = 160
+
+
+def summary_lines(account: Account) -> list[str]:
+    """Short lines in the account's language, safe to print."""
+    words = WORDS[account.lang]
+    lines = [words.judged.format(rows=words.count_rows(len(account.rows)), as_of=account.as_of)]
+    tallies = by_status(account)
+    named = {name: STATUS[name].word(account.lang) for name in tallies}
+    widest = max((cells_wide(word) for word in named.values()), default=0)
+    for name, tally in tallies.items():
+        gap = " " * (widest - cells_wide(named[name]))
+        lines.append(
+            f"  {named[name]}{gap} {tally.rows:>9,}  {account.currency} {tally.amount / MINOR:>16,.2f}"
+        )
+    lines += _reasons(account)
+    if account.doubts:
+        requests = words.count_requests(len(account.doubts))
+        lines.append(words.steps["unknown"].format(requests=requests))
+    if account.stopped:
+        lines.append(words.steps["stopped"].format(stopped=account.stopped))
+    return [one_line(line) if not line.startswith("  ") else line for line in lines]
+
+
+def _reasons(account: Account) -> list[str]:
+    """The commonest reasons with one row's message each."""
+    codes: Counter[str] = Counter()
+    messages: dict[str, str] = {}
+    for row in account.rows:
+        for code in {reason.code: None for reason in row.reasons}:
+            codes[code] += 1
+        for reason in row.reasons:
+            messages.setdefault(reason.code, reason.message)
+    words = WORDS[account.lang]
+    return [
+        "  " + words.example.format(count=count, code=code, message=_short(messages[code]))
+        for code, count in codes.most_common(_MOST_REASONS)
+    ]
+
+
+def _short(message: str) -> str:
+    line = one_line(message)
+    return line if len(line) <= _MOST_LETTERS else line[:_MOST_LETTERS] + "…"

@@ -1,0 +1,67 @@
+"""The result workbook: written beside its place, read again, and only then given its name."""
+
+import tempfile
+import xml.parsers.expat
+import zipfile
+from pathlib import Path
+
+import xlsxwriter
+from xlsxwriter.exceptions import XlsxWriterException
+
+from pipeline.account import Account
+from pipeline.errors import Stop
+from pipeline.results.placing import place_new
+from pipeline.results.requests import add_invoices, add_itineraries, add_unknown
+from pipeline.results.rows import add_all_rows, add_failures
+from pipeline.results.sheets import Book
+from pipeline.results.summary import add_summary
+from pipeline.results.words import WORDS
+
+#: In the order of columns.RESULT_SHEETS.
+_SHEETS = (add_summary, add_invoices, add_itineraries, add_failures, add_unknown, add_all_rows)
+
+
+def write_workbook(account: Account, path: Path) -> Path:
+    """Write the result workbook; give the path that it has, which is another where `path` was taken.
+
+    Raises Stop where it can't be written; nothing is left behind then.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix=".voucher-", dir=path.parent) as folder:
+            finished = Path(folder) / "result.xlsx"
+            _write(account, finished, folder)
+            _check(finished)
+            return place_new(finished, path)
+    except (OSError, XlsxWriterException) as problem:
+        cause = problem.args[0] if isinstance(problem, XlsxWriterException) and problem.args else problem
+        reason = getattr(cause, "strerror", None) or cause
+        raise Stop(
+            f"{path}: the result workbook can't be written ({reason}); nothing is lost, the ledger has it all: make"
+            " room or choose another place with -o, and run the same command again"
+        ) from problem
+
+
+def _write(account: Account, path: Path, folder: str) -> None:
+    """Write every sheet in order, a row at a time."""
+    book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": folder})
+    book.use_zip64()  # only where a sheet is larger than 4 GB
+    book.set_properties({"title": WORDS[account.lang].title, "author": "Voucher Pipeline"})
+    try:
+        within = Book(book, account.lang)
+        for add in _SHEETS:
+            add(within, account)
+        book.close()
+    finally:
+        for sheet in book.worksheets():
+            sheet.abandon()
+
+
+def _check(path: Path) -> None:
+    """Read every part again: a file that does not open must never be given its name."""
+    with zipfile.ZipFile(path) as package:
+        for name in package.namelist():
+            with package.open(name) as part:
+                try:
+                    xml.parsers.expat.ParserCreate().ParseFile(part)
+                except xml.parsers.expat.ExpatError as problem:
+                    raise OSError(f"{name} is damaged: {problem}") from problem

@@ -4,11 +4,11 @@ import contextlib
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 import apsw
 
+from pipeline import __version__
 from pipeline.account import Doubt, Result, reason_text
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.replies import Answered, Outcome, interpret
@@ -36,7 +36,7 @@ class OpenLedger:
         names = [str(path) for path in files]
         with as_problem(self.path):
             return records.begin_run(
-                self.connection, command, version("voucher-pipeline"), str(terms.as_of), names
+                self.connection, command, __version__, str(terms.as_of), names
             )
 
     def plan(self, run: int, requests: Sequence[Request], table: Table) -> list[records.Attempt]:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
+from pipeline import __version__
 from pipeline.columns import LANGS, Lang
 from pipeline.errors import InputProblem, Stop
 
@@ -73,7 +74,7 @@ _JUDGING = _options(
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="voucher-pipeline")
+@click.version_option(__version__)
 def voucher() -> None:
     """Turn spreadsheets of air tickets into electronic invoices and itineraries, none of them twice."""
 

@@ -69,7 +69,10 @@ def terms(full_profile: Profile) -> Terms:
 
 def table_of(rows: Sequence[Mapping[str, Any]], buyers: Sequence[Sequence[Any]] = ()) -> Table:
     """A Table of one sheet whose rows are GOOD with these changes; no file, the same reader."""
-    names = [*(column.name for column in COLUMNS), *sorted({n for row in rows for n in row} - {c.name for c in COLUMNS})]
+    names = [
+        *(column.name for column in COLUMNS),
+        *sorted({n for row in rows for n in row} - {c.name for c in COLUMNS}),
+    ]
     cells = [names, *([{**GOOD, **row}.get(name, "") for name in names] for row in rows)]
     sheets = [Sheet("Tickets", True, 0, 0, cells)]
     if buyers:

@@ -51,12 +51,15 @@ def workbook_files(inputs: Sequence[Path]) -> list[Path]:
     for given in inputs:
         if given.is_dir():
             inside = sorted(
-                path
-                for path in given.iterdir()
-                if path.is_file()
-                and path.suffix.lower() in SUFFIXES
-                and not is_result(path)
-                and not path.name.startswith(("~$", ".~"))
+                (
+                    path
+                    for path in given.iterdir()
+                    if path.is_file()
+                    and path.suffix.lower() in SUFFIXES
+                    and not is_result(path)
+                    and not path.name.startswith(("~$", ".~"))
+                ),
+                key=lambda path: (path.stem, path.suffix),
             )
             if not inside:
                 raise InputProblem(f"{given}: the folder holds no workbook ({' '.join(SUFFIXES)})")

@@ -51,21 +51,28 @@ class Formats:
     def __init__(self, book: Any) -> None:
         font = {"font_name": FONT, "font_size": 10, "valign": "top"}
         box = {"border": 1, "border_color": LINE}
-        heading = font | {"bold": True, "valign": "vcenter", "font_color": "white", "bg_color": DARK}
-        self.heading = book.add_format(heading | box)
-        self.heading_right = book.add_format(heading | box | {"align": "right"})
+        text = font | {"num_format": "@", "indent": 1}  # text stays text when a person edits it
+        heading = (
+            font
+            | box
+            | {"bold": True, "valign": "vcenter", "indent": 1, "font_color": "white", "bg_color": DARK}
+        )
+        self.heading = book.add_format(heading)
+        self.heading_right = book.add_format(heading | {"align": "right"})
         self.plain = book.add_format(font)
-        self.text = book.add_format(font | {"num_format": "@"})  # text stays text when a person edits it
-        self.wrap = book.add_format(font | {"num_format": "@", "text_wrap": True})
+        self.text = book.add_format(text)
+        self.wrap = book.add_format(text | {"text_wrap": True})
         self.money = book.add_format(font | {"num_format": MONEY})
-        self.day = book.add_format(font | {"num_format": DAY, "align": "left"})
-        self.moment = book.add_format(font | {"num_format": "yyyy-mm-dd hh:mm:ss", "align": "left"})
+        self.day = book.add_format(font | {"num_format": DAY, "align": "left", "indent": 1})
+        self.moment = book.add_format(
+            font | {"num_format": "yyyy-mm-dd hh:mm:ss", "align": "left", "indent": 1}
+        )
         self.time = book.add_format(font | {"num_format": "hh:mm:ss", "align": "left"})
         self.duration = book.add_format(font | {"num_format": "[h]:mm:ss", "align": "left"})
         self.count = book.add_format(font | {"num_format": "#,##0"})
-        self.answer = book.add_format(font | box | {"num_format": "@", "bg_color": "#FFFFE5"})
+        self.answer = book.add_format(text | box | {"bg_color": "#FFFFE5"})
         self.tones = {
-            tone: book.add_format(font | {"bg_color": fill, "font_color": letters})
+            tone: book.add_format(text | {"bg_color": fill, "font_color": letters})
             for tone, (fill, letters) in TONES.items()
         }
         self.of_style = {

@@ -5,8 +5,9 @@ from typing import Any
 
 from pipeline.account import Account, Doubt, RequestAccount
 from pipeline.columns import CHARGES, MARKETS, VOUCHERS, Lang
+from pipeline.results.fields import Field, field
 from pipeline.results.formats import Style
-from pipeline.results.sheets import Book, Field, field
+from pipeline.results.sheets import Book
 from pipeline.results.words import WORDS
 from pipeline.table import MINOR, money_text
 

@@ -16,8 +16,9 @@ from pipeline.columns import (
     Kind,
 )
 from pipeline.reasons import STATUS
+from pipeline.results.fields import Field, field, vocabulary, width_of
 from pipeline.results.formats import Style
-from pipeline.results.sheets import Book, Field, field, vocabulary, width_of
+from pipeline.results.sheets import Book
 from pipeline.table import MINOR, Indices, Table
 
 _FAILURES = ("status", "reason", "what_to_do")

@@ -1,81 +1,27 @@
 """Sheets of rows: headings, then data, then more sheets of the same name where one is full."""
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
 from xlsxwriter.utility import xl_col_to_name
 from xlsxwriter.worksheet import Worksheet
 
-from pipeline.columns import COLUMN, RESULT_COLUMNS, Column, Lang
+from pipeline.columns import Lang
 from pipeline.results.cells import Cells, text_cell
-from pipeline.results.formats import Formats, Style, style_of
+from pipeline.results.fields import LINE_POINTS, Field, cells_wide, lines_of
+from pipeline.results.formats import Formats, Style
 from pipeline.results.words import WORDS
 
 #: Rows of data that one sheet takes below its headings.
 ROOM = 1_048_575
 
-#: Our own columns: how each is written, and its width in characters.
-_OWN: dict[str, tuple[Style, int]] = {
-    "status": (Style.STATUS, 15),
-    "number": (Style.IDENTIFIER, 24),
-    "reason": (Style.WRAP, 54),
-    "what_to_do": (Style.WRAP, 42),
-    "request": (Style.IDENTIFIER, 23),
-    "attempt": (Style.COUNT, 9),
-    "trace_id": (Style.IDENTIFIER, 26),
-    "file": (Style.TEXT, 24),
-    "sheet": (Style.TEXT, 12),
-    "row": (Style.COUNT, 8),
-    "charges": (Style.COUNT, 9),
-    "ledger": (Style.IDENTIFIER, 18),
-    "tickets": (Style.TEXT, 40),
-    "currency": (Style.TEXT, 9),
-    "resolution": (Style.ANSWER, 15),
-    "resolved_by": (Style.ANSWER, 16),
-    "evidence": (Style.ANSWER, 36),
-}
-_WIDEST = 40
+_MOST_LINES = 12  # a row is no higher than that, however much there is to say
 
 
-@dataclass(frozen=True)
-class Field:
-    """One column of a result sheet."""
-
-    name: str
-    heading: str
-    style: Style
-    width: int
-
-
-def field(name: str, lang: Lang, style: Style | None = None) -> Field:
-    """A column of the vocabulary, or one of our own, as it stands on a result sheet."""
-    if name in COLUMN:
-        column = COLUMN[name]
-        return Field(name, column.heading(lang), style or style_of(column), column.width)
-    own, width = _OWN[name]
-    return Field(name, _own_heading(name, lang), style or own, width)
-
-
-def _own_heading(name: str, lang: Lang) -> str:
-    return {**RESULT_COLUMNS, **WORDS[lang].headings}[name] if lang == "zh" else name
-
-
-def vocabulary(columns: Iterable[Column], lang: Lang) -> list[Field]:
-    """Columns of the vocabulary as fields."""
-    return [field(column.name, lang) for column in columns]
-
-
-def cells_wide(text: str) -> int:
-    """A text's width in Latin characters: a Chinese character is as wide as two."""
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
-
-
-def width_of(values: Iterable[Any]) -> int:
-    """A width that fits a column of which nothing is known but some values."""
-    return min(_WIDEST, max([10, *(cells_wide(str(value)) + 2 for value in values)]))
+def _height(lines: int) -> str:
+    """A row's height: programs differ in whether they find it by themselves."""
+    return f' ht="{3 + LINE_POINTS * min(lines, _MOST_LINES)}" customHeight="1"'
 
 
 class StreamedSheet(Worksheet):  # type: ignore[misc]  # XlsxWriter has no types
@@ -133,6 +79,7 @@ class Book:
             (letter, self.cells.of(field.style), field.style is Style.ANSWER)
             for letter, field in zip(letters, fields, strict=True)
         ]
+        wrapped = [(at, field.width) for at, field in enumerate(fields) if field.style is Style.WRAP]
         number = 1
         for number, values in enumerate(rows, start=2):
             row = str(number)
@@ -141,7 +88,8 @@ class Book:
                 for (letter, cell, awaited), value in zip(columns, values, strict=True)
                 if (value is not None and value != "") or awaited
             ]
-            sheet.add_row(number, "".join(cells), last)
+            lines = max([lines_of(values[at], width) for at, width in wrapped if values[at]], default=1)
+            sheet.add_row(number, "".join(cells), last, _height(lines) if lines > 1 else "")
         return number - 1
 
     def _finish(self, sheet: StreamedSheet, fields: Sequence[Field], count: int) -> None:

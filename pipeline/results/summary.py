@@ -1,91 +1,26 @@
 """The sheet Summary: what was done, what to do next, and the counts and money behind it."""
 
 import datetime
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from pipeline.account import Account
 from pipeline.columns import VOUCHERS
 from pipeline.reasons import STATUS
-from pipeline.results.formats import DARK, FAINT, FONT, LINE, MONEY
-from pipeline.results.plain import fit
-from pipeline.results.sheets import Book, StreamedSheet, cells_wide, print_setup
-from pipeline.results.tallies import (
-    Group,
-    Tally,
-    by_buyer,
-    by_status,
-    by_voucher,
-    differing,
-    failing,
-    together,
-)
+from pipeline.results.page import Page
+from pipeline.results.sheets import Book, print_setup
+from pipeline.results.steps import next_steps
+from pipeline.results.tallies import Group, Tally, by_buyer, by_status, by_voucher, together
 from pipeline.results.words import WORDS
 from pipeline.table import MINOR
 
 _MOST_BUYERS = 20
-_WIDTHS = (34, 12, 20, 12, 20, 12, 20)
-_LAST = len(_WIDTHS) - 1
-_LINE_POINTS = 13.5
-_LETTER = 0.9  # of a digit, the measure of widths: what a letter of running text takes, with some to spare
-
-
-class _Page:
-    """The sheet from top to bottom, one line after another (constant_memory goes forward only)."""
-
-    def __init__(self, book: Book) -> None:
-        make = book.workbook.add_format
-        font = {"font_name": FONT, "font_size": 10, "valign": "top"}
-        box = font | {"border": 1, "border_color": LINE}
-        self.sheet: StreamedSheet = book.workbook.add_worksheet("Summary", worksheet_class=StreamedSheet)
-        self.book, self.row = book, 0
-        self.title = make({"font_name": FONT, "font_size": 16, "bold": True, "font_color": DARK})
-        self.section = make(font | {"font_size": 12, "bold": True, "font_color": DARK})
-        self.label = make(font | {"font_color": FAINT})
-        self.text = make(font | {"text_wrap": True})
-        self.name = make(box | {"text_wrap": True})
-        self.count = make(box | {"num_format": "#,##0"})
-        self.money = make(box | {"num_format": MONEY})
-        self.total = {
-            "name": make(box | {"bold": True}),
-            "count": make(box | {"bold": True, "num_format": "#,##0"}),
-            "money": make(box | {"bold": True, "num_format": MONEY}),
-        }
-        self.fact_count = make(font | {"num_format": "#,##0", "align": "left"})
-        self.fact_money = make(font | {"num_format": MONEY, "align": "left"})
-        self.fact_day = book.formats.day
-
-    def put(self, column: int, text: str, look: Any) -> None:
-        """Write a text as a text. XlsxWriter takes one that looks like its rich strings for XML."""
-        shown = fit(text)
-        if shown.startswith("<r>") and shown.endswith("</r>"):
-            self.sheet.write_rich_string(self.row, column, shown[:1], shown[1:2], shown[2:], look)
-        else:
-            self.sheet.write_string(self.row, column, shown, look)
-
-    def spread(self, column: int, text: str, look: Any) -> None:
-        """Write a text over the rest of the width, as high as it takes."""
-        width = sum(_WIDTHS[column:])
-        lines = sum(max(1, math.ceil(cells_wide(line) * _LETTER / width)) for line in fit(text).split("\n"))
-        self.sheet.set_row(self.row, 3 + _LINE_POINTS * lines)
-        if column < _LAST:
-            self.sheet.merge_range(self.row, column, self.row, _LAST, "", look)
-        self.put(column, text, look)
-
-    def heading(self, text: str) -> None:
-        """Write a section's heading below a blank line."""
-        self.row += 1
-        self.put(0, text, self.section)
-        self.row += 1
+_MOST_FILES = 3
 
 
 def add_summary(book: Book, account: Account) -> None:
     """Write the sheet Summary."""
-    page, words = _Page(book), WORDS[account.lang]
-    for index, width in enumerate(_WIDTHS):
-        page.sheet.set_column(index, index, width)
-    page.sheet.hide_gridlines(2)
+    page, words = Page(book, "Summary"), WORDS[account.lang]
     page.sheet.set_row(0, 26)
     page.put(0, words.title, page.title)
     page.row = 2
@@ -105,16 +40,15 @@ def add_summary(book: Book, account: Account) -> None:
             page.spread(0, f"• {note}", page.text)
             page.row += 1
     print_setup(page.sheet, account.lang)
+    page.sheet.set_portrait()
 
 
-def _facts(page: _Page, account: Account) -> None:
+def _facts(page: Page, account: Account) -> None:
     words = WORDS[account.lang]
     files = list(dict.fromkeys(row.file for row in account.rows))
-    named = (
-        ", ".join(files)
-        if len(files) <= 3
-        else words.files.format(first=", ".join(files[:3]), count=len(files) - 3)
-    )
+    named, more = ", ".join(files[:_MOST_FILES]), len(files) - _MOST_FILES
+    if more > 0:
+        named = words.files.format(first=named, count=more)
     amount = sum(row.amount or 0 for row in account.rows) / MINOR
     shown: dict[str, Any] = {
         "command": f"voucher {account.command}",
@@ -126,6 +60,8 @@ def _facts(page: _Page, account: Account) -> None:
         "ledger_id": account.ledger_id,
     }
     for name, value in shown.items():
+        if value == "":  # no ledger, or a throw-away one
+            continue
         page.put(0, words.facts[name].format(currency=account.currency), page.label)
         if isinstance(value, str):
             page.spread(1, value, page.text)
@@ -137,52 +73,35 @@ def _facts(page: _Page, account: Account) -> None:
         page.row += 1
 
 
-def next_steps(account: Account) -> list[str]:
-    """What a person is to do, the most urgent first; nothing where every row is issued."""
-    words, totals = WORDS[account.lang], account.totals
-    steps = words.steps
-    found = [steps["stopped"].format(stopped=account.stopped)] if account.stopped else []
-    if account.doubts:
-        found.append(steps["unknown"].format(requests=words.count_requests(len(account.doubts))))
-    for status in ("not_sent", "invalid", "ineligible", "rejected", "waiting"):
-        if status in totals:
-            found.append(steps[status].format(rows=words.count_rows(totals[status])))
-        if status == "invalid" and failing(account, "unknown_buyer"):
-            found.append(steps["unknown_buyer"])
-    if other := differing(account):
-        found.append(steps["differs"].format(rows=words.count_rows(other)))
-    if "ready" in totals:
-        found.append(steps["ready"].format(rows=words.count_rows(totals["ready"])))
-    return found
-
-
-def _table_heading(page: _Page, account: Account, names: Sequence[str]) -> None:
+def _table_heading(page: Page, account: Account, names: Sequence[str]) -> None:
     texts = WORDS[account.lang].columns
     for column, name in enumerate(names):
         number = name.endswith(("rows", "amount"))
-        page.put(
-            column, texts[name], page.book.formats.heading_right if number else page.book.formats.heading
-        )
+        look = page.number_heading if number else page.column_heading
+        if name == "meaning":
+            page.spread(column, texts[name], look)
+        else:
+            page.put(column, texts[name], look)
     page.row += 1
 
 
-def _numbers(page: _Page, column: int, tallies: Sequence[Tally], *, total: bool) -> None:
+def _numbers(page: Page, column: int, tallies: Sequence[Tally], *, total: bool) -> None:
     count, money = (page.total["count"], page.total["money"]) if total else (page.count, page.money)
     for index, tally in enumerate(tallies):
         page.sheet.write_number(page.row, column + 2 * index, tally.rows, count)
         page.sheet.write_number(page.row, column + 2 * index + 1, tally.amount / MINOR, money)
 
 
-def _statuses(page: _Page, account: Account) -> None:
+def _statuses(page: Page, account: Account) -> None:
     words, tallies = WORDS[account.lang], by_status(account)
     page.heading(words.by_status)
     _table_heading(page, account, ("status", "rows", "amount", "meaning"))
     for name, tally in tallies.items():
-        page.put(0, STATUS[name].word(account.lang), page.book.formats.tones[STATUS[name].tone])
+        page.line(STATUS[name].word(account.lang), page.tones[STATUS[name].tone])
         _numbers(page, 1, [tally], total=False)
         page.spread(3, words.meanings[name], page.name)
         page.row += 1
-    page.put(0, words.total, page.total["name"])
+    page.line(words.total, page.total["name"])
     everything = Tally(len(account.rows), sum(tally.amount for tally in tallies.values()))
     _numbers(page, 1, [everything], total=True)
     page.row += 1
@@ -197,7 +116,7 @@ def _buyers(account: Account) -> list[tuple[str, Group]]:
     return shown
 
 
-def _groups(page: _Page, account: Account, of: str, lines: Sequence[tuple[str, Group]]) -> None:
+def _groups(page: Page, account: Account, of: str, lines: Sequence[tuple[str, Group]]) -> None:
     """A table of groups: all, issued, ready (where anything is), and the rest."""
     words = WORDS[account.lang]
     parts = ("issued", "ready", "rest") if "ready" in account.totals else ("issued", "rest")
@@ -209,6 +128,6 @@ def _groups(page: _Page, account: Account, of: str, lines: Sequence[tuple[str, G
     everything = together("", [group for _, group in lines])
     for name, group in (*lines, (words.total, everything)):
         total = group is everything
-        page.put(0, name, page.total["name"] if total else page.name)
+        page.line(name, page.total["name"] if total else page.name)
         _numbers(page, 1, [getattr(group, part) for part in parts], total=total)
         page.row += 1

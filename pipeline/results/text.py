@@ -4,8 +4,8 @@ from collections import Counter
 
 from pipeline.account import Account
 from pipeline.reasons import STATUS
+from pipeline.results.fields import cells_wide
 from pipeline.results.plain import one_line
-from pipeline.results.sheets import cells_wide
 from pipeline.results.tallies import by_status
 from pipeline.results.words import WORDS
 from pipeline.table import MINOR
@@ -31,7 +31,7 @@ def summary_lines(account: Account) -> list[str]:
         requests = words.count_requests(len(account.doubts))
         lines.append(words.steps["unknown"].format(requests=requests))
     if account.stopped:
-        lines.append(words.steps["stopped"].format(stopped=account.stopped))
+        lines.append(words.steps["stopped"].format(stopped=account.stopped.rstrip(".。")))
     return [one_line(line) if not line.startswith("  ") else line for line in lines]
 
 

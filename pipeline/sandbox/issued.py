@@ -165,9 +165,11 @@ def _opening_lines(statement: Path) -> Iterator[tuple[Voucher, str, ChargeKey]]:
     if not text.endswith("\n"):
         raise InputProblem(f"{statement}: its last line is cut short: complete or delete that line")
     reader = csv.reader(io.StringIO(text, newline=""))
-    if tuple(next(reader, ())) != HEADER:
-        raise InputProblem(f"{statement}: line 1 is not {','.join(HEADER)}: name a statement of this sandbox")
     try:
+        if tuple(next(reader, ())) != HEADER:
+            raise InputProblem(
+                f"{statement}: line 1 is not {','.join(HEADER)}: name a statement of this sandbox"
+            )
         for line in reader:
             yield _known_line(line)
     except (csv.Error, ValueError):

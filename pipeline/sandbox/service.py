@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from aiohttp import web
-from multidict import CIMultiDictProxy
 
 from pipeline.carrier.crypto import Cipher, Undecryptable
 from pipeline.sandbox.answers import SUCCESS, SUCCESS_MESSAGE, envelope, sealed
@@ -76,7 +75,7 @@ class Service:
     async def _answer(self, call: web.Request, operation: Operation) -> web.StreamResponse:
         self._counts.received += 1
         trace_id = uuid4().hex
-        if not self._authorised(call.headers):
+        if not self._authorised(call):
             self._counts.unauthorised += 1
             _log.info("%s %s: wrong agency or key", trace_id, operation)
             return envelope(401, "agency or APIKEY is not accepted", "", trace_id, status=401)
@@ -97,11 +96,11 @@ class Service:
             return await self._misbehave(fault, call, Truth(request, decided, trace_id, self._cipher))
         return envelope(SUCCESS, SUCCESS_MESSAGE, sealed(decided, self._cipher), trace_id)
 
-    def _authorised(self, headers: CIMultiDictProxy[str]) -> bool:
+    def _authorised(self, call: web.Request) -> bool:
         """Source: carrier-interface.md, Authentication, Headers."""
         settings = self._books.settings
-        return _same(headers.getall("agency", []), settings.agency) & _same(
-            headers.getall("APIKEY", []), settings.api_key
+        return _same(call.headers.getall("agency", []), settings.agency) & _same(
+            call.headers.getall("APIKEY", []), settings.api_key
         )
 
     async def _understood(self, call: web.Request, operation: Operation) -> Request:

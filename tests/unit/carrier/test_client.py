@@ -52,7 +52,9 @@ def read_request(connection: socket.socket) -> bytes | None:
             return None
         data += more
     head, body = data.split(b"\r\n\r\n", 1)
-    length = next(int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length"))
+    length = next(
+        int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")
+    )
     while len(body) < length:
         body += connection.recv(65536)
     return head + b"\r\n\r\n" + body
@@ -117,7 +119,9 @@ def test_a_connection_is_reused_and_not_after_its_keepalive() -> None:
     assert len(carrier.requests) == 3
 
 
-@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
+@pytest.mark.parametrize(
+    "status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"]
+)
 def test_redirects_are_not_followed(status: str) -> None:
     with carrying(raw(http(status, b"", b"Location: /elsewhere"))) as carrier:
         (reply,) = post(carrier.url)
@@ -133,7 +137,9 @@ LOST = {
     "closed within the body": raw(http("200 OK", b"{}")[:-1], then_close=True),
     "no HTTP": raw(b"hello there\r\n\r\n", then_close=True),
     "two lengths": raw(http("200 OK", b"{}", b"Content-Length: 7"), then_close=True),
-    "chunks that are none": raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", then_close=True),
+    "chunks that are none": raw(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", then_close=True
+    ),
     "not the encoding it says": raw(http("200 OK", b"{}", b"Content-Encoding: gzip")),
     "silence": lambda _connection: threading.Event().wait(1.5),
     "silence within the body": raw(http("200 OK", b"{}")[:-1]),

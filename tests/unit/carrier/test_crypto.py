@@ -26,7 +26,13 @@ def test_the_copied_vectors_are_the_shared_ones(vectors_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "sealed",
-    ["", "no Base64!", "AAAA", Cipher("another key").seal(b"{}"), Cipher("k").seal(b"x" * 40)[:-24] + "=" * 0],
+    [
+        "",
+        "no Base64!",
+        "AAAA",
+        Cipher("another key").seal(b"{}"),
+        Cipher("k").seal(b"x" * 40)[:-24] + "=" * 0,
+    ],
 )
 def test_what_was_not_sealed_with_this_key_is_refused(sealed: str) -> None:
     with pytest.raises(Undecryptable):

@@ -8,8 +8,12 @@ from pipeline.carrier.documents import invoice_document, itinerary_document, par
 from pipeline.profile import Profile
 from pipeline.request import Charge, Header, Identity, Request
 
-HEADER = Header("business", "示例贸易有限公司", "91110000600037341L", "+86 10 8520 0000", "finance@example.com", "10月")
-FARE = Charge(Identity("9991234567890", "ticket_fare", "flight"), "ZHANG/WEI MR", 100_000, 0, ("TICKET_FARE", "Flight"))
+HEADER = Header(
+    "business", "示例贸易有限公司", "91110000600037341L", "+86 10 8520 0000", "finance@example.com", "10月"
+)
+FARE = Charge(
+    Identity("9991234567890", "ticket_fare", "flight"), "ZHANG/WEI MR", 100_000, 0, ("TICKET_FARE", "Flight")
+)
 REFUND = Charge(Identity("9991234567891", "refund", "flight"), "LI/NA MS", 5_000, 1, ("REFUND_FEE", "Flight"))
 
 
@@ -31,7 +35,12 @@ def test_the_invoice_document_has_the_exact_names(full_profile: Profile) -> None
                     "productType": "Flight",
                     "feeType": "TICKET_FARE",
                 },
-                {"ticketNo": "9991234567891", "psgName": "LI/NA MS", "productType": "Flight", "feeType": "REFUND_FEE"},
+                {
+                    "ticketNo": "9991234567891",
+                    "psgName": "LI/NA MS",
+                    "productType": "Flight",
+                    "feeType": "REFUND_FEE",
+                },
             ],
         }
     }

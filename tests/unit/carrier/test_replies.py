@@ -13,17 +13,24 @@ from pipeline.request import Charge, Header, Identity, Request
 KEY = "key string"
 CIPHER = Cipher(KEY)
 HEADER = Header("business", "Example Trading Co.", "91110000600037341L", "", "finance@example.com")
-CHARGE = Charge(Identity("9991234567890", "ticket_fare", "flight"), "ZHANG/WEI", 100_000, 0, ("FARE", "Flight"))
+CHARGE = Charge(
+    Identity("9991234567890", "ticket_fare", "flight"), "ZHANG/WEI", 100_000, 0, ("FARE", "Flight")
+)
 INVOICE = Request("invoice", "domestic", HEADER, (CHARGE,))
 ITINERARY = Request("itinerary", "domestic", HEADER, (CHARGE,))
 NUMBER, LONG_NUMBER = "123456789012345678", "12345678901234567890"
 
 ANSWERS = Answers(
-    not_processed_http=(429, 503), not_processed_codes=(5001,), rejected_codes=(4001,), key_refused_codes=(401, 403)
+    not_processed_http=(429, 503),
+    not_processed_codes=(5001,),
+    rejected_codes=(4001,),
+    key_refused_codes=(401, 403),
 )
 
 
-def envelope(data: Any = None, *, code: Any = 200, message: Any = "success", status: int = 200, **more: Any) -> Answered:
+def envelope(
+    data: Any = None, *, code: Any = 200, message: Any = "success", status: int = 200, **more: Any
+) -> Answered:
     sealed = data if isinstance(data, str) else CIPHER.seal(json.dumps(data).encode())
     document = {"code": code, "message": message, "data": sealed, "traceId": "trace-1", **more}
     return Answered(status, json.dumps(document).encode())
@@ -55,7 +62,9 @@ def test_an_itinerary_is_issued_when_it_is_about_the_ticket_asked_for(ticket_no:
     assert outcome == Outcome("issued", number=LONG_NUMBER, trace_id="trace-1")
 
 
-@pytest.mark.parametrize(("field", "value"), [("invoiceId", 123456789012345678), ("invoiceId", f" {NUMBER} ")])
+@pytest.mark.parametrize(
+    ("field", "value"), [("invoiceId", 123456789012345678), ("invoiceId", f" {NUMBER} ")]
+)
 def test_a_number_keeps_every_digit(field: str, value: Any) -> None:
     assert interpret(envelope(invoice_result(**{field: value})), INVOICE, CIPHER, ANSWERS).number == NUMBER
     long = interpret(envelope(itinerary_result(itineraryNum=int(LONG_NUMBER))), ITINERARY, CIPHER, ANSWERS)
@@ -97,9 +106,15 @@ UNKNOWN = {
     "rejected code, says success": envelope(invoice_result(), code=4001),
     "not processed code, says success": envelope(invoice_result(), code=5001),
     "key refused code, says success": envelope(invoice_result(), code=401),
-    **{f"HTTP {status}": Answered(status, b"") for status in (199, 201, 202, 204, 206, 301, 302, 303, 307, 308)},
+    **{
+        f"HTTP {status}": Answered(status, b"")
+        for status in (199, 201, 202, 204, 206, 301, 302, 303, 307, 308)
+    },
     **{f"HTTP {status}": Answered(status, b"") for status in (400, 402, 406, 408, 409, 500, 501, 502, 504)},
-    **{f"HTTP {status}, says success": envelope(invoice_result(), status=status) for status in (201, 401, 404, 429, 500)},
+    **{
+        f"HTTP {status}, says success": envelope(invoice_result(), status=status)
+        for status in (201, 401, 404, 429, 500)
+    },
     "HTTP 404, envelope says 200": envelope("", status=404),
     "HTTP 500, result says no": envelope(invoice_result(success=False), status=500),
 }
@@ -172,7 +187,12 @@ def test_what_proves_that_nothing_was_issued(
     reply: Reply, reason: str, stops: bool, retry_after: float | None
 ) -> None:
     outcome = interpret(reply, INVOICE, CIPHER, ANSWERS)
-    assert (outcome.state, outcome.reason, outcome.stop, outcome.retry_after) == ("not_sent", reason, stops, retry_after)
+    assert (outcome.state, outcome.reason, outcome.stop, outcome.retry_after) == (
+        "not_sent",
+        reason,
+        stops,
+        retry_after,
+    )
 
 
 def test_by_default_only_429_says_not_processed() -> None:

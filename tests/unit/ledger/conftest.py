@@ -15,12 +15,13 @@ HEADER = Header("business", "Example Trading Co.", "91110000600037341L", "", "fi
 
 def charge(number: int, kind: str = "ticket_fare", product: str = "flight", amount: int = 100_00) -> Charge:
     wire = {"ticket_fare": "FARE", "refund": "REFUND_FEE", "ancillary": "EXTRA"}[kind]
-    return Charge(Identity(f"999{number:010}", kind, product), "ZHANG/WEI", amount, number, (wire, product.title()))
+    return Charge(
+        Identity(f"999{number:010}", kind, product), "ZHANG/WEI", amount, number, (wire, product.title())
+    )
 
 
 def invoice(*charges: Charge) -> Request:
     return Request("invoice", "domestic", HEADER, charges)
-
 
 
 class Book:

@@ -54,7 +54,10 @@ def test_the_lock_dies_with_its_process(tmp_path: Path) -> None:
         "print('locked', flush=True); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path / "a.ledger")], capture_output=True, text=True, check=False
+        [sys.executable, "-c", script, str(tmp_path / "a.ledger")],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.stdout, done.returncode) == ("locked\n", -9)
     connection, lock = opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=False)

@@ -44,7 +44,8 @@ def test_a_doubt_is_remembered_after_it_is_settled(book: Any, fare: Any) -> None
     book.state(attempt.attempt_id, "sending")
     book.state(attempt.attempt_id, "unknown")
     book.connection.execute(
-        "INSERT INTO settlement VALUES (?, 'not_sent', '', 'somebody', 'statement', 'now')", (attempt.attempt_id,)
+        "INSERT INTO settlement VALUES (?, 'not_sent', '', 'somebody', 'statement', 'now')",
+        (attempt.attempt_id,),
     )
     book.state(attempt.attempt_id, "not_sent")
     assert known(book).held == {}
@@ -82,7 +83,9 @@ def test_a_raw_answer_is_kept_as_it_came(book: Any, fare: Any) -> None:
 def test_history_tells_every_attempt_in_order(book: Any, fare: Any) -> None:
     (first,) = book.plan(fare(1))
     book.state(first.attempt_id, "sending")
-    records.record_outcome(book.connection, first.attempt_id, Outcome("not_sent", "carrier_busy", detail="HTTP 429"))
+    records.record_outcome(
+        book.connection, first.attempt_id, Outcome("not_sent", "carrier_busy", detail="HTTP 429")
+    )
     (second,) = book.plan(fare(1))
     book.state(second.attempt_id, "sending")
     records.record_outcome(book.connection, second.attempt_id, Outcome("issued", number="123"))

@@ -23,7 +23,9 @@ def bring_to(book: Any, attempt_id: int, state: str) -> None:
         book.state(attempt_id, state, "1" if state == "issued" else "")
 
 
-@pytest.mark.parametrize(("old", "new"), [pair for pair in itertools.product(STATES, STATES) if pair not in LEGAL])
+@pytest.mark.parametrize(
+    ("old", "new"), [pair for pair in itertools.product(STATES, STATES) if pair not in LEGAL]
+)
 def test_illegal_changes_of_state_are_refused(book: Any, fare: Any, old: str, new: str) -> None:
     (attempt,) = book.plan(fare(1))
     bring_to(book, attempt.attempt_id, old)
@@ -90,7 +92,8 @@ def test_only_the_unknown_is_settled(book: Any, fare: Any, state: str) -> None:
     bring_to(book, attempt.attempt_id, state)
     with pytest.raises(apsw.ConstraintError, match="only an unknown outcome"):
         book.connection.execute(
-            "INSERT INTO settlement VALUES (?, 'not_sent', '', 'somebody', 'why', 'now')", (attempt.attempt_id,)
+            "INSERT INTO settlement VALUES (?, 'not_sent', '', 'somebody', 'why', 'now')",
+            (attempt.attempt_id,),
         )
 
 

@@ -26,7 +26,9 @@ def write(book: Any, changes: list[Change], *, before: Callable[[], None] = lamb
             writer = Writer(book.connection, spill)
             before()
             try:
-                return await asyncio.gather(*(writer.commit(change) for change in changes), return_exceptions=True)
+                return await asyncio.gather(
+                    *(writer.commit(change) for change in changes), return_exceptions=True
+                )
             finally:
                 await writer.close()
 
@@ -77,7 +79,11 @@ def test_a_refused_change_does_not_take_the_others_with_it(book: Any, fare: Any)
     one, same, other = book.plan(fare(1), fare(1, remarks="again"), fare(2))
     results = write(book, [Sending(one.attempt_id), Sending(same.attempt_id), Sending(other.attempt_id)])
     assert [type(result) for result in results] == [type(None), LedgerProblem, type(None)]
-    assert book.states() == {one.attempt_id: "sending", same.attempt_id: "planned", other.attempt_id: "sending"}
+    assert book.states() == {
+        one.attempt_id: "sending",
+        same.attempt_id: "planned",
+        other.attempt_id: "sending",
+    }
 
 
 def test_sending_what_is_not_there_is_refused(book: Any) -> None:
@@ -92,7 +98,9 @@ def test_a_new_attempt_has_the_charges_of_the_ended_one(book: Any, several: Any)
     ((again, number),) = write(book, [Again(attempt.attempt_id)])
     assert number == 2
     assert write(book, [Sending(again)]) == [None]
-    assert seen_by_another(book, f"SELECT ticket_no, live FROM charge WHERE attempt_id = {again} ORDER BY 1") == [
+    assert seen_by_another(
+        book, f"SELECT ticket_no, live FROM charge WHERE attempt_id = {again} ORDER BY 1"
+    ) == [
         ("9990000000001", 1),
         ("9990000000002", 1),
     ]
@@ -156,7 +164,9 @@ def test_recovery_turns_sending_into_unknown_and_never_back(book: Any, fare: Any
     book.state(one.attempt_id, "sending")
     book.state(two.attempt_id, "sending")
     records.record_answer(book.connection, two.attempt_id, Answered(200, b"yes"))
-    found = recover(book.connection, book.path, lambda _left, _answer: Outcome("rejected", "carrier_rejected"))
+    found = recover(
+        book.connection, book.path, lambda _left, _answer: Outcome("rejected", "carrier_rejected")
+    )
     assert book.states() == {one.attempt_id: "unknown", two.attempt_id: "rejected"}
     assert (found.unknown, found.answered, found.dropped) == (1, 1, 1)
     assert three.attempt_id not in book.states()
@@ -196,7 +206,9 @@ def test_a_line_cut_off_by_a_crash_is_passed_over(tmp_path: Path) -> None:
     assert [entry["attempt_id"] for entry in spilled(path, "id")] == [1]
 
 
-def test_no_room_for_the_spill_stops_before_anything_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_room_for_the_spill_stops_before_anything_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: Any) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 

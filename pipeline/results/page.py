@@ -1,0 +1,77 @@
+"""A page of prose and small tables, written from top to bottom: the Summary's paper."""
+
+from typing import Any
+
+from pipeline.results.fields import LINE_POINTS, lines_of
+from pipeline.results.formats import DARK, DAY, FAINT, FONT, LINE, MONEY, TONES
+from pipeline.results.plain import fit
+from pipeline.results.sheets import Book, StreamedSheet
+
+#: The widths of the page's columns; texts spread over several of them.
+WIDTHS = (34, 12, 20, 12, 20, 12, 20)
+_LAST = len(WIDTHS) - 1
+_ROW_POINTS = 17
+
+
+class Page:
+    """The sheet from top to bottom, one line after another (constant_memory goes forward only)."""
+
+    def __init__(self, book: Book, name: str) -> None:
+        make = book.workbook.add_format
+        font = {"font_name": FONT, "font_size": 10, "valign": "top"}
+        box = font | {"border": 1, "border_color": LINE, "valign": "vcenter", "indent": 1}
+        number = box | {"align": "right"}
+        self.sheet: StreamedSheet = book.workbook.add_worksheet(name, worksheet_class=StreamedSheet)
+        self.row = 0
+        self.column_heading = book.formats.heading
+        self.number_heading = book.formats.heading_right
+        for index, width in enumerate(WIDTHS):
+            self.sheet.set_column(index, index, width)
+        self.sheet.hide_gridlines(2)
+        self.title = make({"font_name": FONT, "font_size": 16, "bold": True, "font_color": DARK})
+        self.section = make(font | {"font_size": 12, "bold": True, "font_color": DARK})
+        self.label = make(font | {"font_color": FAINT})
+        self.text = make(font | {"text_wrap": True})
+        self.name = make(box | {"text_wrap": True})
+        self.count = make(number | {"num_format": "#,##0"})
+        self.money = make(number | {"num_format": MONEY})
+        self.total = {
+            "name": make(box | {"bold": True}),
+            "count": make(number | {"bold": True, "num_format": "#,##0"}),
+            "money": make(number | {"bold": True, "num_format": MONEY}),
+        }
+        self.tones = {
+            tone: make(box | {"bg_color": fill, "font_color": letters})
+            for tone, (fill, letters) in TONES.items()
+        }
+        self.fact_count = make(font | {"num_format": "#,##0", "align": "left"})
+        self.fact_money = make(font | {"num_format": MONEY, "align": "left"})
+        self.fact_day = make(font | {"num_format": DAY, "align": "left"})
+
+    def put(self, column: int, text: str, look: Any) -> None:
+        """Write a text as a text. XlsxWriter takes one that looks like its rich strings for XML."""
+        shown = fit(text)
+        if shown.startswith("<r>") and shown.endswith("</r>"):
+            self.sheet.write_rich_string(self.row, column, shown[:1], shown[1:2], shown[2:], look)
+        else:
+            self.sheet.write_string(self.row, column, shown, look)
+
+    def spread(self, column: int, text: str, look: Any) -> None:
+        """Write a text over the rest of the width, as high as it takes."""
+        lines = lines_of(fit(text), sum(WIDTHS[column:]))
+        self.sheet.set_row(self.row, _ROW_POINTS + LINE_POINTS * (lines - 1))
+        if column < _LAST:
+            self.sheet.merge_range(self.row, column, self.row, _LAST, "", look)
+        self.put(column, text, look)
+
+    def heading(self, text: str) -> None:
+        """Write a section's heading below a blank line."""
+        self.row += 1
+        self.sheet.set_row(self.row, 1.3 * _ROW_POINTS)
+        self.put(0, text, self.section)
+        self.row += 1
+
+    def line(self, name: str, look: Any) -> None:
+        """Begin a table's line with its name, which may be longer than its column is wide."""
+        self.sheet.set_row(self.row, _ROW_POINTS + LINE_POINTS * (lines_of(fit(name), WIDTHS[0] - 2) - 1))
+        self.put(0, name, look)

@@ -1,0 +1,332 @@
+"""The main job as a user does it: workbook in, vouchers issued, result workbook and report out."""
+
+import hashlib
+import shutil
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def statuses(report: dict[str, Any]) -> list[str]:
+    return [row["status"] for row in report["rows"]]
+
+
+def codes(row: dict[str, Any]) -> list[str]:
+    return [reason["code"] for reason in row["reasons"]]
+
+
+def test_the_sample_month_runs_against_the_sandbox_inside(desk: Any) -> None:
+    samples = shutil.copytree(
+        REPOSITORY / "sample_data", desk.folder / "month", ignore=shutil.ignore_patterns("*.result*")
+    )
+    arguments = [
+        "--sandbox",
+        "--profile",
+        samples / "sandbox.toml",
+        "--as-of",
+        "2026-11-20",
+        "--report",
+        "report.json",
+    ]
+    ran = desk.voucher("issue", samples, *arguments)
+    assert ran.code == 1, ran.err
+    assert ran.out == ""
+    report = desk.report()
+    assert report["totals"] == {"rows": 200, "issued": 182, "invalid": 6, "ineligible": 10, "waiting": 2}
+    assert (report["exit_code"], report["version"], report["as_of"]) == (1, 1, "2026-11-20")
+    assert (samples / "tickets-2026-10.result.xlsx").exists()
+
+
+def test_a_second_run_sends_nothing_and_shows_the_earlier_numbers(desk: Any) -> None:
+    sample = shutil.copy(REPOSITORY / "sample_data" / "tickets-2026-10.xlsx", desk.folder / "tickets.xlsx")
+    profile = REPOSITORY / "sample_data" / "sandbox.toml"
+    arguments = ["--sandbox", "--profile", profile, "--as-of", "2026-11-20", "--ledger", "L"]
+    assert desk.voucher("issue", sample, *arguments, "--report", "1.json").code == 1
+    statement = (desk.folder / "L.statement.csv").read_bytes()
+    assert desk.voucher("issue", sample, *arguments, "--report", "2.json").code == 1
+    assert (desk.folder / "L.statement.csv").read_bytes() == statement
+    first, second = desk.report("1.json"), desk.report("2.json")
+    assert second["requests"] == []
+    assert first["totals"]["issued"] == second["totals"]["already_issued"] == 110
+    assert [row["number"] for row in first["rows"]] == [row["number"] for row in second["rows"]]
+    assert (desk.folder / "tickets.2.result.xlsx").exists()
+    # months later, when today's rules would refuse most of it, the ledger still decides
+    later = desk.voucher(
+        "check",
+        sample,
+        "--sandbox",
+        "--profile",
+        profile,
+        "--as-of",
+        "2028-01-01",
+        "--ledger",
+        "L",
+        "--report",
+        "3.json",
+    )
+    assert later.code == 1
+    assert desk.report("3.json")["totals"]["already_issued"] == 110
+
+
+def test_every_kind_of_charge_is_issued_by_a_carrier_in_another_process(
+    desk: Any, sandbox: Any, workbook: Any
+) -> None:
+    refund = {
+        "charge": "refund",
+        "ticket_status": "refunded",
+        "refund_approved_on": "2026-11-01",
+        "voucher": "auto",
+    }
+    seat = {"charge": "ancillary", "product": "seat", "purchased_on": "2026-09-01", "voucher": "auto"}
+    rows = [
+        {"ticket_no": "999-1000000001"},
+        {"ticket_no": "9991000000002", "voucher": "invoice"},
+        {"ticket_no": "9991000000003", "voucher": "invoice", "amount": 9000},
+        {"ticket_no": "9991000000004", "voucher": "invoice", "amount": 9000.01, "buyer": "Li Na"},
+        {"ticket_no": "9991000000005", "voucher": "invoice", "market": "international", "amount": 100000},
+        {"ticket_no": "9991000000006", **refund},
+        {"ticket_no": "9991000000006", **seat, "ticket_status": "refunded"},
+        {"ticket_no": "9991000000001", **seat, "product": "baggage"},
+    ]
+    path = workbook(rows)
+    with sandbox(path) as carrier:
+        profile = desk.profile(carrier.base_url)
+        ran = desk.voucher(
+            "issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"
+        )
+        assert ran.code == 0, ran.err
+        report = desk.report()
+        assert statuses(report) == ["issued"] * 8
+        assert {(line["ticket_no"], line["charge"], line["number"]) for line in carrier.issued()} == {
+            (row["ticket_no"], row["charge"], row["number"]) for row in report["rows"]
+        }
+    requests = {tuple(request["rows"]): request for request in report["requests"]}
+    assert set(requests) == {
+        (0,),
+        (1, 2),
+        (3,),
+        (4,),
+        (5, 6, 7),
+    }  # fares alone; refund and ancillaries together
+    assert requests[1, 2]["amount"] == "10000.00"
+    assert len(requests[(0,)]["number"]) == 20
+    assert len(requests[1, 2]["number"]) == 18
+    again = desk.voucher(
+        "issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "again.json"
+    )
+    assert again.code == 0  # the carrier is gone and nothing is left to ask of it
+    assert statuses(desk.report("again.json")) == ["already_issued"] * 8
+    told = desk.voucher("history", "999-1000000001", "--profile", profile)
+    assert told.code == 0
+    assert requests[(0,)]["number"] in told.out
+    assert "tickets.xlsx, Tickets, row 2" in told.out
+
+
+def test_a_carrier_that_is_down_loses_nothing(desk: Any, sandbox: Any, workbook: Any, tickets: Any) -> None:
+    path = workbook(tickets(3))
+    with sandbox(path) as carrier:
+        base_url = carrier.base_url
+    profile = desk.profile(base_url)
+    ran = desk.voucher(
+        "issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"
+    )
+    assert ran.code == 3, ran.err
+    assert [(row["status"], *codes(row)) for row in desk.report()["rows"]] == [
+        ("not_sent", "carrier_unreachable")
+    ] * 3
+    with sandbox(path, port=int(base_url.rsplit(":", 1)[1])):
+        ran = desk.voucher(
+            "issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"
+        )
+    assert ran.code == 0, ran.err
+    assert statuses(desk.report()) == ["issued"] * 3
+
+
+FAULTS = [
+    ("http", "before", 'status = 500', "unknown", "answer_unexplained", 4),
+    ("http", "after", 'status = 500', "unknown", "answer_unexplained", 4),
+    ("http", "before", 'status = 302', "unknown", "answer_unexplained", 4),
+    ("http", "before", 'status = 403', "not_sent", "key_refused", 3),
+    ("http", "before", 'status = 404', "not_sent", "carrier_unreachable", 3),
+    ("envelope", "before", 'code = 9999\nmessage = "busy"', "unknown", "answer_unexplained", 4),
+    ("reset", "before", "", "unknown", "no_answer", 4),
+    ("reset", "after", "", "unknown", "no_answer", 4),
+    ("close", "after", "", "unknown", "no_answer", 4),
+    ("garbage", "after", "", "unknown", "answer_unreadable", 4),
+    ("undecryptable", "after", "", "unknown", "answer_unreadable", 4),
+    ("nonsense", "after", "", "unknown", "answer_unreadable", 4),
+    ("wrong_ticket", "after", "", "unknown", "answer_unexplained", 4),
+    ("truncated", "after", "", "unknown", "answer_unreadable", 4),
+    ("refuse", "before", "", "rejected", "carrier_rejected", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "when", "more", "status", "code", "exit_code"), FAULTS)
+def test_a_fault_ends_as_the_promise_says_and_is_never_sent_again_in_doubt(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any,
+    kind: str, when: str, more: str, status: str, code: str, exit_code: int,
+) -> None:  # fmt: skip
+    path = workbook(tickets(2))
+    timing = f'when = "{when}"\n' if kind != "refuse" else ""
+    fault = f'[[fault]]\nkind = "{kind}"\n{timing}tickets = ["9990000000001"]\n{more}\n'
+    with sandbox(path, faults=fault) as carrier:
+        profile = desk.profile(carrier.base_url, concurrency=1)
+        arguments = ["--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"]
+        ran = desk.voucher("issue", path, *arguments)
+        assert ran.code == exit_code, ran.err
+        row, other = desk.report()["rows"]
+        assert (row["status"], *codes(row)) == (status, code)
+        assert other["status"] == ("not_sent" if exit_code == 3 else "issued")
+        issued = carrier.issued()
+        again = desk.voucher("issue", path, *arguments)
+        assert again.code == exit_code
+        assert carrier.twice() == []
+        if status == "unknown":
+            assert carrier.issued() == issued
+            assert (desk.report()["rows"][0]["status"], codes(desk.report()["rows"][0])) == (
+                "unknown",
+                [code],
+            )
+            sheet = openpyxl.load_workbook(desk.folder / "tickets.2.result.xlsx")["Unknown"]
+            assert sheet.max_row == 2
+
+
+def test_a_busy_carrier_is_asked_again_within_the_run(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any
+) -> None:
+    path = workbook(tickets(2))
+    fault = '[[fault]]\nkind = "http"\nstatus = 429\nretry_after = 0\nfirst = 2\n'
+    with sandbox(path, faults=fault) as carrier:
+        profile = desk.profile(carrier.base_url, concurrency=2)
+        ran = desk.voucher(
+            "issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"
+        )
+        assert ran.code == 0, ran.err
+        assert sorted(request["attempt"] for request in desk.report()["requests"]) == [2, 2]
+        assert len(carrier.issued()) == 2
+
+
+def test_a_wrong_key_stops_the_run(desk: Any, sandbox: Any, workbook: Any, tickets: Any) -> None:
+    path = workbook(tickets(30))
+    with sandbox(path) as carrier:
+        desk.environment["VOUCHER_API_KEY"] = "another"
+        profile = desk.profile(carrier.base_url, concurrency=2)
+        ran = desk.voucher(
+            "issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"
+        )
+        assert ran.code == 3
+        found = {code for row in desk.report()["rows"] for code in codes(row)}
+        assert found == {"key_refused", "run_stopped"}
+        assert statuses(desk.report()) == ["not_sent"] * 30
+        assert carrier.issued() == []
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_waits_for_what_is_in_flight_and_the_next_one_goes_on(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any, sign: signal.Signals
+) -> None:
+    path = workbook(tickets(60))
+    with sandbox(path, faults='[[fault]]\nkind = "latency"\nseconds = 0.4\nevery = 1\n') as carrier:
+        profile = desk.profile(carrier.base_url, concurrency=4)
+        arguments = ["issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"]
+        process = desk.start(*arguments)
+        deadline = time.monotonic() + 30
+        while len(carrier.issued()) < 4:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(sign)
+        _, err = process.communicate(timeout=30)
+        assert process.returncode == 3, err
+        found = statuses(desk.report())
+        assert set(found) == {"issued", "not_sent"}
+        assert found.count("issued") == len(carrier.issued())
+        assert (desk.folder / "tickets.result.xlsx").exists()
+        assert desk.voucher(*arguments).code == 0
+        assert carrier.twice() == []
+        assert len(carrier.issued()) == 60
+
+
+def test_a_killed_run_leaves_doubts_that_are_not_sent_again(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any
+) -> None:
+    path = workbook(tickets(60))
+    with sandbox(
+        path, faults='[[fault]]\nkind = "latency"\nseconds = 0.4\nwhen = "after"\nevery = 1\n'
+    ) as carrier:
+        profile = desk.profile(carrier.base_url, concurrency=4)
+        arguments = ["issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"]
+        process = desk.start(*arguments)
+        deadline = time.monotonic() + 30
+        while len(carrier.issued()) < 8:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.kill()
+        process.communicate()
+        ran = desk.voucher(*arguments)
+        assert ran.code == 4, ran.err
+        report = desk.report()
+        assert 1 <= report["totals"]["unknown"] <= 4
+        assert {code for row in report["rows"] for code in codes(row)} == {"run_killed"}
+        assert carrier.twice() == []
+        shown = {
+            row["ticket_no"]
+            for row in report["rows"]
+            if row["status"] in ("issued", "already_issued", "unknown")
+        }
+        assert shown >= {line["ticket_no"] for line in carrier.issued()}
+        looked = desk.voucher("check", *arguments[1:])
+        assert looked.code == 4
+
+
+def test_check_sends_nothing_and_writes_nothing_it_is_not_asked_for(
+    desk: Any, workbook: Any, tickets: Any
+) -> None:
+    path = workbook([*tickets(2), {"ticket_no": "12"}])
+    before = sorted(found.name for found in desk.folder.rglob("*"))
+    ran = desk.voucher("check", path, "--as-of", "2026-11-20")
+    assert ran.code == 1
+    assert sorted(found.name for found in desk.folder.rglob("*")) == before
+    assert "ready" in ran.err
+    asked = desk.voucher("check", path, "--as-of", "2026-11-20", "--report", "report.json", "-o", "out.xlsx")
+    assert asked.code == 1
+    assert statuses(desk.report()) == ["ready", "ready", "invalid"]
+    assert [request["status"] for request in desk.report()["requests"]] == ["ready", "ready"]
+    assert (desk.folder / "out.xlsx").exists()
+    assert desk.voucher("check", workbook(tickets(2)), "--as-of", "2026-11-20").code == 0
+
+
+def test_secrets_are_nowhere(desk: Any, sandbox: Any, workbook: Any, tickets: Any) -> None:
+    path = workbook(tickets(4))
+    fault = '[[fault]]\nkind = "garbage"\nwhen = "after"\nfirst = 2\n'
+    with sandbox(path, faults=fault) as carrier:
+        arguments = ["--profile", desk.profile(carrier.base_url), "--ledger", "a.ledger", "--verbose"]
+        ran = desk.voucher("issue", path, *arguments, "--as-of", "2026-11-20", "--report", "report.json")
+    assert ran.code == 4
+    everything = {found: found.read_bytes() for found in desk.folder.rglob("*") if found.is_file()}
+    for name, content in {**everything, "stderr": ran.err.encode(), "stdout": ran.out.encode()}.items():
+        for secret in (b"canary-api-key", b"canary-encryption-key"):
+            assert secret not in content, name
+    for book in desk.folder.glob("*.result.xlsx"):
+        cells = [
+            str(cell.value)
+            for sheet in openpyxl.load_workbook(book)
+            for row in sheet.iter_rows()
+            for cell in row
+        ]
+        assert not [cell for cell in cells if "canary" in cell]
+    assert "finance@example.com" not in ran.err
+    assert "ZHANG" not in ran.err
+
+
+def test_inputs_are_never_changed(desk: Any, workbook: Any, tickets: Any) -> None:
+    path = workbook(tickets(2))
+    before = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert desk.voucher("issue", path, "--sandbox", "--as-of", "2026-11-20", "-o", path).code == 0
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == before
+    assert (desk.folder / "tickets.2.xlsx").exists()

@@ -51,14 +51,14 @@ class Formats:
     def __init__(self, book: Any) -> None:
         font = {"font_name": FONT, "font_size": 10, "valign": "top"}
         box = {"border": 1, "border_color": LINE}
-        text = font | {"num_format": "@", "indent": 1}  # text stays text when a person edits it
+        text = font | {"num_format": "@", "align": "left", "indent": 1}  # text stays text when a person edits it
         heading = (
             font
             | box
             | {"bold": True, "valign": "vcenter", "indent": 1, "font_color": "white", "bg_color": DARK}
         )
         self.heading = book.add_format(heading)
-        self.heading_right = book.add_format(heading | {"align": "right"})
+        self.heading_right = book.add_format(heading | {"align": "right", "indent": 0})
         self.plain = book.add_format(font)
         self.text = book.add_format(text)
         self.wrap = book.add_format(text | {"text_wrap": True})

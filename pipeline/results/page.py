@@ -20,7 +20,7 @@ class Page:
         make = book.workbook.add_format
         font = {"font_name": FONT, "font_size": 10, "valign": "top"}
         box = font | {"border": 1, "border_color": LINE, "valign": "vcenter", "indent": 1}
-        number = box | {"align": "right"}
+        number = box | {"align": "right", "indent": 0}
         self.sheet: StreamedSheet = book.workbook.add_worksheet(name, worksheet_class=StreamedSheet)
         self.row = 0
         self.column_heading = book.formats.heading

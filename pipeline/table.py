@@ -14,7 +14,7 @@ Shapes, shared by the reader (which makes it) and the core (which judges it):
   file kept apart have `file` "".
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,6 +57,11 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.frame)
+
+
+def among(values: Texts, wanted: Iterable[str]) -> Mask:
+    """Which texts are among the wanted ones, by hashing: numpy's isin compares objects pair by pair."""
+    return pd.Series(values, dtype=object).isin(list(wanted)).to_numpy()
 
 
 def money_text(minor: int) -> str:

@@ -45,9 +45,14 @@ def _blank(cell: Any) -> bool:
 
 def _is_total(row: Sequence[Any], layout: Layout) -> bool:
     """A row of which some cell says total, and that names neither a ticket nor a charge."""
-    says = [normal(cell) in _TOTAL_WORDS if isinstance(cell, str) else False for cell in row]
-    named = [layout.columns[name] for name in ("ticket_no", "charge") if name in layout.columns]
-    return any(says) and all(at >= len(row) or says[at] or _blank(row[at]) for at in named)
+    named = [
+        row[at] for name in ("ticket_no", "charge") if (at := layout.columns.get(name, len(row))) < len(row)
+    ]
+    return all(_blank(cell) or _says_total(cell) for cell in named) and any(_says_total(cell) for cell in row)
+
+
+def _says_total(cell: Any) -> bool:
+    return isinstance(cell, str) and normal(cell) in _TOTAL_WORDS
 
 
 def _ticket_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered) -> None:

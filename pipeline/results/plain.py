@@ -17,7 +17,8 @@ from typing import Any
 LONGEST = 32_767
 
 _UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_SPECIAL = re.compile(r"[&<>_\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+#: Finds what keeps a text from being written as it is.
+SPECIAL = re.compile(r"[&<>_\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _LOOKS_ESCAPED = re.compile(r"_(?=x[0-9a-fA-F]{4}_)")
 _FIRST_DAY = datetime.datetime(1900, 3, 1)  # noqa: DTZ001 - calendar days have no time zone; before it, programs disagree
 _EPOCH = datetime.datetime(1899, 12, 30)  # noqa: DTZ001 - likewise
@@ -46,8 +47,6 @@ def one_line(text: str) -> str:
 
 def in_xml(text: str) -> str:
     """A text as a worksheet's XML holds it. What looks like the format's own escape is escaped."""
-    if not _SPECIAL.search(text) and 2 * len(text) <= LONGEST:
-        return text
     escaped = fit(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _LOOKS_ESCAPED.sub("_x005F_", escaped)
 

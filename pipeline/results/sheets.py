@@ -8,7 +8,7 @@ from xlsxwriter.utility import xl_col_to_name
 from xlsxwriter.worksheet import Worksheet
 
 from pipeline.columns import Lang
-from pipeline.results.cells import Cells, text_cell
+from pipeline.results.cells import Cells, text_tail
 from pipeline.results.fields import LINE_POINTS, Field, cells_wide, lines_of
 from pipeline.results.formats import Formats, Style
 from pipeline.results.words import WORDS
@@ -71,22 +71,21 @@ class Book:
         letters = [xl_col_to_name(index) for index in range(len(fields))]
         look, last = self.formats.heading._get_xf_index(), len(fields) - 1  # noqa: SLF001 - see cells.Cells
         headings = [
-            text_cell(f"{letter}1", field.heading, look)
-            for letter, field in zip(letters, fields, strict=True)
+            f'<c r="{letter}1{text_tail(one.heading, look)}'
+            for letter, one in zip(letters, fields, strict=True)
         ]
         sheet.add_row(1, "".join(headings), last, ' ht="22" customHeight="1"')
         columns = [
-            (letter, self.cells.of(field.style), field.style is Style.ANSWER)
-            for letter, field in zip(letters, fields, strict=True)
+            (f'<c r="{letter}', self.cells.of(one.style), one.style is Style.ANSWER)
+            for letter, one in zip(letters, fields, strict=True)
         ]
-        wrapped = [(at, field.width) for at, field in enumerate(fields) if field.style is Style.WRAP]
+        wrapped = [(at, one.width) for at, one in enumerate(fields) if one.style is Style.WRAP]
         number = 1
         for number, values in enumerate(rows, start=2):
-            row = str(number)
             cells = [
-                cell(letter + row, value)
-                for (letter, cell, awaited), value in zip(columns, values, strict=True)
-                if (value is not None and value != "") or awaited
+                f"{head}{number}{tail}"
+                for (head, tail_of, awaited), value in zip(columns, values, strict=True)
+                if ((value is not None and value != "") or awaited) and (tail := tail_of(value))
             ]
             lines = max([lines_of(values[at], width) for at, width in wrapped if values[at]], default=1)
             sheet.add_row(number, "".join(cells), last, _height(lines) if lines > 1 else "")

@@ -17,6 +17,8 @@ from pipeline.results.sheets import Book
 from pipeline.results.summary import add_summary
 from pipeline.results.words import WORDS
 
+_CHUNK = 1 << 20
+
 #: In the order of columns.RESULT_SHEETS.
 _SHEETS = (add_summary, add_invoices, add_itineraries, add_failures, add_unknown, add_all_rows)
 
@@ -61,7 +63,10 @@ def _check(path: Path) -> None:
     with zipfile.ZipFile(path) as package:
         for name in package.namelist():
             with package.open(name) as part:
+                parser = xml.parsers.expat.ParserCreate()
                 try:
-                    xml.parsers.expat.ParserCreate().ParseFile(part)
+                    while chunk := part.read(_CHUNK):
+                        parser.Parse(chunk)
+                    parser.Parse(b"", True)
                 except xml.parsers.expat.ExpatError as problem:
                     raise OSError(f"{name} is damaged: {problem}") from problem

@@ -14,7 +14,7 @@ from pipeline.profile import Profile
 from pipeline.request import Identity
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import fare, refund
-from pipeline.table import Finding, Mask, Texts
+from pipeline.table import Finding, Mask, Texts, among
 
 #: What two rows of one charge must agree in to be the same row twice: all that decides whether and
 #: how it is sent.
@@ -92,7 +92,7 @@ def held_rows(rows: Rows, holdings: Holdings, profile: Profile) -> dict[int, Hol
         return {}
     by_wire = {(h.identity.ticket_no, h.wire): h for h in holdings.held.values() if h.wire}
     tickets = list({identity.ticket_no for identity in holdings.held})
-    asked = np.flatnonzero(identified(rows) & np.isin(rows.ticket_no, tickets))
+    asked = np.flatnonzero(identified(rows) & among(rows.ticket_no, tickets))
     found: dict[int, Holding] = {}
     for row in asked.tolist():
         ticket, charge, product = rows.ticket_no[row], rows.charge[row], rows.product[row]
@@ -119,7 +119,7 @@ def ledger_conflicts(
     """`voucher_conflict` against the ledger, for the charge itself or the ticket's other charge."""
     if not bound:
         return []
-    mine = identified(rows) & (fare(rows) | refund(rows)) & np.isin(rows.ticket_no, list(bound))
+    mine = identified(rows) & (fare(rows) | refund(rows)) & among(rows.ticket_no, bound)
     at, others = [], []
     for row in np.flatnonzero(mine).tolist():
         holding = held.get(row, bound[rows.ticket_no[row]])

@@ -15,7 +15,7 @@ from pipeline.columns import HEADER_TYPES
 from pipeline.profile import Profile, Required
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Example, Facts, Rule, Terms, blank, invoice, itinerary
-from pipeline.table import Indices, Mask
+from pipeline.table import Indices, Mask, among
 
 _HEADER = "carrier-interface.md, Invoice request: invoiceHeader; Itinerary request: itineraryHeader"
 _EXTENSION = re.compile(r"\s*(?:-|转|ext\.?|x|#)\s*[0-9]{1,6}$", re.IGNORECASE)
@@ -97,7 +97,7 @@ def _unknown(rows: Rows, _terms: Terms) -> Mask:
 
 def _wrong_type(rows: Rows, _terms: Terms) -> Mask:
     """A Buyers row's type; one in the ticket rows is marked by the reader."""
-    return np.asarray(~np.isin(rows.header_type, [*_TYPES, ""]) & ~rows.bad("header_type"), dtype=bool)
+    return np.asarray(~among(rows.header_type, [*_TYPES, ""]) & ~rows.bad("header_type"), dtype=bool)
 
 
 def _missing(column: str) -> Callable[[Rows, Terms], Mask]:

@@ -10,7 +10,7 @@ import pandas as pd
 from pipeline.profile import Carrier, Codes, Profile
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Example, Facts, Rule, Terms, invoice
-from pipeline.table import Indices, Mask
+from pipeline.table import Indices, Mask, among
 
 _SOURCE = "carrier-interface.md, Invoice request: other values not shown"
 _SECTION = {"charge": "fee_type", "product": "product_type", "header_type": "header_type"}
@@ -19,7 +19,7 @@ _SECTION = {"charge": "fee_type", "product": "product_type", "header_type": "hea
 def _no_code(column: str, rows: Rows, terms: Terms) -> Mask:
     codes = getattr(terms.profile.codes, _SECTION[column])
     unset = [name for name, code in codes.items() if not code]
-    return np.isin(rows.text(column), unset)
+    return among(rows.text(column), unset)
 
 
 def _no_fee_type(rows: Rows, terms: Terms) -> Mask:

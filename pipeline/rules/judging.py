@@ -21,7 +21,7 @@ from pipeline.rules import (
 )
 from pipeline.rules.rows import Rows, resolve
 from pipeline.rules.rule import Rule, Terms, fare, refund
-from pipeline.table import Finding, Mask, Table, Texts
+from pipeline.table import Finding, Mask, Table, Texts, among
 
 RULES: tuple[Rule, ...] = (
     *needed.RULES,
@@ -67,8 +67,8 @@ def _chosen(rows: Rows, held: Mapping[int, Holding], bound: Mapping[str, Holding
     auto = np.asarray(rows.voucher == "auto", dtype=bool)
     supposed = dataclasses.replace(rows, voucher=np.where(auto & fare(rows), "itinerary", rows.voucher))
     broken = np.any([rule.broken(supposed, terms) for rule in ITINERARY_CONDITIONS], axis=0)
-    has_refund = np.isin(rows.ticket_no, rows.ticket_no[refund(rows) & (rows.ticket_no != "")])
-    to_invoices = np.isin(rows.ticket_no, [ticket for ticket, h in bound.items() if h.voucher == "invoice"])
+    has_refund = among(rows.ticket_no, rows.ticket_no[refund(rows) & (rows.ticket_no != "")])
+    to_invoices = among(rows.ticket_no, [ticket for ticket, h in bound.items() if h.voucher == "invoice"])
     itinerary = fare(rows) & ~broken & ~has_refund & ~to_invoices
     kinds = np.where(auto, np.where(itinerary, "itinerary", "invoice"), rows.voucher)
     for row, holding in held.items():

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.columns import COMPONENTS, HEADER_FIELDS
-from pipeline.table import Days, Finding, Mask, Money, Table, Texts
+from pipeline.table import Days, Finding, Mask, Money, Table, Texts, among
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def resolve(table: Table) -> Rows:
     charge, product = _objects(frame["charge"]), _objects(frame["product"])
     unreadable = _unreadable(table.findings, len(frame))
     blank_product = (product == "") & ~unreadable.get("product", np.zeros(len(frame), dtype=bool))
-    product = np.where(blank_product & np.isin(charge, ["ticket_fare", "refund"]), "flight", product)
+    product = np.where(blank_product & among(charge, ["ticket_fare", "refund"]), "flight", product)
     voucher = _objects(frame["voucher"])
     given, parts = frame["amount"].to_numpy(), _components(frame, charge)
     flight, used = _day(frame["flight_date"]), _day(frame["used_on"])

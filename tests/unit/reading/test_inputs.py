@@ -1,0 +1,405 @@
+"""Files: which are read, what is said of those that can't be, and how each format comes in."""
+
+import datetime
+import shutil
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+import xlsxwriter
+
+from pipeline.errors import InputProblem
+from pipeline.reading.inputs import read_sheets, workbook_files
+from pipeline.reading.tables import read_table
+from pipeline.table import Table
+
+HEAD = ["ticket_no", "passenger_name", "charge", "amount", "flight_date"]
+ROW = ["9991234567890", "A", "refund", "12.50", "2026-03-05"]
+
+
+def _problem(path: Path, *, of: Callable[[Path], Any] = lambda path: read_table([path])) -> str:
+    with pytest.raises(InputProblem) as problem:
+        of(path)
+    text = str(problem.value)
+    assert str(path) in text
+    assert "\n" not in text
+    assert problem.value.exit_code == 2
+    return text
+
+
+# --- which files ---------------------------------------------------------------------------------
+
+
+def test_a_folder_gives_its_workbooks_in_order_without_results_and_lock_files(tmp_path: Path) -> None:
+    names = ["b.xlsx", "a.CSV", "c.xls", "d.ods", "e.xlsb"]
+    others = [
+        "a.result.xlsx", "b.2.result.xlsx", "C.RESULT.XLSX", "~$b.xlsx", ".~lock.b.xlsx", "readme.txt", "x.xlsm", "y.pdf",
+    ]  # fmt: skip
+    for name in (*names, *others):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "folder.xlsx").mkdir()
+    assert [path.name for path in workbook_files([tmp_path])] == sorted(names)
+
+
+def test_a_result_that_is_named_itself_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.result.xlsx"
+    path.write_text("x")
+    assert workbook_files([path]) == [path]
+
+
+def test_a_file_given_twice_is_read_once(tmp_path: Path) -> None:
+    path, link = tmp_path / "a.csv", tmp_path / "b.csv"
+    path.write_text("x")
+    link.symlink_to(path)
+    assert workbook_files([path, tmp_path, tmp_path / ".." / tmp_path.name / "a.csv"]) == [path]
+
+
+def test_files_keep_the_order_in_which_they_are_given(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("z.csv", "a.csv")]
+    for path in paths:
+        path.write_text("x")
+    assert workbook_files(paths) == paths
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "said"),
+    [
+        ("missing.xlsx", None, "no such file"),
+        ("tickets.pdf", "file", ".xlsx"),
+        ("tickets.xlsm", "file", ".xlsx"),
+        ("tickets", "file", ".xlsx"),
+        ("folder", "folder", "no workbook"),
+    ],
+)
+def test_what_is_no_workbook_is_refused_by_name(tmp_path: Path, name: str, make: str | None, said: str) -> None:
+    path = tmp_path / name
+    if make == "file":
+        path.write_text("x")
+    if make == "folder":
+        path.mkdir()
+        (path / "a.result.xlsx").write_text("x")
+    assert said in _problem(path, of=lambda path: workbook_files([path]))
+
+
+@pytest.mark.xfail(reason="defect: an OSError of the file system passes as a traceback", raises=OSError)
+def test_a_name_that_the_file_system_refuses_is_a_problem_with_the_input(tmp_path: Path) -> None:
+    _problem(tmp_path / f"{'a' * 300}.xlsx", of=lambda path: workbook_files([path]))
+
+
+# --- what can't be read --------------------------------------------------------------------------
+
+
+def _compound_file(*names: str) -> bytes:
+    """An OLE compound file with empty streams of these names: what an encrypted .xlsx is inside."""
+    free, end, fat = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+    header = struct.pack(
+        "<8s16sHHHHH6s9I109I",
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"", 0x3E, 3, 0xFFFE, 9, 6, b"", 0, 1, 1, 0, 4096, end, 0, end, 0,
+        0, *[free] * 108,
+    )  # fmt: skip
+
+    def entry(name: str, kind: int, right: int, child: int, start: int) -> bytes:
+        text = (name + "\0").encode("utf-16-le") if name else b""
+        return struct.pack(
+            "<64sHBBIII16sIQQIQ", text, len(text), kind, 1, free, right, child, b"", 0, 0, 0, start, 0
+        )  # fmt: skip
+
+    entries = entry("Root Entry", 5, free, 1, end)
+    for number, name in enumerate(names, start=1):
+        entries += entry(name, 2, number + 1 if number < len(names) else free, free, end)
+    return header + struct.pack("<128I", fat, end, *[free] * 126) + entries.ljust(512, b"\0")
+
+
+def test_a_workbook_with_a_password_is_told_so(tmp_path: Path) -> None:
+    path = tmp_path / "locked.xlsx"
+    path.write_bytes(_compound_file("EncryptionInfo", "EncryptedPackage"))
+    assert "password" in _problem(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.xlsx", b"", "empty"),
+        ("a.csv", b" \r\n\r\n", "empty"),
+        ("a.xlsx", b"PK\x03\x04 and then nothing of a workbook", "can't be read as a workbook"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600, "can't be read as a workbook"),
+        ("a.xlsx", bytes(range(128, 256)) * 9, "can't be read|not UTF-8"),
+        ("a.xls", b"<html><table><tr><td>ticket_no</td></tr></table></html>", "web page"),
+        ("a.csv", b"\xef\xbb\xbf\n<!DOCTYPE html><p>Please log in</p>", "web page"),
+        ("a.xls", b'<?xml version="1.0"?><Workbook/>', "web page"),
+        ("a.csv", "票号,金额\n9991234567890,1\n".encode("gb18030"), "is not UTF-8 text (byte 3); save it as “CSV UTF-8”"),
+        ("a.csv", "ticket_no,amount\n9991234567890,１\n".encode("big5", "replace") + b"\xa4\xff", "not UTF-8"),
+        ("a.csv", "ticket_no,amount\n9991234567890,1\n".encode("utf-16"), "not UTF-8"),
+        ("a.csv", b"ticket_no,amount\n\x00,1\n", "NUL"),
+        ("a.csv", b'ticket_no,amount\n"9991234567890,1\n', "can't be read as a workbook (line"),
+        ("a.csv", b'ticket_no,amount\n"999"1234567890,1\n', "can't be read as a workbook (line 2"),
+        ("a.csv", b"ticket_no,amount\n" + b"9" * 1_000_001, "can't be read as a workbook (line"),
+        ("a.csv", b"ticket_no,amount\n", "no rows"),
+        ("a.csv", b"ticket_no;amount\n9991234567890;1\n", "known heading|headings of tickets"),
+    ],
+)
+def test_a_file_that_can_t_be_read_is_told_with_its_cure(
+    tmp_path: Path, name: str, content: bytes, said: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    text = _problem(path)
+    assert any(part in text for part in said.split("|")), text
+
+
+@pytest.mark.parametrize("kept", [4, 30, 0.5, 0.9, 0.999])
+def test_a_truncated_workbook_is_damaged(tmp_path: Path, write_openpyxl: Any, kept: float) -> None:
+    whole = write_openpyxl(tmp_path / "whole.xlsx", {"S": [HEAD, ROW]}).read_bytes()
+    path = tmp_path / "cut.xlsx"
+    path.write_bytes(whole[: int(kept if kept > 1 else len(whole) * kept)])
+    assert "can't be read as a workbook" in _problem(path)
+
+
+def test_a_workbook_with_a_spoilt_sheet_is_damaged_and_gives_no_rows(tmp_path: Path, write_openpyxl: Any) -> None:
+    whole = write_openpyxl(tmp_path / "whole.xlsx", {"S": [HEAD, ROW, ["9991234567891", *ROW[1:]]]})
+    path = tmp_path / "spoilt.xlsx"
+    with zipfile.ZipFile(whole) as old, zipfile.ZipFile(path, "w") as new:
+        for item in old.namelist():
+            content = old.read(item)
+            new.writestr(item, content[: len(content) // 2] if item.endswith("sheet1.xml") else content)
+    assert "can't be read as a workbook" in _problem(path)
+
+
+def test_another_office_document_is_no_workbook(tmp_path: Path) -> None:
+    path = tmp_path / "letter.xlsx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("word/document.xml", "<document/>")
+    assert "can't be read as a workbook" in _problem(path)
+
+
+def test_a_folder_or_a_missing_file_is_no_traceback_when_it_vanishes_before_reading(tmp_path: Path) -> None:
+    assert "can't be read" in _problem(tmp_path / "gone.xlsx", of=read_sheets)
+
+
+def test_one_far_away_cell_does_not_take_the_machine_s_memory(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.worksheets[0]["A1"] = "ticket_no"
+    book.worksheets[0]["XFD1048576"] = "x"
+    path = tmp_path / "far.xlsx"
+    book.save(path)
+    assert "too large" in _problem(path)
+
+
+@pytest.mark.xfail(reason="defect: braces in a file's name are taken for a placeholder", raises=KeyError)
+def test_braces_in_a_file_s_name_do_no_harm(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.worksheets[0]["A1"] = book.worksheets[0]["XFD1048576"] = "x"
+    path = tmp_path / "tickets {march}.xlsx"
+    book.save(path)
+    _problem(path)
+
+
+# --- CSV -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_a_csv_file_in_utf_8_is_read_with_and_without_its_mark(
+    tmp_path: Path, write_csv: Any, encoding: str
+) -> None:
+    path = write_csv(tmp_path / "t.csv", [["票号", "旅客姓名", "金额"], ["0012345678901", "张伟", "¥1,234.50"]], encoding)
+    table = read_table([path])
+    assert table.frame["ticket_no"].tolist() == ["0012345678901"]
+    assert table.frame["passenger_name"].tolist() == ["张伟"]
+    assert table.frame["amount"].tolist() == [123_450]
+    assert table.frame[["file", "sheet", "row"]].to_numpy().tolist() == [["t.csv", "t", 2]]
+
+
+def test_a_quoted_line_break_is_part_of_its_cell_and_rows_are_counted_as_the_spreadsheet_does(
+    tmp_path: Path, write_csv: Any
+) -> None:
+    rows = [["October\nTickets", ""], [], HEAD, ["9991234567890", 'A "B", C\r\nD', "refund", "1", ""], ROW]
+    table = read_table([write_csv(tmp_path / "t.csv", rows)])
+    assert table.frame["passenger_name"].tolist() == ['A "B", C\r\nD', "A"]
+    assert table.frame["row"].tolist() == [4, 5]
+
+
+@pytest.mark.parametrize("line", ["\n", "\r\n", "\r"])
+def test_lines_may_end_in_any_way(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(line.join([",".join(HEAD), ",".join(ROW), ""]).encode())
+    assert read_table([path]).frame["row"].tolist() == [2]
+
+
+def test_texts_of_a_csv_file_are_not_taken_for_numbers_or_for_nothing(tmp_path: Path, write_csv: Any) -> None:
+    names = ["NA", "None", "NULL", "nan", "0123", "1e5", "TRUE", "-", "#N/A"]
+    rows = [[f"99912345678{n:02}", name] for n, name in enumerate(names)]
+    table = read_table([write_csv(tmp_path / "t.csv", [["ticket_no", "passenger_name", "po"], *rows])])
+    assert table.frame["passenger_name"].tolist() == names
+    assert table.cells["po"].tolist() == [""] * len(names)
+
+
+# --- spreadsheets --------------------------------------------------------------------------------
+
+
+def _month_is_read(table: Table, file: str) -> None:
+    frame = table.frame
+    assert frame[["file", "sheet", "row"]].to_numpy().tolist() == [[file, "October", row] for row in (4, 5, 7)]
+    assert frame["ticket_no"].tolist() == ["9991234567890", "9991234567891", "9991234567892"]
+    assert frame["passenger_name"].tolist() == ["ZHANG/WEI MR", "NA", "LI/LEI"]
+    assert frame["charge"].tolist() == ["ticket_fare", "ticket_fare", "refund"]
+    assert frame["amount"].tolist() == [123_450, 100_000, 30]
+    assert [str(day.date()) for day in frame["flight_date"]] == ["2026-10-01", "2026-10-02", "2026-10-03"]
+    assert frame["market"].tolist() == ["domestic", "domestic", "international"]
+    assert table.cells["cost centre"].tolist() == ["C-1", "0123", ""]
+    assert table.findings == ()
+    assert table.buyers[["buyer", "tax_no"]].to_numpy().tolist() == [["ACME", "110108600037341"]]
+
+
+BUYERS = [["购买方", "抬头名称", "税号"], ["ACME", "ACME Ltd", "110108600037341"]]
+
+
+def test_a_month_made_by_openpyxl_is_read(tmp_path: Path, write_openpyxl: Any, month: list[list[Any]]) -> None:
+    path = write_openpyxl(tmp_path / "m.xlsx", {"October": month, "Buyers": BUYERS})
+    _month_is_read(read_table([path]), "m.xlsx")
+
+
+def test_a_month_made_by_xlsxwriter_is_read(
+    tmp_path: Path, write_xlsxwriter: Any, month: list[list[Any]]
+) -> None:
+    path = write_xlsxwriter(tmp_path / "m.xlsx", {"October": month, "Buyers": BUYERS})
+    _month_is_read(read_table([path]), "m.xlsx")
+
+
+@pytest.mark.xdist_group("libreoffice")
+@pytest.mark.parametrize("suffix", ["xlsx", "xls", "ods"])
+def test_a_month_saved_by_libreoffice_is_read(
+    tmp_path: Path,
+    write_openpyxl: Any,
+    month: list[list[Any]],
+    converted: Any,
+    needs_tool: Callable[[str, object], None],
+    suffix: str,
+) -> None:
+    needs_tool("LibreOffice", shutil.which("soffice"))
+    made = converted(write_openpyxl(tmp_path / "month.xlsx", {"October": month, "Buyers": BUYERS}), suffix)
+    _month_is_read(read_table([made]), f"month.{suffix}")
+
+
+def test_a_file_is_known_by_its_content_and_not_by_its_suffix(
+    tmp_path: Path, write_openpyxl: Any, month: list[list[Any]]
+) -> None:
+    path = write_openpyxl(tmp_path / "m.xlsx", {"October": month, "Buyers": BUYERS})
+    _month_is_read(read_table([path.rename(tmp_path / "m.csv")]), "m.csv")
+
+
+def test_data_that_starts_at_c5_gives_the_rows_that_the_spreadsheet_shows(
+    tmp_path: Path, write_openpyxl: Any
+) -> None:
+    path = write_openpyxl(tmp_path / "t.xlsx", {"S": [["title"], [*HEAD, "po"], [*ROW, "7"], [], [*ROW, "8"]]}, at=(5, 3))
+    table = read_table([path])
+    assert table.frame["row"].tolist() == [7, 9]
+    assert table.cells["po"].tolist() == ["7", "8"]
+
+
+def test_two_headings_are_named_by_the_cells_that_the_spreadsheet_shows(
+    tmp_path: Path, write_openpyxl: Any
+) -> None:
+    path = write_openpyxl(tmp_path / "t.xlsx", {"S": [[*HEAD, "票号"], ROW]}, at=(5, 3))
+    text = _problem(path)
+    assert "C5" in text
+    assert "H5" in text
+
+
+def test_ticket_numbers_kept_as_numbers_are_exact_or_refused(tmp_path: Path, write_xlsxwriter: Any) -> None:
+    numbers = [9991234567890, 1234567890123, 991234567890, 9991234567890123]
+    path = write_xlsxwriter(tmp_path / "t.xlsx", {"S": [["ticket_no", "amount"], *([n, 1] for n in numbers)]})
+    table = read_table([path])
+    assert table.frame["ticket_no"].tolist() == ["9991234567890", "1234567890123", "", ""]
+    (finding,) = table.findings
+    assert finding.rows.tolist() == [2, 3]
+    assert finding.facts["hint"] == ["lost_zero", "spoilt_number"]
+
+
+@pytest.mark.parametrize("number_format", ["yyyy-mm-dd", "m/d/yy", "[$-804]yyyy年m月d日", 14, 31, 57])
+def test_a_date_cell_is_its_day_in_any_format(tmp_path: Path, number_format: str | int) -> None:
+    path = tmp_path / "t.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet("S")
+        sheet.write_row(0, 0, ["ticket_no", "flight_date"])
+        sheet.write_string(1, 0, "9991234567890")
+        sheet.write_number(1, 1, 46082, book.add_format({"num_format": number_format}))
+    table = read_table([path])
+    assert table.findings == ()
+    assert str(table.frame["flight_date"][0].date()) == "2026-03-01"
+
+
+def test_a_number_without_a_date_s_format_is_no_date(tmp_path: Path, write_xlsxwriter: Any) -> None:
+    path = write_xlsxwriter(tmp_path / "t.xlsx", {"S": [["ticket_no", "flight_date"], ["9991234567890", 46082]]})
+    (finding,) = read_table([path]).findings
+    assert finding.code == "bad_date"
+
+
+def test_a_workbook_with_the_1904_calendar_has_its_own_days(tmp_path: Path) -> None:
+    path = tmp_path / "mac.xlsx"
+    with xlsxwriter.Workbook(str(path), {"date_1904": True}) as book:
+        sheet = book.add_worksheet("S")
+        sheet.write_row(0, 0, ["ticket_no", "flight_date"])
+        sheet.write_string(1, 0, "9991234567890")
+        sheet.write_datetime(1, 1, datetime.datetime(2026, 3, 5), book.add_format({"num_format": "yyyy-mm-dd"}))
+    assert str(read_table([path]).frame["flight_date"][0].date()) == "2026-03-05"
+
+
+def test_formulas_count_by_their_results_and_a_checkbox_is_no_number(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet("S")
+        sheet.write_row(0, 0, ["ticket_no", "amount", "fare"])
+        sheet.write_string(1, 0, "9991234567890")
+        sheet.write_formula(1, 1, "=0.1+0.2", None, 0.1 + 0.2)
+        sheet.write_boolean(1, 2, True)
+    table = read_table([path])
+    assert table.frame["amount"].tolist() == [30]
+    assert [(f.code, f.column) for f in table.findings] == [("bad_amount", "fare")]
+
+
+@pytest.mark.parametrize("state", ["hidden", "veryHidden"])
+def test_a_hidden_sheet_of_a_real_workbook_is_not_read(tmp_path: Path, write_openpyxl: Any, state: str) -> None:
+    path = write_openpyxl(tmp_path / "t.xlsx", {"S": [HEAD, ROW], "Old": [HEAD, ["9990000000000", *ROW[1:]]]})
+    book = openpyxl.load_workbook(path)
+    book["Old"].sheet_state = state
+    book.save(path)
+    table = read_table([path])
+    assert table.frame["ticket_no"].tolist() == ["9991234567890"]
+    assert table.notes == ("t.xlsx: sheet Old is hidden and was not read",)
+
+
+def test_hidden_rows_and_columns_are_read(tmp_path: Path, write_openpyxl: Any) -> None:
+    # A filter hides rows; who sends the workbook means them all, and the plan shows how many there are.
+    path = write_openpyxl(tmp_path / "t.xlsx", {"S": [HEAD, ROW, ["9991234567891", *ROW[1:]]]})
+    book = openpyxl.load_workbook(path)
+    book["S"].row_dimensions[3].hidden = True
+    book.save(path)
+    assert len(read_table([path])) == 2
+
+
+def test_several_files_make_one_table_and_one_bad_file_none(
+    tmp_path: Path, write_openpyxl: Any, write_csv: Any
+) -> None:
+    first = write_openpyxl(tmp_path / "a.xlsx", {"S": [HEAD, ROW]})
+    second = write_csv(tmp_path / "b.csv", [HEAD, ["9991234567891", *ROW[1:]]])
+    assert read_table([first, second]).frame["file"].tolist() == ["a.xlsx", "b.csv"]
+    bad = tmp_path / "c.csv"
+    bad.write_bytes(b"")
+    assert "empty" in _problem(bad, of=lambda bad: read_table([first, bad]))
+
+
+def test_a_buyers_file_is_read_like_any_workbook(tmp_path: Path, write_openpyxl: Any) -> None:
+    tickets = write_openpyxl(tmp_path / "t.xlsx", {"S": [HEAD, ROW]})
+    buyers = write_openpyxl(tmp_path / "buyers.xlsx", {"购买方信息": BUYERS})
+    assert read_table([tickets], buyers).buyers["buyer"].tolist() == ["ACME"]
+
+
+def test_a_protected_buyers_file_is_told_by_its_own_name(tmp_path: Path, write_openpyxl: Any) -> None:
+    tickets = write_openpyxl(tmp_path / "t.xlsx", {"S": [HEAD, ROW]})
+    path = tmp_path / "buyers.xlsx"
+    path.write_bytes(_compound_file("EncryptionInfo", "EncryptedPackage"))
+    assert "password" in _problem(path, of=lambda path: read_table([tickets], path))

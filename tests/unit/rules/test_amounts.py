@@ -1,0 +1,118 @@
+"""Amounts: totals, components, limits."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pipeline.profile import Limits, Profile
+
+Judged = Callable[..., Any]
+REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
+SEAT = {"charge": "ancillary", "product": "seat", "purchased_on": "2026-11-01"}
+ITINERARY = {"voucher": "itinerary"}
+
+
+@pytest.mark.parametrize("charge", [{}, REFUND, SEAT])
+@pytest.mark.parametrize(
+    ("market", "amount", "status"),
+    [
+        ("domestic", "0.01", "ready"),
+        ("domestic", "9999.99", "ready"),
+        ("domestic", "10000.00", "ready"),
+        ("domestic", "10000.01", "ineligible"),
+        ("international", "10000.01", "ready"),
+        ("international", "100000", "ready"),
+        ("international", "100000.01", "ineligible"),
+    ],
+)
+def test_exactly_the_limit_of_its_market_may_be_sent(
+    judged: Judged, charge: dict[str, str], market: str, amount: str, status: str
+) -> None:
+    found = judged({**charge, "market": market, "amount": amount})
+    assert found.statuses == [status]
+    assert found.codes() == ({"amount_over_limit"} if status == "ineligible" else set())
+
+
+def test_the_message_says_the_amount_the_market_and_its_own_limit(judged: Judged) -> None:
+    found = judged(
+        {"amount": "10000.01"},
+        {"ticket_no": "9990000000001", "market": "international", "amount": "200000"},
+    )
+    first, second = (found.message("amount_over_limit", row) for row in (0, 1))
+    assert "10000.01" in first
+    assert "domestic" in first
+    assert "10000.00" in first
+    assert "200000.00" in second
+    assert "international" in second
+    assert "100000.00" in second
+    assert "国内" in found.message("amount_over_limit", 0, "zh")
+
+
+def test_the_profile_s_limits_hold_in_place_of_the_interface_s(judged: Judged, full_profile: Profile) -> None:
+    profile = dataclasses.replace(full_profile, limits=Limits(domestic_invoice_max=50_000))
+    rows = [{"amount": "500"}, {"ticket_no": "9990000000001", "amount": "500.01"}]
+    assert judged(*rows, profile=profile).statuses == ["ready", "ineligible"]
+
+
+def test_an_itinerary_has_no_limit(judged: Judged) -> None:
+    assert judged({**ITINERARY, "amount": "1000000"}).statuses == ["ready"]
+
+
+def test_an_unknown_market_has_no_limit_to_break(judged: Judged) -> None:
+    assert judged({"market": "", "amount": "1000000"}).codes() == {"missing_value"}
+
+
+@pytest.mark.parametrize(
+    ("cells", "minor"),
+    [
+        ({"amount": "12.30"}, 1230),
+        ({"amount": "", "fare": "900", "airport_fee": "50", "fuel_surcharge": "49.99"}, 99_999),
+        ({"amount": "", "fare": "1", "change_fee": "2", "airport_fee": "4", "fuel_surcharge": "8", "other_taxes": "16"}, 3100),
+        ({"amount": "", "fare": "900", "refund_fee": "50"}, 90_000),
+        ({**REFUND, "amount": "", "refund_fee": "100", "change_fee": "20.5"}, 12_050),
+        ({**REFUND, "amount": "", "refund_fee": "100", "fare": "900"}, 10_000),
+        ({"amount": "950", "fare": "900", "airport_fee": "50"}, 95_000),
+    ],
+)  # fmt: skip
+def test_an_amount_is_given_or_the_sum_of_the_charge_s_own_components(
+    judged: Judged, cells: dict[str, str], minor: int
+) -> None:
+    found = judged(cells)
+    assert found.statuses == ["ready"]
+    assert found.verdicts.rows.amount.tolist() == [minor]
+
+
+@pytest.mark.parametrize("fare", ["949.99", "950.01"])
+def test_an_amount_and_components_that_do_not_add_up_are_invalid_with_both_sums(
+    judged: Judged, fare: str
+) -> None:
+    found = judged({"amount": "1000", "fare": fare, "airport_fee": "50"})
+    assert found.statuses == ["invalid"]
+    assert found.found() == {("amount_mismatch", "amount")}
+    message = found.message("amount_mismatch")
+    assert "1000.00" in message
+    assert f"{float(fare) + 50:.2f}" in message
+
+
+def test_components_over_the_limit_are_over_it_though_each_is_not(judged: Judged) -> None:
+    found = judged({"amount": "", "fare": "9000", "other_taxes": "1000.01"})
+    assert found.statuses == ["ineligible"]
+    assert found.codes() == {"amount_over_limit"}
+
+
+@pytest.mark.parametrize("part", ["fare", "change_fee", "airport_fee", "fuel_surcharge", "other_taxes", "refund_fee"])
+def test_an_unreadable_component_is_told_alone_without_a_mismatch_that_follows_from_it(
+    judged: Judged, part: str
+) -> None:
+    found = judged({"amount": "1000", "fare": "990", part: "ten"})
+    assert found.found() == {("bad_amount", part)}
+
+
+def test_components_of_nothing_are_no_amount(judged: Judged) -> None:
+    assert judged({"amount": "", "fare": "0", "airport_fee": "0"}).found() == {("missing_value", "amount")}
+
+
+def test_an_ancillary_charge_has_no_components(judged: Judged) -> None:
+    assert judged({**SEAT, "amount": "", "fare": "100"}).found() == {("missing_value", "amount")}

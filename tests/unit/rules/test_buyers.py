@@ -1,0 +1,360 @@
+"""Who the buyer of a row is, and whether all that its voucher needs is there and well-formed."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.columns import COLUMNS
+from pipeline.profile import Profile, Required
+from pipeline.reading.inputs import Sheet
+from pipeline.reading.tables import assemble
+from pipeline.table import Table
+
+Judged = Callable[..., Any]
+
+HEADER = ("header_type", "header_name", "tax_no", "phone", "email")
+NOBODY = dict.fromkeys(HEADER, "")
+TAX = "91110000600037341L"
+HEADINGS = ["buyer", *HEADER]
+ACME = ["ACME", "business", "ACME Travel Ltd", TAX, "13800138000", "acme@example.com"]
+LI = ["Li Lei", "个人", "Li Lei", "", "", "li@example.com"]
+
+
+def _header(found: Any, row: int = 0) -> list[str]:
+    rows = found.verdicts.rows
+    return [str(rows.text(name)[row]) for name in HEADER]
+
+
+def _books(good: dict[str, Any], *books: tuple[str, Sequence[dict[str, Any]], Sequence[Sequence[str]]]) -> list[Any]:
+    names = [column.name for column in COLUMNS]
+    made = []
+    for file, rows, buyers in books:
+        cells = [names, *([{**good, **NOBODY, **row}.get(name, "") for name in names] for row in rows)]
+        sheets = [Sheet("Tickets", True, 0, 0, cells)]
+        if buyers:
+            sheets.append(Sheet("Buyers", True, 0, 0, [HEADINGS, *(list(row) for row in buyers)]))
+        made.append((Path(file), sheets))
+    return made
+
+
+def _buyers_file(tmp_path: Path, *buyers: Sequence[str]) -> Path:
+    path = tmp_path / "buyers.csv"
+    path.write_text("\n".join(",".join(row) for row in (HEADINGS, *buyers)), encoding="utf-8")
+    return path
+
+
+def test_a_row_names_a_buyer_of_the_buyers_sheet(judged: Judged) -> None:
+    found = judged(
+        {**NOBODY, "buyer": "ACME"},
+        {**NOBODY, "buyer": "Li Lei", "ticket_no": "9990000000001"},
+        buyers=[HEADINGS, ACME, LI],
+    )
+    assert found.statuses == ["ready", "ready"]
+    assert _header(found, 0) == ["business", "ACME Travel Ltd", TAX, "13800138000", "acme@example.com"]
+    assert _header(found, 1) == ["individual", "Li Lei", "", "", "li@example.com"]
+
+
+@pytest.mark.parametrize("name", ["acme", "Acme", "ACME ", "\u3000ACME"])
+def test_a_buyer_s_name_is_known_in_any_case_and_with_spaces_around(judged: Judged, name: str) -> None:
+    found = judged({**NOBODY, "buyer": name}, buyers=[HEADINGS, ACME, LI])
+    assert found.statuses == ["ready"]
+    assert _header(found)[1] == "ACME Travel Ltd"
+
+
+def test_a_blank_buyer_is_the_only_one_there_is(judged: Judged) -> None:
+    found = judged(NOBODY, buyers=[HEADINGS, LI])
+    assert found.statuses == ["ready"]
+    assert _header(found)[1] == "Li Lei"
+
+
+def test_a_blank_buyer_among_several_is_missing(judged: Judged) -> None:
+    found = judged(NOBODY, buyers=[HEADINGS, ACME, LI])
+    assert found.statuses == ["invalid"]
+    assert found.found() == {("missing_value", "buyer")}
+
+
+def test_a_blank_buyer_where_there_are_none_is_missing(judged: Judged) -> None:
+    assert judged(NOBODY).found() == {("missing_value", "buyer")}
+
+
+def test_an_unknown_buyer_is_told_by_its_name_and_by_nothing_else(judged: Judged) -> None:
+    found = judged({**NOBODY, "buyer": "Umbrella"}, buyers=[HEADINGS, ACME])
+    assert found.statuses == ["invalid"]
+    assert found.found() == {("unknown_buyer", "buyer")}
+    assert "Umbrella" in found.message("unknown_buyer")
+
+
+def test_a_row_s_own_cells_win_and_the_buyer_fills_in_the_rest(judged: Judged) -> None:
+    row = {**NOBODY, "buyer": "ACME", "email": "other@example.com", "header_name": "ACME Branch"}
+    found = judged(row, buyers=[HEADINGS, ACME, LI])
+    assert found.statuses == ["ready"]
+    assert _header(found) == ["business", "ACME Branch", TAX, "13800138000", "other@example.com"]
+
+
+def test_a_row_that_says_itself_who_it_is_does_not_take_the_only_buyer(judged: Judged) -> None:
+    row = {**NOBODY, "header_type": "individual", "header_name": "Han Meimei"}
+    found = judged(row, buyers=[HEADINGS, ACME])
+    assert found.statuses == ["ready"]
+    assert _header(found) == ["individual", "Han Meimei", "", "", ""]
+
+
+def test_a_row_without_a_known_buyer_must_be_complete_by_itself(judged: Judged) -> None:
+    found = judged({**NOBODY, "header_name": "Half a Buyer"})
+    assert found.found() == {("missing_value", "header_type")}
+
+
+def test_every_workbook_s_names_mean_its_own_buyers(judged: Judged, good: dict[str, Any]) -> None:
+    other = ["ACME", "business", "ACME of another book", TAX, "", "x@example.com"]
+    row = {"buyer": "ACME"}
+    books = _books(good, ("a.xlsx", [row], [ACME]), ("b.xlsx", [{**row, "ticket_no": "9990000000001"}], [other]))
+    found = judged(table=assemble(books))
+    assert [_header(found, row)[1] for row in (0, 1)] == ["ACME Travel Ltd", "ACME of another book"]
+
+
+def test_one_workbook_s_buyers_are_no_other_workbook_s(judged: Judged, good: dict[str, Any]) -> None:
+    books = _books(
+        good, ("a.xlsx", [{"buyer": "ACME"}], [ACME]),
+        ("b.xlsx", [{"buyer": "ACME", "ticket_no": "9990000000001"}, {"ticket_no": "9990000000002"}], []),
+    )  # fmt: skip
+    found = judged(table=assemble(books))
+    assert found.statuses == ["ready", "invalid", "invalid"]
+    assert found.codes(1) == {"unknown_buyer"}
+    assert found.found(2) == {("missing_value", "buyer")}
+
+
+def test_the_buyers_file_is_asked_where_the_own_workbook_does_not_know(
+    judged: Judged, good: dict[str, Any], tmp_path: Path
+) -> None:
+    rows = [{"buyer": "acme"}, {"buyer": "li lei", "ticket_no": "9990000000001"}]
+    own = ["ACME", "business", "ACME as the workbook has it", TAX, "", ""]
+    books = _books(good, ("a.xlsx", rows, [own]))
+    found = judged(table=assemble(books, _buyers_file(tmp_path, ACME, LI)))
+    assert [_header(found, row)[1] for row in (0, 1)] == ["ACME as the workbook has it", "Li Lei"]
+    assert found.statuses == ["ready", "ready"]
+
+
+def test_a_workbook_that_names_no_buyer_takes_the_only_one_of_the_buyers_file(
+    judged: Judged, good: dict[str, Any], tmp_path: Path
+) -> None:
+    books = _books(good, ("a.xlsx", [{}], []))
+    assert _header(judged(table=assemble(books, _buyers_file(tmp_path, LI))))[1] == "Li Lei"
+    two = judged(table=assemble(books, _buyers_file(tmp_path, LI, ACME)))
+    assert two.found() == {("missing_value", "buyer")}
+
+
+def test_the_workbook_s_own_only_buyer_goes_before_the_buyers_file_s(
+    judged: Judged, good: dict[str, Any], tmp_path: Path
+) -> None:
+    books = _books(good, ("a.xlsx", [{}], [ACME]))
+    assert _header(judged(table=assemble(books, _buyers_file(tmp_path, LI))))[1] == "ACME Travel Ltd"
+
+
+def test_a_workbook_with_several_buyers_of_its_own_does_not_take_the_buyers_file_s_only_one(
+    judged: Judged, good: dict[str, Any], tmp_path: Path
+) -> None:
+    books = _books(good, ("a.xlsx", [{}], [ACME, ["B", *ACME[1:]]]))
+    found = judged(table=assemble(books, _buyers_file(tmp_path, LI)))
+    assert found.found() == {("missing_value", "buyer")}
+
+
+def test_an_unknown_type_in_a_buyers_row_is_told_with_every_row_that_uses_it(judged: Judged) -> None:
+    firm = ["Firm", "firm", "A Firm", TAX, "", "a@example.com"]
+    found = judged(
+        {**NOBODY, "buyer": "Firm"},
+        {**NOBODY, "buyer": "ACME", "ticket_no": "9990000000001"},
+        {**NOBODY, "buyer": "Firm", "ticket_no": "9990000000002"},
+        buyers=[HEADINGS, ACME, firm],
+    )
+    assert found.statuses == ["invalid", "ready", "invalid"]
+    assert found.found(0) == found.found(2) == {("bad_choice", "header_type")}
+    assert "“firm”" in found.message("bad_choice")
+    assert "business" in found.message("bad_choice")
+    assert "企业" in found.message("bad_choice", lang="zh")
+
+
+def test_an_unknown_type_in_a_ticket_row_is_told_once(judged: Judged) -> None:
+    found = judged({**NOBODY, "buyer": "ACME", "header_type": "firm"}, buyers=[HEADINGS, ACME])
+    assert [(f.code, f.column) for f in found.verdicts.findings] == [("bad_choice", "header_type")]
+
+
+@pytest.mark.parametrize("word", ["business", "Business", "企业", "公司", "company"])
+def test_the_words_for_a_business_are_understood_in_a_buyers_row(judged: Judged, word: str) -> None:
+    found = judged({**NOBODY, "buyer": "A"}, buyers=[HEADINGS, ["A", word, "A Ltd", "", "", ""]])
+    assert found.found() == {("missing_value", "tax_no")}
+
+
+@pytest.mark.parametrize(
+    ("cells", "missing"),
+    [
+        ({"header_name": ""}, {"header_name"}),
+        ({"header_type": ""}, {"header_type"}),
+        ({"tax_no": ""}, {"tax_no"}),
+        ({"header_type": "individual", "tax_no": ""}, set()),
+        ({"voucher": "itinerary", "email": ""}, {"email"}),
+        ({"voucher": "itinerary", "phone": ""}, set()),
+        ({"voucher": "invoice", "phone": "", "email": ""}, set()),
+    ],
+)
+def test_what_a_voucher_needs_of_its_buyer(judged: Judged, cells: dict[str, str], missing: set[str]) -> None:
+    found = judged(cells)
+    assert found.found() == {("missing_value", column) for column in missing}
+    assert found.statuses == ["invalid" if missing else "ready"]
+
+
+@pytest.mark.parametrize(
+    ("required", "voucher", "missing"),
+    [
+        (Required(invoice=("phone", "email")), "invoice", {"phone", "email"}),
+        (Required(invoice=("phone", "email")), "itinerary", {"email"}),
+        (Required(itinerary=("phone",)), "itinerary", {"phone", "email"}),
+        (Required(itinerary=("phone",)), "invoice", set()),
+    ],
+)
+def test_what_the_profile_asks_for_besides_is_needed_for_that_voucher_alone(
+    judged: Judged, full_profile: Profile, required: Required, voucher: str, missing: set[str]
+) -> None:
+    profile = dataclasses.replace(full_profile, required=required)
+    found = judged({"voucher": voucher, "phone": "", "email": ""}, profile=profile)
+    assert found.found() == {("missing_value", column) for column in missing}
+
+
+@pytest.mark.parametrize(
+    "tax_no",
+    [
+        "91110000600037341L",  # unified social credit codes
+        "91350100M000100Y43",
+        "91110000600037341l",
+        "9111 0000 6000 3734 1L",
+        "11010519491231002X",  # an identity number, of a sole trader
+        "110108600037341",  # 15, as before 2015
+        "44030019700101001X01",  # 20
+        110108600037341.0,
+    ],
+)
+def test_a_valid_tax_number_is_accepted_and_sent_in_capitals_without_spaces(
+    judged: Judged, tax_no: str | float
+) -> None:
+    found = judged({"tax_no": tax_no})
+    assert found.statuses == ["ready"]
+    sent = found.verdicts.rows.tax_no[0]
+    assert sent == sent.upper()
+    assert " " not in sent
+
+
+@pytest.mark.parametrize(
+    "tax_no",
+    [
+        "91110000600037341K",  # check character
+        "91110000600037342L",
+        "110105194912310021",
+        "9111000060003734",  # 16
+        "1101086000373",
+        "11010860003734-",
+        "税号",
+        911100006000373410.0,  # 18 digits as a number: the spreadsheet has rounded it
+    ],
+)
+def test_a_tax_number_of_wrong_length_characters_or_check_character_is_refused(
+    judged: Judged, tax_no: str | float
+) -> None:
+    found = judged({"tax_no": tax_no})
+    assert found.statuses == ["invalid"]
+    assert found.found() == {("bad_tax_no", "tax_no")}
+
+
+def test_an_individual_s_tax_number_need_not_be_given_but_must_be_right_if_it_is(judged: Judged) -> None:
+    assert judged({"header_type": "individual", "tax_no": ""}).statuses == ["ready"]
+    assert judged({"header_type": "individual", "tax_no": "1"}).codes() == {"bad_tax_no"}
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "finance@example.com",
+        "FINANCE@EXAMPLE.COM",
+        "first.last+voucher@sub.example.co.uk",
+        "12345678@qq.com",
+        "财务@例子.中国",
+    ],
+)
+def test_a_valid_address_is_accepted_and_kept_as_it_is(judged: Judged, email: str) -> None:
+    found = judged({"email": email})
+    assert found.statuses == ["ready"]
+    assert found.verdicts.rows.email.tolist() == [email]
+
+
+@pytest.mark.parametrize(
+    "email", ["finance", "finance@", "@example.com", "a b@example.com", "a@example.com;b@example.com", "a@b..c", "a@example,com"]
+)
+def test_what_is_no_single_address_is_refused(judged: Judged, email: str) -> None:
+    found = judged({"email": email})
+    assert found.statuses == ["invalid"]
+    assert found.found() == {("bad_email", "email")}
+    assert f"“{email}”" in found.message("bad_email")
+
+
+@pytest.mark.parametrize(
+    "phone",
+    [
+        "13800138000",
+        13800138000.0,
+        "+86 138 0013 8000",
+        "0086 10 85200000",
+        "010-85200000",
+        "(010) 85200000",
+        "021-12345678-801",
+        "021-12345678转801",
+        "400-820-8820",
+        "85200000",
+        "+1 650 253 0000",
+        "+852 2345 6789",
+    ],
+)
+def test_a_number_that_can_be_dialled_is_accepted(judged: Judged, phone: str | float) -> None:
+    assert judged({"phone": phone}).statuses == ["ready"]
+
+
+@pytest.mark.parametrize("phone", ["12", "phone", "13800138000/13900139000", "+999 123", "1" * 20])
+def test_what_can_t_be_dialled_is_refused(judged: Judged, phone: str) -> None:
+    found = judged({"phone": phone})
+    assert found.statuses == ["invalid"]
+    assert found.found() == {("bad_phone", "phone")}
+
+
+def test_a_buyer_of_the_buyers_sheet_is_judged_like_a_row_s_own(judged: Judged) -> None:
+    bad = ["Bad", "business", "Bad Ltd", "123", "12", "bad"]
+    found = judged({**NOBODY, "buyer": "Bad"}, buyers=[HEADINGS, bad, ACME])
+    assert found.codes() == {"bad_tax_no", "bad_phone", "bad_email"}
+
+
+def test_buyers_that_no_row_uses_are_nobody_s_finding(judged: Judged) -> None:
+    bad = ["Bad", "firm", "", "123", "12", "bad"]
+    found = judged({**NOBODY, "buyer": "ACME"}, buyers=[HEADINGS, bad, ACME])
+    assert found.statuses == ["ready"]
+
+
+def test_the_account_has_every_row_s_buyer_filled_in(judged: Judged) -> None:
+    found = judged(
+        {**NOBODY, "buyer": "ACME", "amount": "?"}, {"ticket_no": "9990000000001"}, buyers=[HEADINGS, ACME, LI]
+    )
+    header = found.account().header
+    assert set(header) == set(HEADER)
+    assert header["header_name"].tolist() == ["ACME Travel Ltd", "Example Trading Co."]
+
+
+def test_a_header_type_is_never_taken_from_the_buyer_over_one_that_can_t_be_read(judged: Judged) -> None:
+    found = judged({**NOBODY, "buyer": "ACME", "header_type": "?"}, buyers=[HEADINGS, ACME])
+    assert found.statuses == ["invalid"]
+
+
+def test_the_table_keeps_buyers_as_text_with_their_workbook(table_of: Callable[..., Table]) -> None:
+    buyers = table_of([{}], [HEADINGS, [12.0, "company", "A", 110108600037341.0, 13800138000.0, ""]]).buyers
+    assert buyers.to_dict("records") == [
+        {
+            "file": "tickets.xlsx", "buyer": "12", "header_type": "business", "header_name": "A",
+            "tax_no": "110108600037341", "phone": "13800138000", "email": "",
+        }
+    ]  # fmt: skip

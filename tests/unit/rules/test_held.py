@@ -1,0 +1,254 @@
+"""Rows whose charge the ledger holds: the ledger decides, whatever today's rules say."""
+
+import dataclasses
+import datetime
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pipeline.profile import Carrier, Profile
+from pipeline.request import Identity
+
+Judged = Callable[..., Any]
+Make = Callable[..., Any]
+REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
+SEAT = {"charge": "ancillary", "product": "seat", "purchased_on": "2026-11-01"}
+MEAL = {**SEAT, "product": "meal"}
+
+
+def test_an_issued_charge_is_already_issued_with_its_number_and_request(
+    judged: Judged, holding: Make, ledger: Make
+) -> None:
+    found = judged({}, {"ticket_no": "9990000000001"}, holdings=ledger(holding()))
+    assert found.statuses == ["already_issued", "ready"]
+    first, second = found.account().rows
+    assert first.number == "100000000000000001"
+    assert first.request_id == "Rfeedfacefeedface001"
+    assert first.reasons == ()
+    assert second.number == ""
+    assert found.account().exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        {"flight_date": "2020-01-01"},
+        {"ticket_status": "open"},
+        {"ticket_status": "refunded"},
+        {"market": ""},
+        {"email": "nobody"},
+    ],
+)
+def test_what_is_issued_stays_issued_though_today_s_rules_would_refuse_it(
+    judged: Judged, holding: Make, ledger: Make, cells: dict[str, str]
+) -> None:
+    assert judged(cells, holdings=ledger(holding())).statuses == ["already_issued"]
+
+
+def test_eligibility_is_no_question_any_more_and_what_can_t_be_read_still_is(
+    judged: Judged, holding: Make, ledger: Make
+) -> None:
+    held = ledger(holding())
+    assert judged({"ticket_status": "open", "flight_date": "2020-01-01"}, holdings=held).codes() == set()
+    assert judged({"flight_date": "?"}, holdings=held).codes() == {"bad_date"}
+
+
+def test_a_profile_that_names_no_code_or_prefix_for_it_does_not_undo_what_is_issued(
+    judged: Judged, holding: Make, ledger: Make
+) -> None:
+    profile = Profile(carrier=Carrier(ticket_prefixes=("784",)))
+    assert judged({}, holdings=ledger(holding()), profile=profile).statuses == ["already_issued"]
+
+
+def test_findings_about_other_rows_keep_their_own_facts_when_a_held_row_is_taken_out(
+    judged: Judged, holding: Make, ledger: Make
+) -> None:
+    old = {"used_on": "2020-03-03"}
+    found = judged(
+        {**old, "ticket_no": "9990000000001"}, {"used_on": "2019-01-01"}, {"ticket_no": "9990000000002", "used_on": "2018-05-05"},
+        holdings=ledger(holding()),
+    )  # fmt: skip
+    assert found.statuses == ["ineligible", "already_issued", "ineligible"]
+    assert "2021-03-03" in found.message("fare_window_closed", 0)
+    assert "2019-05-05" in found.message("fare_window_closed", 2)
+
+
+@pytest.mark.parametrize(
+    ("cells", "differing"),
+    [
+        ({"amount": "1000.01"}, "amount"),
+        ({"header_name": "Another Co."}, "header_name"),
+        ({"tax_no": "110108600037341"}, "tax_no"),
+        ({"header_type": "individual"}, "header_type"),
+    ],
+)
+def test_another_amount_or_buyer_than_was_issued_differs_and_needs_a_person(
+    judged: Judged, holding: Make, ledger: Make, cells: dict[str, str], differing: str
+) -> None:
+    found = judged(cells, holdings=ledger(holding()))
+    assert found.statuses == ["already_issued"]
+    assert found.codes() == {"differs_from_issued"}
+    message = found.message("differs_from_issued")
+    for fact in (differing, "2026-11-02", "100000000000000001", "october.xlsx, Tickets, row 12 (run 7)"):
+        assert fact in message
+    assert found.account().exit_code == 1
+
+
+def test_several_differences_are_told_together(judged: Judged, holding: Make, ledger: Make) -> None:
+    found = judged({"amount": "1", "header_name": "Another Co."}, holdings=ledger(holding()))
+    assert "amount, header_name" in found.message("differs_from_issued")
+    assert "金额、抬头名称" in found.message("differs_from_issued", lang="zh")
+
+
+@pytest.mark.parametrize("cells", [{"passenger_name": "ZHANG/WEI"}, {"phone": ""}, {"remarks": "PO 1"}])
+def test_what_is_neither_amount_nor_buyer_does_not_differ(
+    judged: Judged, holding: Make, ledger: Make, cells: dict[str, str]
+) -> None:
+    assert judged(cells, holdings=ledger(holding())).codes() == set()
+
+
+@pytest.mark.parametrize(("asked", "issued"), [("invoice", "itinerary"), ("itinerary", "invoice")])
+def test_the_other_kind_of_voucher_than_the_one_issued_is_a_conflict(
+    judged: Judged, holding: Make, ledger: Make, asked: str, issued: str
+) -> None:
+    found = judged({"voucher": asked}, holdings=ledger(holding(voucher=issued, number="77")))
+    assert found.statuses == ["ineligible"]
+    assert found.codes() == {"voucher_conflict"}
+    assert f"{issued} 77 (issued)" in found.message("voucher_conflict")
+
+
+@pytest.mark.parametrize("issued", ["invoice", "itinerary"])
+def test_auto_of_an_issued_fare_is_what_was_issued(
+    judged: Judged, holding: Make, ledger: Make, issued: str
+) -> None:
+    # The e-mail alone would choose one kind for both.
+    for email in ("finance@example.com", ""):
+        found = judged({"voucher": "auto", "email": email}, holdings=ledger(holding(voucher=issued)))
+        assert found.statuses == ["already_issued"]
+        assert found.kinds == [issued]
+
+
+@pytest.mark.parametrize("reason", ["no_answer", "answer_unreadable", "answer_unexplained", "run_killed"])
+@pytest.mark.parametrize("voucher", ["invoice", "itinerary", "auto"])
+def test_a_charge_in_doubt_stays_unknown_with_its_reason_whatever_the_row_asks_for(
+    judged: Judged, holding: Make, ledger: Make, voucher: str, reason: str
+) -> None:
+    held = holding(state="unknown", number="", reason=reason, detail="reset by peer", amount=5)
+    found = judged({"voucher": voucher}, holdings=ledger(held))
+    assert found.statuses == ["unknown"]
+    assert found.codes() == {reason}
+    assert "reset by peer" in found.message(reason)
+    assert found.account().exit_code == 4
+
+
+def test_each_doubt_keeps_its_own_detail(judged: Judged, holding: Make, ledger: Make) -> None:
+    doubts = [
+        holding("ancillary", product, state="unknown", reason="no_answer", detail=f"about the {product}")
+        for product in ("seat", "meal")
+    ]
+    found = judged(MEAL, SEAT, holdings=ledger(*doubts))
+    assert found.statuses == ["unknown", "unknown"]
+    assert "about the meal" in found.message("no_answer", 0)
+    assert "about the seat" in found.message("no_answer", 1)
+
+
+@pytest.mark.parametrize("status", ["invalid", "waiting"])
+def test_a_charge_in_doubt_is_unknown_though_its_row_is_no_good(
+    judged: Judged, holding: Make, ledger: Make, status: str
+) -> None:
+    row = {"passenger_name": ""} if status == "invalid" else {"ticket_status": "open"}
+    assert judged(row).statuses == [status]
+    found = judged(row, holdings=ledger(holding(state="unknown", reason="no_answer")))
+    assert found.statuses == ["unknown"]
+
+
+@pytest.mark.parametrize("state", ["issued", "unknown"])
+def test_a_refund_of_a_ticket_whose_fare_went_as_itinerary_is_a_conflict(
+    judged: Judged, holding: Make, ledger: Make, state: str
+) -> None:
+    fare = holding(voucher="itinerary", state=state, number="20", reason="no_answer")
+    found = judged(REFUND, SEAT, holdings=ledger(fare))
+    assert found.statuses == ["ineligible", "ready"]
+    assert found.codes(0) == {"voucher_conflict"}
+    assert f"itinerary 20 ({state})" in found.message("voucher_conflict")
+    assert "october.xlsx" in found.message("voucher_conflict")
+
+
+def test_a_refund_of_a_ticket_whose_fare_went_as_invoice_may_go(
+    judged: Judged, holding: Make, ledger: Make
+) -> None:
+    assert judged(REFUND, holdings=ledger(holding())).statuses == ["ready"]
+
+
+def test_an_itinerary_for_a_ticket_whose_refund_went_as_invoice_is_a_conflict(
+    judged: Judged, holding: Make, ledger: Make
+) -> None:
+    found = judged({"voucher": "itinerary"}, holdings=ledger(holding("refund")))
+    assert found.statuses == ["ineligible"]
+    assert found.codes() == {"voucher_conflict"}
+
+
+def test_an_ancillary_charge_binds_its_ticket_to_nothing(judged: Judged, holding: Make, ledger: Make) -> None:
+    found = judged({"voucher": "itinerary"}, {**SEAT}, holdings=ledger(holding("ancillary", "seat")))
+    assert found.statuses == ["ready", "already_issued"]
+
+
+def test_an_issued_fare_in_the_input_and_its_refund_do_not_agree_by_what_the_row_says_now(
+    judged: Judged, holding: Make, ledger: Make
+) -> None:
+    found = judged({"voucher": "auto"}, REFUND, holdings=ledger(holding(voucher="itinerary")))
+    assert found.statuses == ["already_issued", "ineligible"]
+    assert "voucher_conflict" in found.codes(1)
+
+
+def test_identical_rows_of_an_issued_charge_are_all_already_issued(
+    judged: Judged, holding: Make, ledger: Make
+) -> None:
+    found = judged({}, {}, {"amount": "2"}, holdings=ledger(holding()))
+    assert found.statuses == ["already_issued"] * 3
+    assert [found.codes(row) for row in range(3)] == [set(), set(), {"differs_from_issued"}]
+
+
+def _one_service_code(profile: Profile) -> Profile:
+    products = {**profile.codes.product_type, "seat": "Service", "meal": "Service"}
+    return dataclasses.replace(profile, codes=dataclasses.replace(profile.codes, product_type=products))
+
+
+@pytest.mark.parametrize(("state", "status"), [("issued", "already_issued"), ("unknown", "unknown")])
+def test_a_charge_is_held_by_equal_wire_codes_too(
+    judged: Judged, holding: Make, ledger: Make, full_profile: Profile, state: str, status: str
+) -> None:
+    seat = holding("ancillary", "seat", wire="ANCILLARY_FEE/Service", state=state, reason="no_answer")
+    profile = _one_service_code(full_profile)
+    assert judged(MEAL, holdings=ledger(seat), profile=profile).statuses == [status]
+    assert judged(MEAL, holdings=ledger(seat), profile=full_profile).statuses == ["ready"]
+
+
+def test_wire_codes_of_another_ticket_hold_nothing(
+    judged: Judged, holding: Make, ledger: Make, full_profile: Profile
+) -> None:
+    identity = Identity("9990000000001", "ancillary", "seat")
+    seat = holding("ancillary", "seat", identity=identity, wire="ANCILLARY_FEE/Service")
+    assert judged(MEAL, holdings=ledger(seat), profile=_one_service_code(full_profile)).statuses == ["ready"]
+
+
+def test_a_charge_without_codes_is_not_held_by_another_without_codes(
+    judged: Judged, holding: Make, ledger: Make
+) -> None:
+    found = judged(MEAL, holdings=ledger(holding("ancillary", "seat", wire="")), profile=Profile())
+    assert found.codes() == {"code_not_configured"}
+
+
+def test_a_row_whose_ticket_can_t_be_read_is_held_by_nothing(
+    judged: Judged, holding: Make, ledger: Make
+) -> None:
+    assert judged({"ticket_no": "12"}, holdings=ledger(holding())).statuses == ["invalid"]
+
+
+def test_the_ledger_decides_on_any_day(
+    judged: Judged, holding: Make, ledger: Make, as_of: datetime.date
+) -> None:
+    later = as_of + datetime.timedelta(days=2000)
+    assert judged({}, as_of=later).statuses == ["ineligible"]
+    assert judged({}, as_of=later, holdings=ledger(holding())).statuses == ["already_issued"]

@@ -132,13 +132,15 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
 
 
 def _take_buyers_file(path: Path, gathered: _Gathered) -> None:
-    """A buyers file kept apart from the tickets."""
+    """The buyers of a file kept apart from the tickets; an earlier month's workbook serves too."""
     if not path.is_file():
         raise InputProblem(f"{path}: there is no such buyers file; check the path")
     found = [
         _buyer_rows("", sheet, layout)
         for sheet in read_sheets(path)
-        if sheet.visible and (layout := find_layout(f"{path}, sheet {sheet.name}", sheet)) is not None
+        if sheet.visible
+        and (layout := find_layout(f"{path}, sheet {sheet.name}", sheet)) is not None
+        and "ticket_no" not in layout.columns
     ]
     if not any(len(buyers) for buyers in found):
         raise InputProblem(

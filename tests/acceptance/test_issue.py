@@ -149,11 +149,11 @@ def test_a_carrier_that_is_down_loses_nothing(desk: Any, sandbox: Any, workbook:
 
 
 FAULTS = [
-    ("http", "before", 'status = 500', "unknown", "answer_unexplained", 4),
-    ("http", "after", 'status = 500', "unknown", "answer_unexplained", 4),
-    ("http", "before", 'status = 302', "unknown", "answer_unexplained", 4),
-    ("http", "before", 'status = 403', "not_sent", "key_refused", 3),
-    ("http", "before", 'status = 404', "not_sent", "carrier_unreachable", 3),
+    ("http", "before", "status = 500", "unknown", "answer_unexplained", 4),
+    ("http", "after", "status = 500", "unknown", "answer_unexplained", 4),
+    ("http", "before", "status = 302", "unknown", "answer_unexplained", 4),
+    ("http", "before", "status = 403", "not_sent", "key_refused", 3),
+    ("http", "before", "status = 404", "not_sent", "carrier_unreachable", 3),
     ("envelope", "before", 'code = 9999\nmessage = "busy"', "unknown", "answer_unexplained", 4),
     ("reset", "before", "", "unknown", "no_answer", 4),
     ("reset", "after", "", "unknown", "no_answer", 4),

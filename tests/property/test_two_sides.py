@@ -10,6 +10,7 @@ Each property is tried on 60 made-up months. VOUCHER_EXAMPLES=2000 tries it on s
 import asyncio
 import contextlib
 import datetime
+import functools
 import json
 import os
 from collections import Counter
@@ -102,18 +103,19 @@ def year_before(day: datetime.date) -> datetime.date:
         return day.replace(year=day.year - 1, day=28)
 
 
-def days(as_of: datetime.date, *, sound: bool) -> st.SearchStrategy[datetime.date]:
+@functools.cache
+def days(as_of: datetime.date, *, sound: bool) -> tuple[datetime.date, ...]:
     """Days on, just before and just after every boundary, and some far from any.
 
     Sound days are in time for an invoice; they may be too long ago for an itinerary.
     """
     edges = [as_of, as_of - FLIGHT_AGE, year_before(as_of)]
     near = [edge + offset * DAY for edge in edges for offset in (-2, -1, 0, 1, 2)]
-    if sound:
-        near = [day for day in near if year_before(as_of) < day <= as_of]
-    return st.sampled_from(near) | st.integers(0, 360 if sound else 800).map(lambda ago: as_of - ago * DAY)
+    far = [as_of - ago * DAY for ago in (20, 50, 90, 170, 200, 300, 355, 500, 1461)]
+    return tuple(day for day in near + far if not sound or year_before(as_of) < day <= as_of)
 
 
+@functools.cache
 def amounts(market: str, *, sound: bool) -> st.SearchStrategy[int]:
     """Amounts at the limit, and such as come to the limit, or a cent more or less, together."""
     limit = LIMITS.get(market, LIMITS["domestic"])
@@ -144,10 +146,13 @@ def charges(
     """One charge of a ticket."""
 
     def mostly(good: Sequence[Any], *others: Any) -> Any:
-        return draw(st.sampled_from(good if sound else [*good * 8, *others * len(good)]))
+        """A good one; in a month that is not sound, one time in thirteen one of the others."""
+        return draw(st.sampled_from(good if sound else [*good * (12 * len(others)), *others * len(good)]))
 
-    def day(*blank: str) -> Any:
-        return draw(st.sampled_from(blank) | days(as_of, sound=sound) if blank else days(as_of, sound=sound))
+    def day(*others: Any) -> Any:
+        """A day, or one of the others as often."""
+        some = days(as_of, sound=sound)
+        return draw(st.sampled_from((*some, *others * (len(some) // len(others))) if others else some))
 
     charge = draw(st.sampled_from(("ticket_fare", "ticket_fare", "refund", "ancillary")))
     vouchers = VOUCHERS if charge == "ticket_fare" or not sound else VOUCHERS[:-1]
@@ -161,8 +166,8 @@ def charges(
         "product": draw(st.sampled_from(SERVICES if charge == "ancillary" else ("", "flight"))),
         "voucher": draw(st.sampled_from(vouchers)),
         "ticket_status": mostly(FITTING[charge], "open", "used", "refunded", ""),
-        "flight_date": mostly([ticket["flight_date"]] * 4 + [day()], ""),
-        "used_on": draw(st.sampled_from(("", "", day()))),
+        "flight_date": mostly([ticket["flight_date"]], "", *days(as_of, sound=sound)[::5]),
+        "used_on": day(""),
         "refund_approved_on": day() if sound or charge != "refund" else day(""),
         "purchased_on": day() if sound or charge != "ancillary" else day(""),
         "buyer": mostly([ticket["buyer"], ticket["buyer"], *BUYERS], "", "Nobody", *UNSOUND_BUYERS),
@@ -171,45 +176,33 @@ def charges(
     return row | draw(in_components(charge, draw(amounts(market, sound=sound))))
 
 
-PROFILE_CODES = {
-    "as they are": {},
-    "none for meals": {"meal": ""},
-    "one for seats and meals": {"seat": "Service", "meal": "Service"},
-    "none for persons": {"individual": ""},
-    "none for services": {"ancillary": ""},
-}
+#: Codes that the carrier has not named, or has named alike.
+CODES = (
+    {},
+    {"meal": ""},
+    {"seat": "Service", "meal": "Service"},
+    {"individual": ""},
+    {"ancillary": ""},
+)
 
 
-def profile_with(given_profile: Profile, codes: str, **changes: Any) -> Profile:
-    changed = PROFILE_CODES[codes]
-    return replace(
-        given_profile,
-        codes=Codes(
-            *(
-                {name: changed.get(name, code) for name, code in section.items()}
-                for section in (
-                    given_profile.codes.fee_type,
-                    given_profile.codes.product_type,
-                    given_profile.codes.header_type,
-                )
-            )
-        ),
-        **changes,
-    )
+def with_codes(codes: Codes, changed: Mapping[str, str]) -> Codes:
+    sections = (codes.fee_type, codes.product_type, codes.header_type)
+    return Codes(*({name: changed.get(name, code) for name, code in section.items()} for section in sections))
 
 
 @st.composite
 def months(draw: st.DrawFn, full_profile: Profile, *, sound: bool = False) -> Month:
     """Tickets with their charges, some of them twice. In a sound one most rows may be sent."""
-    near_leap_days = [datetime.date(year, 2, 28) + n * DAY for year in (2024, 2025, 2027) for n in (0, 1, 2)]
+    near_leap_days = [datetime.date(year, 2, 28) + n * DAY for year in (2024, 2025, 2028) for n in (0, 1, 2)]
     as_of = draw(
         st.sampled_from([datetime.date(2026, 11, 20), *near_leap_days])
         | st.dates(datetime.date(2024, 1, 1), datetime.date(2029, 1, 1))
     )
-    profile = profile_with(
+    profile = replace(
         full_profile,
-        "as they are" if sound else draw(st.sampled_from(["as they are", *PROFILE_CODES])),
         carrier=replace(full_profile.carrier, ticket_no_hyphen=draw(st.booleans())),
+        codes=full_profile.codes if sound else with_codes(full_profile.codes, draw(st.sampled_from(CODES))),
         limits=Limits(max_charges_per_invoice=0 if sound else draw(st.sampled_from((0, 0, 2)))),
         required=Required() if sound else draw(st.sampled_from((Required(), Required(invoice=("phone",))))),
     )
@@ -220,7 +213,7 @@ def months(draw: st.DrawFn, full_profile: Profile, *, sound: bool = False) -> Mo
             "ticket_no": f"999{'-' if number % 2 else ''}{number:010}",
             "passenger_name": draw(st.sampled_from(("ZHANG/WEI MR", "欧阳/娜娜", "O'BRIEN/SEÁN")) | TEXTS),
             "market": market,
-            "flight_date": draw(days(as_of, sound=sound)),
+            "flight_date": draw(st.sampled_from(days(as_of, sound=sound))),
             "buyer": draw(st.sampled_from(("Acme", "Acme", *BUYERS))),
         }
         rows += draw(st.lists(charges(ticket, as_of, sound=sound), min_size=1, max_size=4))

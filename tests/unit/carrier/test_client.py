@@ -197,7 +197,11 @@ def test_tls_that_fails_sent_nothing() -> None:
     with socket.socket() as plain:
         plain.bind(("127.0.0.1", 0))
         plain.listen()
-        threading.Thread(target=lambda: plain.accept()[0].close(), daemon=True).start()
+
+        def hang_up() -> None:
+            plain.accept()[0].close()
+
+        threading.Thread(target=hang_up, daemon=True).start()
         (reply,) = post(f"https://127.0.0.1:{plain.getsockname()[1]}")
     assert isinstance(reply, NotSent)
 

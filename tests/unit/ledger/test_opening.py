@@ -24,7 +24,7 @@ def test_a_new_ledger_is_private_and_durable(tmp_path: Path) -> None:
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
     connection.execute("UPDATE ledger SET created_at = created_at")
     modes = {found.name: stat.S_IMODE(found.stat().st_mode) for found in path.parent.iterdir()}
-    assert modes == {name: 0o600 for name in ("a.ledger", "a.ledger-wal", "a.ledger-shm", "a.ledger.lock")}
+    assert modes == dict.fromkeys(("a.ledger", "a.ledger-wal", "a.ledger-shm", "a.ledger.lock"), 384)
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert connection.pragma("journal_mode") == "wal"
     assert connection.pragma("synchronous") == 2  # FULL
@@ -77,7 +77,7 @@ def test_a_ledger_belongs_to_one_carrier(tmp_path: Path, other: opening.Owner) -
     connection, lock = opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=True)
     connection.close()
     lock.close()
-    with pytest.raises(InputProblem, match="belongs to https://carrier.example as agency AGENCY"):
+    with pytest.raises(InputProblem, match=r"belongs to https://carrier\.example as agency AGENCY"):
         opening.open_for_run(tmp_path / "a.ledger", other, may_create=True)
     with pytest.raises(InputProblem, match="belongs to"):
         opening.open_for_reading(tmp_path / "a.ledger", other)

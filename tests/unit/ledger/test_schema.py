@@ -108,10 +108,8 @@ def test_only_the_unknown_is_settled(book: Any, fare: Any, state: str) -> None:
         "UPDATE charge SET live = 0",
         "UPDATE charge SET amount = 1",
         "UPDATE charge SET ticket_no = '1'",
-        "INSERT INTO charge SELECT attempt_id, '9990000000099', charge, product, wire, voucher, amount, file, sheet,"
-        " row, 0 FROM charge",
-        "INSERT INTO attempt (request_id, attempt, run, state, planned_at, sending_at)"
-        " SELECT request_id, 9, run, 'sending', '', '' FROM attempt",
+        "INSERT INTO charge SELECT attempt_id, '9', charge, product, wire, voucher, 1, file, sheet, row, 0 FROM charge",
+        "INSERT INTO attempt (request_id, attempt, run, state, planned_at) SELECT request_id, 9, run, 'issued', '' FROM attempt",
         "INSERT INTO attempt (request_id, attempt, run, state, planned_at) VALUES ('nobody', 1, 1, 'planned', '')",
     ],
 )

@@ -97,9 +97,7 @@ class Cells:
 
     def _date(self, value: datetime.date) -> str:
         midnight = datetime.time()
-        moment = (
-            value if isinstance(value, datetime.datetime) else datetime.datetime.combine(value, midnight)
-        )
+        moment = value if isinstance(value, datetime.datetime) else datetime.datetime.combine(value, midnight)
         number = serial(moment.replace(tzinfo=None))
         if number is None:
             return text_tail(digits(value), self._look["text"])

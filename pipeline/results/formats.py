@@ -51,7 +51,11 @@ class Formats:
     def __init__(self, book: Any) -> None:
         font = {"font_name": FONT, "font_size": 10, "valign": "top"}
         box = {"border": 1, "border_color": LINE}
-        text = font | {"num_format": "@", "align": "left", "indent": 1}  # text stays text when a person edits it
+        text = font | {
+            "num_format": "@",
+            "align": "left",
+            "indent": 1,
+        }  # text stays text when a person edits it
         heading = (
             font
             | box

@@ -99,7 +99,14 @@ def test_invalid_outranks_ineligible_and_that_outranks_waiting() -> None:
 
 
 def test_every_reason_that_rules_find_is_shown_here() -> None:
-    shown = {*BY_RULES, *BY_OUTCOMES, "duplicate_charge", "voucher_conflict", "differs_from_issued", "issued_elsewhere"}
+    shown = {
+        *BY_RULES,
+        *BY_OUTCOMES,
+        "duplicate_charge",
+        "voucher_conflict",
+        "differs_from_issued",
+        "issued_elsewhere",
+    }
     assert shown == set(REASON)
 
 
@@ -154,7 +161,13 @@ def _held(**changes: Any) -> Holdings:
     ],
 )  # fmt: skip
 def test_a_reason_between_rows_or_with_the_ledger_says_where_the_other_is(
-    table_of: Callable[..., Any], terms: Terms, code: str, rows: list[Any], holdings: Holdings, facts: tuple[str, ...], lang: Any
+    table_of: Callable[..., Any],
+    terms: Terms,
+    code: str,
+    rows: list[Any],
+    holdings: Holdings,
+    facts: tuple[str, ...],
+    lang: Any,
 ) -> None:
     table = table_of(rows)
     verdicts = judge(table, holdings, terms)

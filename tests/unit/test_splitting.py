@@ -26,7 +26,9 @@ def _ticket(number: int) -> str:
 def requests(table_of: Callable[..., Any], terms: Terms) -> Callable[..., list[Request]]:
     """The requests for rows that each have a ticket of their own where they name none."""
 
-    def requests(*rows: dict[str, Any], holdings: Holdings | None = None, profile: Profile | None = None) -> list[Request]:
+    def requests(
+        *rows: dict[str, Any], holdings: Holdings | None = None, profile: Profile | None = None
+    ) -> list[Request]:
         table = table_of([{"ticket_no": _ticket(n), **row} for n, row in enumerate(rows)])
         judged_by = Terms(terms.as_of, profile or terms.profile)
         held = holdings or Holdings()
@@ -68,7 +70,9 @@ def test_fares_of_one_buyer_and_market_share_an_invoice(requests: Any) -> None:
         SEAT,
     ],
 )
-def test_charges_that_differ_in_buyer_market_or_fare_do_not_share_an_invoice(requests: Any, change: dict[str, str]) -> None:
+def test_charges_that_differ_in_buyer_market_or_fare_do_not_share_an_invoice(
+    requests: Any, change: dict[str, str]
+) -> None:
     assert _rows(requests({}, change, {})) == [[0, 2], [1]]
 
 
@@ -117,7 +121,9 @@ def test_rows_that_are_not_ready_are_in_no_request(requests: Any) -> None:
 
 
 def test_requests_come_in_the_order_of_their_first_rows(requests: Any) -> None:
-    found = requests({"header_name": "B"}, {"voucher": "itinerary"}, {"header_name": "A"}, {"header_name": "B"})
+    found = requests(
+        {"header_name": "B"}, {"voucher": "itinerary"}, {"header_name": "A"}, {"header_name": "B"}
+    )
     assert _rows(found) == [[0, 3], [1], [2]]
 
 

@@ -66,6 +66,14 @@ def test_charges_that_are_equal_on_the_wire_are_one(book: Any, ancillary: Any) -
         book.state(seat.attempt_id, "sending")
 
 
+def test_a_charge_is_the_same_when_the_carrier_renames_its_codes(book: Any, ancillary: Any) -> None:
+    old, new = book.plan(ancillary("seat", "Seat"), ancillary("seat", "SeatSelection"))
+    assert old.request.request_id == new.request.request_id  # codes are no part of what is asked for
+    book.state(old.attempt_id, "sending")
+    with pytest.raises(apsw.ConstraintError):
+        book.state(new.attempt_id, "sending")
+
+
 def test_fare_and_refund_of_a_ticket_share_one_kind_of_voucher(book: Any, fare: Any, refund: Any) -> None:
     as_itinerary, as_invoice = book.plan(fare(1, voucher="itinerary"), refund(1))
     book.state(as_itinerary.attempt_id, "sending")

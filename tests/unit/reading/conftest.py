@@ -29,7 +29,9 @@ MONTH: list[list[Any]] = [
 ]
 
 
-def write_openpyxl(path: Path, sheets: Mapping[str, Sequence[Sequence[Any]]], at: tuple[int, int] = (1, 1)) -> Path:
+def write_openpyxl(
+    path: Path, sheets: Mapping[str, Sequence[Sequence[Any]]], at: tuple[int, int] = (1, 1)
+) -> Path:
     book = openpyxl.Workbook()
     book.remove(book.worksheets[0])
     for name, rows in sheets.items():
@@ -50,7 +52,9 @@ def write_xlsxwriter(path: Path, sheets: Mapping[str, Sequence[Sequence[Any]]]) 
             for row, values in enumerate(rows):
                 for column, value in enumerate(values):
                     if isinstance(value, datetime.date):
-                        sheet.write_datetime(row, column, datetime.datetime.combine(value, datetime.time()), day)
+                        sheet.write_datetime(
+                            row, column, datetime.datetime.combine(value, datetime.time()), day
+                        )
                     elif isinstance(value, str):
                         sheet.write_string(row, column, value)
                     else:

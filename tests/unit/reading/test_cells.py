@@ -1,5 +1,7 @@
 """Single cells: what is understood, what is refused rather than guessed, and with which hint."""
 
+# ruff: noqa: DTZ001 - a spreadsheet's dates have no time zone
+
 import datetime
 from typing import Any
 
@@ -204,7 +206,9 @@ def test_a_date_cell_s_day_is_bounded_like_a_text_s() -> None:
         cells.day(datetime.datetime(1900, 1, 1))
 
 
-@pytest.mark.parametrize("column", [column for column in COLUMNS if column.choices], ids=lambda column: column.name)
+@pytest.mark.parametrize(
+    "column", [column for column in COLUMNS if column.choices], ids=lambda column: column.name
+)
 def test_every_word_of_a_choice_means_it_in_any_case_and_width(column: Any) -> None:
     for choice in column.choices:
         for word in (choice.name, choice.zh, *choice.variants):

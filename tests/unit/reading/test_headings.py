@@ -21,7 +21,15 @@ def _sheet(*rows: list[Any], first: tuple[int, int] = (0, 0)) -> Sheet:
 @pytest.mark.parametrize(("column", "word"), WORDS)
 def test_every_heading_means_its_column_however_it_is_typed(column: str, word: str) -> None:
     wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in word)
-    for typed in (word, word.upper(), f" {word}：", f"{word}*", word.replace(" ", "\n"), wide, f"{word}（元）"):
+    for typed in (
+        word,
+        word.upper(),
+        f" {word}：",
+        f"{word}*",
+        word.replace(" ", "\n"),
+        wide,
+        f"{word}（元）",
+    ):
         assert HEADINGS[normal(typed)] == column
 
 
@@ -72,7 +80,14 @@ def test_headings_in_the_30th_row_are_found_and_in_the_31st_not() -> None:
 
 @pytest.mark.parametrize(
     "row",
-    [["ticket_no"], ["amount", "fare"], ["buyer"], ["passenger_name", "market", "buyer"], ["ticket", "no"], []],
+    [
+        ["ticket_no"],
+        ["amount", "fare"],
+        ["buyer"],
+        ["passenger_name", "market", "buyer"],
+        ["ticket", "no"],
+        [],
+    ],
 )
 def test_one_known_word_or_none_of_the_ticket_s_is_no_heading_row(row: list[str]) -> None:
     assert find_layout("f", _sheet(row, ["x", "y", "z"])) is None
@@ -85,7 +100,10 @@ def test_a_sheet_of_buyers_is_known_by_two_buyer_columns() -> None:
 
 
 def test_unknown_headings_are_extra_columns_by_their_own_words() -> None:
-    rows = [["票号", "amount", "Cost Centre", "", "PO", "PO", "", 2026.0], ["1", "2", "3", "x", "5", "6", "", "8"]]
+    rows = [
+        ["票号", "amount", "Cost Centre", "", "PO", "PO", "", 2026.0],
+        ["1", "2", "3", "x", "5", "6", "", "8"],
+    ]
     layout = find_layout("f", _sheet(*rows))
     assert layout is not None
     assert layout.extra == {"Cost Centre": 2, "column D": 3, "PO": 4, "PO (2)": 5, "2026.0": 7}
@@ -114,13 +132,22 @@ def test_the_message_about_two_headings_is_one_line_though_a_heading_has_two() -
 
 @pytest.mark.parametrize(
     ("typed", "close"),
-    [("Ticket Numbr", "ticket number"), ("tiket_no", "ticket_no"), ("客票号码", "客票号"), ("weather", ""), ("", "")],
+    [
+        ("Ticket Numbr", "ticket number"),
+        ("tiket_no", "ticket_no"),
+        ("客票号码", "客票号"),
+        ("weather", ""),
+        ("", ""),
+    ],
 )
 def test_the_nearest_heading_is_offered_where_one_is_near(typed: str, close: str) -> None:
     assert nearest(typed) == close
 
 
-@pytest.mark.parametrize(("position", "letters"), [(0, "A"), (25, "Z"), (26, "AA"), (51, "AZ"), (52, "BA"), (701, "ZZ"), (702, "AAA"), (16383, "XFD")])
+@pytest.mark.parametrize(
+    ("position", "letters"),
+    [(0, "A"), (25, "Z"), (26, "AA"), (51, "AZ"), (52, "BA"), (701, "ZZ"), (702, "AAA"), (16383, "XFD")],
+)
 def test_columns_are_lettered_as_the_spreadsheet_does(position: int, letters: str) -> None:
     assert column_letters(position) == letters
 

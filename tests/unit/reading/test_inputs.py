@@ -1,5 +1,7 @@
 """Files: which are read, what is said of those that can't be, and how each format comes in."""
 
+# ruff: noqa: DTZ001 - a spreadsheet's dates have no time zone
+
 import datetime
 import shutil
 import struct
@@ -75,7 +77,9 @@ def test_files_keep_the_order_in_which_they_are_given(tmp_path: Path) -> None:
         ("folder", "folder", "no workbook"),
     ],
 )
-def test_what_is_no_workbook_is_refused_by_name(tmp_path: Path, name: str, make: str | None, said: str) -> None:
+def test_what_is_no_workbook_is_refused_by_name(
+    tmp_path: Path, name: str, make: str | None, said: str
+) -> None:
     path = tmp_path / name
     if make == "file":
         path.write_text("x")
@@ -151,8 +155,16 @@ def test_a_workbook_with_a_password_is_told_so(tmp_path: Path, suffix: str) -> N
         ("a.xls", b"<html><table><tr><td>ticket_no</td></tr></table></html>", "web page"),
         ("a.csv", b"\xef\xbb\xbf\n<!DOCTYPE html><p>Please log in</p>", "web page"),
         ("a.xls", b'<?xml version="1.0"?><Workbook/>', "web page"),
-        ("a.csv", "票号,金额\n9991234567890,1\n".encode("gb18030"), "is not UTF-8 text (byte 3); save it as “CSV UTF-8”"),
-        ("a.csv", "ticket_no,amount\n9991234567890,１\n".encode("big5", "replace") + b"\xa4\xff", "not UTF-8"),
+        (
+            "a.csv",
+            "票号,金额\n9991234567890,1\n".encode("gb18030"),
+            "is not UTF-8 text (byte 3); save it as “CSV UTF-8”",
+        ),
+        (
+            "a.csv",
+            "ticket_no,amount\n9991234567890,１\n".encode("big5", "replace") + b"\xa4\xff",
+            "not UTF-8",
+        ),
         ("a.csv", "ticket_no,amount\n9991234567890,1\n".encode("utf-16"), "not UTF-8"),
         ("a.csv", b"ticket_no,amount\n\x00,1\n", "NUL"),
         ("a.csv", b'ticket_no,amount\n"9991234567890,1\n', "can't be read as a workbook (line"),
@@ -179,7 +191,9 @@ def test_a_truncated_workbook_is_damaged(tmp_path: Path, write_openpyxl: Any, ke
     assert "can't be read as a workbook" in _problem(path)
 
 
-def test_a_workbook_with_a_spoilt_sheet_is_damaged_and_gives_no_rows(tmp_path: Path, write_openpyxl: Any) -> None:
+def test_a_workbook_with_a_spoilt_sheet_is_damaged_and_gives_no_rows(
+    tmp_path: Path, write_openpyxl: Any
+) -> None:
     whole = write_openpyxl(tmp_path / "whole.xlsx", {"S": [HEAD, ROW, ["9991234567891", *ROW[1:]]]})
     path = tmp_path / "spoilt.xlsx"
     with zipfile.ZipFile(whole) as old, zipfile.ZipFile(path, "w") as new:
@@ -225,7 +239,9 @@ def test_braces_in_a_file_s_name_do_no_harm(tmp_path: Path) -> None:
 def test_a_csv_file_in_utf_8_is_read_with_and_without_its_mark(
     tmp_path: Path, write_csv: Any, encoding: str
 ) -> None:
-    path = write_csv(tmp_path / "t.csv", [["票号", "旅客姓名", "金额"], ["0012345678901", "张伟", "¥1,234.50"]], encoding)
+    path = write_csv(
+        tmp_path / "t.csv", [["票号", "旅客姓名", "金额"], ["0012345678901", "张伟", "¥1,234.50"]], encoding
+    )
     table = read_table([path])
     assert table.frame["ticket_no"].tolist() == ["0012345678901"]
     assert table.frame["passenger_name"].tolist() == ["张伟"]
@@ -262,7 +278,9 @@ def test_texts_of_a_csv_file_are_not_taken_for_numbers_or_for_nothing(tmp_path: 
 
 def _month_is_read(table: Table, file: str) -> None:
     frame = table.frame
-    assert frame[["file", "sheet", "row"]].to_numpy().tolist() == [[file, "October", row] for row in (4, 5, 7)]
+    assert frame[["file", "sheet", "row"]].to_numpy().tolist() == [
+        [file, "October", row] for row in (4, 5, 7)
+    ]
     assert frame["ticket_no"].tolist() == ["9991234567890", "9991234567891", "9991234567892"]
     assert frame["passenger_name"].tolist() == ["ZHANG/WEI MR", "NA", "LI/LEI"]
     assert frame["charge"].tolist() == ["ticket_fare", "ticket_fare", "refund"]
@@ -277,7 +295,9 @@ def _month_is_read(table: Table, file: str) -> None:
 BUYERS = [["购买方", "抬头名称", "税号"], ["ACME", "ACME Ltd", "110108600037341"]]
 
 
-def test_a_month_made_by_openpyxl_is_read(tmp_path: Path, write_openpyxl: Any, month: list[list[Any]]) -> None:
+def test_a_month_made_by_openpyxl_is_read(
+    tmp_path: Path, write_openpyxl: Any, month: list[list[Any]]
+) -> None:
     path = write_openpyxl(tmp_path / "m.xlsx", {"October": month, "Buyers": BUYERS})
     _month_is_read(read_table([path]), "m.xlsx")
 
@@ -314,7 +334,9 @@ def test_a_file_is_known_by_its_content_and_not_by_its_suffix(
 def test_data_that_starts_at_c5_gives_the_rows_that_the_spreadsheet_shows(
     tmp_path: Path, write_openpyxl: Any
 ) -> None:
-    path = write_openpyxl(tmp_path / "t.xlsx", {"S": [["title"], [*HEAD, "po"], [*ROW, "7"], [], [*ROW, "8"]]}, at=(5, 3))
+    path = write_openpyxl(
+        tmp_path / "t.xlsx", {"S": [["title"], [*HEAD, "po"], [*ROW, "7"], [], [*ROW, "8"]]}, at=(5, 3)
+    )
     table = read_table([path])
     assert table.frame["row"].tolist() == [7, 9]
     assert table.cells["po"].tolist() == ["7", "8"]
@@ -353,7 +375,9 @@ def test_a_date_cell_is_its_day_in_any_format(tmp_path: Path, number_format: str
 
 
 def test_a_number_without_a_date_s_format_is_no_date(tmp_path: Path, write_xlsxwriter: Any) -> None:
-    path = write_xlsxwriter(tmp_path / "t.xlsx", {"S": [["ticket_no", "flight_date"], ["9991234567890", 46082]]})
+    path = write_xlsxwriter(
+        tmp_path / "t.xlsx", {"S": [["ticket_no", "flight_date"], ["9991234567890", 46082]]}
+    )
     (finding,) = read_table([path]).findings
     assert finding.code == "bad_date"
 
@@ -364,7 +388,9 @@ def test_a_workbook_with_the_1904_calendar_has_its_own_days(tmp_path: Path) -> N
         sheet = book.add_worksheet("S")
         sheet.write_row(0, 0, ["ticket_no", "flight_date"])
         sheet.write_string(1, 0, "9991234567890")
-        sheet.write_datetime(1, 1, datetime.datetime(2026, 3, 5), book.add_format({"num_format": "yyyy-mm-dd"}))
+        sheet.write_datetime(
+            1, 1, datetime.datetime(2026, 3, 5), book.add_format({"num_format": "yyyy-mm-dd"})
+        )
     assert str(read_table([path]).frame["flight_date"][0].date()) == "2026-03-05"
 
 
@@ -382,7 +408,9 @@ def test_formulas_count_by_their_results_and_a_checkbox_is_no_number(tmp_path: P
 
 
 @pytest.mark.parametrize("state", ["hidden", "veryHidden"])
-def test_a_hidden_sheet_of_a_real_workbook_is_not_read(tmp_path: Path, write_openpyxl: Any, state: str) -> None:
+def test_a_hidden_sheet_of_a_real_workbook_is_not_read(
+    tmp_path: Path, write_openpyxl: Any, state: str
+) -> None:
     path = write_openpyxl(tmp_path / "t.xlsx", {"S": [HEAD, ROW], "Old": [HEAD, ["9990000000000", *ROW[1:]]]})
     book = openpyxl.load_workbook(path)
     book["Old"].sheet_state = state

@@ -1,5 +1,7 @@
 """Sheets to the Table: which rows are input, where they stood, and what their cells hold."""
 
+# ruff: noqa: DTZ001 - a spreadsheet's dates have no time zone
+
 import datetime
 from collections.abc import Callable
 from pathlib import Path
@@ -57,7 +59,9 @@ def test_blank_total_and_repeated_heading_rows_are_no_input_and_the_rest_keep_th
     assert table.notes == ("book.xlsx, sheet Tickets: 3 total or heading rows left out",)
 
 
-@pytest.mark.parametrize("word", ["total", "Totals", "GRAND TOTAL", "合计", "总计：", "小计", "Sum", "sub-total"])
+@pytest.mark.parametrize(
+    "word", ["total", "Totals", "GRAND TOTAL", "合计", "总计：", "小计", "Sum", "sub-total"]
+)
 def test_the_words_of_a_total_row_are_known(sheets_table: Make, word: str) -> None:
     assert len(sheets_table(("S", [HEAD, ROW, [word, "", "", 5.0]]))) == 1
 
@@ -101,7 +105,9 @@ def test_a_sheet_that_starts_elsewhere_counts_rows_as_the_spreadsheet_does(sheet
 # --- cells ---------------------------------------------------------------------------------------
 
 
-def test_the_frame_is_typed_and_whole_even_where_most_columns_are_not_in_the_sheet(sheets_table: Make) -> None:
+def test_the_frame_is_typed_and_whole_even_where_most_columns_are_not_in_the_sheet(
+    sheets_table: Make,
+) -> None:
     table = sheets_table(("S", [["ticket_no", "amount"], ["9991234567890", 12.5]]))
     frame = table.frame
     assert frame.columns.tolist() == ["file", "sheet", "row", *(column.name for column in COLUMNS)]
@@ -188,16 +194,23 @@ def test_a_sheet_of_something_else_is_not_read_and_told(sheets_table: Make) -> N
 
 
 def test_a_buyers_sheet_may_stand_before_or_after_the_tickets_in_either_language(sheets_table: Make) -> None:
-    buyers = ("购买方信息", [["x"], ["购买方", "抬头类型", "抬头名称"], ["A", "企业", "A 公司"], [], ["B", "个人", "B"]])
+    buyers = (
+        "购买方信息",
+        [["x"], ["购买方", "抬头类型", "抬头名称"], ["A", "企业", "A 公司"], [], ["B", "个人", "B"]],
+    )
     for sheets in ((buyers, ("S", [HEAD, ROW])), (("S", [HEAD, ROW]), buyers)):
         table = sheets_table(*sheets)
-        assert table.buyers[["file", "buyer", "header_type", "header_name", "tax_no"]].to_numpy().tolist() == [
+        assert table.buyers[
+            ["file", "buyer", "header_type", "header_name", "tax_no"]
+        ].to_numpy().tolist() == [
             ["book.xlsx", "A", "business", "A 公司", ""],
             ["book.xlsx", "B", "individual", "B", ""],
         ]
 
 
-def test_a_buyers_file_s_buyers_belong_to_no_workbook(sheets_table: Make, write_csv: Any, tmp_path: Path) -> None:
+def test_a_buyers_file_s_buyers_belong_to_no_workbook(
+    sheets_table: Make, write_csv: Any, tmp_path: Path
+) -> None:
     path = write_csv(tmp_path / "buyers.csv", [["buyer", "header_name"], ["NULL", "0123"]])
     table = sheets_table(("S", [HEAD, ROW]), buyers=path)
     assert table.buyers[["file", "buyer", "header_name"]].to_numpy().tolist() == [["", "NULL", "0123"]]
@@ -208,18 +221,20 @@ def test_a_buyers_file_without_buyers_is_refused(
     sheets_table: Make, write_csv: Any, tmp_path: Path, rows: list[list[str]]
 ) -> None:
     path = write_csv(tmp_path / "buyers.csv", rows)
-    with pytest.raises(InputProblem, match="buyers.csv"):
+    with pytest.raises(InputProblem, match=r"buyers\.csv"):
         sheets_table(("S", [HEAD, ROW]), buyers=path)
 
 
 def test_a_missing_buyers_file_is_named(sheets_table: Make, tmp_path: Path) -> None:
-    with pytest.raises(InputProblem, match="nowhere.csv: there is no such buyers file"):
+    with pytest.raises(InputProblem, match=r"nowhere\.csv: there is no such buyers file"):
         sheets_table(("S", [HEAD, ROW]), buyers=tmp_path / "nowhere.csv")
 
 
 def test_workbooks_of_one_name_are_told_apart_by_their_folders() -> None:
     sheet = Sheet("S", True, 0, 0, [HEAD, ROW])
-    table = assemble([(Path("jan/t.xlsx"), [sheet]), (Path("feb/t.xlsx"), [sheet]), (Path("feb/u.xlsx"), [sheet])])
+    table = assemble(
+        [(Path("jan/t.xlsx"), [sheet]), (Path("feb/t.xlsx"), [sheet]), (Path("feb/u.xlsx"), [sheet])]
+    )
     assert table.frame["file"].tolist() == [str(Path("jan/t.xlsx")), str(Path("feb/t.xlsx")), "u.xlsx"]
 
 
@@ -232,7 +247,10 @@ def _result(failures: list[list[Any]], **sheets: list[list[Any]]) -> list[tuple[
 
 
 def test_of_a_result_workbook_only_the_failures_are_taken_without_its_own_columns(sheets_table: Make) -> None:
-    failures = [[*HEAD, "po", "status", "reason", "what_to_do", "file", "row"], [*ROW, "7", "invalid", "r", "w", "a", 3.0]]
+    failures = [
+        [*HEAD, "po", "status", "reason", "what_to_do", "file", "row"],
+        [*ROW, "7", "invalid", "r", "w", "a", 3.0],
+    ]
     table = sheets_table(*_result(failures), ("Mine", [HEAD, ["9990000000001", *ROW[1:]]]))
     assert table.frame["ticket_no"].tolist() == ["9991234567890"]
     assert table.frame["sheet"].tolist() == ["Failures"]
@@ -240,7 +258,10 @@ def test_of_a_result_workbook_only_the_failures_are_taken_without_its_own_column
 
 
 def test_a_chinese_result_s_own_columns_are_left_out_too(sheets_table: Make) -> None:
-    failures = [["票号", "旅客姓名", "费用类型", "金额", "成本", "状态", "原因", "处理办法"], [*ROW, "7", "x", "y", "z"]]
+    failures = [
+        ["票号", "旅客姓名", "费用类型", "金额", "成本", "状态", "原因", "处理办法"],
+        [*ROW, "7", "x", "y", "z"],
+    ]
     assert sheets_table(*_result(failures)).cells.columns.tolist() == [*HEAD, "成本"]
 
 

@@ -115,7 +115,9 @@ def test_other_charges_and_other_tickets_are_no_duplicates(judged: Judged) -> No
     assert found.statuses == ["ready"] * 5
 
 
-@pytest.mark.parametrize("cells", [{"ticket_no": ""}, {"ticket_no": "?"}, {"charge": ""}, {**SEAT, "product": ""}])
+@pytest.mark.parametrize(
+    "cells", [{"ticket_no": ""}, {"ticket_no": "?"}, {"charge": ""}, {**SEAT, "product": ""}]
+)
 def test_rows_whose_charge_is_not_known_are_no_duplicates(judged: Judged, cells: dict[str, str]) -> None:
     found = judged(cells, cells)
     assert "duplicate_charge" not in found.codes(0) | found.codes(1)

@@ -102,7 +102,9 @@ def test_components_over_the_limit_are_over_it_though_each_is_not(judged: Judged
     assert found.codes() == {"amount_over_limit"}
 
 
-@pytest.mark.parametrize("part", ["fare", "change_fee", "airport_fee", "fuel_surcharge", "other_taxes", "refund_fee"])
+@pytest.mark.parametrize(
+    "part", ["fare", "change_fee", "airport_fee", "fuel_surcharge", "other_taxes", "refund_fee"]
+)
 def test_an_unreadable_component_is_told_alone_without_a_mismatch_that_follows_from_it(
     judged: Judged, part: str
 ) -> None:

@@ -28,7 +28,9 @@ def _header(found: Any, row: int = 0) -> list[str]:
     return [str(rows.text(name)[row]) for name in HEADER]
 
 
-def _books(good: dict[str, Any], *books: tuple[str, Sequence[dict[str, Any]], Sequence[Sequence[str]]]) -> list[Any]:
+def _books(
+    good: dict[str, Any], *books: tuple[str, Sequence[dict[str, Any]], Sequence[Sequence[str]]]
+) -> list[Any]:
     names = [column.name for column in COLUMNS]
     made = []
     for file, rows, buyers in books:
@@ -109,7 +111,9 @@ def test_a_row_without_a_known_buyer_must_be_complete_by_itself(judged: Judged) 
 def test_every_workbook_s_names_mean_its_own_buyers(judged: Judged, good: dict[str, Any]) -> None:
     other = ["ACME", "business", "ACME of another book", TAX, "", "x@example.com"]
     row = {"buyer": "ACME"}
-    books = _books(good, ("a.xlsx", [row], [ACME]), ("b.xlsx", [{**row, "ticket_no": "9990000000001"}], [other]))
+    books = _books(
+        good, ("a.xlsx", [row], [ACME]), ("b.xlsx", [{**row, "ticket_no": "9990000000001"}], [other])
+    )
     found = judged(table=assemble(books))
     assert [_header(found, row)[1] for row in (0, 1)] == ["ACME Travel Ltd", "ACME of another book"]
 
@@ -287,7 +291,16 @@ def test_a_valid_address_is_accepted_and_kept_as_it_is(judged: Judged, email: st
 
 
 @pytest.mark.parametrize(
-    "email", ["finance", "finance@", "@example.com", "a b@example.com", "a@example.com;b@example.com", "a@b..c", "a@example,com"]
+    "email",
+    [
+        "finance",
+        "finance@",
+        "@example.com",
+        "a b@example.com",
+        "a@example.com;b@example.com",
+        "a@b..c",
+        "a@example,com",
+    ],
 )
 def test_what_is_no_single_address_is_refused(judged: Judged, email: str) -> None:
     found = judged({"email": email})
@@ -338,7 +351,9 @@ def test_buyers_that_no_row_uses_are_nobody_s_finding(judged: Judged) -> None:
 
 def test_the_account_has_every_row_s_buyer_filled_in(judged: Judged) -> None:
     found = judged(
-        {**NOBODY, "buyer": "ACME", "amount": "?"}, {"ticket_no": "9990000000001"}, buyers=[HEADINGS, ACME, LI]
+        {**NOBODY, "buyer": "ACME", "amount": "?"},
+        {"ticket_no": "9990000000001"},
+        buyers=[HEADINGS, ACME, LI],
     )
     header = found.account().header
     assert set(header) == set(HEADER)

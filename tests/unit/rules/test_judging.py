@@ -57,9 +57,7 @@ def test_an_ineligible_row_tells_why_before_it_tells_what_it_waits_for(judged: J
 
 def test_one_row_s_finding_is_no_other_row_s(judged: Judged) -> None:
     tickets = [{"ticket_no": f"99900000000{n:02}"} for n in range(4)]
-    found = judged(
-        tickets[0], {**tickets[1], **NO_NAME}, {**tickets[2], **OPEN}, {**tickets[3], **TOO_MUCH}
-    )
+    found = judged(tickets[0], {**tickets[1], **NO_NAME}, {**tickets[2], **OPEN}, {**tickets[3], **TOO_MUCH})
     assert found.statuses == ["ready", "invalid", "waiting", "ineligible"]
     assert [found.codes(row) for row in range(4)] == [
         set(),
@@ -107,7 +105,9 @@ def test_each_charge_goes_by_its_ticket_s_status(judged: Judged, cells: dict[str
     assert judged(cells).statuses == [status]
 
 
-@pytest.mark.parametrize("column", ["ticket_no", "passenger_name", "charge", "market", "ticket_status", "amount"])
+@pytest.mark.parametrize(
+    "column", ["ticket_no", "passenger_name", "charge", "market", "ticket_status", "amount"]
+)
 def test_what_every_row_needs_is_asked_for_by_name(judged: Judged, column: str) -> None:
     found = judged({column: ""})
     assert found.statuses == ["invalid"]
@@ -138,7 +138,9 @@ def test_a_cell_that_can_t_be_read_is_one_finding_and_not_also_a_missing_value(
     assert found.found() == {(code, column)}
 
 
-def test_an_unreadable_cell_of_a_column_that_the_charge_does_not_need_is_still_invalid(judged: Judged) -> None:
+def test_an_unreadable_cell_of_a_column_that_the_charge_does_not_need_is_still_invalid(
+    judged: Judged,
+) -> None:
     assert judged({"purchased_on": "yesterday"}).statuses == ["invalid"]
 
 

@@ -1,0 +1,172 @@
+"""The result workbook's sheets: names, headings, values and looks."""
+
+import datetime
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from pipeline.account import Account
+from pipeline.columns import COLUMN, LANGS, RESULT_COLUMNS, RESULT_SHEETS, Lang
+from pipeline.reasons import STATUS
+from pipeline.results import sheets
+from pipeline.results.workbook import write_workbook
+
+Made = Callable[..., Account]
+
+
+def records(path: Path, sheet: str) -> list[dict[str, Any]]:
+    rows = list(openpyxl.load_workbook(path)[sheet].iter_rows(values_only=True))
+    return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+
+
+def test_sheets_and_their_order_are_the_contracts(mixed: Account, mixed_zh: Account, tmp_path: Path) -> None:
+    for account in (mixed, mixed_zh):
+        path = write_workbook(account, tmp_path / f"{account.lang}.xlsx")
+        assert tuple(openpyxl.load_workbook(path).sheetnames) == RESULT_SHEETS
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_headings_are_in_the_workbooks_language(
+    lang: Lang, sample: Callable[[Lang], Account], tmp_path: Path
+) -> None:
+    path = write_workbook(sample(lang), tmp_path / "r.xlsx")
+    words = {name: name if lang == "en" else zh for name, zh in RESULT_COLUMNS.items()}
+    words |= {name: column.heading(lang) for name, column in COLUMN.items()}
+    failures = [words[name] for name in ("status", "reason", "what_to_do", *COLUMN)]
+    extras = ["cost_centre", "booking_ref"] if lang == "en" else ["成本中心", "订单号"]
+    origin = [words[name] for name in ("file", "sheet", "row")]
+    book = openpyxl.load_workbook(path)
+    assert [cell.value for cell in book["Failures"][1]] == [*failures, *extras, *origin]
+    assert [cell.value for cell in book["Rows"][1]][:7] == [
+        words[name] for name in ("file", "sheet", "row", "status", "number", "reason", "request")
+    ]
+    unknown = [cell.value for cell in book["Unknown"][1]]
+    assert unknown[:3] == [words[name] for name in ("ledger", "request", "attempt")]
+    assert unknown[-4:] == [words[name] for name in ("resolution", "number", "resolved_by", "evidence")]
+
+
+def test_itineraries_have_one_row_a_ticket(mixed: Account, tmp_path: Path) -> None:
+    (row,) = records(write_workbook(mixed, tmp_path / "r.xlsx"), "Itineraries")
+    assert row == {
+        "ticket_no": "9991234567890", "status": "issued", "number": "00012345678901234567",
+        "passenger_name": "ITIN/ONE", "header_name": "Buyer 0", "email": "a@example.com", "amount": 1000.5,
+        "currency": "CNY", "market": "domestic", "request": mixed.requests[0].request.request_id, "attempt": 1,
+        "trace_id": "t-0", "reason": None,
+    }  # fmt: skip
+
+
+def test_invoices_have_one_row_a_request_whatever_became_of_it(mixed: Account, tmp_path: Path) -> None:
+    rows = records(write_workbook(mixed, tmp_path / "r.xlsx"), "Invoices")
+    assert [row["status"] for row in rows] == ["rejected", "unknown", "not_sent"]
+    assert rows[0]["reason"] == "The carrier refused it: tax number [carrier_rejected]"
+    assert (rows[0]["tickets"], rows[0]["charges"], rows[0]["tax_no"]) == (
+        "9991234567891",
+        1,
+        "91110000600037341L",
+    )
+
+
+def test_a_long_ticket_list_is_bounded_and_says_so(made: Made, tmp_path: Path) -> None:
+    account = made(*({"ticket_no": f"99912345678{n:02d}", "amount": 1} for n in range(40)))
+    (row,) = records(write_workbook(account, tmp_path / "r.xlsx"), "Invoices")
+    assert row["charges"] == 40
+    assert row["attempt"] is None
+    assert row["status"] == "ready"
+    assert row["tickets"].endswith(" … and 10 more")
+    assert len(row["tickets"].split(", ")) == 30
+
+
+def test_unknown_has_one_line_a_request_and_asks_the_same_in_both_languages(
+    mixed: Account, mixed_zh: Account, tmp_path: Path
+) -> None:
+    for account in (mixed, mixed_zh):
+        path = write_workbook(account, tmp_path / f"{account.lang}.xlsx")
+        sheet = openpyxl.load_workbook(path)["Unknown"]
+        assert sheet.max_row == 2
+        (check,) = sheet.data_validations.dataValidation
+        at = [cell.value for cell in sheet[1]].index("resolution" if account.lang == "en" else "处理结果") + 1
+        assert check.formula1 == '"issued,not issued"'
+        assert str(check.sqref) == sheet.cell(2, at).coordinate
+        assert [sheet.cell(2, at + step).value for step in range(4)] == [None] * 4
+    row = records(tmp_path / "en.xlsx", "Unknown")[0]
+    assert (row["ledger"], row["request"], row["attempt"]) == ("L-1", mixed.doubts[0].request_id, 1)
+    assert row["tickets"] == "9991234567892 ticket_fare 1000.50"
+    assert row["amount"] == 1000.5
+
+
+def test_rows_holds_every_input_row_in_its_order_as_it_was_read(mixed: Account, tmp_path: Path) -> None:
+    rows = records(write_workbook(mixed, tmp_path / "r.xlsx"), "Rows")
+    assert [row["row"] for row in rows] == [2, 3, 4, 5, 6]
+    assert [row["status"] for row in rows] == ["issued", "rejected", "unknown", "not_sent", "invalid"]
+    assert [row["amount"] for row in rows] == [1000.5] * 4 + ["abc"]
+    assert rows[0]["flight_date"] == datetime.datetime(2026, 10, 1)  # noqa: DTZ001 - a cell has no time zone
+    assert rows[0]["file"] == "tickets.xlsx"
+    assert rows[4]["header_name"] is None
+    assert "[bad_amount]" in rows[4]["reason"]
+
+
+def test_dates_and_money_are_formatted_as_such_and_identifiers_are_text(made: Made, tmp_path: Path) -> None:
+    account = made({"ticket_no": 9991234567890, "tax_no": 12345.0, "header_name": "X"}, {"amount": 12.345})
+    sheet = openpyxl.load_workbook(write_workbook(account, tmp_path / "r.xlsx"))["Rows"]
+    at = {cell.value: cell.column for cell in sheet[1]}
+    assert sheet.cell(2, at["flight_date"]).number_format == "yyyy-mm-dd"
+    assert sheet.cell(2, at["amount"]).number_format == "#,##0.00"
+    assert sheet.cell(3, at["amount"]).number_format == "General"  # so that 12.345 does not pass for 12.35
+    assert sheet.cell(2, at["ticket_no"]).value == "9991234567890"
+    assert sheet.cell(2, at["tax_no"]).value == "12345"
+    assert sheet.cell(2, at["ticket_no"]).number_format == "@"
+
+
+def test_empty_sheets_have_their_headings(made: Made, tmp_path: Path) -> None:
+    account = made({}, command="check")
+    book = openpyxl.load_workbook(write_workbook(account, tmp_path / "r.xlsx"))
+    for name in ("Itineraries", "Failures", "Unknown"):
+        assert book[name].max_row == 1
+        assert book[name].max_column > 10
+
+
+def test_every_sheet_of_rows_can_be_filtered_scrolled_and_printed(mixed: Account, tmp_path: Path) -> None:
+    book = openpyxl.load_workbook(write_workbook(mixed, tmp_path / "r.xlsx"))
+    for name in RESULT_SHEETS[1:]:
+        sheet = book[name]
+        assert sheet.freeze_panes == "B2"
+        assert sheet.auto_filter.ref == sheet.dimensions
+        assert sheet.print_title_rows == "$1:$1"
+        assert (sheet.page_setup.orientation, sheet.page_setup.fitToHeight) == ("landscape", 0)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_a_status_has_its_word_and_its_colour(
+    lang: Lang, mixed: Account, mixed_zh: Account, tmp_path: Path
+) -> None:
+    sheet = openpyxl.load_workbook(write_workbook(mixed if lang == "en" else mixed_zh, tmp_path / "r.xlsx"))[
+        "Rows"
+    ]
+    cells = [sheet.cell(row, 4) for row in range(2, 7)]
+    names = ["issued", "rejected", "unknown", "not_sent", "invalid"]
+    assert [cell.value for cell in cells] == [STATUS[name].word(lang) for name in names]
+    colours = [cell.fill.fgColor.rgb for cell in cells]
+    assert colours[1] == colours[2] == colours[4]
+    assert len(set(colours)) == 3
+
+
+def test_a_full_sheet_goes_on_in_another(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sheets, "ROOM", 2)
+    rows = [{"ticket_no": f"999123456789{n}", "passenger_name": None if n < 4 else "X"} for n in range(5)]
+    path = write_workbook(made(*rows), tmp_path / "r.xlsx")
+    names = openpyxl.load_workbook(path).sheetnames
+    assert names == [
+        "Summary",
+        "Invoices",
+        "Itineraries",
+        "Failures",
+        "Failures 2",
+        "Unknown",
+        "Rows",
+        "Rows 2",
+        "Rows 3",
+    ]
+    assert [row["row"] for name in names[6:] for row in records(path, name)] == [2, 3, 4, 5, 6]

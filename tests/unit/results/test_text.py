@@ -1,0 +1,38 @@
+"""The last lines on the terminal."""
+
+import dataclasses
+from collections.abc import Callable
+
+from pipeline.account import Account
+from pipeline.columns import Lang
+from pipeline.results.text import summary_lines
+
+
+def test_counts_money_and_reasons(mixed: Account) -> None:
+    lines = summary_lines(mixed)
+    assert lines[0] == "5 rows, judged on 2026-11-20"
+    assert lines[1].split() == ["issued", "1", "CNY", "1,000.50"]
+    assert any(line.startswith("  1 × bad_amount: “abc” in amount is not") for line in lines)
+    assert lines[-1].startswith("1 request with an unknown outcome")
+
+
+def test_the_commonest_reasons_come_first(sample: Callable[[Lang], Account]) -> None:
+    lines = [line for line in summary_lines(sample("en")) if " × " in line]
+    counts = [int(line.split()[0]) for line in lines]
+    assert counts == sorted(counts, reverse=True)
+    assert len(counts) <= 8
+
+
+def test_in_chinese(mixed_zh: Account) -> None:
+    lines = summary_lines(dataclasses.replace(mixed_zh, stopped="网络中断。"))
+    assert lines[0] == "5 行，判定日 2026-11-20"
+    assert lines[1].split() == ["已开具", "1", "CNY", "1,000.50"]
+    assert lines[-1] == "运行提前停止：网络中断。重新运行同一命令是安全的。"
+
+
+def test_a_cell_can_not_drive_the_terminal(mixed: Account) -> None:
+    reason = dataclasses.replace(mixed.rows[4].reasons[0], message="\x1b[31mred\x07\nline")
+    account = dataclasses.replace(
+        mixed, rows=(dataclasses.replace(mixed.rows[4], reasons=(reason,)),), stopped="\x1b]0;x\x07"
+    )
+    assert not any(character < " " for line in summary_lines(account) for character in line)

@@ -1,0 +1,481 @@
+"""Settings: every key of the contract, everything else refused by its full name; the two secrets."""
+
+import datetime
+import json
+import os
+import subprocess
+import sys
+import traceback
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from pipeline.errors import InputProblem
+from pipeline.profile import Profile
+from pipeline.settings import Secrets, is_loopback, load_profile, load_secrets
+
+REPOSITORY = Path(__file__).parent.parent.parent
+
+#: interface.md, "Carrier profile": its defaults, section by section. Amounts in minor units.
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "carrier": {
+        "base_url": "http://127.0.0.1:8080",
+        "agency": "DEMO",
+        "time_zone": "Asia/Shanghai",
+        "ticket_prefixes": (),
+        "ticket_no_hyphen": False,
+        "currency": "CNY",
+        "proxy": "",
+        "ca_file": "",
+    },
+    "codes": {
+        "fee_type": {"ticket_fare": "", "refund": "REFUND_FEE", "ancillary": ""},
+        "product_type": {
+            "flight": "Flight",
+            "baggage": "",
+            "seat": "",
+            "upgrade": "",
+            "meal": "",
+            "lounge": "",
+        },
+        "header_type": {"business": "BUSINESS", "individual": ""},
+    },
+    "limits": {
+        "domestic_invoice_max": 1_000_000,
+        "international_invoice_max": 10_000_000,
+        "max_charges_per_invoice": 0,
+    },
+    "required": {"invoice": (), "itinerary": ()},
+    "submission": {
+        "concurrency": 16,
+        "rate_per_second": 0,
+        "connect_timeout_seconds": 10,
+        "response_timeout_seconds": 60,
+        "keepalive_seconds": 2,
+    },
+    "answers": {
+        "not_processed_http": (429,),
+        "not_processed_codes": (),
+        "rejected_codes": (),
+        "key_refused_codes": (401, 403),
+    },
+    "reconcile": {"settle_after_hours": None},
+}
+
+#: Every key with a value other than its default: as written in TOML, and as it is then.
+KEYS: list[tuple[str, str, str, Any]] = [
+    ("carrier", "base_url", '"https://carrier.example/api/"', "https://carrier.example/api"),
+    ("carrier", "agency", '"ACME"', "ACME"),
+    ("carrier", "time_zone", '"Europe/Berlin"', "Europe/Berlin"),
+    ("carrier", "ticket_prefixes", '["999", "784"]', ("999", "784")),
+    ("carrier", "ticket_no_hyphen", "true", True),
+    ("carrier", "currency", '"EUR"', "EUR"),
+    ("carrier", "proxy", '"http://proxy.office:3128"', "http://proxy.office:3128"),
+    ("limits", "domestic_invoice_max", '"5000.50"', 500_050),
+    ("limits", "international_invoice_max", "200000", 20_000_000),
+    ("limits", "max_charges_per_invoice", "50", 50),
+    ("required", "invoice", '["phone", "email"]', ("phone", "email")),
+    ("required", "itinerary", '["phone"]', ("phone",)),
+    ("submission", "concurrency", "4", 4),
+    ("submission", "rate_per_second", "2.5", 2.5),
+    ("submission", "connect_timeout_seconds", "3", 3),
+    ("submission", "response_timeout_seconds", "120", 120),
+    ("submission", "keepalive_seconds", "0", 0),
+    ("answers", "not_processed_http", "[429, 503]", (429, 503)),
+    ("answers", "not_processed_codes", "[5001]", (5001,)),
+    ("answers", "rejected_codes", "[4001, -1]", (4001, -1)),
+    ("answers", "key_refused_codes", "[401]", (401,)),
+    ("reconcile", "settle_after_hours", "48", 48),
+]
+CODES = [(section, name) for section, names in DEFAULTS["codes"].items() for name in names]
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Callable[[str], Profile]:
+    path = tmp_path / "carrier.toml"
+
+    def load(text: str) -> Profile:
+        path.write_text(text, encoding="utf-8")
+        return load_profile(path)
+
+    return load
+
+
+def _refused(load: Callable[[str], Profile], text: str, *named: str) -> str:
+    with pytest.raises(InputProblem) as problem:
+        load(text)
+    said = str(problem.value)
+    assert problem.value.exit_code == 2
+    assert "carrier.toml" in said
+    assert "\n" not in said
+    for name in named:
+        assert name in said
+    return said
+
+
+def _as_dict(profile: Profile) -> dict[str, dict[str, Any]]:
+    return {section: vars(getattr(profile, section)) for section in DEFAULTS}
+
+
+# --- the profile ---------------------------------------------------------------------------------
+
+
+def test_the_defaults_are_the_contract_s(load: Callable[[str], Profile]) -> None:
+    assert _as_dict(Profile()) == DEFAULTS
+    assert load_profile(None) == load("") == load("# nothing yet\n[carrier]\n[codes.fee_type]") == Profile()
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "written", "value"), KEYS, ids=[f"{s}.{k}" for s, k, _, _ in KEYS]
+)
+def test_every_key_is_taken_and_changes_nothing_else(
+    load: Callable[[str], Profile], section: str, key: str, written: str, value: Any
+) -> None:
+    expected = {**DEFAULTS, section: {**DEFAULTS[section], key: value}}
+    assert _as_dict(load(f"[{section}]\n{key} = {written}")) == expected
+
+
+@pytest.mark.parametrize(("section", "name"), CODES)
+def test_every_code_is_taken_and_the_others_keep_the_interface_s_own(
+    load: Callable[[str], Profile], section: str, name: str
+) -> None:
+    profile = load(f'[codes.{section}]\n{name} = "X1"')
+    expected = {**DEFAULTS["codes"], section: {**DEFAULTS["codes"][section], name: "X1"}}
+    assert _as_dict(profile) == {**DEFAULTS, "codes": expected}
+
+
+def test_these_are_all_keys_there_are() -> None:
+    named = {(section, key) for section, key, _, _ in KEYS} | {("carrier", "ca_file")}
+    assert named == {
+        (section, key) for section, keys in DEFAULTS.items() if section != "codes" for key in keys
+    }
+
+
+def test_a_ca_file_must_exist(load: Callable[[str], Profile], tmp_path: Path) -> None:
+    bundle = tmp_path / "office.pem"
+    text = f"[carrier]\nca_file = {json.dumps(str(bundle))}"
+    assert "office.pem" in _refused(load, text, "[carrier].ca_file")
+    bundle.write_text("x")
+    assert load(text).carrier.ca_file == str(bundle)
+
+
+def test_a_profile_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "carrier.toml"
+    path.write_text('[carrier]\nagency = "代理"', encoding="utf-8-sig")
+    assert load_profile(path).carrier.agency == "代理"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("agency = 'x'", "agency"),
+        ("[carier]", "carier"),
+        ("[carrier]\nbase_ur = 'http://localhost'", "[carrier].base_ur"),
+        ("[carrier]\nAPIKEY = 'x'", "[carrier].APIKEY"),
+        ("[codes.fee_typ]", "[codes].fee_typ"),
+        ("[codes.fee_type]\nfare = 'x'", "[codes.fee_type].fare"),
+        ("[codes.product_type]\nticket = 'x'", "[codes.product_type].ticket"),
+        ("[codes.header_type]\ncompany = 'x'", "[codes.header_type].company"),
+        ("[limits]\ncurrency = 'x'", "[limits].currency"),
+        ("[required]\nboth = []", "[required].both"),
+        ("[submission]\nretries = 3", "[submission].retries"),
+        ("[answers]\nrejected_http = [400]", "[answers].rejected_http"),
+        ("[reconcile]\nsettle_after_days = 2", "[reconcile].settle_after_days"),
+        ("[carrier.base]\nurl = 'x'", "[carrier].base"),
+    ],
+)
+def test_an_unknown_key_is_refused_by_its_full_name(
+    load: Callable[[str], Profile], text: str, named: str
+) -> None:
+    assert "known" in _refused(load, text, named)
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "written"),
+    [
+        ("carrier", "base_url", "1"),
+        ("carrier", "base_url", '""'),
+        ("carrier", "base_url", '"carrier.example"'),
+        ("carrier", "base_url", '"ftp://carrier.example"'),
+        ("carrier", "base_url", '"https://"'),
+        ("carrier", "base_url", '"https://carrier.example:99999"'),
+        ("carrier", "base_url", '"https://user:secret@carrier.example"'),
+        ("carrier", "base_url", '"https://carrier.example/?key=1"'),
+        ("carrier", "base_url", '"https://carrier.example/#a"'),
+        ("carrier", "base_url", '"https://carrier.example\\n"'),
+        ("carrier", "agency", '" "'),
+        ("carrier", "agency", "7"),
+        ("carrier", "agency", '"A\\r\\nX-Other: 1"'),
+        ("carrier", "time_zone", '"Beijing"'),
+        ("carrier", "time_zone", '"../../etc/passwd"'),
+        ("carrier", "time_zone", "8"),
+        ("carrier", "ticket_prefixes", '"999"'),
+        ("carrier", "ticket_prefixes", "[999]"),
+        ("carrier", "ticket_prefixes", '["99"]'),
+        ("carrier", "ticket_prefixes", '["９９９"]'),
+        ("carrier", "ticket_no_hyphen", '"true"'),
+        ("carrier", "ticket_no_hyphen", "1"),
+        ("carrier", "currency", '""'),
+        ("carrier", "proxy", '"socks5://proxy:1080"'),
+        ("carrier", "proxy", '"proxy:3128"'),
+        ("carrier", "ca_file", '"nowhere.pem"'),
+        ("codes.fee_type", "refund", "1"),
+        ("codes.fee_type", "refund", '"A\\u0000"'),
+        ("codes.header_type", "business", "true"),
+        ("limits", "domestic_invoice_max", '"ten"'),
+        ("limits", "domestic_invoice_max", '"0"'),
+        ("limits", "domestic_invoice_max", '"-1"'),
+        ("limits", "domestic_invoice_max", '"1.005"'),
+        ("limits", "domestic_invoice_max", '"NaN"'),
+        ("limits", "domestic_invoice_max", '"Infinity"'),
+        ("limits", "domestic_invoice_max", '"1,000"'),
+        ("limits", "domestic_invoice_max", "true"),
+        ("limits", "international_invoice_max", "[]"),
+        ("limits", "max_charges_per_invoice", "-1"),
+        ("limits", "max_charges_per_invoice", "1.5"),
+        ("limits", "max_charges_per_invoice", "true"),
+        ("required", "invoice", '"phone"'),
+        ("required", "invoice", '["fax"]'),
+        ("required", "itinerary", "[1]"),
+        ("submission", "concurrency", "0"),
+        ("submission", "concurrency", "1001"),
+        ("submission", "concurrency", "4.0"),
+        ("submission", "rate_per_second", "-1"),
+        ("submission", "rate_per_second", "nan"),
+        ("submission", "rate_per_second", "inf"),
+        ("submission", "connect_timeout_seconds", "0"),
+        ("submission", "response_timeout_seconds", '"60"'),
+        ("submission", "response_timeout_seconds", "true"),
+        ("submission", "keepalive_seconds", "-1"),
+        ("answers", "not_processed_http", "429"),
+        ("answers", "not_processed_http", "[200]"),
+        ("answers", "not_processed_http", "[600]"),
+        ("answers", "not_processed_codes", '["5001"]'),
+        ("answers", "rejected_codes", "[true]"),
+        ("answers", "key_refused_codes", "[4.5]"),
+        ("reconcile", "settle_after_hours", '"48"'),
+        ("reconcile", "settle_after_hours", "-1"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_its_key(
+    load: Callable[[str], Profile], section: str, key: str, written: str
+) -> None:
+    _refused(load, f"[{section}]\n{key} = {written}", f"[{section}].{key} ")
+
+
+def test_a_section_must_be_a_section(load: Callable[[str], Profile]) -> None:
+    for text in ("carrier = 1", "[[carrier]]", "codes = []", "[codes]\nfee_type = 'x'"):
+        _refused(load, text, "must be a section")
+
+
+@pytest.mark.parametrize(
+    "text", ["[carrier", "agency = ", "[carrier]\n[carrier]", "= 1", "[carrier]\nagency = 'a' 'b'"]
+)
+def test_a_file_that_is_no_toml_is_told_with_the_place(load: Callable[[str], Profile], text: str) -> None:
+    _refused(load, text, "not valid TOML", "(at ")
+
+
+def test_a_profile_that_can_t_be_read_is_told_by_its_path(tmp_path: Path) -> None:
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(b"\xff\xfe[\x00")
+    for path in (tmp_path / "missing.toml", tmp_path, binary):
+        with pytest.raises(InputProblem) as problem:
+            load_profile(path)
+        assert str(path) in str(problem.value)
+        assert "\n" not in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:8080",
+        "http://127.8.9.1",
+        "http://localhost:1",
+        "http://[::1]:8080/x",
+        "https://carrier.example",
+    ],
+)
+def test_loopback_may_be_plain_and_anything_may_be_https(load: Callable[[str], Profile], url: str) -> None:
+    assert load(f'[carrier]\nbase_url = "{url}"').carrier.base_url == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://carrier.example",
+        "HTTP://carrier.example",
+        "http://10.0.0.1",
+        "http://0.0.0.0",
+        "http://127.0.0.1.carrier.example",
+        "http://localhost.carrier.example",
+        "http://[2001:db8::1]",
+        "http://128.0.0.1",
+    ],
+)
+def test_plain_http_to_anywhere_else_is_refused(load: Callable[[str], Profile], url: str) -> None:
+    assert not is_loopback(url)
+    _refused(load, f'[carrier]\nbase_url = "{url}"', "[carrier].base_url", "https")
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("rejected_codes = [5]\nnot_processed_codes = [5]", ["5", "rejected_codes", "not_processed_codes"]),
+        ("rejected_codes = [401]", ["401", "key_refused_codes"]),
+        ("not_processed_codes = [403]", ["403", "key_refused_codes"]),
+        ("rejected_codes = [200]", ["200", "success"]),
+        ("not_processed_codes = [200]", ["200", "success"]),
+        ("key_refused_codes = [200]", ["200", "success"]),
+        ("not_processed_http = [401]", ["401", "key_refused_codes"]),
+        ("key_refused_codes = [429]", ["429", "not_processed_http"]),
+    ],
+)
+def test_an_answer_can_t_mean_two_things(load: Callable[[str], Profile], text: str, named: list[str]) -> None:
+    _refused(load, f"[answers]\n{text}", "[answers].", *named)
+
+
+@pytest.mark.xfail(reason="defect: a time zone with a space at an end passes and fails the run later")
+def test_a_time_zone_is_taken_as_it_was_checked(load: Callable[[str], Profile]) -> None:
+    zone = load('[carrier]\ntime_zone = " Asia/Shanghai "').carrier.time_zone
+    assert zone == "Asia/Shanghai"
+
+
+@pytest.mark.xfail(reason="defect: blanks count as a code and would be sent")
+def test_a_code_of_blanks_is_no_code(load: Callable[[str], Profile]) -> None:
+    try:
+        profile = load('[codes.fee_type]\nticket_fare = " "')
+    except InputProblem:
+        return
+    assert profile.wire("ticket_fare", "flight") is None
+
+
+@pytest.mark.xfail(reason="defect: decimal.Overflow, OSError and line breaks pass through", strict=False)
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[limits]\ndomestic_invoice_max = "9e999999"',
+        f'[carrier]\nca_file = "{"a" * 5000}"',
+        '"a\\nb" = 1',
+    ],
+)
+def test_an_absurd_value_is_refused_in_one_line_like_any_other(
+    load: Callable[[str], Profile], text: str
+) -> None:
+    _refused(load, text)
+
+
+# --- the carrier's day ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("machine", ["America/Los_Angeles", "Etc/GMT+12", "UTC"])
+@pytest.mark.parametrize("carrier", ["Pacific/Kiritimati", "Asia/Shanghai", "Etc/GMT+12"])
+def test_today_is_the_carrier_s_day_whatever_the_machine_s_clock_shows(machine: str, carrier: str) -> None:
+    # Kiritimati and Etc/GMT+12 lie 26 hours apart: their days differ at every moment.
+    script = (
+        "from pipeline.job import today; from pipeline.profile import Carrier, Profile;"
+        f"print(today(Profile(carrier=Carrier(time_zone={carrier!r}))))"
+    )
+    before = datetime.datetime.now(ZoneInfo(carrier)).date()
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "TZ": machine, "PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    after = datetime.datetime.now(ZoneInfo(carrier)).date()
+    assert before <= datetime.date.fromisoformat(done.stdout.strip()) <= after
+
+
+# --- secrets -------------------------------------------------------------------------------------
+
+KEYS_SET = {"VOUCHER_API_KEY": "api-s3cret", "VOUCHER_ENCRYPTION_KEY": "enc-s3cret 密钥"}
+
+
+@pytest.fixture
+def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
+    """A system keyring that holds what a test puts into it; this machine's own is never asked."""
+    stored: dict[tuple[str, str], str] = {}
+
+    class KeyringError(Exception):
+        pass
+
+    def get_password(service: str, user: str) -> str | None:
+        if stored.get((service, user)) == "locked":
+            raise KeyringError
+        return stored.get((service, user))
+
+    errors = types.SimpleNamespace(KeyringError=KeyringError)
+    fake = types.SimpleNamespace(get_password=get_password, errors=errors)
+    monkeypatch.setitem(sys.modules, "keyring", fake)
+    monkeypatch.setitem(sys.modules, "keyring.errors", errors)
+    return stored
+
+
+@pytest.fixture
+def no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)
+
+
+@pytest.mark.usefixtures("no_keyring")
+def test_the_secrets_come_from_the_environment_as_they_are() -> None:
+    secrets = load_secrets(KEYS_SET)
+    assert (secrets.api_key, secrets.encryption_key) == ("api-s3cret", "enc-s3cret 密钥")
+
+
+@pytest.mark.usefixtures("no_keyring")
+@pytest.mark.parametrize("lacking", [["VOUCHER_API_KEY"], ["VOUCHER_ENCRYPTION_KEY"], list(KEYS_SET)])
+@pytest.mark.parametrize("empty", [True, False])
+def test_a_missing_or_empty_secret_is_asked_for_by_name(lacking: list[str], empty: bool) -> None:
+    given = {name: value for name, value in KEYS_SET.items() if name not in lacking}
+    with pytest.raises(InputProblem) as problem:
+        load_secrets({**given, **(dict.fromkeys(lacking, "") if empty else {})})
+    said = str(problem.value)
+    assert {name for name in KEYS_SET if name in said} == set(lacking)
+    assert "s3cret" not in said
+    assert problem.value.exit_code == 2
+
+
+def test_the_keyring_gives_what_the_environment_does_not(keyring: dict[tuple[str, str], str]) -> None:
+    keyring["voucher-pipeline", "VOUCHER_API_KEY"] = "from-keyring"
+    keyring["voucher-pipeline", "VOUCHER_ENCRYPTION_KEY"] = "not-asked"
+    secrets = load_secrets({"VOUCHER_ENCRYPTION_KEY": "from-environment"})
+    assert (secrets.api_key, secrets.encryption_key) == ("from-keyring", "from-environment")
+
+
+def test_a_keyring_that_is_locked_is_like_none(keyring: dict[tuple[str, str], str]) -> None:
+    keyring["voucher-pipeline", "VOUCHER_API_KEY"] = "locked"
+    with pytest.raises(InputProblem, match="VOUCHER_API_KEY"):
+        load_secrets({"VOUCHER_ENCRYPTION_KEY": "x"})
+
+
+@pytest.mark.usefixtures("no_keyring")
+@pytest.mark.parametrize(
+    "key",
+    ["s3cret\n", "s3cret\r\nX-Other: 1", " s3cret", "s3cret ", "\ts3cret", "s3\x00cret", "密钥s3cret", "   "],
+)
+def test_a_key_that_can_t_be_sent_in_a_header_is_refused_without_being_shown(key: str) -> None:
+    with pytest.raises(InputProblem) as problem:
+        load_secrets({**KEYS_SET, "VOUCHER_API_KEY": key})
+    assert "VOUCHER_API_KEY" in str(problem.value)
+    assert "s3" not in "".join(traceback.format_exception(problem.value))
+
+
+@pytest.mark.usefixtures("no_keyring")
+@pytest.mark.xfail(
+    reason="defect: an encryption key with a line break or a stray byte passes and spoils every request"
+)
+@pytest.mark.parametrize("key", ["enc-s3cret\n", "enc\udcff"])
+def test_an_encryption_key_that_can_t_be_meant_is_refused(key: str) -> None:
+    with pytest.raises(InputProblem, match="VOUCHER_ENCRYPTION_KEY"):
+        load_secrets({**KEYS_SET, "VOUCHER_ENCRYPTION_KEY": key})
+
+
+def test_the_secrets_are_in_no_repr() -> None:
+    secrets = Secrets("api-s3cret", "enc-s3cret")
+    for text in (repr(secrets), str(secrets), f"{secrets}", repr({"x": [secrets]})):
+        assert "s3cret" not in text

@@ -90,8 +90,8 @@ WORDS: dict[Lang, Words] = {
             "issued_amount": "Amount issued",
             "ready_rows": "Ready",
             "ready_amount": "Amount ready",
-            "open_rows": "Not issued",
-            "open_amount": "Amount not issued",
+            "open_rows": "Remaining",
+            "open_amount": "Amount remaining",
         },
         meanings={
             "ready": "would be sent; nothing was sent yet",
@@ -161,8 +161,8 @@ WORDS: dict[Lang, Words] = {
             "issued_amount": "已开具金额",
             "ready_rows": "可开具",
             "ready_amount": "可开具金额",
-            "open_rows": "未开具",
-            "open_amount": "未开具金额",
+            "open_rows": "其余",
+            "open_amount": "其余金额",
         },
         meanings={
             "ready": "可以发送；目前尚未发送",

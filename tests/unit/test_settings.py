@@ -353,7 +353,7 @@ def test_a_code_of_blanks_is_no_code(load: Callable[[str], Profile]) -> None:
     assert profile.wire("ticket_fare", "flight") is None
 
 
-@pytest.mark.xfail(reason="defect: decimal.Overflow, OSError and line breaks pass through", strict=False)
+@pytest.mark.xfail(reason="defect: decimal.Overflow, OSError and line breaks pass through")
 @pytest.mark.parametrize(
     "text",
     [

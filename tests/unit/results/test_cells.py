@@ -10,6 +10,7 @@ import pytest
 from python_calamine import CalamineWorkbook
 
 from pipeline.account import Account
+from pipeline.results.cells import text_tail
 from pipeline.results.workbook import write_workbook
 
 Made = Callable[..., Account]
@@ -18,6 +19,13 @@ Made = Callable[..., Account]
 def records(path: Path, sheet: str) -> list[dict[str, Any]]:
     rows = list(openpyxl.load_workbook(path)[sheet].iter_rows(values_only=True))
     return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+
+
+@pytest.mark.parametrize("text", [" x", "x ", "x\n"])
+def test_spaces_at_the_ends_are_kept(text: str) -> None:
+    # Spreadsheet programs drop them without the mark; the libraries that read here do not.
+    assert 'xml:space="preserve"' in text_tail(text, 0)
+    assert "preserve" not in text_tail("x y", 0)
 
 
 @pytest.mark.parametrize(

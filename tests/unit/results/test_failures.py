@@ -83,6 +83,22 @@ def test_buyer_columns_are_filled_in_only_where_they_are_blank(made: Made, tmp_p
     }
 
 
+def test_what_a_buyer_cell_holds_is_not_replaced_even_where_it_can_not_be_read(
+    made: Made, tmp_path: Path
+) -> None:
+    (row,) = failures(write_workbook(made({"header_type": "corp", "tax_no": "9111-x"}), tmp_path / "r.xlsx"))
+    assert (row["header_type"], row["tax_no"], row["header_name"]) == ("corp", "9111-x", "ACME Travel")
+
+
+def test_what_is_filled_in_is_in_the_workbooks_language(mixed_zh: Account, tmp_path: Path) -> None:
+    rows = failures(write_workbook(mixed_zh, tmp_path / "r.xlsx"))
+    assert [row["抬头类型"] for row in rows] == [
+        "business",
+        "business",
+        "企业",
+    ]  # the last from the Buyers sheet
+
+
 def test_an_unknown_buyer_can_be_put_right_in_place(made: Made, tmp_path: Path) -> None:
     path = write_workbook(made({"buyer": "Nobody"}), tmp_path / "r.result.xlsx")
     book = openpyxl.load_workbook(path)

@@ -373,3 +373,14 @@ def test_the_table_keeps_buyers_as_text_with_their_workbook(table_of: Callable[.
             "tax_no": "110108600037341", "phone": "13800138000", "email": "",
         }
     ]  # fmt: skip
+
+
+@pytest.mark.xfail(reason="defect: of two different buyers with one name the first is taken without a word")
+def test_a_name_that_two_different_buyers_have_means_neither(judged: Judged) -> None:
+    found = judged({**NOBODY, "buyer": "ACME"}, buyers=[HEADINGS, ACME, ["acme", *LI[1:]]])
+    assert found.statuses == ["invalid"]
+
+
+def test_a_buyer_that_stands_twice_alike_is_one(judged: Judged) -> None:
+    found = judged({**NOBODY, "buyer": "ACME"}, buyers=[HEADINGS, ACME, ACME])
+    assert found.statuses == ["ready"]

@@ -127,13 +127,14 @@ REASONS = (
     ),
     Reason(
         "amount_mismatch", "invalid",
-        "amount is {seen}, but its components add up to {sum}.", "金额为 {seen}，但各分项合计为 {sum}。",
+        "{column} is {seen}, but its components add up to {sum}.", "{column}为 {seen}，但各分项合计为 {sum}。",
         "Correct the amount or its components, or leave the amount blank.", "请更正金额或分项，或将金额留空。",
     ),
     Reason(
         "unknown_buyer", "invalid",
         "There is no buyer called “{seen}” in the Buyers sheet.", "购买方信息表中没有“{seen}”。",
-        "Correct the name, or add the buyer to the Buyers sheet.", "请更正名称，或在购买方信息表中添加该购买方。",
+        "Correct the name where the Buyers sheet stands beside it (or give it with --buyers), or fill in the buyer's own columns.",
+        "请在带有购买方信息表的工作簿中更正名称（或用 --buyers 指定），或直接填写购买方各列。",
     ),
     # --- ineligible: a rule forbids it ------------------------------------------------------------
     Reason(

@@ -1,5 +1,6 @@
 """Workbooks to one Table: tickets and buyers of every file, typed, with what could not be read."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -48,7 +49,12 @@ def _is_total(row: Sequence[Any], layout: Layout) -> bool:
     named = [
         row[at] for name in ("ticket_no", "charge") if (at := layout.columns.get(name, len(row))) < len(row)
     ]
-    return all(_blank(cell) or _says_total(cell) for cell in named) and any(_says_total(cell) for cell in row)
+    if not all(_blank(cell) or _says_total(cell) for cell in named):
+        return False
+    # Only what is taken from the row: where an earlier result says that it came from may be called total.
+    return any(
+        _says_total(row[at]) for at in (*layout.columns.values(), *layout.extra.values()) if at < len(row)
+    )
 
 
 def _says_total(cell: Any) -> bool:
@@ -96,7 +102,7 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
     place = gathered.names[path]
     earlier_result = {sheet.name for sheet in sheets} >= set(RESULT_SHEETS)
     if earlier_result:
-        sheets = [sheet for sheet in sheets if sheet.name == "Failures"]
+        sheets = [sheet for sheet in sheets if re.fullmatch(r"Failures( [0-9]+)?", sheet.name)]
     hidden = [sheet.name for sheet in sheets if not sheet.visible]
     gathered.notes += [f"{place}: sheet {name} is hidden and was not read" for name in hidden]
     sheets = [

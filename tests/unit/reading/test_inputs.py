@@ -402,9 +402,11 @@ def test_formulas_count_by_their_results_and_a_checkbox_is_no_number(tmp_path: P
         sheet.write_string(1, 0, "9991234567890")
         sheet.write_formula(1, 1, "=0.1+0.2", None, 0.1 + 0.2)
         sheet.write_boolean(1, 2, True)
+        sheet.write_row(2, 0, ["9991234567891", 5, 1])  # 1 == True, where Python compares them
     table = read_table([path])
-    assert table.frame["amount"].tolist() == [30]
-    assert [(f.code, f.column) for f in table.findings] == [("bad_amount", "fare")]
+    assert table.frame["amount"].tolist() == [30, 500]
+    assert table.frame["fare"].tolist() == [0, 100]
+    assert [(f.code, f.column, f.rows.tolist()) for f in table.findings] == [("bad_amount", "fare", [0])]
 
 
 @pytest.mark.parametrize("state", ["hidden", "veryHidden"])

@@ -15,7 +15,7 @@ from pipeline.reasons import HINTS, REASON, STATUS, column_heading
 from pipeline.request import Identity, Request
 from pipeline.rules.judging import Verdicts
 from pipeline.rules.rule import Terms
-from pipeline.table import Finding, Table, Texts, money_text
+from pipeline.table import Finding, Table, Texts, money_text, shown
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def _as_seen(table: Table, column: str, row: int, value: str) -> str:
     """A value as the rules read it, or the cell's text where it can't be read."""
     if value or column not in table.cells:
         return value
-    return str(table.cells[column].iloc[row]).strip()
+    return shown(table.cells[column].iloc[row]).strip()
 
 
 def make_account(  # noqa: PLR0913 - each argument is one stage's product

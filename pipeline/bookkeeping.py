@@ -35,9 +35,7 @@ class OpenLedger:
         """Record the run; its number."""
         names = [str(path) for path in files]
         with as_problem(self.path):
-            return records.begin_run(
-                self.connection, command, __version__, str(terms.as_of), names
-            )
+            return records.begin_run(self.connection, command, __version__, str(terms.as_of), names)
 
     def plan(self, run: int, requests: Sequence[Request], table: Table) -> list[records.Attempt]:
         """Claim every request's charges as `planned`, with the rows that they come from."""

@@ -7,9 +7,15 @@ cell or key, and the cure.
 
 
 class Stop(Exception):
-    """A run can't go on; `exit_code` is from interface.md ("Exit codes")."""
+    """A run can't go on; `exit_code` is from interface.md ("Exit codes").
+
+    The text is kept to one line, though a heading or a file's name in it may hold line breaks.
+    """
 
     exit_code = 3
+
+    def __init__(self, text: str) -> None:
+        super().__init__(" ".join(text.splitlines()))
 
 
 class InputProblem(Stop):

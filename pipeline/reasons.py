@@ -132,7 +132,7 @@ REASONS = (
     ),
     Reason(
         "unknown_buyer", "invalid",
-        "There is no buyer called “{seen}” in the Buyers sheet.", "购买方信息表中没有“{seen}”。",
+        "“{seen}” is not the name of exactly one buyer in the Buyers sheet.", "“{seen}”在购买方信息表中没有唯一对应的购买方。",
         "Correct the name where the Buyers sheet stands beside it (or give it with --buyers), or fill in the buyer's own columns.",
         "请在带有购买方信息表的工作簿中更正名称（或用 --buyers 指定），或直接填写购买方各列。",
     ),

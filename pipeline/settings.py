@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -88,7 +88,7 @@ def _whole(least: int, most: int) -> Callable[[Any], int]:
 def _money(value: Any) -> int:
     try:
         minor = Decimal(str(value)) * MINOR
-    except InvalidOperation:
+    except ArithmeticError:
         minor = Decimal(-1)
     if (
         isinstance(value, bool)
@@ -126,7 +126,7 @@ def _time_zone(value: Any) -> str:
         ZoneInfo(_filled(value))
     except (ZoneInfoNotFoundError, OSError, ValueError):
         raise ValueError('is not a known time zone; write it like "Asia/Shanghai"') from None
-    return str(value)
+    return _filled(value)
 
 
 def is_loopback(url: str) -> bool:
@@ -163,8 +163,11 @@ def _base_url(value: Any) -> str:
 
 
 def _ca_file(value: Any) -> str:
-    if _text(value) and not Path(value).is_file():
-        raise ValueError(f"names a file that does not exist: {value}")
+    try:
+        if _text(value) and not Path(value).is_file():
+            raise ValueError(f"names a file that does not exist: {value}")
+    except OSError as error:
+        raise ValueError(f"names a file that can't be read ({error.strerror})") from None
     return str(value)
 
 
@@ -178,7 +181,7 @@ Check = Callable[[Any], Any]
 
 
 def _codes_of(choices: tuple[Choice, ...]) -> dict[str, Check]:
-    return {choice.name: _text for choice in choices}
+    return {choice.name: lambda value: _text(value).strip() for choice in choices}
 
 
 #: Every key that a profile may hold, with its check. Sections as in interface.md.
@@ -347,5 +350,9 @@ def load_secrets(environ: Mapping[str, str] = os.environ) -> Secrets:
         raise InputProblem(
             f"{API_KEY} can't be sent in a header: it holds spaces at an end, line breaks or non-ASCII characters;"
             " set it again without them"
+        )
+    if any(ord(character) < 32 or "\ud800" <= character <= "\udfff" for character in found[ENCRYPTION_KEY]):
+        raise InputProblem(
+            f"{ENCRYPTION_KEY} holds line breaks or broken characters; set it again without them"
         )
     return Secrets(api_key=found[API_KEY], encryption_key=found[ENCRYPTION_KEY])

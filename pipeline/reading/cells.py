@@ -17,8 +17,8 @@ import unicodedata
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from pipeline.reading.headings import CHOICE_WORDS, normal
-from pipeline.table import MINOR
+from pipeline.reading.headings import CHOICE_WORDS, folded
+from pipeline.table import MINOR, shown
 
 #: More than any ticket costs, and far from where whole minor units would overflow.
 LARGEST_MONEY = 10**12 * MINOR
@@ -37,19 +37,6 @@ _MIDNIGHT = re.compile(r"[T ]00:00(:00(\.0+)?)?$")
 
 class Unreadable(ValueError):
     """A cell that can't be read; its text is a hint's code (reasons.HINTS) or ""."""
-
-
-def shown(value: Any) -> str:
-    """A cell's value as text, as close as can be to what the spreadsheet program shows.
-
-    >>> shown(9991234567890.0), shown(12.5), shown(datetime.datetime(2026, 3, 5))
-    ('9991234567890', '12.5', '2026-03-05')
-    """
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 10**15 else format(value, ".15g")
-    if isinstance(value, datetime.datetime):
-        return str(value.date() if value.time() == datetime.time() else value)
-    return str(value)
 
 
 def text(value: Any) -> str:
@@ -90,7 +77,7 @@ def money(value: Any) -> int:
         plain = _SPACES.sub("", unicodedata.normalize("NFKC", value)).removeprefix("¥").removeprefix("CNY")
         plain = plain.removesuffix("元")
         plain = plain.replace(",", "") if _GROUPED.fullmatch(plain) else plain
-        if not re.fullmatch(r"[0-9]*\.?[0-9]*", plain):
+        if not re.fullmatch(r"[0-9]*(\.[0-9]{0,2})?", plain):  # 1.500 may mean 1500
             raise Unreadable("")
     else:
         raise Unreadable("")
@@ -117,10 +104,8 @@ def day(value: Any) -> datetime.date:
     A text such as 03/04/2026 could be two days and is refused; so is a bare number, which may be a
     date that lost its format.
     """
-    if isinstance(value, datetime.datetime):
-        return value.date()
     if isinstance(value, datetime.date):
-        return value
+        return _sensible(value.date() if isinstance(value, datetime.datetime) else value)
     plain = _SPACES.sub(" ", unicodedata.normalize("NFKC", shown(value))).strip()
     plain = _MIDNIGHT.sub("", plain)
     for pattern in _DATES:
@@ -130,15 +115,20 @@ def day(value: Any) -> datetime.date:
                 found = datetime.date(year, month, monthday)
             except ValueError:
                 raise Unreadable("") from None
-            if not 1950 <= found.year <= 2200:
-                raise Unreadable("")
-            return found
+            return _sensible(found)
     raise Unreadable("")
+
+
+def _sensible(found: datetime.date) -> datetime.date:
+    """No ticket's day lies elsewhere; a spreadsheet's day 1 is 1900-01-01."""
+    if not 1950 <= found.year <= 2200:
+        raise Unreadable("")
+    return found
 
 
 def choice(column: str, value: Any) -> str:
     """The name of a choice, from any of its words."""
     try:
-        return CHOICE_WORDS[column][normal(shown(value))]
+        return CHOICE_WORDS[column][folded(shown(value))]
     except KeyError:
         raise Unreadable("") from None

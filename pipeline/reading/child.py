@@ -27,12 +27,15 @@ def _plain(value: Any) -> Any:
     return str(value).upper() if isinstance(value, bool) else value
 
 
-def _spreadsheet(content: bytes) -> dict[str, Any]:
+def _spreadsheet(content: bytes, path: Path) -> dict[str, Any]:
     """The sheets of an .xlsx, .xls, .xlsb or .ods file, told apart by content."""
     from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetVisibleEnum  # noqa: PLC0415 - CSV needs none of it
 
     try:
-        workbook = CalamineWorkbook.from_filelike(io.BytesIO(content))
+        try:
+            workbook = CalamineWorkbook.from_filelike(io.BytesIO(content))
+        except CalamineError:
+            workbook = CalamineWorkbook.from_path(str(path))  # which tells a password from damage
         sheets = []
         for meta in workbook.sheets_metadata:
             if str(meta.typ) != "SheetTypeEnum.WorkSheet":
@@ -84,7 +87,7 @@ def read(path: Path) -> dict[str, Any]:
     if not content.strip():
         return {"problem": "empty", "detail": ""}
     if content.startswith((b"PK\x03\x04", _OLE)):
-        return _spreadsheet(content)
+        return _spreadsheet(content, path)
     if content.lstrip(b"\xef\xbb\xbf \r\n\t")[:5].lower() in (b"<html", b"<!doc", b"<tabl", b"<?xml"):
         return {"problem": "web_page", "detail": ""}
     return _separated(content, path.stem)

@@ -3,7 +3,7 @@
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,26 +17,34 @@ _TITLE_ROWS = 30
 _UNIT = re.compile(r"[(\[][^()\[\]]*[)\]]$")
 
 
+def folded(text: Any) -> str:
+    """A word with case, width, spaces and separators taken away.
+
+    >>> folded("Ticket Fare"), folded("refunded (no)")
+    ('ticketfare', 'refunded(no)')
+    """
+    return re.sub(r"[\s_\-.:*]+", "", unicodedata.normalize("NFKC", str(text)).casefold())
+
+
 def normal(text: Any) -> str:
-    """A heading or value with case, width, spaces, separators and a trailing unit taken away.
+    """A heading folded, without the unit that may stand in brackets behind it.
 
     >>> normal(" Ticket_No. "), normal("金额（元）"), normal("e-mail")
     ('ticketno', '金额', 'email')
     """
-    folded = unicodedata.normalize("NFKC", str(text)).casefold()
-    folded = re.sub(r"[\s_\-.:*]+", "", folded)
-    return _UNIT.sub("", folded) or folded
+    word = folded(text)
+    return _UNIT.sub("", word) or word
 
 
-def _words(names: Iterable[tuple[str, Sequence[str]]]) -> dict[str, str]:
-    return {normal(word): name for name, words in names for word in words}
-
-
-HEADINGS = _words((column.name, (column.name, column.zh, *column.variants)) for column in COLUMNS)
+HEADINGS = {
+    normal(word): column.name for column in COLUMNS for word in (column.name, column.zh, *column.variants)
+}
 CHOICE_WORDS = {
-    column.name: _words(
-        (choice.name, (choice.name, choice.zh, *choice.variants)) for choice in column.choices
-    )
+    column.name: {
+        folded(word): choice.name
+        for choice in column.choices
+        for word in (choice.name, choice.zh, *choice.variants)
+    }
     for column in COLUMNS
     if column.choices
 }
@@ -54,6 +62,11 @@ class Layout:
     heading_row: int
     columns: dict[str, int]
     extra: dict[str, int]
+
+    def without(self, headings: Collection[str]) -> "Layout":
+        """The same without extra columns of these headings."""
+        extra = {heading: at for heading, at in self.extra.items() if heading not in headings}
+        return Layout(self.heading_row, self.columns, extra)
 
 
 def column_letters(position: int) -> str:
@@ -114,6 +127,14 @@ def find_layout(place: str, sheet: Sheet) -> Layout | None:
         if len(known) > 1 and ("ticket_no" in known or known <= _BUYER_NAMES):
             return _layout(place, sheet, index)
     return None
+
+
+def looks_like_tickets(sheet: Sheet) -> bool:
+    """Whether some row has headings of tickets, though no heading row was found: a slip to be told."""
+    return any(
+        len({HEADINGS[word] for cell in row if (word := normal(cell)) in HEADINGS}) > 2
+        for row in sheet.rows[:_TITLE_ROWS]
+    )
 
 
 def nearest(text: Any) -> str:

@@ -41,6 +41,23 @@ def is_result(path: Path) -> bool:
     return path.name.lower().endswith(".result.xlsx")
 
 
+def _inside(folder: Path) -> list[Path]:
+    """A folder's own workbooks, none for what is no folder."""
+    if not folder.is_dir():
+        return []
+    return sorted(
+        (
+            path
+            for path in folder.iterdir()
+            if path.is_file()
+            and path.suffix.lower() in SUFFIXES
+            and not is_result(path)
+            and not path.name.startswith(("~$", ".~"))
+        ),
+        key=lambda path: (path.stem, path.suffix),
+    )
+
+
 def workbook_files(inputs: Sequence[Path]) -> list[Path]:
     """The files behind the given files and folders, each once, folders in name order.
 
@@ -49,18 +66,11 @@ def workbook_files(inputs: Sequence[Path]) -> list[Path]:
     """
     found: list[Path] = []
     for given in inputs:
-        if given.is_dir():
-            inside = sorted(
-                (
-                    path
-                    for path in given.iterdir()
-                    if path.is_file()
-                    and path.suffix.lower() in SUFFIXES
-                    and not is_result(path)
-                    and not path.name.startswith(("~$", ".~"))
-                ),
-                key=lambda path: (path.stem, path.suffix),
-            )
+        try:
+            inside, is_folder = _inside(given), given.is_dir()
+        except OSError as error:
+            raise InputProblem(f"{given}: can't be read ({error.strerror}); check the path") from None
+        if is_folder:
             if not inside:
                 raise InputProblem(f"{given}: the folder holds no workbook ({' '.join(SUFFIXES)})")
             found += inside
@@ -89,10 +99,9 @@ def read_sheets(path: Path) -> list[Sheet]:
     except subprocess.TimeoutExpired:
         raise InputProblem(f"{path}: took longer than {TIME_SECONDS} seconds to read; split it") from None
     if done.returncode != 0:
+        cure = "too_large" if done.returncode < 0 else "damaged"
         raise InputProblem(
-            f"{path}: {_CURES['too_large'] if done.returncode < 0 else _CURES['damaged']}".format(
-                detail=f"the reader ended with {done.returncode}"
-            )
+            f"{path}: {_CURES[cure].format(detail=f'the reader ended with {done.returncode}')}"
         )
     answer = pickle.loads(done.stdout)  # noqa: S301 - written by our own child process
     if "problem" in answer:

@@ -13,9 +13,18 @@ import pandas as pd
 from pipeline.columns import BUYER_COLUMNS, COLUMNS, RESULT_HEADINGS, RESULT_SHEETS, Column, Kind
 from pipeline.errors import InputProblem
 from pipeline.reading import cells
-from pipeline.reading.headings import CHOICE_WORDS, HEADINGS, Layout, find_layout, normal, nothing_known
+from pipeline.reading.headings import (
+    CHOICE_WORDS,
+    HEADINGS,
+    Layout,
+    find_layout,
+    folded,
+    looks_like_tickets,
+    normal,
+    nothing_known,
+)
 from pipeline.reading.inputs import Sheet, read_sheets
-from pipeline.table import Finding, Mask, Table
+from pipeline.table import Finding, Mask, Table, shown
 
 _TOTAL_WORDS = {
     normal(word)
@@ -93,46 +102,59 @@ def _buyer_rows(place: str, sheet: Sheet, layout: Layout) -> pd.DataFrame:
         texts = [cells.text(row[at]) if at is not None and at < len(row) else "" for row in rows]
         # A word that is no known type stays as it is; the rules report it with the rows that use it.
         words = CHOICE_WORDS.get(column.name, {})
-        found[column.name] = [words.get(normal(text), text) for text in texts]
+        found[column.name] = [words.get(folded(text), text) for text in texts]
     return pd.DataFrame(found, dtype=object)
+
+
+def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: _Gathered) -> list[Sheet]:
+    """The visible sheets that hold anything; of an earlier result, the Failures alone."""
+    if _is_result(sheets):
+        sheets = [sheet for sheet in sheets if re.fullmatch(r"Failures( [0-9]+)?", sheet.name)]
+    filled = [sheet for sheet in sheets if any(not _blank(cell) for row in sheet.rows for cell in row)]
+    hidden = [sheet.name for sheet in filled if not sheet.visible]
+    gathered.notes += [f"{gathered.names[path]}: sheet {name} is hidden and was not read" for name in hidden]
+    visible = [sheet for sheet in filled if sheet.visible]
+    if hidden and not visible:
+        raise InputProblem(
+            f"{path}: all its sheets are hidden ({', '.join(hidden)}); show the one with the tickets"
+        )
+    if not visible:
+        raise InputProblem(f"{path}: is empty; there is nothing to read")
+    return visible
+
+
+def _is_result(sheets: list[Sheet]) -> bool:
+    """Whether a workbook is a result of ours, whose Failures were corrected."""
+    return {sheet.name for sheet in sheets} >= set(RESULT_SHEETS)
 
 
 def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
     """One workbook's tickets and buyers. Raises InputProblem if it holds no tickets."""
-    place = gathered.names[path]
-    earlier_result = {sheet.name for sheet in sheets} >= set(RESULT_SHEETS)
-    if earlier_result:
-        sheets = [sheet for sheet in sheets if re.fullmatch(r"Failures( [0-9]+)?", sheet.name)]
-    hidden = [sheet.name for sheet in sheets if not sheet.visible]
-    gathered.notes += [f"{place}: sheet {name} is hidden and was not read" for name in hidden]
-    sheets = [
-        sheet for sheet in sheets if sheet.visible and any(not _blank(c) for row in sheet.rows for c in row)
-    ]
-    if not sheets:
-        raise InputProblem(f"{path}: is empty; there is nothing to read")
-    before, buyers_before, tickets_seen = len(gathered.places), len(gathered.buyers), False
+    place, earlier_result = gathered.names[path], _is_result(sheets)
+    sheets = _sheets_to_read(path, sheets, gathered)
+    rows_before, buyers_before, tickets_seen = len(gathered.places), len(gathered.buyers), False
     for sheet in sheets:
         layout = find_layout(f"{path}, sheet {sheet.name}", sheet)
+        if layout is None and looks_like_tickets(sheet):
+            raise nothing_known(str(path), [sheet])
         if layout is None:
             gathered.notes.append(
                 f"{place}: sheet {sheet.name} has no headings of tickets or buyers and was not read"
             )
         elif "ticket_no" in layout.columns:
             tickets_seen = True
-            if earlier_result:
-                layout = Layout(
-                    layout.heading_row,
-                    layout.columns,
-                    {name: at for name, at in layout.extra.items() if name not in RESULT_HEADINGS},
-                )
-            _ticket_rows(place, sheet, layout, gathered)
+            _ticket_rows(
+                place, sheet, layout.without(RESULT_HEADINGS) if earlier_result else layout, gathered
+            )
         else:
             gathered.buyers.append(_buyer_rows(place, sheet, layout))
     if not tickets_seen and len(gathered.buyers) > buyers_before:
         raise InputProblem(f"{path}: holds buyers but no tickets; give it as --buyers {path}")
     if not tickets_seen:
         raise nothing_known(str(path), sheets)
-    if len(gathered.places) == before:
+    if len(gathered.places) == rows_before and earlier_result:
+        raise InputProblem(f"{path}: its Failures sheet holds no rows; there is nothing to issue again")
+    if len(gathered.places) == rows_before:
         names = ", ".join(sheet.name for sheet in sheets)
         raise InputProblem(f"{path}: has headings but no rows below them (sheets: {names}); add the tickets")
 
@@ -193,7 +215,7 @@ def _typed(column: Column, values: pd.Series) -> tuple[Any, Mask, list[str]]:
 
 def _unreadable(column: Column, values: pd.Series, bad: Mask, hints: list[str]) -> Finding:
     rows = np.flatnonzero(bad)
-    facts: dict[str, str | Sequence[str]] = {"seen": [cells.shown(value) for value in values.iloc[rows]]}
+    facts: dict[str, str | Sequence[str]] = {"seen": [shown(value) for value in values.iloc[rows]]}
     if column.kind is Kind.TICKET:
         facts["hint"] = hints
     if column.kind is Kind.CHOICE:

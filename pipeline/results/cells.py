@@ -1,104 +1,78 @@
-"""Values to cells, in the XML of a worksheet.
-
-XlsxWriter's own way to a cell takes several times as long, and a month of tickets has millions. A text
-is always a text here: none becomes a formula, a link, a rich string or a number.
-"""
+"""Values to cells: how each is shown, and how it is written. A text is always a text here."""
 
 import datetime
 import math
-from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from pipeline.columns import Lang
 from pipeline.reasons import STATUS
 from pipeline.results.formats import Formats, Style
-from pipeline.results.plain import LONGEST, SPECIAL, digits, in_xml, serial
+from pipeline.results.plain import digits, fit
 
-#: What follows a cell's place in its XML (`<c r="B7`), from its value; "" makes no cell.
-Tail = Callable[[Any], str]
-
-_MOST_REMEMBERED = 50_000
+_AS_GIVEN = (Style.WRAP, Style.COUNT)
 _MONEY_DECIMALS = 2
-_LOOKS = ("plain", "text", "wrap", "money", "day", "moment", "time", "duration", "count", "answer")
+_FIRST_DAY = "1900-03-01"  # before it, programs show different days for the same number
 
 
-def text_tail(text: str, look: int) -> str:
-    """A text; nothing where nothing of it can be shown."""
-    if text and text[0] > " " and text[-1] > " " and 2 * len(text) <= LONGEST and not SPECIAL.search(text):
-        return f'" s="{look}" t="inlineStr"><is><t>{text}</t></is></c>'
-    shown = in_xml(text)
-    return f'" s="{look}" t="inlineStr"><is><t xml:space="preserve">{shown}</t></is></c>' if shown else ""
+def write_cell(sheet: Any, row: int, column: int, value: Any, look: Any) -> None:
+    """Write a value by its type alone: no text becomes a formula, a link or a number.
+
+    A text of which nothing can be shown makes no cell; None makes an empty one.
+    """
+    if isinstance(value, str):
+        _write_text(sheet, row, column, fit(value), look)
+    elif value is None:
+        sheet.write_blank(row, column, None, look)
+    elif isinstance(value, int | float):
+        sheet.write_number(row, column, value, look)
+    else:
+        sheet.write_datetime(row, column, value, look)
 
 
-def _number_tail(number: float, look: int) -> str:
-    return f'" s="{look}"><v>{number!r}</v></c>'
+def _write_text(sheet: Any, row: int, column: int, text: str, look: Any) -> None:
+    """XlsxWriter takes a text such as <r>…</r> for finished XML, except where it is given in parts."""
+    if text.startswith("<r>") and text.endswith("</r>"):
+        sheet.write_rich_string(row, column, text[0], look, text[1:], look)
+    elif text:
+        sheet.write_string(row, column, text, look)
 
 
 class Cells:
-    """The cells of one workbook: its formats' numbers and its language."""
+    """How values are shown in one workbook: in its formats and its language."""
 
     def __init__(self, formats: Formats, lang: Lang) -> None:
+        self._formats = formats
         self._lang = lang
-        # A format's number has no public name.
-        self._look = {name: getattr(formats, name)._get_xf_index() for name in _LOOKS}  # noqa: SLF001
-        self._tone = {tone: look._get_xf_index() for tone, look in formats.tones.items()}  # noqa: SLF001
 
-    def of(self, style: Style) -> Tail:
-        """How values of that style are written; equal ones are worked out once, where many are equal."""
+    def shown(self, value: Any, style: Style) -> tuple[Any, Any]:
+        """What to write for a value in a column of that style, and its format."""
+        formats = self._formats
+        if style is Style.ANSWER:
+            return value, formats.answer
+        if style is Style.STATUS:
+            status = STATUS[value]
+            return status.word(self._lang), formats.tones[status.tone]
         if style is Style.IDENTIFIER:
-            return self._identifier
-        tails: dict[Style, Tail] = {
-            Style.STATUS: self._status,
-            Style.WRAP: self._wrapped,
-            Style.MONEY: self._money,
-            Style.COUNT: self._count,
-            Style.ANSWER: self._answer,
-        }
-        return lru_cache(_MOST_REMEMBERED)(tails.get(style, self._as_it_is))
+            return digits(value), formats.text
+        if style in _AS_GIVEN or (style is Style.MONEY and _is_money(value)):
+            return value, formats.of_style[style]
+        return self._by_type(value)
 
-    def _identifier(self, value: Any) -> str:
-        return text_tail(value if isinstance(value, str) else digits(value), self._look["text"])
-
-    def _status(self, name: str) -> str:
-        status = STATUS[name]
-        return text_tail(status.word(self._lang), self._tone[status.tone])
-
-    def _wrapped(self, text: str) -> str:
-        return text_tail(text, self._look["wrap"])
-
-    def _count(self, number: int) -> str:
-        return _number_tail(number, self._look["count"])
-
-    def _answer(self, _nothing: Any) -> str:
-        return f'" s="{self._look["answer"]}"/>'
-
-    def _money(self, value: Any) -> str:
-        """An amount with two decimals; a number with more is shown with all of them."""
-        if isinstance(value, float) and math.isfinite(value):
-            as_money = value == round(value, _MONEY_DECIMALS)
-            return _number_tail(value, self._look["money" if as_money else "plain"])
-        return self._as_it_is(value)
-
-    def _as_it_is(self, value: Any) -> str:
-        """A value by its own type, whatever the column is for."""
-        if isinstance(value, str):
-            return text_tail(value, self._look["text"])
+    def _by_type(self, value: Any) -> tuple[Any, Any]:
+        """A value by its own type, whatever the column is for; what no cell can hold is written out."""
+        formats = self._formats
         if isinstance(value, int | float) and math.isfinite(value):
-            return _number_tail(value, self._look["plain"])
-        if isinstance(value, datetime.date):
-            return self._date(value)
+            return value, formats.plain
+        if isinstance(value, datetime.date) and value.isoformat() >= _FIRST_DAY:
+            clock = isinstance(value, datetime.datetime) and value.time() != datetime.time()
+            return value, formats.moment if clock else formats.day
         if isinstance(value, datetime.time):
-            since = datetime.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second)
-            return _number_tail(since / datetime.timedelta(days=1), self._look["time"])
+            return value, formats.time
         if isinstance(value, datetime.timedelta) and value >= datetime.timedelta():
-            return _number_tail(value / datetime.timedelta(days=1), self._look["duration"])
-        return text_tail(str(value), self._look["text"])
+            return value, formats.duration
+        return digits(value), formats.text
 
-    def _date(self, value: datetime.date) -> str:
-        midnight = datetime.time()
-        moment = value if isinstance(value, datetime.datetime) else datetime.datetime.combine(value, midnight)
-        number = serial(moment.replace(tzinfo=None))
-        if number is None:
-            return text_tail(digits(value), self._look["text"])
-        return _number_tail(number, self._look["day" if number.is_integer() else "moment"])
+
+def _is_money(value: Any) -> bool:
+    """Whether two decimals show all of a number."""
+    return isinstance(value, float) and math.isfinite(value) and value == round(value, _MONEY_DECIMALS)

@@ -4,12 +4,10 @@ import math
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from pipeline.columns import COLUMN, RESULT_COLUMNS, Column, Lang
 from pipeline.results.formats import Style, style_of
-from pipeline.results.words import WORDS
 
 #: Our own columns: how each is written, and its width in characters.
 _OWN: dict[str, tuple[Style, int]] = {
@@ -32,6 +30,7 @@ _OWN: dict[str, tuple[Style, int]] = {
     "evidence": (Style.ANSWER, 36),
 }
 _WIDEST = 40
+_MOST_LINES = 12
 
 LETTER = 0.95  # of a digit, the measure of widths: what a letter of running text takes, with some to spare
 LINE_POINTS = 13.5
@@ -53,11 +52,7 @@ def field(name: str, lang: Lang, style: Style | None = None) -> Field:
         column = COLUMN[name]
         return Field(name, column.heading(lang), style or style_of(column), column.width)
     own, width = _OWN[name]
-    return Field(name, _own_heading(name, lang), style or own, width)
-
-
-def _own_heading(name: str, lang: Lang) -> str:
-    return {**RESULT_COLUMNS, **WORDS[lang].headings}[name] if lang == "zh" else name
+    return Field(name, RESULT_COLUMNS[name] if lang == "zh" else name, style or own, width)
 
 
 def vocabulary(columns: Iterable[Column], lang: Lang) -> list[Field]:
@@ -70,10 +65,10 @@ def cells_wide(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
-@lru_cache(maxsize=10_000)
 def lines_of(text: str, width: int) -> int:
-    """How many lines a text takes in a column of that width (few reasons, many rows)."""
-    return sum(max(1, math.ceil(cells_wide(line) * LETTER / width)) for line in text.split("\n"))
+    """How many lines a text is given in a column of that width, however much there is to say."""
+    lines = sum(max(1, math.ceil(cells_wide(line) * LETTER / width)) for line in text.split("\n"))
+    return min(lines, _MOST_LINES)
 
 
 def width_of(values: Iterable[Any]) -> int:

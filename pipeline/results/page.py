@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from pipeline.results.cells import write_cell
 from pipeline.results.fields import LINE_POINTS, lines_of
 from pipeline.results.formats import DARK, DAY, FAINT, FONT, LINE, MONEY, TONES
-from pipeline.results.plain import fit
-from pipeline.results.sheets import Book, StreamedSheet
+from pipeline.results.sheets import Book
 
 #: The widths of the page's columns; texts spread over several of them.
 WIDTHS = (34, 12, 20, 12, 20, 12, 20)
@@ -21,7 +21,7 @@ class Page:
         font = {"font_name": FONT, "font_size": 10, "valign": "top"}
         box = font | {"border": 1, "border_color": LINE, "valign": "vcenter", "indent": 1}
         number = box | {"align": "right", "indent": 0}
-        self.sheet: StreamedSheet = book.workbook.add_worksheet(name, worksheet_class=StreamedSheet)
+        self.sheet = book.workbook.add_worksheet(name)
         self.row = 0
         self.column_heading = book.formats.heading
         self.number_heading = book.formats.heading_right
@@ -48,17 +48,13 @@ class Page:
         self.fact_money = make(font | {"num_format": MONEY, "align": "left"})
         self.fact_day = make(font | {"num_format": DAY, "align": "left"})
 
-    def put(self, column: int, text: str, look: Any) -> None:
-        """Write a text as a text. XlsxWriter takes one that looks like its rich strings for XML."""
-        shown = fit(text)
-        if shown.startswith("<r>") and shown.endswith("</r>"):
-            self.sheet.write_rich_string(self.row, column, shown[:1], shown[1:2], shown[2:], look)
-        else:
-            self.sheet.write_string(self.row, column, shown, look)
+    def put(self, column: int, value: Any, look: Any) -> None:
+        """Write a text, number or date."""
+        write_cell(self.sheet, self.row, column, value, look)
 
     def spread(self, column: int, text: str, look: Any) -> None:
         """Write a text over the rest of the width, as high as it takes."""
-        lines = lines_of(fit(text), sum(WIDTHS[column:]))
+        lines = lines_of(text, sum(WIDTHS[column:]))
         self.sheet.set_row(self.row, _ROW_POINTS + LINE_POINTS * (lines - 1))
         if column < _LAST:
             self.sheet.merge_range(self.row, column, self.row, _LAST, "", look)
@@ -73,5 +69,5 @@ class Page:
 
     def line(self, name: str, look: Any) -> None:
         """Begin a table's line with its name, which may be longer than its column is wide."""
-        self.sheet.set_row(self.row, _ROW_POINTS + LINE_POINTS * (lines_of(fit(name), WIDTHS[0] - 2) - 1))
+        self.sheet.set_row(self.row, _ROW_POINTS + LINE_POINTS * (lines_of(name, WIDTHS[0] - 2) - 1))
         self.put(0, name, look)

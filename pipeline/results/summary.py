@@ -66,10 +66,10 @@ def _facts(page: Page, account: Account) -> None:
         if isinstance(value, str):
             page.spread(1, value, page.text)
         elif isinstance(value, datetime.date):
-            page.sheet.write_datetime(page.row, 1, value, page.fact_day)
+            page.put(1, value, page.fact_day)
         else:
             look = page.fact_money if name == "amount" else page.fact_count
-            page.sheet.write_number(page.row, 1, value, look)
+            page.put(1, value, look)
         page.row += 1
 
 
@@ -88,8 +88,8 @@ def _table_heading(page: Page, account: Account, names: Sequence[str]) -> None:
 def _numbers(page: Page, column: int, tallies: Sequence[Tally], *, total: bool) -> None:
     count, money = (page.total["count"], page.total["money"]) if total else (page.count, page.money)
     for index, tally in enumerate(tallies):
-        page.sheet.write_number(page.row, column + 2 * index, tally.rows, count)
-        page.sheet.write_number(page.row, column + 2 * index + 1, tally.amount / MINOR, money)
+        page.put(column + 2 * index, tally.rows, count)
+        page.put(column + 2 * index + 1, tally.amount / MINOR, money)
 
 
 def _statuses(page: Page, account: Account) -> None:

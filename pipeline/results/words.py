@@ -9,7 +9,6 @@ from pipeline.columns import Lang
 class Words:
     """One language's words. Sentences in `steps` are what a person is to do next, by what happened."""
 
-    headings: dict[str, str]
     page: str
     title: str
     facts: dict[str, str]
@@ -46,7 +45,6 @@ class Words:
 
 WORDS: dict[Lang, Words] = {
     "en": Words(
-        headings={"currency": "currency"},
         page="Page &P of &N",
         title="Vouchers: what became of every row",
         facts={
@@ -118,7 +116,6 @@ WORDS: dict[Lang, Words] = {
         example="{count} × {code}: {message}",
     ),
     "zh": Words(
-        headings={"currency": "币种"},
         page="第 &P 页，共 &N 页",
         title="开票结果：每一行的处理情况",
         facts={

@@ -45,17 +45,12 @@ def write_workbook(account: Account, path: Path) -> Path:
 
 def _write(account: Account, path: Path, folder: str) -> None:
     """Write every sheet in order, a row at a time."""
-    book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": folder})
-    book.use_zip64()  # only where a sheet is larger than 4 GB
-    book.set_properties({"title": WORDS[account.lang].title, "author": "Voucher Pipeline"})
-    try:
+    with xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": folder}) as book:
+        book.use_zip64()  # only where a sheet is larger than 4 GB
+        book.set_properties({"title": WORDS[account.lang].title, "author": "Voucher Pipeline"})
         within = Book(book, account.lang)
         for add in _SHEETS:
             add(within, account)
-        book.close()
-    finally:
-        for sheet in book.worksheets():
-            sheet.abandon()
 
 
 def _check(path: Path) -> None:

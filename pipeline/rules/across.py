@@ -160,7 +160,7 @@ def doubts(held: Mapping[int, Holding]) -> list[Finding]:
     by_reason: dict[str, list[int]] = {}
     for row, holding in held.items():
         if holding.state == "unknown":
-            by_reason.setdefault(holding.reason, []).append(row)
+            by_reason.setdefault(holding.reason or "run_killed", []).append(row)
     return [
         Finding(reason, "", np.array(at, dtype=np.int64), {"detail": [held[row].detail for row in at]})
         for reason, at in by_reason.items()

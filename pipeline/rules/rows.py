@@ -105,10 +105,7 @@ def _buyers(table: Table, named: Texts) -> tuple[dict[str, Texts], Mask, Mask]:
     frame, buyers = table.frame, table.buyers
     own = {name: _objects(frame[name]) for name in HEADER_FIELDS}
     has_own = np.any([own[name] != "" for name in HEADER_FIELDS], axis=0)
-    by_name: dict[tuple[str, str], int] = {}
-    for position, (file, name) in enumerate(zip(buyers["file"], buyers["buyer"], strict=True)):
-        by_name.setdefault((file, name.casefold()), position)
-    only = {file: group[0] for file, group in buyers.groupby("file").indices.items() if len(group) == 1}
+    by_name, only = _buyers_by_name(buyers)
     keys = pd.MultiIndex.from_arrays([frame["file"], named])
     codes, distinct = pd.factorize(keys)
 
@@ -129,6 +126,23 @@ def _buyers(table: Table, named: Texts) -> tuple[dict[str, Texts], Mask, Mask]:
     }
     known = (at >= 0) | has_own
     return fields_of, known, (named == "") & ~known
+
+
+def _buyers_by_name(buyers: pd.DataFrame) -> tuple[dict[tuple[str, str], int], dict[str, int]]:
+    """Positions of buyers by file and name, and by file the only one that there is.
+
+    A buyer that stands twice alike is one; a name that two different buyers have is nobody's.
+    """
+    once = buyers.assign(name=buyers["buyer"].str.casefold()).drop_duplicates(
+        ["file", "name", *HEADER_FIELDS]
+    )
+    unique = once[~once.duplicated(["file", "name"], keep=False)]
+    by_name = {
+        (file, name): int(at)
+        for at, file, name in zip(unique.index, unique["file"], unique["name"], strict=True)
+    }
+    only = {str(file): int(group.index[0]) for file, group in once.groupby("file") if len(group) == 1}
+    return by_name, only
 
 
 def _tax_no(values: Texts) -> Texts:

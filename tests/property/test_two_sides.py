@@ -168,8 +168,8 @@ def charges(
     charge, product = kind
 
     def mostly(good: Sequence[Any], *others: Any) -> Any:
-        """A good one; in a month that is not sound, one time in thirteen one of the others."""
-        return draw(st.sampled_from(good if sound else [*good * (12 * len(others)), *others * len(good)]))
+        """A good one; in a month that is not sound, one time in seven one of the others."""
+        return draw(st.sampled_from(good if sound else [*good * (6 * len(others)), *others * len(good)]))
 
     def day(*others: Any) -> Any:
         """A day, or one of the others as often."""

@@ -199,7 +199,6 @@ def test_what_can_t_be_read_is_shown_as_it_was_seen_and_has_no_amount(table_of: 
     assert (row.ticket_no, row.charge, row.amount) == ("99-1", "gift", None)
 
 
-@pytest.mark.xfail(reason="defect: a number is shown as Python writes it, 991234567890.0")
 def test_a_ticket_number_that_is_a_number_is_shown_as_the_spreadsheet_shows_it(
     table_of: Any, terms: Terms
 ) -> None:

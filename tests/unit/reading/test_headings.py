@@ -123,7 +123,6 @@ def test_two_headings_for_one_column_are_refused_naming_both_cells() -> None:
         assert part in text
 
 
-@pytest.mark.xfail(reason="defect: a heading's own line break breaks the message in two")
 def test_the_message_about_two_headings_is_one_line_though_a_heading_has_two() -> None:
     with pytest.raises(InputProblem) as problem:
         find_layout("book.xlsx, sheet S", _sheet(["票号", "金额\n(元)", "amount"]))

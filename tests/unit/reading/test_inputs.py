@@ -89,7 +89,6 @@ def test_what_is_no_workbook_is_refused_by_name(
     assert said in _problem(path, of=lambda path: workbook_files([path]))
 
 
-@pytest.mark.xfail(reason="defect: an OSError of the file system passes as a traceback", raises=OSError)
 def test_a_name_that_the_file_system_refuses_is_a_problem_with_the_input(tmp_path: Path) -> None:
     _problem(tmp_path / f"{'a' * 300}.xlsx", of=lambda path: workbook_files([path]))
 
@@ -130,10 +129,6 @@ def _locked_ods(path: Path) -> None:
         archive.writestr("content.xml", b"\x93\x11")
 
 
-_NOT_TOLD = "defect: calamine's from_filelike calls a locked file unknown; only from_path tells PasswordError"
-
-
-@pytest.mark.xfail(reason=_NOT_TOLD)
 @pytest.mark.parametrize("suffix", ["xlsx", "ods"])
 def test_a_workbook_with_a_password_is_told_so(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"locked.{suffix}"
@@ -223,7 +218,6 @@ def test_one_far_away_cell_does_not_take_the_machine_s_memory(tmp_path: Path) ->
     assert "too large" in _problem(path)
 
 
-@pytest.mark.xfail(reason="defect: braces in a file's name are taken for a placeholder", raises=KeyError)
 def test_braces_in_a_file_s_name_do_no_harm(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.worksheets[0]["A1"] = book.worksheets[0]["XFD1048576"] = "x"

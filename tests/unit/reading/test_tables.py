@@ -293,7 +293,6 @@ def test_empty_sheets_are_an_empty_workbook(sheets_table: Make, sheets: list[Any
     assert "empty" in _problem(lambda: sheets_table(*sheets))
 
 
-@pytest.mark.xfail(reason="defect: hidden sheets that are all there is are called empty")
 def test_a_workbook_of_hidden_sheets_is_not_called_empty(sheets_table: Make) -> None:
     assert "hidden" in _problem(lambda: sheets_table(Sheet("S", False, 0, 0, [HEAD, ROW])))
 
@@ -305,7 +304,6 @@ def test_an_unknown_heading_is_refused_with_the_cell_and_the_nearest_one(sheets_
         assert part in text
 
 
-@pytest.mark.xfail(reason="defect: a heading's own line break breaks the message in two")
 def test_the_message_about_an_unknown_heading_is_one_line(sheets_table: Make) -> None:
     _problem(lambda: sheets_table(("S", [["Ticket\nNumbr", "amount"], ["9991234567890", 1.0]])))
 

@@ -375,7 +375,6 @@ def test_the_table_keeps_buyers_as_text_with_their_workbook(table_of: Callable[.
     ]  # fmt: skip
 
 
-@pytest.mark.xfail(reason="defect: of two different buyers with one name the first is taken without a word")
 def test_a_name_that_two_different_buyers_have_means_neither(judged: Judged) -> None:
     found = judged({**NOBODY, "buyer": "ACME"}, buyers=[HEADINGS, ACME, ["acme", *LI[1:]]])
     assert found.statuses == ["invalid"]

@@ -111,6 +111,11 @@ class Terminal:
             self.say(
                 f"To send: {count} × {market} {noun}, {money_text(total)} {plan.profile.carrier.currency}"
             )
+        limits = plan.profile.limits
+        self.say(
+            f"Limits of one invoice: domestic {money_text(limits.domestic_invoice_max)},"
+            f" international {money_text(limits.international_invoice_max)} {plan.profile.carrier.currency}"
+        )
         if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
             return True
         return click.confirm(

@@ -2,12 +2,17 @@
 
 import datetime
 import math
+import re
 from typing import Any
 
 from pipeline.columns import Lang
 from pipeline.reasons import STATUS
 from pipeline.results.formats import Formats, Style
 from pipeline.results.plain import digits, fit
+
+#: Where a text is parted, since it would not come back whole: XlsxWriter takes <r>…</r> for finished XML,
+#: and readers differ in whether they take _x0041_ for an "A".
+_TRAPS = re.compile(r"(?<=^<)(?=r>)|(?<=_)(?=x[0-9a-fA-F]{4}_)")
 
 _AS_GIVEN = (Style.WRAP, Style.COUNT)
 _MONEY_DECIMALS = 2
@@ -30,9 +35,9 @@ def write_cell(sheet: Any, row: int, column: int, value: Any, look: Any) -> None
 
 
 def _write_text(sheet: Any, row: int, column: int, text: str, look: Any) -> None:
-    """XlsxWriter takes a text such as <r>…</r> for finished XML, except where it is given in parts."""
-    if text.startswith("<r>") and text.endswith("</r>"):
-        sheet.write_rich_string(row, column, text[0], look, text[1:], look)
+    parts = _TRAPS.split(text)
+    if len(parts) > 1:
+        sheet.write_rich_string(row, column, *(given for part in parts for given in (look, part)), look)
     elif text:
         sheet.write_string(row, column, text, look)
 

@@ -1,14 +1,15 @@
 """The result workbook: written beside its place, read again, and only then given its name."""
 
 import tempfile
-import xml.parsers.expat
 import zipfile
 from pathlib import Path
 
+import openpyxl
 import xlsxwriter
 from xlsxwriter.exceptions import XlsxWriterException
 
 from pipeline.account import Account
+from pipeline.columns import RESULT_SHEETS
 from pipeline.errors import Stop
 from pipeline.results.placing import place_new
 from pipeline.results.requests import add_invoices, add_itineraries, add_unknown
@@ -17,9 +18,7 @@ from pipeline.results.sheets import Book
 from pipeline.results.summary import add_summary
 from pipeline.results.words import WORDS
 
-_CHUNK = 1 << 20
-
-#: In the order of columns.RESULT_SHEETS.
+#: In the order of RESULT_SHEETS.
 _SHEETS = (add_summary, add_invoices, add_itineraries, add_failures, add_unknown, add_all_rows)
 
 
@@ -54,14 +53,13 @@ def _write(account: Account, path: Path, folder: str) -> None:
 
 
 def _check(path: Path) -> None:
-    """Read every part again: a file that does not open must never be given its name."""
-    with zipfile.ZipFile(path) as package:
-        for name in package.namelist():
-            with package.open(name) as part:
-                parser = xml.parsers.expat.ParserCreate()
-                try:
-                    while chunk := part.read(_CHUNK):
-                        parser.Parse(chunk)
-                    parser.Parse(b"", True)
-                except xml.parsers.expat.ExpatError as problem:
-                    raise OSError(f"{name} is damaged: {problem}") from problem
+    """Open the file again: one that does not open, or lacks a sheet, must never be given its name."""
+    try:
+        with zipfile.ZipFile(path) as package:
+            damaged = package.testzip()
+        book = openpyxl.load_workbook(path, read_only=True)
+    except Exception as problem:  # what openpyxl raises depends on what is damaged
+        raise OSError(f"it does not open: {problem}") from problem
+    book.close()
+    if damaged or not set(book.sheetnames) >= set(RESULT_SHEETS):
+        raise OSError(f"it is damaged: {damaged or book.sheetnames}")

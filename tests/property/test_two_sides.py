@@ -137,11 +137,11 @@ def days(as_of: datetime.date, *, sound: bool) -> tuple[datetime.date, ...]:
 
 
 @functools.cache
-def amounts(market: str, *, sound: bool) -> st.SearchStrategy[int]:
+def amounts(market: str) -> st.SearchStrategy[int]:
     """Amounts at the limit, and such as come to the limit, or a cent more or less, together."""
-    limit = LIMITS.get(market, LIMITS["domestic"])
+    limit = LIMITS[market]
     telling = (1, limit // 2, limit // 2 + 1, limit - 1, limit)
-    return st.sampled_from(telling if sound else (*telling, limit + 1)) | st.integers(1, limit // 3)
+    return st.sampled_from(telling) | st.integers(1, limit // 3)
 
 
 def money(minor: int) -> str:
@@ -162,39 +162,53 @@ def in_components(draw: st.DrawFn, charge: str, total: int) -> dict[str, str]:
 
 @st.composite
 def charges(
-    draw: st.DrawFn, kind: tuple[str, str], ticket: Mapping[str, Any], as_of: datetime.date, *, sound: bool
+    draw: st.DrawFn, kind: tuple[str, str], ticket: Mapping[str, Any], as_of: datetime.date
 ) -> Mapping[str, Any]:
-    """One charge of a ticket."""
+    """One charge of a ticket; most may be sent."""
     charge, product = kind
-
-    def mostly(good: Sequence[Any], *others: Any) -> Any:
-        """A good one; in a month that is not sound, one time in seven one of the others."""
-        return draw(st.sampled_from(good if sound else [*good * (6 * len(others)), *others * len(good)]))
-
-    def day(*others: Any) -> Any:
-        """A day, or one of the others as often."""
-        some = days(as_of, sound=sound)
-        return draw(st.sampled_from((*some, *others * (len(some) // len(others))) if others else some))
-
-    vouchers = VOUCHERS if charge == "ticket_fare" or not sound else VOUCHERS[:-1]
-    market = mostly([ticket["market"]], "")
+    some_days = days(as_of, sound=True)
     row = {
         **HEADER_BLANK,
-        "ticket_no": mostly([ticket["ticket_no"]], ""),
-        "passenger_name": mostly([ticket["passenger_name"]], ""),
-        "market": market,
+        **ticket,
         "charge": charge,
         "product": product if charge == "ancillary" else draw(st.sampled_from(("", "flight"))),
-        "voucher": draw(st.sampled_from(vouchers)),
-        "ticket_status": mostly(FITTING[charge], "open", "used", "refunded", ""),
-        "flight_date": mostly([ticket["flight_date"]], "", *days(as_of, sound=sound)[::5]),
-        "used_on": day(""),
-        "refund_approved_on": day() if sound or charge != "refund" else day(""),
-        "purchased_on": day() if sound or charge != "ancillary" else day(""),
-        "buyer": mostly([ticket["buyer"]], "", "Nobody", *BUYERS, *UNSOUND_BUYERS),
-        "remarks": mostly([""], "PO 7", "备注 “7”", " \u0000\u200b7\n8 "),
+        "voucher": draw(st.sampled_from(VOUCHERS if charge == "ticket_fare" else VOUCHERS[:-1])),
+        "ticket_status": draw(st.sampled_from(FITTING[charge])),
+        "used_on": draw(st.sampled_from(("", *some_days))),
+        "refund_approved_on": draw(st.sampled_from(some_days)),
+        "purchased_on": draw(st.sampled_from(some_days)),
+        "remarks": draw(st.sampled_from(("", "", "", "备注 “7”", " \u0000\u200b7\n8 "))),
     }
-    return row | draw(in_components(charge, draw(amounts(market, sound=sound))))
+    return row | draw(in_components(charge, draw(amounts(ticket["market"]))))
+
+
+#: The days that decide about a charge.
+DECIDING = {
+    "ticket_fare": ("flight_date", "used_on"),
+    "refund": ("refund_approved_on",),
+    "ancillary": ("purchased_on",),
+}
+
+
+@st.composite
+def spoilt(draw: st.DrawFn, row: Mapping[str, Any], as_of: datetime.date) -> Mapping[str, Any]:
+    """A row with one thing changed, which may make it one that must not be sent."""
+    column = draw(
+        st.sampled_from(
+            ("ticket_no", "passenger_name", "market", "ticket_status", "ticket_status", "voucher", "amount")
+            + ("buyer", "buyer", "buyer", *DECIDING[row["charge"]] * 4)
+        )
+    )
+    others: dict[str, Sequence[Any]] = {
+        "ticket_status": ("open", "used", "refunded", ""),
+        "voucher": VOUCHERS,
+        "amount": (*(money(limit + 1) for limit in LIMITS.values()), ""),
+        "buyer": ("", "Nobody", *BUYERS, *UNSOUND_BUYERS),
+    }
+    if column in DECIDING[row["charge"]]:
+        others[column] = ("", *days(as_of, sound=False))
+    changed = {column: draw(st.sampled_from(others.get(column, ("",))))}
+    return row | changed | ({"used_on": ""} if column == "flight_date" else {})
 
 
 #: Codes that the carrier has not named, or has named alike.
@@ -232,15 +246,15 @@ def months(draw: st.DrawFn, full_profile: Profile, *, sound: bool = False) -> Mo
             "ticket_no": f"999{'-' if number % 2 else ''}{number:010}",
             "passenger_name": draw(st.sampled_from(("ZHANG/WEI MR", "欧阳/娜娜", "O'BRIEN/SEÁN")) | TEXTS),
             "market": draw(st.sampled_from(markets)),
-            "flight_date": draw(st.sampled_from(days(as_of, sound=sound))),
+            "flight_date": draw(st.sampled_from(days(as_of, sound=True))),
             "buyer": draw(st.sampled_from(buyers)),
         }
-        rows += [
-            draw(charges(kind, ticket, as_of, sound=sound)) for kind in draw(st.sampled_from(COMBINATIONS))
-        ]
-    if not sound and draw(st.booleans()):
-        twice = draw(st.sampled_from(rows))
-        rows.append(twice | draw(st.sampled_from(({}, {"amount": "12.34"}, {"voucher": "invoice"}))))
+        rows += [draw(charges(kind, ticket, as_of)) for kind in draw(st.sampled_from(COMBINATIONS))]
+    if not sound:
+        rows = [draw(spoilt(row, as_of)) if draw(st.booleans()) else row for row in rows]
+        if draw(st.booleans()):
+            again = draw(st.sampled_from(rows))
+            rows.append(again | draw(st.sampled_from(({}, {"amount": "12.34"}, {"voucher": "invoice"}))))
     return Month(as_of, profile, tuple(rows))
 
 

@@ -1,16 +1,20 @@
 """The result workbook appears whole or not at all, and never over anything."""
 
+import gc
 import stat
 import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pytest
+from xlsxwriter.worksheet import Worksheet
 
 from pipeline.account import Account
+from pipeline.columns import RESULT_SHEETS
 from pipeline.errors import Stop
-from pipeline.results import placing, sheets
+from pipeline.results import placing
 from pipeline.results import workbook as under_test
 from pipeline.results.workbook import write_workbook
 
@@ -44,28 +48,63 @@ def test_a_folder_without_hard_links_will_do(
     assert (tmp_path / "r.xlsx").read_text() == "mine"
 
 
-def test_a_file_that_does_not_open_gets_no_name(
-    mixed: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(under_test, "_write", lambda _account, path, _folder: broken(path))
-    with pytest.raises(Stop, match=r"xl/x\.xml is damaged"):
-        write_workbook(mixed, tmp_path / "r.xlsx")
-    assert [found.name for found in tmp_path.iterdir()] == ["tickets.xlsx"]
-
-
-def broken(path: Path) -> None:
+def no_workbook(path: Path) -> None:
     with zipfile.ZipFile(path, "w") as package:
         package.writestr("xl/x.xml", "<a>\x01</a>")
 
 
-def test_a_full_disk_stops_with_the_cause_and_leaves_nothing(
-    mixed: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def cut_short(path: Path) -> None:
+    full(path)
+    path.write_bytes(path.read_bytes()[:-2000])
+
+
+def changed(path: Path) -> None:
+    full(path)
+    content = path.read_bytes()
+    start = content.index(b"xl/worksheets/sheet6.xml") + 300
+    path.write_bytes(content[:start] + bytes([content[start] ^ 0x55]) + content[start + 1 :])
+
+
+def lacking(path: Path) -> None:
+    full(path, RESULT_SHEETS[:-1])
+
+
+def full(path: Path, names: Sequence[str] = RESULT_SHEETS) -> None:
+    book = openpyxl.Workbook()
+    book.active.title = names[0]
+    for name in names[1:]:
+        book.create_sheet(name).append([name * count for count in range(1, 99)])
+    book.save(path)
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        (no_workbook, "does not open"),
+        (cut_short, "does not open"),
+        (changed, "sheet6|decompress"),
+        (lacking, "is damaged"),
+    ],
+)
+def test_a_file_that_does_not_open_gets_no_name(
+    broken: Callable[[Path], None], why: str, mixed: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: Any) -> None:
+    monkeypatch.setattr(under_test, "_write", lambda _account, path, _folder: broken(path))
+    with pytest.raises(Stop, match=why):
+        write_workbook(mixed, tmp_path / "r.xlsx")
+    assert [found.name for found in tmp_path.iterdir()] == ["tickets.xlsx"]
+
+
+@pytest.mark.parametrize("method", ["write_number", "autofilter", "data_validation"])
+def test_a_full_disk_stops_with_the_cause_and_leaves_nothing(
+    method: str, mixed: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_space(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sheets.StreamedSheet, "add_row", full)
+    monkeypatch.setattr(Worksheet, method, no_space)
     with pytest.raises(Stop, match=r"r\.xlsx: .*No space left on device.*the ledger has it all") as stopped:
         write_workbook(mixed, tmp_path / "r.xlsx")
     assert stopped.value.exit_code == 3
     assert [found.name for found in tmp_path.iterdir()] == ["tickets.xlsx"]
+    gc.collect()  # a file left open would warn now

@@ -1,0 +1,85 @@
+"""On a terminal the plan is shown and asked for, and a bar shows how far the sending is."""
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+CTRL_C = b"\x03"
+
+
+def at_a_terminal(desk: Any, answer: bytes, *arguments: str | Path) -> tuple[int, str]:
+    """Run a command at a terminal, give the answer when it asks, and read all that it shows."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pipeline", *map(str, arguments)],
+        cwd=desk.folder, env={**os.environ, "HOME": str(desk.folder), "TERM": "xterm", "COLUMNS": "150"},
+        stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True,
+    )  # fmt: skip
+    os.close(theirs)
+    shown, answered, deadline = b"", False, time.monotonic() + 60
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([ours], [], [], 0.5)
+        if ready:
+            try:
+                shown += os.read(ours, 65536)
+            except OSError:
+                break  # the other end is closed: the command has ended
+        elif process.poll() is not None:
+            break
+        if not answered and b"[y/N]" in shown:
+            if answer == CTRL_C:
+                process.send_signal(signal.SIGINT)  # what the terminal makes of the key
+            else:
+                os.write(ours, answer)
+            answered = True
+    code = process.wait(timeout=30)
+    os.close(ours)
+    assert answered
+    return code, shown.decode()
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"n\n", 3), (b"\n", 3), (CTRL_C, 3), (b"y\n", 0)])
+def test_nothing_is_sent_until_somebody_says_yes(
+    desk: Any, workbook: Any, tickets: Any, answer: bytes, code: int
+) -> None:
+    path = workbook(tickets(3))
+    ended, shown = at_a_terminal(
+        desk,
+        answer,
+        "issue",
+        path,
+        "--sandbox",
+        "--ledger",
+        "L",
+        "--as-of",
+        "2026-11-20",
+        "--report",
+        "r.json",
+    )
+    assert ended == code, shown
+    assert "3 × domestic itinerary, 3000.00 CNY" in shown
+    assert "Limits of one invoice: domestic 10000.00" in shown
+    if code == 0:
+        assert "3/3" in shown
+        assert [row["status"] for row in desk.report("r.json")["rows"]] == ["issued"] * 3
+    else:
+        assert "Sending" not in shown
+        assert not (desk.folder / "r.json").exists()
+        assert desk.voucher("history", "9990000000001", "--ledger", "L").out.endswith(
+            "the ledger knows nothing of it\n"
+        )
+
+
+def test_yes_can_be_said_beforehand(desk: Any, workbook: Any, tickets: Any) -> None:
+    ran = desk.voucher("issue", workbook(tickets(1)), "--sandbox", "--as-of", "2026-11-20", "--yes")
+    assert ran.code == 0
+    assert "[y/N]" not in ran.err

@@ -1,5 +1,6 @@
 """Sheets of rows: headings, then data, then more sheets of the same name where one is full."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -16,6 +17,7 @@ from pipeline.results.words import WORDS
 ROOM = 1_048_575
 
 _HEADING_POINTS = 22
+_PAGE_WIDTH = 200  # characters that can be read across a landscape page
 
 
 class Book:
@@ -60,20 +62,21 @@ class Book:
 
     def _finish(self, sheet: Any, fields: Sequence[Field], count: int) -> None:
         """Widths, frozen headings, filter, and how the sheet is printed."""
+        widths = [max(field.width, cells_wide(field.heading) + 4) for field in fields]  # 4: the filter's button
         for column, field in enumerate(fields):
-            width = max(field.width, cells_wide(field.heading) + 4)  # room for the filter's button
-            sheet.set_column(column, column, width, self.formats.of_style[field.style])
+            sheet.set_column(column, column, widths[column], self.formats.of_style[field.style])
         sheet.freeze_panes(1, 1)
         sheet.autofilter(0, 0, count, len(fields) - 1)
         sheet.ignore_errors({"number_stored_as_text": f"A1:{xl_col_to_name(len(fields) - 1)}{ROOM + 1}"})
         sheet.repeat_rows(0)
-        print_setup(sheet, self.lang)
+        print_setup(sheet, self.lang, across=math.ceil(sum(widths) / _PAGE_WIDTH))
 
 
-def print_setup(sheet: Any, lang: Lang) -> None:
-    """A4, landscape, one page wide and as many long as it takes, with page numbers."""
+def print_setup(sheet: Any, lang: Lang, across: int = 1) -> None:
+    """A4, landscape, that many pages wide and as many long as it takes, with page numbers."""
     sheet.set_paper(9)
     sheet.set_landscape()
-    sheet.fit_to_pages(1, 0)
+    sheet.fit_to_pages(across, 0)
+    sheet.print_across()
     sheet.set_margins(left=0.4, right=0.4, top=0.6, bottom=0.6)
     sheet.set_footer(f"&L&A&R{WORDS[lang].page}")

@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-
 CTRL_C = b"\x03"
 
 
 def at_a_terminal(desk: Any, answer: bytes, *arguments: str | Path) -> tuple[int, str]:
     """Run a command at a terminal, give the answer when it asks, and read all that it shows."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: PLW1509 - no threads here, and test workers hand on that they ignore Ctrl-C
         [sys.executable, "-m", "pipeline", *map(str, arguments)],
         cwd=desk.folder, env={**os.environ, "HOME": str(desk.folder), "TERM": "xterm", "COLUMNS": "150"},
         stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     os.close(theirs)
     shown, answered, deadline = b"", False, time.monotonic() + 60

@@ -220,10 +220,10 @@ def test_a_ledger_that_fails_stops_all_sending_and_loses_no_answer(bench: Bench)
         nonlocal failing
         if len(bench.asked) == 10:
             failing = True
-            bench.connection.set_commit_hook(lambda: failing)
         await asyncio.sleep(0.05)
         return yes(ticket_no)
 
+    bench.connection.set_commit_hook(lambda: failing)
     results = bench.submit(itineraries(60), fail_soon, concurrency=4)
     bench.connection.set_commit_hook(None)
     assert "can't be written" in bench.halt.reason

@@ -135,7 +135,10 @@ def test_every_sheet_of_rows_can_be_filtered_scrolled_and_printed(mixed: Account
         assert sheet.freeze_panes == "B2"
         assert sheet.auto_filter.ref == sheet.dimensions
         assert sheet.print_title_rows == "$1:$1"
-        assert (sheet.page_setup.orientation, sheet.page_setup.fitToHeight) == ("landscape", 0)
+        page = sheet.page_setup
+        assert (page.orientation, page.fitToHeight, page.pageOrder) == ("landscape", 0, "overThenDown")
+        widths = sum(column.width for column in sheet.column_dimensions.values())
+        assert widths / int(page.fitToWidth) < 201  # no smaller than can be read
 
 
 @pytest.mark.parametrize("lang", LANGS)

@@ -18,11 +18,12 @@ CTRL_C = b"\x03"
 def at_a_terminal(desk: Any, answer: bytes, *arguments: str | Path) -> tuple[int, str]:
     """Run a command at a terminal, give the answer when it asks, and read all that it shows."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(  # noqa: PLW1509 - no threads here, and test workers hand on that they ignore Ctrl-C
+    process = subprocess.Popen(
         [sys.executable, "-m", "pipeline", *map(str, arguments)],
         cwd=desk.folder, env={**os.environ, "HOME": str(desk.folder), "TERM": "xterm", "COLUMNS": "150"},
         stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        # test workers ignore Ctrl-C and would hand that on
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread is running
     )  # fmt: skip
     os.close(theirs)
     shown, answered, deadline = b"", False, time.monotonic() + 60

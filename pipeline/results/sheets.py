@@ -17,6 +17,7 @@ from pipeline.results.words import WORDS
 ROOM = 1_048_575
 
 _HEADING_POINTS = 22
+_BUTTON = 4  # characters that a filter's button takes beside its heading
 _PAGE_WIDTH = 200  # characters that can be read across a landscape page
 
 
@@ -62,7 +63,7 @@ class Book:
 
     def _finish(self, sheet: Any, fields: Sequence[Field], count: int) -> None:
         """Widths, frozen headings, filter, and how the sheet is printed."""
-        widths = [max(field.width, cells_wide(field.heading) + 4) for field in fields]  # 4: the filter's button
+        widths = [max(field.width, cells_wide(field.heading) + _BUTTON) for field in fields]
         for column, field in enumerate(fields):
             sheet.set_column(column, column, widths[column], self.formats.of_style[field.style])
         sheet.freeze_panes(1, 1)

@@ -120,7 +120,8 @@ def find_charge(asked: AskedCharge, books: Books) -> Charge | Refusal:
     ticket_no = plain_ticket_no(asked.ticket_no)
     if ticket_no is None or ticket_no not in books.registry:
         return Refusal("A ticket is not known.")
-    if asked.passenger_name != books.registry.passenger_name(ticket_no):
+    name = asked.passenger_name
+    if not name.strip() or name != books.registry.passenger_name(ticket_no):
         return Refusal(f"The passenger's name is not that on ticket {ticket_no}.")
     for charge in books.registry.charges(ticket_no):
         codes = settings.fee_type.get(charge.key.charge), settings.product_type.get(charge.key.product)
@@ -205,7 +206,7 @@ def _invoice_refusals(charges: Sequence[Charge], settings: SandboxSettings) -> I
 def _itinerary_refusals(fare: Charge, issued: Issued, today: date) -> Iterator[str]:
     """Issue itinerary, rules 3, 4 and 6; Limits, "Flight age for itinerary".
 
-    Inferred: a flight that is yet to come leaves the ticket unused.
+    Inferred: a flight or a use that is yet to come leaves the ticket unused.
     """
     ticket = f"Ticket {fare.key.ticket_no}"
     voucher = issued.voucher_of_ticket(fare.key.ticket_no)
@@ -213,7 +214,8 @@ def _itinerary_refusals(fare: Charge, issued: Issued, today: date) -> Iterator[s
         yield f"{ticket}: its voucher is an invoice; it can't have an itinerary too."
     if voucher == "itinerary":
         yield f"{ticket}: its itinerary was issued already."
-    if fare.ticket_status != "used" or fare.flight_date is None or fare.flight_date > today:
+    to_come = (fare.flight_date or date.max) > today or (fare.used_on or date.max) > today
+    if fare.ticket_status != "used" or fare.flight_date is None or to_come:
         yield f"{ticket} has not been used."
     elif today - fare.flight_date > _ITINERARY_AGE:
         yield f"{ticket}: its flight is more than 180 days ago."

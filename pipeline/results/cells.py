@@ -8,7 +8,8 @@ from typing import Any
 from pipeline.columns import Lang
 from pipeline.reasons import STATUS
 from pipeline.results.formats import Formats, Style
-from pipeline.results.plain import digits, fit
+from pipeline.results.plain import fit
+from pipeline.table import shown
 
 #: Where a text is parted, since it would not come back whole: XlsxWriter takes <r>…</r> for finished XML,
 #: and readers differ in whether they take _x0041_ for an "A".
@@ -58,7 +59,7 @@ class Cells:
             status = STATUS[value]
             return status.word(self._lang), formats.tones[status.tone]
         if style is Style.IDENTIFIER:
-            return digits(value), formats.text
+            return shown(value), formats.text
         if style in _AS_GIVEN or (style is Style.MONEY and _is_money(value)):
             return value, formats.of_style[style]
         return self._by_type(value)
@@ -75,7 +76,7 @@ class Cells:
             return value, formats.time
         if isinstance(value, datetime.timedelta) and value >= datetime.timedelta():
             return value, formats.duration
-        return digits(value), formats.text
+        return shown(value), formats.text
 
 
 def _is_money(value: Any) -> bool:

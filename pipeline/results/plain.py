@@ -7,15 +7,12 @@ does not open. Nothing else of a text is changed.
 'bell and , line\nbreak'
 """
 
-import datetime
 import re
-from typing import Any
 
 #: What a cell holds at most, in UTF-16 units; a longer text is cut, and ends in "…".
 LONGEST = 32_767
 
 _UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_EXACT_DIGITS = 10**15
 
 
 def fit(text: str) -> str:
@@ -36,17 +33,3 @@ def one_line(text: str) -> str:
     'two lines[31m'
     """
     return " ".join(fit(text).split())
-
-
-def digits(value: Any) -> str:
-    """An identifier as text, as the spreadsheet program shows it: 13 digits never become 9.99E+12.
-
-    >>> digits(9991234567890.0), digits("0123"), digits(9.991234567890123e16)
-    ('9991234567890', '0123', '9.99123456789012e+16')
-    """
-    if isinstance(value, float):
-        whole = value.is_integer() and abs(value) < _EXACT_DIGITS
-        return str(int(value)) if whole else format(value, ".15g")
-    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
-        return str(value.date())
-    return str(value)

@@ -4,6 +4,7 @@ Made once, from the verdicts and the results of sending; the result workbook, th
 and the exit code are all drawn from it.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -124,6 +125,7 @@ class Account:
         return 1 if failures or differing else 0
 
 
+_PLACE = re.compile(r", row ([0-9]+)")  # as Rows.place and Holding.place end
 _WORDS = {choice.name: choice for choice in (*CHARGES, *PRODUCTS, *MARKETS, *VOUCHERS)}
 
 
@@ -138,6 +140,8 @@ def _fact_text(name: str, text: str, column: str, lang: Lang) -> str:
         return ("、" if lang == "zh" else ", ").join(words.get(part, part) for part in text.split())
     if name == "market" and text in _WORDS:
         return _WORDS[text].word(lang)
+    if name in ("other", "place") and lang == "zh":
+        return _PLACE.sub(r" 第 \1 行", text)
     return text
 
 

@@ -33,7 +33,7 @@ class OpenLedger:
 
     def begin(self, command: str, terms: Terms, files: Sequence[Path]) -> int:
         """Record the run; its number."""
-        names = [str(path) for path in files]
+        names = [str(path).encode(errors="replace").decode() for path in files]
         with as_problem(self.path):
             return records.begin_run(self.connection, command, __version__, str(terms.as_of), names)
 

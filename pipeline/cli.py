@@ -14,6 +14,7 @@ import click
 from pipeline import __version__
 from pipeline.columns import LANGS, Lang
 from pipeline.errors import InputProblem, Stop
+from pipeline.notice import say
 
 _PATH = click.Path(path_type=Path)
 _EXIT_CODES = """
@@ -87,7 +88,7 @@ def template(path: Path, lang: Lang) -> None:
     from pipeline.template import write_template  # noqa: PLC0415 - start-up
 
     write_template(path, lang)
-    click.echo(f"Template: {path}", err=True)
+    say(f"Template: {path}")
 
 
 @voucher.command(epilog=f"Example: voucher check october.xlsx --profile carrier.toml{_EXIT_CODES}")
@@ -175,8 +176,8 @@ def sandbox(**given: Any) -> None:
     carrier = SandboxJob(
         profile, keys, given["tickets"], given["port"], given["faults"], given["statement"], as_of
     )
-    counts = asyncio.run(sandboxing.sandbox(carrier, lambda text: click.echo(text, err=True)))
-    click.echo(counts, err=True)
+    counts = asyncio.run(sandboxing.sandbox(carrier, say))
+    say(counts)
 
 
 def _ticket_digits(text: str) -> str:
@@ -223,23 +224,26 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = voucher.main(arguments, prog_name="voucher", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except Stop as stop:
-        _say(str(stop))
+        say(f"voucher: {stop}")
         sys.exit(stop.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
-        _say("Interrupted. Running the same command again is safe.")
+        say("voucher: Interrupted. Running the same command again is safe.")
         sys.exit(3)
     except BrokenPipeError:
-        # Whoever read our output has left (`voucher history … | head`); nothing to tell them.
+        # Whoever read what `history` prints has left (`| head`); nothing to tell them.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        say(
+            f"voucher: can't be read or written: {error.strerror or error}. Running the same command again is safe."
+        )
+        sys.exit(3)
     except Exception:  # noqa: BLE001 - a defect of ours is no finding about rows (1): the run stopped early
         traceback.print_exc()
-        _say("This is a defect of the program; please report it. Running the same command again is safe.")
+        say(
+            "voucher: This is a defect of the program; please report it. Running the same command again is safe."
+        )
         sys.exit(3)
-
-
-def _say(text: str) -> None:
-    click.echo(f"voucher: {text}", err=True)

@@ -15,7 +15,7 @@ class Stop(Exception):
     exit_code = 3
 
     def __init__(self, text: str) -> None:
-        super().__init__(" ".join(text.splitlines()))
+        super().__init__("".join(c if c.isprintable() else " " for c in text))
 
 
 class InputProblem(Stop):

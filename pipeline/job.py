@@ -51,12 +51,12 @@ class Job:
     @property
     def throw_away(self) -> bool:
         """Whether the ledger lasts no longer than the run."""
-        return self.sandbox and not self.ledger
+        return self.sandbox and self.ledger is None
 
     @property
     def ledger_path(self) -> Path:
         """Where the ledger of this run lies, unless it is thrown away."""
-        return opening.ledger_path(self.ledger) if self.ledger else opening.default_path(self.owner)
+        return opening.default_path(self.owner) if self.ledger is None else opening.ledger_path(self.ledger)
 
 
 @dataclass(frozen=True)

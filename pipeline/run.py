@@ -38,6 +38,8 @@ def check(job: Job, watch: Watch) -> Finished:
     files, table = _read(job, watch)
     target = result_path(job.output, files[0]) if job.output else None
     with ledger_to_read(job) as ledger:
+        if ledger is None and not job.throw_away:
+            watch.note(f"There is no ledger yet ({job.ledger_path}): what was issued before does not show")
         holdings = records.holdings(ledger, _tickets(table)) if ledger else Holdings()
         verdicts = judge(table, holdings, terms)
         requests = split(verdicts, holdings, terms)

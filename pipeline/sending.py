@@ -52,7 +52,7 @@ def send(  # noqa: PLR0913 - where the flow's parts meet
         writer = Writer(ledger.connection, spill)
         try:
             async with contextlib.AsyncExitStack() as stack:
-                stack.enter_context(_stoppable(halt))
+                stack.enter_context(_stoppable(halt, watch.note))
                 base_url = job.profile.carrier.base_url
                 if job.sandbox:
                     base_url = await stack.enter_async_context(inside(job, table, keys))
@@ -75,17 +75,20 @@ def send(  # noqa: PLR0913 - where the flow's parts meet
 
 
 @contextlib.contextmanager
-def _stoppable(halt: Halt) -> Iterator[None]:
-    """Ctrl-C and SIGTERM stop sending and wait for what is in flight; a second one stops waiting."""
+def _stoppable(halt: Halt, note: Callable[[str], None]) -> Iterator[None]:
+    """Ctrl-C, SIGTERM and a closed terminal stop sending and wait for what is in flight; a second one stops waiting."""
     loop = asyncio.get_running_loop()
 
     def interrupted() -> None:
         if halt.reason:
             halt.abandon()
         else:
+            note(
+                "Stopping: no further request leaves; waiting for the answers under way (once more stops waiting)"
+            )
             halt.stop("interrupted")
 
-    caught = (signal.SIGINT, signal.SIGTERM)
+    caught = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     for number in caught:
         loop.add_signal_handler(number, interrupted)
     try:

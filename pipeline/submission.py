@@ -9,8 +9,9 @@ further request leaves.
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from aiolimiter import AsyncLimiter
 
@@ -21,7 +22,7 @@ from pipeline.carrier.documents import PATHS, request_body
 from pipeline.carrier.replies import Answered, Lost, Outcome, Reply, interpret
 from pipeline.errors import LedgerProblem
 from pipeline.ledger.records import Attempt
-from pipeline.ledger.writer import Again, Ended, GotAnswer, Sending, Writer
+from pipeline.ledger.writer import Acknowledged, Again, Ended, GotAnswer, Sending, Writer
 from pipeline.profile import Profile
 from pipeline.request import Identity
 
@@ -70,6 +71,16 @@ class Halt:
             await asyncio.wait_for(self._event.wait(), seconds)
         except TimeoutError:
             return
+
+    async def unless_stopped(self, turn: Coroutine[Any, Any, None]) -> None:
+        """Wait for a turn, or until the run stops."""
+        waiting = (asyncio.ensure_future(turn), asyncio.ensure_future(self._event.wait()))
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
 
     async def answer_to(self, client: Client, path: str, body: bytes) -> Reply:
         """Post and wait; abandoned while waiting, the request's fate is open."""
@@ -149,8 +160,8 @@ class Submission:
             except LedgerProblem as problem:
                 self._halt.stop(str(problem))
                 break
-            if again is None:
-                raise RuntimeError("a new attempt has an ID")
+            if not isinstance(again, tuple):
+                raise TypeError("a new attempt is acknowledged with its ID")
             attempt_id, number = again
         return Result(request, number, outcome)
 
@@ -162,7 +173,7 @@ class Submission:
         request = attempt.request
         body = request_body(request, self._profile, self._cipher)
         if self._limiter is not None:
-            await self._limiter.acquire()
+            await self._halt.unless_stopped(self._limiter.acquire())
         if self._halt.reason:
             return self._stopped()
         try:
@@ -175,16 +186,20 @@ class Submission:
             await self._kept(GotAnswer(attempt_id, reply))
         doubted = any(charge.identity in self._doubted for charge in request.charges)
         outcome = interpret(reply, request, self._cipher, self._profile.answers, doubted=doubted)
-        await self._kept(Ended(attempt_id, outcome))
+        recorded = await self._kept(Ended(attempt_id, outcome))
+        outcome = recorded if isinstance(recorded, Outcome) else outcome
+        if outcome.state == "unknown":
+            self._client.distrust()
         self._watch(outcome)
         return outcome
 
-    async def _kept(self, change: GotAnswer | Ended) -> None:
+    async def _kept(self, change: GotAnswer | Ended) -> Acknowledged:
         """Put it on disk; if the ledger can't take it, the writer has spilled it and the run stops."""
         try:
-            await self._writer.commit(change)
+            return await self._writer.commit(change)
         except LedgerProblem as problem:
             self._halt.stop(str(problem))
+            return None
 
     def _watch(self, outcome: Outcome) -> None:
         """Stop the run where every further request would fare the same."""

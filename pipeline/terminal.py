@@ -4,7 +4,6 @@ Everything goes to stderr; stdout is left to what a command is asked to print.
 """
 
 import contextlib
-import sys
 import time
 from collections.abc import Callable, Iterator
 
@@ -12,6 +11,7 @@ import click
 
 from pipeline.columns import Lang
 from pipeline.job import Finished, Plan, Watch
+from pipeline.notice import asking, listening, say
 from pipeline.reasons import STATUS
 from pipeline.results.text import summary_lines
 from pipeline.submission import Progress
@@ -35,18 +35,24 @@ class Terminal:
         self._quiet = quiet
         self._verbose = verbose
         self._lang = lang
-        self._live = sys.stderr.isatty() and not quiet
+        self._live = listening() and not quiet
 
     def say(self, text: str) -> None:
         """A line that --quiet leaves out."""
         if not self._quiet:
-            click.echo(text, err=True)
+            say(text)
 
     @contextlib.contextmanager
     def watch(self, *, yes: bool) -> Iterator[Watch]:
         """Follow a run; the bar is gone when the context ends."""
         with contextlib.ExitStack() as stack:
-            show = self._bar(stack) if self._live else self._lines()
+            draw = self._bar(stack) if self._live else self._lines()
+
+            def show(progress: Progress) -> None:
+                # The terminal may go away while requests are in flight; they are waited for all the same.
+                with contextlib.suppress(OSError, ValueError):
+                    draw(progress)
+
             yield Watch(self.say, show, lambda plan: self._confirmed(plan, yes=yes))
 
     def _lines(self) -> Show:
@@ -116,7 +122,7 @@ class Terminal:
             f"Limits of one invoice: domestic {money_text(limits.domestic_invoice_max)},"
             f" international {money_text(limits.international_invoice_max)} {plan.profile.carrier.currency}"
         )
-        if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if yes or not asking():
             return True
         return click.confirm(
             f"Send {len(plan.requests)} requests to {plan.carrier}?", default=False, err=True
@@ -127,21 +133,12 @@ class Terminal:
         if self._quiet and not finished.exit_code:
             return
         for line in summary_lines(finished.account):
-            click.echo(line, err=True)
+            say(line)
         if self._verbose:
             for request in finished.account.requests:
                 what = f"{request.request.voucher} {request.request.request_id}, attempt {request.attempt}"
-                click.echo(f"{what}: {request.status} {request.number}".rstrip(), err=True)
-        if finished.account.stopped:
-            click.echo(
-                f"Stopped early: {finished.account.stopped}. Running the same command again is safe.",
-                err=True,
-            )
-        if finished.account.totals.get("unknown"):
-            click.echo(
-                "Some outcomes are unknown: those rows are never sent again without evidence.", err=True
-            )
+                say(f"{what}: {request.status} {request.number}".rstrip())
         for problem in finished.problems:
-            click.echo(f"voucher: {problem}", err=True)
+            click.echo(f"voucher: {problem}")
         if finished.workbook:
-            click.echo(f"Result: {finished.workbook}", err=True)
+            say(f"Result: {finished.workbook}")

@@ -7,7 +7,7 @@ would send the body again, 301 to 303 would become a GET that looks like success
 """
 
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
@@ -23,10 +23,26 @@ LARGEST_ANSWER = 64 * 1024
 class Client:
     """One run's connection to the carrier; made by `connected`."""
 
-    def __init__(self, session: aiohttp.ClientSession, base_url: str, proxy: str) -> None:
-        self._session = session
+    def __init__(self, make_session: Callable[[], aiohttp.ClientSession], base_url: str, proxy: str) -> None:
+        self._make_session = make_session
+        self._session = make_session()
+        self._earlier: list[aiohttp.ClientSession] = []
         self._base_url = base_url
         self._proxy = proxy or None
+
+    def distrust(self) -> None:
+        """Send what comes next over new connections only.
+
+        For when an answer made no sense: it may be one that belongs to an earlier request, and then the
+        next answer on that connection would be wrong too. What is under way goes on as it is.
+        """
+        self._earlier.append(self._session)
+        self._session = self._make_session()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for session in (*self._earlier, self._session):
+            await session.close()
 
     async def post(self, path: str, body: bytes) -> Reply:
         """Send one request once and hand back what came of it.
@@ -49,7 +65,9 @@ class Client:
                     return Lost(
                         f"HTTP {response.status} with more than {LARGEST_ANSWER} bytes", readable=False
                     )
-                return Answered(response.status, answer, response.headers.get("Retry-After", ""))
+                return Answered(
+                    response.status, answer, _short_ascii(response.headers.get("Retry-After", ""))
+                )
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             # Never str() or repr() of the error: a ClientResponseError's holds the request headers.
             name = _plain_name(error)
@@ -58,6 +76,11 @@ class Client:
             return Lost(
                 name, readable=not isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError)
             )
+
+
+def _short_ascii(header: str) -> str:
+    """A header's text, if it is one that can be kept."""
+    return header if header.isascii() and header.isprintable() and len(header) <= 100 else ""
 
 
 def _plain_name(error: Exception) -> str:
@@ -113,12 +136,19 @@ async def connected(
     )
     trace = aiohttp.TraceConfig()
     trace.on_request_headers_sent.append(_begun)
-    async with aiohttp.ClientSession(
-        connector=_connector(profile),
-        timeout=timeout,
-        trace_configs=[trace],
-        trust_env=False,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        headers={"Content-Type": "application/json", "agency": profile.carrier.agency, "APIKEY": api_key},
-    ) as session:
-        yield Client(session, base_url, "" if direct else profile.carrier.proxy)
+
+    def make_session() -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=_connector(profile),
+            timeout=timeout,
+            trace_configs=[trace],
+            trust_env=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"Content-Type": "application/json", "agency": profile.carrier.agency, "APIKEY": api_key},
+        )
+
+    client = Client(make_session, base_url, "" if direct else profile.carrier.proxy)
+    try:
+        yield client
+    finally:
+        await client.close()

@@ -87,12 +87,20 @@ def request_body(request: Request, profile: Profile, cipher: Cipher) -> bytes:
     return body(orjson.dumps(make(request, profile)), cipher)
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("a field stands twice")
+    return fields
+
+
 def parsed(text: bytes | str) -> Any:
     """JSON as Python values; whole numbers of any length stay exact.
 
-    Raises ValueError if it is not JSON in UTF-8. (orjson would read a 20-digit number as a float.)
+    Raises ValueError if it is not JSON in UTF-8, or names a field twice and so says two things at once.
+    (orjson would read a 20-digit number as a float.)
     """
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once)
     except RecursionError:
         raise ValueError("nested too deeply") from None

@@ -66,6 +66,7 @@ class Outcome:
     retry_after: float | None = None
 
 
+_NUMBER = re.compile(r"(?=.*[1-9])[0-9A-Za-z][0-9A-Za-z._/-]{0,99}")
 _DETAIL_LENGTH = 300
 _WRONG_ADDRESS = (404, 405)
 
@@ -161,7 +162,10 @@ def _envelope(  # noqa: PLR0911 - one return for each thing that an envelope can
         return Outcome("rejected", "carrier_rejected", trace_id=trace, detail=_refusal(result, said))
     if accepted is None:
         return Outcome(
-            "unknown", "answer_unreadable", trace_id=trace, detail="the result has no true or false success"
+            "unknown",
+            "answer_unreadable",
+            trace_id=trace,
+            detail="the result says neither yes nor no, or both",
         )
     if message.casefold() != "success":
         return Outcome(
@@ -186,10 +190,25 @@ def _result(data: Any, cipher: Cipher) -> tuple[Mapping[str, Any] | None, str]:
 
 
 def _success(result: Mapping[str, Any], voucher: str) -> bool | None:
-    """The result's own yes or no, None where it says neither."""
+    """The result's own yes or no, None where it says neither or both: a no that comes with a number."""
+    inner = _inner(result, voucher)
+    success = inner.get("success")
+    if not isinstance(success, bool) or result.get("success", success) is not success:
+        return None
+    return None if _has_number(result) and not success else success
+
+
+def _has_number(result: Mapping[str, Any]) -> bool:
+    """Whether a result brings a voucher's number, for an invoice or an itinerary."""
+    inner = result.get("itineraryResult")
+    numbers = [result.get("invoiceId"), inner.get("itineraryNum") if isinstance(inner, dict) else None]
+    return any(number not in (None, "") for number in numbers)
+
+
+def _inner(result: Mapping[str, Any], voucher: str) -> Mapping[str, Any]:
+    """Where a result document says what came of the request; empty where it does not."""
     inner = result.get("itineraryResult") if voucher == "itinerary" else result
-    success = inner.get("success") if isinstance(inner, dict) else None
-    return success if isinstance(success, bool) else None
+    return inner if isinstance(inner, dict) else {}
 
 
 def _refusal(result: Mapping[str, Any], said: str) -> str:
@@ -208,8 +227,8 @@ def _other_code(  # noqa: PLR0913 - the signals of one answer
     answers: Answers,
 ) -> Outcome:
     """An envelope code other than 200: as the profile explains it, unless the result contradicts."""
-    if accepted is True:
-        detail = f"{said}, though the result says success"
+    if accepted is True or (result is not None and _has_number(result)):
+        detail = f"{said}, though the result says success or brings a number"
         return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=detail)
     if code in answers.key_refused_codes:
         return Outcome("not_sent", "key_refused", trace_id=trace, detail=said, stop=True)
@@ -239,7 +258,10 @@ def _accepted(result: Mapping[str, Any], request: Request, trace: str) -> Outcom
 
 
 def _number(value: Any) -> str:
-    """A voucher's number as text; a JSON number is exact here."""
+    """A voucher's number as text, "" for what is none; a JSON number is exact here.
+
+    The interface shows 18 and 20 digits ("in the observed shape"), so other shapes are taken too.
+    """
     if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return _clean(value) if isinstance(value, str) else ""
+        value = str(value)
+    return value.strip() if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else ""

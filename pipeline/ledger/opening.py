@@ -49,11 +49,17 @@ def default_path(owner: Owner) -> Path:
     """The per-user ledger of that carrier."""
     place = urlsplit(owner.base_url)
     name = re.sub(r"[^A-Za-z0-9.-]+", "_", f"{place.netloc or owner.base_url}{place.path}-{owner.agency}")
-    return Path(platformdirs.user_data_path("voucher-pipeline", appauthor=False)) / f"{name}.ledger"
+    try:
+        folder = platformdirs.user_data_path("voucher-pipeline", appauthor=False)
+    except RuntimeError:
+        raise InputProblem("This user has no home folder for a ledger; name one with --ledger") from None
+    return folder / f"{name}.ledger"
 
 
 def ledger_path(given: str) -> Path:
     """A ledger's path from `--ledger PATH_OR_URL`. Raises InputProblem for what is no SQLite file."""
+    if not given.removeprefix("sqlite:///").strip():
+        raise InputProblem("--ledger is empty; name the ledger's file, or leave the option out")
     if given.startswith("sqlite:///"):
         return Path(given.removeprefix("sqlite:///"))
     if "://" in given:
@@ -79,7 +85,8 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
         version = connection.pragma("user_version")
     except (apsw.NotADBError, apsw.CorruptError):
         raise InputProblem(
-            f"{path}: is not a ledger, or is damaged; check --ledger, restore it from its backup"
+            f"{path}: is not a ledger, or is damaged; check --ledger. A backup lacks what was issued since: before"
+            " anything is issued with it, compare it with the carrier's statement"
         ) from None
     except apsw.Error as error:
         raise LedgerProblem(
@@ -98,6 +105,14 @@ def _check_owner(path: Path, connection: apsw.Connection, owner: Owner) -> None:
         connection.close()
         raise InputProblem(
             f"{path}: this ledger belongs to {found}, not to {owner}; use that carrier's profile, or another --ledger"
+        )
+
+
+def _check_single_name(path: Path) -> None:
+    """A second name (hard link) would have a lock and a -wal of its own, and so two runs at once."""
+    if path.stat().st_nlink > 1:
+        raise InputProblem(
+            f"{path}: the ledger has a second name (a hard link); delete the other name, then run again"
         )
 
 
@@ -154,8 +169,11 @@ class Lock:
 
 def open_for_reading(path: Path, owner: Owner | None) -> apsw.Connection | None:
     """The ledger for looking only, None where there is none; `owner` None: whosever it is."""
-    if not path.exists():
-        return None
+    try:
+        if not path.exists():
+            return None
+    except OSError as error:
+        raise LedgerProblem(f"{path}: the ledger can't be read ({error.strerror}); check the path") from None
     connection = _connect(path.resolve(), apsw.SQLITE_OPEN_READONLY)
     if owner is not None:
         _check_owner(path, connection, owner)
@@ -176,6 +194,7 @@ def open_for_run(path: Path, owner: Owner, *, may_create: bool) -> tuple[apsw.Co
         try:
             if not path.exists():
                 _create(path, owner)
+            _check_single_name(path)
             connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
             _check_owner(path, connection, owner)
         except BaseException:

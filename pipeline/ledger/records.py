@@ -225,21 +225,27 @@ def record_answer(connection: apsw.Connection, attempt_id: int, answer: Answered
     )
 
 
-def record_outcome(connection: apsw.Connection, attempt_id: int, outcome: Outcome) -> None:
-    """How an attempt ended."""
-    connection.execute(
+def record_outcome(connection: apsw.Connection, attempt_id: int, outcome: Outcome) -> Outcome:
+    """How an attempt ended, as it is recorded.
+
+    A number that another attempt has already is no number of this one: an answer that was meant for
+    another request, perhaps. Then the outcome is unknown.
+    """
+    change = (
         "UPDATE attempt SET state = ?, reason = ?, number = ?, trace_id = ?, detail = ?, ended_at = ?"
-        " WHERE attempt_id = ? AND state = 'sending'",
-        (
-            outcome.state,
-            outcome.reason,
-            outcome.number,
-            outcome.trace_id,
-            outcome.detail,
-            utc_now(),
-            attempt_id,
-        ),
+        " WHERE attempt_id = ? AND state = 'sending'"
     )
+    if outcome.state == "issued":
+        taken: Any = connection.execute(
+            "SELECT request_id FROM attempt WHERE number = ? AND state = 'issued' AND attempt_id <> ?",
+            (outcome.number, attempt_id),
+        ).get
+        if taken:
+            detail = f"the answer brings number {outcome.number}, which request {taken} has already"
+            outcome = Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id, detail=detail)
+    values = (outcome.state, outcome.reason, outcome.number, outcome.trace_id, outcome.detail, utc_now())
+    connection.execute(change, (*values, attempt_id))
+    return outcome
 
 
 def drop_planned(connection: apsw.Connection) -> int:

@@ -64,4 +64,7 @@ def recover(
             records.record_outcome(connection, left.attempt_id, outcome)
         dropped = records.drop_planned(connection)
     path.unlink(missing_ok=True)
+    # Everything of earlier runs into the one file: what is copied or renamed without its -wal is then
+    # short of a run that is on at most.
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return Recovered(len({entry["attempt_id"] for entry in taken}), answered, unknown, dropped)

@@ -11,6 +11,7 @@ import queue
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import apsw
 
@@ -40,7 +41,7 @@ class GotAnswer:
 
 @dataclass(frozen=True)
 class Ended:
-    """What the attempt came to."""
+    """What the attempt came to; acknowledged with the outcome as it is recorded."""
 
     attempt_id: int
     outcome: Outcome
@@ -54,7 +55,7 @@ class Again:
 
 
 Change = Sending | GotAnswer | Ended | Again
-Acknowledged = tuple[int, int] | None
+Acknowledged = tuple[int, int] | Outcome | None
 _Waiting = tuple[Change, "asyncio.Future[Acknowledged]"]
 
 
@@ -65,6 +66,9 @@ class Writer:
         self._connection = connection
         self._spill = spill
         self._loop = asyncio.get_running_loop()
+        self._path = Path(connection.filename)
+        found = self._path.stat()
+        self._file = (found.st_dev, found.st_ino)
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._failure = ""
         self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
@@ -106,6 +110,7 @@ class Writer:
     def _commit(self, group: Sequence[_Waiting]) -> None:
         """One transaction for the group; a change that the ledger refuses is refused alone."""
         results: list[Acknowledged | LedgerProblem] = []
+        self._failure = self._failure or self._gone()
         if not self._failure:
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -119,6 +124,15 @@ class Writer:
         if self._failure:
             results = [self._spilled(change) for change, _ in group]
         self._loop.call_soon_threadsafe(_acknowledge, [done for _, done in group], results)
+
+    def _gone(self) -> str:
+        """Why the file that we write to is not the ledger under its name any more, "" while it is."""
+        try:
+            found = self._path.stat()
+        except OSError as error:
+            return f"{self._path}: {error.strerror}"
+        same = (found.st_dev, found.st_ino) == self._file
+        return "" if same else f"{self._path}: another file has taken its name"
 
     def _give_up(self) -> None:
         try:
@@ -140,7 +154,7 @@ class Writer:
                 case GotAnswer(attempt_id, answer):
                     records.record_answer(connection, attempt_id, answer)
                 case Ended(attempt_id, outcome):
-                    records.record_outcome(connection, attempt_id, outcome)
+                    return records.record_outcome(connection, attempt_id, outcome)
                 case Again(attempt_id):
                     return records.plan_again(connection, attempt_id)
         except apsw.ConstraintError as error:

@@ -36,9 +36,9 @@ class Sheet:
     rows: list[list[Any]]
 
 
-def is_result(path: Path) -> bool:
-    """Whether a file's name is that of a result workbook."""
-    return path.name.lower().endswith(".result.xlsx")
+def is_ours(path: Path) -> bool:
+    """Whether a file's name is that of a result workbook, or of a sandbox's statement."""
+    return path.name.lower().endswith((".result.xlsx", ".statement.csv"))
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -51,7 +51,7 @@ def _inside(folder: Path) -> list[Path]:
             for path in folder.iterdir()
             if path.is_file()
             and path.suffix.lower() in SUFFIXES
-            and not is_result(path)
+            and not is_ours(path)
             and not path.name.startswith(("~$", ".~"))
         ),
         key=lambda path: (path.stem, path.suffix),

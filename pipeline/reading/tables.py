@@ -161,7 +161,11 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
 
 def _take_buyers_file(path: Path, gathered: _Gathered) -> None:
     """The buyers of a file kept apart from the tickets; an earlier month's workbook serves too."""
-    if not path.is_file():
+    try:
+        there = path.is_file()
+    except OSError:
+        there = False
+    if not there:
         raise InputProblem(f"{path}: there is no such buyers file; check the path")
     found = [
         _buyer_rows("", sheet, layout)
@@ -234,7 +238,9 @@ def read_table(files: Sequence[Path], buyers_file: Path | None = None) -> Table:
 def assemble(workbooks: Sequence[tuple[Path, list[Sheet]]], buyers_file: Path | None = None) -> Table:
     """Make the Table of workbooks whose sheets are read already."""
     alone = Counter(path.name for path, _ in workbooks)
-    gathered = _Gathered({path: path.name if alone[path.name] == 1 else str(path) for path, _ in workbooks})
+    names = {path: path.name if alone[path.name] == 1 else str(path) for path, _ in workbooks}
+    # A name in another encoding than UTF-8 is shown as far as it can be.
+    gathered = _Gathered({path: name.encode(errors="replace").decode() for path, name in names.items()})
     if buyers_file is not None:
         _take_buyers_file(buyers_file, gathered)
     for path, sheets in workbooks:

@@ -65,7 +65,19 @@ def check_report_path(path: Path) -> None:
         )
     if taken(path) and not path.is_file():
         raise InputProblem(f"{path}: is not a file that a report could replace; give the name of a file")
+    if taken(path) and not _is_report(path):
+        raise InputProblem(f"{path}: is no earlier report and is left as it is; give the report another name")
     check_folder(path, "choose a folder that exists and that you may write to")
+
+
+def _is_report(path: Path) -> bool:
+    """Whether a file is empty or begins as our reports do: nothing else is ever replaced by one."""
+    try:
+        with path.open("rb") as file:
+            begins = b"".join(file.read(64).split())
+    except OSError:
+        return False
+    return begins == b"" or begins.startswith(b'{"version":')
 
 
 def check_folder(path: Path, cure: str) -> None:

@@ -3,7 +3,8 @@
 from collections import Counter
 
 from pipeline.account import Account
-from pipeline.reasons import STATUS
+from pipeline.columns import HEADER_FIELDS
+from pipeline.reasons import STATUS, column_heading
 from pipeline.results.fields import cells_wide
 from pipeline.results.plain import one_line
 from pipeline.results.tallies import by_status
@@ -43,7 +44,10 @@ def _reasons(account: Account) -> list[str]:
         for code in {reason.code: None for reason in row.reasons}:
             codes[code] += 1
         for reason in row.reasons:
-            messages.setdefault(reason.code, reason.message)
+            # What was seen of a person or buyer stays in the workbook; this goes to logs and cron's mail.
+            personal = reason.column in (*HEADER_FIELDS, "passenger_name") and reason.code != "missing_value"
+            heading = column_heading(reason.column, account.lang)
+            messages.setdefault(reason.code, f"{heading}: …" if personal else reason.message)
     words = WORDS[account.lang]
     return [
         "  " + words.example.format(count=count, code=code, message=_short(messages[code]))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import openpyxl
 import pytest
@@ -59,7 +59,7 @@ class Desk:
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
 
-    def start(self, *arguments: str | Path) -> "subprocess.Popen[str]":
+    def start(self, *arguments: str | Path, stderr: IO[str] | None = None) -> "subprocess.Popen[str]":
         command = [sys.executable, "-m", "pipeline", *map(str, arguments)]
         environment = {
             **os.environ,
@@ -70,7 +70,7 @@ class Desk:
         }
         return subprocess.Popen(
             command, cwd=self.folder, env=environment, text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr or subprocess.PIPE,
         )  # fmt: skip
 
     def voucher(self, *arguments: str | Path) -> Ran:

@@ -330,3 +330,78 @@ def test_inputs_are_never_changed(desk: Any, workbook: Any, tickets: Any) -> Non
     assert desk.voucher("issue", path, "--sandbox", "--as-of", "2026-11-20", "-o", path).code == 0
     assert hashlib.sha256(path.read_bytes()).hexdigest() == before
     assert (desk.folder / "tickets.2.xlsx").exists()
+
+
+@pytest.mark.parametrize("stderr", ["closed", "full"])
+def test_a_run_that_nobody_listens_to_ends_as_it_should(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any, stderr: str
+) -> None:
+    path = workbook(tickets(20))
+    with sandbox(path, faults='[[fault]]\nkind = "latency"\nseconds = 0.1\nevery = 1\n') as carrier:
+        arguments = [
+            "issue",
+            path,
+            "--profile",
+            desk.profile(carrier.base_url, concurrency=4),
+            "--as-of",
+            "2026-11-20",
+        ]
+        with Path("/dev/full").open("w") as full:
+            listener = full if stderr == "full" else None
+            process = desk.start(*arguments, "--report", "report.json", stderr=listener)
+        if stderr == "closed":
+            process.stderr.close()
+        process.stdout.read()
+        process.stdout.close()
+        assert process.wait(timeout=60) == 0
+        assert statuses(desk.report()) == ["issued"] * 20
+        assert len(carrier.issued()) == 20
+
+
+def test_a_terminal_that_closes_is_an_interrupt(desk: Any, sandbox: Any, workbook: Any, tickets: Any) -> None:
+    path = workbook(tickets(40))
+    with sandbox(path, faults='[[fault]]\nkind = "latency"\nseconds = 0.3\nevery = 1\n') as carrier:
+        arguments = [
+            "issue",
+            path,
+            "--profile",
+            desk.profile(carrier.base_url, concurrency=4),
+            "--as-of",
+            "2026-11-20",
+        ]
+        process = desk.start(*arguments, "--report", "report.json")
+        while not carrier.issued():
+            time.sleep(0.05)
+        process.send_signal(signal.SIGHUP)
+        process.communicate(timeout=30)
+        assert process.returncode == 3
+        assert set(statuses(desk.report())) == {"issued", "not_sent"}
+        assert statuses(desk.report()).count("issued") == len(carrier.issued())
+
+
+def test_a_report_replaces_nothing_but_a_report(desk: Any, workbook: Any, tickets: Any) -> None:
+    path = workbook(tickets(1))
+    arguments = ["issue", path, "--sandbox", "--ledger", "L", "--as-of", "2026-11-20"]
+    assert desk.voucher(*arguments, "--report", "r.json").code == 0
+    assert desk.voucher(*arguments, "--report", "r.json").code == 0
+    before = (desk.folder / "L").read_bytes()
+    ran = desk.voucher(*arguments, "--report", "L")
+    assert (ran.code, (desk.folder / "L").read_bytes()) == (2, before)
+    assert "is no earlier report" in ran.err
+
+
+def test_a_ledger_with_a_second_name_is_refused(desk: Any, workbook: Any, tickets: Any) -> None:
+    arguments = ["issue", workbook(tickets(1)), "--sandbox", "--as-of", "2026-11-20"]
+    assert desk.voucher(*arguments, "--ledger", "L").code == 0
+    (desk.folder / "M").hardlink_to(desk.folder / "L")
+    ran = desk.voucher(*arguments, "--ledger", "M")
+    assert ran.code == 2
+    assert "second name" in ran.err
+
+
+def test_after_a_run_all_is_in_the_one_file(desk: Any, workbook: Any, tickets: Any) -> None:
+    arguments = ["issue", workbook(tickets(3)), "--sandbox", "--as-of", "2026-11-20", "--report", "r.json"]
+    assert desk.voucher(*arguments, "--ledger", "L").code == 0
+    shutil.copy(desk.folder / "L", desk.folder / "copy")
+    assert desk.voucher(*arguments, "--ledger", "copy").code == 0
+    assert statuses(desk.report("r.json")) == ["already_issued"] * 3

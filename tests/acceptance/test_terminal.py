@@ -36,6 +36,10 @@ def at_a_terminal(desk: Any, answer: bytes, *arguments: str | Path) -> tuple[int
                 break  # the other end is closed: the command has ended
         elif process.poll() is not None:
             break
+        elif answered and answer == CTRL_C:
+            process.send_signal(
+                signal.SIGINT
+            )  # the first may have come just before the command began to wait
         if not answered and b"[y/N]" in shown:
             if answer == CTRL_C:
                 process.send_signal(signal.SIGINT)  # what the terminal makes of the key

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -61,6 +62,7 @@ class Bench:
         self.halt = Halt()
         self.asked: list[str] = []
         self.progress: list[Progress] = []
+        self.peers: list[object] = []
         self.connection, self._lock = opening.open_for_run(
             self.path, opening.sandbox_owner("A"), may_create=True
         )
@@ -84,6 +86,8 @@ class Bench:
         async def carrier(request: web.Request) -> web.StreamResponse:
             ticket_no = await ticket_of(request)
             self.asked.append(ticket_no)
+            assert request.transport is not None
+            self.peers.append(request.transport.get_extra_info("peername"))
             answered = answer(ticket_no)
             if asyncio.iscoroutine(answered):
                 answered = await answered
@@ -275,3 +279,70 @@ def test_the_rate_is_kept_from_the_first_request_on(bench: Bench) -> None:
     bench.submit(itineraries(15), note, rate_per_second=50, concurrency=8)
     # a request may reach the server late, never early: n of them take (n - 1) periods less a little jitter
     assert loop_times[-1] - loop_times[0] > 13 / 50
+
+
+def test_a_number_that_another_request_has_is_no_number_of_this_one(bench: Bench) -> None:
+    """As when a stale answer comes in on a connection that is used again."""
+
+    def same_number(ticket_no: str) -> web.Response:
+        result = {
+            "itineraryResult": {
+                "ticketNo": ticket_no,
+                "itineraryNum": "20179522956809634828",
+                "success": True,
+            }
+        }
+        data = json.loads(body(json.dumps(result).encode(), CIPHER))
+        return web.json_response({"code": 200, "message": "success", "data": data, "traceId": "t"})
+
+    results = bench.submit(itineraries(3), same_number, concurrency=1)
+    assert states(results) == ["issued", "unknown", "unknown"]
+    assert "has already" in results[1].outcome.detail
+    assert bench.on_disk("SELECT state FROM attempt ORDER BY attempt_id") == [
+        ("issued",),
+        ("unknown",),
+        ("unknown",),
+    ]
+
+
+def test_after_an_answer_that_made_no_sense_the_connection_is_not_used_again(bench: Bench) -> None:
+    used: list[object] = []
+
+    def answer(ticket_no: str) -> web.Response:
+        return web.Response(status=502) if len(bench.asked) == 2 else yes(ticket_no)
+
+    bench.peers = used
+    assert states(bench.submit(itineraries(4), answer, concurrency=1)) == [
+        "issued",
+        "unknown",
+        "issued",
+        "issued",
+    ]
+    first, second, third, fourth = used
+    assert first == second != third == fourth
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_ledger_that_loses_its_name_stops_the_run(bench: Bench, taken: bool) -> None:
+    def lose(ticket_no: str) -> web.Response:
+        if len(bench.asked) == 5:
+            bench.path.rename(bench.path.with_name("elsewhere"))
+            if taken:
+                bench.path.write_bytes(b"")
+        return yes(ticket_no)
+
+    results = bench.submit(itineraries(30), lose, concurrency=1)
+    assert states(results).count("issued") == len(bench.asked) == 5
+    assert states(results).count("not_sent") == 25
+    assert "can't be written" in bench.halt.reason
+
+
+def test_stopping_does_not_wait_for_the_rate(bench: Bench) -> None:
+    def stop(ticket_no: str) -> web.Response:
+        bench.halt.stop("interrupted")
+        return yes(ticket_no)
+
+    begun = time.monotonic()
+    results = bench.submit(itineraries(5), stop, rate_per_second=0.02, concurrency=2)
+    assert states(results).count("not_sent") == 4
+    assert time.monotonic() - begun < 25  # the next turn would come after 50 seconds

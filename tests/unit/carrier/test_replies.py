@@ -99,6 +99,14 @@ UNKNOWN = {
     "number a list": envelope(invoice_result(invoiceId=[NUMBER])),
     "number true": envelope(invoice_result(invoiceId=True)),
     "an itinerary's answer": envelope(itinerary_result()),
+    "number null as text": envelope(invoice_result(invoiceId="null")),
+    "number zero": envelope(invoice_result(invoiceId=0)),
+    "number with a control character": envelope(invoice_result(invoiceId="12\x0034")),
+    "a no that brings a number": envelope(invoice_result(success=False)),
+    "a no of an itinerary that brings a number": envelope({"success": False, **itinerary_result()}),
+    "rejected code that brings a number": envelope(invoice_result(success=False), code=4001),
+    "says yes and no": envelope(CIPHER.seal(b'{"success":true,"invoiceId":"1","success":false}')),
+    "two codes": Answered(200, b'{"code":500,"code":200,"message":"success"}'),
     "message disagrees": envelope(invoice_result(), message="failed"),
     "no message": envelope(invoice_result(), message=None),
     "unexplained code": envelope("", code=9999),
@@ -116,7 +124,7 @@ UNKNOWN = {
         for status in (201, 401, 404, 429, 500)
     },
     "HTTP 404, envelope says 200": envelope("", status=404),
-    "HTTP 500, result says no": envelope(invoice_result(success=False), status=500),
+    "HTTP 500, result says no": envelope(invoice_result(success=False, invoiceId=""), status=500),
 }
 
 
@@ -144,12 +152,24 @@ def test_an_itinerary_needs_its_own_ticket_and_number(result: dict[str, Any]) ->
 @pytest.mark.parametrize(
     ("reply", "request_", "words"),
     [
-        (envelope(invoice_result(success=False, errInfo="over the limit")), INVOICE, "over the limit"),
-        (envelope(invoice_result(success=False, errInfo="no"), message="failed"), INVOICE, "no"),
-        (envelope(invoice_result(success=False, errInfo="no"), code=9999), INVOICE, "no"),
+        (
+            envelope(invoice_result(success=False, invoiceId="", errInfo="over the limit")),
+            INVOICE,
+            "over the limit",
+        ),
+        (
+            envelope(invoice_result(success=False, invoiceId="", errInfo="no"), message="failed"),
+            INVOICE,
+            "no",
+        ),
+        (envelope(invoice_result(success=False, invoiceId="", errInfo="no"), code=9999), INVOICE, "no"),
         (envelope("", code=4001, message="window closed"), INVOICE, "code 4001: window closed"),
         (envelope(itinerary_result(success=False, itineraryNum="")), ITINERARY, "code 200: success"),
-        (envelope(itinerary_result(success=False, ticketNo="", errInfo="not used")), ITINERARY, "not used"),
+        (
+            envelope(itinerary_result(success=False, itineraryNum="", ticketNo="", errInfo="not used")),
+            ITINERARY,
+            "not used",
+        ),
     ],
 )
 def test_a_no_is_the_carriers_own_word(reply: Answered, request_: Request, words: str) -> None:
@@ -157,7 +177,9 @@ def test_a_no_is_the_carriers_own_word(reply: Answered, request_: Request, words
     assert (outcome.state, outcome.reason, outcome.detail) == ("rejected", "carrier_rejected", words)
 
 
-@pytest.mark.parametrize("reply", [envelope(invoice_result(success=False)), envelope("", code=4001)])
+@pytest.mark.parametrize(
+    "reply", [envelope(invoice_result(success=False, invoiceId="")), envelope("", code=4001)]
+)
 def test_a_no_after_a_doubt_may_mean_issued_already(reply: Answered) -> None:
     assert said(reply)[0] == "rejected"
     assert said(reply, doubted=True) == ("unknown", "answer_unexplained")
@@ -207,7 +229,7 @@ def test_silence_and_noise_after_sending() -> None:
 
 
 def test_the_carriers_words_are_made_safe_to_show() -> None:
-    result = invoice_result(success=False, errInfo="a\x00b\r\nc\ud800d" + "x" * 1000)
+    result = invoice_result(success=False, invoiceId="", errInfo="a\x00b\r\nc\ud800d" + "x" * 1000)
     outcome = interpret(envelope(result), INVOICE, CIPHER, ANSWERS)
     assert outcome.detail.startswith("a b c d")
     assert len(outcome.detail) <= 300

@@ -69,7 +69,7 @@ def _separated(content: bytes, name: str) -> dict[str, Any]:
         return {"problem": "not_utf8", "detail": f"byte {error.start + 1}"}
     if "\x00" in text:
         return {"problem": "damaged", "detail": "it holds NUL bytes"}
-    csv.field_size_limit(1_000_000)
+    csv.field_size_limit(32_767)  # what a spreadsheet's own cell holds at most
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         # A quoted line break makes one record of several lines; the spreadsheet program counts records too.

@@ -45,6 +45,12 @@ def _inside(folder: Path) -> list[Path]:
     """A folder's own workbooks, none for what is no folder."""
     if not folder.is_dir():
         return []
+    for path in folder.iterdir():
+        # Left out without a word it would be missed by nobody until the month is closed.
+        if path.suffix.lower() == ".xlsm" or (path.suffix.lower() in SUFFIXES and not path.exists()):
+            raise InputProblem(
+                f"{path}: can't be read as a workbook; save it as .xlsx, or take it out of the folder"
+            )
     return sorted(
         (
             path

@@ -28,7 +28,7 @@ def place_new(finished: Path, wanted: Path) -> Path:
             continue
         sync(path.parent)
         return path
-    raise AssertionError("names() does not end")  # pragma: no cover
+    raise RuntimeError("names() does not end")
 
 
 def _appear(finished: Path, path: Path) -> None:

@@ -105,7 +105,7 @@ def load(tmp_path: Path) -> Callable[[str], Profile]:
     return load
 
 
-def _refused(load: Callable[[str], Profile], text: str, *named: str) -> str:
+def assert_refused(load: Callable[[str], Profile], text: str, *named: str) -> str:
     with pytest.raises(InputProblem) as problem:
         load(text)
     said = str(problem.value)
@@ -158,7 +158,7 @@ def test_these_are_all_keys_there_are() -> None:
 def test_a_ca_file_must_exist(load: Callable[[str], Profile], tmp_path: Path) -> None:
     bundle = tmp_path / "office.pem"
     text = f"[carrier]\nca_file = {json.dumps(str(bundle))}"
-    assert "office.pem" in _refused(load, text, "[carrier].ca_file")
+    assert "office.pem" in assert_refused(load, text, "[carrier].ca_file")
     bundle.write_text("x")
     assert load(text).carrier.ca_file == str(bundle)
 
@@ -191,7 +191,7 @@ def test_a_profile_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
 def test_an_unknown_key_is_refused_by_its_full_name(
     load: Callable[[str], Profile], text: str, named: str
 ) -> None:
-    assert "known" in _refused(load, text, named)
+    assert "known" in assert_refused(load, text, named)
 
 
 @pytest.mark.parametrize(
@@ -264,19 +264,19 @@ def test_an_unknown_key_is_refused_by_its_full_name(
 def test_a_wrong_value_is_refused_by_its_key(
     load: Callable[[str], Profile], section: str, key: str, written: str
 ) -> None:
-    _refused(load, f"[{section}]\n{key} = {written}", f"[{section}].{key} ")
+    assert_refused(load, f"[{section}]\n{key} = {written}", f"[{section}].{key} ")
 
 
 def test_a_section_must_be_a_section(load: Callable[[str], Profile]) -> None:
     for text in ("carrier = 1", "[[carrier]]", "codes = []", "[codes]\nfee_type = 'x'"):
-        _refused(load, text, "must be a section")
+        assert_refused(load, text, "must be a section")
 
 
 @pytest.mark.parametrize(
     "text", ["[carrier", "agency = ", "[carrier]\n[carrier]", "= 1", "[carrier]\nagency = 'a' 'b'"]
 )
 def test_a_file_that_is_no_toml_is_told_with_the_place(load: Callable[[str], Profile], text: str) -> None:
-    _refused(load, text, "not valid TOML", "(at ")
+    assert_refused(load, text, "not valid TOML", "(at ")
 
 
 def test_a_profile_that_can_t_be_read_is_told_by_its_path(tmp_path: Path) -> None:
@@ -318,7 +318,7 @@ def test_loopback_may_be_plain_and_anything_may_be_https(load: Callable[[str], P
 )
 def test_plain_http_to_anywhere_else_is_refused(load: Callable[[str], Profile], url: str) -> None:
     assert not is_loopback(url)
-    _refused(load, f'[carrier]\nbase_url = "{url}"', "[carrier].base_url", "https")
+    assert_refused(load, f'[carrier]\nbase_url = "{url}"', "[carrier].base_url", "https")
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_plain_http_to_anywhere_else_is_refused(load: Callable[[str], Profile], 
     ],
 )
 def test_an_answer_can_t_mean_two_things(load: Callable[[str], Profile], text: str, named: list[str]) -> None:
-    _refused(load, f"[answers]\n{text}", "[answers].", *named)
+    assert_refused(load, f"[answers]\n{text}", "[answers].", *named)
 
 
 def test_a_time_zone_is_taken_as_it_was_checked(load: Callable[[str], Profile]) -> None:
@@ -362,7 +362,7 @@ def test_a_code_of_blanks_is_no_code(load: Callable[[str], Profile]) -> None:
 def test_an_absurd_value_is_refused_in_one_line_like_any_other(
     load: Callable[[str], Profile], text: str
 ) -> None:
-    _refused(load, text)
+    assert_refused(load, text)
 
 
 # --- the carrier's day ---------------------------------------------------------------------------

@@ -23,7 +23,7 @@ HEAD = ["ticket_no", "passenger_name", "charge", "amount", "flight_date"]
 ROW = ["9991234567890", "A", "refund", "12.50", "2026-03-05"]
 
 
-def _problem(path: Path, *, of: Callable[[Path], Any] = lambda path: read_table([path])) -> str:
+def assert_problem(path: Path, *, of: Callable[[Path], Any] = lambda path: read_table([path])) -> str:
     with pytest.raises(InputProblem) as problem:
         of(path)
     text = str(problem.value)
@@ -39,7 +39,7 @@ def _problem(path: Path, *, of: Callable[[Path], Any] = lambda path: read_table(
 def test_a_folder_gives_its_workbooks_in_order_without_results_and_lock_files(tmp_path: Path) -> None:
     names = ["b.xlsx", "a.CSV", "c.xls", "d.ods", "e.xlsb"]
     others = [
-        "a.result.xlsx", "b.2.result.xlsx", "C.RESULT.XLSX", "~$b.xlsx", ".~lock.b.xlsx", "readme.txt", "x.xlsm", "y.pdf",
+        "a.result.xlsx", "b.2.result.xlsx", "C.RESULT.XLSX", "~$b.xlsx", ".~lock.b.xlsx", "readme.txt", "y.pdf",
     ]  # fmt: skip
     for name in (*names, *others):
         (tmp_path / name).write_text("x")
@@ -86,11 +86,11 @@ def test_what_is_no_workbook_is_refused_by_name(
     if make == "folder":
         path.mkdir()
         (path / "a.result.xlsx").write_text("x")
-    assert said in _problem(path, of=lambda path: workbook_files([path]))
+    assert said in assert_problem(path, of=lambda path: workbook_files([path]))
 
 
 def test_a_name_that_the_file_system_refuses_is_a_problem_with_the_input(tmp_path: Path) -> None:
-    _problem(tmp_path / f"{'a' * 300}.xlsx", of=lambda path: workbook_files([path]))
+    assert_problem(tmp_path / f"{'a' * 300}.xlsx", of=lambda path: workbook_files([path]))
 
 
 # --- what can't be read --------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def test_a_workbook_with_a_password_is_told_so(tmp_path: Path, suffix: str) -> N
         _locked_ods(path)
     else:
         path.write_bytes(_compound_file("EncryptionInfo", "EncryptedPackage"))
-    assert "password" in _problem(path)
+    assert "password" in assert_problem(path)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_file_that_can_t_be_read_is_told_with_its_cure(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    text = _problem(path)
+    text = assert_problem(path)
     assert any(part in text for part in said.split("|")), text
 
 
@@ -183,7 +183,7 @@ def test_a_truncated_workbook_is_damaged(tmp_path: Path, write_openpyxl: Any, ke
     whole = write_openpyxl(tmp_path / "whole.xlsx", {"S": [HEAD, ROW]}).read_bytes()
     path = tmp_path / "cut.xlsx"
     path.write_bytes(whole[: int(kept if kept > 1 else len(whole) * kept)])
-    assert "can't be read as a workbook" in _problem(path)
+    assert "can't be read as a workbook" in assert_problem(path)
 
 
 def test_a_workbook_with_a_spoilt_sheet_is_damaged_and_gives_no_rows(
@@ -195,18 +195,18 @@ def test_a_workbook_with_a_spoilt_sheet_is_damaged_and_gives_no_rows(
         for item in old.namelist():
             content = old.read(item)
             new.writestr(item, content[: len(content) // 2] if item.endswith("sheet1.xml") else content)
-    assert "can't be read as a workbook" in _problem(path)
+    assert "can't be read as a workbook" in assert_problem(path)
 
 
 def test_another_office_document_is_no_workbook(tmp_path: Path) -> None:
     path = tmp_path / "letter.xlsx"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("word/document.xml", "<document/>")
-    assert "can't be read as a workbook" in _problem(path)
+    assert "can't be read as a workbook" in assert_problem(path)
 
 
 def test_a_folder_or_a_missing_file_is_no_traceback_when_it_vanishes_before_reading(tmp_path: Path) -> None:
-    assert "can't be read" in _problem(tmp_path / "gone.xlsx", of=read_sheets)
+    assert "can't be read" in assert_problem(tmp_path / "gone.xlsx", of=read_sheets)
 
 
 def test_one_far_away_cell_does_not_take_the_machine_s_memory(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_one_far_away_cell_does_not_take_the_machine_s_memory(tmp_path: Path) ->
     book.worksheets[0]["XFD1048576"] = "x"
     path = tmp_path / "far.xlsx"
     book.save(path)
-    assert "too large" in _problem(path)
+    assert "too large" in assert_problem(path)
 
 
 def test_braces_in_a_file_s_name_do_no_harm(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_braces_in_a_file_s_name_do_no_harm(tmp_path: Path) -> None:
     book.worksheets[0]["A1"] = book.worksheets[0]["XFD1048576"] = "x"
     path = tmp_path / "tickets {march}.xlsx"
     book.save(path)
-    _problem(path)
+    assert_problem(path)
 
 
 # --- CSV -----------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def test_texts_of_a_csv_file_are_not_taken_for_numbers_or_for_nothing(tmp_path: 
 # --- spreadsheets --------------------------------------------------------------------------------
 
 
-def _month_is_read(table: Table, file: str) -> None:
+def assert_month_is_read(table: Table, file: str) -> None:
     frame = table.frame
     assert frame[["file", "sheet", "row"]].to_numpy().tolist() == [
         [file, "October", row] for row in (4, 5, 7)
@@ -293,14 +293,14 @@ def test_a_month_made_by_openpyxl_is_read(
     tmp_path: Path, write_openpyxl: Any, month: list[list[Any]]
 ) -> None:
     path = write_openpyxl(tmp_path / "m.xlsx", {"October": month, "Buyers": BUYERS})
-    _month_is_read(read_table([path]), "m.xlsx")
+    assert_month_is_read(read_table([path]), "m.xlsx")
 
 
 def test_a_month_made_by_xlsxwriter_is_read(
     tmp_path: Path, write_xlsxwriter: Any, month: list[list[Any]]
 ) -> None:
     path = write_xlsxwriter(tmp_path / "m.xlsx", {"October": month, "Buyers": BUYERS})
-    _month_is_read(read_table([path]), "m.xlsx")
+    assert_month_is_read(read_table([path]), "m.xlsx")
 
 
 @pytest.mark.xdist_group("libreoffice")
@@ -315,14 +315,14 @@ def test_a_month_saved_by_libreoffice_is_read(
 ) -> None:
     needs_tool("LibreOffice", shutil.which("soffice"))
     made = converted(write_openpyxl(tmp_path / "month.xlsx", {"October": month, "Buyers": BUYERS}), suffix)
-    _month_is_read(read_table([made]), f"month.{suffix}")
+    assert_month_is_read(read_table([made]), f"month.{suffix}")
 
 
 def test_a_file_is_known_by_its_content_and_not_by_its_suffix(
     tmp_path: Path, write_openpyxl: Any, month: list[list[Any]]
 ) -> None:
     path = write_openpyxl(tmp_path / "m.xlsx", {"October": month, "Buyers": BUYERS})
-    _month_is_read(read_table([path.rename(tmp_path / "m.csv")]), "m.csv")
+    assert_month_is_read(read_table([path.rename(tmp_path / "m.csv")]), "m.csv")
 
 
 def test_data_that_starts_at_c5_gives_the_rows_that_the_spreadsheet_shows(
@@ -340,7 +340,7 @@ def test_two_headings_are_named_by_the_cells_that_the_spreadsheet_shows(
     tmp_path: Path, write_openpyxl: Any
 ) -> None:
     path = write_openpyxl(tmp_path / "t.xlsx", {"S": [[*HEAD, "票号"], ROW]}, at=(5, 3))
-    text = _problem(path)
+    text = assert_problem(path)
     assert "C5" in text
     assert "H5" in text
 
@@ -433,7 +433,7 @@ def test_several_files_make_one_table_and_one_bad_file_none(
     assert read_table([first, second]).frame["file"].tolist() == ["a.xlsx", "b.csv"]
     bad = tmp_path / "c.csv"
     bad.write_bytes(b"")
-    assert "empty" in _problem(bad, of=lambda bad: read_table([first, bad]))
+    assert "empty" in assert_problem(bad, of=lambda bad: read_table([first, bad]))
 
 
 def test_a_buyers_file_is_read_like_any_workbook(tmp_path: Path, write_openpyxl: Any) -> None:
@@ -446,4 +446,14 @@ def test_a_damaged_buyers_file_is_told_by_its_own_name(tmp_path: Path, write_ope
     tickets = write_openpyxl(tmp_path / "t.xlsx", {"S": [HEAD, ROW]})
     path = tmp_path / "buyers.xlsx"
     path.write_bytes(b"PK\x03\x04")
-    assert "can't be read" in _problem(path, of=lambda path: read_table([tickets], path))
+    assert "can't be read" in assert_problem(path, of=lambda path: read_table([tickets], path))
+
+
+@pytest.mark.parametrize("kind", ["macro workbook", "broken link"])
+def test_a_folder_says_what_it_would_have_to_leave_out(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "a.csv").write_text("x")
+    if kind == "broken link":
+        (tmp_path / "b.xlsx").symlink_to(tmp_path / "gone.xlsx")
+    else:
+        (tmp_path / "b.xlsm").write_text("x")
+    assert "b.xls" in assert_problem(tmp_path, of=lambda path: workbook_files([path]))

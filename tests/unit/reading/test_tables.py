@@ -23,7 +23,7 @@ HEAD = ["ticket_no", "passenger_name", "charge", "amount"]
 ROW = ["9991234567890", "A", "refund", 1.0]
 
 
-def _problem(make: Callable[[], Any]) -> str:
+def assert_problem(make: Callable[[], Any]) -> str:
     with pytest.raises(InputProblem) as problem:
         make()
     text = str(problem.value)
@@ -276,51 +276,53 @@ def test_an_ordinary_workbook_keeps_its_own_status_and_reason_columns(sheets_tab
 
 
 def test_a_result_without_failures_has_nothing_to_issue(sheets_table: Make) -> None:
-    assert "Failures" in _problem(lambda: sheets_table(*_result([[*HEAD, "status"]])))
+    assert "Failures" in assert_problem(lambda: sheets_table(*_result([[*HEAD, "status"]])))
 
 
 # --- refusals ------------------------------------------------------------------------------------
 
 
 def test_headings_without_rows_are_refused(sheets_table: Make) -> None:
-    text = _problem(lambda: sheets_table(("S", [["title"], HEAD, [], ["合计", "", "", 0.0]])))
+    text = assert_problem(lambda: sheets_table(("S", [["title"], HEAD, [], ["合计", "", "", 0.0]])))
     assert "no rows" in text
     assert "S" in text
 
 
 @pytest.mark.parametrize("sheets", [[("S", [])], [("S", [["", " "]]), ("T", [])]])
 def test_empty_sheets_are_an_empty_workbook(sheets_table: Make, sheets: list[Any]) -> None:
-    assert "empty" in _problem(lambda: sheets_table(*sheets))
+    assert "empty" in assert_problem(lambda: sheets_table(*sheets))
 
 
 def test_a_workbook_of_hidden_sheets_is_not_called_empty(sheets_table: Make) -> None:
-    assert "hidden" in _problem(lambda: sheets_table(Sheet("S", False, 0, 0, [HEAD, ROW])))
+    assert "hidden" in assert_problem(lambda: sheets_table(Sheet("S", False, 0, 0, [HEAD, ROW])))
 
 
 def test_an_unknown_heading_is_refused_with_the_cell_and_the_nearest_one(sheets_table: Make) -> None:
     rows = [["title"], ["Ticket Numbr", "amount"], ["9991234567890", 1.0]]
-    text = _problem(lambda: sheets_table(Sheet("S", True, 4, 2, rows)))
+    text = assert_problem(lambda: sheets_table(Sheet("S", True, 4, 2, rows)))
     for part in ("sheet S", "C6", "“Ticket Numbr”", "“ticket number”"):
         assert part in text
 
 
 def test_the_message_about_an_unknown_heading_is_one_line(sheets_table: Make) -> None:
-    _problem(lambda: sheets_table(("S", [["Ticket\nNumbr", "amount"], ["9991234567890", 1.0]])))
+    assert_problem(lambda: sheets_table(("S", [["Ticket\nNumbr", "amount"], ["9991234567890", 1.0]])))
 
 
 def test_a_workbook_with_nothing_known_shows_its_first_row_and_where_headings_are_to_be_had(
     sheets_table: Make,
 ) -> None:
-    text = _problem(lambda: sheets_table(("S", [["weather", "wind"], ["sunny", "calm"]])))
+    text = assert_problem(lambda: sheets_table(("S", [["weather", "wind"], ["sunny", "calm"]])))
     assert "weather, wind" in text
     assert "voucher template" in text
 
 
 def test_a_workbook_of_buyers_alone_is_told_how_to_be_given(sheets_table: Make) -> None:
-    text = _problem(lambda: sheets_table(("Buyers", [["buyer", "header_name"], ["A", "A Ltd"]])))
+    text = assert_problem(lambda: sheets_table(("Buyers", [["buyer", "header_name"], ["A", "A Ltd"]])))
     assert "--buyers" in text
 
 
 def test_one_workbook_without_tickets_refuses_the_run_though_the_other_has_some() -> None:
     good, bad = Sheet("S", True, 0, 0, [HEAD, ROW]), Sheet("S", True, 0, 0, [["weather", "wind"]])
-    assert "book.xlsx" in _problem(lambda: assemble([(Path("a.xlsx"), [good]), (Path("book.xlsx"), [bad])]))
+    assert "book.xlsx" in assert_problem(
+        lambda: assemble([(Path("a.xlsx"), [good]), (Path("book.xlsx"), [bad])])
+    )

@@ -35,6 +35,7 @@ class OpenLedger:
         """Record the run; its number."""
         names = [str(path).encode(errors="replace").decode() for path in files]
         with as_problem(self.path):
+            opening.keep_wal(self.connection, keep=True)
             return records.begin_run(self.connection, command, __version__, str(terms.as_of), names)
 
     def plan(self, run: int, requests: Sequence[Request], table: Table) -> list[records.Attempt]:
@@ -49,6 +50,7 @@ class OpenLedger:
         with contextlib.suppress(apsw.Error):
             records.drop_planned(self.connection)
             records.end_run(self.connection, run, exit_code)
+            opening.keep_wal(self.connection, keep=False)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ SQLite in WAL mode with synchronous=FULL: an acknowledged commit survives a powe
 kernel's (flock) and dies with the process.
 """
 
+import ctypes
 import datetime
 import errno
 import fcntl
@@ -167,6 +168,33 @@ class Lock:
         os.close(self._file)
 
 
+def keep_wal(connection: apsw.Connection, *, keep: bool) -> None:
+    """Whether closing leaves the -wal file where it is, as it must while a run has not ended well."""
+    flag = ctypes.c_int(int(keep))
+    connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(flag))
+
+
+def _has_wal(path: Path) -> bool:
+    """Whether a -wal with anything in it lies beside the ledger; an empty one is made by mere looking."""
+    wal = path.with_name(path.name + "-wal")
+    return wal.exists() and wal.stat().st_size > 0
+
+
+def _check_whole(path: Path, connection: apsw.Connection, *, had_wal: bool) -> None:
+    """Refuse a ledger whose last run did not end and whose -wal, which holds that run, is not there.
+
+    A run is marked as begun in the file itself before anything is sent, and its -wal stays until it has
+    ended well; so a ledger that was renamed, copied or restored without it is told from a whole one.
+    """
+    begun: bool = connection.execute("SELECT EXISTS (SELECT 1 FROM run WHERE ended_at IS NULL)").get
+    if begun and not had_wal:
+        connection.close()
+        raise InputProblem(
+            f"{path}: the last run on this ledger did not end, and {path.name}-wal, which holds what that run issued,"
+            " is not beside it: without it everything would be issued again. Put it back under that name"
+        )
+
+
 def open_for_reading(path: Path, owner: Owner | None) -> apsw.Connection | None:
     """The ledger for looking only, None where there is none; `owner` None: whosever it is."""
     try:
@@ -174,9 +202,11 @@ def open_for_reading(path: Path, owner: Owner | None) -> apsw.Connection | None:
             return None
     except OSError as error:
         raise LedgerProblem(f"{path}: the ledger can't be read ({error.strerror}); check the path") from None
+    had_wal = _has_wal(path.resolve())
     connection = _connect(path.resolve(), apsw.SQLITE_OPEN_READONLY)
     if owner is not None:
         _check_owner(path, connection, owner)
+    _check_whole(path, connection, had_wal=had_wal)
     return connection
 
 
@@ -195,8 +225,10 @@ def open_for_run(path: Path, owner: Owner, *, may_create: bool) -> tuple[apsw.Co
             if not path.exists():
                 _create(path, owner)
             _check_single_name(path)
+            had_wal = _has_wal(path)
             connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
             _check_owner(path, connection, owner)
+            _check_whole(path, connection, had_wal=had_wal)
         except BaseException:
             lock.close()
             raise

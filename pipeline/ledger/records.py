@@ -130,12 +130,19 @@ def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> Holdings:
 def begin_run(
     connection: apsw.Connection, command: str, version: str, as_of: str, names: Sequence[str]
 ) -> int:
-    """Record a run; its number."""
+    """Record a run, in the file itself and not only in its -wal; its number."""
     connection.execute(
         "INSERT INTO run (command, version, as_of, files, started_at) VALUES (?, ?, ?, ?, ?)",
         (command, version, as_of, json.dumps(list(names), ensure_ascii=False), utc_now()),
     )
-    return connection.last_insert_rowid()
+    run = connection.last_insert_rowid()
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return run
+
+
+def end_open_runs(connection: apsw.Connection) -> None:
+    """Mark runs that were killed as ended; they have no exit code."""
+    connection.execute("UPDATE run SET ended_at = ? WHERE ended_at IS NULL", (utc_now(),))
 
 
 def end_run(connection: apsw.Connection, run: int, exit_code: int) -> None:

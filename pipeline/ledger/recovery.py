@@ -63,6 +63,7 @@ def recover(
                 outcome = meaning(left, left.answer)
             records.record_outcome(connection, left.attempt_id, outcome)
         dropped = records.drop_planned(connection)
+        records.end_open_runs(connection)
     path.unlink(missing_ok=True)
     # Everything of earlier runs into the one file: what is copied or renamed without its -wal is then
     # short of a run that is on at most.

@@ -405,3 +405,26 @@ def test_after_a_run_all_is_in_the_one_file(desk: Any, workbook: Any, tickets: A
     shutil.copy(desk.folder / "L", desk.folder / "copy")
     assert desk.voucher(*arguments, "--ledger", "copy").code == 0
     assert statuses(desk.report("r.json")) == ["already_issued"] * 3
+
+
+def test_a_killed_runs_ledger_without_its_wal_is_refused(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any
+) -> None:
+    path = workbook(tickets(40))
+    with sandbox(path, faults='[[fault]]\nkind = "latency"\nseconds = 0.3\nevery = 1\n') as carrier:
+        profile = desk.profile(carrier.base_url, concurrency=4)
+        arguments = ["issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"]
+        process = desk.start(*arguments, "--ledger", "old")
+        while len(carrier.issued()) < 5:
+            time.sleep(0.05)
+        process.kill()
+        process.communicate()
+        (desk.folder / "old").rename(desk.folder / "new")
+        assert desk.voucher("check", *arguments[1:], "--ledger", "new").code == 2
+        refused = desk.voucher(*arguments, "--ledger", "new")
+        assert refused.code == 2
+        assert "new-wal" in refused.err
+        (desk.folder / "old-wal").rename(desk.folder / "new-wal")
+        assert desk.voucher(*arguments, "--ledger", "new").code == 4
+        assert carrier.twice() == []
+        assert desk.voucher(*arguments, "--ledger", "new").code == 4  # whole, and it stays so

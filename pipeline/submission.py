@@ -181,6 +181,10 @@ class Submission:
         except LedgerProblem as problem:
             self._halt.stop(str(problem))
             return self._stopped()
+        if self._halt.reason:  # it stopped while this was being written: the request stays here
+            outcome = self._stopped()
+            await self._kept(Ended(attempt_id, outcome))
+            return outcome
         reply = await self._halt.answer_to(self._client, PATHS[request.voucher], body)
         if isinstance(reply, Answered):
             await self._kept(GotAnswer(attempt_id, reply))

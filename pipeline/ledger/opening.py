@@ -174,10 +174,8 @@ def keep_wal(connection: apsw.Connection, *, keep: bool) -> None:
     connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(flag))
 
 
-def _has_wal(path: Path) -> bool:
-    """Whether a -wal with anything in it lies beside the ledger; an empty one is made by mere looking."""
-    wal = path.with_name(path.name + "-wal")
-    return wal.exists() and wal.stat().st_size > 0
+def _wal(path: Path) -> Path:
+    return path.with_name(path.name + "-wal")
 
 
 def _check_whole(path: Path, connection: apsw.Connection, *, had_wal: bool) -> None:
@@ -189,6 +187,9 @@ def _check_whole(path: Path, connection: apsw.Connection, *, had_wal: bool) -> N
     begun: bool = connection.execute("SELECT EXISTS (SELECT 1 FROM run WHERE ended_at IS NULL)").get
     if begun and not had_wal:
         connection.close()
+        # Looking alone makes an empty one, which must not pass for the one that is missing.
+        if _wal(path).exists() and _wal(path).stat().st_size == 0:
+            _wal(path).unlink()
         raise InputProblem(
             f"{path}: the last run on this ledger did not end, and {path.name}-wal, which holds what that run issued,"
             " is not beside it: without it everything would be issued again. Put it back under that name"
@@ -202,11 +203,11 @@ def open_for_reading(path: Path, owner: Owner | None) -> apsw.Connection | None:
             return None
     except OSError as error:
         raise LedgerProblem(f"{path}: the ledger can't be read ({error.strerror}); check the path") from None
-    had_wal = _has_wal(path.resolve())
+    had_wal = _wal(path.resolve()).exists()
     connection = _connect(path.resolve(), apsw.SQLITE_OPEN_READONLY)
     if owner is not None:
         _check_owner(path, connection, owner)
-    _check_whole(path, connection, had_wal=had_wal)
+    _check_whole(path.resolve(), connection, had_wal=had_wal)
     return connection
 
 
@@ -225,7 +226,7 @@ def open_for_run(path: Path, owner: Owner, *, may_create: bool) -> tuple[apsw.Co
             if not path.exists():
                 _create(path, owner)
             _check_single_name(path)
-            had_wal = _has_wal(path)
+            had_wal = _wal(path).exists()
             connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
             _check_owner(path, connection, owner)
             _check_whole(path, connection, had_wal=had_wal)

@@ -346,3 +346,16 @@ def test_stopping_does_not_wait_for_the_rate(bench: Bench) -> None:
     results = bench.submit(itineraries(5), stop, rate_per_second=0.02, concurrency=2)
     assert states(results).count("not_sent") == 4
     assert time.monotonic() - begun < 25  # the next turn would come after 50 seconds
+
+
+def test_a_run_that_stops_while_sending_is_being_written_sends_nothing(bench: Bench) -> None:
+    def stop() -> bool:
+        bench.halt.stop("interrupted")
+        return False
+
+    bench.connection.set_commit_hook(stop)
+    results = bench.submit(itineraries(3), yes, concurrency=1)
+    bench.connection.set_commit_hook(None)
+    assert bench.asked == []
+    assert states(results) == ["not_sent"] * 3
+    assert bench.on_disk("SELECT count(*) FROM attempt WHERE state = 'sending'") == [(0,)]

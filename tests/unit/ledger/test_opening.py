@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import opening
+from pipeline.ledger import opening, records
 
 OWNER = opening.Owner("https://carrier.example", "AGENCY")
 
@@ -142,3 +142,22 @@ def test_each_carrier_has_a_default_ledger_of_its_own() -> None:
         ("https://a.example", "X"), ("https://a.example", "Y"), ("https://a.example/v2", "X"), ("sandbox", "X"),
     ]}  # fmt: skip
     assert len(names) == 4
+
+
+def test_a_run_that_did_not_end_needs_its_wal_and_looking_makes_none(tmp_path: Path) -> None:
+    path, wal = tmp_path / "a.ledger", tmp_path / "a.ledger-wal"
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    opening.keep_wal(connection, keep=True)
+    records.begin_run(connection, "issue", "0", "2026-11-20", [])
+    connection.close()  # as where the disk was full before anything could be planned
+    lock.close()
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    opening.keep_wal(connection, keep=True)
+    connection.close()
+    lock.close()
+    wal.unlink()
+    for _ in range(2):
+        with pytest.raises(InputProblem, match=r"a\.ledger-wal"):
+            opening.open_for_reading(path, OWNER)
+        with pytest.raises(InputProblem, match=r"a\.ledger-wal"):
+            opening.open_for_run(path, OWNER, may_create=False)

@@ -13,9 +13,10 @@ from pipeline.account import Doubt, Result, reason_text
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.replies import Answered, Outcome, interpret
 from pipeline.columns import Lang
-from pipeline.errors import LedgerProblem
+from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.job import Job, Watch
 from pipeline.ledger import opening, records
+from pipeline.ledger.gaps import open_gap
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.request import Request
 from pipeline.rules.judging import Verdicts
@@ -30,6 +31,17 @@ class OpenLedger:
 
     path: Path
     connection: apsw.Connection
+
+    def check_complete(self, requests: int) -> None:
+        """Raise InputProblem if the ledger has a gap, so that these requests may have been issued already."""
+        with as_problem(self.path):
+            gap = open_gap(self.connection)
+        if gap is not None:
+            raise InputProblem(
+                f"{self.path}: this ledger may lack what was issued after {gap.since} ({gap.why}), so that the {requests}"
+                " requests of this run may be issued already; nothing was sent. Compare it with the carrier's complete"
+                " statement from then on, then say what that showed: voucher ledger close-gap"
+            )
 
     def begin(self, command: str, terms: Terms, files: Sequence[Path]) -> int:
         """Record the run; its number."""
@@ -89,7 +101,7 @@ def ledger_to_write(job: Job, watch: Watch, keys: Secrets) -> Iterator[OpenLedge
             path = job.ledger_path
             watch.note(f"Ledger: {path}")
         may_create = job.sandbox or job.new_ledger or is_loopback(job.profile.carrier.base_url)
-        connection, lock = opening.open_for_run(path, job.owner, may_create=may_create)
+        connection, lock = opening.open_for_run(path, job.owner, may_create=may_create, note=watch.note)
         stack.callback(lock.close)
         stack.callback(connection.close)
         with as_problem(path):

@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,59 +12,25 @@ from typing import Any, NoReturn
 import click
 
 from pipeline import __version__
-from pipeline.columns import LANGS, Lang
+from pipeline.columns import Lang
 from pipeline.errors import InputProblem, Stop
+from pipeline.ledger_commands import ledger_commands
 from pipeline.notice import say
+from pipeline.options import AS_OF, EXIT_CODES, LANG, LEDGER, PATH, PROFILE, SANDBOX_LEDGER, options
 
-_PATH = click.Path(path_type=Path)
-_EXIT_CODES = """
-\b
-Exit codes: 0 all issued (check: ready); 1 something needs a person; 2 wrong usage or unreadable
-input, nothing was sent; 3 stopped early, run the same command again; 4 an outcome is unknown.
-"""
-
-Command = Callable[..., None]
-
-
-def _options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Several options as one decorator, so that commands share them in one order."""
-
-    def apply(command: Command) -> Command:
-        for decorate in reversed(decorators):
-            command = decorate(command)
-        return command
-
-    return apply
-
-
-_PROFILE = click.option(
-    "--profile", type=_PATH, envvar="VOUCHER_PROFILE", help="The carrier profile (TOML); env VOUCHER_PROFILE."
-)
-_LEDGER = click.option(
-    "--ledger", metavar="PATH_OR_URL", envvar="VOUCHER_LEDGER",
-    help="The ledger; env VOUCHER_LEDGER; default: a file of this carrier's in the per-user data folder.",
-)  # fmt: skip
-_LANG = click.option(
-    "--lang", type=click.Choice(LANGS), default="en", show_default=True,
-    help="Language of headings and messages in what is written.",
-)  # fmt: skip
-_AS_OF = click.option(
-    "--as-of", type=click.DateTime(["%Y-%m-%d"]),
-    help="The day that the rules are judged on; default: today in the carrier's time zone.",
-)  # fmt: skip
-_JUDGING = _options(
-    click.argument("workbooks", nargs=-1, required=True, type=_PATH, metavar="WORKBOOK..."),
-    click.option("-o", "--output", type=_PATH, help="The result workbook; never overwrites anything."),
-    click.option("--report", type=_PATH, help="The machine-readable report (JSON); replaces an earlier one."),
-    _PROFILE,
-    _LEDGER,
+_JUDGING = options(
+    click.argument("workbooks", nargs=-1, required=True, type=PATH, metavar="WORKBOOK..."),
+    click.option("-o", "--output", type=PATH, help="The result workbook; never overwrites anything."),
+    click.option("--report", type=PATH, help="The machine-readable report (JSON); replaces an earlier one."),
+    PROFILE,
+    LEDGER,
     click.option("--new-ledger", is_flag=True, help="Allow a first ledger for a carrier that is not on loopback."),
-    _AS_OF,
-    click.option("--buyers", type=_PATH, metavar="FILE", help="A buyers file kept apart from the tickets."),
-    _LANG,
+    AS_OF,
+    click.option("--buyers", type=PATH, metavar="FILE", help="A buyers file kept apart from the tickets."),
+    LANG,
     click.option("--sandbox", is_flag=True, help="Send to a sandbox carrier inside this run, not to the real one."),
     click.option(
-        "--sandbox-statement", type=_PATH, metavar="FILE",
+        "--sandbox-statement", type=PATH, metavar="FILE",
         help="Where that sandbox keeps what it issued; default with --ledger: beside the ledger.",
     ),
     click.option("--concurrency", type=click.IntRange(1, 1000), help="Requests in flight; overrides the profile."),
@@ -80,9 +46,12 @@ def voucher() -> None:
     """Turn spreadsheets of air tickets into electronic invoices and itineraries, none of them twice."""
 
 
+voucher.add_command(ledger_commands)
+
+
 @voucher.command(epilog="Example: voucher template tickets.xlsx --lang zh")
-@click.argument("path", type=_PATH, metavar="PATH.xlsx")
-@_LANG
+@click.argument("path", type=PATH, metavar="PATH.xlsx")
+@LANG
 def template(path: Path, lang: Lang) -> None:
     """Write the blank input workbook."""
     from pipeline.template import write_template  # noqa: PLC0415 - start-up
@@ -91,7 +60,7 @@ def template(path: Path, lang: Lang) -> None:
     say(f"Template: {path}")
 
 
-@voucher.command(epilog=f"Example: voucher check october.xlsx --profile carrier.toml{_EXIT_CODES}")
+@voucher.command(epilog=f"Example: voucher check october.xlsx --profile carrier.toml{EXIT_CODES}")
 @_JUDGING
 def check(**given: Any) -> None:
     """Judge and split the workbooks; send nothing."""
@@ -106,7 +75,7 @@ def check(**given: Any) -> None:
 
 
 @voucher.command(
-    epilog=f"Example: voucher issue october.xlsx --profile carrier.toml --report report.json{_EXIT_CODES}"
+    epilog=f"Example: voucher issue october.xlsx --profile carrier.toml --report report.json{EXIT_CODES}"
 )
 @_JUDGING
 @click.option("-y", "--yes", is_flag=True, help="Send without asking; without a terminal it never asks.")
@@ -124,9 +93,9 @@ def issue(*, yes: bool, **given: Any) -> None:
 
 @voucher.command(epilog="Example: voucher history 999-1234567890 --ledger october.ledger")
 @click.argument("tickets", nargs=-1, required=True, metavar="TICKET_NO...")
-@_PROFILE
-@_LEDGER
-@click.option("--sandbox", is_flag=True, help="The ledger is one of a sandbox run.")
+@PROFILE
+@LEDGER
+@SANDBOX_LEDGER
 def history(tickets: tuple[str, ...], profile: Path | None, ledger: str | None, *, sandbox: bool) -> None:
     """Show everything that the ledger knows of a ticket, in time order."""
     from pipeline import run  # noqa: PLC0415 - start-up
@@ -149,18 +118,18 @@ def history(tickets: tuple[str, ...], profile: Path | None, ledger: str | None, 
 @click.option(
     "--tickets",
     multiple=True,
-    type=_PATH,
+    type=PATH,
     metavar="WORKBOOK",
     help="Workbooks whose tickets the carrier knows.",
 )
 @click.option(
-    "--faults", type=_PATH, metavar="FILE.toml", help="Faults to show: latency, refusals, resets, garbage."
+    "--faults", type=PATH, metavar="FILE.toml", help="Faults to show: latency, refusals, resets, garbage."
 )
 @click.option(
-    "--statement", type=_PATH, metavar="FILE.csv", help="Keep what is issued here, also over restarts."
+    "--statement", type=PATH, metavar="FILE.csv", help="Keep what is issued here, also over restarts."
 )
-@_PROFILE
-@_AS_OF
+@PROFILE
+@AS_OF
 def sandbox(**given: Any) -> None:
     """Run the sandbox carrier: the issuing service itself, on loopback, until Ctrl-C.
 

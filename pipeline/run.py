@@ -60,6 +60,8 @@ def issue(job: Job, watch: Watch) -> Finished:
         holdings = records.holdings(ledger.connection, _tickets(table))
         verdicts = judge(table, holdings, terms)
         requests = split(verdicts, holdings, terms)
+        if requests:
+            ledger.check_complete(len(requests))
         if requests and not watch.confirm(Plan(tuple(requests), job.profile, str(job.owner))):
             raise Declined("Nothing was sent.")
         run = ledger.begin("issue", terms, files)

@@ -31,6 +31,7 @@ from pipeline.columns import (
     Lang,
 )
 from pipeline.errors import InputProblem
+from pipeline.placing import appear
 
 #: Rises when a filled-in template would be read differently from before.
 VERSION = "1"
@@ -208,13 +209,7 @@ def write_template(path: Path, lang: Lang) -> None:
 def _put(path: Path, content: bytes) -> None:
     """Let `path` appear with all its content at once; FileExistsError if it exists by then."""
     with _temporary(path.parent, content) as temporary:
-        try:
-            os.link(temporary, path)
-        except FileExistsError:
-            raise
-        except OSError:  # a file system without hard links, such as a memory stick's
-            path.touch(_MODE, exist_ok=False)
-            temporary.replace(path)
+        appear(temporary, path)
 
 
 @contextmanager

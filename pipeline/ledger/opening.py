@@ -1,18 +1,17 @@
-"""Opening a ledger: where it lies, whose it is, and one run at a time.
+"""Opening a ledger: where it lies, whose it is, whether it is whole, and one run at a time.
 
-SQLite in WAL mode with synchronous=FULL: an acknowledged commit survives a power cut. The lock is the
-kernel's (flock) and dies with the process.
+SQLite in WAL mode with synchronous=FULL: an acknowledged commit survives a power cut. What is looked at
+here takes the same time in a ledger of ten years as in a new one; `soundness` looks at everything.
 """
 
+import contextlib
 import ctypes
-import datetime
-import errno
-import fcntl
 import os
 import re
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources import files
+from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,9 +19,18 @@ import apsw
 import platformdirs
 
 from pipeline.errors import InputProblem, LedgerProblem
+from pipeline.ledger import versions
+from pipeline.ledger.clock import utc_now
+from pipeline.ledger.copying import copied
+from pipeline.ledger.filesystem import check_local
+from pipeline.ledger.lock import Lock
+from pipeline.placing import PRIVATE, appear, sync
 
-SCHEMA_VERSION = 1
 _APPLICATION_ID = 0x766F7563  # "vouc", so that a ledger is told from any other SQLite file
+_RESTORE = (
+    "If it is damaged, restore its backup; what was issued since is not in that, so nothing is sent until it was"
+    " compared with the carrier's statement (README, The ledger)"
+)
 
 
 @dataclass(frozen=True)
@@ -39,11 +47,6 @@ class Owner:
 def sandbox_owner(agency: str) -> Owner:
     """The owner of ledgers of `--sandbox` runs: one carrier, though its port is another each time."""
     return Owner("sandbox", agency)
-
-
-def utc_now() -> str:
-    """The time for the ledger, UTC with milliseconds."""
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
 
 
 def default_path(owner: Owner) -> Path:
@@ -83,21 +86,44 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
             connection.execute(f"PRAGMA {pragma}")
         if connection.pragma("application_id") != _APPLICATION_ID:
             raise InputProblem(f"{path}: is not a ledger; check --ledger")
-        version = connection.pragma("user_version")
-    except (apsw.NotADBError, apsw.CorruptError):
-        raise InputProblem(
-            f"{path}: is not a ledger, or is damaged; check --ledger. A backup lacks what was issued since: before"
-            " anything is issued with it, compare it with the carrier's statement"
-        ) from None
+        _check_version(path, connection)
+    except apsw.NotADBError:
+        raise InputProblem(f"{path}: is not a ledger, or is damaged; check --ledger. {_RESTORE}") from None
+    except apsw.CorruptError as error:
+        raise LedgerProblem(f"{path}: the ledger is damaged ({error}). {_RESTORE}") from None
     except apsw.Error as error:
         raise LedgerProblem(
             f"{path}: the ledger can't be opened ({error}); check the disk and permissions"
         ) from None
-    if version != SCHEMA_VERSION:
-        raise InputProblem(
-            f"{path}: the ledger's version is {version}, this program's {SCHEMA_VERSION}; update the program"
-        )
     return connection
+
+
+def _check_version(path: Path, connection: apsw.Connection) -> None:
+    """Refuse a newer ledger, and one whose tables and rules are not those of its version."""
+    found = connection.pragma("user_version")
+    if not versions.readable(found):
+        raise InputProblem(
+            f"{path}: the ledger's version is {found}, this program's {versions.VERSION}; update the program"
+        )
+    if differences := versions.differences(connection, found):
+        raise LedgerProblem(
+            f"{path}: the ledger's rules were changed ({', '.join(differences)}), so it can't be trusted to keep"
+            f" anything from being issued twice. {_RESTORE}"
+        )
+
+
+def _upgrade(path: Path, connection: apsw.Connection, note: Callable[[str], None]) -> None:
+    """Bring an older ledger up to this program's version, after a copy of it as it was."""
+    found = connection.pragma("user_version")
+    if found == versions.VERSION:
+        return
+    for number in count(1):
+        before = path.with_name(f"{path.name}.version-{found}" + (f".{number}" if number > 1 else ""))
+        with contextlib.suppress(FileExistsError):
+            copied(connection, before)
+            break
+    versions.bring_up_to_date(connection, found)
+    note(f"The ledger was upgraded from version {found} to {versions.VERSION}; as it was before: {before}")
 
 
 def _check_owner(path: Path, connection: apsw.Connection, owner: Owner) -> None:
@@ -105,7 +131,8 @@ def _check_owner(path: Path, connection: apsw.Connection, owner: Owner) -> None:
     if found != owner:
         connection.close()
         raise InputProblem(
-            f"{path}: this ledger belongs to {found}, not to {owner}; use that carrier's profile, or another --ledger"
+            f"{path}: this ledger belongs to {found}, not to {owner}; use that carrier's profile, or another --ledger."
+            " If the carrier itself has moved: voucher ledger move-carrier"
         )
 
 
@@ -121,51 +148,23 @@ def _create(path: Path, owner: Owner) -> None:
     """A new, empty ledger, complete under its name or not at all."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{uuid.uuid4().hex}.new")
-    os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
     try:
         connection = apsw.Connection(str(fresh))
         connection.pragma("journal_mode", "delete")
         with connection:
-            connection.execute(files("pipeline.ledger").joinpath("schema.sql").read_text(encoding="utf-8"))
+            versions.bring_up_to_date(connection)
             connection.execute(
                 "INSERT INTO ledger VALUES (1, ?, ?, ?, ?)",
                 (uuid.uuid4().hex, owner.base_url, owner.agency, utc_now()),
             )
             connection.pragma("application_id", _APPLICATION_ID)
-            connection.pragma("user_version", SCHEMA_VERSION)
         connection.pragma("journal_mode", "wal")
         connection.close()
-        os.link(fresh, path)
+        appear(fresh, path)
     finally:
         fresh.unlink(missing_ok=True)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-class Lock:
-    """One run at a time on a ledger. Held until closed, or until the process dies."""
-
-    def __init__(self, path: Path) -> None:
-        """Take the lock beside the ledger's path. Raises LedgerProblem if another run has it."""
-        self._file = os.open(
-            path.with_name(path.name + ".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600
-        )
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(self._file)
-            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                raise
-            raise LedgerProblem(
-                f"{path}: another run is using this ledger; wait until it ends, then run again"
-            ) from None
-
-    def close(self) -> None:
-        """Let the next run in."""
-        os.close(self._file)
+    sync(path.parent)
 
 
 def keep_wal(connection: apsw.Connection, *, keep: bool) -> None:
@@ -192,7 +191,8 @@ def _check_whole(path: Path, connection: apsw.Connection, *, had_wal: bool) -> N
             _wal(path).unlink()
         raise InputProblem(
             f"{path}: the last run on this ledger did not end, and {path.name}-wal, which holds what that run issued,"
-            " is not beside it: without it everything would be issued again. Put it back under that name"
+            " is not beside it: without it everything would be issued again. Put it back under that name; if it is lost"
+            " for good: voucher ledger mark-gap"
         )
 
 
@@ -203,6 +203,7 @@ def open_for_reading(path: Path, owner: Owner | None) -> apsw.Connection | None:
             return None
     except OSError as error:
         raise LedgerProblem(f"{path}: the ledger can't be read ({error.strerror}); check the path") from None
+    check_local(path)
     had_wal = _wal(path.resolve()).exists()
     connection = _connect(path.resolve(), apsw.SQLITE_OPEN_READONLY)
     if owner is not None:
@@ -211,25 +212,39 @@ def open_for_reading(path: Path, owner: Owner | None) -> apsw.Connection | None:
     return connection
 
 
-def open_for_run(path: Path, owner: Owner, *, may_create: bool) -> tuple[apsw.Connection, Lock]:
-    """The ledger for a run, locked. Raises InputProblem where it is missing and may not be made."""
+def open_for_run(
+    path: Path,
+    owner: Owner | None,
+    *,
+    may_create: bool,
+    may_lack_wal: bool = False,
+    note: Callable[[str], None] = lambda _: None,
+) -> tuple[apsw.Connection, Lock]:
+    """The ledger for changing it, locked; `owner` None: whosever it is.
+
+    An older version is upgraded, which `note` is told. Raises InputProblem where it is missing and may
+    not be made.
+    """
     path = path.resolve()
     try:
-        if not path.exists() and not may_create:
+        if not path.exists() and not (may_create and owner):
             raise InputProblem(
                 f"{path}: there is no ledger, though one is expected: without its memory everything would be issued"
                 " again. Find it, or restore it from its backup; for the very first run with this carrier say --new-ledger"
             )
+        check_local(path)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = Lock(path)
         try:
-            if not path.exists():
+            if owner and not path.exists():
                 _create(path, owner)
             _check_single_name(path)
             had_wal = _wal(path).exists()
             connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
-            _check_owner(path, connection, owner)
-            _check_whole(path, connection, had_wal=had_wal)
+            if owner is not None:
+                _check_owner(path, connection, owner)
+            _check_whole(path, connection, had_wal=had_wal or may_lack_wal)
+            _upgrade(path, connection, note)
         except BaseException:
             lock.close()
             raise

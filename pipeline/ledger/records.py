@@ -9,7 +9,7 @@ import apsw
 
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.holdings import Holding, Holdings
-from pipeline.ledger.opening import utc_now
+from pipeline.ledger.clock import utc_now
 from pipeline.request import Charge, Header, Identity, Request
 
 _ASKED = "CREATE TEMP TABLE IF NOT EXISTS asked (ticket_no TEXT PRIMARY KEY) WITHOUT ROWID"
@@ -224,7 +224,7 @@ def interrupted(connection: apsw.Connection) -> list[Interrupted]:
 
 
 def record_answer(connection: apsw.Connection, attempt_id: int, answer: Answered) -> None:
-    """The raw answer of an attempt, as it came."""
+    """The raw answer of an attempt that is `sending`, as it came; `connection.changes()` is 0 if it is not."""
     connection.execute(
         "UPDATE attempt SET http_status = ?, answer = ?, retry_after = ?, answered_at = ?"
         " WHERE attempt_id = ? AND state = 'sending'",
@@ -232,27 +232,42 @@ def record_answer(connection: apsw.Connection, attempt_id: int, answer: Answered
     )
 
 
-def record_outcome(connection: apsw.Connection, attempt_id: int, outcome: Outcome) -> Outcome:
-    """How an attempt ended, as it is recorded.
+def as_recorded(connection: apsw.Connection, attempt_id: int, outcome: Outcome) -> Outcome:
+    """What the ledger makes of an outcome.
 
     A number that another attempt has already is no number of this one: an answer that was meant for
     another request, perhaps. Then the outcome is unknown.
     """
-    change = (
-        "UPDATE attempt SET state = ?, reason = ?, number = ?, trace_id = ?, detail = ?, ended_at = ?"
-        " WHERE attempt_id = ? AND state = 'sending'"
-    )
-    if outcome.state == "issued":
-        taken: Any = connection.execute(
-            "SELECT request_id FROM attempt WHERE number = ? AND state = 'issued' AND attempt_id <> ?",
-            (outcome.number, attempt_id),
-        ).get
-        if taken:
-            detail = f"the answer brings number {outcome.number}, which request {taken} has already"
-            outcome = Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id, detail=detail)
+    if outcome.state != "issued":
+        return outcome
+    taken: Any = connection.execute(
+        "SELECT request_id FROM attempt WHERE number = ? AND state = 'issued' AND attempt_id <> ?",
+        (outcome.number, attempt_id),
+    ).get
+    if not taken:
+        return outcome
+    detail = f"the answer brings number {outcome.number}, which request {taken} has already"
+    return Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id, detail=detail)
+
+
+def record_outcome(connection: apsw.Connection, attempt_id: int, outcome: Outcome) -> Outcome:
+    """How an attempt that is `sending` ended, as it is recorded; `connection.changes()` is 0 if it is not."""
+    outcome = as_recorded(connection, attempt_id, outcome)
     values = (outcome.state, outcome.reason, outcome.number, outcome.trace_id, outcome.detail, utc_now())
-    connection.execute(change, (*values, attempt_id))
+    connection.execute(
+        "UPDATE attempt SET state = ?, reason = ?, number = ?, trace_id = ?, detail = ?, ended_at = ?"
+        " WHERE attempt_id = ? AND state = 'sending'",
+        (*values, attempt_id),
+    )
     return outcome
+
+
+def state_of(connection: apsw.Connection, attempt_id: int) -> str | None:
+    """The state of an attempt, None where there is no such attempt."""
+    found: str | None = connection.execute(
+        "SELECT state FROM attempt WHERE attempt_id = ?", (attempt_id,)
+    ).get
+    return found
 
 
 def drop_planned(connection: apsw.Connection) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 
 from pipeline.carrier.replies import Answered, Outcome
+from pipeline.errors import LedgerProblem
 from pipeline.ledger import records
 from pipeline.ledger.spill import spill_path, spilled
 
@@ -25,19 +26,33 @@ class Recovered:
     dropped: int = 0
 
 
-def _take_in(connection: apsw.Connection, entry: dict[str, Any]) -> None:
+def _take_in(connection: apsw.Connection, entry: dict[str, Any]) -> bool:
+    """Record what was spilled; False if this ledger has no such attempt, or says otherwise of it.
+
+    An entry that is in the ledger already is fine: a commit that failed may have reached the disk, and a
+    recovery may have been killed before it removed the spill file.
+    """
     attempt_id = entry["attempt_id"]
-    if "never_sent" in entry:
-        outcome = Outcome("not_sent", "run_stopped", detail="the ledger failed before it was sent")
-        records.record_outcome(connection, attempt_id, outcome)
-    elif "body" in entry:
+    state = records.state_of(connection, attempt_id)
+    if "body" in entry:
         answer = Answered(entry["http_status"], base64.b64decode(entry["body"]), entry["retry_after"])
         records.record_answer(connection, attempt_id, answer)
+        return state not in (None, "planned")
+    if "never_sent" in entry:
+        outcome = Outcome("not_sent", "run_stopped", detail="the ledger failed before it was sent")
+        fitting: tuple[str | None, ...] = (
+            None,
+            "planned",
+            "sending",
+            "not_sent",
+        )  # its `sending` may never have been written
     else:
         outcome = Outcome(
             entry["state"], entry["reason"], entry["number"], entry["trace_id"], entry["detail"]
         )
-        records.record_outcome(connection, attempt_id, outcome)
+        fitting = ("sending", records.as_recorded(connection, attempt_id, outcome).state)
+    records.record_outcome(connection, attempt_id, outcome)
+    return state in fitting
 
 
 def recover(
@@ -46,14 +61,20 @@ def recover(
     """Settle what an earlier run left, in one transaction; `meaning` interprets an answer on disk.
 
     An attempt whose raw answer is on disk ends as that answer says; without one it is unknown. The
-    spill file goes only after what it held is committed.
+    spill file goes only after what it held is committed. Raises LedgerProblem, with nothing changed, if
+    the spill file holds what this ledger knows nothing of: then the ledger is older than that file.
     """
     path = spill_path(ledger.resolve())
     taken = list(spilled(path, records.ledger_id(connection)))
     answered = unknown = 0
     with connection:
         for entry in taken:
-            _take_in(connection, entry)
+            if not _take_in(connection, entry):
+                raise LedgerProblem(
+                    f"{path}: holds the outcome of attempt {entry['attempt_id']}, which does not fit this ledger: the"
+                    " ledger is older, or another has its name. Put the right one back; if it is lost for good:"
+                    " voucher ledger mark-gap"
+                )
         for left in records.interrupted(connection):
             if left.answer is None:
                 unknown += 1

@@ -9,11 +9,13 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
+from pipeline.placing import appear, sync
 
 #: One attempt's raw answer at its largest (client.LARGEST_ANSWER in Base64) with its outcome.
 _SPACE_EACH = 96 * 1024
@@ -42,11 +44,7 @@ class Spill:
             for _ in range(in_flight):
                 _write_all(self._file, zeros)
             os.fsync(self._file)
-            folder = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            sync(path.parent)
         except OSError as error:
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
@@ -140,3 +138,18 @@ def spilled(path: Path, ledger_id: str) -> Iterator[dict[str, Any]]:
         if entry.get("ledger_id") != ledger_id:
             raise LedgerProblem(f"{path}: this spill file is of another ledger; put it back beside its own")
         yield entry
+
+
+def set_aside(ledger: Path) -> Path | None:
+    """Keep a spill file that does not fit its ledger, under a name that no run takes in; None if there is none."""
+    path = spill_path(ledger)
+    if not path.exists():
+        return None
+    for number in count(1):
+        aside = path.with_name(f"{path.name}.kept" + (f".{number}" if number > 1 else ""))
+        with contextlib.suppress(FileExistsError):
+            appear(path, aside)
+            break
+    path.unlink(missing_ok=True)
+    sync(path.parent)
+    return aside

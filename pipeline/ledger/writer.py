@@ -18,7 +18,7 @@ import apsw
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import records
-from pipeline.ledger.opening import utc_now
+from pipeline.ledger.clock import utc_now
 from pipeline.ledger.spill import Spill
 
 _GROUP = 512  # changes in one transaction at the most, so that none waits for an endless group
@@ -123,6 +123,10 @@ class Writer:
                     self._give_up()
         if self._failure:
             results = [self._spilled(change) for change, _ in group]
+        for (change, _), result in zip(group, results, strict=True):
+            # An answer that the ledger itself refuses is not lost either: the next start asks a person.
+            if isinstance(result, LedgerProblem) and not self._failure and not isinstance(change, Sending):
+                self._keep(change)
         self._loop.call_soon_threadsafe(_acknowledge, [done for _, done in group], results)
 
     def _gone(self) -> str:
@@ -141,7 +145,8 @@ class Writer:
             return  # the failure is already known, and the next start recovers the file
 
     def _apply(self, change: Change) -> Acknowledged | LedgerProblem:
-        connection = self._connection
+        """Make one change; what the ledger refuses is a problem of this change alone."""
+        connection, done = self._connection, None
         try:
             match change:
                 case Sending(attempt_id):
@@ -149,19 +154,24 @@ class Writer:
                         "UPDATE attempt SET state = 'sending', sending_at = ? WHERE attempt_id = ?",
                         (utc_now(), attempt_id),
                     )
-                    if connection.changes() != 1:
-                        return LedgerProblem(f"attempt {attempt_id} is not in the ledger any more")
                 case GotAnswer(attempt_id, answer):
                     records.record_answer(connection, attempt_id, answer)
                 case Ended(attempt_id, outcome):
-                    return records.record_outcome(connection, attempt_id, outcome)
+                    done = records.record_outcome(connection, attempt_id, outcome)
                 case Again(attempt_id):
                     return records.plan_again(connection, attempt_id)
         except apsw.ConstraintError as error:
             return LedgerProblem(f"the ledger refused a change: {error}")
-        return None
+        if connection.changes() != 1:
+            return LedgerProblem(f"attempt {attempt_id} is not in the ledger any more, or has ended there")
+        return done
 
     def _spilled(self, change: Change) -> LedgerProblem:
+        self._keep(change)
+        return LedgerProblem(f"the ledger can't be written ({self._failure})")
+
+    def _keep(self, change: Change) -> None:
+        """Put into the spill file what is known and could not be put into the ledger."""
         match change:
             case Sending(attempt_id):
                 self._spill.never_sent(attempt_id)
@@ -171,7 +181,6 @@ class Writer:
                 self._spill.ended(attempt_id, outcome)
             case Again():
                 pass  # nothing has happened yet
-        return LedgerProblem(f"the ledger can't be written ({self._failure})")
 
 
 def _acknowledge(

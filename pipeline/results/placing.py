@@ -1,20 +1,9 @@
-"""Files that appear whole or not at all, readable by nobody but the person whose run it is."""
+"""Putting results in their places: under a free name, or over an earlier report."""
 
-import os
 from pathlib import Path
 
+from pipeline.placing import PRIVATE, appear, sync
 from pipeline.results.paths import names
-
-PRIVATE = 0o600
-
-
-def sync(path: Path) -> None:
-    """Have a file or folder on disk before going on."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def place_new(finished: Path, wanted: Path) -> Path:
@@ -23,23 +12,12 @@ def place_new(finished: Path, wanted: Path) -> Path:
     sync(finished)
     for path in names(wanted):
         try:
-            _appear(finished, path)
+            appear(finished, path)
         except FileExistsError:
             continue
         sync(path.parent)
         return path
     raise RuntimeError("names() does not end")
-
-
-def _appear(finished: Path, path: Path) -> None:
-    """Give the file a second name; FileExistsError where something has it."""
-    try:
-        os.link(finished, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links, such as a memory stick's
-        path.touch(PRIVATE, exist_ok=False)
-        finished.replace(path)
 
 
 def place_over(finished: Path, path: Path) -> None:

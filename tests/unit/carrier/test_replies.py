@@ -234,3 +234,246 @@ def test_the_carriers_words_are_made_safe_to_show() -> None:
     assert outcome.detail.startswith("a b c d")
     assert len(outcome.detail) <= 300
     outcome.detail.encode()
+
+
+TRACE = "trace-1"
+BARE = {"success": True, "errInfo": "", "invoiceId": ""}
+REFUSED = invoice_result(success=False, invoiceId="", errInfo="too late")
+SPEECHLESS = {"success": False}
+GONE = "HTTP 404: the address is wrong; check base_url in the profile"
+CONTRADICTED = "though the result says success or brings a number"
+
+
+def unexplained(detail: str, trace: str = TRACE) -> Outcome:
+    return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=detail)
+
+
+def unreadable(detail: str, trace: str = TRACE) -> Outcome:
+    return Outcome("unknown", "answer_unreadable", trace_id=trace, detail=detail)
+
+
+def rejected(detail: str) -> Outcome:
+    return Outcome("rejected", "carrier_rejected", trace_id=TRACE, detail=detail)
+
+
+def sealed_under(data: Any, **more: Any) -> Answered:
+    """An envelope whose data is this very value, sealed or not."""
+    document = {"code": 200, "message": "success", "data": data, "traceId": TRACE, **more}
+    return Answered(200, json.dumps(document).encode())
+
+
+#: Whole outcomes: state, reason, trace, words and whether the run stops, one for each way through.
+MEANINGS: dict[str, tuple[Reply, Request, Outcome]] = {
+    "not sent": (
+        NotSent("the connection\nwas refused"),
+        INVOICE,
+        Outcome("not_sent", "carrier_unreachable", detail="the connection was refused"),
+    ),
+    "lost": (
+        Lost("no answer\nin time"),
+        INVOICE,
+        Outcome("unknown", "no_answer", detail="no answer in time"),
+    ),
+    "lost, unreadable": (Lost("not\nHTTP", readable=False), INVOICE, unreadable("not HTTP", "")),
+    "wrong address": (
+        Answered(404, b"<html>"),
+        INVOICE,
+        Outcome("not_sent", "carrier_unreachable", detail=GONE, stop=True),
+    ),
+    "wrong address, a JSON list": (
+        Answered(404, b"[200]"),
+        INVOICE,
+        Outcome("not_sent", "carrier_unreachable", detail=GONE, stop=True),
+    ),
+    "wrong address, the result says no": (
+        envelope(REFUSED, code=9999, status=404),
+        INVOICE,
+        Outcome("not_sent", "carrier_unreachable", detail=GONE, stop=True),
+    ),
+    "wrong address, the envelope says yes": (
+        envelope("", status=404),
+        INVOICE,
+        unexplained("HTTP 404, though the answer says success", ""),
+    ),
+    "wrong address, the result says yes": (
+        envelope(invoice_result(), code=9999, status=404),
+        INVOICE,
+        unexplained("HTTP 404, though the answer says success", ""),
+    ),
+    "wrong address, an itinerary's result says yes": (
+        envelope(itinerary_result(), code=9999, status=404),
+        ITINERARY,
+        unexplained("HTTP 404, though the answer says success", ""),
+    ),
+    "busy, the result says yes": (
+        envelope(invoice_result(), code=9999, status=429),
+        INVOICE,
+        unexplained("HTTP 429, though the answer says success", ""),
+    ),
+    "refused key by status": (
+        Answered(403, b""),
+        INVOICE,
+        Outcome("not_sent", "key_refused", detail="HTTP 403", stop=True),
+    ),
+    "busy by status": (
+        Answered(503, b"", "7"),
+        INVOICE,
+        Outcome("not_sent", "carrier_busy", detail="HTTP 503", retry_after=7.0),
+    ),
+    "another status": (Answered(500, b""), INVOICE, unexplained("HTTP 500", "")),
+    "not JSON": (Answered(200, b"<html>"), INVOICE, unreadable("the answer is not JSON", "")),
+    "not an object": (Answered(200, b"[]"), INVOICE, unreadable("the answer is not a JSON object", "")),
+    "a code that is text": (
+        envelope(REFUSED, code="200"),
+        INVOICE,
+        unreadable("the envelope has no numeric code"),
+    ),
+    "a code that is true": (
+        envelope(REFUSED, code=True),
+        INVOICE,
+        unreadable("the envelope has no numeric code"),
+    ),
+    "data is null": (sealed_under(None), INVOICE, unreadable("the envelope holds no data")),
+    "data is empty": (sealed_under(""), INVOICE, unreadable("the envelope holds no data")),
+    "data is a number": (sealed_under(5), INVOICE, unreadable("the envelope holds no data")),
+    "data is empty, for an itinerary": (
+        sealed_under(""),
+        ITINERARY,
+        unreadable("the envelope holds no data"),
+    ),
+    "data of another key": (
+        sealed_under(Cipher("another").seal(b"{}")),
+        INVOICE,
+        unreadable("the data can't be decrypted with our key"),
+    ),
+    "data not JSON": (
+        sealed_under(CIPHER.seal(b"nonsense")),
+        INVOICE,
+        unreadable("the decrypted data is not JSON"),
+    ),
+    "data a list": (
+        sealed_under(CIPHER.seal(b"[]")),
+        INVOICE,
+        unreadable("the decrypted data is not a JSON object"),
+    ),
+    "neither yes nor no": (
+        envelope({"invoiceId": NUMBER}),
+        INVOICE,
+        unreadable("the result says neither yes nor no, or both"),
+    ),
+    "yes inside, no outside": (
+        envelope({"success": False, **itinerary_result()}),
+        ITINERARY,
+        unreadable("the result says neither yes nor no, or both"),
+    ),
+    "refused": (envelope(REFUSED), INVOICE, rejected("too late")),
+    "refused by a code that nobody explained": (envelope(REFUSED, code=9999), INVOICE, rejected("too late")),
+    "refused without words": (envelope(SPEECHLESS, message="no"), INVOICE, rejected("code 200: no")),
+    "refused without words by a code that nobody explained": (
+        envelope(SPEECHLESS, code=9999, message="no"),
+        INVOICE,
+        rejected("code 9999: no"),
+    ),
+    "refused by its code": (envelope("", code=4001, message="no"), INVOICE, rejected("code 4001: no")),
+    "refused by its code, without a message": (
+        Answered(200, b'{"code":4001,"data":"","traceId":"trace-1"}'),
+        INVOICE,
+        rejected("code 4001: "),
+    ),
+    "refused by its code, says yes": (
+        envelope(BARE, code=4001),
+        INVOICE,
+        unexplained(f"code 4001: success, {CONTRADICTED}"),
+    ),
+    "refused key by code": (
+        envelope("", code=401, message="bad key"),
+        INVOICE,
+        Outcome("not_sent", "key_refused", trace_id=TRACE, detail="code 401: bad key", stop=True),
+    ),
+    "busy by code": (
+        envelope("", code=5001, message="busy"),
+        INVOICE,
+        Outcome("not_sent", "carrier_busy", trace_id=TRACE, detail="code 5001: busy"),
+    ),
+    "a code that nobody explained": (envelope("", code=9999), INVOICE, unexplained("code 9999: success")),
+    "a code that nobody explained, neither yes nor no": (
+        envelope({"errInfo": "hm"}, code=9999),
+        INVOICE,
+        unexplained("code 9999: success"),
+    ),
+    "the message disagrees": (
+        envelope(invoice_result(), message="failed"),
+        INVOICE,
+        unexplained("code 200: failed, though the result says success"),
+    ),
+    "another ticket": (
+        envelope(itinerary_result(ticketNo="999\n1")),
+        ITINERARY,
+        unexplained("the answer is about another ticket (999 1)"),
+    ),
+    "no ticket": (
+        envelope({"itineraryResult": {"success": True, "itineraryNum": LONG_NUMBER}}),
+        ITINERARY,
+        unexplained("the answer is about another ticket ()"),
+    ),
+    "no number": (envelope(BARE), INVOICE, unexplained("success without a number")),
+    "a number that is a fraction": (
+        envelope(invoice_result(invoiceId=1.5)),
+        INVOICE,
+        unexplained("success without a number"),
+    ),
+    "no trace": (envelope(BARE, traceId=None), INVOICE, unexplained("success without a number", "")),
+}
+
+
+@pytest.mark.parametrize(("reply", "request_", "outcome"), MEANINGS.values(), ids=MEANINGS)
+def test_an_outcome_says_all_that_is_known(reply: Reply, request_: Request, outcome: Outcome) -> None:
+    assert interpret(reply, request_, CIPHER, ANSWERS) == outcome
+
+
+def test_a_doubted_no_keeps_its_trace_and_the_carriers_words() -> None:
+    assert interpret(envelope(REFUSED), INVOICE, CIPHER, ANSWERS, doubted=True) == unexplained(
+        "refused (too late), but an earlier attempt is unknown: it may be issued already"
+    )
+
+
+def test_an_outcome_says_nothing_unless_told() -> None:
+    bare = Outcome("issued")
+    assert (bare.reason, bare.number, bare.trace_id, bare.detail, bare.stop, bare.retry_after) == (
+        *("", "", "", ""),
+        False,
+        None,
+    )
+
+
+def test_no_other_status_proves_anything() -> None:
+    explained = {200, 404, 405, *ANSWERS.key_refused_codes, *ANSWERS.not_processed_http}
+    for status in set(range(1000)) - explained:
+        assert said(Answered(status, b"")) == ("unknown", "answer_unexplained")
+
+
+@pytest.mark.parametrize("number", ["1", "A-1/2.3_4", "7" * 100, "0" * 99 + "1"])
+def test_what_may_be_a_number(number: str) -> None:
+    assert interpret(envelope(invoice_result(invoiceId=number)), INVOICE, CIPHER, ANSWERS).number == number
+
+
+@pytest.mark.parametrize("number", ["7" * 101, "-12", "/12", "0000", "none", "12 34", "１２"])
+def test_what_is_no_number(number: str) -> None:
+    outcome = interpret(envelope(invoice_result(invoiceId=number)), INVOICE, CIPHER, ANSWERS)
+    assert (outcome.state, outcome.number) == ("unknown", "")
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        *(("0", 0.0), ("999999", 999_999.0), (" 7 ", 7.0)),
+        *((text, None) for text in ("1000000", "-1", "7.5", "1e3", "nan", "soon", "٣")),
+    ],
+)
+def test_retry_after_in_seconds_alone(header: str, seconds: float | None) -> None:
+    assert interpret(Answered(429, b"", header), INVOICE, CIPHER, ANSWERS).retry_after == seconds
+
+
+def test_words_are_cut_and_made_safe_character_by_character() -> None:
+    outcome = interpret(NotSent("a\x7fb\ufffec\uffffd" + "x" * 400), INVOICE, CIPHER, ANSWERS)
+    assert outcome.detail == "a b c d" + "x" * 293

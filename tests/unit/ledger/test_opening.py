@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import opening, records
+from pipeline.ledger import opening, records, versions
 
 OWNER = opening.Owner("https://carrier.example", "AGENCY")
 
@@ -22,7 +22,7 @@ def test_a_missing_ledger_is_an_error_where_one_is_expected(tmp_path: Path) -> N
 def test_a_new_ledger_is_private_and_durable(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "a.ledger"
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
-    connection.execute("UPDATE ledger SET created_at = created_at")
+    records.begin_run(connection, "issue", "0", "2026-11-20", [])
     modes = {found.name: stat.S_IMODE(found.stat().st_mode) for found in path.parent.iterdir()}
     assert modes == dict.fromkeys(("a.ledger", "a.ledger-wal", "a.ledger-shm", "a.ledger.lock"), 384)
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -102,7 +102,7 @@ def test_what_is_no_ledger_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_ledger_of_another_version_is_refused(tmp_path: Path) -> None:
     connection, lock = opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=True)
-    connection.pragma("user_version", opening.SCHEMA_VERSION + 1)
+    connection.pragma("user_version", versions.VERSION + 1)
     connection.close()
     lock.close()
     with pytest.raises(InputProblem, match="update the program"):

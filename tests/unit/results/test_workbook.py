@@ -14,7 +14,7 @@ from xlsxwriter.worksheet import Worksheet
 from pipeline.account import Account
 from pipeline.columns import RESULT_SHEETS
 from pipeline.errors import Stop
-from pipeline.results import placing
+from pipeline import placing
 from pipeline.results import workbook as under_test
 from pipeline.results.workbook import write_workbook
 

@@ -1,0 +1,45 @@
+"""A copy of a ledger as of one moment, safe while a run is on: SQLite's own online backup.
+
+The copy is one whole file, without a -wal of its own, and appears under its name complete or not at all.
+"""
+
+import os
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+
+from pipeline.placing import PRIVATE, appear, sync
+
+
+def copied(
+    source: apsw.Connection, path: Path, finish: Callable[[apsw.Connection], None] = lambda _: None
+) -> None:
+    """Copy everything that is committed by now to a new file; `finish` is the last change made in it.
+
+    Raises FileExistsError, other OSErrors and apsw.Error; then there is no file.
+    """
+    fresh = path.with_name(f".{path.name}.{uuid.uuid4().hex}.new")
+    os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
+    try:
+        copy = apsw.Connection(str(fresh))
+        try:
+            # Nobody else opens it, so that it needs no shared memory: a backup may go to a network disk.
+            copy.pragma("locking_mode", "exclusive")
+            with copy.backup("main", source, "main") as whole:
+                whole.step()
+            copy.pragma("journal_mode", "delete")
+            with copy:
+                finish(copy)
+            if (found := copy.pragma("integrity_check")) != "ok":
+                raise apsw.CorruptError(f"the copy is damaged: {found}")
+            copy.pragma("journal_mode", "wal")
+        finally:
+            copy.close()
+        sync(fresh)
+        appear(fresh, path)
+        sync(path.parent)
+    finally:
+        for left in (fresh, *(fresh.with_name(fresh.name + end) for end in ("-wal", "-shm", "-journal"))):
+            left.unlink(missing_ok=True)

@@ -1,0 +1,75 @@
+"""Whether a ledger lies on a disk of this machine.
+
+SQLite's WAL needs memory that all who open the file share, and locks and syncs that hold: network file
+systems promise none of them (sqlite.org/wal.html, "All processes using a database must be on the same
+host computer"; sqlite.org/lockingv3.html on NFS).
+"""
+
+import re
+from pathlib import Path
+
+from pipeline.errors import InputProblem
+
+_REMOTE = {
+    *(
+        "9p",
+        "afs",
+        "beegfs",
+        "ceph",
+        "cifs",
+        "coda",
+        "davfs",
+        "gfs",
+        "gfs2",
+        "glusterfs",
+        "gpfs",
+        "lustre",
+        "ncpfs",
+    ),
+    *("nfs", "nfs4", "ocfs2", "orangefs", "prl_fs", "smb2", "smb3", "smbfs", "vboxsf", "vmhgfs", "wekafs"),
+    # FUSE mounts that reach over a network:
+    *("fuse.sshfs", "fuse.s3fs", "fuse.rclone", "fuse.gcsfuse", "fuse.glusterfs", "fuse.ceph", "fuse.davfs"),
+    *(
+        "fuse.goofys",
+        "fuse.mountpoint-s3",
+        "fuse.blobfuse",
+        "fuse.blobfuse2",
+        "fuse.juicefs",
+        "fuse.smbnetfs",
+    ),
+    *("fuse.vmhgfs-fuse", "fuse.curlftpfs", "fuse.google-drive-ocamlfuse", "fuse.onedriver"),
+}
+_MOUNTS = Path("/proc/self/mountinfo")
+
+
+def check_local(path: Path, mounts: Path = _MOUNTS) -> None:
+    """Raise InputProblem if the ledger's path lies on a network file system.
+
+    `mounts` is the kernel's list (proc(5), /proc/PID/mountinfo); where there is none, nothing is refused.
+    """
+    try:
+        lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return
+    kind = _kind(path.resolve(), lines)
+    if kind in _REMOTE:
+        raise InputProblem(
+            f"{path}: lies on a network file system ({kind}), where locks and syncs do not hold and vouchers could be"
+            " issued twice; put the ledger on a local disk and name it with --ledger"
+        )
+
+
+def _kind(path: Path, lines: list[str]) -> str:
+    """The type of the file system that holds the path: that of the last mount at its nearest mount point."""
+    nearest, kind = -1, ""
+    for line in lines:
+        before, _, after = line.partition(" - ")
+        point = Path(_unescaped(before.split(" ")[4]))
+        if path.is_relative_to(point) and len(point.parts) >= nearest:
+            nearest, kind = len(point.parts), after.split(" ")[0]
+    return kind
+
+
+def _unescaped(field: str) -> str:
+    r"""A path with the kernel's octal escapes taken back: blank \040, tab \011, newline \012, \134."""
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), field)

@@ -1,0 +1,51 @@
+"""Gaps: times of which a ledger may know nothing, such as those after a backup was made.
+
+While one is open nothing is sent, which the database itself sees to (`gap_holds`). It is closed by what
+somebody found on the carrier's complete statement over that time.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from pipeline.ledger.clock import utc_now
+
+
+@dataclass(frozen=True)
+class Gap:
+    """An open gap: from when on the ledger may lack what was issued (UTC, ISO 8601), and why."""
+
+    since: str
+    why: str
+
+
+def open_gap(connection: apsw.Connection) -> Gap | None:
+    """The open gap that begins first, None where there is none."""
+    if connection.pragma("user_version") < 2:
+        return None
+    row: Any = connection.execute(
+        "SELECT since, why FROM gap WHERE closed_at IS NULL ORDER BY since LIMIT 1"
+    ).get
+    return None if row is None else Gap(*row)
+
+
+def mark_gap(connection: apsw.Connection, since: str, why: str) -> None:
+    """Record that what was issued after `since` may be missing; what the last run left open is over."""
+    connection.execute("INSERT INTO gap (since, why, found_at) VALUES (?, ?, ?)", (since, why, utc_now()))
+    connection.execute("UPDATE run SET ended_at = ? WHERE ended_at IS NULL", (utc_now(),))
+
+
+def begun_and_not_ended(connection: apsw.Connection) -> str | None:
+    """When the run began that has not ended, None where all have."""
+    found: str | None = connection.execute("SELECT min(started_at) FROM run WHERE ended_at IS NULL").get
+    return found
+
+
+def close_gaps(connection: apsw.Connection, closed_by: str, evidence: str) -> int:
+    """Record what shows that nothing is missing any more; how many gaps that closes."""
+    connection.execute(
+        "UPDATE gap SET closed_at = ?, closed_by = ?, evidence = ? WHERE closed_at IS NULL",
+        (utc_now(), closed_by, evidence),
+    )
+    return connection.changes()

@@ -1,0 +1,68 @@
+"""The carrier's address moves: its ledger goes along, and the move is recorded."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import apsw
+
+from pipeline.errors import InputProblem
+from pipeline.ledger.clock import utc_now
+from pipeline.ledger.gaps import begun_and_not_ended
+from pipeline.ledger.lock import Lock
+from pipeline.ledger.opening import Owner
+from pipeline.ledger.spill import spill_path
+from pipeline.placing import sync
+
+
+def owner_of(connection: apsw.Connection) -> Owner:
+    """The carrier that an open ledger belongs to."""
+    return Owner(*connection.execute("SELECT base_url, agency FROM ledger").get)
+
+
+def check_move(path: Path, old: Owner, to: Owner) -> None:
+    """Raise InputProblem for a move that is none, or that would make a trial's ledger a real one."""
+    if old == to:
+        raise InputProblem(f"{path}: belongs to {to} already; name the new address in the profile (base_url)")
+    if _is_trial(old) and not _is_trial(to):
+        raise InputProblem(
+            f"{path}: is the ledger of a trial ({old}): what it holds was never issued by a real carrier, and would"
+            " never be; begin a ledger of its own for the carrier with --new-ledger"
+        )
+
+
+def _is_trial(owner: Owner) -> bool:
+    """Whether the owner is a sandbox: plain http is for loopback alone (interface.md, Carrier profile)."""
+    return urlsplit(owner.base_url).scheme != "https"
+
+
+def move(connection: apsw.Connection, to: Owner, moved_by: str, why: str) -> None:
+    """Let the ledger belong to the carrier at its new address, and record that."""
+    with connection:
+        old = owner_of(connection)
+        connection.execute(
+            "INSERT INTO carrier_move (from_base_url, from_agency, to_base_url, to_agency, moved_by, why, moved_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (old.base_url, old.agency, to.base_url, to.agency, moved_by, why, utc_now()),
+        )
+        connection.execute("UPDATE ledger SET base_url = ?, agency = ?", (to.base_url, to.agency))
+
+
+def check_at_rest(path: Path, connection: apsw.Connection) -> None:
+    """Raise InputProblem if the ledger has files beside it that hold what its last run left."""
+    if spill_path(path).exists() or begun_and_not_ended(connection) is not None:
+        raise InputProblem(
+            f"{path}: its last run did not end; before the ledger moves, let a run with the old address put it in order"
+            " (voucher issue with any workbook)"
+        )
+
+
+def rename(path: Path, wanted: Path) -> None:
+    """Give a closed ledger at rest another name in its folder. Raises InputProblem if something has that name."""
+    lock = Lock(wanted)
+    try:
+        if wanted.exists():
+            raise InputProblem(f"{wanted}: exists already; move it away, or name the ledger with --ledger")
+        path.rename(wanted)
+        sync(wanted.parent)
+    finally:
+        lock.close()

@@ -1,0 +1,165 @@
+"""`voucher ledger ...`: what a team does with its one ledger beside issuing."""
+
+import getpass
+import sys
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipeline.notice import asking, say
+from pipeline.options import LEDGER, PATH, PROFILE, SANDBOX_LEDGER, Command, options
+
+if TYPE_CHECKING:
+    from pipeline.job import Job
+    from pipeline.ledger.soundness import Looked
+
+_WHERE = options(PROFILE, LEDGER, SANDBOX_LEDGER)
+_TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"]
+
+
+def _login() -> str:
+    """Who is at the keyboard, as the system knows them."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container without users
+        return ""
+
+
+def _by(help_text: str) -> Callable[[Command], Command]:
+    return click.option(
+        "--by", default=_login, required=True, help=f"{help_text}; default: your login name.", metavar="NAME"
+    )
+
+
+def _filled(_context: click.Context, _parameter: click.Parameter, text: str) -> str:
+    if not text.strip():
+        raise click.BadParameter("is empty; say it in a few words")
+    return text.strip()
+
+
+@click.group(name="ledger")
+def ledger_commands() -> None:
+    """Look the ledger over, back it up, move it with its carrier, mend its memory."""
+
+
+@ledger_commands.command(epilog="Example: voucher ledger check --profile carrier.toml")
+@_WHERE
+def check(**given: Any) -> None:
+    """Look at all of the ledger; exit code 3 if anything is wrong with it. A run may be on."""
+    from pipeline import upkeep  # noqa: PLC0415 - start-up
+
+    job = _job(given)
+    looked = upkeep.looked_over(job)
+    for line in _lines(job.ledger_path, looked):
+        click.echo(line)
+    sys.exit(3 if looked.wrong else 0)
+
+
+@ledger_commands.command(epilog="Example: voucher ledger backup /backups --profile carrier.toml")
+@click.argument("path", type=PATH, metavar="PATH")
+@_WHERE
+def backup(path: Path, **given: Any) -> None:
+    """Copy the ledger to a new file, or into a folder under a name with the time. A run may be on.
+
+    The copy knows that it lacks what is issued from now on: after restoring it nothing is sent until
+    `voucher ledger close-gap`.
+    """
+    from pipeline import upkeep  # noqa: PLC0415 - start-up
+
+    say(f"Backup: {upkeep.backed_up(_job(given), path)}")
+
+
+@ledger_commands.command(
+    name="move-carrier",
+    epilog='Example: voucher ledger move-carrier --profile carrier.toml --ledger october.ledger --why "new host name"',
+)
+@_WHERE
+@_by("Who says so")
+@click.option("--why", required=True, callback=_filled, help="Why, for whoever audits the ledger.")
+@click.option("-y", "--yes", is_flag=True, help="Move without asking; without a terminal it never asks.")
+def move_carrier(*, by: str, why: str, yes: bool, **given: Any) -> None:
+    """Let the ledger follow its carrier to the address in the profile (base_url, agency); recorded in it.
+
+    Name the ledger with --ledger. One in its default place is renamed to the new address's default.
+    """
+    from pipeline import upkeep  # noqa: PLC0415 - start-up
+
+    def confirmed(text: str) -> bool:
+        return yes or not asking() or click.confirm(f"{text}. Move it?", err=True)
+
+    done = upkeep.moved(_job(given), why, by, confirmed)
+    say(done or "Nothing was changed.")
+    sys.exit(0 if done else 3)
+
+
+@ledger_commands.command(
+    name="mark-gap",
+    epilog='Example: voucher ledger mark-gap --ledger restored.ledger --since 2026-11-20 --why "restored copy"',
+)
+@_WHERE
+@click.option(
+    "--since",
+    type=click.DateTime(_TIMES),
+    help="From when on vouchers may be missing, your local time; default: the start of a run whose -wal is lost.",
+)
+@click.option("--why", required=True, callback=_filled, help="Why, for whoever audits the ledger.")
+def mark_gap(*, since: datetime | None, why: str, **given: Any) -> None:
+    """Say that the ledger may lack what was issued since then: nothing is sent until close-gap.
+
+    For a ledger that was restored from a plain copy, or whose -wal is lost for good.
+    """
+    from pipeline import upkeep  # noqa: PLC0415 - start-up
+
+    say(upkeep.gap_marked(_job(given), since, why))
+
+
+@ledger_commands.command(
+    name="close-gap",
+    epilog='Example: voucher ledger close-gap --ledger restored.ledger --evidence "statement of 21 Nov: nothing after the 20th"',
+)
+@_WHERE
+@_by("Who compared")
+@click.option(
+    "--evidence",
+    required=True,
+    callback=_filled,
+    help="What the carrier's complete statement over that time showed.",
+)
+def close_gap(*, by: str, evidence: str, **given: Any) -> None:
+    """Say that the carrier's complete statement shows nothing that the ledger lacks; recorded in it.
+
+    If the statement shows vouchers that `voucher history` does not, don't: they would be issued again.
+    """
+    from pipeline import upkeep  # noqa: PLC0415 - start-up
+
+    say(upkeep.gap_closed(_job(given), by, evidence))
+
+
+def _job(given: dict[str, Any]) -> "Job":
+    from pipeline.job import Job  # noqa: PLC0415 - start-up
+    from pipeline.settings import load_profile  # noqa: PLC0415 - likewise
+
+    return Job((), load_profile(given["profile"]), None, ledger=given["ledger"], sandbox=given["sandbox"])
+
+
+def _lines(path: Path, looked: "Looked") -> Iterator[str]:
+    """What `check` prints."""
+    yield f"Ledger: {path}"
+    yield f"Carrier: {looked.base_url} as agency {looked.agency}; version {looked.version}; runs: {looked.runs}"
+    states = ", ".join(f"{count} {state}" for state, count in looked.states.items())
+    yield f"Attempts: {states or 'none'}"
+    if looked.open_since:
+        yield f"A run that began at {looked.open_since} is on, or was killed; the next run puts it in order"
+    if looked.gap:
+        yield (
+            f"Gap: it may lack what was issued after {looked.gap.since} ({looked.gap.why}); nothing is sent until"
+            " voucher ledger close-gap"
+        )
+    if not looked.wrong:
+        yield "Sound: nothing is wrong with it"
+        return
+    yield from (f"WRONG: {line}" for line in looked.wrong)
+    yield "Send nothing with it. Restore its backup, and settle what was issued since (README, The ledger)"

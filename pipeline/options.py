@@ -1,0 +1,46 @@
+"""Options that several commands share."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from pipeline.columns import LANGS
+
+Command = Callable[..., None]
+
+PATH = click.Path(path_type=Path)
+EXIT_CODES = """
+\b
+Exit codes: 0 all issued (check: ready); 1 something needs a person; 2 wrong usage or unreadable
+input, nothing was sent; 3 stopped early, run the same command again; 4 an outcome is unknown.
+"""
+
+
+def options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one decorator, so that commands share them in one order."""
+
+    def apply(command: Command) -> Command:
+        for decorate in reversed(decorators):
+            command = decorate(command)
+        return command
+
+    return apply
+
+
+PROFILE = click.option(
+    "--profile", type=PATH, envvar="VOUCHER_PROFILE", help="The carrier profile (TOML); env VOUCHER_PROFILE."
+)
+LEDGER = click.option(
+    "--ledger", metavar="PATH_OR_URL", envvar="VOUCHER_LEDGER",
+    help="The ledger; env VOUCHER_LEDGER; default: a file of this carrier's in the per-user data folder.",
+)  # fmt: skip
+LANG = click.option(
+    "--lang", type=click.Choice(LANGS), default="en", show_default=True,
+    help="Language of headings and messages in what is written.",
+)  # fmt: skip
+AS_OF = click.option(
+    "--as-of", type=click.DateTime(["%Y-%m-%d"]),
+    help="The day that the rules are judged on; default: today in the carrier's time zone.",
+)  # fmt: skip
+SANDBOX_LEDGER = click.option("--sandbox", is_flag=True, help="The ledger is one of a sandbox run.")

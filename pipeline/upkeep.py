@@ -1,0 +1,117 @@
+"""What a team does with its one ledger beside issuing: look it over, back it up, move it, mend its memory."""
+
+import contextlib
+import datetime
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import apsw
+
+from pipeline.bookkeeping import as_problem
+from pipeline.errors import InputProblem, LedgerProblem
+from pipeline.job import Job
+from pipeline.ledger import gaps, moving, opening
+from pipeline.ledger.clock import utc_now
+from pipeline.ledger.copying import copied
+from pipeline.ledger.soundness import Looked, look
+from pipeline.ledger.spill import set_aside
+
+
+def looked_over(job: Job) -> Looked:
+    """Everything that the ledger holds, and what is wrong with it; a run may be on."""
+    with _to_read(job) as connection:
+        return look(connection)
+
+
+def backed_up(job: Job, wanted: Path) -> Path:
+    """Copy the ledger to a new file, or into a folder under a name with the time; a run may be on.
+
+    The copy knows that it may lack what was issued since, and sends nothing until that is settled.
+    """
+    since = utc_now()
+    if wanted.is_dir():
+        stem = job.ledger_path.name.removesuffix(".ledger")
+        wanted /= f"{stem}.{since[:19].replace('-', '').replace(':', '')}Z.ledger"
+    with _to_read(job) as connection:
+        try:
+            copied(connection, wanted, lambda copy: gaps.mark_gap(copy, since, "it is a backup made then"))
+        except FileExistsError:
+            raise InputProblem(
+                f"{wanted}: exists already and is left as it is; choose another name, or a folder"
+            ) from None
+        except OSError as error:
+            raise LedgerProblem(
+                f"{wanted}: can't be written ({error.strerror}); choose a folder that exists and has room"
+            ) from None
+    return wanted
+
+
+def moved(job: Job, why: str, moved_by: str, confirm: Callable[[str], bool]) -> str:
+    """Let the ledger follow its carrier to the profile's address; what was done, "" if declined.
+
+    A ledger in its default place is renamed to that of the new address, or it would not be found there.
+    """
+    with _to_change(job) as (path, connection):
+        old, to = moving.owner_of(connection), job.owner
+        moving.check_move(path, old, to)
+        wanted = opening.default_path(to) if path == opening.default_path(old).resolve() else path
+        if wanted != path:
+            moving.check_at_rest(path, connection)
+        if not confirm(f"{path}: belongs to {old} and is to belong to {to}"):
+            return ""
+        moving.move(connection, to, moved_by, why)
+        connection.close()
+        if wanted != path:
+            moving.rename(path, wanted)
+    return f"{wanted}: belonged to {old} and belongs to {to} from now on"
+
+
+def gap_marked(job: Job, since: datetime.datetime | None, why: str) -> str:
+    """Record that the ledger may lack what was issued since then; what was done.
+
+    Without a time it is when the run began that did not end, whose -wal is lost.
+    """
+    with _to_change(job, may_lack_wal=True) as (path, connection):
+        begun = gaps.begun_and_not_ended(connection)
+        if since is None and begun is None:
+            raise InputProblem("--since is missing: from when on may the ledger lack what was issued?")
+        text = (
+            begun or ""
+            if since is None
+            else since.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
+        )
+        aside = set_aside(path)
+        with connection:
+            gaps.mark_gap(connection, text, why)
+    kept = f"; what was in its spill file is kept in {aside} for comparing" if aside else ""
+    return (
+        f"{path}: nothing is sent until the time from {text} on is settled (voucher ledger close-gap){kept}"
+    )
+
+
+def gap_closed(job: Job, closed_by: str, evidence: str) -> str:
+    """Record what shows that the ledger lacks nothing any more; what was done."""
+    with _to_change(job) as (path, connection):
+        if not gaps.close_gaps(connection, closed_by, evidence):
+            raise InputProblem(f"{path}: has no gap to close")
+    return f"{path}: may be used for sending again"
+
+
+@contextlib.contextmanager
+def _to_read(job: Job) -> Iterator[apsw.Connection]:
+    """The ledger, whosever it is, for looking; a missing one is an error."""
+    connection = opening.open_for_reading(job.ledger_path, None)
+    if connection is None:
+        raise InputProblem(f"{job.ledger_path}: there is no ledger; name one with --ledger")
+    with contextlib.closing(connection), as_problem(job.ledger_path):
+        yield connection
+
+
+@contextlib.contextmanager
+def _to_change(job: Job, *, may_lack_wal: bool = False) -> Iterator[tuple[Path, apsw.Connection]]:
+    """The ledger, whosever it is, locked for a change, with its path; a missing one is an error."""
+    connection, lock = opening.open_for_run(
+        job.ledger_path, None, may_create=False, may_lack_wal=may_lack_wal
+    )
+    with contextlib.closing(lock), contextlib.closing(connection), as_problem(job.ledger_path):
+        yield job.ledger_path.resolve(), connection

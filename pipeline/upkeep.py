@@ -10,7 +10,7 @@ import apsw
 from pipeline.bookkeeping import as_problem
 from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.job import Job
-from pipeline.ledger import gaps, moving, opening
+from pipeline.ledger import gaps, moving, opening, versions
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.copying import copied
 from pipeline.ledger.soundness import Looked, look
@@ -32,9 +32,14 @@ def backed_up(job: Job, wanted: Path) -> Path:
     if wanted.is_dir():
         stem = job.ledger_path.name.removesuffix(".ledger")
         wanted /= f"{stem}.{since[:19].replace('-', '').replace(':', '')}Z.ledger"
+
+    def finish(copy: apsw.Connection) -> None:
+        versions.bring_up_to_date(copy, copy.pragma("user_version"))
+        gaps.mark_gap(copy, since, "it is a backup made then")
+
     with _to_read(job) as connection:
         try:
-            copied(connection, wanted, lambda copy: gaps.mark_gap(copy, since, "it is a backup made then"))
+            copied(connection, wanted, finish)
         except FileExistsError:
             raise InputProblem(
                 f"{wanted}: exists already and is left as it is; choose another name, or a folder"

@@ -23,6 +23,7 @@ from pipeline.ledger import versions
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.copying import copied
 from pipeline.ledger.filesystem import check_local
+from pipeline.ledger.gaps import begun_and_not_ended
 from pipeline.ledger.lock import Lock
 from pipeline.placing import PRIVATE, appear, sync
 
@@ -183,8 +184,7 @@ def _check_whole(path: Path, connection: apsw.Connection, *, had_wal: bool) -> N
     A run is marked as begun in the file itself before anything is sent, and its -wal stays until it has
     ended well; so a ledger that was renamed, copied or restored without it is told from a whole one.
     """
-    begun: bool = connection.execute("SELECT EXISTS (SELECT 1 FROM run WHERE ended_at IS NULL)").get
-    if begun and not had_wal:
+    if begun_and_not_ended(connection) is not None and not had_wal:
         connection.close()
         # Looking alone makes an empty one, which must not pass for the one that is missing.
         if _wal(path).exists() and _wal(path).stat().st_size == 0:
@@ -243,8 +243,12 @@ def open_for_run(
             connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
             if owner is not None:
                 _check_owner(path, connection, owner)
+            # Whatever happens before recovery has put an open run in order, its -wal stays.
+            keep_wal(connection, keep=True)
             _check_whole(path, connection, had_wal=had_wal or may_lack_wal)
             _upgrade(path, connection, note)
+            if begun_and_not_ended(connection) is None:
+                keep_wal(connection, keep=False)
         except BaseException:
             lock.close()
             raise

@@ -161,3 +161,22 @@ def test_a_run_that_did_not_end_needs_its_wal_and_looking_makes_none(tmp_path: P
             opening.open_for_reading(path, OWNER)
         with pytest.raises(InputProblem, match=r"a\.ledger-wal"):
             opening.open_for_run(path, OWNER, may_create=False)
+
+
+def test_closing_before_recovery_keeps_the_wal_of_a_run_that_did_not_end(tmp_path: Path) -> None:
+    path = tmp_path / "a.ledger"
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    opening.keep_wal(connection, keep=True)
+    records.begin_run(connection, "issue", "0", "2026-11-20", [])
+    connection.close()
+    lock.close()
+    for _ in range(2):  # opened and closed, as where a spill file of another ledger stops the start
+        connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+        connection.close()
+        lock.close()
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    records.end_open_runs(connection)
+    opening.keep_wal(connection, keep=False)
+    connection.close()
+    lock.close()
+    assert not (tmp_path / "a.ledger-wal").exists()

@@ -217,3 +217,26 @@ def test_no_room_for_the_spill_stops_before_anything_is_sent(
         Spill(tmp_path / "a.spill", "id", 1)
     monkeypatch.undo()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_answer_that_the_ledger_refuses_is_spilled(book: Any, fare: Any) -> None:
+    """As where another run, let in by a deleted lock file, has called this attempt unknown meanwhile."""
+    first, second = book.plan(fare(1), fare(2))
+    book.state(first.attempt_id, "sending")
+    book.state(second.attempt_id, "sending")
+    book.state(first.attempt_id, "unknown")
+    results = write(
+        book,
+        [
+            GotAnswer(first.attempt_id, Answered(200, b"yes")),
+            Ended(first.attempt_id, Outcome("issued", number="1")),
+            Ended(second.attempt_id, Outcome("issued", number="2")),
+        ],
+    )
+    assert [isinstance(result, LedgerProblem) for result in results] == [True, True, False]
+    assert book.states() == {first.attempt_id: "unknown", second.attempt_id: "issued"}
+    kept = list(spilled(spill_path(book.path), records.ledger_id(book.connection)))
+    assert [(entry["attempt_id"], entry.get("number")) for entry in kept] == [
+        (first.attempt_id, None),
+        (first.attempt_id, "1"),
+    ]

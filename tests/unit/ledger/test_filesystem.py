@@ -1,0 +1,72 @@
+"""A ledger lies on a disk of this machine."""
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import InputProblem
+from pipeline.ledger import opening
+from pipeline.ledger.filesystem import check_local
+
+#: As the kernel lists mounts (proc(5)): an office's share, a blank in a name, a local disk inside a share.
+MOUNTS = r"""
+22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+36 22 0:30 / /mnt/share rw,relatime shared:2 - nfs4 server:/export rw,vers=4.2
+37 22 0:31 / /mnt/office\040share rw,relatime - cifs //server/finance rw
+38 36 8:2 / /mnt/share/local rw,relatime shared:4 master:2 - xfs /dev/sdb1 rw
+39 22 0:32 / /home/chen/cloud rw,nosuid - fuse.rclone remote: rw
+40 22 0:33 / /home/chen/vault rw,nosuid - fuse.gocryptfs /enc rw
+41 22 8:3 / /over rw - ext4 /dev/sdc1 rw
+42 22 0:34 / /over rw - nfs server:/x rw
+""".strip()
+
+
+@pytest.fixture
+def mounts(tmp_path: Path) -> Path:
+    (tmp_path / "mountinfo").write_text(MOUNTS)
+    return tmp_path / "mountinfo"
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/mnt/share/a.ledger", "nfs4"),
+        ("/mnt/share/deep/in/it/a.ledger", "nfs4"),
+        ("/mnt/office share/a.ledger", "cifs"),
+        ("/home/chen/cloud/a.ledger", "fuse.rclone"),
+        ("/over/a.ledger", "nfs"),
+    ],
+)
+def test_network_file_systems_are_refused_by_name(path: str, kind: str, mounts: Path) -> None:
+    with pytest.raises(InputProblem, match=rf"network file system \({kind}\).*local disk"):
+        check_local(Path(path), mounts)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/var/a.ledger", "/mnt/share/local/a.ledger", "/mnt/shared/a.ledger", "/home/chen/vault/a.ledger"],
+)
+def test_local_disks_are_fine(path: str, mounts: Path) -> None:
+    check_local(Path(path), mounts)
+
+
+def test_without_the_kernels_list_nothing_is_refused(tmp_path: Path) -> None:
+    check_local(Path("/mnt/share/a.ledger"), tmp_path / "nothing")
+
+
+def test_both_ways_to_open_a_ledger_look_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = opening.Owner("https://carrier.example", "AGENCY")
+    connection, lock = opening.open_for_run(tmp_path / "a.ledger", owner, may_create=True)
+    connection.close()
+    lock.close()
+
+    def refuse(path: Path) -> None:
+        raise InputProblem(f"{path}: lies on a network file system")
+
+    monkeypatch.setattr(opening, "check_local", refuse)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    with pytest.raises(InputProblem, match="network"):
+        opening.open_for_reading(tmp_path / "a.ledger", owner)
+    with pytest.raises(InputProblem, match="network"):
+        opening.open_for_run(tmp_path / "b.ledger", owner, may_create=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before

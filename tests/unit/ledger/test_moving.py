@@ -1,0 +1,71 @@
+"""A ledger follows its carrier by a recorded move alone; a trial's ledger never becomes a real one."""
+
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from pipeline.errors import InputProblem
+from pipeline.ledger import moving, opening
+
+from .conftest import OWNER
+
+NEW = opening.Owner("http://127.0.0.1:9090", "DEMO")
+REAL = opening.Owner("https://carrier.example", "DEMO")
+
+
+def test_a_move_is_recorded_and_the_ledger_is_the_new_carriers(book: Any) -> None:
+    moving.move(book.connection, NEW, "chen", "the carrier's letter of 1 Nov")
+    row = "from_base_url, from_agency, to_base_url, to_agency, moved_by, why"
+    connection = opening.open_for_reading(book.path, NEW)
+    assert connection is not None
+    assert list(connection.execute(f"SELECT {row} FROM carrier_move")) == [
+        (OWNER.base_url, "DEMO", NEW.base_url, "DEMO", "chen", "the carrier's letter of 1 Nov")
+    ]
+    connection.close()
+    with pytest.raises(InputProblem, match=r"belongs to .*9090.*move-carrier"):
+        opening.open_for_reading(book.path, OWNER)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE ledger SET base_url = 'https://other.example'",
+        "UPDATE ledger SET agency = 'OTHER'",
+        "UPDATE ledger SET ledger_id = 'x'",
+        "DELETE FROM ledger",
+        "UPDATE carrier_move SET why = 'other'",
+        "DELETE FROM carrier_move",
+    ],
+)
+def test_the_database_itself_refuses_a_move_that_is_not_recorded(book: Any, change: str) -> None:
+    moving.move(book.connection, NEW, "chen", "a letter")
+    with pytest.raises(apsw.ConstraintError):
+        book.connection.execute(change)
+
+
+def test_a_move_back_is_a_move_of_its_own(book: Any) -> None:
+    moving.move(book.connection, NEW, "chen", "a letter")
+    moving.move(book.connection, OWNER, "chen", "it was withdrawn")
+    with pytest.raises(apsw.ConstraintError):  # the first move is over
+        book.connection.execute("UPDATE ledger SET base_url = ?", (NEW.base_url,))
+    assert moving.owner_of(book.connection) == OWNER
+
+
+@pytest.mark.parametrize(
+    ("old", "to", "told"),
+    [
+        (REAL, REAL, "belongs to .* already"),
+        (OWNER, REAL, "ledger of a trial"),
+        (opening.sandbox_owner("DEMO"), REAL, "ledger of a trial"),
+    ],
+)
+def test_moves_that_are_refused(old: opening.Owner, to: opening.Owner, told: str) -> None:
+    with pytest.raises(InputProblem, match=told):
+        moving.check_move(Path("a.ledger"), old, to)
+
+
+def test_moves_that_are_fine() -> None:
+    moving.check_move(Path("a.ledger"), REAL, opening.Owner("https://new.example", "DEMO"))
+    moving.check_move(Path("a.ledger"), OWNER, NEW)

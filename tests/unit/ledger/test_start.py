@@ -1,0 +1,58 @@
+"""What a start looks at takes no longer in an old ledger: no statement of it reads a whole table."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from pipeline.ledger import opening, records
+from pipeline.ledger.gaps import open_gap
+from pipeline.ledger.recovery import recover
+
+#: Tables that grow with the years.
+_GROWING = ("attempt", "charge", "request", "run", "settlement")
+
+
+def plans_of(connection: apsw.Connection, work: Any) -> dict[str, list[str]]:
+    """Every statement that `work` runs, with SQLite's plan for it."""
+    seen: dict[str, int] = {}
+
+    def note(_cursor: apsw.Cursor, sql: str, bindings: Any) -> bool:
+        seen.setdefault(sql, len(bindings or ()))
+        return True
+
+    connection.exec_trace = note
+    work()
+    connection.exec_trace = None
+    found = {}
+    for sql, count in seen.items():
+        if sql.lstrip().split()[0].upper() in ("SELECT", "UPDATE", "DELETE", "INSERT"):
+            plan = connection.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * count)
+            found[sql] = [str(row[3]) for row in plan]
+    return found
+
+
+def test_no_statement_at_the_start_of_a_run_reads_a_whole_table(tmp_path: Path) -> None:
+    path = tmp_path / "a.ledger"
+    shutil.copy(Path(__file__).with_name("version-1.ledger"), path)
+    owner = opening.Owner("http://127.0.0.1:18080", "AGENCY")
+    connection, lock = opening.open_for_run(path, owner, may_create=False)
+
+    def start() -> None:
+        opening._check_whole(path, connection, had_wal=True)
+        recover(connection, path, lambda *_: None)  # type: ignore[arg-type, return-value]
+        open_gap(connection)
+        records.holdings(connection, ["9990000000001"])
+        run = records.begin_run(connection, "issue", "0", "2026-11-20", [])
+        records.drop_planned(connection)
+        records.end_run(connection, run, 0)
+
+    found = plans_of(connection, start)
+    connection.close()
+    lock.close()
+    assert len(found) >= 10
+    whole = {
+        sql: line for sql, plan in found.items() for line in plan if line in {f"SCAN {t}" for t in _GROWING}
+    }
+    assert whole == {}

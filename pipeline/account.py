@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.carrier.replies import Outcome
-from pipeline.columns import CHARGES, COLUMN, MARKETS, PRODUCTS, VOUCHERS, Lang
-from pipeline.reasons import HINTS, REASON, STATUS, column_heading
+from pipeline.columns import CHARGES, COLUMN, HEADER_TYPES, MARKETS, PRODUCTS, VOUCHERS, Lang
+from pipeline.reasons import DIFFERENCE, EARLIER, FATES, HINTS, REASON, STATUS, column_heading
 from pipeline.request import Identity, Request
 from pipeline.rules.judging import Verdicts
 from pipeline.rules.rule import Terms
-from pipeline.table import Finding, Table, Texts, money_text, shown
+from pipeline.table import FIELD, PART, Finding, Table, Texts, money_text, shown
 
 
 @dataclass(frozen=True)
@@ -126,28 +126,72 @@ class Account:
 
 
 _PLACE = re.compile(r", row ([0-9]+)")  # as Rows.place and Holding.place end
-_WORDS = {choice.name: choice for choice in (*CHARGES, *PRODUCTS, *MARKETS, *VOUCHERS)}
+_RUN = re.compile(r" \(run ([0-9]+)\)$")
+_HELD = re.compile(r"^(invoice|itinerary) (?:(\S+) on|in doubt since) (\S+), ")  # as ledger_conflicts begins
+_WORDS = {choice.name: choice for choice in (*CHARGES, *PRODUCTS, *MARKETS, *VOUCHERS, *HEADER_TYPES)}
 
 
 def _fact_text(name: str, text: str, column: str, lang: Lang) -> str:
     """A fact in the language of the message; facts about columns and choices come as names."""
-    if name == "hint":
-        return HINTS[text][lang]
-    if name == "differences":
-        return ("、" if lang == "zh" else ", ").join(column_heading(part, lang) for part in text.split())
-    if name == "choices":
-        words = {choice.name: choice.word(lang) for choice in COLUMN[column].choices}
-        return ("、" if lang == "zh" else ", ").join(words.get(part, part) for part in text.split())
-    if name == "market" and text in _WORDS:
-        return _WORDS[text].word(lang)
-    if name in ("other", "place") and lang == "zh":
-        return _PLACE.sub(r" 第 \1 行", text)
-    return text
+    match name:
+        case "hint":
+            said = HINTS[text][lang]
+        case "differences":
+            said = _differences(text, lang)
+        case "fate":
+            said = FATES["differing" if text else "identical"][lang].format(columns=_columns(text, lang))
+        case "earlier":
+            said = EARLIER[lang].format(earlier=_place(text, lang))
+        case "choices":
+            words = {choice.name: choice.word(lang) for choice in COLUMN[column].choices}
+            said = ("、" if lang == "zh" else ", ").join(words.get(part, part) for part in text.split())
+        case "market":
+            said = _choice(text, lang)
+        case "other" | "place":
+            said = _place(text, lang)
+        case _:
+            said = text
+    return said
+
+
+def _columns(names: str, lang: Lang) -> str:
+    return ("、" if lang == "zh" else ", ").join(column_heading(name, lang) for name in names.split())
+
+
+def _differences(text: str, lang: Lang) -> str:
+    """What was issued and what the row says now, column by column."""
+    parts = [field.split(PART) for field in text.split(FIELD)]
+    said = [
+        DIFFERENCE[lang].format(
+            column=column_heading(column, lang), issued=_choice(issued, lang), here=_choice(here, lang)
+        )
+        for column, issued, here in parts
+    ]
+    return ("；" if lang == "zh" else "; ").join(said)
+
+
+def _choice(text: str, lang: Lang) -> str:
+    return _WORDS[text].word(lang) if text in _WORDS else text
+
+
+def _place(text: str, lang: Lang) -> str:
+    """Where something stands or was issued, as the language has it."""
+    if lang == "en":
+        return text
+    text = _HELD.sub(
+        lambda found: (
+            f"{_choice(found[1], lang)} {found[2]}（{found[3]}），"
+            if found[2]
+            else f"{_choice(found[1], lang)}（自 {found[3]} 起结果未知），"
+        ),
+        text,
+    )
+    return _RUN.sub(r"（第 \1 次运行）", _PLACE.sub(r" 第 \1 行", text))
 
 
 def reason_text(code: str, column: str, lang: Lang, facts: Mapping[str, str]) -> ReasonText:
     """A reason's texts for one row."""
-    said = {name: _fact_text(name, text, column, lang) for name, text in facts.items()}
+    said = {"earlier": ""} | {name: _fact_text(name, text, column, lang) for name, text in facts.items()}
     said["column"] = column_heading(column, lang)
     reason = REASON[code]
     return ReasonText(code, column, reason.message(lang, said), reason.cure(lang, said))

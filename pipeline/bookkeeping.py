@@ -14,6 +14,7 @@ from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.replies import Answered, Outcome, interpret
 from pipeline.columns import Lang
 from pipeline.errors import InputProblem, LedgerProblem
+from pipeline.holdings import day_of
 from pipeline.job import Job, Watch
 from pipeline.ledger import opening, records
 from pipeline.ledger.gaps import open_gap
@@ -126,8 +127,9 @@ def _recovered_lines(found: Recovered) -> Iterator[str]:
         yield f"An earlier run was killed while sending: {found.unknown} requests are now unknown and wait for evidence"
 
 
-def earlier_doubts(ledger: apsw.Connection, verdicts: Verdicts, lang: Lang) -> list[Doubt]:
+def earlier_doubts(ledger: apsw.Connection, verdicts: Verdicts, lang: Lang, terms: Terms) -> list[Doubt]:
     """The unknown attempts of earlier runs that hold rows of this input."""
+    time_zone = terms.profile.carrier.time_zone
     wanted = sorted({(h.request_id, h.attempt) for h in verdicts.held.values() if h.state == "unknown"})
     return [
         Doubt(
@@ -137,7 +139,12 @@ def earlier_doubts(ledger: apsw.Connection, verdicts: Verdicts, lang: Lang) -> l
             doubt.market,
             doubt.header_name,
             doubt.amount,
-            reason_text(doubt.reason or "run_killed", "", lang, {"detail": doubt.detail}),
+            reason_text(
+                doubt.reason or "run_killed",
+                "",
+                lang,
+                {"detail": doubt.detail, "earlier": f"{day_of(doubt.at, time_zone)}, {doubt.place}"},
+            ),
             doubt.trace_id,
             doubt.charges,
         )

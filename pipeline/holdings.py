@@ -1,7 +1,9 @@
 """What a ledger says of charges, as plain values that the rules can judge by."""
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from zoneinfo import ZoneInfo
 
 from pipeline.request import Identity
 
@@ -33,15 +35,28 @@ class Holding:
     sheet: str
     row: int
 
-    @property
-    def issued_on(self) -> str:
-        """The UTC day of the attempt."""
-        return self.at[:10]
+    def day(self, time_zone: str) -> str:
+        """The attempt's calendar day where the carrier is."""
+        return day_of(self.at, time_zone)
 
     @property
     def place(self) -> str:
         """The workbook row that it was issued from, for a message."""
-        return f"{self.file}, {self.sheet}, row {self.row} (run {self.run})"
+        return place_of(self.file, self.sheet, self.row, self.run)
+
+
+def day_of(at: str, time_zone: str) -> str:
+    """The calendar day of a UTC time in a time zone.
+
+    >>> day_of("2026-11-20T23:30:00.000+00:00", "Asia/Shanghai")
+    '2026-11-21'
+    """
+    return str(datetime.datetime.fromisoformat(at).astimezone(ZoneInfo(time_zone)).date())
+
+
+def place_of(file: str, sheet: str, row: int, run: int) -> str:
+    """A workbook row of an earlier run, for a message."""
+    return f"{file}, {sheet}, row {row} (run {run})"
 
 
 @dataclass(frozen=True)

@@ -189,11 +189,12 @@ REASONS = (
         "voucher_conflict", "ineligible",
         "A ticket's fare and refund go either all as invoice or all as itinerary: {other}.",
         "同一客票的机票款与退票费只能统一开具发票或行程单：{other}。",
-        "Keep one kind of voucher for the ticket.", "请为该客票只选择一种凭证。",
+        "Keep one kind of voucher for the ticket: that of what is issued already, if anything is.",
+        "请为该客票只选择一种凭证；已有开具的，以已开具的种类为准。",
     ),
     Reason(
         "duplicate_charge", "ineligible",
-        "The same charge stands more than once: {other}.", "同一费用重复出现：{other}。",
+        "The same charge stands more than once: {other}; {fate}.", "同一费用重复出现：{other}；{fate}。",
         "Keep the row that is right and delete the others.", "请保留正确的一行，删除其余各行。",
     ),
     Reason(
@@ -217,9 +218,14 @@ REASONS = (
     ),
     # --- already issued ---------------------------------------------------------------------------
     Reason(
+        "issued_before", "already_issued",
+        "Issued on {issued_on} from {place} as {number}.", "已于 {issued_on} 由 {place} 开具（{number}）。",
+        "Nothing to do.", "无需处理。",
+    ),
+    Reason(
         "differs_from_issued", "already_issued",
-        "Issued on {issued_on} from {place} as {number}, but with another {differences}.",
-        "已于 {issued_on} 由 {place} 开具（{number}），但{differences}不同。",
+        "Issued on {issued_on} from {place} as {number}, but with other contents: {differences}.",
+        "已于 {issued_on} 由 {place} 开具（{number}），但内容不同：{differences}。",
         "Compare the row with the issued voucher; a wrong voucher is corrected at the carrier by a red invoice.",
         "请与已开凭证核对；开错的凭证需在承运人处红冲更正。",
     ),
@@ -261,22 +267,22 @@ REASONS = (
     # --- unknown: it may have been issued ---------------------------------------------------------
     Reason(
         "no_answer", "unknown",
-        "It was sent, but no answer came back: {detail}", "已发送但未收到答复：{detail}",
+        "{earlier}It was sent, but no answer came back: {detail}", "{earlier}已发送但未收到答复：{detail}",
         _RECONCILE_EN, _RECONCILE_ZH,
     ),
     Reason(
         "answer_unreadable", "unknown",
-        "It was sent, but the answer can't be read: {detail}", "已发送但答复无法解读：{detail}",
+        "{earlier}It was sent, but the answer can't be read: {detail}", "{earlier}已发送但答复无法解读：{detail}",
         _RECONCILE_EN, _RECONCILE_ZH,
     ),
     Reason(
         "answer_unexplained", "unknown",
-        "It was sent, and the answer says neither yes nor no: {detail}", "已发送但答复既非成功也非拒绝：{detail}",
+        "{earlier}It was sent, and the answer says neither yes nor no: {detail}", "{earlier}已发送但答复既非成功也非拒绝：{detail}",
         _RECONCILE_EN, _RECONCILE_ZH,
     ),
     Reason(
         "run_killed", "unknown",
-        "The run was killed while it was being sent: {detail}", "发送过程中运行被终止：{detail}",
+        "{earlier}The run was killed while it was being sent: {detail}", "{earlier}发送过程中运行被终止：{detail}",
         _RECONCILE_EN, _RECONCILE_ZH,
     ),
 )  # fmt: skip
@@ -293,6 +299,25 @@ HINTS: dict[str, dict[Lang, str]] = {
         "en": " The spreadsheet has turned it into a rounded number.",
         "zh": "表格程序已将其变为舍入后的数字。",
     },
+}
+
+#: What becomes of rows that hold one charge.
+FATES: dict[str, dict[Lang, str]] = {
+    "identical": {
+        "en": "the rows are the same, and only the first of them counts",
+        "zh": "各行内容相同，仅以第一行为准",
+    },
+    "differing": {
+        "en": "they differ in {columns}, so that none of them is sent",
+        "zh": "各行的{columns}不同，因此均不发送",
+    },
+}
+#: Put before the reason of a doubt that an earlier run left.
+EARLIER: dict[Lang, str] = {"en": "In doubt since {earlier}: ", "zh": "自 {earlier}起结果未知："}
+#: One column in which a row differs from what was issued.
+DIFFERENCE: dict[Lang, str] = {
+    "en": "{column} was issued as “{issued}”, this row says “{here}”",
+    "zh": "{column}已开具为“{issued}”，此行为“{here}”",
 }
 
 

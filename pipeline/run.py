@@ -43,7 +43,7 @@ def check(job: Job, watch: Watch) -> Finished:
         holdings = records.holdings(ledger, _tickets(table)) if ledger else Holdings()
         verdicts = judge(table, holdings, terms)
         requests = split(verdicts, holdings, terms)
-        doubts = earlier_doubts(ledger, verdicts, job.lang) if ledger else []
+        doubts = earlier_doubts(ledger, verdicts, job.lang, terms) if ledger else []
         about = (
             {"ledger": str(job.ledger_path), "ledger_id": records.ledger_id(ledger)} if ledger else _NO_LEDGER
         )
@@ -67,7 +67,10 @@ def issue(job: Job, watch: Watch) -> Finished:
         run = ledger.begin("issue", terms, files)
         attempts = ledger.plan(run, requests, table)
         sent = send(job, ledger, attempts, table, holdings, keys, watch)
-        doubts = [*earlier_doubts(ledger.connection, verdicts, job.lang), *new_doubts(sent.results, job.lang)]
+        doubts = [
+            *earlier_doubts(ledger.connection, verdicts, job.lang, terms),
+            *new_doubts(sent.results, job.lang),
+        ]
         about = {
             "ledger": "" if job.throw_away else str(ledger.path),
             "ledger_id": records.ledger_id(ledger.connection),

@@ -33,6 +33,10 @@ Texts = npt.NDArray[np.object_]
 MINOR = 100
 
 
+#: Between the facts of one text, and between the parts of one fact: characters that no cell holds.
+FIELD, PART = "\x1e", "\x1f"
+
+
 @dataclass(frozen=True)
 class Finding:
     """One reason that applies to many rows: a stable code, the column to look at, the rows.

@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 
 from pipeline.carrier.replies import Answered, Outcome
-from pipeline.holdings import Holding, Holdings
+from pipeline.holdings import Holding, Holdings, place_of
 from pipeline.ledger.clock import utc_now
 from pipeline.request import Charge, Header, Identity, Request
 
@@ -87,6 +87,8 @@ class InDoubt:
     reason: str
     detail: str
     trace_id: str
+    at: str
+    place: str  # of its first charge
     charges: tuple[tuple[Identity, int], ...]
 
 
@@ -281,21 +283,35 @@ def in_doubt(connection: apsw.Connection, wanted: Iterable[tuple[str, int]]) -> 
     found = []
     for request_id, number in wanted:
         row: Any = connection.execute(
-            "SELECT attempt_id, voucher, market, header_name, request.amount, reason, detail, trace_id"
-            " FROM attempt JOIN request USING (request_id) WHERE request_id = ? AND attempt = ?",
+            "SELECT attempt_id, voucher, market, header_name, request.amount, reason, detail, trace_id,"
+            " coalesce(ended_at, sending_at), run FROM attempt JOIN request USING (request_id) WHERE request_id = ? AND attempt = ?",
             (request_id, number),
         ).get
-        attempt_id, voucher, market, header_name, amount, reason, detail, trace_id = row
-        charges = tuple(
-            (Identity(*charge[:3]), charge[3])
-            for charge in connection.execute(
-                "SELECT ticket_no, charge, product, amount FROM charge WHERE attempt_id = ? ORDER BY 1, 2, 3",
+        attempt_id, voucher, market, header_name, amount, reason, detail, trace_id, at, run = row
+        charges: list[Any] = list(
+            connection.execute(
+                "SELECT ticket_no, charge, product, amount, file, sheet, row FROM charge WHERE attempt_id = ?"
+                " ORDER BY 1, 2, 3",
                 (attempt_id,),
             )
         )
+        parts = tuple((Identity(*charge[:3]), charge[3]) for charge in charges)
+        file, sheet, line = charges[0][4:]
+        place = place_of(file, sheet, line, run)
         found.append(
             InDoubt(
-                request_id, number, voucher, market, header_name, amount, reason, detail, trace_id, charges
+                request_id,
+                number,
+                voucher,
+                market,
+                header_name,
+                amount,
+                reason,
+                detail,
+                trace_id,
+                at,
+                place,
+                parts,
             )
         )
     return found

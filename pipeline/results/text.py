@@ -13,6 +13,8 @@ from pipeline.table import MINOR
 
 _MOST_REASONS = 8
 _MOST_LETTERS = 160
+#: Reasons whose messages name a buyer; what to do about them names nobody.
+_NAMES_BUYERS = ("differs_from_issued",)
 
 
 def summary_lines(account: Account) -> list[str]:
@@ -41,13 +43,14 @@ def _reasons(account: Account) -> list[str]:
     codes: Counter[str] = Counter()
     messages: dict[str, str] = {}
     for row in account.rows:
-        for code in {reason.code: None for reason in row.reasons}:
+        for code in {reason.code: None for reason in row.reasons if reason.code != "issued_before"}:
             codes[code] += 1
         for reason in row.reasons:
             # What was seen of a person or buyer stays in the workbook; this goes to logs and cron's mail.
             personal = reason.column in (*HEADER_FIELDS, "passenger_name") and reason.code != "missing_value"
             heading = column_heading(reason.column, account.lang)
-            messages.setdefault(reason.code, f"{heading}: …" if personal else reason.message)
+            message = reason.cure if reason.code in _NAMES_BUYERS else reason.message
+            messages.setdefault(reason.code, f"{heading}: …" if personal else message)
     words = WORDS[account.lang]
     return [
         "  " + words.example.format(count=count, code=code, message=_short(messages[code]))

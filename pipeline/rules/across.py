@@ -5,6 +5,7 @@ itinerary, never both); that nothing is issued twice is the product's promise.
 """
 
 from collections.abc import Container, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from pipeline.profile import Profile
 from pipeline.request import Identity
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import fare, refund
-from pipeline.table import Finding, Mask, Texts, among
+from pipeline.table import FIELD, PART, Finding, Mask, Texts, among, money_text
 
 #: What two rows of one charge must agree in to be the same row twice: all that decides whether and
 #: how it is sent.
@@ -64,11 +65,22 @@ def duplicates(rows: Rows, profile: Profile) -> list[Finding]:
     frame = frame[frame.duplicated(["ticket", "key"], keep=False)]
     content = pd.DataFrame({name: getattr(rows, name)[frame.index] for name in _SAME}, index=frame.index)
     refused: dict[int, Sequence[int]] = {}
+    fate: dict[int, str] = {}
     for _, group in frame.groupby(["ticket", "key"], sort=False):
         members = [int(row) for row in group.index]
-        same = len(content.loc[group.index].drop_duplicates()) == 1
-        refused.update(dict.fromkeys(members[1:] if same else members, members))
-    return _finding("duplicate_charge", "ticket_no", rows, refused)
+        theirs = content.loc[group.index]
+        differing = " ".join(name for name in _SAME if len(set(theirs[name])) > 1)
+        refused.update(dict.fromkeys(members if differing else members[1:], members))
+        fate.update(dict.fromkeys(members, differing))
+    return [
+        Finding(
+            found.code,
+            found.column,
+            found.rows,
+            {**found.facts, "fate": [fate[r] for r in found.rows.tolist()]},
+        )
+        for found in _finding("duplicate_charge", "ticket_no", rows, refused)
+    ]
 
 
 def conflicts(rows: Rows, kinds: Texts) -> list[Finding]:
@@ -114,7 +126,7 @@ def ledger_kinds(holdings: Holdings) -> dict[str, Holding]:
 
 
 def ledger_conflicts(
-    rows: Rows, kinds: Texts, bound: Mapping[str, Holding], held: Mapping[int, Holding]
+    rows: Rows, bound: Mapping[str, Holding], held: Mapping[int, Holding], time_zone: str
 ) -> list[Finding]:
     """`voucher_conflict` against the ledger, for the charge itself or the ticket's other charge."""
     if not bound:
@@ -125,43 +137,53 @@ def ledger_conflicts(
         holding = held.get(row, bound[rows.ticket_no[row]])
         if row in held and holding.state != "issued":
             continue  # in doubt itself: unknown, whatever it asks for
-        if kinds[row] and kinds[row] != holding.voucher:
+        if rows.voucher[row] and rows.voucher[row] != holding.voucher:
             at.append(row)
-            number = f" {holding.number}" if holding.number else ""
-            others.append(f"{holding.voucher}{number} ({holding.state}), {holding.place}")
+            known = f"{holding.number} on" if holding.state == "issued" else "in doubt since"
+            others.append(f"{holding.voucher} {known} {holding.day(time_zone)}, {holding.place}")
     if not at:
         return []
     return [Finding("voucher_conflict", "voucher", np.array(at, dtype=np.int64), {"other": others})]
 
 
-def differences(rows: Rows, held: Mapping[int, Holding], conflicting: Container[int]) -> list[Finding]:
-    """`differs_from_issued`: an issued charge whose row now says another amount or buyer."""
-    at: list[int] = []
-    facts: dict[str, list[str]] = {"differences": [], "issued_on": [], "place": [], "number": []}
+def issued_before(
+    rows: Rows, held: Mapping[int, Holding], conflicting: Container[int], time_zone: str
+) -> list[Finding]:
+    """Where each issued charge was issued: `differs_from_issued` if its row now says another amount or buyer.
+
+    The fact `differences` is, for each column, its name, what was issued and what the row says.
+    """
+    found: dict[str, list[tuple[int, dict[str, str]]]] = {}
     for row, holding in held.items():
         if holding.state != "issued" or row in conflicting:
             continue
-        changed = [
-            column
+        facts = {"issued_on": holding.day(time_zone), "place": holding.place, "number": holding.number}
+        changed = FIELD.join(
+            PART.join((column, _as_text(getattr(holding, column)), _as_text(getattr(rows, column)[row])))
             for column in ("amount", "header_type", "header_name", "tax_no")
             if getattr(rows, column)[row] != getattr(holding, column)
-        ]
+        )
         if changed:
-            at.append(row)
-            facts["differences"].append(" ".join(changed))
-            facts["issued_on"].append(holding.issued_on)
-            facts["place"].append(holding.place)
-            facts["number"].append(holding.number)
-    return [Finding("differs_from_issued", "", np.array(at, dtype=np.int64), facts)] if at else []
+            found.setdefault("differs_from_issued", []).append((row, {**facts, "differences": changed}))
+        else:
+            found.setdefault("issued_before", []).append((row, facts))
+    return [_by_row(code, at) for code, at in found.items()]
 
 
-def doubts(held: Mapping[int, Holding]) -> list[Finding]:
-    """The reason why each charge that the ledger has in doubt is unknown."""
-    by_reason: dict[str, list[int]] = {}
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else money_text(int(value))
+
+
+def _by_row(code: str, at: Sequence[tuple[int, Mapping[str, str]]]) -> Finding:
+    facts = {name: [facts[name] for _, facts in at] for name in at[0][1]}
+    return Finding(code, "", np.array([row for row, _ in at], dtype=np.int64), facts)
+
+
+def doubts(held: Mapping[int, Holding], time_zone: str) -> list[Finding]:
+    """The reason why each charge that the ledger has in doubt is unknown, and since when."""
+    found: dict[str, list[tuple[int, dict[str, str]]]] = {}
     for row, holding in held.items():
         if holding.state == "unknown":
-            by_reason.setdefault(holding.reason or "run_killed", []).append(row)
-    return [
-        Finding(reason, "", np.array(at, dtype=np.int64), {"detail": [held[row].detail for row in at]})
-        for reason, at in by_reason.items()
-    ]
+            facts = {"detail": holding.detail, "earlier": f"{holding.day(time_zone)}, {holding.place}"}
+            found.setdefault(holding.reason or "run_killed", []).append((row, facts))
+    return [_by_row(code, at) for code, at in found.items()]

@@ -91,14 +91,14 @@ def judge(table: Table, holdings: Holdings, terms: Terms) -> Verdicts:
     Where the ledger holds a row's charge the ledger decides: already issued, unknown, or in conflict
     with the kind of voucher that was issued; today's rules have no say in it (interface.md, Row status).
     """
-    resolved = resolve(table)
+    resolved, time_zone = resolve(table), terms.profile.carrier.time_zone
     bound = across.ledger_kinds(holdings)
     held = across.held_rows(resolved, holdings, terms.profile)
     rows = _chosen(resolved, held, bound, terms)
     kinds = rows.voucher.copy()
     for row, holding in held.items():
         kinds[row] = holding.voucher
-    against_ledger = across.ledger_conflicts(rows, rows.voucher, bound, held)
+    against_ledger = across.ledger_conflicts(rows, bound, held, time_zone)
     by_rule = [
         *table.findings,
         *(found for rule in RULES if (found := rule.find(rows, terms))),
@@ -111,7 +111,10 @@ def judge(table: Table, holdings: Holdings, terms: Terms) -> Verdicts:
     for row, holding in held.items():
         in_doubt = "already_issued" if holding.state == "issued" else "unknown"
         status[row] = "ineligible" if row in conflicting else in_doubt
-    findings += [*across.differences(rows, held, conflicting), *across.doubts(held)]
+    findings += [
+        *across.issued_before(rows, held, conflicting, time_zone),
+        *across.doubts(held, time_zone),
+    ]
     return Verdicts(rows, status, tuple(findings), held)
 
 

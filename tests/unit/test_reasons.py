@@ -23,7 +23,7 @@ CONTRACT = {
     " flight_too_old_for_itinerary not_an_itinerary_charge not_a_carrier_ticket amount_over_limit voucher_conflict"
     " duplicate_charge code_not_configured",
     "waiting": "ticket_still_open refund_not_approved",
-    "already_issued": "differs_from_issued issued_elsewhere",
+    "already_issued": "issued_before differs_from_issued issued_elsewhere",
     "rejected": "carrier_rejected",
     "not_sent": "carrier_unreachable carrier_busy key_refused run_stopped",
     "unknown": "no_answer answer_unreadable answer_unexplained run_killed",
@@ -104,6 +104,7 @@ def test_every_reason_that_rules_find_is_shown_here() -> None:
         *BY_OUTCOMES,
         "duplicate_charge",
         "voucher_conflict",
+        "issued_before",
         "differs_from_issued",
         "issued_elsewhere",
     }
@@ -155,9 +156,10 @@ def _held(**changes: Any) -> Holdings:
     [
         ("duplicate_charge", [{}, {}], Holdings(), ("tickets.xlsx, Tickets{row 2}",)),
         ("voucher_conflict", [REFUND, {"voucher": "itinerary"}], Holdings(), ("tickets.xlsx, Tickets{row 2}",)),
-        ("voucher_conflict", [{"ticket_no": "9990000000001"}, {"voucher": "itinerary"}], _held(), ("invoice 123", "october.xlsx")),
-        ("differs_from_issued", [{"ticket_no": "9990000000001"}, {"amount": "1"}], _held(), ("2026-11-02", "october.xlsx", "123")),
-        ("no_answer", [{"ticket_no": "9990000000001"}, {}], _held(state="unknown", reason="no_answer", detail="reset"), ("reset",)),
+        ("voucher_conflict", [{"ticket_no": "9990000000001"}, {"voucher": "itinerary"}], _held(), (" 123", "2026-11-03", "october.xlsx")),
+        ("issued_before", [{"ticket_no": "9990000000001"}, {}], _held(), ("2026-11-03", "october.xlsx", "123")),
+        ("differs_from_issued", [{"ticket_no": "9990000000001"}, {"amount": "1"}], _held(), ("2026-11-03", "october.xlsx", "123", "1000.00", "1.00")),
+        ("no_answer", [{"ticket_no": "9990000000001"}, {}], _held(state="unknown", reason="no_answer", detail="reset"), ("reset", "2026-11-03", "october.xlsx")),
     ],
 )  # fmt: skip
 def test_a_reason_between_rows_or_with_the_ledger_says_where_the_other_is(

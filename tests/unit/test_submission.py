@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any, cast
 
 import apsw
 import pytest
@@ -13,13 +14,15 @@ from aiohttp import web
 
 import pipeline.submission
 from pipeline.account import Result
-from pipeline.carrier.client import connected
+from pipeline.carrier.client import Client, connected
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import body
+from pipeline.carrier.replies import Answered, Lost, Outcome, Reply, interpret
+from pipeline.errors import LedgerProblem
 from pipeline.ledger import opening, records
 from pipeline.ledger.records import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
-from pipeline.ledger.writer import Writer
+from pipeline.ledger.writer import Acknowledged, Again, Change, Ended, GotAnswer, Sending, Writer
 from pipeline.profile import Profile
 from pipeline.profile import Submission as SubmissionSettings
 from pipeline.request import Charge, Header, Identity, Request
@@ -63,6 +66,7 @@ class Bench:
         self.asked: list[str] = []
         self.progress: list[Progress] = []
         self.peers: list[object] = []
+        self.doubted: frozenset[Identity] = frozenset()
         self.connection, self._lock = opening.open_for_run(
             self.path, opening.sandbox_owner("A"), may_create=True
         )
@@ -106,7 +110,7 @@ class Bench:
                 try:
                     async with connected(profile, f"http://127.0.0.1:{site.port}", "api-key") as client:
                         submission = Submission(
-                            client, writer, CIPHER, profile, self.halt, frozenset(), self.progress.append
+                            client, writer, CIPHER, profile, self.halt, self.doubted, self.progress.append
                         )
                         return await submission.submit(attempts)
                 finally:
@@ -359,3 +363,304 @@ def test_a_run_that_stops_while_sending_is_being_written_sends_nothing(bench: Be
     assert bench.asked == []
     assert states(results) == ["not_sent"] * 3
     assert bench.on_disk("SELECT count(*) FROM attempt WHERE state = 'sending'") == [(0,)]
+
+
+def no(ticket_no: str) -> web.Response:
+    result = {"itineraryResult": {"ticketNo": ticket_no, "itineraryNum": "", "success": False}}
+    data = json.loads(body(json.dumps(result).encode(), CIPHER))
+    return web.json_response({"code": 200, "message": "success", "data": data, "traceId": "t"})
+
+
+def busy(_: str, seconds: int = 0) -> web.Response:
+    return web.Response(status=429, headers={"Retry-After": str(seconds)})
+
+
+def while_writing(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Change], then: Callable[[], None], *, written: bool = True
+) -> None:
+    """Have something happen when a change of this kind has been (or instead of being) written."""
+    real = Writer.commit
+
+    async def commit(writer: Writer, change: Change) -> Acknowledged:
+        done = await real(writer, change) if written or not isinstance(change, kind) else None
+        if isinstance(change, kind):
+            then()
+        return done
+
+    monkeypatch.setattr(Writer, "commit", commit)
+
+
+def full() -> None:
+    raise LedgerProblem("the disk is full")
+
+
+def test_results_are_of_the_requests_in_their_order(bench: Bench) -> None:
+    requests = itineraries(6)
+    results = bench.submit(requests, yes)
+    assert [result.request.request_id for result in results] == [request.request_id for request in requests]
+    assert [(progress.done, progress.total) for progress in bench.progress][-1] == (6, 6)
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_a_claim_written_while_the_run_stopped_is_taken_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, concurrency: int
+) -> None:
+    while_writing(monkeypatch, Sending, lambda: bench.halt.stop("interrupted"))
+    results = bench.submit(itineraries(10), yes, concurrency=concurrency)
+    assert bench.asked == []
+    assert {(r.outcome.state, r.outcome.reason, r.outcome.detail, r.attempt) for r in results} == {
+        ("not_sent", "run_stopped", "interrupted", 1)
+    }
+    assert bench.on_disk("SELECT state, reason, detail, count(*) FROM attempt GROUP BY 1, 2, 3") == [
+        ("not_sent", "run_stopped", "interrupted", concurrency),
+        ("planned", "", "", 10 - concurrency),
+    ]
+
+
+def test_a_claim_that_the_ledger_refuses_is_not_sent_and_stops_the_run(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = bench.plan
+
+    def without_the_second(requests: Sequence[Request]) -> list[Attempt]:
+        planned = real(requests)
+        bench.connection.execute("DELETE FROM attempt WHERE attempt_id = ?", (planned[1].attempt_id,))
+        return planned
+
+    monkeypatch.setattr(bench, "plan", without_the_second)
+    results = bench.submit(itineraries(4), yes, concurrency=1)
+    assert states(results) == ["issued", "not_sent", "not_sent", "not_sent"]
+    assert len(bench.asked) == 1
+    assert bench.halt.reason.startswith("attempt 2 is not in the ledger any more")
+    assert {result.outcome.detail for result in results[1:]} == {bench.halt.reason}
+
+
+@pytest.mark.parametrize("kind", [GotAnswer, Ended])
+def test_an_outcome_that_can_not_be_written_stops_the_run_and_is_told(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, kind: type[Change]
+) -> None:
+    while_writing(monkeypatch, kind, full, written=False)
+    results = bench.submit(itineraries(3), yes, concurrency=1)
+    assert states(results) == ["issued", "not_sent", "not_sent"]
+    assert len(bench.asked) == 1
+    assert bench.halt.reason == "the disk is full"
+
+
+def test_a_new_attempt_that_can_not_be_written_leaves_the_outcome_of_the_last(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    while_writing(monkeypatch, Again, full, written=False)
+    results = bench.submit(itineraries(2), busy, concurrency=1)
+    assert [(r.outcome.reason, r.attempt) for r in results] == [("carrier_busy", 1), ("run_stopped", 1)]
+    assert len(bench.asked) == 1
+    assert bench.halt.reason == "the disk is full"
+
+
+def test_a_run_that_stops_between_attempts_leaves_the_outcome_of_the_last(bench: Bench) -> None:
+    """One waits for its next attempt, a long time; the other is told that the key is refused."""
+
+    async def answer(ticket_no: str) -> web.Response:
+        if int(ticket_no) % 10 == 1:
+            return busy(ticket_no, seconds=20)
+        await asyncio.sleep(0.2)
+        return web.Response(status=401)
+
+    begun = time.monotonic()
+    results = bench.submit(itineraries(2), answer, concurrency=2)
+    assert time.monotonic() - begun < 15  # not the 20 seconds that the carrier asked for
+    assert [(r.outcome.reason, r.attempt) for r in results] == [("carrier_busy", 1), ("key_refused", 1)]
+    assert bench.halt.reason == "HTTP 401"
+    assert len(bench.asked) == 2
+
+
+def test_attempts_are_four_and_pauses_lie_between_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def pause(tries: int, retry_after: float | None) -> float:
+        asked.append((tries, retry_after))
+        return 0.0
+
+    monkeypatch.setattr(pipeline.submission, "_pause", pause)
+    bench.submit(itineraries(1), lambda ticket_no: busy(ticket_no, seconds=7))
+    bench.submit(itineraries(1), lambda _: web.Response(status=429))
+    assert asked == [(1, 7.0), (2, 7.0), (3, 7.0), (1, None), (2, None), (3, None)]
+    assert len(bench.asked) == 2 * 4
+
+
+def test_pauses_double_up_to_a_bound_and_the_carriers_wish_is_kept_up_to_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spread: list[tuple[float, float]] = []
+
+    def uniform(least: float, most: float) -> float:
+        spread.append((least, most))
+        return 1.25
+
+    monkeypatch.setattr("random.uniform", uniform)
+    pauses = [pipeline.submission._pause(tries, None) for tries in range(1, 8)]
+    assert pauses == [0.625, 1.25, 2.5, 5.0, 10.0, 10.0, 10.0]
+    assert spread == [(0.5, 1.5)] * 7
+    assert [pipeline.submission._pause(3, wish) for wish in (0.0, 7.0, 30.0, 31.0)] == [0.0, 7.0, 30.0, 30.0]
+
+
+@pytest.mark.parametrize(("rate", "period"), [(50, 0.02), (0.5, 2.0)])
+def test_the_rate_lets_one_request_through_each_period(rate: float, period: float) -> None:
+    async def limiter() -> tuple[float, float]:
+        profile = Profile(submission=SubmissionSettings(rate_per_second=rate))
+        client, writer = cast("Client", None), cast("Writer", None)
+        made = Submission(client, writer, CIPHER, profile, Halt(), frozenset(), lambda _: None)._limiter
+        assert made is not None
+        return made.max_rate, made.time_period
+
+    assert asyncio.run(limiter()) == (1, period)
+
+
+def test_ten_unknown_outcomes_in_a_row_are_too_many(bench: Bench) -> None:
+    bench.submit(itineraries(12), lambda _: web.Response(status=502), concurrency=1)
+    assert len(bench.asked) == 10
+    assert bench.halt.reason == "10 outcomes in a row are unknown (HTTP 502)"
+
+
+@pytest.mark.parametrize("definite", [yes, no])
+def test_a_yes_and_a_no_end_a_row_of_unknown_outcomes(
+    bench: Bench, definite: Callable[[str], web.Response]
+) -> None:
+    def answer(ticket_no: str) -> web.Response:
+        return definite(ticket_no) if int(ticket_no) % 10 == 0 else web.Response(status=502)
+
+    results = bench.submit(itineraries(29), answer, concurrency=1)
+    assert bench.halt.reason == ""
+    assert states(results).count("unknown") == 27
+
+
+@pytest.mark.parametrize("definite", [yes, no])
+def test_a_yes_and_a_no_end_a_row_of_attempts_that_reached_nobody(
+    bench: Bench, definite: Callable[[str], web.Response]
+) -> None:
+    def answer(ticket_no: str) -> web.Response:
+        return definite(ticket_no) if int(ticket_no) % 10 == 5 else busy(ticket_no)
+
+    bench.submit(itineraries(9), answer, concurrency=1)  # 16 attempts for nothing, one answered, 16 again
+    assert bench.halt.reason == ""
+    assert len(bench.asked) == 33
+
+
+def test_twenty_attempts_in_a_row_that_reached_nobody_are_too_many(bench: Bench) -> None:
+    results = bench.submit(itineraries(7), busy, concurrency=1)
+    assert len(bench.asked) == 20
+    assert bench.halt.reason == "20 attempts in a row reached nobody (HTTP 429)"
+    assert [result.outcome.reason for result in results] == ["carrier_busy"] * 5 + ["run_stopped"] * 2
+
+
+def test_with_many_in_flight_three_failures_of_each_are_too_many(bench: Bench) -> None:
+    bench.submit(itineraries(40), busy, concurrency=8)
+    assert bench.halt.reason == "24 attempts in a row reached nobody (HTTP 429)"
+    assert 24 <= len(bench.asked) < 24 + 8
+
+
+def test_a_no_to_what_was_in_doubt_before_is_unknown(bench: Bench) -> None:
+    doubtful, other = itineraries(2)
+    bench.doubted = frozenset(charge.identity for charge in doubtful.charges)
+    results = bench.submit([doubtful, other], no)
+    assert [(r.outcome.state, r.outcome.reason) for r in results] == [
+        ("unknown", "answer_unexplained"),
+        ("rejected", "carrier_rejected"),
+    ]
+    assert bench.on_disk("SELECT state FROM attempt ORDER BY attempt_id") == [("unknown",), ("rejected",)]
+
+
+def test_one_doubted_charge_puts_its_whole_request_in_doubt(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    charges = tuple(
+        Charge(Identity(f"999{n:010}", "refund", "flight"), "P", 100, n, ("REFUND_FEE", "Flight"))
+        for n in (1, 2)
+    )
+    bench.doubted = frozenset({charges[1].identity})
+    doubted: list[bool] = []
+
+    def look(*given: Any, **named: Any) -> Outcome:
+        doubted.append(named["doubted"])
+        return interpret(*given, **named)
+
+    monkeypatch.setattr(pipeline.submission, "interpret", look)
+    bench.submit([Request("invoice", "domestic", HEADER, charges)], yes)
+    assert doubted == [True]
+
+
+class Slow(Client):
+    """A client whose answers take a while; no network."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    async def post(self, path: str, body: bytes) -> Reply:
+        await asyncio.sleep(self.seconds)
+        return Answered(200, path.encode() + body)
+
+
+def test_whoever_has_an_answer_is_not_abandoned() -> None:
+    async def work() -> Reply:
+        halt = Halt()
+        reply = await halt.answer_to(Slow(0), "/path", b"body")
+        halt.abandon()
+        await asyncio.sleep(0)  # a cancelled task would end here, with its answer lost
+        return reply
+
+    assert asyncio.run(work()) == Answered(200, b"/pathbody")
+
+
+def test_whoever_waits_is_abandoned_and_goes_on() -> None:
+    async def work() -> tuple[Reply, str, int]:
+        halt = Halt()
+        waiting = asyncio.create_task(halt.answer_to(Slow(60), "", b""))
+        await asyncio.sleep(0)
+        halt.abandon()
+        return await waiting, halt.reason, waiting.cancelling()
+
+    assert asyncio.run(work()) == (
+        Lost("the run was interrupted while it waited for the answer"),
+        "interrupted",
+        0,
+    )
+
+
+def test_a_cancelled_run_that_nobody_stopped_is_cancelled() -> None:
+    async def work() -> None:
+        waiting = asyncio.create_task(Halt().answer_to(Slow(60), "", b""))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await waiting
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(work())
+
+
+def test_the_first_reason_to_stop_is_kept() -> None:
+    async def work() -> str:
+        halt = Halt()
+        halt.stop("the disk is full")
+        halt.abandon()
+        return halt.reason
+
+    assert asyncio.run(work()) == "the disk is full"
+
+
+def test_a_turn_that_is_not_awaited_any_more_has_ended() -> None:
+    ended = False
+
+    async def turn() -> None:
+        nonlocal ended
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0)
+            ended = True
+
+    async def work() -> bool:
+        halt = Halt()
+        asyncio.get_running_loop().call_later(0.01, halt.stop, "interrupted")
+        await halt.unless_stopped(turn())
+        return ended
+
+    assert asyncio.run(work())

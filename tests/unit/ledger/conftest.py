@@ -38,7 +38,8 @@ class Book:
 
     def state(self, attempt_id: int, state: str, number: str = "") -> None:
         self.connection.execute(
-            "UPDATE attempt SET state = ?, number = ?, sending_at = coalesce(sending_at, 'now') WHERE attempt_id = ?",
+            "UPDATE attempt SET state = ?1, number = ?2, sending_at = coalesce(sending_at, 'now'),"
+            " ended_at = iif(?1 = 'sending', NULL, 'now') WHERE attempt_id = ?3",
             (state, number, attempt_id),
         )
 

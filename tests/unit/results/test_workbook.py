@@ -11,10 +11,10 @@ import openpyxl
 import pytest
 from xlsxwriter.worksheet import Worksheet
 
+from pipeline import placing
 from pipeline.account import Account
 from pipeline.columns import RESULT_SHEETS
 from pipeline.errors import Stop
-from pipeline import placing
 from pipeline.results import workbook as under_test
 from pipeline.results.workbook import write_workbook
 

@@ -29,6 +29,18 @@ def test_of_identical_rows_the_first_is_sent_and_the_others_are_duplicates(
     assert "tickets.xlsx, Tickets, row 2" in found.message("duplicate_charge", 2)
     assert "row 4" not in found.message("duplicate_charge", 2)
     assert "row 5" in found.message("duplicate_charge", 2)
+    assert found.message("duplicate_charge", 2).endswith(
+        "; the rows are the same, and only the first of them counts."
+    )
+
+
+def test_what_differing_rows_differ_in_is_named(judged: Judged) -> None:
+    found = judged({}, {"amount": "1000.01", "remarks": "PO 77"})
+    for row in (0, 1):
+        assert found.message("duplicate_charge", row).endswith(
+            "; they differ in amount, remarks, so that none of them is sent."
+        )
+    assert found.message("duplicate_charge", 0, lang="zh").endswith("；各行的金额、备注不同，因此均不发送。")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,12 @@ def test_an_issued_charge_is_already_issued_with_its_number_and_request(
     first, second = found.account().rows
     assert first.number == "100000000000000001"
     assert first.request_id == "Rfeedfacefeedface001"
-    assert first.reasons == ()
+    assert [(reason.code, reason.message) for reason in first.reasons] == [
+        (
+            "issued_before",
+            "Issued on 2026-11-03 from october.xlsx, Tickets, row 12 (run 7) as 100000000000000001.",
+        )
+    ]
     assert second.number == ""
     assert found.account().exit_code == 0
 
@@ -50,8 +55,10 @@ def test_eligibility_is_no_question_any_more_and_what_can_t_be_read_still_is(
     judged: Judged, holding: Make, ledger: Make
 ) -> None:
     held = ledger(holding())
-    assert judged({"ticket_status": "open", "flight_date": "2020-01-01"}, holdings=held).codes() == set()
-    assert judged({"flight_date": "?"}, holdings=held).codes() == {"bad_date"}
+    assert judged({"ticket_status": "open", "flight_date": "2020-01-01"}, holdings=held).codes() == {
+        "issued_before"
+    }
+    assert judged({"flight_date": "?"}, holdings=held).codes() == {"bad_date", "issued_before"}
 
 
 def test_a_profile_that_names_no_code_or_prefix_for_it_does_not_undo_what_is_issued(
@@ -90,22 +97,28 @@ def test_another_amount_or_buyer_than_was_issued_differs_and_needs_a_person(
     assert found.statuses == ["already_issued"]
     assert found.codes() == {"differs_from_issued"}
     message = found.message("differs_from_issued")
-    for fact in (differing, "2026-11-02", "100000000000000001", "october.xlsx, Tickets, row 12 (run 7)"):
+    for fact in (differing, "2026-11-03", "100000000000000001", "october.xlsx, Tickets, row 12 (run 7)"):
         assert fact in message
     assert found.account().exit_code == 1
 
 
 def test_several_differences_are_told_together(judged: Judged, holding: Make, ledger: Make) -> None:
     found = judged({"amount": "1", "header_name": "Another Co."}, holdings=ledger(holding()))
-    assert "amount, header_name" in found.message("differs_from_issued")
-    assert "金额、抬头名称" in found.message("differs_from_issued", lang="zh")
+    assert found.message("differs_from_issued").endswith(
+        "but with other contents: amount was issued as “1000.00”, this row says “1.00”;"
+        " header_name was issued as “Example Trading Co.”, this row says “Another Co.”."
+    )
+    assert found.message("differs_from_issued", lang="zh") == (
+        "已于 2026-11-03 由 october.xlsx, Tickets 第 12 行（第 7 次运行） 开具（100000000000000001），但内容不同："
+        "金额已开具为“1000.00”，此行为“1.00”；抬头名称已开具为“Example Trading Co.”，此行为“Another Co.”。"
+    )
 
 
 @pytest.mark.parametrize("cells", [{"passenger_name": "ZHANG/WEI"}, {"phone": ""}, {"remarks": "PO 1"}])
 def test_what_is_neither_amount_nor_buyer_does_not_differ(
     judged: Judged, holding: Make, ledger: Make, cells: dict[str, str]
 ) -> None:
-    assert judged(cells, holdings=ledger(holding())).codes() == set()
+    assert judged(cells, holdings=ledger(holding())).codes() == {"issued_before"}
 
 
 @pytest.mark.parametrize(("asked", "issued"), [("invoice", "itinerary"), ("itinerary", "invoice")])
@@ -115,7 +128,9 @@ def test_the_other_kind_of_voucher_than_the_one_issued_is_a_conflict(
     found = judged({"voucher": asked}, holdings=ledger(holding(voucher=issued, number="77")))
     assert found.statuses == ["ineligible"]
     assert found.codes() == {"voucher_conflict"}
-    assert f"{issued} 77 (issued)" in found.message("voucher_conflict")
+    assert f"{issued} 77 on 2026-11-03, october.xlsx, Tickets, row 12 (run 7)" in found.message(
+        "voucher_conflict"
+    )
 
 
 @pytest.mark.parametrize("issued", ["invoice", "itinerary"])
@@ -151,6 +166,12 @@ def test_each_doubt_keeps_its_own_detail(judged: Judged, holding: Make, ledger: 
     assert found.statuses == ["unknown", "unknown"]
     assert "about the meal" in found.message("no_answer", 0)
     assert "about the seat" in found.message("no_answer", 1)
+    assert found.message("no_answer", 1).startswith(
+        "In doubt since 2026-11-03, october.xlsx, Tickets, row 12 (run 7): It was sent"
+    )
+    assert found.message("no_answer", 1, lang="zh").startswith(
+        "自 2026-11-03, october.xlsx, Tickets 第 12 行（第 7 次运行）起结果未知：已发送"
+    )
 
 
 @pytest.mark.parametrize("status", ["invalid", "waiting"])
@@ -171,8 +192,14 @@ def test_a_refund_of_a_ticket_whose_fare_went_as_itinerary_is_a_conflict(
     found = judged(REFUND, SEAT, holdings=ledger(fare))
     assert found.statuses == ["ineligible", "ready"]
     assert found.codes(0) == {"voucher_conflict"}
-    assert f"itinerary 20 ({state})" in found.message("voucher_conflict")
-    assert "october.xlsx" in found.message("voucher_conflict")
+    known = "20 on" if state == "issued" else "in doubt since"
+    assert f"itinerary {known} 2026-11-03, october.xlsx, Tickets, row 12 (run 7)." in found.message(
+        "voucher_conflict"
+    )
+    said = "行程单 20（2026-11-03）" if state == "issued" else "行程单（自 2026-11-03 起结果未知）"
+    assert f"{said}，october.xlsx, Tickets 第 12 行（第 7 次运行）。" in found.message(
+        "voucher_conflict", lang="zh"
+    )
 
 
 def test_a_refund_of_a_ticket_whose_fare_went_as_invoice_may_go(
@@ -207,7 +234,11 @@ def test_identical_rows_of_an_issued_charge_are_all_already_issued(
 ) -> None:
     found = judged({}, {}, {"amount": "2"}, holdings=ledger(holding()))
     assert found.statuses == ["already_issued"] * 3
-    assert [found.codes(row) for row in range(3)] == [set(), set(), {"differs_from_issued"}]
+    assert [found.codes(row) for row in range(3)] == [
+        {"issued_before"},
+        {"issued_before"},
+        {"differs_from_issued"},
+    ]
 
 
 def _one_service_code(profile: Profile) -> Profile:

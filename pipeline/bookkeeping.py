@@ -10,6 +10,7 @@ import apsw
 
 from pipeline import __version__
 from pipeline.account import Doubt, Result, reason_text
+from pipeline.carrier.concealing import Concealed
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.replies import Answered, Outcome, interpret
 from pipeline.columns import Lang
@@ -18,6 +19,7 @@ from pipeline.holdings import day_of
 from pipeline.job import Job, Watch
 from pipeline.ledger import opening, records
 from pipeline.ledger.gaps import open_gap
+from pipeline.ledger.lock import Lock, RunId
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.request import Request
 from pipeline.rules.judging import Verdicts
@@ -32,6 +34,7 @@ class OpenLedger:
 
     path: Path
     connection: apsw.Connection
+    lock: Lock
 
     def check_complete(self, requests: int) -> None:
         """Raise InputProblem if the ledger has a gap, so that these requests may have been issued already."""
@@ -49,7 +52,11 @@ class OpenLedger:
         names = [str(path).encode(errors="replace").decode() for path in files]
         with as_problem(self.path):
             opening.keep_wal(self.connection, keep=True)
-            return records.begin_run(self.connection, command, __version__, str(terms.as_of), names)
+            run = records.begin_run(self.connection, command, __version__, str(terms.as_of), names)
+            self.lock.run = RunId(
+                records.ledger_id(self.connection), run, records.started_at(self.connection, run)
+            )
+        return run
 
     def plan(self, run: int, requests: Sequence[Request], table: Table) -> list[records.Attempt]:
         """Claim every request's charges as `planned`, with the rows that they come from."""
@@ -60,9 +67,10 @@ class OpenLedger:
 
     def end(self, run: int, exit_code: int) -> None:
         """Record how it ended and forget what was not sent. A ledger that has failed is left alone."""
-        with contextlib.suppress(apsw.Error):
+        with contextlib.suppress(apsw.Error, OSError):
             records.drop_planned(self.connection)
             records.end_run(self.connection, run, exit_code)
+            self.lock.run = None
             opening.keep_wal(self.connection, keep=False)
 
 
@@ -71,7 +79,7 @@ def as_problem(path: Path) -> Iterator[None]:
     """Turn a failure of the ledger's file into a message for a person."""
     try:
         yield
-    except apsw.Error as error:
+    except (apsw.Error, OSError) as error:
         raise LedgerProblem(
             f"{path}: the ledger can't be read or written ({error}); free disk space or mend the disk, then run again"
         ) from None
@@ -106,16 +114,21 @@ def ledger_to_write(job: Job, watch: Watch, keys: Secrets) -> Iterator[OpenLedge
         stack.callback(lock.close)
         stack.callback(connection.close)
         with as_problem(path):
-            found = recover(connection, path, _meaning(job, keys))
+            found = recover(connection, path, _meaning(job, keys), lock)
         for line in _recovered_lines(found):
             watch.note(line)
-        yield OpenLedger(path, connection)
+        yield OpenLedger(path, connection, lock)
 
 
 def _meaning(job: Job, keys: Secrets) -> Callable[[records.Interrupted, Answered], Outcome]:
     """How recovery reads an answer that an earlier run recorded and did not come to interpret."""
     cipher, answers = Cipher(keys.encryption_key), job.profile.answers
-    return lambda left, answer: interpret(answer, left.request, cipher, answers, doubted=left.doubted)
+    concealed = Concealed(keys.api_key, keys.encryption_key)
+
+    def meaning(left: records.Interrupted, answer: Answered) -> Outcome:
+        return concealed.outcome(interpret(answer, left.request, cipher, answers, doubted=left.doubted))
+
+    return meaning
 
 
 def _recovered_lines(found: Recovered) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The command line: parse, call the flow, exit with its code."""
 
 import asyncio
+import contextlib
 import os
 import sys
 import traceback
@@ -187,6 +188,16 @@ def _job(given: dict[str, Any], *, sends: bool) -> Any:
     )
 
 
+def _print_defect() -> None:
+    """The traceback, for whoever mends it; without the keys, which a message in it may quote."""
+    from pipeline.carrier.concealing import Concealed  # noqa: PLC0415 - start-up
+    from pipeline.settings import keys_in_environment  # noqa: PLC0415 - likewise
+
+    text = Concealed(*keys_in_environment()).text(traceback.format_exc())
+    with contextlib.suppress(OSError, ValueError):
+        click.echo(text, err=True, nl=False)
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command; every way it can end is an exit code of interface.md, and none a traceback."""
     try:
@@ -211,7 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         )
         sys.exit(3)
     except Exception:  # noqa: BLE001 - a defect of ours is no finding about rows (1): the run stopped early
-        traceback.print_exc()
+        _print_defect()
         say(
             "voucher: This is a defect of the program; please report it. Running the same command again is safe."
         )

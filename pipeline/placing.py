@@ -16,6 +16,13 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
+def private_folder(path: Path) -> None:
+    """Make a folder and those above it that are missing, each open to nobody else."""
+    if not path.is_dir():
+        private_folder(path.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
+
+
 def appear(finished: Path, path: Path) -> None:
     """Let a finished file appear under this name; FileExistsError where something has it.
 

@@ -282,7 +282,7 @@ REASONS = (
     ),
     Reason(
         "run_killed", "unknown",
-        "{earlier}The run was killed while it was being sent: {detail}", "{earlier}发送过程中运行被终止：{detail}",
+        "{earlier}It was being sent, and what came of it is not recorded: {detail}", "{earlier}发送过程中，结果未记录：{detail}",
         _RECONCILE_EN, _RECONCILE_ZH,
     ),
 )  # fmt: skip

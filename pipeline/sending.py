@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pipeline.account import Result
 from pipeline.bookkeeping import OpenLedger
 from pipeline.carrier.client import connected
+from pipeline.carrier.concealing import Concealed
 from pipeline.carrier.crypto import Cipher
 from pipeline.holdings import Holdings
 from pipeline.job import Job, Watch
@@ -60,8 +61,9 @@ def send(  # noqa: PLR0913 - where the flow's parts meet
                     connected(job.profile, base_url, keys.api_key, direct=job.sandbox)
                 )
                 cipher = Cipher(keys.encryption_key)
+                concealed = Concealed(keys.api_key, keys.encryption_key)
                 submission = Submission(
-                    client, writer, cipher, job.profile, halt, holdings.doubted, watch.progress
+                    client, writer, cipher, job.profile, halt, holdings.doubted, watch.progress, concealed
                 )
                 return Sent(tuple(await submission.submit(attempts)), halt.reason)
         finally:

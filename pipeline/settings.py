@@ -330,6 +330,11 @@ def _from_keyring(name: str) -> str:
         return ""
 
 
+def keys_in_environment() -> tuple[str, ...]:
+    """The keys that are set in the environment, for keeping them out of what is printed."""
+    return tuple(os.environ[name] for name in (API_KEY, ENCRYPTION_KEY) if os.environ.get(name))
+
+
 def load_secrets(environ: Mapping[str, str] = os.environ) -> Secrets:
     """The two secrets, from the environment or else the system keyring.
 

@@ -17,6 +17,7 @@ from aiolimiter import AsyncLimiter
 
 from pipeline.account import Result
 from pipeline.carrier.client import Client
+from pipeline.carrier.concealing import Concealed
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body
 from pipeline.carrier.replies import Answered, Lost, Outcome, Reply, interpret
@@ -111,7 +112,9 @@ class Submission:
         halt: Halt,
         doubted: frozenset[Identity],
         progress: Callable[[Progress], None],
+        concealed: Concealed | None = None,
     ) -> None:
+        self._concealed = concealed or Concealed()
         self._client = client
         self._writer = writer
         self._cipher = cipher
@@ -187,9 +190,10 @@ class Submission:
             return outcome
         reply = await self._halt.answer_to(self._client, PATHS[request.voucher], body)
         if isinstance(reply, Answered):
-            await self._kept(GotAnswer(attempt_id, reply))
+            await self._kept(GotAnswer(attempt_id, self._concealed.answer(reply)))
         doubted = any(charge.identity in self._doubted for charge in request.charges)
         outcome = interpret(reply, request, self._cipher, self._profile.answers, doubted=doubted)
+        outcome = self._concealed.outcome(outcome)
         recorded = await self._kept(Ended(attempt_id, outcome))
         outcome = recorded if isinstance(recorded, Outcome) else outcome
         if outcome.state == "unknown":

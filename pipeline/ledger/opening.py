@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import apsw
 import platformdirs
@@ -24,8 +24,9 @@ from pipeline.ledger.clock import utc_now
 from pipeline.ledger.copying import copied
 from pipeline.ledger.filesystem import check_local
 from pipeline.ledger.gaps import begun_and_not_ended
-from pipeline.ledger.lock import Lock
-from pipeline.placing import PRIVATE, appear, sync
+from pipeline.ledger.lock import Lock, RunId
+from pipeline.ledger.spill import spill_path
+from pipeline.placing import PRIVATE, appear, private_folder, sync
 
 _APPLICATION_ID = 0x766F7563  # "vouc", so that a ledger is told from any other SQLite file
 _RESTORE = (
@@ -145,9 +146,47 @@ def _check_single_name(path: Path) -> None:
         )
 
 
+def _check_nothing_left(path: Path) -> None:
+    """Refuse a new ledger beside what belongs to one that is missing: SQLite would take the -wal for its own."""
+    for left in (_wal(path), spill_path(path)):
+        if left.exists():
+            raise InputProblem(
+                f"{path}: there is no ledger, but {left.name}, which belongs to one, is there: put the ledger back"
+                " beside it. If it is lost for good, keep that file elsewhere for comparing with the carrier's statement"
+            )
+
+
+def _check_own_wal(path: Path, run: RunId | None) -> None:
+    """Refuse a -wal that belongs to another ledger, or to a later state of this one: SQLite would mix them.
+
+    `run` is the one that wrote the -wal and did not end, as the lock file has it. It was begun in the
+    ledger's own file, which is looked at here without the -wal, before anything else was written.
+    """
+    wal = _wal(path)
+    if run is None or not wal.exists() or wal.stat().st_size == 0:
+        return
+    alone = apsw.Connection(
+        f"file:{quote(str(path))}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    )
+    try:
+        found = alone.execute(
+            "SELECT ledger_id FROM ledger, run WHERE run = ? AND started_at = ? AND ended_at IS NULL",
+            (run.run, run.started_at),
+        ).get
+    except apsw.Error:
+        return  # a checkpoint was cut off; with its -wal the file will be whole
+    finally:
+        alone.close()
+    if found != run.ledger_id:
+        raise InputProblem(
+            f"{path}: {wal.name} beside it was written by a run (begun {run.started_at}) that this ledger does not know:"
+            " the ledger is another, or older. Put the right one back; to go on with this one, first keep"
+            f" {wal.name} elsewhere for comparing with the carrier's statement"
+        )
+
+
 def _create(path: Path, owner: Owner) -> None:
     """A new, empty ledger, complete under its name or not at all."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{uuid.uuid4().hex}.new")
     os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
     try:
@@ -230,16 +269,19 @@ def open_for_run(
         if not path.exists() and not (may_create and owner):
             raise InputProblem(
                 f"{path}: there is no ledger, though one is expected: without its memory everything would be issued"
-                " again. Find it, or restore it from its backup; for the very first run with this carrier say --new-ledger"
+                " again. Find it, or restore it from its backup; if the carrier has a new address: voucher ledger"
+                " move-carrier with the old ledger; for the very first run with this carrier say --new-ledger"
             )
         check_local(path)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(path.parent)
         lock = Lock(path)
         try:
             if owner and not path.exists():
+                _check_nothing_left(path)
                 _create(path, owner)
             _check_single_name(path)
             had_wal = _wal(path).exists()
+            _check_own_wal(path, lock.run)
             connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
             if owner is not None:
                 _check_owner(path, connection, owner)

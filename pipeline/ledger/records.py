@@ -115,11 +115,7 @@ def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> Holdings:
         for row in connection.execute(_HELD):
             identity, rest = Identity(*row[:3]), list(row[3:])
             if rest[2] == "sending":
-                rest[2], rest[12], rest[13] = (
-                    "unknown",
-                    "run_killed",
-                    "an earlier run was killed while it was being sent",
-                )
+                rest[2], rest[12], rest[13] = ("unknown", "run_killed", "that run is still on, or was killed")
             held[identity] = Holding(identity, *rest)
         past = list(connection.execute(_PAST))
     return Holdings(
@@ -140,6 +136,12 @@ def begin_run(
     run = connection.last_insert_rowid()
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return run
+
+
+def started_at(connection: apsw.Connection, run: int) -> str:
+    """When a run began."""
+    found: str = connection.execute("SELECT started_at FROM run WHERE run = ?", (run,)).get
+    return found
 
 
 def end_open_runs(connection: apsw.Connection) -> None:

@@ -11,9 +11,10 @@ import apsw
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import records
+from pipeline.ledger.lock import Lock
 from pipeline.ledger.spill import spill_path, spilled
 
-_KILLED = "an earlier run was killed while it was being sent"
+_KILLED = "that run was killed"
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,10 @@ def _take_in(connection: apsw.Connection, entry: dict[str, Any]) -> bool:
 
 
 def recover(
-    connection: apsw.Connection, ledger: Path, meaning: Callable[[records.Interrupted, Answered], Outcome]
+    connection: apsw.Connection,
+    ledger: Path,
+    meaning: Callable[[records.Interrupted, Answered], Outcome],
+    lock: Lock | None = None,
 ) -> Recovered:
     """Settle what an earlier run left, in one transaction; `meaning` interprets an answer on disk.
 
@@ -86,6 +90,8 @@ def recover(
         dropped = records.drop_planned(connection)
         records.end_open_runs(connection)
     path.unlink(missing_ok=True)
+    if lock is not None:
+        lock.run = None
     # Everything of earlier runs into the one file: what is copied or renamed without its -wal is then
     # short of a run that is on at most.
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -13,8 +13,9 @@ from pipeline.table import MINOR
 
 _MOST_REASONS = 8
 _MOST_LETTERS = 160
-#: Reasons whose messages name a buyer; what to do about them names nobody.
-_NAMES_BUYERS = ("differs_from_issued",)
+_PERSONAL = (*HEADER_FIELDS, "buyer", "passenger_name", "remarks")
+#: Reasons whose messages may name a buyer (the carrier's words may); what to do about them names nobody.
+_NAMES_BUYERS = ("differs_from_issued", "carrier_rejected")
 
 
 def summary_lines(account: Account) -> list[str]:
@@ -47,7 +48,7 @@ def _reasons(account: Account) -> list[str]:
             codes[code] += 1
         for reason in row.reasons:
             # What was seen of a person or buyer stays in the workbook; this goes to logs and cron's mail.
-            personal = reason.column in (*HEADER_FIELDS, "passenger_name") and reason.code != "missing_value"
+            personal = reason.column in _PERSONAL and reason.code != "missing_value"
             heading = column_heading(reason.column, account.lang)
             message = reason.cure if reason.code in _NAMES_BUYERS else reason.message
             messages.setdefault(reason.code, f"{heading}: …" if personal else message)

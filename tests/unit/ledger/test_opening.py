@@ -8,7 +8,9 @@ import apsw
 import pytest
 
 from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import opening, records, versions
+from pipeline.ledger import gaps, opening, records, versions
+from pipeline.ledger.copying import copied
+from pipeline.ledger.lock import RunId
 
 OWNER = opening.Owner("https://carrier.example", "AGENCY")
 
@@ -180,3 +182,105 @@ def test_closing_before_recovery_keeps_the_wal_of_a_run_that_did_not_end(tmp_pat
     connection.close()
     lock.close()
     assert not (tmp_path / "a.ledger-wal").exists()
+
+
+def left_open(path: Path) -> None:
+    """A ledger as a killed run leaves it: begun in the file, one change in its -wal, noted in the lock file."""
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    opening.keep_wal(connection, keep=True)
+    run = records.begin_run(connection, "issue", "0", "2026-11-20", [])
+    lock.run = RunId(records.ledger_id(connection), run, records.started_at(connection, run))
+    connection.execute(
+        "INSERT INTO request VALUES ('R1', 'invoice', 'domestic', 100, 'business', 'A', '', '', '', '')"
+    )
+    for end in ("", "-wal"):  # as it is on disk at this moment
+        (path.parent / f"{path.name}{end}.killed").write_bytes(path.with_name(path.name + end).read_bytes())
+    connection.close()
+    lock.close()
+    for end in ("", "-wal"):
+        (path.parent / f"{path.name}{end}.killed").replace(path.with_name(path.name + end))
+
+
+def test_a_killed_run_s_own_wal_is_taken(tmp_path: Path) -> None:
+    left_open(tmp_path / "a.ledger")
+    connection, lock = opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=False)
+    assert connection.execute("SELECT request_id FROM request").get == "R1"
+    assert lock.run is not None
+    connection.close()
+    lock.close()
+
+
+def test_no_ledger_is_made_beside_what_belongs_to_one_that_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "a.ledger"
+    left_open(path)
+    path.rename(tmp_path / "away")
+    wal = (tmp_path / "a.ledger-wal").read_bytes()
+    with pytest.raises(InputProblem, match=r"a\.ledger-wal, which belongs to one, is there"):
+        opening.open_for_run(path, OWNER, may_create=True)
+    assert not path.exists()
+    assert (tmp_path / "a.ledger-wal").read_bytes() == wal
+    (tmp_path / "a.ledger-wal").rename(tmp_path / "away-wal")
+    (tmp_path / "a.ledger.spill").write_text("")
+    with pytest.raises(InputProblem, match=r"a\.ledger\.spill, which belongs to one"):
+        opening.open_for_run(path, OWNER, may_create=True)
+    (tmp_path / "a.ledger.spill").unlink()
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    connection.close()
+    lock.close()
+
+
+@pytest.mark.parametrize(
+    "put_there", ["another ledger", "an older state of it", "a backup made during that run"]
+)
+def test_another_ledger_beside_a_killed_run_s_wal_is_refused_and_both_stay(
+    tmp_path: Path, put_there: str
+) -> None:
+    path, other = tmp_path / "a.ledger", tmp_path / "b.ledger"
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    connection.close()
+    lock.close()
+    if put_there == "another ledger":
+        connection, lock = opening.open_for_run(other, OWNER, may_create=True)
+        connection.close()
+        lock.close()
+    if put_there == "an older state of it":
+        other.write_bytes(path.read_bytes())
+    left_open(path)
+    if put_there == "a backup made during that run":
+        (tmp_path / "c.ledger").write_bytes(path.read_bytes())
+        (tmp_path / "c.ledger-wal").write_bytes((tmp_path / "a.ledger-wal").read_bytes())
+        looking = opening.open_for_reading(tmp_path / "c.ledger", OWNER)
+        assert looking is not None
+        copied(looking, other, lambda copy: gaps.mark_gap(copy, "2026-11-20", "a backup"))
+        looking.close()
+    path.unlink()
+    other.rename(path)
+    before = {left.name: left.read_bytes() for left in (path, tmp_path / "a.ledger-wal")}
+    with pytest.raises(InputProblem, match="does not know: the ledger is another, or older"):
+        opening.open_for_run(path, OWNER, may_create=False)
+    assert {left.name: left.read_bytes() for left in (path, tmp_path / "a.ledger-wal")} == before
+
+
+def test_what_the_lock_file_notes_may_be_cut_off(tmp_path: Path) -> None:
+    left_open(tmp_path / "a.ledger")
+    note = (tmp_path / "a.ledger.lock").read_bytes()
+    for cut in (0, 1, len(note) // 2, len(note) - 1):
+        (tmp_path / "a.ledger.lock").write_bytes(note[:cut])
+        lock = opening.Lock(tmp_path / "a.ledger")
+        assert lock.run is None
+        lock.run = RunId("id", 1, "2026-11-20T00:00:00.000+00:00")
+        assert lock.run == RunId("id", 1, "2026-11-20T00:00:00.000+00:00")
+        lock.run = None
+        assert lock.run is None
+        lock.close()
+
+
+def test_folders_made_for_a_ledger_are_private_all_the_way_down(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        connection, lock = opening.open_for_run(tmp_path / "a/b/c.ledger", OWNER, may_create=True)
+    finally:
+        os.umask(before)
+    connection.close()
+    lock.close()
+    assert [stat.S_IMODE((tmp_path / folder).stat().st_mode) for folder in ("a", "a/b")] == [0o700, 0o700]

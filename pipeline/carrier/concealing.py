@@ -1,0 +1,51 @@
+"""Keeping our keys out of what is kept: a carrier may quote them in an answer.
+
+interface.md, Secrets: never in a log, a ledger, a workbook or a traceback.
+"""
+
+import base64
+import json
+from dataclasses import replace
+from urllib.parse import quote
+
+from pipeline.carrier.replies import Answered, Outcome
+
+_SHORTEST = 6  # characters; what is shorter stands in any text by chance
+_IN_PLACE = "***"
+
+
+class Concealed:
+    """Texts, answers and outcomes without certain keys.
+
+    >>> Concealed("key-4711").text("APIKEY key-4711 is unknown")
+    'APIKEY *** is unknown'
+    """
+
+    def __init__(self, *keys: str) -> None:
+        """Also in the forms that a key takes in JSON, in an address and in Base64."""
+        forms = {
+            form
+            for key in keys
+            if len(key) >= _SHORTEST
+            for form in (
+                key, json.dumps(key)[1:-1], quote(key, safe=""), base64.b64encode(key.encode()).decode().rstrip("="),
+            )
+        }  # fmt: skip
+        self._forms = sorted(forms, key=len, reverse=True)
+
+    def text(self, text: str) -> str:
+        """A text without the keys."""
+        for form in self._forms:
+            text = text.replace(form, _IN_PLACE)
+        return text
+
+    def answer(self, answer: Answered) -> Answered:
+        """An answer as it came, but for the keys; for keeping, not for interpreting."""
+        body = answer.body
+        for form in self._forms:
+            body = body.replace(form.encode(), _IN_PLACE.encode())
+        return replace(answer, body=body, retry_after=self.text(answer.retry_after))
+
+    def outcome(self, outcome: Outcome) -> Outcome:
+        """An outcome without the keys: what the carrier says inside an encrypted result is readable only here."""
+        return replace(outcome, detail=self.text(outcome.detail), trace_id=self.text(outcome.trace_id))

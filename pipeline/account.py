@@ -139,7 +139,7 @@ def _fact_text(name: str, text: str, column: str, lang: Lang) -> str:
         case "differences":
             said = _differences(text, lang)
         case "fate":
-            said = FATES["differing" if text else "identical"][lang].format(columns=_columns(text, lang))
+            said = _fate(text, lang)
         case "earlier":
             said = EARLIER[lang].format(earlier=_place(text, lang))
         case "choices":
@@ -152,6 +152,13 @@ def _fact_text(name: str, text: str, column: str, lang: Lang) -> str:
         case _:
             said = text
     return said
+
+
+def _fate(text: str, lang: Lang) -> str:
+    """What becomes of rows that hold one charge: the columns they differ in, or the carrier's code for both."""
+    if text.startswith("wire "):
+        return FATES["wire"][lang].format(code=text.removeprefix("wire "))
+    return FATES["differing" if text else "identical"][lang].format(columns=_columns(text, lang))
 
 
 def _columns(names: str, lang: Lang) -> str:

@@ -20,6 +20,7 @@ from pipeline.job import Job, Watch
 from pipeline.ledger import opening, records
 from pipeline.ledger.gaps import open_gap
 from pipeline.ledger.lock import Lock, RunId
+from pipeline.ledger.naming import Named
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.request import Request
 from pipeline.rules.judging import Verdicts
@@ -35,6 +36,7 @@ class OpenLedger:
     path: Path
     connection: apsw.Connection
     lock: Lock
+    named: Named
 
     def check_complete(self, requests: int) -> None:
         """Raise InputProblem if the ledger has a gap, so that these requests may have been issued already."""
@@ -66,7 +68,12 @@ class OpenLedger:
             return records.plan(self.connection, run, requests, places)
 
     def end(self, run: int, exit_code: int) -> None:
-        """Record how it ended and forget what was not sent. A ledger that has failed is left alone."""
+        """Record how it ended and forget what was not sent.
+
+        A ledger whose name leads elsewhere by now is left as it is: it and its -wal are to be put together again.
+        """
+        if self.named.gone:
+            return
         with contextlib.suppress(apsw.Error, OSError):
             records.drop_planned(self.connection)
             records.end_run(self.connection, run, exit_code)
@@ -117,7 +124,7 @@ def ledger_to_write(job: Job, watch: Watch, keys: Secrets) -> Iterator[OpenLedge
             found = recover(connection, path, _meaning(job, keys), lock)
         for line in _recovered_lines(found):
             watch.note(line)
-        yield OpenLedger(path, connection, lock)
+        yield OpenLedger(path, connection, lock, Named(path.resolve()))
 
 
 def _meaning(job: Job, keys: Secrets) -> Callable[[records.Interrupted, Answered], Outcome]:

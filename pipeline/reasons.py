@@ -311,6 +311,10 @@ FATES: dict[str, dict[Lang, str]] = {
         "en": "they differ in {columns}, so that none of them is sent",
         "zh": "各行的{columns}不同，因此均不发送",
     },
+    "wire": {
+        "en": "the carrier's code is {code} for each, so that it could not tell them apart, and none of them is sent",
+        "zh": "承运人对各行的代码均为 {code}，无法区分，因此均不发送",
+    },
 }
 #: Put before the reason of a doubt that an earlier run left.
 EARLIER: dict[Lang, str] = {"en": "In doubt since {earlier}: ", "zh": "自 {earlier}起结果未知："}

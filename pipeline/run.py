@@ -87,7 +87,8 @@ def issue(job: Job, watch: Watch) -> Finished:
             stopped=sent.stopped,
             **about,
         )
-        ledger.end(run, account.exit_code)
+        if not sent.ledger_failed:  # else the next start puts it in order
+            ledger.end(run, account.exit_code)
     return _written(account, target, job.report)
 
 

@@ -24,10 +24,11 @@ from pipeline.table import Table
 
 @dataclass(frozen=True)
 class Sent:
-    """What sending came to, and why it stopped early if it did."""
+    """What sending came to, why it stopped early if it did, and whether the ledger was the reason."""
 
     results: tuple[Result, ...] = ()
     stopped: str = ""
+    ledger_failed: bool = False
 
 
 def send(  # noqa: PLR0913 - where the flow's parts meet
@@ -65,9 +66,10 @@ def send(  # noqa: PLR0913 - where the flow's parts meet
                 submission = Submission(
                     client, writer, cipher, job.profile, halt, holdings.doubted, watch.progress, concealed
                 )
-                return Sent(tuple(await submission.submit(attempts)), halt.reason)
+                results = await submission.submit(attempts)
         finally:
             await writer.close()
+        return Sent(tuple(results), halt.reason, writer.failed)
 
     with spill, asyncio.Runner(loop_factory=_loop_factory()) as runner:
         sent = runner.run(sending())

@@ -24,14 +24,24 @@ class RunId:
     started_at: str
 
 
+def noted_run(ledger: Path) -> RunId | None:
+    """The run whose -wal lies beside a ledger, None where the last one ended well; needs no lock."""
+    with contextlib.suppress(OSError, ValueError, TypeError):  # cut off by a crash: then it is not known
+        return RunId(**json.loads(_lock_path(ledger).read_bytes()))
+    return None
+
+
+def _lock_path(ledger: Path) -> Path:
+    return ledger.with_name(ledger.name + ".lock")
+
+
 class Lock:
     """Held until closed, or until the process dies."""
 
     def __init__(self, path: Path) -> None:
         """Take the lock beside the ledger's path. Raises LedgerProblem if another run has it."""
-        self._file = os.open(
-            path.with_name(path.name + ".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600
-        )
+        self._path = path
+        self._file = os.open(_lock_path(path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -45,10 +55,7 @@ class Lock:
     @property
     def run(self) -> RunId | None:
         """The run whose -wal lies beside the ledger, None where the last one ended well."""
-        text = os.pread(self._file, 1024, 0)
-        with contextlib.suppress(ValueError, TypeError):  # cut off by a crash: then it is not known
-            return RunId(**json.loads(text))
-        return None
+        return noted_run(self._path)
 
     @run.setter
     def run(self, run: RunId | None) -> None:

@@ -24,7 +24,7 @@ from pipeline.ledger.clock import utc_now
 from pipeline.ledger.copying import copied
 from pipeline.ledger.filesystem import check_local
 from pipeline.ledger.gaps import begun_and_not_ended
-from pipeline.ledger.lock import Lock, RunId
+from pipeline.ledger.lock import Lock, RunId, noted_run
 from pipeline.ledger.spill import spill_path
 from pipeline.placing import PRIVATE, appear, private_folder, sync
 
@@ -244,6 +244,12 @@ def open_for_reading(path: Path, owner: Owner | None) -> apsw.Connection | None:
         raise LedgerProblem(f"{path}: the ledger can't be read ({error.strerror}); check the path") from None
     check_local(path)
     had_wal = _wal(path.resolve()).exists()
+    run = noted_run(path.resolve())
+    try:
+        _check_own_wal(path.resolve(), run)
+    except InputProblem:
+        if noted_run(path.resolve()) == run:  # else the run ended while we looked
+            raise
     connection = _connect(path.resolve(), apsw.SQLITE_OPEN_READONLY)
     if owner is not None:
         _check_owner(path, connection, owner)

@@ -19,6 +19,7 @@ from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import records
 from pipeline.ledger.clock import utc_now
+from pipeline.ledger.naming import Named
 from pipeline.ledger.spill import Spill
 
 _GROUP = 512  # changes in one transaction at the most, so that none waits for an endless group
@@ -66,9 +67,7 @@ class Writer:
         self._connection = connection
         self._spill = spill
         self._loop = asyncio.get_running_loop()
-        self._path = Path(connection.filename)
-        found = self._path.stat()
-        self._file = (found.st_dev, found.st_ino)
+        self._named = Named(Path(connection.filename))
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._failure = ""
         self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
@@ -82,6 +81,11 @@ class Writer:
         done: asyncio.Future[Acknowledged] = self._loop.create_future()
         self._queue.put((change, done))
         return await done
+
+    @property
+    def failed(self) -> bool:
+        """Whether the ledger could not be written, so that it waits for the next start to put it in order."""
+        return bool(self._failure)
 
     async def close(self) -> None:
         """Wait until everything queued is on disk or spilled."""
@@ -110,7 +114,7 @@ class Writer:
     def _commit(self, group: Sequence[_Waiting]) -> None:
         """One transaction for the group; a change that the ledger refuses is refused alone."""
         results: list[Acknowledged | LedgerProblem] = []
-        self._failure = self._failure or self._gone()
+        self._failure = self._failure or self._named.gone
         if not self._failure:
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -128,15 +132,6 @@ class Writer:
             if isinstance(result, LedgerProblem) and not self._failure and not isinstance(change, Sending):
                 self._keep(change)
         self._loop.call_soon_threadsafe(_acknowledge, [done for _, done in group], results)
-
-    def _gone(self) -> str:
-        """Why the file that we write to is not the ledger under its name any more, "" while it is."""
-        try:
-            found = self._path.stat()
-        except OSError as error:
-            return f"{self._path}: {error.strerror}"
-        same = (found.st_dev, found.st_ino) == self._file
-        return "" if same else f"{self._path}: another file has taken its name"
 
     def _give_up(self) -> None:
         try:

@@ -66,12 +66,13 @@ def duplicates(rows: Rows, profile: Profile) -> list[Finding]:
     content = pd.DataFrame({name: getattr(rows, name)[frame.index] for name in _SAME}, index=frame.index)
     refused: dict[int, Sequence[int]] = {}
     fate: dict[int, str] = {}
-    for _, group in frame.groupby(["ticket", "key"], sort=False):
+    for (_, key), group in frame.groupby(["ticket", "key"], sort=False):
         members = [int(row) for row in group.index]
         theirs = content.loc[group.index]
         differing = " ".join(name for name in _SAME if len(set(theirs[name])) > 1)
         refused.update(dict.fromkeys(members if differing else members[1:], members))
-        fate.update(dict.fromkeys(members, differing))
+        one_to_the_carrier = {"charge", "product"} & set(differing.split())
+        fate.update(dict.fromkeys(members, f"wire {key}" if one_to_the_carrier else differing))
     return [
         Finding(
             found.code,

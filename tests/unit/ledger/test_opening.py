@@ -258,6 +258,8 @@ def test_another_ledger_beside_a_killed_run_s_wal_is_refused_and_both_stay(
     before = {left.name: left.read_bytes() for left in (path, tmp_path / "a.ledger-wal")}
     with pytest.raises(InputProblem, match="does not know: the ledger is another, or older"):
         opening.open_for_run(path, OWNER, may_create=False)
+    with pytest.raises(InputProblem, match="does not know"):
+        opening.open_for_reading(path, OWNER)
     assert {left.name: left.read_bytes() for left in (path, tmp_path / "a.ledger-wal")} == before
 
 

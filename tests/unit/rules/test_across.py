@@ -145,6 +145,8 @@ def test_charges_with_equal_wire_codes_are_one_charge(judged: Judged, full_profi
     found = judged(SEAT, MEAL, {**SEAT, "product": "lounge"}, profile=_one_service_code(full_profile))
     assert found.statuses == ["ineligible", "ineligible", "ready"]
     assert found.codes(0) == found.codes(1) == {"duplicate_charge"}
+    assert "the carrier's code is ANCILLARY_FEE/Service for each" in found.message("duplicate_charge", 0)
+    assert "均为 ANCILLARY_FEE/Service" in found.message("duplicate_charge", 1, lang="zh")
 
 
 def test_equal_wire_codes_of_two_tickets_are_two_charges(judged: Judged, full_profile: Profile) -> None:

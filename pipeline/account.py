@@ -12,6 +12,7 @@ from typing import Any
 
 from pipeline.carrier.replies import Outcome
 from pipeline.columns import CHARGES, COLUMN, HEADER_TYPES, MARKETS, PRODUCTS, VOUCHERS, Lang
+from pipeline.details import in_chinese
 from pipeline.reasons import DIFFERENCE, EARLIER, FATES, HINTS, REASON, STATUS, column_heading
 from pipeline.request import Identity, Request
 from pipeline.rules.judging import Verdicts
@@ -149,6 +150,8 @@ def _fact_text(name: str, text: str, column: str, lang: Lang) -> str:
             said = _choice(text, lang)
         case "other" | "place":
             said = _place(text, lang)
+        case "detail":
+            said = in_chinese(text) if lang == "zh" else text
         case _:
             said = text
     return said

@@ -219,13 +219,13 @@ REASONS = (
     # --- already issued ---------------------------------------------------------------------------
     Reason(
         "issued_before", "already_issued",
-        "Issued on {issued_on} from {place} as {number}.", "已于 {issued_on} 由 {place} 开具（{number}）。",
+        "Issued on {issued_on} from {place} as {number}.", "已于 {issued_on} 由 {place}开具（{number}）。",
         "Nothing to do.", "无需处理。",
     ),
     Reason(
         "differs_from_issued", "already_issued",
         "Issued on {issued_on} from {place} as {number}, but with other contents: {differences}.",
-        "已于 {issued_on} 由 {place} 开具（{number}），但内容不同：{differences}。",
+        "已于 {issued_on} 由 {place}开具（{number}），但内容不同：{differences}。",
         "Compare the row with the issued voucher; a wrong voucher is corrected at the carrier by a red invoice.",
         "请与已开凭证核对；开错的凭证需在承运人处红冲更正。",
     ),

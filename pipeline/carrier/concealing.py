@@ -28,7 +28,7 @@ class Concealed:
             for key in keys
             if len(key) >= _SHORTEST
             for form in (
-                key, json.dumps(key)[1:-1], quote(key, safe=""), base64.b64encode(key.encode()).decode().rstrip("="),
+                key, " ".join(key.split()), json.dumps(key)[1:-1], quote(key, safe=""), base64.b64encode(key.encode()).decode().rstrip("="),
             )
         }  # fmt: skip
         self._forms = sorted(forms, key=len, reverse=True)
@@ -37,6 +37,10 @@ class Concealed:
         """A text without the keys."""
         for form in self._forms:
             text = text.replace(form, _IN_PLACE)
+            # A text may have been cut off inside a key.
+            for length in range(len(form) - 1, _SHORTEST - 1, -1):
+                if text.endswith(form[:length]):
+                    text = text[:-length] + _IN_PLACE
         return text
 
     def answer(self, answer: Answered) -> Answered:

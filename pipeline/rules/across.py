@@ -159,10 +159,13 @@ def issued_before(
         if holding.state != "issued" or row in conflicting:
             continue
         facts = {"issued_on": holding.day(time_zone), "place": holding.place, "number": holding.number}
+        issued = {name: getattr(holding, name) for name in ("amount", "header_type", "header_name", "tax_no")}
+        # Another charge that has the carrier's code of this one by now: it was not issued.
+        issued |= {"charge": holding.identity.charge, "product": holding.identity.product}
         changed = FIELD.join(
-            PART.join((column, _as_text(getattr(holding, column)), _as_text(getattr(rows, column)[row])))
-            for column in ("amount", "header_type", "header_name", "tax_no")
-            if getattr(rows, column)[row] != getattr(holding, column)
+            PART.join((column, _as_text(value), _as_text(getattr(rows, column)[row])))
+            for column, value in issued.items()
+            if getattr(rows, column)[row] != value
         )
         if changed:
             found.setdefault("differs_from_issued", []).append((row, {**facts, "differences": changed}))

@@ -32,5 +32,13 @@ def test_what_holds_no_key_stays_as_it_came() -> None:
     assert Concealed(KEY).outcome(outcome) == outcome
 
 
+def test_a_key_that_was_cut_off_or_squeezed_is_concealed() -> None:
+    concealed = Concealed("key-4711-4712", "two  blanks")
+    for length in range(6, 13):
+        assert concealed.text("APIKEY " + "key-4711-4712"[:length]) == "APIKEY ***"
+    assert concealed.text("APIKEY key-4") == "APIKEY key-4"  # too little of it to tell
+    assert concealed.text("two blanks") == "***"
+
+
 def test_a_key_too_short_to_be_one_conceals_nothing() -> None:
     assert Concealed("", "7", "abc").text("an answer about 7 abc") == "an answer about 7 abc"

@@ -6,6 +6,7 @@ here takes the same time in a ledger of ten years as in a new one; `soundness` l
 
 import contextlib
 import ctypes
+import glob
 import os
 import re
 import uuid
@@ -139,7 +140,13 @@ def _check_owner(path: Path, connection: apsw.Connection, owner: Owner) -> None:
 
 
 def _check_single_name(path: Path) -> None:
-    """A second name (hard link) would have a lock and a -wal of its own, and so two runs at once."""
+    """A second name (hard link) would have a lock and a -wal of its own, and so two runs at once.
+
+    The name that it was made under is one, if the run that made it was killed at that very moment.
+    """
+    for made in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
+        if made.samefile(path):
+            made.unlink()
     if path.stat().st_nlink > 1:
         raise InputProblem(
             f"{path}: the ledger has a second name (a hard link); delete the other name, then run again"

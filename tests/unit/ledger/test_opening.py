@@ -277,6 +277,24 @@ def test_what_the_lock_file_notes_may_be_cut_off(tmp_path: Path) -> None:
         lock.close()
 
 
+def test_the_name_that_a_ledger_was_made_under_is_no_second_name(tmp_path: Path) -> None:
+    """As where the first run is killed between the ledger's appearing and the other name's going."""
+    path = tmp_path / "a [1].ledger"
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    connection.close()
+    lock.close()
+    made, other = tmp_path / f".{path.name}.{'0' * 32}.new", tmp_path / f".{path.name}.{'1' * 32}.new"
+    made.hardlink_to(path)
+    other.write_text("of another moment")
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    connection.close()
+    lock.close()
+    assert (made.exists(), other.exists()) == (False, True)
+    (tmp_path / "b.ledger").hardlink_to(path)
+    with pytest.raises(InputProblem, match="second name"):
+        opening.open_for_run(path, OWNER, may_create=False)
+
+
 def test_folders_made_for_a_ledger_are_private_all_the_way_down(tmp_path: Path) -> None:
     before = os.umask(0)
     try:

@@ -39,6 +39,7 @@ _REMOTE = {
     ),
     *("fuse.vmhgfs-fuse", "fuse.curlftpfs", "fuse.google-drive-ocamlfuse", "fuse.onedriver"),
 }
+_ROOTS = ("9p", "virtiofs")
 _MOUNTS = Path("/proc/self/mountinfo")
 
 
@@ -67,7 +68,8 @@ def _kind(path: Path, lines: list[str]) -> str:
         point = Path(_unescaped(before.split(" ")[4]))
         if path.is_relative_to(point) and len(point.parts) >= nearest:
             nearest, kind = len(point.parts), after.split(" ")[0]
-    return kind
+    # Some containers have their own root by such a file system, from a disk of the same machine.
+    return "" if nearest == 1 and kind in _ROOTS else kind
 
 
 def _unescaped(field: str) -> str:

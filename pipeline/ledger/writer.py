@@ -112,6 +112,15 @@ class Writer:
                 self._commit(group)
 
     def _commit(self, group: Sequence[_Waiting]) -> None:
+        """Commit a group and tell everybody who waits, whatever happens: a request in flight waits for that."""
+        try:
+            results = self._results(group)
+        except Exception as error:  # noqa: BLE001 - a defect of ours; nobody may be told yes, nor wait for ever
+            self._failure = self._failure or f"{type(error).__name__}: {error}"
+            results = [LedgerProblem(f"the ledger can't be written ({self._failure})") for _ in group]
+        self._loop.call_soon_threadsafe(_acknowledge, [done for _, done in group], results)
+
+    def _results(self, group: Sequence[_Waiting]) -> list[Acknowledged | LedgerProblem]:
         """One transaction for the group; a change that the ledger refuses is refused alone."""
         results: list[Acknowledged | LedgerProblem] = []
         self._failure = self._failure or self._named.gone
@@ -126,12 +135,12 @@ class Writer:
                 if not self._connection.get_autocommit():
                     self._give_up()
         if self._failure:
-            results = [self._spilled(change) for change, _ in group]
+            return [self._spilled(change) for change, _ in group]
         for (change, _), result in zip(group, results, strict=True):
             # An answer that the ledger itself refuses is not lost either: the next start asks a person.
-            if isinstance(result, LedgerProblem) and not self._failure and not isinstance(change, Sending):
+            if isinstance(result, LedgerProblem) and not isinstance(change, Sending):
                 self._keep(change)
-        self._loop.call_soon_threadsafe(_acknowledge, [done for _, done in group], results)
+        return results
 
     def _give_up(self) -> None:
         try:

@@ -50,6 +50,20 @@ def test_local_disks_are_fine(path: str, mounts: Path) -> None:
     check_local(Path(path), mounts)
 
 
+@pytest.mark.parametrize(("root", "refused"), [("9p", False), ("nfs", True), ("overlay", False)])
+def test_a_container_s_own_root_may_be_handed_in(root: str, refused: bool, tmp_path: Path) -> None:
+    (tmp_path / "mountinfo").write_text(
+        f"22 1 0:1 / / rw - {root} none rw\n23 22 0:2 / /share rw - 9p none rw"
+    )
+    if refused:
+        with pytest.raises(InputProblem):
+            check_local(Path("/var/a.ledger"), tmp_path / "mountinfo")
+    else:
+        check_local(Path("/var/a.ledger"), tmp_path / "mountinfo")
+    with pytest.raises(InputProblem, match="9p"):
+        check_local(Path("/share/a.ledger"), tmp_path / "mountinfo")
+
+
 def test_without_the_kernels_list_nothing_is_refused(tmp_path: Path) -> None:
     check_local(Path("/mnt/share/a.ledger"), tmp_path / "nothing")
 

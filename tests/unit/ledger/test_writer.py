@@ -240,3 +240,21 @@ def test_an_answer_that_the_ledger_refuses_is_spilled(book: Any, fare: Any) -> N
         (first.attempt_id, None),
         (first.attempt_id, "1"),
     ]
+
+
+def test_a_defect_in_the_writer_leaves_nobody_waiting(
+    book: Any, fare: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (attempt,) = book.plan(fare(1))
+    book.state(attempt.attempt_id, "sending")
+    book.state(attempt.attempt_id, "unknown")
+
+    def broken(*_: object) -> None:
+        raise TypeError("a defect")
+
+    monkeypatch.setattr(Spill, "ended", broken)
+    results = write(
+        book, [Ended(attempt.attempt_id, Outcome("issued", number="1")), Again(attempt.attempt_id)]
+    )
+    assert all(isinstance(result, LedgerProblem) for result in results)
+    assert "TypeError: a defect" in str(results[0])

@@ -88,7 +88,7 @@ def as_problem(path: Path) -> Iterator[None]:
         yield
     except (apsw.Error, OSError) as error:
         raise LedgerProblem(
-            f"{path}: the ledger can't be read or written ({error}); free disk space or mend the disk, then run again"
+            f"{path}: the ledger can't be read or written ({error.__context__ or error}); free disk space or mend the disk, then run again"
         ) from None
 
 

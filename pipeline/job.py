@@ -94,6 +94,7 @@ class Watch:
     note: Callable[[str], None]
     progress: Callable[[Progress], None]
     confirm: Callable[[Plan], bool]
+    warn: Callable[[str], None]  # what --quiet must not leave out
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def send(  # noqa: PLR0913 - where the flow's parts meet
     with spill, asyncio.Runner(loop_factory=_loop_factory()) as runner:
         sent = runner.run(sending())
     for line in spill.failed:
-        watch.note(f"Could not be kept on disk; keep this line for reconciling: {line}")
+        watch.warn(f"Could not be kept on disk; keep this line for reconciling: {line}")
     return sent
 
 

@@ -53,7 +53,7 @@ class Terminal:
                 with contextlib.suppress(OSError, ValueError):
                     draw(progress)
 
-            yield Watch(self.say, show, lambda plan: self._confirmed(plan, yes=yes))
+            yield Watch(self.say, show, lambda plan: self._confirmed(plan, yes=yes), say)
 
     def _lines(self) -> Show:
         begun = last = time.monotonic()
@@ -139,6 +139,6 @@ class Terminal:
                 what = f"{request.request.voucher} {request.request.request_id}, attempt {request.attempt}"
                 say(f"{what}: {request.status} {request.number}".rstrip())
         for problem in finished.problems:
-            click.echo(f"voucher: {problem}")
+            say(f"voucher: {problem}")
         if finished.workbook:
             say(f"Result: {finished.workbook}")

@@ -7,7 +7,7 @@ class Named:
     """A file as it is found under its name at first, to be looked for again."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         found = path.stat()
         self._file = (found.st_dev, found.st_ino)
 
@@ -15,8 +15,8 @@ class Named:
     def gone(self) -> str:
         """Why the name leads to another file or to none by now, "" while it leads to this one."""
         try:
-            found = self._path.stat()
+            found = self.path.stat()
         except OSError as error:
-            return f"{self._path}: {error.strerror}"
+            return str(error.strerror)
         same = (found.st_dev, found.st_ino) == self._file
-        return "" if same else f"{self._path}: another file has taken its name"
+        return "" if same else "another file has taken its name"

@@ -80,6 +80,9 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
     try:
         connection = apsw.Connection(str(path), flags=flags)
         connection.set_busy_timeout(5000)
+        if flags & apsw.SQLITE_OPEN_READWRITE:
+            # Before the first read: if that fails, closing must not fold the -wal of an open run into the file.
+            keep_wal(connection, keep=True)
         for pragma in (
             "synchronous = FULL",
             "foreign_keys = ON",
@@ -177,7 +180,8 @@ def _check_own_wal(path: Path, run: RunId | None) -> None:
     )
     try:
         found = alone.execute(
-            "SELECT ledger_id FROM ledger, run WHERE run = ? AND started_at = ? AND ended_at IS NULL",
+            "SELECT ledger_id FROM ledger, run WHERE run = ? AND started_at = ?"
+            " AND NOT EXISTS (SELECT 1 FROM gap WHERE found_at >= started_at)",  # it is a copy made since
             (run.run, run.started_at),
         ).get
     except apsw.Error:
@@ -210,7 +214,8 @@ def _create(path: Path, owner: Owner) -> None:
         connection.close()
         appear(fresh, path)
     finally:
-        fresh.unlink(missing_ok=True)
+        for end in ("", "-journal", "-wal", "-shm"):
+            fresh.with_name(fresh.name + end).unlink(missing_ok=True)
     sync(path.parent)
 
 
@@ -218,6 +223,8 @@ def keep_wal(connection: apsw.Connection, *, keep: bool) -> None:
     """Whether closing leaves the -wal file where it is, as it must while a run has not ended well."""
     flag = ctypes.c_int(int(keep))
     connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(flag))
+    # Nor may closing fold an end that the lock file does not know of yet into the ledger's own file.
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(keep))
 
 
 def _wal(path: Path) -> Path:
@@ -309,6 +316,6 @@ def open_for_run(
             raise
     except (OSError, apsw.Error) as error:
         raise LedgerProblem(
-            f"{path}: the ledger can't be opened ({error}); check the disk and permissions"
+            f"{path}: the ledger can't be opened ({error.__context__ or error}); check the disk and permissions"
         ) from None
     return connection, lock

@@ -40,17 +40,24 @@ class Spill:
         self._failed: list[str] = []
         try:
             self._file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            zeros = bytes(_SPACE_EACH)
-            for _ in range(in_flight):
-                _write_all(self._file, zeros)
-            os.fsync(self._file)
-            sync(path.parent)
+            try:
+                self._reserve(in_flight)
+            except OSError:
+                os.close(self._file)
+                raise
         except OSError as error:
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
             raise LedgerProblem(
                 f"{path}: no room to keep outcomes safe ({error.strerror}); free some disk space and run again"
             ) from None
+
+    def _reserve(self, in_flight: int) -> None:
+        zeros = bytes(_SPACE_EACH)
+        for _ in range(in_flight):
+            _write_all(self._file, zeros)
+        os.fsync(self._file)
+        sync(self._path.parent)
 
     @property
     def used(self) -> bool:
@@ -104,9 +111,9 @@ class Spill:
             self._at += len(data)
 
     def close(self) -> None:
-        """Remove the file, unless it holds something for the next start."""
+        """Remove the file, unless it holds something for the next start, or may: a sync that failed."""
         os.close(self._file)
-        if not self.used:
+        if not self.used and not self._failed:
             self._path.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:

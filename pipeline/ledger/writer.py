@@ -116,14 +116,18 @@ class Writer:
         try:
             results = self._results(group)
         except Exception as error:  # noqa: BLE001 - a defect of ours; nobody may be told yes, nor wait for ever
-            self._failure = self._failure or f"{type(error).__name__}: {error}"
-            results = [LedgerProblem(f"the ledger can't be written ({self._failure})") for _ in group]
+            self._failure = self._failure or self._unwritable(f"{type(error).__name__}: {error}")
+            results = [LedgerProblem(self._failure) for _ in group]
         self._loop.call_soon_threadsafe(_acknowledge, [done for _, done in group], results)
 
     def _results(self, group: Sequence[_Waiting]) -> list[Acknowledged | LedgerProblem]:
         """One transaction for the group; a change that the ledger refuses is refused alone."""
         results: list[Acknowledged | LedgerProblem] = []
-        self._failure = self._failure or self._named.gone
+        if not self._failure and (gone := self._named.gone):
+            self._failure = (
+                f"{self._named.path}: the ledger is not under its name any more ({gone}); put it back, with the files that"
+                " lie beside it, then run again"
+            )
         if not self._failure:
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -131,7 +135,7 @@ class Writer:
                 self._connection.execute("COMMIT")
             except Exception as error:  # noqa: BLE001 - whatever it was, nobody may be told yes
                 # A failed COMMIT may or may not have reached the disk; the next start reads which.
-                self._failure = f"{type(error).__name__}: {error}"
+                self._failure = self._unwritable(str(error))
                 if not self._connection.get_autocommit():
                     self._give_up()
         if self._failure:
@@ -172,7 +176,10 @@ class Writer:
 
     def _spilled(self, change: Change) -> LedgerProblem:
         self._keep(change)
-        return LedgerProblem(f"the ledger can't be written ({self._failure})")
+        return LedgerProblem(self._failure)
+
+    def _unwritable(self, why: str) -> str:
+        return f"{self._named.path}: the ledger can't be written ({why}); free disk space or mend the disk, then run again"
 
     def _keep(self, change: Change) -> None:
         """Put into the spill file what is known and could not be put into the ledger."""

@@ -1,6 +1,8 @@
 """The result workbook: written beside its place, read again, and only then given its name."""
 
+import io
 import tempfile
+import traceback
 import zipfile
 from pathlib import Path
 
@@ -34,6 +36,7 @@ def write_workbook(account: Account, path: Path) -> Path:
             _check(finished)
             return place_new(finished, path)
     except (OSError, XlsxWriterException) as problem:
+        _forget(problem)
         cause = problem.args[0] if isinstance(problem, XlsxWriterException) and problem.args else problem
         reason = getattr(cause, "strerror", None) or cause
         raise Stop(
@@ -42,14 +45,25 @@ def write_workbook(account: Account, path: Path) -> Path:
         ) from problem
 
 
+def _forget(problem: BaseException | None) -> None:
+    """Let go of what a failed writing holds, here and now: its archive would complain at the program's end."""
+    while problem is not None:
+        traceback.clear_frames(problem.__traceback__)
+        problem = problem.__context__
+
+
 def _write(account: Account, path: Path, folder: str) -> None:
     """Write every sheet in order, a row at a time."""
-    with xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": folder}) as book:
+    content = (
+        io.BytesIO()
+    )  # a file that can't be written would be closed, and complain, only when it is forgotten
+    with xlsxwriter.Workbook(content, {"constant_memory": True, "tmpdir": folder}) as book:
         book.use_zip64()  # only where a sheet is larger than 4 GB
         book.set_properties({"title": WORDS[account.lang].title, "author": "Voucher Pipeline"})
         within = Book(book, account.lang)
         for add in _SHEETS:
             add(within, account)
+    path.write_bytes(content.getbuffer())
 
 
 def _check(path: Path) -> None:

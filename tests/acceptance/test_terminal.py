@@ -36,7 +36,7 @@ def at_a_terminal(desk: Any, answer: bytes, *arguments: str | Path) -> tuple[int
                 break  # the other end is closed: the command has ended
         elif process.poll() is not None:
             break
-        elif answered and answer == CTRL_C:
+        elif answered and answer == CTRL_C and b"Interrupted" not in shown:
             process.send_signal(
                 signal.SIGINT
             )  # the first may have come just before the command began to wait

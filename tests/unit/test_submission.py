@@ -15,6 +15,7 @@ from aiohttp import web
 import pipeline.submission
 from pipeline.account import Result
 from pipeline.carrier.client import Client, connected
+from pipeline.carrier.concealing import Concealed
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import body
 from pipeline.carrier.replies import Answered, Lost, Outcome, Reply, interpret
@@ -67,6 +68,7 @@ class Bench:
         self.progress: list[Progress] = []
         self.peers: list[object] = []
         self.doubted: frozenset[Identity] = frozenset()
+        self.concealed: Concealed | None = None
         self.connection, self._lock = opening.open_for_run(
             self.path, opening.sandbox_owner("A"), may_create=True
         )
@@ -110,7 +112,14 @@ class Bench:
                 try:
                     async with connected(profile, f"http://127.0.0.1:{site.port}", "api-key") as client:
                         submission = Submission(
-                            client, writer, CIPHER, profile, self.halt, self.doubted, self.progress.append
+                            client,
+                            writer,
+                            CIPHER,
+                            profile,
+                            self.halt,
+                            self.doubted,
+                            self.progress.append,
+                            self.concealed,
                         )
                         return await submission.submit(attempts)
                 finally:
@@ -338,7 +347,7 @@ def test_a_ledger_that_loses_its_name_stops_the_run(bench: Bench, taken: bool) -
     results = bench.submit(itineraries(30), lose, concurrency=1)
     assert states(results).count("issued") == len(bench.asked) == 5
     assert states(results).count("not_sent") == 25
-    assert "can't be written" in bench.halt.reason
+    assert "is not under its name any more" in bench.halt.reason
 
 
 def test_stopping_does_not_wait_for_the_rate(bench: Bench) -> None:
@@ -350,6 +359,7 @@ def test_stopping_does_not_wait_for_the_rate(bench: Bench) -> None:
     results = bench.submit(itineraries(5), stop, rate_per_second=0.02, concurrency=2)
     assert states(results).count("not_sent") == 4
     assert time.monotonic() - begun < 25  # the next turn would come after 50 seconds
+    assert bench.on_disk("SELECT state, count(*) FROM attempt GROUP BY 1") == [("issued", 1), ("planned", 4)]
 
 
 def test_a_run_that_stops_while_sending_is_being_written_sends_nothing(bench: Bench) -> None:
@@ -586,6 +596,34 @@ def test_one_doubted_charge_puts_its_whole_request_in_doubt(
     monkeypatch.setattr(pipeline.submission, "interpret", look)
     bench.submit([Request("invoice", "domestic", HEADER, charges)], yes)
     assert doubted == [True]
+
+
+def test_what_is_kept_of_an_answer_names_no_key_and_is_read_as_it_came(bench: Bench) -> None:
+    """The carrier quotes our key where it says yes, and where it says something that nobody explained."""
+    bench.concealed = Concealed("key-4711")
+
+    def quoting(ticket_no: str) -> web.Response:
+        result = {"ticketNo": ticket_no, "itineraryNum": "N-key-4711", "success": True}
+        sealed = CIPHER.seal(json.dumps({"itineraryResult": result}).encode())
+        code = 200 if ticket_no.endswith("1") else 9999
+        message = "success" if code == 200 else "APIKEY key-4711 is not one"
+        data = sealed if code == 200 else ""
+        return web.json_response({"code": code, "message": message, "data": data, "traceId": "key-4711/1"})
+
+    yes_, what = bench.submit(itineraries(2), quoting, concurrency=1)
+    assert (yes_.outcome.state, yes_.outcome.number, yes_.outcome.trace_id) == (
+        "issued",
+        "N-key-4711",
+        "***/1",
+    )
+    assert (what.outcome.state, what.outcome.detail) == ("unknown", "code 9999: APIKEY *** is not one")
+    kept = bench.on_disk("SELECT state, trace_id, detail, answer FROM attempt ORDER BY attempt_id")
+    assert [row[:3] for row in kept] == [
+        ("issued", "***/1", ""),
+        ("unknown", "***/1", "code 9999: APIKEY *** is not one"),
+    ]
+    for row in kept:
+        assert json.loads(bytes(cast("bytes", row[3])))["traceId"] == "***/1"
 
 
 class Slow(Client):

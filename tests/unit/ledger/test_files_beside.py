@@ -1,0 +1,184 @@
+"""Copies and moves of a ledger, down to the files that they make, leave and refuse."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from pipeline import placing
+from pipeline.errors import InputProblem, LedgerProblem
+from pipeline.ledger import copying, moving
+from pipeline.ledger.copying import copied
+from pipeline.ledger.lock import Lock, RunId
+from pipeline.ledger.spill import spill_path
+
+
+def test_a_copy_is_made_without_shared_memory_and_is_a_ledger_like_its_source(
+    book: Any, tmp_path: Path
+) -> None:
+    found: list[Any] = []
+
+    def look(copy: apsw.Connection) -> None:
+        found.extend(copy.pragma(name) for name in ("locking_mode", "journal_mode"))
+        found.append(Path(copy.filename).stat().st_mode & 0o777)
+        found.append(Path(copy.filename).name)
+
+    copied(book.connection, tmp_path / "copy.ledger", look)
+    *modes, name = found
+    assert modes == ["exclusive", "delete", 0o600]
+    assert name.startswith(".copy.ledger.")
+    assert name.endswith(".new")
+    assert (tmp_path / "copy.ledger").read_bytes()[18:20] == b"\2\2"  # its journal mode is WAL
+
+
+def test_a_copy_is_on_disk_before_it_appears(
+    book: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[tuple[str, bool]] = []
+    real_sync, real_appear = placing.sync, placing.appear
+
+    def sync(path: Path) -> None:
+        order.append(("folder" if path == tmp_path else "file", (tmp_path / "copy.ledger").exists()))
+        real_sync(path)
+
+    def appear(finished: Path, path: Path) -> None:
+        order.append(("appear", path.exists()))
+        real_appear(finished, path)
+
+    monkeypatch.setattr(copying, "sync", sync)
+    monkeypatch.setattr(copying, "appear", appear)
+    copied(book.connection, tmp_path / "copy.ledger")
+    assert order == [("file", False), ("appear", False), ("folder", True)]
+
+
+def test_whatever_a_failed_copy_made_is_removed(
+    book: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {path.name for path in tmp_path.iterdir()}
+
+    def fail(fresh: Path) -> None:
+        for end in ("-wal", "-shm", "-journal"):
+            fresh.with_name(fresh.name + end).touch()
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(copying, "sync", fail)
+    with pytest.raises(OSError, match="Input/output"):
+        copied(book.connection, tmp_path / "copy.ledger")
+    assert {path.name for path in tmp_path.iterdir()} == before
+
+
+def test_a_damaged_copy_does_not_appear(book: Any, tmp_path: Path) -> None:
+    def damage(copy: apsw.Connection) -> None:
+        copy.execute("PRAGMA ignore_check_constraints = ON")
+        copy.execute("INSERT INTO request VALUES ('R1', 'postcard', '', 1, '', '', '', '', '', '')")
+        copy.execute("PRAGMA ignore_check_constraints = OFF")
+
+    with pytest.raises(apsw.CorruptError, match="the copy is damaged: CHECK constraint failed in request"):
+        copied(book.connection, tmp_path / "copy.ledger", damage)
+    assert [path.name for path in tmp_path.iterdir() if "copy" in path.name] == []
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_on_a_disk_without_hard_links_nothing_is_copied_over_another_file_either(
+    book: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: bool
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    copy = tmp_path / "copy.ledger"
+    if taken:
+        copy.write_text("mine")
+        with pytest.raises(FileExistsError):
+            copied(book.connection, copy)
+        assert copy.read_text() == "mine"
+    else:
+        copied(book.connection, copy)
+        assert copy.stat().st_mode & 0o777 == 0o600
+        assert copy.read_bytes()[:15] == b"SQLite format 3"
+    assert [path.name for path in tmp_path.iterdir() if "copy" in path.name] == ["copy.ledger"]
+
+
+def test_a_ledger_at_rest_has_no_open_run_and_no_spill_file(book: Any) -> None:
+    told = r"test\.ledger: its last run did not end; before the ledger moves, let a run with the old address"
+    with pytest.raises(InputProblem, match=told):
+        moving.check_at_rest(book.path, book.connection)
+    book.connection.execute("UPDATE run SET ended_at = 'now'")
+    moving.check_at_rest(book.path, book.connection)
+    spill_path(book.path).write_text("")
+    with pytest.raises(InputProblem, match=told):
+        moving.check_at_rest(book.path, book.connection)
+
+
+def test_a_closed_ledger_is_renamed_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr(moving, "sync", synced.append)
+    (tmp_path / "a.ledger").write_text("all that was issued")
+    moving.rename(tmp_path / "a.ledger", tmp_path / "b.ledger")
+    assert (tmp_path / "b.ledger").read_text() == "all that was issued"
+    assert not (tmp_path / "a.ledger").exists()
+    assert synced == [tmp_path]
+    Lock(tmp_path / "b.ledger").close()  # and its lock is let go
+
+
+def test_nothing_is_renamed_over_another_ledger(tmp_path: Path) -> None:
+    for name in ("a.ledger", "b.ledger"):
+        (tmp_path / name).write_text(name)
+    with pytest.raises(InputProblem, match=r"b\.ledger: exists already; move it away, or name"):
+        moving.rename(tmp_path / "a.ledger", tmp_path / "b.ledger")
+    assert [(tmp_path / name).read_text() for name in ("a.ledger", "b.ledger")] == ["a.ledger", "b.ledger"]
+    Lock(tmp_path / "b.ledger").close()
+
+
+def test_nothing_is_renamed_to_what_a_run_is_about_to_make(tmp_path: Path) -> None:
+    (tmp_path / "a.ledger").write_text("a")
+    lock = Lock(tmp_path / "b.ledger")
+    with pytest.raises(LedgerProblem, match=r"b\.ledger: another run is using this ledger"):
+        moving.rename(tmp_path / "a.ledger", tmp_path / "b.ledger")
+    lock.close()
+    assert (tmp_path / "a.ledger").exists()
+
+
+def test_the_lock_is_private_and_not_handed_to_child_processes(tmp_path: Path) -> None:
+    lock = Lock(tmp_path / "a.ledger")
+    assert (tmp_path / "a.ledger.lock").stat().st_mode & 0o777 == 0o600
+    assert not os.get_inheritable(lock._file)
+    lock.close()
+
+
+def test_the_run_that_a_lock_notes_is_on_disk_when_it_is_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[bytes] = []
+    real = os.fsync
+
+    def fsync(handle: int) -> None:
+        synced.append(os.pread(handle, 1000, 0))
+        real(handle)
+
+    lock = Lock(tmp_path / "a.ledger")
+    monkeypatch.setattr(os, "fsync", fsync)
+    lock.run = RunId("id", 1234567, "2026-11-20T00:00:00.000+00:00")
+    lock.run = RunId("id", 2, "2026-11-20")
+    lock.run = None
+    lock.close()
+    assert synced == [
+        b'{"ledger_id": "id", "run": 1234567, "started_at": "2026-11-20T00:00:00.000+00:00"}',
+        b'{"ledger_id": "id", "run": 2, "started_at": "2026-11-20"}',
+        b"",
+    ]
+
+
+def test_a_lock_that_can_not_be_taken_at_all_is_no_other_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: int) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", broken)
+    handles = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(OSError, match="No locks available"):
+        Lock(tmp_path / "a.ledger")
+    assert len(list(Path("/proc/self/fd").iterdir())) == handles

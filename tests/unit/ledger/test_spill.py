@@ -1,0 +1,180 @@
+"""The spill file by itself: what was put in is what comes out, and what could not be put in is told."""
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.carrier.replies import Answered, Outcome
+from pipeline.errors import LedgerProblem
+from pipeline.ledger import spill
+from pipeline.ledger.spill import Spill, set_aside, spill_path, spilled
+
+FULL = Outcome("unknown", "answer_unexplained", "N1", "trace", "已开票 \udcff €", stop=True, retry_after=3.0)
+
+
+def test_the_file_lies_beside_its_ledger() -> None:
+    assert spill_path(Path("/var/a.ledger")) == Path("/var/a.ledger.spill")
+
+
+def test_what_was_spilled_is_read_back_whole_and_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "a.spill"
+    with Spill(path, "id", 1) as kept:
+        assert not kept.used
+        kept.never_sent(1)
+        kept.answer(2, Answered(503, b"\x00\xff{}\n", "7"))
+        kept.ended(3, FULL)
+        assert kept.used
+        assert kept.failed == []
+    assert list(spilled(path, "id")) == [
+        {"ledger_id": "id", "attempt_id": 1, "never_sent": True},
+        {"ledger_id": "id", "attempt_id": 2, "http_status": 503, "body": "AP97fQo=", "retry_after": "7"},
+        {
+            "ledger_id": "id",
+            "attempt_id": 3,
+            "state": "unknown",
+            "reason": "answer_unexplained",
+            "number": "N1",
+            "trace_id": "trace",
+            "detail": "已开票 \udcff €",
+        },
+    ]
+
+
+def test_nothing_was_spilled_where_there_is_no_file(tmp_path: Path) -> None:
+    assert list(spilled(tmp_path / "a.spill", "id")) == []
+
+
+def test_a_line_that_makes_no_sense_does_not_hide_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "a.spill"
+    lines = [b'{"ledger_id": "id", "attempt_id": 1}', b"\xff{", b'{"ledger_id": "id", "attempt_id": 2}']
+    path.write_bytes(b"\n".join(lines) + b"\n" + bytes(10))
+    assert [entry["attempt_id"] for entry in spilled(path, "id")] == [1, 2]
+
+
+def test_the_space_of_each_request_in_flight_is_written_and_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    real = os.fsync
+
+    def fsync(handle: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{handle}").readlink()))
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    path = tmp_path / "a.spill"
+    with Spill(path, "id", 3) as kept:
+        assert synced == [str(path), str(tmp_path)]
+        assert path.read_bytes() == bytes(3 * 96 * 1024)
+        kept.never_sent(1)
+        assert synced[2:] == [str(path)]
+
+
+def test_a_spill_file_of_before_is_written_over(tmp_path: Path) -> None:
+    """Recovery has taken it in; what is left of it must not be taken in again."""
+    path = tmp_path / "a.spill"
+    path.write_bytes(b'{"ledger_id": "id", "attempt_id": 9}\n' * 10_000)
+    with Spill(path, "id", 1) as kept:
+        assert path.stat().st_size == 96 * 1024
+        kept.never_sent(1)
+    assert [entry["attempt_id"] for entry in spilled(path, "id")] == [1]
+
+
+def test_it_is_private_and_not_handed_to_child_processes(tmp_path: Path) -> None:
+    with Spill(tmp_path / "a.spill", "id", 1) as kept:
+        assert (tmp_path / "a.spill").stat().st_mode & 0o777 == 0o600
+        assert not os.get_inheritable(kept._file)
+
+
+def test_what_can_not_be_spilled_is_told_and_the_rest_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.spill"
+    with Spill(path, "id", 1) as kept:
+        kept.never_sent(1)
+
+        def broken(_: int) -> None:
+            raise OSError(errno.EIO, "Input/output error")
+
+        monkeypatch.setattr(os, "fsync", broken)
+        kept.ended(2, Outcome("issued", number="N2", detail="x" * 500))
+        monkeypatch.undo()
+        kept.never_sent(3)
+        (line,) = kept.failed
+    assert '"attempt_id": 2' in line
+    assert '"number": "N2"' in line
+    # The next line is written over the one that failed; what is left of that makes no sense.
+    assert [entry["attempt_id"] for entry in spilled(path, "id")] == [1, 3]
+
+
+def test_what_is_written_piece_by_piece_is_written_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: real(handle, bytes(data)[:1000]))
+    path = tmp_path / "a.spill"
+    with Spill(path, "id", 1) as kept:
+        assert path.stat().st_size == 96 * 1024
+        kept.answer(1, Answered(200, b"a" * 5000))
+    ((entry),) = spilled(path, "id")
+    assert entry["body"].startswith("YWFh")
+    assert len(entry["body"]) == 6668
+
+
+def test_no_room_in_its_folder_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: Path) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(spill, "sync", broken)
+    with pytest.raises(
+        LedgerProblem, match=r"a\.spill: no room to keep outcomes safe \(Input/output error\)"
+    ):
+        Spill(tmp_path / "a.spill", "id", 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_folder_for_it_is_told(tmp_path: Path) -> None:
+    with pytest.raises(LedgerProblem, match=r"no room to keep outcomes safe \(No such file or directory\)"):
+        Spill(tmp_path / "none" / "a.spill", "id", 1)
+
+
+def test_no_room_is_told_though_what_was_written_can_not_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(spill, "sync", broken)
+    monkeypatch.setattr(Path, "unlink", broken)
+    with pytest.raises(LedgerProblem, match="no room to keep outcomes safe"):
+        Spill(tmp_path / "a.spill", "id", 1)
+
+
+def test_an_unused_file_that_somebody_removed_is_no_problem(tmp_path: Path) -> None:
+    with Spill(tmp_path / "a.spill", "id", 1):
+        (tmp_path / "a.spill").unlink()
+
+
+def test_what_is_set_aside_is_kept_under_the_first_free_name(tmp_path: Path) -> None:
+    names = ["a.ledger.spill.kept", "a.ledger.spill.kept.2", "a.ledger.spill.kept.3"]
+    for number, name in enumerate(names):
+        (tmp_path / "a.ledger.spill").write_text(f"outcomes {number}")
+        assert set_aside(tmp_path / "a.ledger") == tmp_path / name
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        name: f"outcomes {number}" for number, name in enumerate(names)
+    }
+
+
+def test_it_is_set_aside_on_a_disk_without_hard_links_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    (tmp_path / "a.ledger.spill").write_text("outcomes")
+    assert set_aside(tmp_path / "a.ledger") == tmp_path / "a.ledger.spill.kept"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.ledger.spill.kept"]

@@ -6,7 +6,8 @@
  * link, rename, unlink) and calls that send, receive or connect on an internet socket.
  *
  *   FAILPOINT_FOLDER   files below this folder are counted
- *   FAILPOINT_ONLY     "changes": writes, syncs and truncates of files alone; "" (default): everything above
+ *   FAILPOINT_ONLY     "changes": writes, syncs and truncates of files alone; "traffic": calls on sockets
+ *                      alone; "" (default): everything above
  *   FAILPOINT_AT       N, counted from 1; 0: count only
  *   FAILPOINT_WHAT     "kill": SIGKILL before the Nth call; "torn": half of what it writes or sends, then
  *                      SIGKILL; or the number of an errno that the Nth call fails with
@@ -38,7 +39,7 @@ enum verdict { GO_ON, HALF, FAIL };
 static char folder[PATH_MAX];
 static size_t folder_length;
 static long at;
-static int kills, torn, with_errno, forever, changes_only, log_file = -1;
+static int kills, torn, with_errno, forever, changes_only, traffic_only, log_file = -1;
 static atomic_long counted;
 
 static const char *setting(const char *name) {
@@ -56,6 +57,7 @@ void failpoint_arm(void) {
     with_errno = atoi(setting("FAILPOINT_WHAT"));
     forever = !strcmp(setting("FAILPOINT_FOREVER"), "1");
     changes_only = !strcmp(setting("FAILPOINT_ONLY"), "changes");
+    traffic_only = !strcmp(setting("FAILPOINT_ONLY"), "traffic");
     log_file = -1;
     if (*setting("FAILPOINT_LOG"))
         log_file = (int)syscall(SYS_openat, AT_FDCWD, setting("FAILPOINT_LOG"),
@@ -92,7 +94,7 @@ static const char *counted_file(int fd, int change, char *name) {
     const char *answer = NULL;
     if (!folder_length || fd < 0 || fd == log_file || fstat(fd, &found)) {
         answer = NULL;
-    } else if (S_ISREG(found.st_mode) && change) {
+    } else if (S_ISREG(found.st_mode) && change && !traffic_only) {
         char link[64];
         snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
         ssize_t length = readlink(link, name, PATH_MAX - 1);
@@ -151,7 +153,7 @@ BYTES(ftruncate64, int, 1, (int fd, off_t size), real(fd, size), 0)
     typedef int(*name##_type) parameters;                                                             \
     int name parameters {                                                                             \
         REAL(name, name##_type);                                                                      \
-        if (!changes_only && ours(path)) switch (reached(#name, path)) {                              \
+        if (!changes_only && !traffic_only && ours(path)) switch (reached(#name, path)) {                              \
             case FAIL: return -1;                                                                     \
             case HALF: raise(SIGKILL); break;                                                         \
             case GO_ON: break;                                                                        \

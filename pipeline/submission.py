@@ -165,6 +165,8 @@ class Submission:
                 break
             if not isinstance(again, tuple):
                 raise TypeError("a new attempt is acknowledged with its ID")
+            if self._halt.reason:  # it stays planned, and is forgotten
+                break
             attempt_id, number = again
         return Result(request, number, outcome)
 

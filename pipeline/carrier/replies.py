@@ -124,7 +124,7 @@ def _answered(answer: Answered, request: Request, cipher: Cipher, answers: Answe
 
 
 def _claims_success(answer: Answered, request: Request, cipher: Cipher) -> bool:
-    """Whether an answer's body says yes, in its envelope or its result, whatever its status says."""
+    """Whether an answer's body says yes, or brings a number, whatever its status says."""
     try:
         envelope = parsed(answer.body)
     except ValueError:
@@ -132,7 +132,9 @@ def _claims_success(answer: Answered, request: Request, cipher: Cipher) -> bool:
     if not isinstance(envelope, dict):
         return False
     result, _ = _result(envelope.get("data"), cipher)
-    return envelope.get("code") == 200 or (result is not None and _success(result, request.voucher) is True)
+    if envelope.get("code") == 200:
+        return True
+    return result is not None and (_success(result, request.voucher) is True or _has_number(result))
 
 
 def _envelope(  # noqa: PLR0911 - one return for each thing that an envelope can mean

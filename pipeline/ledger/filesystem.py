@@ -5,6 +5,7 @@ systems promise none of them (sqlite.org/wal.html, "All processes using a databa
 host computer"; sqlite.org/lockingv3.html on NFS).
 """
 
+import os
 import re
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def check_local(path: Path, mounts: Path = _MOUNTS) -> None:
     `mounts` is the kernel's list (proc(5), /proc/PID/mountinfo); where there is none, nothing is refused.
     """
     try:
-        lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        lines = os.fsdecode(mounts.read_bytes()).strip("\n").split("\n")
     except OSError:
         return
     kind = _kind(path.resolve(), lines)

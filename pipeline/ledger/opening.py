@@ -6,7 +6,6 @@ here takes the same time in a ledger of ten years as in a new one; `soundness` l
 
 import contextlib
 import ctypes
-import glob
 import os
 import re
 import uuid
@@ -14,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import apsw
 import platformdirs
@@ -25,8 +24,8 @@ from pipeline.ledger.clock import utc_now
 from pipeline.ledger.copying import copied
 from pipeline.ledger.filesystem import check_local
 from pipeline.ledger.gaps import begun_and_not_ended
-from pipeline.ledger.lock import Lock, RunId, noted_run
-from pipeline.ledger.spill import spill_path
+from pipeline.ledger.lock import Lock, noted_run
+from pipeline.ledger.wholeness import check_nothing_left, check_own_wal, check_single_name, check_whole
 from pipeline.placing import PRIVATE, appear, private_folder, sync
 
 _APPLICATION_ID = 0x766F7563  # "vouc", so that a ledger is told from any other SQLite file
@@ -81,7 +80,8 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
         connection = apsw.Connection(str(path), flags=flags)
         connection.set_busy_timeout(5000)
         if flags & apsw.SQLITE_OPEN_READWRITE:
-            # Before the first read: if that fails, closing must not fold the -wal of an open run into the file.
+            # Before the first read, and until recovery has put an open run in order: its -wal stays, and is not
+            # folded into the file by closing.
             keep_wal(connection, keep=True)
         for pragma in (
             "synchronous = FULL",
@@ -142,67 +142,12 @@ def _check_owner(path: Path, connection: apsw.Connection, owner: Owner) -> None:
         )
 
 
-def _check_single_name(path: Path) -> None:
-    """A second name (hard link) would have a lock and a -wal of its own, and so two runs at once.
-
-    The name that it was made under is one, if the run that made it was killed at that very moment.
-    """
-    for made in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
-        if made.samefile(path):
-            made.unlink()
-    if path.stat().st_nlink > 1:
-        raise InputProblem(
-            f"{path}: the ledger has a second name (a hard link); delete the other name, then run again"
-        )
-
-
-def _check_nothing_left(path: Path) -> None:
-    """Refuse a new ledger beside what belongs to one that is missing: SQLite would take the -wal for its own."""
-    for left in (_wal(path), spill_path(path)):
-        if left.exists():
-            raise InputProblem(
-                f"{path}: there is no ledger, but {left.name}, which belongs to one, is there: put the ledger back"
-                " beside it. If it is lost for good, keep that file elsewhere for comparing with the carrier's statement"
-            )
-
-
-def _check_own_wal(path: Path, run: RunId | None) -> None:
-    """Refuse a -wal that belongs to another ledger, or to a later state of this one: SQLite would mix them.
-
-    `run` is the one that wrote the -wal and did not end, as the lock file has it. It was begun in the
-    ledger's own file, which is looked at here without the -wal, before anything else was written.
-    """
-    wal = _wal(path)
-    if run is None or not wal.exists() or wal.stat().st_size == 0:
-        return
-    alone = apsw.Connection(
-        f"file:{quote(str(path))}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    )
-    try:
-        found = alone.execute(
-            "SELECT ledger_id FROM ledger, run WHERE run = ? AND started_at = ?"
-            " AND NOT EXISTS (SELECT 1 FROM gap WHERE found_at >= started_at)",  # it is a copy made since
-            (run.run, run.started_at),
-        ).get
-    except apsw.Error:
-        return  # a checkpoint was cut off; with its -wal the file will be whole
-    finally:
-        alone.close()
-    if found != run.ledger_id:
-        raise InputProblem(
-            f"{path}: {wal.name} beside it was written by a run (begun {run.started_at}) that this ledger does not know:"
-            " the ledger is another, or older. Put the right one back; to go on with this one, first keep"
-            f" {wal.name} elsewhere for comparing with the carrier's statement"
-        )
-
-
 def _create(path: Path, owner: Owner) -> None:
     """A new, empty ledger, complete under its name or not at all."""
     fresh = path.with_name(f".{path.name}.{uuid.uuid4().hex}.new")
     os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
     try:
         connection = apsw.Connection(str(fresh))
-        connection.pragma("journal_mode", "delete")
         with connection:
             versions.bring_up_to_date(connection)
             connection.execute(
@@ -212,6 +157,7 @@ def _create(path: Path, owner: Owner) -> None:
             connection.pragma("application_id", _APPLICATION_ID)
         connection.pragma("journal_mode", "wal")
         connection.close()
+        sync(fresh)
         appear(fresh, path)
     finally:
         for end in ("", "-journal", "-wal", "-shm"):
@@ -227,28 +173,6 @@ def keep_wal(connection: apsw.Connection, *, keep: bool) -> None:
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(keep))
 
 
-def _wal(path: Path) -> Path:
-    return path.with_name(path.name + "-wal")
-
-
-def _check_whole(path: Path, connection: apsw.Connection, *, had_wal: bool) -> None:
-    """Refuse a ledger whose last run did not end and whose -wal, which holds that run, is not there.
-
-    A run is marked as begun in the file itself before anything is sent, and its -wal stays until it has
-    ended well; so a ledger that was renamed, copied or restored without it is told from a whole one.
-    """
-    if begun_and_not_ended(connection) is not None and not had_wal:
-        connection.close()
-        # Looking alone makes an empty one, which must not pass for the one that is missing.
-        if _wal(path).exists() and _wal(path).stat().st_size == 0:
-            _wal(path).unlink()
-        raise InputProblem(
-            f"{path}: the last run on this ledger did not end, and {path.name}-wal, which holds what that run issued,"
-            " is not beside it: without it everything would be issued again. Put it back under that name; if it is lost"
-            " for good: voucher ledger mark-gap"
-        )
-
-
 def open_for_reading(path: Path, owner: Owner | None) -> apsw.Connection | None:
     """The ledger for looking only, None where there is none; `owner` None: whosever it is."""
     try:
@@ -257,17 +181,16 @@ def open_for_reading(path: Path, owner: Owner | None) -> apsw.Connection | None:
     except OSError as error:
         raise LedgerProblem(f"{path}: the ledger can't be read ({error.strerror}); check the path") from None
     check_local(path)
-    had_wal = _wal(path.resolve()).exists()
     run = noted_run(path.resolve())
     try:
-        _check_own_wal(path.resolve(), run)
+        check_own_wal(path.resolve(), run)
     except InputProblem:
         if noted_run(path.resolve()) == run:  # else the run ended while we looked
             raise
+    check_whole(path.resolve())
     connection = _connect(path.resolve(), apsw.SQLITE_OPEN_READONLY)
     if owner is not None:
         _check_owner(path, connection, owner)
-    _check_whole(path.resolve(), connection, had_wal=had_wal)
     return connection
 
 
@@ -297,17 +220,15 @@ def open_for_run(
         lock = Lock(path)
         try:
             if owner and not path.exists():
-                _check_nothing_left(path)
+                check_nothing_left(path)
                 _create(path, owner)
-            _check_single_name(path)
-            had_wal = _wal(path).exists()
-            _check_own_wal(path, lock.run)
+            check_single_name(path)
+            check_own_wal(path, lock.run)
+            if not may_lack_wal:
+                check_whole(path)
             connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
             if owner is not None:
                 _check_owner(path, connection, owner)
-            # Whatever happens before recovery has put an open run in order, its -wal stays.
-            keep_wal(connection, keep=True)
-            _check_whole(path, connection, had_wal=had_wal or may_lack_wal)
             _upgrade(path, connection, note)
             if begun_and_not_ended(connection) is None:
                 keep_wal(connection, keep=False)

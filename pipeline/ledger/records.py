@@ -23,7 +23,7 @@ FROM asked JOIN charge USING (ticket_no) JOIN attempt USING (attempt_id) JOIN re
 WHERE charge.live = 1
 """
 
-#: Of each charge: whether its last ended attempt was a no to an invoice of several, and whether any
+#: Of each charge: whether any attempt was a no to an invoice of several, and whether any
 #: attempt was ever unknown.
 _PAST = """
 SELECT charge.ticket_no, charge.charge, charge.product,
@@ -316,12 +316,6 @@ def in_doubt(connection: apsw.Connection, wanted: Iterable[tuple[str, int]]) -> 
                 parts,
             )
         )
-    return found
-
-
-def count_unknown(connection: apsw.Connection) -> int:
-    """How many attempts in the whole ledger are in doubt."""
-    found: int = connection.execute("SELECT count(*) FROM attempt WHERE state = 'unknown'").get
     return found
 
 

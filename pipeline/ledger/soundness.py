@@ -89,7 +89,7 @@ def _wrong(connection: apsw.Connection) -> Iterator[str]:
     for table, row, other, _ in connection.execute("PRAGMA foreign_key_check"):
         yield f"{table} {row} refers to a {other} that is not there"
     for what, query in _MUST_NOT_BE.items():
-        found = [str(row[0]) for row in connection.execute(query)]
+        found = sorted(str(row[0]) for row in connection.execute(query))
         if found:
             more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
             yield f"{what}: {', '.join(found[:_SHOWN])}{more}"

@@ -362,19 +362,6 @@ def test_stopping_does_not_wait_for_the_rate(bench: Bench) -> None:
     assert bench.on_disk("SELECT state, count(*) FROM attempt GROUP BY 1") == [("issued", 1), ("planned", 4)]
 
 
-def test_a_run_that_stops_while_sending_is_being_written_sends_nothing(bench: Bench) -> None:
-    def stop() -> bool:
-        bench.halt.stop("interrupted")
-        return False
-
-    bench.connection.set_commit_hook(stop)
-    results = bench.submit(itineraries(3), yes, concurrency=1)
-    bench.connection.set_commit_hook(None)
-    assert bench.asked == []
-    assert states(results) == ["not_sent"] * 3
-    assert bench.on_disk("SELECT count(*) FROM attempt WHERE state = 'sending'") == [(0,)]
-
-
 def no(ticket_no: str) -> web.Response:
     result = {"itineraryResult": {"ticketNo": ticket_no, "itineraryNum": "", "success": False}}
     data = json.loads(body(json.dumps(result).encode(), CIPHER))

@@ -11,6 +11,7 @@ import pytest
 from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.ledger import opening, records, versions
 from pipeline.ledger.lock import Lock, RunId
+from pipeline.ledger.wholeness import check_own_wal
 
 OWNER = opening.Owner("https://carrier.example", "AGENCY")
 
@@ -133,7 +134,7 @@ def test_a_new_ledger_is_private_from_its_first_moment_and_appears_whole(
     lock.close()
     assert seen == [
         *((True, True, True), 0o600, "delete"),
-        *(("appears", "a.ledger", "AGENCY"), ("synced", True, True)),
+        *(("synced", False, False), ("appears", "a.ledger", "AGENCY"), ("synced", True, True)),
     ]
 
 
@@ -153,6 +154,31 @@ def test_a_ledger_that_could_not_be_made_leaves_no_file_and_no_lock(
     connection, lock = opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=True)
     connection.close()
     lock.close()
+
+
+def test_a_ledger_is_made_on_a_disk_without_hard_links_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr("os.link", refuse)
+    connection, lock = opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=True)
+    connection.close()
+    lock.close()
+    assert {found.name for found in tmp_path.iterdir()} == {"a.ledger", "a.ledger.lock"}
+    assert stat.S_IMODE((tmp_path / "a.ledger").stat().st_mode) == 0o600
+
+
+def test_a_ledger_of_another_version_is_named(path: Path) -> None:
+    other = apsw.Connection(str(path))
+    other.pragma("user_version", 99)
+    other.close()
+    with pytest.raises(InputProblem) as refused:
+        opening.open_for_reading(path, OWNER)
+    assert str(refused.value) == (
+        f"{path}: the ledger's version is 99, this program's {versions.VERSION}; update the program"
+    )
 
 
 def test_without_an_owner_none_is_made(tmp_path: Path) -> None:
@@ -299,14 +325,14 @@ def test_a_wal_of_a_run_that_the_file_does_not_know_is_refused(path: Path) -> No
     connection.close()
     # One that it knows is its own, though the lock file could not be told that the run has ended.
     path.with_name("a.ledger-wal").write_bytes(b"something")
-    opening._check_own_wal(path, RunId(ledger_id, run, began))
+    check_own_wal(path, RunId(ledger_id, run, began))
     for noted in (RunId(ledger_id, 7, began), RunId("x", run, began), RunId(ledger_id, run, began[:-1])):
         lock.run = noted
         path.with_name("a.ledger-wal").write_bytes(b"something")
         with pytest.raises(
             InputProblem, match=rf"a\.ledger-wal beside it was written by a run \(begun {began[:9]}"
         ):
-            opening._check_own_wal(path, lock.run)
+            check_own_wal(path, lock.run)
         path.with_name("a.ledger-wal").write_bytes(b"")
-        opening._check_own_wal(path, lock.run)  # an empty one holds nothing
+        check_own_wal(path, lock.run)  # an empty one holds nothing
     lock.close()

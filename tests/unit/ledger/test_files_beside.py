@@ -11,7 +11,7 @@ from pipeline import placing
 from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.ledger import copying, moving
 from pipeline.ledger.copying import copied
-from pipeline.ledger.lock import Lock, RunId
+from pipeline.ledger.lock import Lock, RunId, noted_run
 from pipeline.ledger.spill import spill_path
 
 
@@ -169,6 +169,15 @@ def test_the_run_that_a_lock_notes_is_on_disk_when_it_is_noted(
         b'{"ledger_id": "id", "run": 2, "started_at": "2026-11-20"}',
         b"",
     ]
+
+
+@pytest.mark.parametrize(
+    "text", ["5", "[]", "null", '{"ledger_id": "id"}', '{"other": 1}', "nonsense", "\ufffd"]
+)
+def test_a_lock_file_that_makes_no_sense_notes_no_run(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.ledger.lock").write_text(text)
+    assert noted_run(tmp_path / "a.ledger") is None
+    assert noted_run(tmp_path / "b.ledger") is None
 
 
 def test_a_lock_that_can_not_be_taken_at_all_is_no_other_run(

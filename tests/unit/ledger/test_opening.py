@@ -2,6 +2,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -304,3 +305,36 @@ def test_folders_made_for_a_ledger_are_private_all_the_way_down(tmp_path: Path) 
     connection.close()
     lock.close()
     assert [stat.S_IMODE((tmp_path / folder).stat().st_mode) for folder in ("a", "a/b")] == [0o700, 0o700]
+
+
+def test_a_reader_takes_nothing_away_from_a_run_that_begins_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.ledger"
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    connection.close()
+    lock.close()
+    begun = []
+    for moment in ("noted_run", "check_own_wal", "check_whole", "_connect"):
+        real = getattr(opening, moment)
+
+        def first_a_run_begins(*given: object, real: Callable[..., object] = real) -> object:
+            monkeypatch.undo()
+            connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+            opening.keep_wal(connection, keep=True)
+            run = records.begin_run(connection, "issue", "0", "2026-11-20", [])
+            lock.run = RunId(records.ledger_id(connection), run, records.started_at(connection, run))
+            begun.append((connection, lock, run))
+            return real(*given)
+
+        monkeypatch.setattr(opening, moment, first_a_run_begins)
+        looking = opening.open_for_reading(path, OWNER)
+        assert looking is not None
+        looking.close()
+        connection, lock, run = begun.pop()
+        records.end_run(connection, run, 0)
+        assert (tmp_path / "a.ledger-wal").stat().st_size > 0  # the one that the run writes to
+        lock.run = None
+        opening.keep_wal(connection, keep=False)
+        connection.close()
+        lock.close()

@@ -1,5 +1,6 @@
 """Where a ledger lies: by its carrier, or as `--ledger` says."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.ledger import opening
+from pipeline.ledger.filesystem import check_local
 
 
 @pytest.mark.parametrize(
@@ -91,3 +93,14 @@ def test_a_path_that_can_not_be_looked_at_is_named(monkeypatch: pytest.MonkeyPat
         match=r"^/root/a\.ledger: the ledger can't be read \(Permission denied\); check the path$",
     ):
         opening.open_for_reading(Path("/root/a.ledger"), None)
+
+
+def test_a_network_disk_is_known_by_whatever_name_it_is_mounted(tmp_path: Path) -> None:
+    """Names on a disk are bytes, which need not be text."""
+    mounts = tmp_path / "mountinfo"
+    mounts.write_bytes(
+        b"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 0:30 / /mnt/\xff\xe8\xb4\xa2 rw - nfs server:/x rw\n"
+    )
+    with pytest.raises(InputProblem, match="network"):
+        check_local(Path(os.fsdecode(b"/mnt/\xff\xe8\xb4\xa2/a.ledger")), mounts)
+    check_local(Path("/mnt/a.ledger"), mounts)

@@ -6,8 +6,7 @@ from typing import Any
 
 import apsw
 
-from pipeline.ledger import opening, records
-from pipeline.ledger.gaps import open_gap
+from pipeline.ledger import gaps, opening, records
 from pipeline.ledger.recovery import recover
 
 #: Tables that grow with the years.
@@ -40,9 +39,9 @@ def test_no_statement_at_the_start_of_a_run_reads_a_whole_table(tmp_path: Path) 
     connection, lock = opening.open_for_run(path, owner, may_create=False)
 
     def start() -> None:
-        opening._check_whole(path, connection, had_wal=True)
+        gaps.begun_and_not_ended(connection)
         recover(connection, path, lambda *_: None)  # type: ignore[arg-type, return-value]
-        open_gap(connection)
+        gaps.open_gap(connection)
         records.holdings(connection, ["9990000000001"])
         run = records.begin_run(connection, "issue", "0", "2026-11-20", [])
         records.drop_planned(connection)

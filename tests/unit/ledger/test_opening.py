@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import gaps, opening, records, versions
+from pipeline.ledger import gaps, opening, records, versions, wholeness
 from pipeline.ledger.copying import copied
 from pipeline.ledger.lock import RunId
 
@@ -315,8 +315,11 @@ def test_a_reader_takes_nothing_away_from_a_run_that_begins_meanwhile(
     connection.close()
     lock.close()
     begun = []
-    for moment in ("noted_run", "check_own_wal", "check_whole", "_connect"):
-        real = getattr(opening, moment)
+    for place, moment in (
+        *((opening, name) for name in ("noted_run", "check_own_wal", "check_whole", "_connect")),
+        (wholeness, "_alone"),
+    ):
+        real = getattr(place, moment)
 
         def first_a_run_begins(*given: object, real: Callable[..., object] = real) -> object:
             monkeypatch.undo()
@@ -327,7 +330,7 @@ def test_a_reader_takes_nothing_away_from_a_run_that_begins_meanwhile(
             begun.append((connection, lock, run))
             return real(*given)
 
-        monkeypatch.setattr(opening, moment, first_a_run_begins)
+        monkeypatch.setattr(place, moment, first_a_run_begins)
         looking = opening.open_for_reading(path, OWNER)
         assert looking is not None
         looking.close()

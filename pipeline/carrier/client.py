@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
 import aiohttp
+from aiohttp.connector import Connection
 
 from pipeline.carrier.replies import Answered, Lost, NotSent, Reply
 from pipeline.profile import Profile
@@ -93,6 +94,7 @@ def _plain_name(error: Exception) -> str:
         (aiohttp.ClientHttpProxyError, "the proxy refused"),
         (aiohttp.ConnectionTimeoutError, "the connection was not made in time"),
         (aiohttp.ClientConnectorError, "the connection was refused or could not be made"),
+        (_Stray, "an answer came that nobody had asked for"),
         (aiohttp.ServerDisconnectedError, "the carrier closed the connection without an answer"),
         (aiohttp.SocketTimeoutError, "no answer in time"),
         (aiohttp.ClientPayloadError, "the answer broke off"),
@@ -102,6 +104,23 @@ def _plain_name(error: Exception) -> str:
         (OSError, "the connection broke"),
     )
     return next((words for kind, words in names if isinstance(error, kind)), type(error).__name__)
+
+
+class _Stray(aiohttp.ClientConnectionError):
+    """Something came over an idle connection that nobody had asked for."""
+
+
+class _OnQuietLine(aiohttp.ClientRequest):
+    """A request that leaves only over a connection on which nothing has come meanwhile.
+
+    What came while it was idle (a second answer, a proxy's 408) would be taken for this request's own.
+    aiohttp asks `should_close` before it keeps a connection, but not before it takes one again.
+    """
+
+    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+        if conn.protocol is None or conn.protocol.should_close:
+            raise _Stray
+        return await super().send(conn)
 
 
 async def _begun(_session: aiohttp.ClientSession, context: SimpleNamespace, _params: object) -> None:
@@ -140,6 +159,7 @@ async def connected(
     def make_session() -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
             connector=_connector(profile),
+            request_class=_OnQuietLine,
             timeout=timeout,
             trace_configs=[trace],
             trust_env=False,

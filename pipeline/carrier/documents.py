@@ -101,6 +101,8 @@ def parsed(text: bytes | str) -> Any:
     (orjson would read a 20-digit number as a float.)
     """
     try:
+        # Not json's own guess: it would read UTF-16 as well.
+        text = text.decode("utf-8") if isinstance(text, bytes) else text
         return json.loads(text, object_pairs_hook=_once)
     except RecursionError:
         raise ValueError("nested too deeply") from None

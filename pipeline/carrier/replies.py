@@ -132,7 +132,7 @@ def _claims_success(answer: Answered, request: Request, cipher: Cipher) -> bool:
     if not isinstance(envelope, dict):
         return False
     result, _ = _result(envelope.get("data"), cipher)
-    if envelope.get("code") == 200:
+    if envelope.get("code") in (200, "200") or _says_success(envelope):
         return True
     return result is not None and (_success(result, request.voucher) is True or _has_number(result))
 
@@ -157,9 +157,11 @@ def _envelope(  # noqa: PLR0911 - one return for each thing that an envelope can
     result, problem = _result(envelope.get("data"), cipher)
     accepted = None if result is None else _success(result, request.voucher)
     if code != 200:
-        return _other_code(code, said, trace, accepted, result, answers)
+        return _other_code(code, said, trace, accepted, result, answers, succeeded=_says_success(envelope))
     if result is None:
         return Outcome("unknown", "answer_unreadable", trace_id=trace, detail=problem)
+    if accepted is False and _names_another(result, request):
+        return _about_another(_inner(result, request.voucher), trace)
     if accepted is False:
         return Outcome("rejected", "carrier_rejected", trace_id=trace, detail=_refusal(result, said))
     if accepted is None:
@@ -169,7 +171,7 @@ def _envelope(  # noqa: PLR0911 - one return for each thing that an envelope can
             trace_id=trace,
             detail="the result says neither yes nor no, or both",
         )
-    if message.casefold() != "success":
+    if not _says_success(envelope):
         return Outcome(
             "unknown", "answer_unexplained", trace_id=trace, detail=f"{said}, though the result says success"
         )
@@ -200,6 +202,10 @@ def _success(result: Mapping[str, Any], voucher: str) -> bool | None:
     return None if _has_number(result) and not success else success
 
 
+def _says_success(envelope: Mapping[str, Any]) -> bool:
+    return _clean(envelope.get("message", "")).casefold() == "success"
+
+
 def _has_number(result: Mapping[str, Any]) -> bool:
     """Whether a result brings a voucher's number, for an invoice or an itinerary."""
     inner = result.get("itineraryResult")
@@ -227,10 +233,17 @@ def _other_code(  # noqa: PLR0913 - the signals of one answer
     accepted: bool | None,
     result: Mapping[str, Any] | None,
     answers: Answers,
+    *,
+    succeeded: bool,
 ) -> Outcome:
     """An envelope code other than 200: as the profile explains it, unless the result contradicts."""
-    if accepted is True or (result is not None and _has_number(result)):
-        detail = f"{said}, though the result says success or brings a number"
+    nothing_processed = code in answers.key_refused_codes or code in answers.not_processed_codes
+    if (
+        accepted is True
+        or (succeeded and nothing_processed)  # it would be sent again
+        or (result is not None and _has_number(result))
+    ):
+        detail = f"{said}, though the answer says success or brings a number"
         return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=detail)
     if code in answers.key_refused_codes:
         return Outcome("not_sent", "key_refused", trace_id=trace, detail=said, stop=True)
@@ -252,11 +265,22 @@ def _accepted(result: Mapping[str, Any], request: Request, trace: str) -> Outcom
         number = _number(inner.get("itineraryNum"))
         answered = re.sub(r"[^0-9]", "", str(inner.get("ticketNo", "")))
         if answered != request.charges[0].identity.ticket_no:
-            detail = f"the answer is about another ticket ({_clean(inner.get('ticketNo', ''))})"
-            return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=detail)
+            return _about_another(inner, trace)
     if not number:
         return Outcome("unknown", "answer_unexplained", trace_id=trace, detail="success without a number")
     return Outcome("issued", number=number, trace_id=trace)
+
+
+def _names_another(result: Mapping[str, Any], request: Request) -> bool:
+    """Whether a no names a ticket that this request did not ask for; it need not name any."""
+    named = _inner(result, request.voucher).get("ticketNo")
+    asked = {charge.identity.ticket_no for charge in request.charges}
+    return named not in (None, "") and re.sub(r"[^0-9]", "", str(named)) not in asked
+
+
+def _about_another(inner: Mapping[str, Any], trace: str) -> Outcome:
+    detail = f"the answer is about another ticket ({_clean(inner.get('ticketNo', ''))})"
+    return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=detail)
 
 
 def _number(value: Any) -> str:

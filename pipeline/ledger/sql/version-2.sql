@@ -158,7 +158,8 @@ WHEN new.attempt_id <> old.attempt_id OR new.request_id <> old.request_id OR new
 BEGIN SELECT RAISE(ABORT, 'an attempt stays the one it is'); END;
 
 CREATE TRIGGER attempt_answer_stays BEFORE UPDATE ON attempt
-WHEN (new.answer, new.http_status, new.retry_after) IS NOT (old.answer, old.http_status, old.retry_after)
+WHEN (new.answer, new.http_status, new.retry_after, new.answered_at)
+    IS NOT (old.answer, old.http_status, old.retry_after, old.answered_at)
     AND (old.state <> 'sending' OR new.state <> 'sending' OR old.answer IS NOT NULL)
 BEGIN SELECT RAISE(ABORT, 'a raw answer is written once, while the attempt is being sent'); END;
 

@@ -72,6 +72,12 @@ def test_a_number_keeps_every_digit(field: str, value: Any) -> None:
 
 
 UNKNOWN = {
+    "busy, and success": envelope("", code=5001),
+    "key refused, and success": envelope("", code=401),
+    "not there, and success": envelope("", code=9999, status=404),
+    "too many, and success as text": envelope("", code="200", message="busy", status=429),
+    "too many, and a number": envelope({"invoiceId": NUMBER}, code=9999, message="busy", status=429),
+    "sealed in UTF-16": envelope(CIPHER.seal(json.dumps(invoice_result()).encode("utf-16"))),
     "not JSON": Answered(200, b"<html>"),
     "empty": Answered(200, b""),
     "not UTF-8": Answered(200, b"\xff\xfe"),
@@ -202,7 +208,7 @@ def test_a_doubt_does_not_touch_a_yes_or_nothing_sent() -> None:
         (Answered(429, b""), "carrier_busy", False, None),
         (Answered(429, b"", "7"), "carrier_busy", False, 7.0),
         (Answered(503, b"", "Wed, 21 Oct 2026 07:28:00 GMT"), "carrier_busy", False, None),
-        (envelope("", code=5001), "carrier_busy", False, None),
+        (envelope("", code=5001, message="come back later"), "carrier_busy", False, None),
     ],
 )
 def test_what_proves_that_nothing_was_issued(
@@ -241,7 +247,7 @@ BARE = {"success": True, "errInfo": "", "invoiceId": ""}
 REFUSED = invoice_result(success=False, invoiceId="", errInfo="too late")
 SPEECHLESS = {"success": False}
 GONE = "HTTP 404: the address is wrong; check base_url in the profile"
-CONTRADICTED = "though the result says success or brings a number"
+CONTRADICTED = "though the answer says success or brings a number"
 
 
 def unexplained(detail: str, trace: str = TRACE) -> Outcome:
@@ -286,7 +292,7 @@ MEANINGS: dict[str, tuple[Reply, Request, Outcome]] = {
         Outcome("not_sent", "carrier_unreachable", detail=GONE, stop=True),
     ),
     "wrong address, the result says no": (
-        envelope(REFUSED, code=9999, status=404),
+        envelope(REFUSED, code=9999, message="no such page", status=404),
         INVOICE,
         Outcome("not_sent", "carrier_unreachable", detail=GONE, stop=True),
     ),
@@ -477,3 +483,14 @@ def test_retry_after_in_seconds_alone(header: str, seconds: float | None) -> Non
 def test_words_are_cut_and_made_safe_character_by_character() -> None:
     outcome = interpret(NotSent("a\x7fb\ufffec\uffffd" + "x" * 400), INVOICE, CIPHER, ANSWERS)
     assert outcome.detail == "a b c d" + "x" * 293
+
+
+@pytest.mark.parametrize("named", ["999-1234567890", "9991234567890", "", None])
+def test_a_no_that_names_this_ticket_or_none_is_a_no(named: Any) -> None:
+    refused = itinerary_result(success=False, itineraryNum="", ticketNo=named)
+    assert said(envelope(refused), ITINERARY) == ("rejected", "carrier_rejected")
+
+
+def test_a_no_about_another_ticket_is_no_answer_to_this_request() -> None:
+    refused = itinerary_result(success=False, itineraryNum="", ticketNo="999-0000000000")
+    assert said(envelope(refused), ITINERARY) == ("unknown", "answer_unexplained")

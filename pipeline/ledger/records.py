@@ -228,10 +228,13 @@ def interrupted(connection: apsw.Connection) -> list[Interrupted]:
 
 
 def record_answer(connection: apsw.Connection, attempt_id: int, answer: Answered) -> None:
-    """The raw answer of an attempt that is `sending`, as it came; `connection.changes()` is 0 if it is not."""
+    """The raw answer of an attempt that is `sending`, as it came, the first time that it is recorded.
+
+    `connection.changes()` is 0 if the attempt is not `sending`, or has its answer already.
+    """
     connection.execute(
         "UPDATE attempt SET http_status = ?, answer = ?, retry_after = ?, answered_at = ?"
-        " WHERE attempt_id = ? AND state = 'sending'",
+        " WHERE attempt_id = ? AND state = 'sending' AND answer IS NULL",
         (answer.http_status, answer.body, answer.retry_after, utc_now(), attempt_id),
     )
 

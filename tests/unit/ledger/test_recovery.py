@@ -67,6 +67,16 @@ def test_a_spill_file_that_does_not_fit_stops_the_start_and_stays(book: Any, far
     assert spill_path(book.path).read_bytes() == kept
 
 
+def test_an_answer_that_had_reached_the_ledger_after_all_stays_as_it_is(book: Any, fare: Any) -> None:
+    (attempt,) = book.plan(fare(1))
+    book.state(attempt.attempt_id, "sending")
+    records.record_answer(book.connection, attempt.attempt_id, Answered(200, b"yes"))
+    spilling(book, answer=(attempt.attempt_id, Answered(200, b"yes")))
+    found = recover(book.connection, book.path, lambda *_: Outcome("issued", number="1"))
+    assert found == Recovered(spilled=1, answered=1)
+    assert book.states() == {attempt.attempt_id: "issued"}
+
+
 def test_an_answer_for_what_was_never_sent_does_not_fit(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
     spilling(book, answer=(attempt.attempt_id, Answered(200, b"{}")))

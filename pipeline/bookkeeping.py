@@ -74,7 +74,7 @@ class OpenLedger:
         """
         if self.named.gone:
             return
-        with contextlib.suppress(apsw.Error, OSError):
+        with contextlib.suppress(apsw.Error, OSError), opening.no_checkpoint(self.connection):
             records.drop_planned(self.connection)
             records.end_run(self.connection, run, exit_code)
             self.lock.run = None

@@ -21,6 +21,7 @@ def private_folder(path: Path) -> None:
     if not path.is_dir():
         private_folder(path.parent)
         path.mkdir(mode=0o700, exist_ok=True)
+        sync(path.parent)
 
 
 def appear(finished: Path, path: Path) -> None:

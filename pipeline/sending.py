@@ -71,7 +71,8 @@ def send(  # noqa: PLR0913 - where the flow's parts meet
             await writer.close()
         return Sent(tuple(results), halt.reason, writer.failed)
 
-    with spill, asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    secure = not job.sandbox and job.profile.carrier.base_url.startswith("https:")
+    with spill, asyncio.Runner(loop_factory=_loop_factory(secure=secure)) as runner:
         sent = runner.run(sending())
     for line in spill.failed:
         watch.warn(f"Could not be kept on disk; keep this line for reconciling: {line}")
@@ -102,8 +103,14 @@ def _stoppable(halt: Halt, note: Callable[[str], None]) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Give uvloop's event loop where it installs, else the standard one."""
+def _loop_factory(*, secure: bool = False) -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Give uvloop's event loop where it installs, else the standard one, and that for https too.
+
+    uvloop's TLS was seen to lose track of sockets when many connections fail at once ("File descriptor is
+    used by transport"), which the standard loop's never was: see tests/crash/README.md.
+    """
+    if secure:
+        return None
     try:
         import uvloop  # noqa: PLC0415 - not there on every platform
     except ImportError:

@@ -7,7 +7,7 @@ would send the body again, 301 to 303 would become a GET that looks like success
 """
 
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
@@ -24,7 +24,15 @@ LARGEST_ANSWER = 64 * 1024
 class Client:
     """One run's connection to the carrier; made by `connected`."""
 
-    def __init__(self, make_session: Callable[[], aiohttp.ClientSession], base_url: str, proxy: str) -> None:
+    def __init__(
+        self,
+        make_session: Callable[[], aiohttp.ClientSession],
+        base_url: str,
+        headers: Mapping[str, str],
+        proxy: str,
+    ) -> None:
+        # With each request and not with the session: a session's headers would be told to the proxy, in clear.
+        self._headers = headers
         self._make_session = make_session
         self._session = make_session()
         self._earlier: list[aiohttp.ClientSession] = []
@@ -55,6 +63,7 @@ class Client:
             async with self._session.post(
                 self._base_url + path,
                 data=body,
+                headers=self._headers,
                 proxy=self._proxy,
                 trace_request_ctx=sent,
                 allow_redirects=False,
@@ -69,7 +78,7 @@ class Client:
                 return Answered(
                     response.status, answer, _short_ascii(response.headers.get("Retry-After", ""))
                 )
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever it was, the request's fate is known by `begun` alone
             # Never str() or repr() of the error: a ClientResponseError's holds the request headers.
             name = _plain_name(error)
             if not sent.begun:
@@ -164,10 +173,10 @@ async def connected(
             trace_configs=[trace],
             trust_env=False,
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"Content-Type": "application/json", "agency": profile.carrier.agency, "APIKEY": api_key},
         )
 
-    client = Client(make_session, base_url, "" if direct else profile.carrier.proxy)
+    headers = {"Content-Type": "application/json", "agency": profile.carrier.agency, "APIKEY": api_key}
+    client = Client(make_session, base_url, headers, "" if direct else profile.carrier.proxy)
     try:
         yield client
     finally:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from pipeline.errors import LedgerProblem
 
+_LENGTH = 512  # bytes: a sector
+
 
 @dataclass(frozen=True)
 class RunId:
@@ -61,8 +63,8 @@ class Lock:
     def run(self, run: RunId | None) -> None:
         """Note the run, on disk when this returns."""
         text = json.dumps(asdict(run)).encode() if run else b""
-        os.pwrite(self._file, text, 0)
-        os.ftruncate(self._file, len(text))
+        # Always the same sector of the file: one that is new to it might hold what was there before.
+        os.pwrite(self._file, text.ljust(_LENGTH), 0)
         os.fsync(self._file)
 
     def close(self) -> None:

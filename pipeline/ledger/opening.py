@@ -9,7 +9,7 @@ import ctypes
 import os
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -163,6 +163,17 @@ def _create(path: Path, owner: Owner) -> None:
         for end in ("", "-journal", "-wal", "-shm"):
             fresh.with_name(fresh.name + end).unlink(missing_ok=True)
     sync(path.parent)
+
+
+@contextlib.contextmanager
+def no_checkpoint(connection: apsw.Connection) -> Iterator[None]:
+    """Nothing goes from the -wal into the file meanwhile, which SQLite else does at any commit."""
+    pages = connection.pragma("wal_autocheckpoint")
+    connection.wal_autocheckpoint(0)
+    try:
+        yield
+    finally:
+        connection.wal_autocheckpoint(pages)
 
 
 def keep_wal(connection: apsw.Connection, *, keep: bool) -> None:

@@ -12,6 +12,7 @@ from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import records
 from pipeline.ledger.lock import Lock
+from pipeline.ledger.opening import no_checkpoint
 from pipeline.ledger.spill import spill_path, spilled
 
 _KILLED = "that run was killed"
@@ -71,27 +72,29 @@ def recover(
     path = spill_path(ledger.resolve())
     taken = list(spilled(path, records.ledger_id(connection)))
     answered = unknown = 0
-    with connection:
-        for entry in taken:
-            if not _take_in(connection, entry):
-                raise LedgerProblem(
-                    f"{path}: holds the outcome of attempt {entry['attempt_id']}, which does not fit this ledger: the"
-                    " ledger is older, or another has its name. Put the right one back; if it is lost for good:"
-                    " voucher ledger mark-gap"
-                )
-        for left in records.interrupted(connection):
-            if left.answer is None:
-                unknown += 1
-                outcome = Outcome("unknown", "run_killed", detail=_KILLED)
-            else:
-                answered += 1
-                outcome = meaning(left, left.answer)
-            records.record_outcome(connection, left.attempt_id, outcome)
-        dropped = records.drop_planned(connection)
-        records.end_open_runs(connection)
-    path.unlink(missing_ok=True)
-    if lock is not None:
-        lock.run = None
+    # The file itself must say that the run is on for as long as the lock file names it.
+    with no_checkpoint(connection):
+        with connection:
+            for entry in taken:
+                if not _take_in(connection, entry):
+                    raise LedgerProblem(
+                        f"{path}: holds the outcome of attempt {entry['attempt_id']}, which does not fit this ledger: the"
+                        " ledger is older, or another has its name. Put the right one back; if it is lost for good:"
+                        " voucher ledger mark-gap"
+                    )
+            for left in records.interrupted(connection):
+                if left.answer is None:
+                    unknown += 1
+                    outcome = Outcome("unknown", "run_killed", detail=_KILLED)
+                else:
+                    answered += 1
+                    outcome = meaning(left, left.answer)
+                records.record_outcome(connection, left.attempt_id, outcome)
+            dropped = records.drop_planned(connection)
+            records.end_open_runs(connection)
+        path.unlink(missing_ok=True)
+        if lock is not None:
+            lock.run = None
     # Everything of earlier runs into the one file: what is copied or renamed without its -wal is then
     # short of a run that is on at most.
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

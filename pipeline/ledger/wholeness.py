@@ -42,8 +42,9 @@ def check_single_name(path: Path) -> None:
     The name that it was made under is one, if the run that made it was killed at that very moment.
     """
     for made in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
-        if made.samefile(path):
-            made.unlink()
+        with contextlib.suppress(FileNotFoundError):  # another command's, gone meanwhile
+            if made.samefile(path):
+                made.unlink()
     if path.stat().st_nlink > 1:
         raise InputProblem(
             f"{path}: the ledger has a second name (a hard link); delete the other name, then run again"

@@ -155,7 +155,7 @@ def test_the_run_that_a_lock_notes_is_on_disk_when_it_is_noted(
     real = os.fsync
 
     def fsync(handle: int) -> None:
-        synced.append(os.pread(handle, 1000, 0))
+        synced.append(os.pread(handle, 1000, 0).rstrip())
         real(handle)
 
     lock = Lock(tmp_path / "a.ledger")

@@ -266,7 +266,7 @@ def test_another_ledger_beside_a_killed_run_s_wal_is_refused_and_both_stay(
 
 def test_what_the_lock_file_notes_may_be_cut_off(tmp_path: Path) -> None:
     left_open(tmp_path / "a.ledger")
-    note = (tmp_path / "a.ledger.lock").read_bytes()
+    note = (tmp_path / "a.ledger.lock").read_bytes().rstrip()
     for cut in (0, 1, len(note) // 2, len(note) - 1):
         (tmp_path / "a.ledger.lock").write_bytes(note[:cut])
         lock = opening.Lock(tmp_path / "a.ledger")

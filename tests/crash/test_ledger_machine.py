@@ -1,0 +1,19 @@
+"""The ledger against a plain model, for a few seconds; the long form is in ledger_machine.py."""
+
+from tests.crash.ledger_machine import DONE, live
+
+
+def test_a_ledger_lives_as_the_promise_says() -> None:
+    live(
+        examples=40, number=20261120, shorten=False
+    )  # what was done is told in words; making it short takes minutes
+    for what in (
+        "kills",
+        "runs ended",
+        "settlements",
+        "moves by hand",
+        "illegal changes",
+        "claims refused",
+        "writes spilled",
+    ):
+        assert DONE[what] > 20, f"{what}: {DONE[what]}, too few to show anything"

@@ -31,6 +31,7 @@ Planted bugs that it was seen to catch, one at a time:
 
 import argparse
 import asyncio
+import atexit
 import contextlib
 import itertools
 import json
@@ -1497,6 +1498,7 @@ def _empty_ledger() -> Path:
     """A new ledger, made once a process as the program makes it, and copied for each example."""
     if not _EMPTY:
         folder = Path(tempfile.mkdtemp(prefix="ledger-", dir=_fast_folder()))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
         connection, lock = opening.open_for_run(folder / "empty.ledger", OWNER, may_create=True)
         connection.close()
         lock.close()

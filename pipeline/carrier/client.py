@@ -28,10 +28,11 @@ class Client:
         self,
         make_session: Callable[[], aiohttp.ClientSession],
         base_url: str,
-        headers: Mapping[str, str],
+        headers: Callable[[], Mapping[str, str]],
         proxy: str,
     ) -> None:
         # With each request and not with the session: a session's headers would be told to the proxy, in clear.
+        # A function, so that nothing that shows this object shows the key.
         self._headers = headers
         self._make_session = make_session
         self._session = make_session()
@@ -63,7 +64,7 @@ class Client:
             async with self._session.post(
                 self._base_url + path,
                 data=body,
-                headers=self._headers,
+                headers=self._headers(),
                 proxy=self._proxy,
                 trace_request_ctx=sent,
                 allow_redirects=False,
@@ -175,7 +176,9 @@ async def connected(
             cookie_jar=aiohttp.DummyCookieJar(),
         )
 
-    headers = {"Content-Type": "application/json", "agency": profile.carrier.agency, "APIKEY": api_key}
+    def headers() -> Mapping[str, str]:
+        return {"Content-Type": "application/json", "agency": profile.carrier.agency, "APIKEY": api_key}
+
     client = Client(make_session, base_url, headers, "" if direct else profile.carrier.proxy)
     try:
         yield client

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
-from pipeline.request import Identity
+from pipeline.request import Identity, Request, wire_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,29 @@ def place_of(file: str, sheet: str, row: int, run: int) -> str:
 
 
 @dataclass(frozen=True)
+class Doubts:
+    """Charges that ever had an unknown attempt: what they are, and (ticket, code) as the carrier was told."""
+
+    identities: frozenset[Identity] = frozenset()
+    wires: frozenset[tuple[str, str]] = frozenset()
+
+    def about(self, request: Request) -> bool:
+        """Whether the carrier's no to this request may mean that a charge of it is issued already."""
+        return any(
+            charge.identity in self.identities
+            or (charge.identity.ticket_no, wire_text(charge.wire)) in self.wires
+            for charge in request.charges
+        )
+
+
+@dataclass(frozen=True)
 class Holdings:
     """All that the ledger knows of some tickets.
 
     `held` by identity; `apart` are charges whose invoice of several was rejected, so that they go one
-    to a request from now on; `doubted` are charges that ever had an unknown attempt: the carrier's no
-    to one of them may mean "issued already".
+    to a request from now on; `doubts` are those that were ever unknown.
     """
 
     held: Mapping[Identity, Holding] = field(default_factory=dict)
     apart: frozenset[Identity] = frozenset()
-    doubted: frozenset[Identity] = frozenset()
+    doubts: Doubts = field(default_factory=Doubts)

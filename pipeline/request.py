@@ -15,6 +15,15 @@ class Identity:
     product: str
 
 
+def wire_text(code: tuple[str, str] | None) -> str:
+    """A charge's (feeType, productType) as one text; "" while the carrier has not named both.
+
+    >>> wire_text(("TICKET_FARE", "Flight"))
+    'TICKET_FARE/Flight'
+    """
+    return "/".join(code) if code else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Charge:
     """One charge on one ticket. `amount` in minor units; `row` is the Table's index."""

@@ -64,7 +64,7 @@ def send(  # noqa: PLR0913 - where the flow's parts meet
                 cipher = Cipher(keys.encryption_key)
                 concealed = Concealed(keys.api_key, keys.encryption_key)
                 submission = Submission(
-                    client, writer, cipher, job.profile, halt, holdings.doubted, watch.progress, concealed
+                    client, writer, cipher, job.profile, halt, holdings.doubts, watch.progress, concealed
                 )
                 results = await submission.submit(attempts)
         finally:

@@ -22,10 +22,10 @@ from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body
 from pipeline.carrier.replies import Answered, Lost, Outcome, Reply, interpret
 from pipeline.errors import LedgerProblem
+from pipeline.holdings import Doubts
 from pipeline.ledger.records import Attempt
 from pipeline.ledger.writer import Acknowledged, Again, Ended, GotAnswer, Sending, Writer
 from pipeline.profile import Profile
-from pipeline.request import Identity
 
 #: Attempts at one request within a run, all of them `not_sent` but the last.
 TRIES = 4
@@ -110,7 +110,7 @@ class Submission:
         cipher: Cipher,
         profile: Profile,
         halt: Halt,
-        doubted: frozenset[Identity],
+        doubts: Doubts,
         progress: Callable[[Progress], None],
         concealed: Concealed | None = None,
     ) -> None:
@@ -120,7 +120,7 @@ class Submission:
         self._cipher = cipher
         self._profile = profile
         self._halt = halt
-        self._doubted = doubted
+        self._doubts = doubts
         self._progress = progress
         rate = profile.submission.rate_per_second
         # One request a period, so that no burst goes over the rate at the start.
@@ -193,7 +193,7 @@ class Submission:
         reply = await self._halt.answer_to(self._client, PATHS[request.voucher], body)
         if isinstance(reply, Answered):
             await self._kept(GotAnswer(attempt_id, self._concealed.answer(reply)))
-        doubted = any(charge.identity in self._doubted for charge in request.charges)
+        doubted = self._doubts.about(request)
         outcome = interpret(reply, request, self._cipher, self._profile.answers, doubted=doubted)
         outcome = self._concealed.outcome(outcome)
         recorded = await self._kept(Ended(attempt_id, outcome))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pipeline.errors import InputProblem
 
-_REMOTE = {
-    *(
+_REMOTE = frozenset(
+    [
         "9p",
         "afs",
         "beegfs",
@@ -26,39 +26,65 @@ _REMOTE = {
         "gpfs",
         "lustre",
         "ncpfs",
-    ),
-    *("nfs", "nfs4", "ocfs2", "orangefs", "prl_fs", "smb2", "smb3", "smbfs", "vboxsf", "vmhgfs", "wekafs"),
-    # FUSE mounts that reach over a network:
-    *("fuse.sshfs", "fuse.s3fs", "fuse.rclone", "fuse.gcsfuse", "fuse.glusterfs", "fuse.ceph", "fuse.davfs"),
-    *(
-        "fuse.goofys",
-        "fuse.mountpoint-s3",
-        "fuse.blobfuse",
-        "fuse.blobfuse2",
-        "fuse.juicefs",
-        "fuse.smbnetfs",
-    ),
-    *("fuse.vmhgfs-fuse", "fuse.curlftpfs", "fuse.google-drive-ocamlfuse", "fuse.onedriver"),
-}
+        "nfs",
+        "nfs4",
+        "ocfs2",
+        "orangefs",
+        "prl_fs",
+        "smb2",
+        "smb3",
+        "smbfs",
+        "vboxsf",
+        "vmhgfs",
+        "wekafs",
+    ]
+)
+#: FUSE mounts that reach over a network.
+_REMOTE_FUSE = frozenset(
+    [
+        "blobfuse",
+        "blobfuse2",
+        "ceph",
+        "curlftpfs",
+        "davfs",
+        "gcsfuse",
+        "glusterfs",
+        "google-drive-ocamlfuse",
+        "goofys",
+        "juicefs",
+        "mountpoint-s3",
+        "onedriver",
+        "rclone",
+        "s3fs",
+        "smbnetfs",
+        "sshfs",
+        "vmhgfs-fuse",
+    ]
+)
 _ROOTS = ("9p", "virtiofs")
 _MOUNTS = Path("/proc/self/mountinfo")
 
 
-def check_local(path: Path, mounts: Path = _MOUNTS) -> None:
-    """Raise InputProblem if the ledger's path lies on a network file system.
-
-    `mounts` is the kernel's list (proc(5), /proc/PID/mountinfo); where there is none, nothing is refused.
-    """
-    try:
-        lines = os.fsdecode(mounts.read_bytes()).strip("\n").split("\n")
-    except OSError:
-        return
-    kind = _kind(path.resolve(), lines)
-    if kind in _REMOTE:
+def check_local(path: Path) -> None:
+    """Raise InputProblem if the ledger's path lies on a network file system."""
+    if kind := remote_kind(path):
         raise InputProblem(
             f"{path}: lies on a network file system ({kind}), where locks and syncs do not hold and vouchers could be"
             " issued twice; put the ledger on a local disk and name it with --ledger"
         )
+
+
+def remote_kind(path: Path, mounts: Path = _MOUNTS) -> str:
+    """The type of the network file system that a path lies on, "" for a disk of this machine.
+
+    `mounts` is the kernel's list (proc(5), /proc/PID/mountinfo); where there is none, nothing is known.
+    """
+    try:
+        lines = os.fsdecode(mounts.read_bytes()).strip("\n").split("\n")
+    except OSError:
+        return ""
+    kind = _kind(path.resolve(), lines)
+    return kind if kind in _REMOTE or kind.removeprefix("fuse.") in _REMOTE_FUSE else ""
 
 
 def _kind(path: Path, lines: list[str]) -> str:

@@ -20,14 +20,21 @@ def owner_of(connection: apsw.Connection) -> Owner:
 
 
 def check_move(path: Path, old: Owner, to: Owner) -> None:
-    """Raise InputProblem for a move that is none, or that would make a trial's ledger a real one."""
+    """Raise InputProblem for a move that something is against."""
+    if against := obstacle(old, to):
+        raise InputProblem(f"{path}: {against}")
+
+
+def obstacle(old: Owner, to: Owner) -> str:
+    """What is against a move that is none, or that would make a trial's ledger a real one; "" if nothing is."""
     if old == to:
-        raise InputProblem(f"{path}: belongs to {to} already; name the new address in the profile (base_url)")
+        return f"belongs to {to} already; name the new address in the profile (base_url)"
     if _is_trial(old) and not _is_trial(to):
-        raise InputProblem(
-            f"{path}: is the ledger of a trial ({old}): what it holds was never issued by a real carrier, and would"
+        return (
+            f"is the ledger of a trial ({old}): what it holds was never issued by a real carrier, and would"
             " never be; begin a ledger of its own for the carrier with --new-ledger"
         )
+    return ""
 
 
 def _is_trial(owner: Owner) -> bool:

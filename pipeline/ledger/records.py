@@ -8,9 +8,9 @@ from typing import Any
 import apsw
 
 from pipeline.carrier.replies import Answered, Outcome
-from pipeline.holdings import Holding, Holdings, place_of
+from pipeline.holdings import Doubts, Holding, Holdings, place_of
 from pipeline.ledger.clock import utc_now
-from pipeline.request import Charge, Header, Identity, Request
+from pipeline.request import Charge, Header, Identity, Request, wire_text
 
 _ASKED = "CREATE TEMP TABLE IF NOT EXISTS asked (ticket_no TEXT PRIMARY KEY) WITHOUT ROWID"
 
@@ -23,15 +23,15 @@ FROM asked JOIN charge USING (ticket_no) JOIN attempt USING (attempt_id) JOIN re
 WHERE charge.live = 1
 """
 
-#: Of each charge: whether any attempt was a no to an invoice of several, and whether any
-#: attempt was ever unknown.
+#: Of each charge, by what the carrier was told it is: whether any attempt was a no to an invoice of
+#: several, and whether any attempt was ever unknown.
 _PAST = """
-SELECT charge.ticket_no, charge.charge, charge.product,
+SELECT charge.ticket_no, charge.charge, charge.product, charge.wire,
        max(attempt.state = 'rejected' AND (SELECT count(*) FROM charge AS c WHERE c.attempt_id = attempt.attempt_id) > 1),
        max(attempt.was_unknown)
 FROM asked JOIN charge USING (ticket_no) JOIN attempt USING (attempt_id)
 WHERE attempt.state = 'rejected' OR attempt.was_unknown
-GROUP BY 1, 2, 3
+GROUP BY 1, 2, 3, 4
 """
 
 _PLAN_REQUEST = "INSERT INTO request VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
@@ -118,10 +118,14 @@ def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> Holdings:
                 rest[2], rest[12], rest[13] = ("unknown", "run_killed", "that run is still on, or was killed")
             held[identity] = Holding(identity, *rest)
         past = list(connection.execute(_PAST))
+    doubted = [(Identity(*row[:3]), row[3]) for row in past if row[5]]
     return Holdings(
         held,
-        frozenset(Identity(*row[:3]) for row in past if row[3]),
         frozenset(Identity(*row[:3]) for row in past if row[4]),
+        Doubts(
+            frozenset(identity for identity, _ in doubted),
+            frozenset((identity.ticket_no, wire) for identity, wire in doubted if wire),
+        ),
     )
 
 
@@ -190,9 +194,8 @@ def _charge_values(
         for charge in attempt.request.charges:
             identity = charge.identity
             # An itinerary's wire names the ticket alone; its fare is held by the charge's identity.
-            wire = "/".join(charge.wire) if charge.wire else ""
             yield (
-                attempt.attempt_id, identity.ticket_no, identity.charge, identity.product, wire,
+                attempt.attempt_id, identity.ticket_no, identity.charge, identity.product, wire_text(charge.wire),
                 attempt.request.voucher, charge.amount, *places[charge.row],
             )  # fmt: skip
 
@@ -201,12 +204,18 @@ def _request_of(connection: apsw.Connection, request_id: str, attempt_id: int) -
     """A request as far as an answer to it has to be understood; passengers are not kept."""
     row: Any = connection.execute("SELECT * FROM request WHERE request_id = ?", (request_id,)).get
     charges = tuple(
-        Charge(Identity(*found[:3]), "", found[3], -1, None)
+        Charge(Identity(*found[:3]), "", found[3], -1, _wire_of(found[4]))
         for found in connection.execute(
-            "SELECT ticket_no, charge, product, amount FROM charge WHERE attempt_id = ?", (attempt_id,)
+            "SELECT ticket_no, charge, product, amount, wire FROM charge WHERE attempt_id = ?", (attempt_id,)
         )
     )
     return Request(row[1], row[2], Header(*row[4:]), charges)
+
+
+def _wire_of(text: str) -> tuple[str, str] | None:
+    """A code whose text is this one."""
+    fee_type, _, product_type = text.partition("/")
+    return (fee_type, product_type) if text else None
 
 
 def interrupted(connection: apsw.Connection) -> list[Interrupted]:
@@ -220,10 +229,8 @@ def interrupted(connection: apsw.Connection) -> list[Interrupted]:
     for attempt_id, request_id, status, answer, retry_after in left:
         request = _request_of(connection, request_id, attempt_id)
         raw = None if answer is None else Answered(status, bytes(answer), retry_after or "")
-        doubted = holdings(connection, [c.identity.ticket_no for c in request.charges]).doubted
-        found.append(
-            Interrupted(attempt_id, request, raw, any(c.identity in doubted for c in request.charges))
-        )
+        doubts = holdings(connection, [c.identity.ticket_no for c in request.charges]).doubts
+        found.append(Interrupted(attempt_id, request, raw, doubts.about(request)))
     return found
 
 

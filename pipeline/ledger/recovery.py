@@ -42,12 +42,8 @@ def _take_in(connection: apsw.Connection, entry: dict[str, Any]) -> bool:
         return state not in (None, "planned")
     if "never_sent" in entry:
         outcome = Outcome("not_sent", "run_stopped", detail="the ledger failed before it was sent")
-        fitting: tuple[str | None, ...] = (
-            None,
-            "planned",
-            "sending",
-            "not_sent",
-        )  # its `sending` may never have been written
+        # Its `sending` may never have been written, or even its plan.
+        fitting: tuple[str | None, ...] = (None, "planned", "sending", "not_sent")
     else:
         outcome = Outcome(
             entry["state"], entry["reason"], entry["number"], entry["trace_id"], entry["detail"]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from pipeline.holdings import Holding, Holdings
 from pipeline.profile import Profile
-from pipeline.request import Identity
+from pipeline.request import Identity, wire_text
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import fare, refund
 from pipeline.table import FIELD, PART, Finding, Mask, Texts, among, money_text
@@ -29,11 +29,6 @@ _SAME = (
 def identified(rows: Rows) -> Mask:
     """Rows whose charge is known for what it is: ticket, charge and product readable."""
     return np.asarray((rows.ticket_no != "") & (rows.charge != "") & (rows.product != ""), dtype=bool)
-
-
-def wire_text(wire: tuple[str, str] | None) -> str:
-    """A charge's wire codes as one text, "" while the carrier has not named both."""
-    return "/".join(wire) if wire else ""
 
 
 def _charge_keys(rows: Rows, profile: Profile) -> Texts:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -72,6 +73,15 @@ class Desk:
             command, cwd=self.folder, env=environment, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr or subprocess.PIPE,
         )  # fmt: skip
+
+    def during(self, process: "subprocess.Popen[str]", reached: Callable[[], object]) -> None:
+        """Wait until something is so while that command runs; never longer than it does, nor 60 seconds."""
+        deadline = time.monotonic() + 60
+        while not reached():
+            if process.poll() is not None:
+                raise AssertionError(f"it ended before that: {process.communicate()}")
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
 
     def voucher(self, *arguments: str | Path) -> Ran:
         process = self.start(*arguments)

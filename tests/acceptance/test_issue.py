@@ -3,7 +3,6 @@
 import hashlib
 import shutil
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +226,16 @@ def test_a_wrong_key_stops_the_run(desk: Any, sandbox: Any, workbook: Any, ticke
         assert carrier.issued() == []
 
 
+#: The fifth to the eighth request are issued at once and answered when it is too late for any test.
+ANSWERED_LATE = """
+[[fault]]
+kind = "latency"
+seconds = 20
+when = "after"
+requests = [5, 6, 7, 8]
+"""
+
+
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_waits_for_what_is_in_flight_and_the_next_one_goes_on(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any, sign: signal.Signals
@@ -236,10 +245,7 @@ def test_an_interrupted_run_waits_for_what_is_in_flight_and_the_next_one_goes_on
         profile = desk.profile(carrier.base_url, concurrency=4)
         arguments = ["issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"]
         process = desk.start(*arguments)
-        deadline = time.monotonic() + 30
-        while len(carrier.issued()) < 4:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        desk.during(process, lambda: len(carrier.issued()) >= 4)
         process.send_signal(sign)
         _, err = process.communicate(timeout=30)
         assert process.returncode == 3, err
@@ -256,16 +262,11 @@ def test_a_killed_run_leaves_doubts_that_are_not_sent_again(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any
 ) -> None:
     path = workbook(tickets(60))
-    with sandbox(
-        path, faults='[[fault]]\nkind = "latency"\nseconds = 0.4\nwhen = "after"\nevery = 1\n'
-    ) as carrier:
+    with sandbox(path, faults=ANSWERED_LATE) as carrier:
         profile = desk.profile(carrier.base_url, concurrency=4)
         arguments = ["issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"]
         process = desk.start(*arguments)
-        deadline = time.monotonic() + 30
-        while len(carrier.issued()) < 8:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        desk.during(process, lambda: len(carrier.issued()) >= 8)
         process.kill()
         process.communicate()
         ran = desk.voucher(*arguments)
@@ -371,8 +372,7 @@ def test_a_terminal_that_closes_is_an_interrupt(desk: Any, sandbox: Any, workboo
             "2026-11-20",
         ]
         process = desk.start(*arguments, "--report", "report.json")
-        while not carrier.issued():
-            time.sleep(0.05)
+        desk.during(process, carrier.issued)
         process.send_signal(signal.SIGHUP)
         process.communicate(timeout=30)
         assert process.returncode == 3
@@ -412,12 +412,11 @@ def test_a_killed_runs_ledger_without_its_wal_is_refused(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any
 ) -> None:
     path = workbook(tickets(40))
-    with sandbox(path, faults='[[fault]]\nkind = "latency"\nseconds = 0.3\nevery = 1\n') as carrier:
+    with sandbox(path, faults=ANSWERED_LATE) as carrier:
         profile = desk.profile(carrier.base_url, concurrency=4)
         arguments = ["issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"]
         process = desk.start(*arguments, "--ledger", "old")
-        while len(carrier.issued()) < 5:
-            time.sleep(0.05)
+        desk.during(process, lambda: len(carrier.issued()) >= 8)
         process.kill()
         process.communicate()
         (desk.folder / "old").rename(desk.folder / "new")

@@ -2,7 +2,6 @@
 
 import signal
 import stat
-import time
 from pathlib import Path
 from typing import Any
 
@@ -50,15 +49,12 @@ def test_a_damaged_file_is_no_traceback(desk: Any, issued: Any) -> None:
 def test_a_backup_taken_while_a_run_is_on_knows_what_it_lacks_and_sends_nothing(
     desk: Any, issued: Any
 ) -> None:
-    slow = desk.start("issue", "all.xlsx", *ISSUE, "--rate", "3")
-    while len(issued.issued()) < 8:
-        time.sleep(0.05)
-    assert slow.poll() is None
+    slow = desk.start("issue", "all.xlsx", *ISSUE, "--rate", "2")
+    desk.during(slow, lambda: len(issued.issued()) >= 8)
     backup = desk.voucher("ledger", "backup", "kept.ledger", "--ledger", "october.ledger")
     assert (backup.code, backup.err) == (0, "Backup: kept.ledger\n")
     at_backup = len(issued.issued())
-    while len(issued.issued()) < at_backup + 2:
-        time.sleep(0.05)
+    desk.during(slow, lambda: len(issued.issued()) >= at_backup + 2)
     slow.send_signal(signal.SIGINT)
     slow.communicate(timeout=60)
     assert stat.S_IMODE((desk.folder / "kept.ledger").stat().st_mode) == 0o600
@@ -103,8 +99,7 @@ def test_a_backup_goes_into_a_folder_under_its_time_and_over_nothing(desk: Any) 
 
 def test_a_ledger_whose_wal_is_lost_can_be_used_after_its_gap_is_settled(desk: Any, issued: Any) -> None:
     slow = desk.start("issue", "all.xlsx", *ISSUE, "--rate", "4")
-    while len(issued.issued()) < 9:
-        time.sleep(0.05)
+    desk.during(slow, lambda: len(issued.issued()) >= 9)
     slow.kill()
     slow.communicate()
     (desk.folder / "october.ledger-wal").unlink()

@@ -348,10 +348,7 @@ def test_a_run_that_is_killed_leaves_no_key_and_nothing_for_other_eyes(tmp_path:
             (desk.folder / given).chmod(0o644)
         carrier.free.clear()
         process = desk.start("issue", book, "--profile", profile, "--ledger", "L", *DAY)
-        deadline = time.monotonic() + 30
-        while not carrier.asked:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        desk.during(process, lambda: carrier.asked)
         # In the middle of it: all its files are there.
         assert {"L", "L-wal", "L-shm", "L.lock", "L.spill"} <= {path.name for path in desk.folder.iterdir()}
         assert private(desk.folder, GIVEN) == {}
@@ -378,10 +375,7 @@ def test_an_interrupted_run_and_a_disk_that_takes_no_more_print_no_key(tmp_path:
         arguments: list[str | Path] = ["issue", book, "--profile", profile, "--ledger", "L", *DAY]
         carrier.free.clear()
         process = desk.start(*arguments)
-        deadline = time.monotonic() + 30
-        while not carrier.asked:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        desk.during(process, lambda: carrier.asked)
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)

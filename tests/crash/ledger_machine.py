@@ -235,13 +235,20 @@ class Model:
     def end_runs(self) -> None:
         self.runs = {run: (True, code) for run, (_, code) in self.runs.items()}
 
-    def doubted(self) -> set[Identity]:
-        return {
-            charge.identity
+    def doubted(self) -> list[Charge]:
+        """Charges that ever had an unknown attempt."""
+        return [
+            charge
             for tried in self.attempts.values()
             if tried.was_unknown
             for charge in tried.request.charges
-        }
+        ]
+
+    def is_doubted(self, request: Request) -> bool:
+        """Whether a no to this request may be the carrier's way to say that it did this already."""
+        return any(
+            same_charge(charge, other) for charge, other in itertools.product(request.charges, self.doubted())
+        )
 
     def apart(self) -> set[Identity]:
         several = [tried for tried in self.of("rejected") if len(tried.request.charges) > 1]
@@ -263,12 +270,11 @@ class Model:
                 self.ends(tried, Outcome("not_sent", "run_stopped"), any_detail=True)
             else:
                 self.ends(tried, entry.what)
-        doubted = self.doubted()
         for tried in sorted(self.of("sending"), key=lambda tried: tried.attempt_id):
             if tried.answer is None:
                 self.ends(tried, Outcome("unknown", "run_killed"), any_detail=True)
             else:
-                before = any(charge.identity in doubted for charge in tried.request.charges)
+                before = self.is_doubted(tried.request)
                 doubts[tried.attempt_id] = before
                 self.ends(tried, read(tried.answer, doubted=before))
         self.drop_planned()
@@ -398,7 +404,10 @@ def check_holdings(model: Model, look: Look, found: dict[int, dict[str, Any]]) -
     }  # fmt: skip
     assert seen == held
     assert told.apart == model.apart()
-    assert told.doubted == model.doubted()
+    assert told.doubts.identities == {charge.identity for charge in model.doubted()}
+    assert told.doubts.wires == {
+        (charge.identity.ticket_no, code) for charge in model.doubted() if (code := on_the_wire(charge))
+    }
 
 
 def check_history(model: Model, look: Look, found: dict[int, dict[str, Any]], ticket: str) -> None:
@@ -1016,12 +1025,8 @@ class LedgerMachine(RuleBasedStateMachine):
         if sending.answer is None and kind <= 8:
             return GotAnswer(sending.attempt_id, answer_of(outcome))
         if sending.answer is not None:
-            outcome = read(sending.answer, doubted=self._is_doubted(sending))
+            outcome = read(sending.answer, doubted=self.model.is_doubted(sending.request))
         return Ended(sending.attempt_id, outcome)
-
-    def _is_doubted(self, tried: Tried) -> bool:
-        doubted = self.model.doubted()
-        return any(charge.identity in doubted for charge in tried.request.charges)
 
     def _applied(self, change: Change) -> Any:
         """The change in the model: what the writer must acknowledge, False where it must refuse."""
@@ -1136,7 +1141,9 @@ class LedgerMachine(RuleBasedStateMachine):
         if len(said) == len(answers) and isinstance(change, Ended):
             return Ended(
                 change.attempt_id,
-                read(answers[0], doubted=self._is_doubted(self.model.attempts[change.attempt_id])),
+                read(
+                    answers[0], doubted=self.model.is_doubted(self.model.attempts[change.attempt_id].request)
+                ),
             )
         return None
 

@@ -39,9 +39,6 @@ from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Line, Server
 from tests.crash.wire_unreached import ways
 
 REPOSITORY = Path(__file__).parents[2]
-pytestmark = pytest.mark.skipif(
-    "PYTEST_XDIST_WORKER" in os.environ, reason="was seen to hang in a worker; run this file with -n0"
-)
 FAULTS = {fault.name: fault for fault in wire_table.faults()}
 WAYS = {way.name: way for way in ways()}
 

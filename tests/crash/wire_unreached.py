@@ -171,7 +171,8 @@ def _read_head(line: Line) -> bytes:
     head = b""
     while not head.endswith(b"\r\n\r\n"):
         line.read_some(1)
-        head = bytes(line.log.heard)
+        if head == (head := bytes(line.log.heard)):
+            raise ConnectionError("the client hung up in the middle of a head")
     return head
 
 

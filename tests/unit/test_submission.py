@@ -20,6 +20,7 @@ from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import body
 from pipeline.carrier.replies import Answered, Lost, Outcome, Reply, interpret
 from pipeline.errors import LedgerProblem
+from pipeline.holdings import Doubts
 from pipeline.ledger import opening, records
 from pipeline.ledger.records import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
@@ -67,7 +68,7 @@ class Bench:
         self.asked: list[str] = []
         self.progress: list[Progress] = []
         self.peers: list[object] = []
-        self.doubted: frozenset[Identity] = frozenset()
+        self.doubts = Doubts()
         self.concealed: Concealed | None = None
         self.connection, self._lock = opening.open_for_run(
             self.path, opening.sandbox_owner("A"), may_create=True
@@ -117,7 +118,7 @@ class Bench:
                             CIPHER,
                             profile,
                             self.halt,
-                            self.doubted,
+                            self.doubts,
                             self.progress.append,
                             self.concealed,
                         )
@@ -557,7 +558,7 @@ def test_with_many_in_flight_three_failures_of_each_are_too_many(bench: Bench) -
 
 def test_a_no_to_what_was_in_doubt_before_is_unknown(bench: Bench) -> None:
     doubtful, other = itineraries(2)
-    bench.doubted = frozenset(charge.identity for charge in doubtful.charges)
+    bench.doubts = Doubts(frozenset(charge.identity for charge in doubtful.charges))
     results = bench.submit([doubtful, other], no)
     assert [(r.outcome.state, r.outcome.reason) for r in results] == [
         ("unknown", "answer_unexplained"),
@@ -573,7 +574,7 @@ def test_one_doubted_charge_puts_its_whole_request_in_doubt(
         Charge(Identity(f"999{n:010}", "refund", "flight"), "P", 100, n, ("REFUND_FEE", "Flight"))
         for n in (1, 2)
     )
-    bench.doubted = frozenset({charges[1].identity})
+    bench.doubts = Doubts(frozenset({charges[1].identity}))
     doubted: list[bool] = []
 
     def look(*given: Any, **named: Any) -> Outcome:

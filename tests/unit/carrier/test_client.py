@@ -56,7 +56,9 @@ def read_request(connection: socket.socket) -> bytes | None:
         int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")
     )
     while len(body) < length:
-        body += connection.recv(65536)
+        if not (more := connection.recv(65536)):
+            return None
+        body += more
     return head + b"\r\n\r\n" + body
 
 

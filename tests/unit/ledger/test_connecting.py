@@ -1,5 +1,6 @@
 """What a ledger is opened with, what it is made of, and what is left when opening fails."""
 
+import functools
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ import apsw
 import pytest
 
 from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import opening, records, versions
+from pipeline.ledger import moving, opening, records, versions
 from pipeline.ledger.lock import Lock, RunId
 from pipeline.ledger.wholeness import check_own_wal
 
@@ -170,15 +171,19 @@ def test_a_ledger_is_made_on_a_disk_without_hard_links_too(
     assert stat.S_IMODE((tmp_path / "a.ledger").stat().st_mode) == 0o600
 
 
-def test_a_ledger_of_another_version_is_named(path: Path) -> None:
+def test_a_newer_ledger_is_refused_by_name_and_stays_as_it_is(path: Path) -> None:
+    newer = versions.VERSION + 1
     other = apsw.Connection(str(path))
-    other.pragma("user_version", 99)
+    other.pragma("user_version", newer)
     other.close()
-    with pytest.raises(InputProblem) as refused:
-        opening.open_for_reading(path, OWNER)
-    assert str(refused.value) == (
-        f"{path}: the ledger's version is 99, this program's {versions.VERSION}; update the program"
-    )
+    before = path.read_bytes()
+    for opened in (opening.open_for_reading, functools.partial(opening.open_for_run, may_create=False)):
+        with pytest.raises(InputProblem) as refused:
+            opened(path, OWNER)
+        assert str(refused.value) == (
+            f"{path}: the ledger's version is {newer}, this program's {versions.VERSION}; update the program"
+        )
+    assert path.read_bytes() == before
 
 
 def test_without_an_owner_none_is_made(tmp_path: Path) -> None:
@@ -189,6 +194,7 @@ def test_without_an_owner_none_is_made(tmp_path: Path) -> None:
 
 def test_without_an_owner_any_carriers_ledger_is_opened(path: Path) -> None:
     connection, lock = opening.open_for_run(path, None, may_create=False)
+    assert moving.owner_of(connection) == OWNER
     connection.close()
     lock.close()
 

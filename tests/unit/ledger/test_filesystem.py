@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import InputProblem
-from pipeline.ledger import opening
-from pipeline.ledger.filesystem import check_local
+from pipeline.ledger import filesystem, opening
+from pipeline.ledger.filesystem import check_local, remote_kind
 
 #: As the kernel lists mounts (proc(5)): an office's share, a blank in a name, a local disk inside a share.
 MOUNTS = r"""
@@ -37,9 +37,8 @@ def mounts(tmp_path: Path) -> Path:
         ("/over/a.ledger", "nfs"),
     ],
 )
-def test_network_file_systems_are_refused_by_name(path: str, kind: str, mounts: Path) -> None:
-    with pytest.raises(InputProblem, match=rf"network file system \({kind}\).*local disk"):
-        check_local(Path(path), mounts)
+def test_network_file_systems_are_known_by_name(path: str, kind: str, mounts: Path) -> None:
+    assert remote_kind(Path(path), mounts) == kind
 
 
 @pytest.mark.parametrize(
@@ -47,25 +46,28 @@ def test_network_file_systems_are_refused_by_name(path: str, kind: str, mounts: 
     ["/var/a.ledger", "/mnt/share/local/a.ledger", "/mnt/shared/a.ledger", "/home/chen/vault/a.ledger"],
 )
 def test_local_disks_are_fine(path: str, mounts: Path) -> None:
-    check_local(Path(path), mounts)
+    assert remote_kind(Path(path), mounts) == ""
 
 
-@pytest.mark.parametrize(("root", "refused"), [("9p", False), ("nfs", True), ("overlay", False)])
-def test_a_container_s_own_root_may_be_handed_in(root: str, refused: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("root", "kind"), [("9p", ""), ("nfs", "nfs"), ("overlay", "")])
+def test_a_container_s_own_root_may_be_handed_in(root: str, kind: str, tmp_path: Path) -> None:
     (tmp_path / "mountinfo").write_text(
         f"22 1 0:1 / / rw - {root} none rw\n23 22 0:2 / /share rw - 9p none rw"
     )
-    if refused:
-        with pytest.raises(InputProblem):
-            check_local(Path("/var/a.ledger"), tmp_path / "mountinfo")
-    else:
-        check_local(Path("/var/a.ledger"), tmp_path / "mountinfo")
-    with pytest.raises(InputProblem, match="9p"):
-        check_local(Path("/share/a.ledger"), tmp_path / "mountinfo")
+    assert remote_kind(Path("/var/a.ledger"), tmp_path / "mountinfo") == kind
+    assert remote_kind(Path("/share/a.ledger"), tmp_path / "mountinfo") == "9p"
 
 
-def test_without_the_kernels_list_nothing_is_refused(tmp_path: Path) -> None:
-    check_local(Path("/mnt/share/a.ledger"), tmp_path / "nothing")
+def test_without_the_kernels_list_nothing_is_known(tmp_path: Path) -> None:
+    assert remote_kind(Path("/mnt/share/a.ledger"), tmp_path / "nothing") == ""
+
+
+def test_a_ledger_on_one_is_refused_with_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filesystem, "remote_kind", lambda _: "nfs4")
+    with pytest.raises(
+        InputProblem, match=r"a\.ledger: .*network file system \(nfs4\).*local disk.*--ledger"
+    ):
+        check_local(Path("a.ledger"))
 
 
 def test_both_ways_to_open_a_ledger_look_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,5 +67,5 @@ def test_moves_that_are_refused(old: opening.Owner, to: opening.Owner, told: str
 
 
 def test_moves_that_are_fine() -> None:
-    moving.check_move(Path("a.ledger"), REAL, opening.Owner("https://new.example", "DEMO"))
-    moving.check_move(Path("a.ledger"), OWNER, NEW)
+    assert moving.obstacle(REAL, opening.Owner("https://new.example", "DEMO")) == ""
+    assert moving.obstacle(OWNER, NEW) == ""

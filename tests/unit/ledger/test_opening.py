@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import gaps, opening, records, versions, wholeness
+from pipeline.ledger import gaps, opening, records, wholeness
 from pipeline.ledger.copying import copied
 from pipeline.ledger.lock import RunId
 
@@ -101,15 +101,6 @@ def test_what_is_no_ledger_is_left_alone(tmp_path: Path) -> None:
         with pytest.raises(InputProblem, match="is not a ledger"):
             opening.open_for_run(path, OWNER, may_create=True)
         assert path.read_bytes() == before
-
-
-def test_a_ledger_of_another_version_is_refused(tmp_path: Path) -> None:
-    connection, lock = opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=True)
-    connection.pragma("user_version", versions.VERSION + 1)
-    connection.close()
-    lock.close()
-    with pytest.raises(InputProblem, match="update the program"):
-        opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=False)
 
 
 def test_looking_changes_nothing_and_needs_no_lock(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_what_was_interrupted_is_read_with_all_that_an_answer_is_measured_by(boo
     book.state(attempt.attempt_id, "sending")
     (left,) = records.interrupted(book.connection)
     request = attempt.request
-    charges = tuple(replace(charge, passenger_name="", row=-1, wire=None) for charge in request.charges)
+    charges = tuple(replace(charge, passenger_name="", row=-1) for charge in request.charges)
     assert left == records.Interrupted(
         attempt.attempt_id, replace(request, charges=charges), None, doubted=False
     )

@@ -1,12 +1,25 @@
 from typing import Any
 
 from pipeline.carrier.replies import Answered, Outcome
+from pipeline.holdings import Doubts
 from pipeline.ledger import records
-from pipeline.request import Identity
+from pipeline.request import Charge, Header, Identity, Request
+
+HEADER = Header("business", "Example Trading Co.", "91110000600037341L", "", "finance@example.com")
 
 
 def known(book: Any, number: int = 1) -> Any:
     return records.holdings(book.connection, [f"999{number:010}"])
+
+
+def settled_as_not_issued(book: Any, attempt_id: int) -> None:
+    """Sent, in doubt, and then said by somebody not to be issued."""
+    book.state(attempt_id, "sending")
+    book.state(attempt_id, "unknown")
+    book.connection.execute(
+        "INSERT INTO settlement VALUES (?, 'not_sent', '', 'somebody', 'statement', 'now')", (attempt_id,)
+    )
+    book.state(attempt_id, "not_sent")
 
 
 def test_what_is_issued_is_held_with_its_number_and_place(book: Any, fare: Any) -> None:
@@ -41,15 +54,41 @@ def test_charges_of_a_rejected_invoice_of_several_go_apart(book: Any, several: A
 
 def test_a_doubt_is_remembered_after_it_is_settled(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
-    book.state(attempt.attempt_id, "sending")
-    book.state(attempt.attempt_id, "unknown")
-    book.connection.execute(
-        "INSERT INTO settlement VALUES (?, 'not_sent', '', 'somebody', 'statement', 'now')",
-        (attempt.attempt_id,),
-    )
-    book.state(attempt.attempt_id, "not_sent")
+    settled_as_not_issued(book, attempt.attempt_id)
     assert known(book).held == {}
-    assert known(book).doubted == {Identity("9990000000001", "ticket_fare", "flight")}
+    assert known(book).doubts == Doubts(
+        frozenset({Identity("9990000000001", "ticket_fare", "flight")}),
+        frozenset({("9990000000001", "FARE/Flight")}),
+    )
+
+
+def test_a_doubt_is_about_every_charge_that_the_carrier_was_told_the_same_of(
+    book: Any, fare: Any, ancillary: Any
+) -> None:
+    """One product under two names: to the carrier the second request is the first one again."""
+    bag = ancillary("baggage", "Bag")
+    (attempt,) = book.plan(bag)
+    settled_as_not_issued(book, attempt.attempt_id)
+    doubts = known(book).doubts
+    assert [doubts.about(request) for request in (bag, ancillary("extra bag", "Bag"), ancillary("baggage", "B"))] == [
+        True, True, True,
+    ]  # fmt: skip
+    assert [doubts.about(request) for request in (fare(1), fare(2), ancillary("seat", "Seat"))] == [False] * 3
+
+    (again,) = book.plan(ancillary("extra bag", "Bag"))
+    book.state(again.attempt_id, "sending")
+    (left,) = records.interrupted(book.connection)
+    assert left.doubted
+
+
+def test_charges_without_a_code_are_told_apart_by_their_names(book: Any) -> None:
+    without = [
+        Request("itinerary", "domestic", HEADER, (Charge(Identity("9990000000001", "ticket_fare", product), "P", 1, 1, None),))
+        for product in ("flight", "coach")
+    ]  # fmt: skip
+    (attempt,) = book.plan(without[0])
+    settled_as_not_issued(book, attempt.attempt_id)
+    assert [known(book).doubts.about(request) for request in without] == [True, False]
 
 
 def test_a_request_asked_for_again_is_a_new_attempt(book: Any, fare: Any) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from pipeline.errors import InputProblem, LedgerProblem
+from pipeline.errors import LedgerProblem
 from pipeline.ledger import opening, records, versions
 
 OWNER = opening.Owner("http://127.0.0.1:18080", "AGENCY")
@@ -77,18 +77,6 @@ def test_looking_at_an_older_ledger_changes_nothing(old: Path) -> None:
     assert records.holdings(connection, ["9990000000001"]).held
     connection.close()
     assert old.read_bytes() == before
-
-
-def test_a_newer_ledger_is_refused(tmp_path: Path) -> None:
-    connection, lock = opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=True)
-    connection.pragma("user_version", versions.VERSION + 1)
-    connection.close()
-    lock.close()
-    for _ in range(2):
-        with pytest.raises(InputProblem, match="update the program"):
-            opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=False)
-        with pytest.raises(InputProblem, match="update the program"):
-            opening.open_for_reading(tmp_path / "a.ledger", OWNER)
 
 
 @pytest.mark.parametrize(

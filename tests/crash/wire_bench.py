@@ -24,6 +24,7 @@ from pipeline.account import Result
 from pipeline.carrier.client import connected
 from pipeline.carrier.concealing import Concealed
 from pipeline.carrier.crypto import Cipher
+from pipeline.holdings import Doubts
 from pipeline.ledger import opening, records
 from pipeline.ledger.records import Attempt
 from pipeline.ledger.spill import Spill, spill_path
@@ -210,7 +211,7 @@ async def submitted(
             Cipher(ENCRYPTION_KEY),
             profile,
             halt,
-            frozenset(),
+            Doubts(),
             lambda _: None,
             Concealed(API_KEY, ENCRYPTION_KEY),
         )

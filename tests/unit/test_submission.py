@@ -506,7 +506,7 @@ def test_the_rate_lets_one_request_through_each_period(rate: float, period: floa
     async def limiter() -> tuple[float, float]:
         profile = Profile(submission=SubmissionSettings(rate_per_second=rate))
         client, writer = cast("Client", None), cast("Writer", None)
-        made = Submission(client, writer, CIPHER, profile, Halt(), frozenset(), lambda _: None)._limiter
+        made = Submission(client, writer, CIPHER, profile, Halt(), Doubts(), lambda _: None)._limiter
         assert made is not None
         return made.max_rate, made.time_period
 

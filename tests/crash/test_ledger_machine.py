@@ -1,12 +1,11 @@
 """The ledger against a plain model, for a few seconds; the long form is in ledger_machine.py."""
 
-from tests.crash.ledger_machine import DONE, live
+from tests.crash.ledger_machine import live
+from tests.crash.machine_life import DONE
 
 
 def test_a_ledger_lives_as_the_promise_says() -> None:
-    live(
-        examples=40, number=7, shorten=False
-    )  # what was done is told in words; making it short takes minutes
+    live(examples=40, number=7, shorten=False)  # told in words as it was found: making it short takes minutes
     for what in (
         "kills",
         "runs ended",

@@ -1,0 +1,168 @@
+"""The model: the promise in plain Python, written from the design and from interface.md.
+
+It shares no code with the ledger: of the program it knows the requests and what an outcome is made of.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pipeline.carrier.replies import Answered, Outcome
+from pipeline.request import Charge, Identity, Request
+from tests.crash.machine_answers import read
+
+STATES = ("planned", "sending", "issued", "rejected", "not_sent", "unknown")
+LIVE = ("sending", "issued", "unknown")
+
+
+@dataclass
+class Tried:
+    """An attempt, as the model has it. `detail` None: the ledger's own words, not compared."""
+
+    attempt_id: int
+    request: Request
+    attempt: int
+    run: int
+    state: str = "planned"
+    reason: str = ""
+    number: str = ""
+    trace_id: str = ""
+    detail: str | None = ""
+    was_unknown: bool = False
+    answer: Answered | None = None
+    settled: tuple[str, str] | None = None  # state, number
+
+    def enter(self, outcome: Outcome, *, any_detail: bool = False) -> None:
+        """Take on an outcome; a doubt is remembered whatever comes after it."""
+        self.state, self.reason, self.number = outcome.state, outcome.reason, outcome.number
+        self.trace_id, self.detail = outcome.trace_id, None if any_detail else outcome.detail
+        self.was_unknown = self.was_unknown or outcome.state == "unknown"
+
+
+@dataclass(frozen=True)
+class Spilled:
+    """A line of the spill file: a raw answer, an outcome, or (None) that it was never sent."""
+
+    attempt_id: int
+    what: Answered | Outcome | None
+
+
+def same_charge(one: Charge, other: Charge) -> bool:
+    """Charges are one by their content, or where the carrier could not tell them apart."""
+    if one.identity == other.identity:
+        return True
+    return bool(one.wire) and one.identity.ticket_no == other.identity.ticket_no and one.wire == other.wire
+
+
+def is_of_the_flight(charge: Charge) -> bool:
+    return charge.identity.charge in ("ticket_fare", "refund")
+
+
+@dataclass
+class Model:
+    """The promise in plain Python: which states there are, who may be sent, what is remembered."""
+
+    attempts: dict[int, Tried] = field(default_factory=dict)
+    runs: dict[int, tuple[bool, int | None]] = field(default_factory=dict)  # ended, exit code
+    requests: dict[str, Request] = field(default_factory=dict)
+
+    def of(self, *states: str) -> list[Tried]:
+        return [tried for tried in self.attempts.values() if tried.state in states]
+
+    def plan(self, attempt_id: int, request: Request, run: int) -> Tried:
+        assert attempt_id not in self.attempts, "an attempt's ID is given twice"
+        self.requests.setdefault(request.request_id, request)
+        same = [
+            tried.attempt
+            for tried in self.attempts.values()
+            if tried.request.request_id == request.request_id
+        ]
+        tried = Tried(attempt_id, request, 1 + max(same, default=0), run)
+        self.attempts[attempt_id] = tried
+        return tried
+
+    def may_be_sent(self, tried: Tried) -> bool:
+        """Planned, by a run that is on, and none of its charges in a live attempt, this one included."""
+        mine = tried.request.charges
+        theirs = [
+            (other.request.voucher, charge) for other in self.of(*LIVE) for charge in other.request.charges
+        ]
+        return (
+            tried.state == "planned"
+            and not self.runs[tried.run][0]
+            and not any(same_charge(one, other) for one, other in itertools.combinations(mine, 2))
+            and not any(same_charge(charge, other) for charge in mine for _, other in theirs)
+            and not any(
+                voucher != tried.request.voucher and charge.identity.ticket_no == other.identity.ticket_no
+                for charge in mine
+                for voucher, other in theirs
+                if is_of_the_flight(charge) and is_of_the_flight(other)
+            )
+        )
+
+    def is_taken(self, number: str) -> bool:
+        return any(other.number == number for other in self.of("issued"))
+
+    def ends(self, tried: Tried, outcome: Outcome, *, any_detail: bool = False) -> Tried:
+        """An outcome of an attempt that is being sent; a number that is another's makes it unknown."""
+        assert tried.state == "sending"
+        if outcome.state == "issued" and self.is_taken(outcome.number):
+            outcome = Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id)
+            any_detail = True
+        tried.enter(outcome, any_detail=any_detail)
+        return tried
+
+    def settle(self, tried: Tried, state: str, number: str) -> None:
+        tried.state, tried.number, tried.settled = state, number, (state, number)
+
+    def drop_planned(self) -> None:
+        self.attempts = {key: tried for key, tried in self.attempts.items() if tried.state != "planned"}
+
+    def end_runs(self) -> None:
+        self.runs = {run: (True, code) for run, (_, code) in self.runs.items()}
+
+    def doubted(self) -> list[Charge]:
+        """Charges that ever had an unknown attempt."""
+        return [
+            charge
+            for tried in self.attempts.values()
+            if tried.was_unknown
+            for charge in tried.request.charges
+        ]
+
+    def is_doubted(self, request: Request) -> bool:
+        """Whether a no to this request may be the carrier's way to say that it did this already."""
+        return any(
+            same_charge(charge, other) for charge, other in itertools.product(request.charges, self.doubted())
+        )
+
+    def apart(self) -> set[Identity]:
+        several = [tried for tried in self.of("rejected") if len(tried.request.charges) > 1]
+        return {charge.identity for tried in several for charge in tried.request.charges}
+
+    def recover(self, spilled: Sequence[Spilled]) -> dict[int, bool]:
+        """A start: the spill file, then what was being sent, then what was planned, then the runs.
+
+        Of each attempt whose answer is read: whether a charge of it was ever in doubt.
+        """
+        doubts = {}
+        for entry in spilled:
+            tried = self.attempts.get(entry.attempt_id)
+            if tried is None or tried.state != "sending":
+                continue
+            if isinstance(entry.what, Answered):
+                tried.answer = entry.what
+            elif entry.what is None:
+                self.ends(tried, Outcome("not_sent", "run_stopped"), any_detail=True)
+            else:
+                self.ends(tried, entry.what)
+        for tried in sorted(self.of("sending"), key=lambda tried: tried.attempt_id):
+            if tried.answer is None:
+                self.ends(tried, Outcome("unknown", "run_killed"), any_detail=True)
+            else:
+                before = self.is_doubted(tried.request)
+                doubts[tried.attempt_id] = before
+                self.ends(tried, read(tried.answer, doubted=before))
+        self.drop_planned()
+        self.end_runs()
+        return doubts

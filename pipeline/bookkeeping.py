@@ -8,18 +8,17 @@ from pathlib import Path
 
 import apsw
 
-from pipeline import __version__
 from pipeline.account import Doubt, Result, reason_text
 from pipeline.carrier.concealing import Concealed
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.replies import Answered, Outcome, interpret
 from pipeline.columns import Lang
 from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.holdings import day_of
+from pipeline.holdings import Holdings, day_of
 from pipeline.job import Job, Watch
-from pipeline.ledger import opening, records
-from pipeline.ledger.gaps import open_gap
-from pipeline.ledger.lock import Lock, RunId
+from pipeline.ledger import opening, records, runs
+from pipeline.ledger.gaps import Gap, open_gap
+from pipeline.ledger.lock import Lock
 from pipeline.ledger.naming import Named
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.request import Request
@@ -44,21 +43,26 @@ class OpenLedger:
             gap = open_gap(self.connection)
         if gap is not None:
             raise InputProblem(
-                f"{self.path}: this ledger may lack what was issued after {gap.since} ({gap.why}), so that the {requests}"
-                " requests of this run may be issued already; nothing was sent. Compare it with the carrier's complete"
-                " statement from then on, then say what that showed: voucher ledger close-gap"
+                f"{self.path}: {_lacking(gap)}, so that the {requests} requests of this run may be issued already; nothing was"
+                " sent. Compare it with the carrier's complete statement from then on, then say what that showed: voucher"
+                " ledger close-gap"
             )
+
+    def holdings(self, tickets: Sequence[str]) -> Holdings:
+        """What is known of these tickets' charges."""
+        with as_problem(self.path):
+            return records.holdings(self.connection, tickets)
+
+    def earlier_doubts(self, verdicts: Verdicts, lang: Lang, terms: Terms) -> list[Doubt]:
+        """The unknown attempts of earlier runs that hold rows of this input."""
+        with as_problem(self.path):
+            return earlier_doubts(self.connection, verdicts, lang, terms)
 
     def begin(self, command: str, terms: Terms, files: Sequence[Path]) -> int:
         """Record the run; its number."""
         names = [str(path).encode(errors="replace").decode() for path in files]
         with as_problem(self.path):
-            opening.keep_wal(self.connection, keep=True)
-            run = records.begin_run(self.connection, command, __version__, str(terms.as_of), names)
-            self.lock.run = RunId(
-                records.ledger_id(self.connection), run, records.started_at(self.connection, run)
-            )
-        return run
+            return runs.begin(self.connection, self.lock, command, str(terms.as_of), names)
 
     def plan(self, run: int, requests: Sequence[Request], table: Table) -> list[records.Attempt]:
         """Claim every request's charges as `planned`, with the rows that they come from."""
@@ -74,11 +78,8 @@ class OpenLedger:
         """
         if self.named.gone:
             return
-        with contextlib.suppress(apsw.Error, OSError), opening.no_checkpoint(self.connection):
-            records.drop_planned(self.connection)
-            records.end_run(self.connection, run, exit_code)
-            self.lock.run = None
-            opening.keep_wal(self.connection, keep=False)
+        with contextlib.suppress(apsw.Error, OSError):
+            runs.end(self.connection, run, exit_code)
 
 
 @contextlib.contextmanager
@@ -87,9 +88,32 @@ def as_problem(path: Path) -> Iterator[None]:
     try:
         yield
     except (apsw.Error, OSError) as error:
-        raise LedgerProblem(
-            f"{path}: the ledger can't be read or written ({error.__context__ or error}); free disk space or mend the disk, then run again"
-        ) from None
+        raise LedgerProblem(f"{path}: {_failure(error)}") from None
+
+
+def _failure(error: apsw.Error | OSError) -> str:
+    match error:
+        case apsw.CorruptError() | apsw.NotADBError():
+            return f"the ledger is damaged ({error}). {opening.RESTORE}"
+        case apsw.BusyError() | apsw.LockedError():
+            return f"another program is using the ledger ({error}); let it end, then run again"
+        case apsw.ConstraintError():
+            return (
+                f"the ledger refuses what would break its rules ({error}); look it over: voucher ledger check"
+            )
+        case _:
+            seen = error.__context__ or error
+            return f"the ledger can't be read or written ({seen}); free disk space or mend the disk, then run again"
+
+
+def _lacking(gap: Gap) -> str:
+    return f"this ledger may lack what was issued after {gap.since} ({gap.why})"
+
+
+def note_gap(ledger: apsw.Connection, note: Callable[[str], None]) -> None:
+    """Say that what looks ready may be issued already, where the ledger may lack something."""
+    if gap := open_gap(ledger):
+        note(f"{_lacking(gap)[0].upper()}{_lacking(gap)[1:]}: nothing is sent until voucher ledger close-gap")
 
 
 @contextlib.contextmanager
@@ -121,7 +145,7 @@ def ledger_to_write(job: Job, watch: Watch, keys: Secrets) -> Iterator[OpenLedge
         stack.callback(lock.close)
         stack.callback(connection.close)
         with as_problem(path):
-            found = recover(connection, path, _meaning(job, keys), lock)
+            found = recover(connection, path, _meaning(job, keys))
         for line in _recovered_lines(found):
             watch.note(line)
         yield OpenLedger(path, connection, lock, Named(path.resolve()))

@@ -218,7 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.exit(0)
     except OSError as error:
         say(
-            f"voucher: can't be read or written: {error.strerror or error}. Running the same command again is safe."
+            f"voucher: {error.filename or 'a file'} can't be read or written: {error.strerror or error}. Running the same command again is safe."
         )
         sys.exit(3)
     except Exception:  # noqa: BLE001 - a defect of ours is no finding about rows (1): the run stopped early

@@ -30,7 +30,12 @@ def _login() -> str:
 
 def _by(help_text: str) -> Callable[[Command], Command]:
     return click.option(
-        "--by", default=_login, required=True, help=f"{help_text}; default: your login name.", metavar="NAME"
+        "--by",
+        default=_login,
+        required=True,
+        callback=_filled,
+        help=f"{help_text}; default: your login name.",
+        metavar="NAME",
     )
 
 
@@ -52,8 +57,8 @@ def check(**given: Any) -> None:
     from pipeline import upkeep  # noqa: PLC0415 - start-up
 
     job = _job(given)
-    looked = upkeep.looked_over(job)
-    for line in _lines(job.ledger_path, looked):
+    looked, spilled = upkeep.looked_over(job)
+    for line in _lines(job.ledger_path, looked, spilled=spilled):
         click.echo(line)
     sys.exit(3 if looked.wrong else 0)
 
@@ -90,7 +95,7 @@ def move_carrier(*, by: str, why: str, yes: bool, **given: Any) -> None:
     def confirmed(text: str) -> bool:
         return yes or not asking() or click.confirm(f"{text}. Move it?", err=True)
 
-    done = upkeep.moved(_job(given), why, by, confirmed)
+    done = upkeep.moved(_job(given), say, why, by, confirmed)
     say(done or "Nothing was changed.")
     sys.exit(0 if done else 3)
 
@@ -113,7 +118,7 @@ def mark_gap(*, since: datetime | None, why: str, **given: Any) -> None:
     """
     from pipeline import upkeep  # noqa: PLC0415 - start-up
 
-    say(upkeep.gap_marked(_job(given), since, why))
+    say(upkeep.gap_marked(_job(given), say, since, why))
 
 
 @ledger_commands.command(
@@ -135,7 +140,7 @@ def close_gap(*, by: str, evidence: str, **given: Any) -> None:
     """
     from pipeline import upkeep  # noqa: PLC0415 - start-up
 
-    say(upkeep.gap_closed(_job(given), by, evidence))
+    say(upkeep.gap_closed(_job(given), say, by, evidence))
 
 
 def _job(given: dict[str, Any]) -> "Job":
@@ -145,7 +150,7 @@ def _job(given: dict[str, Any]) -> "Job":
     return Job((), load_profile(given["profile"]), None, ledger=given["ledger"], sandbox=given["sandbox"])
 
 
-def _lines(path: Path, looked: "Looked") -> Iterator[str]:
+def _lines(path: Path, looked: "Looked", *, spilled: bool) -> Iterator[str]:
     """What `check` prints."""
     yield f"Ledger: {path}"
     yield f"Carrier: {looked.base_url} as agency {looked.agency}; version {looked.version}; runs: {looked.runs}"
@@ -153,6 +158,8 @@ def _lines(path: Path, looked: "Looked") -> Iterator[str]:
     yield f"Attempts: {states or 'none'}"
     if looked.open_since:
         yield f"A run that began at {looked.open_since} is on, or was killed; the next run puts it in order"
+    elif spilled:
+        yield f"Outcomes that the ledger could not take wait in {path.name}.spill; the next run takes them in"
     if looked.gap:
         yield (
             f"Gap: it may lack what was issued after {looked.gap.since} ({looked.gap.why}); nothing is sent until"

@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.account import Account, make_account
-from pipeline.bookkeeping import earlier_doubts, ledger_to_read, ledger_to_write, new_doubts
+from pipeline.bookkeeping import (
+    as_problem,
+    earlier_doubts,
+    ledger_to_read,
+    ledger_to_write,
+    new_doubts,
+    note_gap,
+)
 from pipeline.errors import Declined, InputProblem, Stop
 from pipeline.holdings import Holdings
 from pipeline.job import Finished, Job, Plan, Watch
@@ -40,6 +47,8 @@ def check(job: Job, watch: Watch) -> Finished:
     with ledger_to_read(job) as ledger:
         if ledger is None and not job.throw_away:
             watch.note(f"There is no ledger yet ({job.ledger_path}): what was issued before does not show")
+        if ledger:
+            note_gap(ledger, watch.note)
         holdings = records.holdings(ledger, _tickets(table)) if ledger else Holdings()
         verdicts = judge(table, holdings, terms)
         requests = split(verdicts, holdings, terms)
@@ -57,31 +66,29 @@ def issue(job: Job, watch: Watch) -> Finished:
     files, table = _read(job, watch)
     target = result_path(job.output, files[0])
     with ledger_to_write(job, watch, keys) as ledger:
-        holdings = records.holdings(ledger.connection, _tickets(table))
+        holdings = ledger.holdings(_tickets(table))
         verdicts = judge(table, holdings, terms)
         requests = split(verdicts, holdings, terms)
         if requests:
             ledger.check_complete(len(requests))
         if requests and not watch.confirm(Plan(tuple(requests), job.profile, str(job.owner))):
             raise Declined("Nothing was sent.")
-        run = ledger.begin("issue", terms, files)
-        attempts = ledger.plan(run, requests, table)
-        sent = send(job, ledger, attempts, table, holdings, keys, watch)
-        doubts = [
-            *earlier_doubts(ledger.connection, verdicts, job.lang, terms),
-            *new_doubts(sent.results, job.lang),
-        ]
+        # All that is read of the ledger is read before anything is sent: then no failure costs the account.
+        doubts = ledger.earlier_doubts(verdicts, job.lang, terms)
         about = {
             "ledger": "" if job.throw_away else str(ledger.path),
             "ledger_id": records.ledger_id(ledger.connection),
         }
+        run = ledger.begin("issue", terms, files)
+        attempts = ledger.plan(run, requests, table)
+        sent = send(job, ledger, attempts, table, holdings, keys, watch)
         account = make_account(
             "issue",
             table,
             verdicts,
             requests,
             sent.results,
-            doubts,
+            [*doubts, *new_doubts(sent.results, job.lang)],
             terms,
             job.lang,
             stopped=sent.stopped,
@@ -97,7 +104,7 @@ def history(job: Job, tickets: Sequence[str]) -> dict[str, list[dict[str, Any]]]
     connection = opening.open_for_reading(job.ledger_path, None if job.ledger else job.owner)
     if connection is None:
         raise InputProblem(f"{job.ledger_path}: there is no ledger; name one with --ledger")
-    with contextlib.closing(connection):
+    with contextlib.closing(connection), as_problem(job.ledger_path):
         return {ticket: records.history(connection, ticket) for ticket in tickets}
 
 

@@ -10,17 +10,26 @@ import apsw
 from pipeline.bookkeeping import as_problem
 from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.job import Job
-from pipeline.ledger import gaps, moving, opening, versions
+from pipeline.ledger import gaps, moving, opening, records, versions
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.copying import copied
+from pipeline.ledger.folding import fold
+from pipeline.ledger.lock import Lock
 from pipeline.ledger.soundness import Looked, look
-from pipeline.ledger.spill import set_aside
+from pipeline.ledger.spill import set_aside, spill_path
+
+Note = Callable[[str], None]
+#: No ledger is older than this program.
+_FIRST = datetime.date(2026, 1, 1)
 
 
-def looked_over(job: Job) -> Looked:
-    """Everything that the ledger holds, and what is wrong with it; a run may be on."""
+def looked_over(job: Job) -> tuple[Looked, bool]:
+    """Everything that the ledger holds, what is wrong with it, and whether a spill file waits to be taken in.
+
+    A run may be on.
+    """
     with _to_read(job) as connection:
-        return look(connection)
+        return look(connection), spill_path(job.ledger_path.resolve()).exists()
 
 
 def backed_up(job: Job, wanted: Path) -> Path:
@@ -44,61 +53,70 @@ def backed_up(job: Job, wanted: Path) -> Path:
             raise InputProblem(
                 f"{wanted}: exists already and is left as it is; choose another name, or a folder"
             ) from None
-        except OSError as error:
+        except (OSError, apsw.FullError, apsw.IOError) as error:
+            seen = error.strerror if isinstance(error, OSError) else error
             raise LedgerProblem(
-                f"{wanted}: can't be written ({error.strerror}); choose a folder that exists and has room"
+                f"{wanted}: can't be written ({seen}); choose a folder that exists and has room"
             ) from None
     return wanted
 
 
-def moved(job: Job, why: str, moved_by: str, confirm: Callable[[str], bool]) -> str:
+def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[str], bool]) -> str:
     """Let the ledger follow its carrier to the profile's address; what was done, "" if declined.
 
     A ledger in its default place is renamed to that of the new address, or it would not be found there.
     """
-    with _to_change(job) as (path, connection):
-        old, to = moving.owner_of(connection), job.owner
+    with contextlib.ExitStack() as stack:
+        path, connection, lock = stack.enter_context(_to_change(job, note))
+        old, to = opening.owner_of(connection), job.owner
         moving.check_move(path, old, to)
         wanted = opening.default_path(to) if path == opening.default_path(old).resolve() else path
         if wanted != path:
             moving.check_at_rest(path, connection)
+            wanted_lock = stack.enter_context(moving.free_name(wanted))
         if not confirm(f"{path}: belongs to {old} and is to belong to {to}"):
             return ""
         moving.move(connection, to, moved_by, why)
+        fold(connection, empty=True)
         connection.close()
         if wanted != path:
-            moving.rename(path, wanted)
+            moving.rename(path, lock, wanted, wanted_lock)
     return f"{wanted}: belonged to {old} and belongs to {to} from now on"
 
 
-def gap_marked(job: Job, since: datetime.datetime | None, why: str) -> str:
+def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) -> str:
     """Record that the ledger may lack what was issued since then; what was done.
 
-    Without a time it is when the run began that did not end, whose -wal is lost.
+    Without a time it is when the run began that did not end, whose -wal is lost; else the end of the last
+    run that the ledger knows, after which it may be an older copy.
     """
-    with _to_change(job, may_lack_wal=True) as (path, connection):
-        begun = gaps.begun_and_not_ended(connection)
-        if since is None and begun is None:
+    if since is not None:
+        _check_past(since)
+    with _to_change(job, note, may_lack=True) as (path, connection, lock):
+        known = gaps.begun_and_not_ended(connection) or gaps.last_known(connection)
+        if since is None and known is None:
             raise InputProblem("--since is missing: from when on may the ledger lack what was issued?")
         text = (
-            begun or ""
+            known or ""
             if since is None
             else since.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
         )
-        aside = set_aside(path)
         with connection:
             gaps.mark_gap(connection, text, why)
+        aside = set_aside(path)
+        _finish(connection, lock)
     kept = f"; what was in its spill file is kept in {aside} for comparing" if aside else ""
     return (
         f"{path}: nothing is sent until the time from {text} on is settled (voucher ledger close-gap){kept}"
     )
 
 
-def gap_closed(job: Job, closed_by: str, evidence: str) -> str:
+def gap_closed(job: Job, note: Note, closed_by: str, evidence: str) -> str:
     """Record what shows that the ledger lacks nothing any more; what was done."""
-    with _to_change(job) as (path, connection):
+    with _to_change(job, note) as (path, connection, lock):
         if not gaps.close_gaps(connection, closed_by, evidence):
             raise InputProblem(f"{path}: has no gap to close")
+        _finish(connection, lock)
     return f"{path}: may be used for sending again"
 
 
@@ -112,11 +130,27 @@ def _to_read(job: Job) -> Iterator[apsw.Connection]:
         yield connection
 
 
+def _finish(connection: apsw.Connection, lock: Lock) -> None:
+    """Bring a change into the ledger's own file, and note the last run that it knows: it is the right one now."""
+    fold(connection, empty=True)
+    lock.run = records.last_run(connection)
+
+
 @contextlib.contextmanager
-def _to_change(job: Job, *, may_lack_wal: bool = False) -> Iterator[tuple[Path, apsw.Connection]]:
+def _to_change(
+    job: Job, note: Note, *, may_lack: bool = False
+) -> Iterator[tuple[Path, apsw.Connection, Lock]]:
     """The ledger, whosever it is, locked for a change, with its path; a missing one is an error."""
     connection, lock = opening.open_for_run(
-        job.ledger_path, None, may_create=False, may_lack_wal=may_lack_wal
+        job.ledger_path, None, may_create=False, may_lack=may_lack, note=note
     )
     with contextlib.closing(lock), contextlib.closing(connection), as_problem(job.ledger_path):
-        yield job.ledger_path.resolve(), connection
+        yield job.ledger_path.resolve(), connection, lock
+
+
+def _check_past(since: datetime.datetime) -> None:
+    """Raise InputProblem for a time that no gap can begin at."""
+    if not _FIRST <= since.date() <= datetime.datetime.now().astimezone().date():
+        raise InputProblem(
+            f"--since {since:%Y-%m-%d}: is not a day on which this ledger was used; check the year"
+        )

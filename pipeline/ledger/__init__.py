@@ -1,6 +1,9 @@
 """The ledger: what was asked of the carrier and what came of it, one durable file.
 
-The only place that knows SQL. `schema.sql` holds the tables and refuses illegal changes, `opening`
-opens and locks the file, `records` reads and plans, `writer` commits what happens while requests are
-in flight, `spill` keeps outcomes that the file could not take.
+The only place that knows SQL. `sql/` holds the tables, which refuse illegal changes, version by version
+(`versions`). `opening` opens and locks the file after `filesystem` and `wholeness` have looked at where it
+lies and what lies beside it; `runs` begins and ends a run, `recovery` puts in order what a killed one left.
+`records` reads and plans, `writer` commits what happens while requests are in flight, `spill` keeps outcomes
+that the file could not take. `copying`, `gaps`, `moving` and `soundness` are what a team does with its ledger
+over the years.
 """

@@ -42,6 +42,12 @@ def begun_and_not_ended(connection: apsw.Connection) -> str | None:
     return found
 
 
+def last_known(connection: apsw.Connection) -> str | None:
+    """When the last run ended that the ledger knows, None where it knows none."""
+    found: str | None = connection.execute("SELECT max(ended_at) FROM run").get
+    return found
+
+
 def close_gaps(connection: apsw.Connection, closed_by: str, evidence: str) -> int:
     """Record what shows that nothing is missing any more; how many gaps that closes."""
     connection.execute(

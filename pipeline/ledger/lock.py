@@ -1,7 +1,7 @@
 """One run at a time on a ledger, by the kernel's own lock (flock), which dies with the process.
 
-The lock file also says which run is writing the ledger's -wal, until that run has ended: a -wal bears no
-name of its own, and SQLite would read any that lies beside a file.
+The lock file also names the last run that used the ledger under this name. By that an older copy in its place
+is known for one; and a -wal that is not the ledger's own, for a -wal bears no name.
 """
 
 import contextlib
@@ -9,6 +9,7 @@ import errno
 import fcntl
 import json
 import os
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -18,7 +19,7 @@ _LENGTH = 512  # bytes: a sector
 
 
 @dataclass(frozen=True)
-class RunId:
+class LastRun:
     """A run, told from every other run of any ledger."""
 
     ledger_id: str
@@ -26,10 +27,10 @@ class RunId:
     started_at: str
 
 
-def noted_run(ledger: Path) -> RunId | None:
-    """The run whose -wal lies beside a ledger, None where the last one ended well; needs no lock."""
+def noted_run(ledger: Path) -> LastRun | None:
+    """The last run on the ledger of that name, None where none is noted; needs no lock."""
     with contextlib.suppress(OSError, ValueError, TypeError):  # cut off by a crash: then it is not known
-        return RunId(**json.loads(_lock_path(ledger).read_bytes()))
+        return LastRun(**json.loads(_lock_path(ledger).read_bytes()))
     return None
 
 
@@ -43,30 +44,44 @@ class Lock:
     def __init__(self, path: Path) -> None:
         """Take the lock beside the ledger's path. Raises LedgerProblem if another run has it."""
         self._path = path
-        self._file = os.open(_lock_path(path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        self._files = [os.open(_lock_path(path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)]
+        self._take(self._files[0])
+
+    def _take(self, file: int) -> None:
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            os.close(self._file)
+            self.close()
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                 raise
             raise LedgerProblem(
-                f"{path}: another run is using this ledger; wait until it ends, then run again"
+                f"{self._path}: another run is using this ledger; wait until it ends, then run again"
             ) from None
 
+    def hold(self) -> None:
+        """Lock the ledger's own file too, which is the same one whatever became of the lock file.
+
+        On Linux flock and SQLite's own locks know nothing of each other (flock(2), Notes); elsewhere they may.
+        To be let go of only when SQLite has closed the file: closing it lets go of SQLite's locks on it.
+        """
+        if sys.platform == "linux":
+            self._files.append(os.open(self._path, os.O_RDONLY | os.O_CLOEXEC))
+            self._take(self._files[-1])
+
     @property
-    def run(self) -> RunId | None:
-        """The run whose -wal lies beside the ledger, None where the last one ended well."""
+    def run(self) -> LastRun | None:
+        """The last run on the ledger, None where none is noted."""
         return noted_run(self._path)
 
     @run.setter
-    def run(self, run: RunId | None) -> None:
+    def run(self, run: LastRun | None) -> None:
         """Note the run, on disk when this returns."""
         text = json.dumps(asdict(run)).encode() if run else b""
         # Always the same sector of the file: one that is new to it might hold what was there before.
-        os.pwrite(self._file, text.ljust(_LENGTH), 0)
-        os.fsync(self._file)
+        os.pwrite(self._files[0], text.ljust(_LENGTH), 0)
+        os.fsync(self._files[0])
 
     def close(self) -> None:
         """Let the next run in."""
-        os.close(self._file)
+        while self._files:
+            os.close(self._files.pop())

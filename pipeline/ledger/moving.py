@@ -1,5 +1,7 @@
 """The carrier's address moves: its ledger goes along, and the move is recorded."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -9,14 +11,10 @@ from pipeline.errors import InputProblem
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.gaps import begun_and_not_ended
 from pipeline.ledger.lock import Lock
-from pipeline.ledger.opening import Owner
+from pipeline.ledger.opening import Owner, owner_of
 from pipeline.ledger.spill import spill_path
+from pipeline.ledger.wholeness import check_nothing_left
 from pipeline.placing import sync
-
-
-def owner_of(connection: apsw.Connection) -> Owner:
-    """The carrier that an open ledger belongs to."""
-    return Owner(*connection.execute("SELECT base_url, agency FROM ledger").get)
 
 
 def check_move(path: Path, old: Owner, to: Owner) -> None:
@@ -26,13 +24,18 @@ def check_move(path: Path, old: Owner, to: Owner) -> None:
 
 
 def obstacle(old: Owner, to: Owner) -> str:
-    """What is against a move that is none, or that would make a trial's ledger a real one; "" if nothing is."""
+    """What is against a move that is none, or one between a trial and a real carrier; "" if nothing is."""
     if old == to:
         return f"belongs to {to} already; name the new address in the profile (base_url)"
     if _is_trial(old) and not _is_trial(to):
         return (
             f"is the ledger of a trial ({old}): what it holds was never issued by a real carrier, and would"
             " never be; begin a ledger of its own for the carrier with --new-ledger"
+        )
+    if _is_trial(to) and not _is_trial(old):
+        return (
+            f"is the ledger of a real carrier ({old}) and is not to be used for trials ({to}), which would mark real charges"
+            " as issued; check the profile (base_url), and give the trial a --ledger of its own"
         )
     return ""
 
@@ -63,13 +66,22 @@ def check_at_rest(path: Path, connection: apsw.Connection) -> None:
         )
 
 
-def rename(path: Path, wanted: Path) -> None:
-    """Give a closed ledger at rest another name in its folder. Raises InputProblem if something has that name."""
-    lock = Lock(wanted)
-    try:
+@contextlib.contextmanager
+def free_name(wanted: Path) -> Iterator[Lock]:
+    """Hold a name that nothing has, and that nothing of an earlier ledger lies beside. Raises InputProblem."""
+    with contextlib.closing(Lock(wanted)) as lock:
         if wanted.exists():
-            raise InputProblem(f"{wanted}: exists already; move it away, or name the ledger with --ledger")
-        path.rename(wanted)
-        sync(wanted.parent)
-    finally:
-        lock.close()
+            raise InputProblem(
+                f"{wanted}: the new address has a ledger already, so that there are two memories of what was issued; only"
+                " one of them may be used. Name the one to be moved with --ledger, under another name"
+            )
+        check_nothing_left(wanted, lock.run)
+        yield lock
+
+
+def rename(path: Path, lock: Lock, wanted: Path, wanted_lock: Lock) -> None:
+    """Give a closed ledger at rest another name, and the note of its last run with it; both names are held."""
+    wanted_lock.run = lock.run
+    path.rename(wanted)
+    sync(wanted.parent)
+    lock.run = None

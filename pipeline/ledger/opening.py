@@ -8,8 +8,9 @@ import contextlib
 import ctypes
 import os
 import re
+import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -25,11 +26,13 @@ from pipeline.ledger.copying import copied
 from pipeline.ledger.filesystem import check_local
 from pipeline.ledger.gaps import begun_and_not_ended
 from pipeline.ledger.lock import Lock, noted_run
-from pipeline.ledger.wholeness import check_nothing_left, check_own_wal, check_single_name, check_whole
+from pipeline.ledger.wholeness import check_memory, check_nothing_left, check_single_name
 from pipeline.placing import PRIVATE, appear, private_folder, sync
 
 _APPLICATION_ID = 0x766F7563  # "vouc", so that a ledger is told from any other SQLite file
-_RESTORE = (
+_A_MOMENT = 0.3  # seconds
+#: What to do about a damaged ledger.
+RESTORE = (
     "If it is damaged, restore its backup; what was issued since is not in that, so nothing is sent until it was"
     " compared with the carrier's statement (README, The ledger)"
 )
@@ -91,12 +94,13 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
         ):
             connection.execute(f"PRAGMA {pragma}")
         if connection.pragma("application_id") != _APPLICATION_ID:
-            raise InputProblem(f"{path}: is not a ledger; check --ledger")
+            empty = " (it is empty)" if path.stat().st_size == 0 else ""
+            raise InputProblem(f"{path}: is not a ledger{empty}; check --ledger")
         _check_version(path, connection)
     except apsw.NotADBError:
-        raise InputProblem(f"{path}: is not a ledger, or is damaged; check --ledger. {_RESTORE}") from None
+        raise InputProblem(f"{path}: is not a ledger, or is damaged; check --ledger. {RESTORE}") from None
     except apsw.CorruptError as error:
-        raise LedgerProblem(f"{path}: the ledger is damaged ({error}). {_RESTORE}") from None
+        raise LedgerProblem(f"{path}: the ledger is damaged ({error}). {RESTORE}") from None
     except apsw.Error as error:
         raise LedgerProblem(
             f"{path}: the ledger can't be opened ({error}); check the disk and permissions"
@@ -114,7 +118,7 @@ def _check_version(path: Path, connection: apsw.Connection) -> None:
     if differences := versions.differences(connection, found):
         raise LedgerProblem(
             f"{path}: the ledger's rules were changed ({', '.join(differences)}), so it can't be trusted to keep"
-            f" anything from being issued twice. {_RESTORE}"
+            f" anything from being issued twice. {RESTORE}"
         )
 
 
@@ -132,8 +136,13 @@ def _upgrade(path: Path, connection: apsw.Connection, note: Callable[[str], None
     note(f"The ledger was upgraded from version {found} to {versions.VERSION}; as it was before: {before}")
 
 
+def owner_of(connection: apsw.Connection) -> Owner:
+    """The carrier that an open ledger belongs to."""
+    return Owner(*connection.execute("SELECT base_url, agency FROM ledger").get)
+
+
 def _check_owner(path: Path, connection: apsw.Connection, owner: Owner) -> None:
-    found = Owner(*connection.execute("SELECT base_url, agency FROM ledger").get)
+    found = owner_of(connection)
     if found != owner:
         connection.close()
         raise InputProblem(
@@ -165,22 +174,11 @@ def _create(path: Path, owner: Owner) -> None:
     sync(path.parent)
 
 
-@contextlib.contextmanager
-def no_checkpoint(connection: apsw.Connection) -> Iterator[None]:
-    """Nothing goes from the -wal into the file meanwhile, which SQLite else does at any commit."""
-    pages = connection.pragma("wal_autocheckpoint")
-    connection.wal_autocheckpoint(0)
-    try:
-        yield
-    finally:
-        connection.wal_autocheckpoint(pages)
-
-
 def keep_wal(connection: apsw.Connection, *, keep: bool) -> None:
     """Whether closing leaves the -wal file where it is, as it must while a run has not ended well."""
     flag = ctypes.c_int(int(keep))
     connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(flag))
-    # Nor may closing fold an end that the lock file does not know of yet into the ledger's own file.
+    # Nor may closing fold it into the ledger's own file, and leave one that calls the run ended and lacks the rest.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(keep))
 
 
@@ -189,16 +187,16 @@ def open_for_reading(path: Path, owner: Owner | None) -> apsw.Connection | None:
     try:
         if not path.exists():
             return None
+        if path.is_dir():
+            raise InputProblem(f"{path}: is a folder; name the ledger's file in it with --ledger")
     except OSError as error:
         raise LedgerProblem(f"{path}: the ledger can't be read ({error.strerror}); check the path") from None
     check_local(path)
-    run = noted_run(path.resolve())
     try:
-        check_own_wal(path.resolve(), run)
+        check_memory(path.resolve(), noted_run(path.resolve()))
     except InputProblem:
-        if noted_run(path.resolve()) == run:  # else the run ended while we looked
-            raise
-    check_whole(path.resolve())
+        time.sleep(_A_MOMENT)  # a run may have begun or ended while we looked
+        check_memory(path.resolve(), noted_run(path.resolve()))
     connection = _connect(path.resolve(), apsw.SQLITE_OPEN_READONLY)
     if owner is not None:
         _check_owner(path, connection, owner)
@@ -210,7 +208,7 @@ def open_for_run(
     owner: Owner | None,
     *,
     may_create: bool,
-    may_lack_wal: bool = False,
+    may_lack: bool = False,
     note: Callable[[str], None] = lambda _: None,
 ) -> tuple[apsw.Connection, Lock]:
     """The ledger for changing it, locked; `owner` None: whosever it is.
@@ -220,6 +218,8 @@ def open_for_run(
     """
     path = path.resolve()
     try:
+        if path.is_dir():
+            raise InputProblem(f"{path}: is a folder; name the ledger's file in it with --ledger")
         if not path.exists() and not (may_create and owner):
             raise InputProblem(
                 f"{path}: there is no ledger, though one is expected: without its memory everything would be issued"
@@ -231,12 +231,11 @@ def open_for_run(
         lock = Lock(path)
         try:
             if owner and not path.exists():
-                check_nothing_left(path)
+                check_nothing_left(path, lock.run)
                 _create(path, owner)
             check_single_name(path)
-            check_own_wal(path, lock.run)
-            if not may_lack_wal:
-                check_whole(path)
+            lock.hold()
+            check_memory(path, lock.run, may_lack=may_lack)
             connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
             if owner is not None:
                 _check_owner(path, connection, owner)

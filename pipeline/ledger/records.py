@@ -10,6 +10,7 @@ import apsw
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.holdings import Doubts, Holding, Holdings, place_of
 from pipeline.ledger.clock import utc_now
+from pipeline.ledger.lock import LastRun
 from pipeline.request import Charge, Header, Identity, Request, wire_text
 
 _ASKED = "CREATE TEMP TABLE IF NOT EXISTS asked (ticket_no TEXT PRIMARY KEY) WITHOUT ROWID"
@@ -132,20 +133,20 @@ def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> Holdings:
 def begin_run(
     connection: apsw.Connection, command: str, version: str, as_of: str, names: Sequence[str]
 ) -> int:
-    """Record a run, in the file itself and not only in its -wal; its number."""
+    """Record a run; its number. `runs.begin` is the way in, which brings it into the file itself."""
     connection.execute(
         "INSERT INTO run (command, version, as_of, files, started_at) VALUES (?, ?, ?, ?, ?)",
         (command, version, as_of, json.dumps(list(names), ensure_ascii=False), utc_now()),
     )
-    run = connection.last_insert_rowid()
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return run
+    return connection.last_insert_rowid()
 
 
-def started_at(connection: apsw.Connection, run: int) -> str:
-    """When a run began."""
-    found: str = connection.execute("SELECT started_at FROM run WHERE run = ?", (run,)).get
-    return found
+def last_run(connection: apsw.Connection) -> LastRun | None:
+    """The last run that the ledger knows, to be noted beside it; None where it knows none."""
+    row: Any = connection.execute(
+        "SELECT ledger_id, run, started_at FROM ledger, run WHERE run = (SELECT max(run) FROM run)"
+    ).get
+    return None if row is None else LastRun(*row)
 
 
 def end_open_runs(connection: apsw.Connection) -> None:
@@ -153,7 +154,7 @@ def end_open_runs(connection: apsw.Connection) -> None:
     connection.execute("UPDATE run SET ended_at = ? WHERE ended_at IS NULL", (utc_now(),))
 
 
-def end_run(connection: apsw.Connection, run: int, exit_code: int) -> None:
+def end_run(connection: apsw.Connection, run: int, exit_code: int | None) -> None:
     """Record how a run ended."""
     connection.execute(
         "UPDATE run SET ended_at = ?, exit_code = ? WHERE run = ?", (utc_now(), exit_code, run)
@@ -281,6 +282,12 @@ def state_of(connection: apsw.Connection, attempt_id: int) -> str | None:
     found: str | None = connection.execute(
         "SELECT state FROM attempt WHERE attempt_id = ?", (attempt_id,)
     ).get
+    return found
+
+
+def number_of(connection: apsw.Connection, attempt_id: int) -> str:
+    """The voucher number of an attempt that was issued, else ""."""
+    found: str = connection.execute("SELECT number FROM attempt WHERE attempt_id = ?", (attempt_id,)).get
     return found
 
 

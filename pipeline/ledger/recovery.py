@@ -11,8 +11,8 @@ import apsw
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import records
-from pipeline.ledger.lock import Lock
-from pipeline.ledger.opening import no_checkpoint
+from pipeline.ledger.gaps import begun_and_not_ended
+from pipeline.ledger.runs import end_open
 from pipeline.ledger.spill import spill_path, spilled
 
 _KILLED = "that run was killed"
@@ -25,7 +25,6 @@ class Recovered:
     spilled: int = 0
     answered: int = 0
     unknown: int = 0
-    dropped: int = 0
 
 
 def _take_in(connection: apsw.Connection, entry: dict[str, Any]) -> bool:
@@ -48,7 +47,10 @@ def _take_in(connection: apsw.Connection, entry: dict[str, Any]) -> bool:
         outcome = Outcome(
             entry["state"], entry["reason"], entry["number"], entry["trace_id"], entry["detail"]
         )
-        fitting = ("sending", records.as_recorded(connection, attempt_id, outcome).state)
+        recorded = records.as_recorded(connection, attempt_id, outcome)
+        fitting = ("sending", recorded.state)
+        if state == "issued" and records.number_of(connection, attempt_id) != recorded.number:
+            return False
     records.record_outcome(connection, attempt_id, outcome)
     return state in fitting
 
@@ -57,9 +59,8 @@ def recover(
     connection: apsw.Connection,
     ledger: Path,
     meaning: Callable[[records.Interrupted, Answered], Outcome],
-    lock: Lock | None = None,
 ) -> Recovered:
-    """Settle what an earlier run left, in one transaction; `meaning` interprets an answer on disk.
+    """Settle what an earlier run left, in one transaction, then end it; `meaning` interprets an answer on disk.
 
     An attempt whose raw answer is on disk ends as that answer says; without one it is unknown. The
     spill file goes only after what it held is committed. Raises LedgerProblem, with nothing changed, if
@@ -68,30 +69,26 @@ def recover(
     path = spill_path(ledger.resolve())
     taken = list(spilled(path, records.ledger_id(connection)))
     answered = unknown = 0
-    # The file itself must say that the run is on for as long as the lock file names it.
-    with no_checkpoint(connection):
-        with connection:
-            for entry in taken:
-                if not _take_in(connection, entry):
-                    raise LedgerProblem(
-                        f"{path}: holds the outcome of attempt {entry['attempt_id']}, which does not fit this ledger: the"
-                        " ledger is older, or another has its name. Put the right one back; if it is lost for good:"
-                        " voucher ledger mark-gap"
-                    )
-            for left in records.interrupted(connection):
-                if left.answer is None:
-                    unknown += 1
-                    outcome = Outcome("unknown", "run_killed", detail=_KILLED)
-                else:
-                    answered += 1
-                    outcome = meaning(left, left.answer)
-                records.record_outcome(connection, left.attempt_id, outcome)
-            dropped = records.drop_planned(connection)
-            records.end_open_runs(connection)
-        path.unlink(missing_ok=True)
-        if lock is not None:
-            lock.run = None
-    # Everything of earlier runs into the one file: what is copied or renamed without its -wal is then
-    # short of a run that is on at most.
+    with connection:
+        for entry in taken:
+            if not _take_in(connection, entry):
+                raise LedgerProblem(
+                    f"{path}: holds the outcome of attempt {entry['attempt_id']}, which does not fit this ledger: the"
+                    " ledger is older, or another has its name. Put the right one back; if it is lost for good:"
+                    " voucher ledger mark-gap"
+                )
+        for left in records.interrupted(connection):
+            if left.answer is None:
+                unknown += 1
+                outcome = Outcome("unknown", "run_killed", detail=_KILLED)
+            else:
+                answered += 1
+                outcome = meaning(left, left.answer)
+            records.record_outcome(connection, left.attempt_id, outcome)
+        records.drop_planned(connection)
+    path.unlink(missing_ok=True)
+    if begun_and_not_ended(connection) is not None:
+        end_open(connection)
+    # Into the one file as far as nobody is in the way: what is copied without its -wal is then whole.
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return Recovered(len({entry["attempt_id"] for entry in taken}), answered, unknown, dropped)
+    return Recovered(len({entry["attempt_id"] for entry in taken}), answered, unknown)

@@ -8,6 +8,7 @@ may begin at any moment.
 import contextlib
 import glob
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,7 +16,7 @@ import apsw
 
 from pipeline.errors import InputProblem
 from pipeline.ledger.gaps import begun_and_not_ended
-from pipeline.ledger.lock import RunId
+from pipeline.ledger.lock import LastRun
 from pipeline.ledger.spill import spill_path
 
 
@@ -51,8 +52,17 @@ def check_single_name(path: Path) -> None:
         )
 
 
-def check_nothing_left(path: Path) -> None:
-    """Refuse a new ledger beside what belongs to one that is missing: SQLite would take the -wal for its own."""
+def check_nothing_left(path: Path, last: LastRun | None) -> None:
+    """Refuse a new ledger beside what belongs to one that is missing: SQLite would take the -wal for its own.
+
+    `last` is the last run that the lock file names: a ledger had this name.
+    """
+    if last is not None:
+        raise InputProblem(
+            f"{path}: there is no ledger, though one had this name (its last run began {last.started_at}): without its memory"
+            f" everything would be issued again. Put it back, or restore its backup. To begin a new one all the same, which"
+            f" is right for trials alone: delete {path.name}.lock"
+        )
     for left in (wal_path(path), spill_path(path)):
         if left.exists():
             raise InputProblem(
@@ -61,48 +71,72 @@ def check_nothing_left(path: Path) -> None:
             )
 
 
-def check_own_wal(path: Path, run: RunId | None) -> None:
-    """Refuse a -wal that belongs to another ledger, or to a later state of this one: SQLite would mix them.
+@dataclass(frozen=True)
+class _Said:
+    """What the ledger's own file says without its -wal.
 
-    `run` is the one that wrote the -wal and did not end, as the lock file has it. It was begun in the
-    ledger's own file, which is looked at here without the -wal, before anything else was written.
+    `begun`: when the run began that has not ended. `knows`: whether it knows the last run that is noted.
+    `copied`: whether it was made a copy since that began. `settled`: whether somebody has settled since, or
+    has still to settle, what it may lack.
+    """
+
+    begun: str | None
+    knows: bool
+    copied: bool
+    settled: bool
+
+
+def check_memory(path: Path, last: LastRun | None, *, may_lack: bool = False) -> None:
+    """Refuse a ledger that lacks what was done with it, or whose -wal is not its own.
+
+    `last` is the last run that the lock file names. `may_lack`: what it lacks is about to be recorded. Every
+    run is in the file itself before it sends anything, and is called ended there after all else that it did.
     """
     wal = wal_path(path)
-    if run is None or not wal.exists() or wal.stat().st_size == 0:
-        return
+    filled = wal.exists() and wal.stat().st_size > 0
     try:
-        with _alone(path) as connection:
-            found = connection.execute(
-                "SELECT ledger_id FROM ledger, run WHERE run = ? AND started_at = ?"
-                " AND NOT EXISTS (SELECT 1 FROM gap WHERE found_at >= started_at)",  # it is a copy made since
-                (run.run, run.started_at),
-            ).get
+        said = _said_alone(path, last)
     except apsw.Error:
-        return  # a checkpoint was cut off; with its -wal the file will be whole
-    if found != run.ledger_id:
+        return  # damaged, which opening will tell; or a fold was cut off, and with its -wal it will be whole
+    if last is not None and not said.knows and not said.settled and not may_lack:
         raise InputProblem(
-            f"{path}: {wal.name} beside it was written by a run (begun {run.started_at}) that this ledger does not know:"
-            " the ledger is another, or older. Put the right one back; to go on with this one, first keep"
-            f" {wal.name} elsewhere for comparing with the carrier's statement"
+            f"{path}: does not know the last run on this ledger (begun {last.started_at}): it is another one, or an older"
+            f" copy, and what was issued since would be issued again. Put the right one back. {_if_lost(filled, wal)}"
+        )
+    if last is not None and filled and (said.copied or not said.knows):
+        raise InputProblem(
+            f"{path}: {wal.name} beside it was written by a run (begun {last.started_at}) on another ledger, or a later"
+            f" state of this one. Put the right one back. {_if_lost(filled, wal)}"
+        )
+    if said.begun is not None and not filled and not may_lack:
+        raise InputProblem(
+            f"{path}: the last run on this ledger did not end, and {wal.name}, which holds what that run issued,"
+            " is not beside it (or is empty): without it everything would be issued again. Put it back under that name."
+            f" {_if_lost(filled, wal)}"
         )
 
 
-def check_whole(path: Path) -> None:
-    """Refuse a ledger whose last run did not end and whose -wal, which holds that run, is not there.
+def _if_lost(filled: bool, wal: Path) -> str:
+    aside = f"keep {wal.name} elsewhere, then " if filled else ""
+    return f"If it is lost for good: {aside}voucher ledger mark-gap"
 
-    A run is marked as begun in the file itself before anything is sent, and its -wal stays until it has
-    ended well; so a ledger that was renamed, copied or restored without it is told from a whole one.
-    """
-    if wal_path(path).exists():
-        return
-    try:
-        with _alone(path) as connection:
-            begun = begun_and_not_ended(connection)
-    except apsw.Error:
-        return  # no ledger, or a damaged one: opening it will tell
-    if begun is not None and not wal_path(path).exists():  # a run that began while we looked has one by now
-        raise InputProblem(
-            f"{path}: the last run on this ledger did not end, and {path.name}-wal, which holds what that run issued,"
-            " is not beside it: without it everything would be issued again. Put it back under that name; if it is lost"
-            " for good: voucher ledger mark-gap"
+
+def _said_alone(path: Path, last: LastRun | None) -> _Said:
+    with _alone(path) as connection:
+        begun = begun_and_not_ended(connection)
+        if last is None:
+            return _Said(begun, knows=False, copied=False, settled=False)
+        knows: bool = connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM ledger, run WHERE ledger_id = ? AND run = ? AND started_at = ?)",
+            (last.ledger_id, last.run, last.started_at),
+        ).get
+        if connection.pragma("user_version") < 2:
+            return _Said(begun, bool(knows), copied=False, settled=False)
+        copied, settled = next(
+            connection.execute(
+                "SELECT coalesce(max(found_at >= ?1), 0), coalesce(max(closed_at IS NULL OR max(found_at, closed_at) >= ?1), 0)"
+                " FROM gap",
+                (last.started_at,),
+            )
         )
+    return _Said(begun, bool(knows), bool(copied), bool(settled))

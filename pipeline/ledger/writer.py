@@ -171,7 +171,10 @@ class Writer:
         except apsw.ConstraintError as error:
             return LedgerProblem(f"the ledger refused a change: {error}")
         if connection.changes() != 1:
-            return LedgerProblem(f"attempt {attempt_id} is not in the ledger any more, or has ended there")
+            return LedgerProblem(
+                f"attempt {attempt_id} is not in the ledger any more, or has ended there: another program has changed the"
+                " ledger during this run. Keep this run's result workbook, and look the ledger over: voucher ledger check"
+            )
         return done
 
     def _spilled(self, change: Change) -> LedgerProblem:

@@ -1,21 +1,24 @@
-"""A carrier for crash tests: it issues whatever it is asked for, as often as it is asked, and counts.
+"""A carrier for crash tests: it issues whatever it is asked for, as often as it is asked, and keeps count.
 
-The sandbox refuses to issue a charge twice, and would hide it; this one does not. It runs on a thread of
-the test's process, which is another than the program's.
+The sandbox refuses to issue a charge twice, and would hide it; this one does not: what is sent twice is issued
+twice, and stands twice in what was received. It runs on a thread of the harness's process, so that it outlives
+whatever happens to the program, which is another process.
+
+How it answers is told by a ticket's last digit, so that each workload brings its own faults along.
 """
 
 import asyncio
+import re
+import socket
 import threading
-from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from aiohttp import web
-
 from pipeline.carrier.crypto import Cipher
-from pipeline.sandbox.answers import SUCCESS, SUCCESS_MESSAGE, envelope, sealed
+from pipeline.sandbox.answers import SUCCESS, SUCCESS_MESSAGE, envelope_bytes, sealed
 from pipeline.sandbox.documents import (
     InvoiceRequest,
     ItineraryRequest,
@@ -27,128 +30,162 @@ from pipeline.sandbox.documents import (
 
 #: (ticket, charge, product), as the ledger has it.
 Charge = tuple[str, str, str]
-#: A ticket whose first request is told to come back later, and one whose first request gets a no.
-BUSY, REFUSED = "9990000000021", "9990000000022"
 
-_CHARGE = {"TICKET_FARE": "ticket_fare", "ANCILLARY_FEE": "ancillary"}
-_PRODUCT = {"Flight": "flight", "Baggage": "baggage", "Seat": "seat"}
-_SECONDS = 0.003  # an answer takes a moment, so that several requests are under way
+KEYS = {"VOUCHER_API_KEY": "canary-api-key-7f3a", "VOUCHER_ENCRYPTION_KEY": "canary-encryption-key-91bd"}
+AGENCY = "AGENCY"
+#: By a ticket's last digit: what it does, and what becomes of its answer. Else it just issues.
+FAULTS = {
+    "6": ("issued", "unreadable"),
+    "7": ("busy", ""),  # 429 the first time
+    "8": ("issued", "lost"),
+    "9": ("refused", ""),  # a no the first time
+}
+#: Its wire codes are the program's own names.
+_PROFILE = """
+[carrier]
+base_url = "{base_url}"
+agency = "{agency}"
+[codes.fee_type]
+ticket_fare = "ticket_fare"
+refund = "refund"
+ancillary = "ancillary"
+[codes.product_type]
+flight = "flight"
+baggage = "baggage"
+seat = "seat"
+[codes.header_type]
+business = "business"
+individual = "individual"
+[submission]
+connect_timeout_seconds = 20
+response_timeout_seconds = 40
+"""
+_SLOWEST = 0.015  # seconds, so that answers come in while others are being written down
 
 
-@dataclass
-class Remembered:
-    """What the carrier has seen and done."""
+@dataclass(frozen=True)
+class Received:
+    """A request that reached the carrier, and what it did with it; `calls`: see `begin`."""
 
-    received: Counter[Charge] = field(default_factory=Counter)
-    issued: dict[Charge, list[str]] = field(default_factory=dict)
-    numbers: int = 0
-
-    def copy(self) -> "Remembered":
-        """The same, to be changed apart."""
-        return Remembered(self.received.copy(), {c: list(n) for c, n in self.issued.items()}, self.numbers)
+    charges: frozenset[Charge]
+    did: str
+    number: str
+    answer: str
+    calls: int = 0
 
 
 class Carrier:
     """The carrier, listening while the context lasts."""
 
-    def __init__(self, encryption_key: str) -> None:
-        self._cipher = Cipher(encryption_key)
-        self._state = Remembered()
+    def __init__(self) -> None:
+        self._cipher = Cipher(KEYS["VOUCHER_ENCRYPTION_KEY"])
+        self._received: list[Received] = []
+        self._numbers = 0
         self._log: Path | None = None
-        self._arrivals: list[int] = []
+        self._open = 0
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="carrier")
-        self.base_url = ""
 
-    # -- for the test
+    # -- for the harness
 
-    def begin(self, state: Remembered, log: Path | None = None) -> None:
-        """Remember this and nothing else; `log` is where the run under test notes its calls."""
-        self._state, self._log, self._arrivals = state.copy(), log, []
+    def begin(self, earlier: Sequence[Received] = (), log: Path | None = None) -> list[Received]:
+        """Remember this and nothing else: a list, to which is added whatever arrives.
 
-    def remembered(self) -> Remembered:
-        """What it has seen and done so far."""
-        return self._state.copy()
-
-    @property
-    def received(self) -> Counter[Charge]:
-        """How often each charge was asked for."""
-        return self._state.received
+        `log` is where the run under test notes its calls: how many it had made is kept with each request.
+        """
+        self._received, self._log = list(earlier), log
+        return self._received
 
     @property
-    def issued(self) -> dict[Charge, list[str]]:
-        """Each charge's numbers; more than one is what must never be."""
-        return self._state.issued
+    def base_url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self._port}"
 
     @property
-    def received_now(self) -> int:
-        """Requests since `begin`."""
-        return len(self._arrivals)
+    def profile(self) -> str:
+        """What the program has to know of it, as a profile."""
+        return _PROFILE.format(base_url=self.base_url, agency=AGENCY)
 
-    @property
-    def refused(self) -> bool:
-        """Whether it has said its no, and nothing else since."""
-        return any(c[0] == REFUSED and n == 1 for c, n in self._state.received.items())
-
-    def received_after(self, call: int) -> int:
-        """Requests that came when the run under test had made so many of the calls that are counted."""
-        return sum(calls >= call for calls in self._arrivals)
-
-    # -- the service
-
-    async def _answer(self, call: web.Request) -> web.Response:
-        self._arrivals.append(self._calls())
-        plain = self._cipher.open(str(read_json(await call.read(), "the body")))
-        asked = read_invoice(plain) if call.path.endswith("issueInvoice") else read_itinerary(plain)
-        charges = _charges(asked)
-        state = self._state
-        state.received.update(charges)
-        first = state.received[charges[0]] == 1
-        await asyncio.sleep(_SECONDS)
-        if first and charges[0][0] == BUSY:
-            return web.Response(status=429, headers={"Retry-After": "0"})
-        if first and charges[0][0] == REFUSED:
-            no = result(asked, success=False, text="no", number="")
-            return envelope(SUCCESS, SUCCESS_MESSAGE, sealed(no, self._cipher), "t")
-        state.numbers += 1
-        number = f"2{state.numbers:019}"
-        for charge in charges:
-            state.issued.setdefault(charge, []).append(number)
-        yes = result(asked, success=True, text="yes", number=number)
-        return envelope(SUCCESS, SUCCESS_MESSAGE, sealed(yes, self._cipher), "t")
-
-    def _calls(self) -> int:
-        return self._log.read_bytes().count(b"\n") if self._log and self._log.exists() else 0
-
-    async def _listen(self) -> None:
-        app = web.Application()
-        app.router.add_post("/invoice/issueInvoice", self._answer)
-        app.router.add_post("/itinerary/issueItinerary", self._answer)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        self.base_url = f"http://127.0.0.1:{site.port}"
+    def settled(self) -> None:
+        """Wait until it has dealt with everything that was under way when a run ended or was killed."""
+        # A connection of its own: it comes in after those that nobody has taken yet.
+        with socket.create_connection(("127.0.0.1", self._port), timeout=30) as asking:
+            asking.sendall(b"GET /settled HTTP/1.1\r\n\r\n")
+            assert asking.recv(1) == b""
 
     def __enter__(self) -> Self:
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()
+        self._server = asyncio.run_coroutine_threadsafe(
+            asyncio.start_server(self._talk, "127.0.0.1", 0, backlog=512), self._loop
+        ).result()
+        self._port: int = self._server.sockets[0].getsockname()[1]
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result()
+        self.settled()
+        self._loop.call_soon_threadsafe(self._server.close)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
+    # -- the service
 
-def _charges(asked: InvoiceRequest | ItineraryRequest) -> list[Charge]:
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection until either side ends it; half a request is none."""
+        self._open += 1
+        try:
+            while answer := await self._answer(reader):
+                writer.write(answer)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass  # the client has ended, or was killed
+        finally:
+            self._open -= 1
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader) -> bytes:
+        """Receive a request and act upon it; nothing where it is to be left without an answer."""
+        head = await reader.readuntil(b"\r\n\r\n")
+        if head.startswith(b"GET /settled"):
+            while self._open > 1:  # noqa: ASYNC110 - but for a moment
+                await asyncio.sleep(0.001)
+            return b""
+        calls = self._log.read_bytes().count(b"\n") if self._log and self._log.exists() else 0
+        body = await reader.readexactly(int(re.findall(rb"(?i)content-length: *([0-9]+)", head)[0]))
+        plain = self._cipher.open(str(read_json(body, "the body")))
+        asked = read_invoice(plain) if b" /invoice/issueInvoice " in head else read_itinerary(plain)
+        await asyncio.sleep(sum(int(ticket[-4:]) for ticket in asked.ticket_nos) % 16 / 16 * _SLOWEST)
+        did, answer = self._fault(asked.ticket_nos)
+        self._numbers += did == "issued"
+        number = f"2{self._numbers:019}" if did == "issued" else ""
+        self._received.append(Received(_charges(asked), did, number, answer, calls))
+        if did == "busy":
+            return _http(429, b"", "Retry-After: 0\r\n")
+        if answer == "lost":
+            return b""
+        said = sealed(result(asked, success=bool(number), text=did, number=number), self._cipher)
+        data = "?" if answer == "unreadable" else said
+        return _http(200, envelope_bytes(SUCCESS, SUCCESS_MESSAGE, data, "t"))
+
+    def _fault(self, tickets: Sequence[str]) -> tuple[str, str]:
+        done = {(ticket, r.did) for r in self._received for ticket, _, _ in r.charges}
+        for ticket in tickets:
+            did, answer = FAULTS.get(ticket[-1], ("issued", ""))
+            if answer or (did != "issued" and (ticket, did) not in done):
+                return did, answer
+        return "issued", ""
+
+
+def _charges(asked: InvoiceRequest | ItineraryRequest) -> frozenset[Charge]:
     if isinstance(asked, ItineraryRequest):
-        return [(_digits(asked.ticket_no), "ticket_fare", "flight")]
-    return [(_digits(c.ticket_no), _CHARGE[c.fee_type], _PRODUCT[c.product_type]) for c in asked.charges]
+        return frozenset({(asked.ticket_no, "ticket_fare", "flight")})
+    return frozenset((c.ticket_no, c.fee_type, c.product_type) for c in asked.charges)
 
 
-def _digits(ticket_no: str) -> str:
-    return ticket_no.replace("-", "")
+def _http(status: int, body: bytes, more: str = "") -> bytes:
+    head = (
+        f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n{more}\r\n"
+    )
+    return head.encode() + body

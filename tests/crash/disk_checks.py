@@ -3,14 +3,16 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.crash.counting_carrier import REFUSED, Carrier, Charge
+from tests.crash.counting_carrier import Charge, Received
 from tests.crash.disk_evidence import Evidence, look
 from tests.crash.forked import HUNG, Ran
 
+#: The ledger's name in its folder.
+LEDGER = "x.ledger"
 #: How a violation begins that is about messages alone.
 WORDS = "words:"
 #: What may lie in the folder when nothing is under way.
@@ -27,12 +29,14 @@ _KEEP = "keep this line"
 class Scene:
     """A run that has ended, and all there is to judge it by.
 
-    `view` is its folder, `charges` what it was asked for, `doubtful` those of them that were unknown before
-    it; `at` the call that failed, counted from 1, 0 if none did.
+    `received` is what the carrier received so far, `now` that of it which came since the disk was prepared;
+    `view` is the run's folder, `charges` what it was asked for, `doubtful` those of them that were unknown
+    before it; `at` the call that failed, counted from 1, 0 if none did.
     """
 
     ran: Ran
-    carrier: Carrier
+    received: Sequence[Received]
+    now: Sequence[Received]
     view: Path
     charges: frozenset[Charge]
     doubtful: frozenset[Charge]
@@ -42,7 +46,16 @@ class Scene:
     @property
     def refused(self) -> frozenset[Charge]:
         """The charges that the carrier has said no to and not issued since."""
-        return frozenset(charge for charge in self.charges if charge[0] == REFUSED and self.carrier.refused)
+        last = {charge: request.did for request in self.received for charge in request.charges}
+        return frozenset(charge for charge in self.charges if last.get(charge) == "refused")
+
+    def of(self, charge: Charge) -> list[Received]:
+        """The requests for a charge."""
+        return [request for request in self.received if charge in request.charges]
+
+    def numbers(self, charge: Charge) -> list[str]:
+        """The numbers that a charge was issued by; more than one is what must never be."""
+        return [request.number for request in self.of(charge) if request.number]
 
 
 def kept_by_hand(ran: Ran) -> set[int]:
@@ -53,15 +66,16 @@ def kept_by_hand(ran: Ran) -> set[int]:
 
 def after_failure(scene: Scene) -> Iterator[str]:
     """What a run whose disk failed may not leave behind, nor say."""
-    carrier, found = scene.carrier, look(scene.view)
-    yield from found.problems
+    found = look(scene.view / LEDGER)
+    yield from found.damage
     never_sent = {entry["attempt_id"] for entry in found.spill if "never_sent" in entry}
-    for charge, times in carrier.received.items():
+    for charge, times in Counter(c for request in scene.received for c in request.charges).items():
         claims = [a for a in found.of(charge) if a.may_have_left and a.attempt_id not in never_sent]
         if times > len(claims):
             yield f"{charge} was received {times} times and has {len(claims)} claims in the ledger"
     # Whoever waits for the change that failed has nothing under way; everybody else may have.
-    if scene.at and (late := carrier.received_after(scene.at)) > scene.concurrency - 1:
+    late = sum(request.calls >= scene.at for request in scene.now)
+    if scene.at and late > scene.concurrency - 1:
         yield f"{late} requests left after the failure"
     yield from _code(scene)
     yield from _said(scene.ran)
@@ -73,14 +87,14 @@ def after_failure(scene: Scene) -> Iterator[str]:
 
 def _code(scene: Scene) -> Iterator[str]:
     """The exit code, against what is so."""
-    code, carrier = scene.ran.code, scene.carrier
+    code = scene.ran.code
     if code == HUNG:
         yield "it did not end"
     elif code not in (0, 1, 2, 3, 4):
         yield f"exit code {code}"
-    if code in (0, 1) and not carrier.issued.keys() >= scene.charges - scene.refused:
+    if code in (0, 1) and not all(map(scene.numbers, scene.charges - scene.refused)):
         yield f"exit code {code}, though not everything was sent"
-    if code == 2 and carrier.received_now:
+    if code == 2 and scene.now:
         yield "exit code 2, though something was sent"
 
 
@@ -115,7 +129,7 @@ def _reported(scene: Scene) -> Iterator[str]:
         yield f"exit code {code}, {report['exit_code']} in the report, where rows are {statuses}"
     for row in report["rows"]:
         charge = (row["ticket_no"], row["charge"], row["charges"][0]["product"])
-        numbers = scene.carrier.issued.get(charge, [])
+        numbers = scene.numbers(charge)
         said_issued = row["status"] in ("issued", "already_issued")
         doubted = row["status"] == "unknown" and charge in scene.doubtful
         if (said_issued and numbers != [row["number"]]) or (numbers and not said_issued and not doubted):
@@ -124,8 +138,8 @@ def _reported(scene: Scene) -> Iterator[str]:
 
 def at_the_end(scene: Scene, by_hand: set[int]) -> Iterator[str]:
     """What must be so once the same command has run with the disk in order."""
-    found = look(scene.view)
-    yield from found.problems
+    found = look(scene.view / LEDGER)
+    yield from found.damage
     kept = [attempt.charges for attempt in found.attempts if attempt.attempt_id in by_hand]
     doubtful = scene.doubtful.union(*kept)
     for charge in sorted(scene.charges):
@@ -143,8 +157,8 @@ def at_the_end(scene: Scene, by_hand: set[int]) -> Iterator[str]:
 
 def _settled(scene: Scene, found: Evidence, charge: Charge, *, may_be_unknown: bool) -> Iterator[str]:
     """One charge: issued once by the number that the ledger has, refused, or unknown where that is all right."""
-    state, number = found.live(charge)
-    numbers = scene.carrier.issued.get(charge, [])
+    state, number = next(((a.state, a.number) for a in reversed(found.of(charge)) if a.live), ("", ""))
+    numbers = scene.numbers(charge)
     if len(numbers) > 1:
         yield f"{charge} was issued twice: {numbers}"
     elif not (state == "issued" and [number] == numbers):
@@ -152,5 +166,6 @@ def _settled(scene: Scene, found: Evidence, charge: Charge, *, may_be_unknown: b
         if not accepted:
             yield f"{charge} is {state!r} as {number!r} in the ledger, the carrier has {numbers}"
     noted = any(attempt.state == "rejected" for attempt in found.of(charge))
-    if charge[0] == REFUSED and scene.carrier.received[charge] and not noted and not may_be_unknown:
+    said_no = any(request.did == "refused" for request in scene.of(charge))
+    if said_no and not noted and not may_be_unknown:
         yield f"{charge} was refused, and the ledger does not know"

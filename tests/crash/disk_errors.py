@@ -40,18 +40,7 @@ from pathlib import Path
 
 from tests.crash.counting_carrier import Carrier
 from tests.crash.disk_checks import WORDS
-from tests.crash.disk_harness import (
-    ARGUMENTS,
-    KEYS,
-    UNSHARE,
-    Before,
-    Harness,
-    Point,
-    Run,
-    SmallDisk,
-    Tried,
-    befores,
-)
+from tests.crash.disk_harness import UNSHARE, Before, Harness, Point, SmallDisk, Tried, beginning
 from tests.crash.failpoint import compiled
 from tests.crash.forked import Forks
 
@@ -108,7 +97,7 @@ def series(harness: Harness, before: Before, target: str, calls: range, tally: T
 
 def _every_series(harness: Harness, calls: range, names: str, tally: Tally) -> None:
     wanted = [name.split("/") for name in names.split(",")]
-    made = befores(harness, list(dict.fromkeys(name for name, _ in wanted)))
+    made = {name: beginning(harness, name) for name in {name for name, _ in wanted}}
     for name, target in wanted:
         series(harness, made[name], target, calls, tally)
 
@@ -127,17 +116,13 @@ def main() -> int:
     begun, tally = time.monotonic(), Tally()
     with tempfile.TemporaryDirectory(prefix="disk-errors-") as folder:
         library = compiled(Path(folder))
-        with (
-            Forks(library, KEYS, UNSHARE if given.disks else ()) as forks,
-            Carrier(KEYS["VOUCHER_ENCRYPTION_KEY"]) as carrier,
-        ):
+        with Carrier() as carrier, Forks(library, UNSHARE if given.disks else ()) as forks:
             if given.disks:
                 smallest, largest = map(int, given.disks.split(".."))
                 for kilobytes in range(smallest, largest + 1, 10):
                     tally.add("disk", SmallDisk(Path(folder), library, forks, carrier, kilobytes).filled())
             else:
-                run: Run = lambda desk, more: forks.run(desk, ARGUMENTS, more)  # noqa: E731 - as an argument
-                harness = Harness(Path(folder), library, run, carrier, given.concurrency)
+                harness = Harness(Path(folder), library, forks.run, carrier, given.concurrency)
                 first, last = given.points.split("..")
                 calls = range(int(first or 1), int(last or sys.maxsize - 1) + 1, given.every)
                 _every_series(harness, calls, given.series, tally)

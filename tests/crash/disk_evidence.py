@@ -1,6 +1,11 @@
-"""What lies on the disk after a run: the ledger's attempts and the spill file, read from copies."""
+"""What lies on the disk after a run: the ledger as the next run will find it, and its spill file.
+
+The ledger is read from a copy of its files, so that looking changes nothing that a restart finds; by plain
+SQL, so that the program's own reading is not what is believed.
+"""
 
 import contextlib
+import json
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -12,19 +17,30 @@ import apsw
 from pipeline.ledger.spill import spill_path, spilled
 from tests.crash.counting_carrier import Charge
 
-LEDGER = "x.ledger"
+_ATTEMPTS = """
+SELECT attempt_id, run, state, reason, number, sending_at IS NOT NULL AS sent, answer IS NOT NULL AS answered,
+       (SELECT json_group_array(json_array(ticket_no, charge, product)) FROM charge WHERE charge.attempt_id = attempt.attempt_id)
+FROM attempt ORDER BY attempt_id
+"""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """An attempt as the ledger has it."""
+    """An attempt as it stands in the ledger."""
 
     attempt_id: int
+    run: int
     state: str
     reason: str
     number: str
+    sent: bool
     answered: bool
     charges: frozenset[Charge]
+
+    @property
+    def live(self) -> bool:
+        """Whether it holds its charges."""
+        return self.state in ("sending", "issued", "unknown")
 
     @property
     def may_have_left(self) -> bool:
@@ -36,45 +52,37 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What lies on the disk, looked at in a copy so that looking changes nothing."""
+    """A ledger at one moment, and what was spilled beside it."""
 
-    attempts: tuple[Attempt, ...]
-    spill: tuple[dict[str, Any], ...]
-    problems: tuple[str, ...]
+    runs: tuple[int, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    damage: tuple[str, ...] = ()
+    spill: tuple[dict[str, Any], ...] = ()
 
     def of(self, charge: Charge) -> list[Attempt]:
         """A charge's attempts, in time order."""
         return [attempt for attempt in self.attempts if charge in attempt.charges]
 
-    def live(self, charge: Charge) -> tuple[str, str]:
-        """The state and number that a charge is held by."""
-        held = [a for a in self.of(charge) if a.state in ("sending", "issued", "unknown")]
-        return (held[-1].state, held[-1].number) if held else ("", "")
 
-
-def look(desk: Path) -> Evidence:
-    """Read ledger and spill file without touching them."""
-    if not (desk / LEDGER).exists():
-        return Evidence((), (), ())
-    with tempfile.TemporaryDirectory(prefix="disk-errors-") as folder:
-        for path in desk.glob(f"{LEDGER}*"):
-            if not path.name.endswith(("-shm", ".lock")):
+def look(ledger: Path) -> Evidence:
+    """Read ledger and spill file without touching them; nothing where there is no ledger yet."""
+    if not ledger.exists():
+        return Evidence()
+    with tempfile.TemporaryDirectory(prefix="evidence-") as folder:
+        for path in (ledger, Path(f"{ledger}-wal")):
+            if path.exists():
                 shutil.copy(path, folder)
-        copy = Path(folder) / LEDGER
-        with contextlib.closing(apsw.Connection(str(copy))) as connection:
-            rows = list(connection.execute("SELECT * FROM pragma_integrity_check"))
-            problems = [str(row[0]) for row in rows if row[0] != "ok"]
-            problems += [f"foreign key: {row}" for row in connection.execute("PRAGMA foreign_key_check")]
-            charges: dict[int, set[Charge]] = {}
-            for attempt_id, *charge in connection.execute(
-                "SELECT attempt_id, ticket_no, charge, product FROM charge"
-            ):
-                charges.setdefault(attempt_id, set()).add((charge[0], charge[1], charge[2]))
-            attempts = tuple(
-                Attempt(attempt_id, state, reason, number, bool(answered), frozenset(charges[attempt_id]))
-                for attempt_id, state, reason, number, answered in connection.execute(
-                    "SELECT attempt_id, state, reason, number, answer IS NOT NULL FROM attempt ORDER BY 1"
-                )
-            )
+        with contextlib.closing(apsw.Connection(f"{folder}/{ledger.name}")) as connection:
+            damage = [str(row[0]) for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+            damage += [f"foreign key of {row[0]}" for row in connection.execute("PRAGMA foreign_key_check")]
+            attempts = tuple(_attempt(*row) for row in connection.execute(_ATTEMPTS))
+            runs = tuple(row[0] for row in connection.execute("SELECT run FROM run"))
             ledger_id: str = connection.execute("SELECT ledger_id FROM ledger").get
-        return Evidence(attempts, tuple(spilled(spill_path(copy), ledger_id)), tuple(problems))
+    return Evidence(runs, attempts, tuple(damage), tuple(spilled(spill_path(ledger), ledger_id)))
+
+
+def _attempt(
+    attempt_id: int, run: int, state: str, reason: str, number: str, sent: int, answered: int, charges: str
+) -> Attempt:
+    those = frozenset((ticket, charge, product) for ticket, charge, product in json.loads(charges))
+    return Attempt(attempt_id, run, state, reason, number, bool(sent), bool(answered), those)

@@ -4,38 +4,20 @@ import csv
 import errno
 import itertools
 import shutil
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.crash.counting_carrier import BUSY, REFUSED, Carrier, Charge, Remembered
-from tests.crash.disk_checks import Scene, after_failure, at_the_end, kept_by_hand
-from tests.crash.disk_evidence import LEDGER, look
+from tests.crash.counting_carrier import KEYS, Carrier, Charge, Received
+from tests.crash.disk_checks import LEDGER, Scene, after_failure, at_the_end, kept_by_hand
+from tests.crash.disk_evidence import Evidence, look
 from tests.crash.failpoint import environment
-from tests.crash.forked import Forks, Ran
+from tests.crash.forked import Forks, Ran, Run
 
-REPOSITORY = Path(__file__).parents[2]
-KEYS = {"VOUCHER_API_KEY": "canary-api-key-7f3a", "VOUCHER_ENCRYPTION_KEY": "canary-encryption-key-91bd"}
-ARGUMENTS = (
+_ARGUMENTS = (
     *("issue", "tickets.csv", "--profile", "carrier.toml", "--ledger", LEDGER),
     *("--as-of", "2026-11-20", "--report", "report.json"),
 )
-_PROFILE = """
-[carrier]
-base_url = "{base_url}"
-agency = "AGENCY"
-[codes.fee_type]
-ticket_fare = "TICKET_FARE"
-ancillary = "ANCILLARY_FEE"
-[codes.product_type]
-baggage = "Baggage"
-seat = "Seat"
-[submission]
-concurrency = {concurrency}
-connect_timeout_seconds = 20
-response_timeout_seconds = 40
-"""
 _ROW = {
     "ticket_no": "", "passenger_name": "ZHANG/WEI MR", "charge": "ticket_fare", "product": "flight",
     "amount": "1000.00", "market": "domestic", "ticket_status": "used", "flight_date": "2026-10-01",
@@ -48,8 +30,8 @@ ROWS: list[dict[str, str]] = [
     _ROW | {"ticket_no": "9990000000011", "voucher": "invoice", "remarks": "one"},
     _ROW | {"ticket_no": "9990000000013", "charge": "ancillary", "product": "baggage", "voucher": "invoice"},
     _ROW | {"ticket_no": "9990000000013", "charge": "ancillary", "product": "seat", "voucher": "invoice"},
-    _ROW | {"ticket_no": BUSY},  # answered with 429 the first time
-    _ROW | {"ticket_no": REFUSED},  # answered with a no the first time
+    _ROW | {"ticket_no": "9990000000027"},  # answered with 429 the first time
+    _ROW | {"ticket_no": "9990000000029"},  # answered with a no the first time
 ]
 CHARGES: frozenset[Charge] = frozenset((row["ticket_no"], row["charge"], row["product"]) for row in ROWS)
 
@@ -75,34 +57,38 @@ class Point:
     def environment(self, library: Path, desk: Path, log: Path) -> dict[str, str]:
         """What the program under test gets for it."""
         files = desk / FILES[self.target]
-        number = str(getattr(errno, self.what)) if self.what else ""
-        return environment(library, files, self.at, number, forever=self.forever, only="changes", log=log)
+        what = str(getattr(errno, self.what, self.what))
+        return environment(library, files, self.at, what, forever=self.forever, only="changes", log=log)
 
 
 @dataclass(frozen=True)
 class Before:
-    """What an earlier run left: its folder, what the carrier remembers, and charges that are in doubt."""
+    """What an earlier run left: its folder, what the carrier received, and charges that are in doubt."""
 
     name: str
     desk: Path | None = None
-    carrier: Remembered = field(default_factory=Remembered)
+    received: tuple[Received, ...] = ()
     doubtful: frozenset[Charge] = frozenset()
 
 
-Run = Callable[[Path, Mapping[str, str]], Ran]
+FRESH = Before("fresh")
 
 
 class Harness:
     """A carrier, a folder, and a way to run the program in it; `view` is how we see that folder."""
 
-    def __init__(self, folder: Path, library: Path, run: Run, carrier: Carrier, concurrency: int = 3) -> None:
+    def __init__(
+        self, folder: Path, library: Path, run: Run, carrier: Carrier, concurrency: int = 3, *more: str
+    ) -> None:
         self.folder = folder
         self.desk = self.view = folder / "desk"
         self.log = folder / "calls"
         self.carrier = carrier
         self.concurrency = concurrency
         self.library = library
-        self.start = run
+        self.received = carrier.begin()
+        self.program = run
+        self._arguments = (*_ARGUMENTS, "--concurrency", str(concurrency), *more)
 
     def prepare(self, before: Before) -> None:
         """Put the desk into the state that a point begins with."""
@@ -114,10 +100,8 @@ class Harness:
             writer = csv.DictWriter(file, list(_ROW))
             writer.writeheader()
             writer.writerows(ROWS)
-        (self.view / "carrier.toml").write_text(
-            _PROFILE.format(base_url=self.carrier.base_url, concurrency=self.concurrency)
-        )
-        self.carrier.begin(before.carrier, self.log)
+        (self.view / "carrier.toml").write_text(self.carrier.profile)
+        self.received = self.carrier.begin(before.received, self.log)
 
     def clear(self) -> None:
         """Make the desk an empty folder."""
@@ -130,7 +114,9 @@ class Harness:
     def run(self, point: Point | None) -> Ran:
         """One run of the program, with the disk failing as the point says."""
         settings = point.environment(self.library, self.desk, self.log) if point else {}
-        return self.start(self.desk, KEYS | (settings or {"FAILPOINT_FOLDER": "", "FAILPOINT_LOG": ""}))
+        ran = self.program(self.desk, self._arguments, KEYS | settings)
+        self.carrier.settled()
+        return ran
 
     def calls(self) -> int:
         """How many of the calls that matter the last disturbed run made."""
@@ -155,7 +141,10 @@ class Harness:
         return Tried(str(point), reached, disturbed, tuple(wrong), bool(numbers))
 
     def _scene(self, ran: Ran, before: Before, at: int = 0) -> Scene:
-        return Scene(ran, self.carrier, self.view, CHARGES, before.doubtful, at, self.concurrency)
+        now = self.received[len(before.received) :]
+        return Scene(
+            ran, tuple(self.received), now, self.view, CHARGES, before.doubtful, at, self.concurrency
+        )
 
 
 @dataclass(frozen=True)
@@ -174,7 +163,7 @@ class SmallDisk(Harness):
 
     def __init__(self, folder: Path, library: Path, forks: Forks, carrier: Carrier, kilobytes: int) -> None:
         # One request at a time: what is reserved for outcomes is then less than what the -wal grows by.
-        super().__init__(folder, library, lambda desk, more: forks.run(desk, ARGUMENTS, more), carrier, 1)
+        super().__init__(folder, library, forks.run, carrier, 1)
         self._forks = forks
         self._kilobytes = kilobytes
         self.view = forks.seen(self.desk)
@@ -195,7 +184,7 @@ class SmallDisk(Harness):
 
     def filled(self) -> Tried:
         """A run that nothing disturbs but the disk's size; then one with room."""
-        tried = self.tried(Point("all", "", forever=False, at=0), Before("fresh"))
+        tried = self.tried(Point("all", "", forever=False, at=0), FRESH)
         # Unlike a broken disk a full one has the room that was reserved on it.
         wrong = ("the spill file had no room",) if tried.kept_by_hand else ()
         return replace(tried, name=f"{self._kilobytes} kB", wrong=(*tried.wrong, *wrong))
@@ -205,46 +194,37 @@ class SmallDisk(Harness):
 UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
 
 
-def befores(harness: Harness, names: Sequence[str]) -> dict[str, Before]:
-    """The states that runs begin with, made by real runs that failed or were killed."""
-    made = {"fresh": Before("fresh")}
-    if "spilled" in names:
-        made["spilled"] = _spilled(harness)
-    if "killed" in names:
-        made["killed"] = _killed(harness)
-    return {name: made[name] for name in names}
+#: What runs may leave: which files failed and how, and what is to be found then.
+_LEFT: dict[str, tuple[str, str, Callable[[Evidence], bool]]] = {
+    # The -wal broke for good on the way, and the spill file has an answer and an outcome.
+    "spilled": (
+        "wal",
+        "EIO",
+        lambda found: any(e.get("number") for e in found.spill) and any("body" in e for e in found.spill),
+    ),
+    # It was killed between an answer's being on disk and its being understood.
+    "killed": ("all", "kill", lambda found: any(a.state == "sending" and a.answered for a in found.attempts)),
+}
 
 
-def _kept(harness: Harness, name: str, doubtful: frozenset[Charge] = frozenset()) -> Before:
+def beginning(harness: Harness, name: str) -> Before:
+    """A state that runs begin with, left by a real run that failed or was killed, from the middle on."""
+    if name == "fresh":
+        return FRESH
+    target, what, wanted = _LEFT[name]
+    total = harness.count(FRESH, target)
+    for at in itertools.chain(range(total // 2, total), range(total // 2)):
+        harness.prepare(FRESH)
+        harness.run(Point(target, what, forever=True, at=at))
+        found = look(harness.desk / LEDGER)
+        if wanted(found):
+            break
+    else:
+        raise AssertionError(f"no run left what is {name}")
     for written in (*harness.desk.glob("*.xlsx"), *harness.desk.glob("report.json")):
-        written.unlink()  # of the earlier run: only what this one writes is looked at
+        written.unlink()  # of the earlier run: only what the next one writes is looked at
     kept = harness.folder / f"before-{name}"
     shutil.copytree(harness.desk, kept)
-    time.sleep(0.05)  # a request of a killed run may still be under way in the carrier
-    return Before(name, kept, harness.carrier.remembered(), doubtful)
-
-
-def _spilled(harness: Harness) -> Before:
-    """A run whose -wal broke for good on the way, and whose spill file has answers, outcomes and a no-show."""
-    total = harness.count(Before("fresh"), "wal")
-    for at in itertools.chain(range(total // 2, total), range(total // 2)):
-        harness.prepare(Before("fresh"))
-        harness.run(Point("wal", "EIO", forever=True, at=at))
-        spill = look(harness.desk).spill
-        if any(entry.get("number") for entry in spill) and any("body" in entry for entry in spill):
-            return _kept(harness, "spilled")
-    raise AssertionError("no run filled its spill file")
-
-
-def _killed(harness: Harness) -> Before:
-    """A run that was killed between an answer's being on disk and its being understood."""
-    total = harness.count(Before("fresh"), "all")
-    for at in itertools.chain(range(total // 2, total), range(total // 2)):
-        harness.prepare(Before("fresh"))
-        settings = environment(harness.library, harness.desk, at, "kill", only="changes", log=harness.log)
-        harness.start(harness.desk, KEYS | settings)
-        found = [a for a in look(harness.desk).attempts if a.state == "sending"]
-        if any(attempt.answered for attempt in found):
-            doubtful = [attempt.charges for attempt in found if not attempt.answered]
-            return _kept(harness, "killed", frozenset().union(*doubtful))
-    raise AssertionError("no run was killed with an answer on disk")
+    silent = [a.charges for a in found.attempts if a.state == "sending" and not a.answered]
+    doubtful = silent if name == "killed" else []  # a failed run has spilled what became of them
+    return Before(name, kept, tuple(harness.received), frozenset().union(*doubtful))

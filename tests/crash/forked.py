@@ -1,8 +1,8 @@
-"""Many runs of the real program without its start-up: a parent has it imported and forks a child a run.
+"""Many runs of the real program without its start-up: a process that has imported it forks a child a run.
 
-The parent is started with the library of `failpoint.c` preloaded, so that every child is the real program
-with failing system calls; the child takes the run's environment, arms the library and ends as a process of
-its own, the interpreter's end included.
+The parent is started with the library of `failpoint.c` preloaded, so that every child is the real program -
+the same `main`, SQLite, event loop and threads - with failing system calls: it takes the run's environment,
+arms the library and ends as a process of its own, the interpreter's end included.
 
 `python -m tests.crash.forked LIBRARY` is the parent: a line of JSON in for each run, one out when it ended.
 """
@@ -10,24 +10,26 @@ its own, the interpreter's end included.
 import contextlib
 import ctypes
 import gc
-import io
+import importlib
 import json
 import os
 import select
 import signal
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
+from pipeline import cli
+
 REPOSITORY = Path(__file__).parents[2]
 #: What `run` says of a child that had to be killed because it did not end.
 HUNG = -1000
+_LONGEST = 60  # seconds of one run; beyond them it hangs
+_NOT_SEEN = 70  # an exit code that the program has no use for
 
 
 @dataclass(frozen=True)
@@ -37,46 +39,34 @@ class Ran:
     code: int
     out: str
     err: str
-    seconds: float
+
+
+#: How to run `voucher` in a folder: with these arguments, and this added to the environment.
+Run = Callable[[Path, Sequence[str], Mapping[str, str]], Ran]
 
 
 class Forks:
     """The parent, seen from the process that wants runs; runs are one after another."""
 
-    def __init__(self, library: Path, environment: Mapping[str, str], inside: Sequence[str] = ()) -> None:
+    def __init__(self, library: Path, inside: Sequence[str] = ()) -> None:
         """Start the parent, `inside` another command if given (`unshare`, for mounts of its own)."""
         self._parent = subprocess.Popen(
             [*inside, sys.executable, "-m", "tests.crash.forked", str(library)],
             cwd=REPOSITORY,
-            # one thread in the parent, so that a fork is a whole copy
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **environment, "LD_PRELOAD": str(library)},
+            env={**_environment(), "LD_PRELOAD": str(library)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
 
-    def run(
-        self,
-        folder: Path,
-        arguments: Sequence[str | Path],
-        environment: Mapping[str, str],
-        seconds: float = 60,
-    ) -> Ran:
+    def run(self, folder: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> Ran:
         """Run `voucher ARGUMENTS` in a folder; one that does not end in time is killed (HUNG)."""
         given = dict(environment)
         given.pop("LD_PRELOAD", None)  # it is in the parent already
         out, err = folder.parent / "stdout", folder.parent / "stderr"
-        order = {
-            "folder": str(folder),
-            "arguments": [str(argument) for argument in arguments],
-            "environment": given,
-            "out": str(out),
-            "err": str(err),
-            "seconds": seconds,
-        }
-        begun = time.monotonic()
-        code = self._asked(order)
-        return Ran(code, out.read_text(), err.read_text(), time.monotonic() - begun)
+        order = {"folder": str(folder), "arguments": arguments, "environment": given}
+        code = self._asked({**order, "out": str(out), "err": str(err)})
+        return Ran(code, out.read_text(), err.read_text())
 
     def command(self, *command: str | Path) -> int:
         """Run another command where the parent is; its exit code."""
@@ -94,8 +84,7 @@ class Forks:
         answer = self._parent.stdout.readline()
         if not answer:
             raise RuntimeError(f"the parent ended with {self._parent.wait()}")
-        code: int = json.loads(answer)
-        return code
+        return int(answer)
 
     def __enter__(self) -> Self:
         return self
@@ -103,45 +92,30 @@ class Forks:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for stream in (self._parent.stdin, self._parent.stdout):
-            if stream is not None:
-                stream.close()
-        self._parent.wait(timeout=60)
+        self._parent.communicate(timeout=_LONGEST)
 
 
-def _warm_up() -> None:
-    """Import what a run imports, early or late, by a run that sends nothing; its files are gone afterwards."""
-    import aiohttp.web  # noqa: F401, PLC0415 - imported for the children
-    import openpyxl  # noqa: F401, PLC0415 - likewise
-    import uvloop  # noqa: F401, PLC0415 - likewise
-
-    import pipeline.sandbox.server  # noqa: F401, PLC0415 - likewise
-    from pipeline.cli import main  # noqa: PLC0415 - likewise
-
-    sample = REPOSITORY / "sample_data"
-    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(SystemExit):
-        given = [
-            "check",
-            str(sample / "tickets-2026-10.xlsx"),
-            "--profile",
-            str(sample / "sandbox.toml"),
-            "--quiet",
-        ]
-        written = ["-o", f"{folder}/x.xlsx", "--report", f"{folder}/x.json", "--ledger", f"{folder}/x.ledger"]
-        with contextlib.redirect_stderr(io.StringIO()):
-            main([*given, *written])
-    threads = len(list(Path("/proc/self/task").iterdir()))
-    if threads != 1:
-        raise RuntimeError(f"a parent of {threads} threads can't be forked")
-    gc.collect()
-    gc.freeze()  # what is there already stays shared with the children
+def plain(folder: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> Ran:
+    """The same as a process of its own, as users start it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pipeline", *arguments],
+        cwd=folder, env={**_environment(), **environment}, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=_LONGEST, check=False,
+    )  # fmt: skip
+    return Ran(done.returncode, done.stdout, done.stderr)
 
 
-def _become(order: Mapping[str, Any], library: ctypes.CDLL) -> NoReturn:
+def _environment() -> dict[str, str]:
+    # Numbers get no threads of their own: a parent of several can't be forked.
+    return {**os.environ, "PYTHONPATH": str(REPOSITORY), "OPENBLAS_NUM_THREADS": "1"}
+
+
+def _become(order: Mapping[str, Any], library: ctypes.CDLL, imported: int) -> NoReturn:
     """The child: the program with this run's streams, environment and failing calls."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(order["folder"])
     os.environ.update(order["environment"])
+    known = set(sys.modules)
     for number, path, flags in (
         (0, os.devnull, os.O_RDONLY),
         (1, order["out"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC),
@@ -151,30 +125,44 @@ def _become(order: Mapping[str, Any], library: ctypes.CDLL) -> NoReturn:
         os.dup2(opened, number)
         os.close(opened)
     library.failpoint_arm()
-    from pipeline.cli import main  # noqa: PLC0415 - in the child
-
     try:
-        main(order["arguments"])
-    except SystemExit as end:
-        if order["environment"].get("FAILPOINT_FOLDER"):
-            raise
-        # A run that nothing disturbs needs no tidying up by the interpreter.
-        sys.stderr.flush()
-        sys.stdout.flush()
-        os._exit(int(end.code or 0))
+        cli.main(order["arguments"])
+    finally:
+        os.write(imported, " ".join(name for name in sys.modules if name not in known).encode())
+    sys.exit(_NOT_SEEN)
 
 
-def _ended(child: int, seconds: float) -> int:
+def _ended(child: int) -> int:
     """Wait for a child; its exit code, or minus the signal that ended it."""
     handle = os.pidfd_open(child)
     try:
-        in_time = select.select([handle], [], [], seconds)[0]
+        in_time = select.select([handle], [], [], _LONGEST)[0]
     finally:
         os.close(handle)
     if not in_time:
         os.kill(child, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     return code if in_time else HUNG
+
+
+def _forked(order: Mapping[str, Any], library: ctypes.CDLL) -> int:
+    """Be a run in a child; what that has to import, the parent imports for the next one."""
+    assert len(list(Path("/proc/self/task").iterdir())) == 1, "a parent of several threads can't be forked"
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        _become(order, library, writing)
+    os.close(writing)
+    code = _ended(child)
+    with os.fdopen(reading) as file:
+        names = file.read().split()
+    for name in names:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    if names:
+        gc.collect()
+        gc.freeze()  # what is there already stays shared with the children
+    return code
 
 
 def _serve(library: ctypes.CDLL) -> None:
@@ -185,15 +173,11 @@ def _serve(library: ctypes.CDLL) -> None:
         if "command" in order:
             code = subprocess.run(order["command"], check=False).returncode
         else:
-            child = os.fork()
-            if not child:
-                _become(order, library)
-            code = _ended(child, order["seconds"])
+            code = _forked(order, library)
         with contextlib.suppress(BrokenPipeError):
-            sys.stdout.write(f"{json.dumps(code)}\n")
+            sys.stdout.write(f"{code}\n")
             sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    _warm_up()
     _serve(ctypes.CDLL(sys.argv[1]))

@@ -1,109 +1,14 @@
-"""The promise held against a carrier's journal and a ledger's file, after a kill and at the end.
-
-Everything is read from a copy of the ledger's files, so that looking changes nothing that a restart
-finds; by plain SQL, so that the program's own reading is not what is believed.
-"""
+"""The promise held against what a carrier received and a ledger's file, after a kill and at the end."""
 
 import json
-import shutil
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import apsw
-
-Charge = tuple[str, str, str]
-
-_ATTEMPTS = """
-SELECT attempt_id, run, state, reason, number, sending_at IS NOT NULL AS sent, answer IS NOT NULL AS answered,
-       (SELECT json_group_array(json_array(ticket_no, charge, product)) FROM charge WHERE charge.attempt_id = attempt.attempt_id)
-FROM attempt ORDER BY attempt_id
-"""
-
-
-@dataclass(frozen=True)
-class Received:
-    """A request that reached the carrier, and what it did with it."""
-
-    charges: frozenset[Charge]
-    did: str
-    number: str
-    answer: str
-
-
-@dataclass(frozen=True)
-class Attempted:
-    """An attempt as it stands in the ledger."""
-
-    attempt_id: int
-    run: int
-    state: str
-    reason: str
-    number: str
-    sent: bool
-    answered: bool
-    charges: frozenset[Charge]
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A ledger at one moment."""
-
-    runs: tuple[int, ...] = ()
-    attempts: tuple[Attempted, ...] = ()
-    damage: tuple[str, ...] = ()
-
-
-class Journal:
-    """What a carrier wrote down of one point's requests; asked again, it goes on where it ended."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._at = path.stat().st_size
-        self.received: list[Received] = []
-
-    def read(self) -> list[Received]:
-        """All that the carrier received so far."""
-        with self._path.open("rb") as file:
-            file.seek(self._at)
-            data = file.read()
-        self._at += len(data)
-        for line in data.splitlines():
-            entry = json.loads(line)
-            charges = frozenset((c[0], c[1], c[2]) for c in entry["charges"])
-            self.received.append(Received(charges, entry["did"], entry["number"], entry["answer"]))
-        return self.received
-
-
-def snapshot(ledger: Path, aside: Path) -> Snapshot:
-    """The ledger as the next run will find it; nothing where there is none yet."""
-    if not ledger.exists():
-        return Snapshot()
-    aside.mkdir(exist_ok=True)
-    copy = aside / ledger.name
-    for ending in ("", "-wal"):
-        source, target = Path(f"{ledger}{ending}"), Path(f"{copy}{ending}")
-        target.unlink(missing_ok=True)
-        if source.exists():
-            shutil.copy(source, target)
-    Path(f"{copy}-shm").unlink(missing_ok=True)
-    connection = apsw.Connection(str(copy))
-    try:
-        damage = [str(row[0]) for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
-        damage += [f"foreign key of {row[0]}" for row in connection.execute("PRAGMA foreign_key_check")]
-        attempts = tuple(_attempted(row) for row in connection.execute(_ATTEMPTS))
-        runs = tuple(row[0] for row in connection.execute("SELECT run FROM run"))
-        return Snapshot(runs, attempts, tuple(damage))
-    finally:
-        connection.close()
-
-
-def _attempted(row: Sequence[Any]) -> Attempted:
-    charges = frozenset((c[0], c[1], c[2]) for c in json.loads(row[7]))
-    return Attempted(row[0], row[1], row[2], row[3], row[4], bool(row[5]), bool(row[6]), charges)
+from tests.crash.counting_carrier import Charge, Received
+from tests.crash.disk_evidence import Evidence
 
 
 @dataclass
@@ -112,11 +17,11 @@ class Story:
 
     concurrency: int
     wanted: Sequence[Charge]
-    earlier: Snapshot
+    earlier: Evidence
     killed: set[int] = field(default_factory=set)
 
 
-def always(found: Snapshot, received: Sequence[Received], story: Story) -> Iterator[str]:
+def always(found: Evidence, received: Sequence[Received], story: Story) -> Iterator[str]:
     """What holds at every moment, right after a kill too."""
     yield from (f"the ledger is damaged: {what}" for what in found.damage)
     yield from _carriers_side(found, received)
@@ -132,7 +37,7 @@ def always(found: Snapshot, received: Sequence[Received], story: Story) -> Itera
             yield f"attempt {attempt.attempt_id} is {attempt.state} without the carrier's raw answer"
 
 
-def _carriers_side(found: Snapshot, received: Sequence[Received]) -> Iterator[str]:
+def _carriers_side(found: Evidence, received: Sequence[Received]) -> Iterator[str]:
     """Nothing was issued twice; whatever arrived was on disk as sent; whatever was issued is held."""
     issued = Counter(charge for request in received if request.number for charge in request.charges)
     yield from (f"{charge} was issued {times} times" for charge, times in issued.items() if times > 1)
@@ -140,12 +45,12 @@ def _carriers_side(found: Snapshot, received: Sequence[Received]) -> Iterator[st
     for charges, times in Counter(request.charges for request in received).items():
         if times > sent[charges]:
             yield f"{sorted(charges)} arrived {times} times, and the ledger has it as sent {sent[charges]} times"
-    live = {c for a in found.attempts if a.state in ("sending", "issued", "unknown") for c in a.charges}
+    live = {c for a in found.attempts if a.live for c in a.charges}
     for charge in sorted(issued.keys() - live):
         yield f"{charge} was issued, and the ledger would let it be sent again"
 
 
-def at_the_end(found: Snapshot, received: Sequence[Received], story: Story, code: int) -> Iterator[str]:
+def at_the_end(found: Evidence, received: Sequence[Received], story: Story, code: int) -> Iterator[str]:
     """What holds once an undisturbed run has ended."""
     yield from _open_ends(found, received, story)
     states = {c: a.state for a in found.attempts for c in a.charges}  # of its last attempt
@@ -160,7 +65,7 @@ def at_the_end(found: Snapshot, received: Sequence[Received], story: Story, code
         yield f"the last run ended with {code}, where the ledger says {worst}"
 
 
-def _open_ends(found: Snapshot, received: Sequence[Received], story: Story) -> Iterator[str]:
+def _open_ends(found: Evidence, received: Sequence[Received], story: Story) -> Iterator[str]:
     """Every attempt has ended; in doubt are only those that were in flight, or whose answer was no use."""
     useless = {r.charges for r in received if r.did == "issued" and r.answer in ("lost", "unreadable")}
     earlier = {attempt.attempt_id for attempt in story.earlier.attempts}

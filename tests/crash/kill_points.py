@@ -4,7 +4,7 @@ A run of `voucher issue` is killed (SIGKILL) before the Nth of its system calls 
 and names of its files, and its traffic with the carrier - or in the middle of one ("torn"), with N over the
 whole run; the run that puts things in order is killed too now and then, and some runs end with a ledger
 that could not be written once, so that the spill file is what there is to go by. The last run is left in
-peace. Then the carrier's own journal is held against the ledger: see kill_checks.
+peace. Then what the carrier received is held against the ledger: see kill_checks.
 
     python -m tests.crash.kill_points --seeds 0..500 [--points 6] [--folder FOLDER]
 
@@ -27,12 +27,10 @@ import random
 import re
 import shutil
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
@@ -43,14 +41,13 @@ import apsw
 
 from pipeline.ledger.spill import spill_path
 from tests.crash import failpoint, kill_checks
-from tests.crash.kill_carrier import KEY
-from tests.crash.kill_checks import Journal, Story, snapshot
-from tests.crash.kill_forking import REPOSITORY, Forking, Ran, base_environment
-from tests.crash.kill_workload import AGENCY, PROFILE, Earlier, Workload, workload
+from tests.crash.counting_carrier import AGENCY, KEYS, Carrier
+from tests.crash.disk_evidence import look
+from tests.crash.forked import Forks, Ran, Run
+from tests.crash.kill_checks import Story
+from tests.crash.kill_workload import Earlier, Workload, workload
 
 Phase = Literal["before", "sending", "after"]  # of the run: the time in which it talks to the carrier
-Run = Callable[[Sequence[str], Path, Path, Mapping[str, str]], Ran]
-KEYS = {"VOUCHER_API_KEY": "canary-api-key-7f3a", "VOUCHER_ENCRYPTION_KEY": KEY}
 ENOSPC, EIO = "28", "5"
 _SLICES = 1000  # slices of tickets that a seed may use
 _ENOUGH = 50  # points, after which every way of putting things in order has come up
@@ -132,30 +129,22 @@ class Totals:
 
 
 class Office:
-    """Where points take place: a carrier in a process of its own, its profile, and an earlier ledger."""
+    """Where points take place: a way to run the program, a carrier, its profile, and earlier ledgers."""
 
-    def __init__(self, folder: Path, run: Run, port: int) -> None:
+    def __init__(self, folder: Path, library: Path, run: Run, carrier: Carrier) -> None:
         self.folder = folder
+        self.library = library
         self.run = run
-        self._port = port
-        self.library = failpoint.compiled(folder)
-        self.journal = folder / "journal"
+        self.carrier = carrier
         self.profile = folder / "carrier.toml"
-        self.profile.write_text(PROFILE.format(port=port, agency=AGENCY))
+        self.profile.write_text(carrier.profile)
         self.totals = Totals()
         self.ledgers: dict[Earlier, Path] = {}
         before = Point(self, replace(workload(0), ledger="none").at(_SLICES * _SLICES - 1), "earlier")
         before.run(UNDISTURBED)
         self.ledgers = {"used": before.ledger, "version 1": folder / "first.ledger"}
-        first_ledger(self.ledgers["version 1"], f"http://127.0.0.1:{port}")
+        first_ledger(self.ledgers["version 1"], carrier.base_url)
         self.totals.violations += [f"the earlier run: {wrong}" for wrong in before.wrong]
-
-    def settled(self) -> None:
-        """Wait until the carrier has dealt with everything that was under way."""
-        with socket.create_connection(("127.0.0.1", self._port), timeout=30) as asking:
-            asking.sendall(b"GET /settled HTTP/1.1\r\n\r\n")
-            while asking.recv(1000):
-                pass
 
 
 def first_ledger(path: Path, base_url: str) -> None:
@@ -195,19 +184,18 @@ class Point:
         work.write(self.desk / "tickets.csv")
         if work.ledger != "none":
             shutil.copy(office.ledgers[work.ledger], self.ledger)
-        self._found = snapshot(self.ledger, self._place / "aside")
+        self._found = look(self.ledger)
         self._story = Story(work.concurrency, work.charges, self._found)
-        self._journal = Journal(office.journal)
+        self._received = office.carrier.begin()
         self.wrong: list[str] = []
 
     def run(self, disturbance: Disturbance) -> Ran:
         """Run the command once and look at what it leaves."""
         self._calls.unlink(missing_ok=True)
         ran = self._office.run(
+            self.desk,
             ["issue", "tickets.csv", "--profile", str(self._office.profile), "--as-of", "2026-11-20",
              "--ledger", self.ledger.name, "--report", "report.json", "--concurrency", str(self._work.concurrency)],
-            self.desk,
-            self._place / "said",
             {
                 "HOME": str(self._place),
                 **KEYS,
@@ -217,7 +205,7 @@ class Point:
                 ),
             },
         )  # fmt: skip
-        self._office.settled()
+        self._office.carrier.settled()
         self._count(ran, disturbance)
         self._look(ran, disturbance)
         return ran
@@ -230,7 +218,7 @@ class Point:
         totals = self._office.totals
         totals.runs += 1
         for name, pattern in _TAKEN_IN.items():
-            totals.taken_in[name] += sum(map(int, re.findall(pattern, ran.said)))
+            totals.taken_in[name] += sum(map(int, re.findall(pattern, ran.err)))
         if not disturbance.at:
             return
         hit = next((call for call in self.calls() if call.number == disturbance.at), None)
@@ -244,20 +232,20 @@ class Point:
 
     def _look(self, ran: Ran, disturbance: Disturbance) -> None:
         """The promise, right after a run, however it ended."""
-        before, self._found = self._found, snapshot(self.ledger, self._place / "aside")
+        before, self._found = self._found, look(self.ledger)
         if ran.code == -signal.SIGKILL:
             self._story.killed |= set(self._found.runs) - set(before.runs)
         elif ran.code not in ((0, 1, 3, 4) if disturbance.at else (0, 1, 4)):
-            self.wrong.append(f"a run ended with {ran.code}: {ran.said[-500:]}")
-        if "Traceback" in ran.said or "defect" in ran.said:
-            self.wrong.append(f"a run ended in a defect: {ran.said[-2000:]}")
-        self.wrong += kill_checks.always(self._found, self._journal.read(), self._story)
+            self.wrong.append(f"a run ended with {ran.code}: {ran.err[-500:]}")
+        if "Traceback" in ran.err or "defect" in ran.err:
+            self.wrong.append(f"a run ended in a defect: {ran.err[-2000:]}")
+        self.wrong += kill_checks.always(self._found, self._received, self._story)
         self.wrong += kill_checks.files(self.desk)
 
     def end(self) -> None:
         """The last run, left in peace, and what holds after it."""
         ran = self.run(UNDISTURBED)
-        received, totals = self._journal.received, self._office.totals
+        received, totals = self._received, self._office.totals
         self.wrong += kill_checks.at_the_end(self._found, received, self._story, ran.code)
         if spill_path(self.ledger).exists():
             self.wrong.append("the spill file is left")
@@ -271,22 +259,19 @@ class Point:
             for attempt in self._found.attempts
         )
         totals.litter += any(path.name.startswith(".") for path in self.desk.iterdir())
-        if not self.wrong:
+        if self.wrong:
+            (self._place / "received").write_text("\n".join(map(str, received)))
+        else:
             shutil.rmtree(self._place)
 
     def _history(self) -> Iterator[str]:
-        """The program's own account of a ticket, against the carrier's journal."""
+        """The program's own account of a ticket, against what the carrier received."""
         ticket = self._work.charges[0][0]
-        ran = self._office.run(
-            ["history", ticket, "--ledger", self.ledger.name],
-            self.desk,
-            self._place / "said",
-            {"FAILPOINT_AT": "0"},
-        )
-        for request in self._journal.received:
-            told = request.number in ran.said or "unknown" in ran.said
+        ran = self._office.run(self.desk, ["history", ticket, "--ledger", self.ledger.name], {})
+        for request in self._received:
+            told = request.number in ran.out or "unknown" in ran.out
             if any(charge[0] == ticket for charge in request.charges) and request.number and not told:
-                yield f"history {ticket} does not tell of {request.number}: {ran.said}"
+                yield f"history {ticket} does not tell of {request.number}: {ran.out}{ran.err}"
 
 
 def read_calls(log: Path) -> list[Call]:
@@ -371,30 +356,11 @@ def _note(office: Office, point: Point, name: str) -> None:
 
 
 @contextmanager
-def carrier(folder: Path) -> Iterator[int]:
-    """The port of a carrier in a process of its own, which writes its journal into the folder."""
-    command = [sys.executable, "-m", "tests.crash.kill_carrier", str(folder / "journal")]
-    with subprocess.Popen(
-        command,
-        cwd=REPOSITORY,
-        env=base_environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            yield int(process.stdout.readline())
-        finally:
-            process.stdin.close()
-
-
-@contextmanager
 def forking_office(folder: Path) -> Iterator[Office]:
     """An office whose runs are children of one process."""
-    with carrier(folder) as port, Forking(failpoint.compiled(folder)) as parent:
-        yield Office(folder, parent.run, port)
+    library = failpoint.compiled(folder)
+    with Carrier() as carrier, Forks(library) as forks:
+        yield Office(folder, library, forks.run, carrier)
 
 
 def _say(line: str) -> None:

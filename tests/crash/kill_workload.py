@@ -6,27 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-AGENCY = "AGENCY"
-PROFILE = """
-[carrier]
-base_url = "http://127.0.0.1:{port}"
-agency = "{agency}"
-[codes.fee_type]
-ticket_fare = "ticket_fare"
-refund = "refund"
-ancillary = "ancillary"
-[codes.product_type]
-flight = "flight"
-baggage = "baggage"
-seat = "seat"
-[codes.header_type]
-business = "business"
-individual = "individual"
-[submission]
-concurrency = 8
-connect_timeout_seconds = 5
-response_timeout_seconds = 20
-"""
+from tests.crash.counting_carrier import FAULTS
+
 _USED = {
     "market": "domestic",
     "flight_date": "2026-10-01",
@@ -42,7 +23,7 @@ _COLUMNS = (
     "ticket_no", "passenger_name", "charge", "product", "voucher", "amount",
     "market", "flight_date", "ticket_status", "purchased_on", "refund_approved_on",
 )  # fmt: skip
-_FAULTLESS, _FAULTY = "012345", "6789"
+_FAULTLESS, _FAULTY = "012345", "".join(FAULTS)
 
 
 #: The ledger that a point begins with: none, one of an earlier run, or one of the program's first version.

@@ -36,7 +36,7 @@ class Kills(Life):
             self._die(torn * 17)
             self._say("killed" + (", in a transaction" if uncommitted else ""))
             # The first of them, from there on, that what was left allows.
-            way %= 5 if self.spilled else len(_STARTS)
+            way %= 6 if self.spilled else len(_STARTS)
             for start in (*_STARTS[way:], *_STARTS[:way]):
                 if start(self):
                     break
@@ -123,7 +123,7 @@ class Kills(Life):
         connection, lock = opening.open_for_run(path, OWNER, may_create=False)
         before = list(connection.execute("SELECT * FROM attempt"))
         try:
-            recover(connection, path, self._meaning, lock)
+            recover(connection, path, self._meaning)
         except LedgerProblem:
             DONE["spill files refused"] += 1
         else:
@@ -145,7 +145,7 @@ class Kills(Life):
         self.connection, self.lock = opening.open_for_run(self.path, OWNER, may_create=False)
         self.connection.set_commit_hook(lambda: True)
         with contextlib.suppress(apsw.ConstraintError):
-            recover(self.connection, self.path, self._meaning, self.lock)
+            recover(self.connection, self.path, self._meaning)
             assert not self.spilled, "the spill file was taken in without a COMMIT"
         self._die_again()
         return True
@@ -172,8 +172,8 @@ _STARTS: tuple[Callable[[Kills], bool], ...] = (
     Kills._start_with_an_older_ledger,
     Kills._start_with_a_foreign_spill,
     Kills._start_and_die_after_recovery,
+    Kills._start_and_fail_in_recovery,
     Kills._start_with_an_older_ledger_and_this_wal,
     Kills._start_without_its_wal,
-    Kills._start_and_fail_in_recovery,
     Kills._start_and_die_before_recovery,
 )

@@ -5,8 +5,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from pipeline.ledger import opening, records
-from pipeline.ledger.lock import RunId
+from pipeline.ledger import records, runs
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.ledger.writer import Writer
 from pipeline.request import Request
@@ -24,11 +23,7 @@ class Runs(Life):
     def begin(self, number: int) -> None:
         """A run begins and plans, with room for what may have to be spilled."""
         with self._step("runs begun"):
-            opening.keep_wal(self.connection, keep=True)
-            run = records.begin_run(self.connection, "issue", "0", "2026-11-20", ["tickets.xlsx"])
-            self.lock.run = RunId(
-                records.ledger_id(self.connection), run, records.started_at(self.connection, run)
-            )
+            run = runs.begin(self.connection, self.lock, "issue", "2026-11-20", ["tickets.xlsx"])
             assert run not in self.model.runs
             self.model.runs[run] = (False, None)
             spill = Spill(spill_path(self.path), records.ledger_id(self.connection), 1)
@@ -78,10 +73,7 @@ class Runs(Life):
             self.failure = ""
             self._say(f"run {run} ends with {code} {failed and f'({failed})'}")
             if not failed:
-                records.drop_planned(self.connection)
-                records.end_run(self.connection, run, code)
-                self.lock.run = None
-                opening.keep_wal(self.connection, keep=False)
+                runs.end(self.connection, run, code)
                 self.model.runs[run] = (True, code)
                 self.model.drop_planned()
             self._compare()

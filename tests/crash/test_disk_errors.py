@@ -1,31 +1,17 @@
 """A few of the points of `disk_errors.py`, chosen by what fails there; the long form has them all."""
 
-import os
 import shutil
 import subprocess
-import sys
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import needs_tool
 from tests.crash.counting_carrier import Carrier
-from tests.crash.disk_harness import (
-    ARGUMENTS,
-    KEYS,
-    REPOSITORY,
-    UNSHARE,
-    Before,
-    Harness,
-    Point,
-    Run,
-    SmallDisk,
-    befores,
-)
+from tests.crash.disk_harness import FRESH, UNSHARE, Before, Harness, Point, SmallDisk, beginning
 from tests.crash.failpoint import compiled
-from tests.crash.forked import Forks, Ran
+from tests.crash.forked import Forks, plain
 
 # One worker has them all: its harness is made once.
 pytestmark = pytest.mark.xdist_group("disk_errors")
@@ -39,13 +25,13 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def carrier() -> Iterator[Carrier]:
-    with Carrier(KEYS["VOUCHER_ENCRYPTION_KEY"]) as running:
+    with Carrier() as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def forks(library: Path) -> Iterator[Forks]:
-    with Forks(library, KEYS) as running:
+    with Forks(library) as running:
         yield running
 
 
@@ -53,19 +39,18 @@ def forks(library: Path) -> Iterator[Forks]:
 def harness(
     tmp_path_factory: pytest.TempPathFactory, library: Path, forks: Forks, carrier: Carrier
 ) -> Harness:
-    run: Run = lambda desk, more: forks.run(desk, ARGUMENTS, more)  # noqa: E731 - as an argument
-    return Harness(tmp_path_factory.mktemp("disk"), library, run, carrier)
+    return Harness(tmp_path_factory.mktemp("disk"), library, forks.run, carrier)
 
 
 @pytest.fixture(scope="module")
 def spilled(harness: Harness) -> Before:
-    return befores(harness, ["spilled"])["spilled"]
+    return beginning(harness, "spilled")
 
 
 @pytest.fixture(scope="module")
 def calls(harness: Harness) -> list[str]:
     """The calls of a run that nothing disturbs, in order."""
-    harness.count(Before("fresh"), "all")
+    harness.count(FRESH, "all")
     return harness.log.read_text().splitlines()
 
 
@@ -88,7 +73,7 @@ def nth(calls: list[str], which: float, *words: str) -> int:
 def test_a_disk_that_fails_loses_nothing_and_issues_nothing_twice(
     harness: Harness, calls: list[str], which: float, words: tuple[str, ...], what: str, forever: bool
 ) -> None:
-    tried = harness.tried(Point("all", what, forever, nth(calls, which, *words)), Before("fresh"))
+    tried = harness.tried(Point("all", what, forever, nth(calls, which, *words)), FRESH)
     assert tried.wrong == ()
     assert tried.reached
 
@@ -97,7 +82,7 @@ def test_a_disk_that_fails_loses_nothing_and_issues_nothing_twice(
 def test_a_result_that_can_not_be_written_is_no_reason_to_issue_again(
     harness: Harness, at: int, what: str, forever: bool
 ) -> None:
-    tried = harness.tried(Point("results", what, forever, at), Before("fresh"))
+    tried = harness.tried(Point("results", what, forever, at), FRESH)
     assert tried.wrong == ()
     assert (tried.reached, tried.disturbed.code) == (True, 3)
 
@@ -106,7 +91,7 @@ def test_what_is_known_when_the_ledger_fails_for_good_comes_back_from_the_spill_
     harness: Harness, calls: list[str]
 ) -> None:
     wal = [call for call in calls if "x.ledger-" in call]
-    tried = harness.tried(Point("wal", "EIO", True, len(wal) // 2), Before("fresh"))
+    tried = harness.tried(Point("wal", "EIO", True, len(wal) // 2), FRESH)
     assert tried.wrong == ()
     assert not tried.kept_by_hand
 
@@ -128,7 +113,7 @@ def test_a_lock_file_that_can_not_be_written_leaves_a_ledger_that_opens(
     harness: Harness, spilled: Before, begins: str
 ) -> None:
     """When an earlier run is put in order, and when a run ends."""
-    before = spilled if begins == "spilled" else Before("fresh")
+    before = spilled if begins == "spilled" else FRESH
     at = 1 if begins == "spilled" else harness.count(before, "lock")
     tried = harness.tried(Point("lock", "EIO", False, at), before)
     assert tried.wrong == ()
@@ -139,20 +124,8 @@ def test_the_program_itself_stops_and_goes_on_like_that(
     tmp_path: Path, library: Path, carrier: Carrier, calls: list[str]
 ) -> None:
     """Without the fork server: two processes from their start to their end."""
-
-    def run(desk: Path, more: Mapping[str, str]) -> Ran:
-        environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), **more}
-        begun = time.monotonic()
-        done = subprocess.run(
-            [sys.executable, "-m", "pipeline", *ARGUMENTS],
-            cwd=desk, env=environment, capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-        return Ran(done.returncode, done.stdout, done.stderr, time.monotonic() - begun)
-
-    harness = Harness(tmp_path, library, run, carrier)
-    tried = harness.tried(
-        Point("all", "ENOSPC", False, nth(calls, 0.5, "fdatasync", "-wal")), Before("fresh")
-    )
+    harness = Harness(tmp_path, library, plain, carrier)
+    tried = harness.tried(Point("all", "ENOSPC", False, nth(calls, 0.5, "fdatasync", "-wal")), FRESH)
     assert tried.wrong == ()
     assert (tried.reached, tried.disturbed.code) == (True, 3)
 
@@ -160,11 +133,10 @@ def test_the_program_itself_stops_and_goes_on_like_that(
 def test_an_outcome_that_no_file_can_take_is_said_even_to_whoever_wants_quiet(
     tmp_path: Path, library: Path, forks: Forks, carrier: Carrier, calls: list[str]
 ) -> None:
-    run: Run = lambda desk, more: forks.run(desk, (*ARGUMENTS, "--quiet"), more)  # noqa: E731 - as an argument
-    harness = Harness(tmp_path, library, run, carrier)
+    harness = Harness(tmp_path, library, forks.run, carrier, 3, "--quiet")
     middle = nth(calls, 0.5, "fdatasync", "-wal")
     for at in range(middle, middle + 12, 3):
-        tried = harness.tried(Point("all", "EIO", True, at), Before("fresh"))
+        tried = harness.tried(Point("all", "EIO", True, at), FRESH)
         assert tried.wrong == ()
         if tried.kept_by_hand:
             return
@@ -175,7 +147,7 @@ def test_a_disk_that_is_really_full(tmp_path: Path, library: Path, carrier: Carr
     try_out = [*UNSHARE, "mount", "-t", "tmpfs", "none", str(tmp_path)]
     if not shutil.which("unshare") or subprocess.run(try_out, capture_output=True, check=False).returncode:
         pytest.skip("mounting a small disk is not permitted here")
-    with Forks(library, KEYS, UNSHARE) as forks:
+    with Forks(library, UNSHARE) as forks:
         for kilobytes in (250, 400):  # full before anything is sent, and in the middle of it
             tried = SmallDisk(tmp_path, library, forks, carrier, kilobytes).filled()
             assert tried.wrong == ()

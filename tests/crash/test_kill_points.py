@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.crash import kill_checks
-from tests.crash.kill_checks import Attempted, Received, Snapshot, Story
-from tests.crash.kill_forking import plain
+from tests.crash.counting_carrier import Received
+from tests.crash.disk_evidence import Attempt, Evidence
+from tests.crash.forked import plain
+from tests.crash.kill_checks import Story
 from tests.crash.kill_points import (
     UNDISTURBED,
     Call,
@@ -28,7 +30,7 @@ from tests.crash.kill_workload import workload
 pytestmark = pytest.mark.xdist_group("kill_points")  # one carrier for all of them
 
 FARE = ("9990000010017", "ticket_fare", "flight")
-SENT = Attempted(2, 2, "issued", "", "17", sent=True, answered=True, charges=frozenset({FARE}))
+SENT = Attempt(2, 2, "issued", "", "17", sent=True, answered=True, charges=frozenset({FARE}))
 GIVEN = Received(frozenset({FARE}), "issued", "17", "")
 
 
@@ -111,9 +113,9 @@ def test_a_seed_and_point_name_the_same_disturbances_again() -> None:
     ],
 )
 def test_the_checks_tell_what_is_wrong(
-    attempts: list[Attempted], received: list[Received], code: int, told: str | None
+    attempts: list[Attempt], received: list[Received], code: int, told: str | None
 ) -> None:
-    found, story = Snapshot((1, 2), tuple(attempts)), Story(1, [FARE], Snapshot(), {2})
+    found, story = Evidence((1, 2), tuple(attempts)), Story(1, [FARE], Evidence(), {2})
     wrong = [
         *kill_checks.always(found, received, story),
         *kill_checks.at_the_end(found, received, story, code),
@@ -126,8 +128,8 @@ def test_the_checks_tell_what_is_wrong(
 def test_more_doubts_than_were_in_flight_and_an_earlier_run_that_changed_are_told() -> None:
     doubt = replace(SENT, state="unknown", reason="run_killed", number="", answered=False)
     other = replace(doubt, attempt_id=3, charges=frozenset({("9990000010025", "ticket_fare", "flight")}))
-    story = Story(1, [FARE], Snapshot((1,), (replace(SENT, attempt_id=1),)), {2})
-    found = Snapshot((1, 2), (replace(SENT, attempt_id=1, number="1"), doubt, other))
+    story = Story(1, [FARE], Evidence((1,), (replace(SENT, attempt_id=1),)), {2})
+    found = Evidence((1, 2), (replace(SENT, attempt_id=1, number="1"), doubt, other))
     wrong = [*kill_checks.always(found, [], story), *kill_checks.at_the_end(found, [], story, 4)]
     assert any("2 attempts of run 2 are unknown, with 1 in flight" in line for line in wrong)
     assert any("attempt 1 of an earlier run has changed" in line for line in wrong)

@@ -89,8 +89,6 @@ CREATE TABLE settlement (
 
 CREATE UNIQUE INDEX charge_live_once ON charge (ticket_no, charge, product) WHERE live = 1;
 CREATE UNIQUE INDEX charge_live_once_on_the_wire ON charge (ticket_no, wire) WHERE live = 1 AND wire <> '';
--- One number, one voucher: an answer that brings a number again belongs to another request.
-CREATE UNIQUE INDEX number_once ON attempt (number) WHERE state = 'issued';
 CREATE INDEX charge_ticket ON charge (ticket_no);
 CREATE INDEX attempt_open ON attempt (state) WHERE state IN ('planned', 'sending', 'unknown');
 CREATE INDEX attempt_run ON attempt (run);

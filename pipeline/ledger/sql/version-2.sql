@@ -28,6 +28,8 @@ CREATE TABLE gap (
 
 -- What is asked at every start is found without reading the years before. (SQLite uses a partial index
 -- only where the condition is one of its own terms, so not for IN: sqlite.org/partialindex.html, 3.)
+-- One number, one voucher: an answer that brings a number again belongs to another request.
+CREATE UNIQUE INDEX number_once ON attempt (number) WHERE state = 'issued';
 DROP INDEX attempt_open;
 CREATE INDEX attempt_open ON attempt (state) WHERE state = 'planned' OR state = 'sending' OR state = 'unknown';
 CREATE INDEX run_open ON run (run) WHERE ended_at IS NULL;

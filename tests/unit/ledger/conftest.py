@@ -1,12 +1,17 @@
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import apsw
 import pytest
 
 from pipeline.ledger import opening, records
 from pipeline.ledger.records import Attempt
+from pipeline.ledger.spill import Spill, spill_path, spilled
+from pipeline.ledger.writer import Change, Writer
 from pipeline.request import Charge, Header, Identity, Request
 
 OWNER = opening.Owner("http://127.0.0.1:8080", "DEMO")
@@ -27,6 +32,13 @@ def invoice(*charges: Charge) -> Request:
 class Book:
     """A real ledger file and the few moves that tests make in it."""
 
+    @classmethod
+    def of(cls, path: Path, connection: apsw.Connection, run: int) -> "Book":
+        """The same of a run that was begun already."""
+        book = cls.__new__(cls)
+        book.path, book.connection, book.run = path, connection, run
+        return book
+
     def __init__(self, path: Path, connection: apsw.Connection) -> None:
         self.path = path
         self.connection = connection
@@ -45,6 +57,48 @@ class Book:
 
     def states(self) -> dict[int, str]:
         return dict(self.connection.execute("SELECT attempt_id, state FROM attempt"))
+
+    @asynccontextmanager
+    async def writer(self, connection: Any = None) -> AsyncIterator[Writer]:
+        """A writer to this ledger, by a connection that fails if need be; nobody waits for it for ever."""
+        with Spill(spill_path(self.path), records.ledger_id(self.connection), 4) as spill:
+            writer = Writer(cast("apsw.Connection", connection or self.connection), spill)
+            try:
+                yield writer
+            finally:
+                await asyncio.wait_for(writer.close(), 20)
+
+    @staticmethod
+    async def together(writer: Writer, *changes: Change) -> list[Any]:
+        """Commit changes at once, as requests in flight would; each one's acknowledgement or problem."""
+        commits = (writer.commit(change) for change in changes)
+        return await asyncio.wait_for(asyncio.gather(*commits, return_exceptions=True), 20)
+
+    def write(self, *changes: Change, connection: Any = None) -> list[Any]:
+        """The same, by a writer of its own."""
+
+        async def run() -> list[Any]:
+            async with self.writer(connection) as writer:
+                return await self.together(writer, *changes)
+
+        return asyncio.run(run())
+
+    def kept(self) -> list[dict[str, Any]]:
+        """What the spill file holds."""
+        return list(spilled(spill_path(self.path), records.ledger_id(self.connection)))
+
+    @contextmanager
+    def commits(self) -> Iterator[list[bool]]:
+        """One entry for each transaction that is committed meanwhile."""
+        seen: list[bool] = []
+
+        def note() -> bool:
+            seen.append(True)
+            return False
+
+        self.connection.set_commit_hook(note)
+        yield seen
+        self.connection.set_commit_hook(None)
 
 
 @pytest.fixture

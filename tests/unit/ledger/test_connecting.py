@@ -10,9 +10,8 @@ import apsw
 import pytest
 
 from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import moving, opening, records, versions
-from pipeline.ledger.lock import Lock, RunId
-from pipeline.ledger.wholeness import check_own_wal
+from pipeline.ledger import opening, runs, versions
+from pipeline.ledger.lock import Lock
 
 OWNER = opening.Owner("https://carrier.example", "AGENCY")
 
@@ -194,7 +193,7 @@ def test_without_an_owner_none_is_made(tmp_path: Path) -> None:
 
 def test_without_an_owner_any_carriers_ledger_is_opened(path: Path) -> None:
     connection, lock = opening.open_for_run(path, None, may_create=False)
-    assert moving.owner_of(connection) == OWNER
+    assert opening.owner_of(connection) == OWNER
     connection.close()
     lock.close()
 
@@ -286,59 +285,14 @@ def test_another_carriers_ledger_is_named_with_both_and_let_go(path: Path) -> No
 def test_closing_keeps_the_wal_of_an_open_run_alone(path: Path, ended: bool) -> None:
     wal = path.with_name("a.ledger-wal")
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    opening.keep_wal(connection, keep=True)
-    run = records.begin_run(connection, "issue", "0", "2026-11-20", [])
+    run = runs.begin(connection, lock, "issue", "2026-11-20", [])
     if ended:
-        records.end_run(connection, run, 0)
+        runs.end(connection, run, 0)
     connection.close()
     lock.close()
-    assert wal.exists()
+    assert wal.exists() is not ended
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
     connection.execute("CREATE TEMP TABLE looked (x)")
     connection.close()
     lock.close()
     assert wal.exists() is not ended
-
-
-def test_a_wal_that_is_missing_may_be_given_up(path: Path) -> None:
-    wal = path.with_name("a.ledger-wal")
-    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    opening.keep_wal(connection, keep=True)
-    records.begin_run(connection, "issue", "0", "2026-11-20", [])
-    connection.close()
-    lock.close()
-    wal.unlink()
-    with pytest.raises(InputProblem, match="did not end") as refused:
-        opening.open_for_run(path, OWNER, may_create=False)
-    assert str(refused.value) == (
-        f"{path}: the last run on this ledger did not end, and a.ledger-wal, which holds what that run issued, is not"
-        " beside it: without it everything would be issued again. Put it back under that name; if it is lost for good:"
-        " voucher ledger mark-gap"
-    )
-    assert not wal.exists()
-    connection, lock = opening.open_for_run(path, OWNER, may_create=False, may_lack_wal=True)
-    assert connection.execute("SELECT count(*) FROM run WHERE ended_at IS NULL").get == 1
-    connection.close()
-    lock.close()
-
-
-def test_a_wal_of_a_run_that_the_file_does_not_know_is_refused(path: Path) -> None:
-    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    run = records.begin_run(connection, "issue", "0", "2026-11-20", [])
-    ledger_id, began = records.ledger_id(connection), records.started_at(connection, run)
-    records.end_run(connection, run, 0)
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
-    # One that it knows is its own, though the lock file could not be told that the run has ended.
-    path.with_name("a.ledger-wal").write_bytes(b"something")
-    check_own_wal(path, RunId(ledger_id, run, began))
-    for noted in (RunId(ledger_id, 7, began), RunId("x", run, began), RunId(ledger_id, run, began[:-1])):
-        lock.run = noted
-        path.with_name("a.ledger-wal").write_bytes(b"something")
-        with pytest.raises(
-            InputProblem, match=rf"a\.ledger-wal beside it was written by a run \(begun {began[:9]}"
-        ):
-            check_own_wal(path, lock.run)
-        path.with_name("a.ledger-wal").write_bytes(b"")
-        check_own_wal(path, lock.run)  # an empty one holds nothing
-    lock.close()

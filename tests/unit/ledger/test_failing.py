@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from typing import Any, cast
+from typing import Any
 
 import apsw
 import pytest
@@ -10,8 +10,7 @@ import pytest
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import records
-from pipeline.ledger.spill import Spill, spill_path, spilled
-from pipeline.ledger.writer import Again, Change, Ended, GotAnswer, Sending, Writer
+from pipeline.ledger.writer import Again, Ended, GotAnswer, Sending
 
 
 class Broken:
@@ -36,30 +35,6 @@ def unwritable(book: Any, why: str) -> str:
     )
 
 
-def write(book: Any, *groups: list[Change], connection: Any = None) -> list[list[Any]]:
-    """Commit one group after the other; each change's acknowledgement or problem."""
-
-    async def run() -> list[list[Any]]:
-        with Spill(spill_path(book.path), records.ledger_id(book.connection), 4) as spill:
-            writer = Writer(cast("apsw.Connection", connection or book.connection), spill)
-            try:
-                return [
-                    await asyncio.wait_for(
-                        asyncio.gather(*(writer.commit(change) for change in group), return_exceptions=True),
-                        20,
-                    )
-                    for group in groups
-                ]
-            finally:
-                await asyncio.wait_for(writer.close(), 20)
-
-    return asyncio.run(run())
-
-
-def kept(book: Any) -> list[dict[str, Any]]:
-    return list(spilled(spill_path(book.path), records.ledger_id(book.connection)))
-
-
 def texts(results: list[Any]) -> set[str]:
     assert all(isinstance(result, LedgerProblem) for result in results)
     return {str(result) for result in results}
@@ -69,7 +44,7 @@ def test_a_failure_within_a_group_undoes_all_of_it(
     book: Any, fare: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two, three = (attempt.attempt_id for attempt in book.plan(*map(fare, (1, 2, 3))))
-    write(book, [Sending(one), Sending(two)])
+    book.write(Sending(one), Sending(two))
     real = records.record_outcome
 
     def fails_at_the_second(connection: apsw.Connection, attempt_id: int, outcome: Outcome) -> Outcome:
@@ -79,13 +54,11 @@ def test_a_failure_within_a_group_undoes_all_of_it(
 
     monkeypatch.setattr(records, "record_outcome", fails_at_the_second)
     yes = Outcome("issued", number="1", trace_id="t")
-    (results,) = write(
-        book, [Ended(one, yes), Ended(two, Outcome("rejected", "carrier_rejected")), Sending(three)]
-    )
+    results = book.write(Ended(one, yes), Ended(two, Outcome("rejected", "carrier_rejected")), Sending(three))
     assert texts(results) == {unwritable(book, "disk I/O error")}
     assert book.connection.get_autocommit()  # no transaction is left open
     assert book.states() == {one: "sending", two: "sending", three: "planned"}
-    assert [(entry["attempt_id"], entry.get("state")) for entry in kept(book)] == [
+    assert [(entry["attempt_id"], entry.get("state")) for entry in book.kept()] == [
         (one, "issued"), (two, "rejected"), (three, None),
     ]  # fmt: skip
 
@@ -93,22 +66,28 @@ def test_a_failure_within_a_group_undoes_all_of_it(
 @pytest.mark.parametrize("statement", ["BEGIN IMMEDIATE", "COMMIT"])
 def test_after_a_failure_nothing_more_is_written(book: Any, fare: Any, statement: str) -> None:
     one, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
-    broken = Broken(book.connection, statement)
-    failed, after = write(book, [Sending(one)], [Sending(two), Again(one)], connection=broken)
+
+    async def run() -> tuple[list[Any], list[Any]]:
+        async with book.writer(Broken(book.connection, statement)) as writer:
+            return await book.together(writer, Sending(one)), await book.together(
+                writer, Sending(two), Again(one)
+            )
+
+    failed, after = asyncio.run(run())
     told = {unwritable(book, f"disk I/O error at {statement}")}
     assert (texts(failed), texts(after)) == (told, told)
     assert book.connection.get_autocommit()
     assert book.states() == {one: "planned", two: "planned"}
-    assert [entry["attempt_id"] for entry in kept(book)] == [one, two]
-    assert all(entry["never_sent"] for entry in kept(book))
+    assert [entry["attempt_id"] for entry in book.kept()] == [one, two]
+    assert all(entry["never_sent"] for entry in book.kept())
 
 
 def test_a_transaction_that_can_not_even_be_undone_is_told_and_spilled(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
     broken = Broken(book.connection, "COMMIT", "ROLLBACK")
-    (results,) = write(book, [Sending(attempt.attempt_id)], connection=broken)
+    results = book.write(Sending(attempt.attempt_id), connection=broken)
     assert texts(results) == {unwritable(book, "disk I/O error at COMMIT")}
-    assert [entry["attempt_id"] for entry in kept(book)] == [attempt.attempt_id]
+    assert [entry["attempt_id"] for entry in book.kept()] == [attempt.attempt_id]
     book.connection.execute("ROLLBACK")
     assert book.states() == {attempt.attempt_id: "planned"}
 
@@ -116,15 +95,17 @@ def test_a_transaction_that_can_not_even_be_undone_is_told_and_spilled(book: Any
 def test_outcomes_that_the_ledger_refuses_are_spilled_and_the_rest_is_written(book: Any, fare: Any) -> None:
     one, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
     yes = Outcome("issued", number="1", trace_id="t")
-    ((answer, ended, refused, sent),) = write(
-        book, [GotAnswer(one, Answered(200, b"{}")), Ended(one, yes), Sending(99), Sending(two)]
+    answer, ended, refused, sent = book.write(
+        GotAnswer(one, Answered(200, b"{}")), Ended(one, yes), Sending(99), Sending(two)
     )
     assert texts([answer, ended, refused]) == {
-        f"attempt {number} is not in the ledger any more, or has ended there" for number in (one, 99)
+        f"attempt {number} is not in the ledger any more, or has ended there: another program has changed the ledger"
+        " during this run. Keep this run's result workbook, and look the ledger over: voucher ledger check"
+        for number in (one, 99)
     }
     assert sent is None
     assert book.states() == {one: "planned", two: "sending"}
-    assert [(entry["attempt_id"], "body" in entry, entry.get("number")) for entry in kept(book)] == [
+    assert [(entry["attempt_id"], "body" in entry, entry.get("number")) for entry in book.kept()] == [
         (one, True, None),
         (one, False, "1"),
     ]
@@ -132,28 +113,20 @@ def test_outcomes_that_the_ledger_refuses_are_spilled_and_the_rest_is_written(bo
 
 def test_a_refusal_is_told_with_the_rule(book: Any, fare: Any) -> None:
     one, same = (attempt.attempt_id for attempt in book.plan(fare(1), fare(1, remarks="again")))
-    ((done, refused),) = write(book, [Sending(one), Sending(same)])
+    done, refused = book.write(Sending(one), Sending(same))
     assert done is None
     (told,) = texts([refused])
     assert told == "the ledger refused a change: the charge is in a live attempt already"
-    assert kept(book) == []
+    assert book.kept() == []
 
 
 def test_more_than_fit_into_one_group_are_all_written(book: Any, fare: Any) -> None:
     attempts = [attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 1101)))]
-    commits = 0
-
-    def count() -> bool:
-        nonlocal commits
-        commits += 1
-        return False
-
-    book.connection.set_commit_hook(count)
-    (results,) = write(book, [Sending(attempt_id) for attempt_id in attempts])
-    book.connection.set_commit_hook(None)
+    with book.commits() as commits:
+        results = book.write(*map(Sending, attempts))
     assert results == [None] * 1100
     assert set(book.states().values()) == {"sending"}
-    assert commits >= 3  # 512 at the most go together
+    assert len(commits) >= 3  # 512 at the most go together
 
 
 @pytest.mark.parametrize("statement", ["COMMIT", ""])
@@ -161,12 +134,10 @@ def test_a_writer_knows_whether_its_ledger_failed(book: Any, fare: Any, statemen
     (attempt,) = book.plan(fare(1))
 
     async def run() -> tuple[bool, bool]:
-        with Spill(spill_path(book.path), records.ledger_id(book.connection), 1) as spill:
-            writer = Writer(cast("apsw.Connection", Broken(book.connection, statement)), spill)
+        async with book.writer(Broken(book.connection, statement)) as writer:
             before = writer.failed
-            await asyncio.gather(writer.commit(Sending(attempt.attempt_id)), return_exceptions=True)
-            await writer.close()
-            return before, writer.failed
+            await book.together(writer, Sending(attempt.attempt_id))
+        return before, writer.failed
 
     assert asyncio.run(run()) == (False, bool(statement))
 
@@ -175,16 +146,13 @@ def test_whoever_does_not_wait_any_more_is_passed_over(book: Any, fare: Any) -> 
     attempts = book.plan(fare(1), fare(2))
 
     async def run() -> tuple[Any, ...]:
-        with Spill(spill_path(book.path), records.ledger_id(book.connection), 4) as spill:
-            writer = Writer(book.connection, spill)
+        async with book.writer() as writer:
             first, second = (
                 asyncio.ensure_future(writer.commit(Sending(attempt.attempt_id))) for attempt in attempts
             )
             await asyncio.sleep(0)
             first.cancel()
-            done = await asyncio.wait_for(asyncio.gather(first, second, return_exceptions=True), 20)
-            await writer.close()
-            return done
+            return await asyncio.wait_for(asyncio.gather(first, second, return_exceptions=True), 20)
 
     cancelled, done = asyncio.run(run())
     assert isinstance(cancelled, asyncio.CancelledError)
@@ -205,15 +173,9 @@ def test_a_ledger_that_lost_its_name_is_named(book: Any, fare: Any, taken: bool,
             path.write_bytes(b"")
 
     async def run() -> Any:
-        with Spill(spill_path(path), records.ledger_id(book.connection), 1) as spill:
-            writer = Writer(book.connection, spill)
+        async with book.writer() as writer:
             lose()
-            try:
-                return await asyncio.gather(
-                    writer.commit(Sending(attempt.attempt_id)), return_exceptions=True
-                )
-            finally:
-                await writer.close()
+            return await book.together(writer, Sending(attempt.attempt_id))
 
     (text,) = texts(asyncio.run(run()))
     assert text.startswith(f"{path}: the ledger is not under its name any more ({told}")
@@ -230,8 +192,7 @@ def test_closing_waits_for_all_that_was_asked_for_before(book: Any, fare: Any) -
         return not go_on.wait(20)
 
     async def run() -> list[Any]:
-        with Spill(spill_path(book.path), records.ledger_id(book.connection), 4) as spill:
-            writer = Writer(book.connection, spill)
+        async with book.writer() as writer:
             assert writer._thread.daemon  # it keeps no program alive
             first = asyncio.ensure_future(writer.commit(Sending(one)))
             await asyncio.to_thread(writing.wait, 20)

@@ -1,6 +1,7 @@
 """Copies and moves of a ledger, down to the files that they make, leave and refuse."""
 
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from pipeline import placing
 from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.ledger import copying, moving
 from pipeline.ledger.copying import copied
-from pipeline.ledger.lock import Lock, RunId, noted_run
+from pipeline.ledger.lock import LastRun, Lock, noted_run
 from pipeline.ledger.spill import spill_path
 
 
@@ -112,39 +113,60 @@ def test_a_ledger_at_rest_has_no_open_run_and_no_spill_file(book: Any) -> None:
         moving.check_at_rest(book.path, book.connection)
 
 
-def test_a_closed_ledger_is_renamed_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_ledger_is_renamed_on_disk_with_the_note_of_its_last_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     synced: list[Path] = []
     monkeypatch.setattr(moving, "sync", synced.append)
-    (tmp_path / "a.ledger").write_text("all that was issued")
-    moving.rename(tmp_path / "a.ledger", tmp_path / "b.ledger")
-    assert (tmp_path / "b.ledger").read_text() == "all that was issued"
-    assert not (tmp_path / "a.ledger").exists()
+    old, new = tmp_path / "a.ledger", tmp_path / "b.ledger"
+    old.write_text("all that was issued")
+    last = LastRun("id", 7, "2026-11-20T00:00:00.000+00:00")
+    with closing(Lock(old)) as lock, moving.free_name(new) as new_lock:
+        lock.run = last
+        moving.rename(old, lock, new, new_lock)
+    assert new.read_text() == "all that was issued"
+    assert not old.exists()
     assert synced == [tmp_path]
-    Lock(tmp_path / "b.ledger").close()  # and its lock is let go
+    assert (noted_run(old), noted_run(new)) == (None, last)
+    Lock(new).close()  # and its lock is let go
 
 
-def test_nothing_is_renamed_over_another_ledger(tmp_path: Path) -> None:
-    for name in ("a.ledger", "b.ledger"):
-        (tmp_path / name).write_text(name)
-    with pytest.raises(InputProblem, match=r"b\.ledger: exists already; move it away, or name"):
-        moving.rename(tmp_path / "a.ledger", tmp_path / "b.ledger")
-    assert [(tmp_path / name).read_text() for name in ("a.ledger", "b.ledger")] == ["a.ledger", "b.ledger"]
+@pytest.mark.parametrize(
+    ("left", "told"),
+    [
+        ("b.ledger", "the new address has a ledger already, so that there are two memories"),
+        ("b.ledger-wal", r"b\.ledger-wal, which belongs to one, is there"),
+        ("b.ledger.spill", r"b\.ledger\.spill, which belongs to one, is there"),
+    ],
+)
+def test_no_ledger_gets_a_name_that_something_of_another_has(tmp_path: Path, left: str, told: str) -> None:
+    (tmp_path / left).write_text("mine")
+    with pytest.raises(InputProblem, match=rf"b\.ledger: .*{told}"), moving.free_name(tmp_path / "b.ledger"):
+        raise AssertionError("the name is not free")
+    assert (tmp_path / left).read_text() == "mine"
     Lock(tmp_path / "b.ledger").close()
 
 
-def test_nothing_is_renamed_to_what_a_run_is_about_to_make(tmp_path: Path) -> None:
-    (tmp_path / "a.ledger").write_text("a")
-    lock = Lock(tmp_path / "b.ledger")
-    with pytest.raises(LedgerProblem, match=r"b\.ledger: another run is using this ledger"):
-        moving.rename(tmp_path / "a.ledger", tmp_path / "b.ledger")
-    lock.close()
-    assert (tmp_path / "a.ledger").exists()
+def test_no_ledger_gets_the_name_of_one_that_is_missing(tmp_path: Path) -> None:
+    with closing(Lock(tmp_path / "b.ledger")) as lock:
+        lock.run = LastRun("id", 7, "2026-11-20T00:00:00.000+00:00")
+    with pytest.raises(InputProblem, match="one had this name"), moving.free_name(tmp_path / "b.ledger"):
+        raise AssertionError("the name is not free")
+
+
+def test_no_ledger_gets_a_name_that_a_run_is_about_to_use(tmp_path: Path) -> None:
+    with (
+        closing(Lock(tmp_path / "b.ledger")),
+        pytest.raises(LedgerProblem, match=r"b\.ledger: another run is using this ledger"),
+        moving.free_name(tmp_path / "b.ledger"),
+    ):
+        raise AssertionError("the name is not free")
 
 
 def test_the_lock_is_private_and_not_handed_to_child_processes(tmp_path: Path) -> None:
     lock = Lock(tmp_path / "a.ledger")
     assert (tmp_path / "a.ledger.lock").stat().st_mode & 0o777 == 0o600
-    assert not os.get_inheritable(lock._file)
+    assert not os.get_inheritable(lock._files[0])
     lock.close()
 
 
@@ -160,8 +182,8 @@ def test_the_run_that_a_lock_notes_is_on_disk_when_it_is_noted(
 
     lock = Lock(tmp_path / "a.ledger")
     monkeypatch.setattr(os, "fsync", fsync)
-    lock.run = RunId("id", 1234567, "2026-11-20T00:00:00.000+00:00")
-    lock.run = RunId("id", 2, "2026-11-20")
+    lock.run = LastRun("id", 1234567, "2026-11-20T00:00:00.000+00:00")
+    lock.run = LastRun("id", 2, "2026-11-20")
     lock.run = None
     lock.close()
     assert synced == [

@@ -1,3 +1,4 @@
+import functools
 import os
 import stat
 import subprocess
@@ -9,9 +10,9 @@ import apsw
 import pytest
 
 from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import gaps, opening, records, wholeness
+from pipeline.ledger import gaps, opening, records, runs, wholeness
 from pipeline.ledger.copying import copied
-from pipeline.ledger.lock import RunId
+from pipeline.ledger.lock import LastRun
 
 OWNER = opening.Owner("https://carrier.example", "AGENCY")
 
@@ -141,8 +142,7 @@ def test_each_carrier_has_a_default_ledger_of_its_own() -> None:
 def test_a_run_that_did_not_end_needs_its_wal_and_looking_makes_none(tmp_path: Path) -> None:
     path, wal = tmp_path / "a.ledger", tmp_path / "a.ledger-wal"
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
-    opening.keep_wal(connection, keep=True)
-    records.begin_run(connection, "issue", "0", "2026-11-20", [])
+    runs.begin(connection, lock, "issue", "2026-11-20", [])
     connection.close()  # as where the disk was full before anything could be planned
     lock.close()
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
@@ -160,8 +160,7 @@ def test_a_run_that_did_not_end_needs_its_wal_and_looking_makes_none(tmp_path: P
 def test_closing_before_recovery_keeps_the_wal_of_a_run_that_did_not_end(tmp_path: Path) -> None:
     path = tmp_path / "a.ledger"
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
-    opening.keep_wal(connection, keep=True)
-    records.begin_run(connection, "issue", "0", "2026-11-20", [])
+    runs.begin(connection, lock, "issue", "2026-11-20", [])
     connection.close()
     lock.close()
     for _ in range(2):  # opened and closed, as where a spill file of another ledger stops the start
@@ -179,9 +178,7 @@ def test_closing_before_recovery_keeps_the_wal_of_a_run_that_did_not_end(tmp_pat
 def left_open(path: Path) -> None:
     """A ledger as a killed run leaves it: begun in the file, one change in its -wal, noted in the lock file."""
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
-    opening.keep_wal(connection, keep=True)
-    run = records.begin_run(connection, "issue", "0", "2026-11-20", [])
-    lock.run = RunId(records.ledger_id(connection), run, records.started_at(connection, run))
+    runs.begin(connection, lock, "issue", "2026-11-20", [])
     connection.execute(
         "INSERT INTO request VALUES ('R1', 'invoice', 'domestic', 100, 'business', 'A', '', '', '', '')"
     )
@@ -207,6 +204,7 @@ def test_no_ledger_is_made_beside_what_belongs_to_one_that_is_missing(tmp_path: 
     left_open(path)
     path.rename(tmp_path / "away")
     wal = (tmp_path / "a.ledger-wal").read_bytes()
+    (tmp_path / "a.ledger.lock").rename(tmp_path / "away.lock")
     with pytest.raises(InputProblem, match=r"a\.ledger-wal, which belongs to one, is there"):
         opening.open_for_run(path, OWNER, may_create=True)
     assert not path.exists()
@@ -216,6 +214,10 @@ def test_no_ledger_is_made_beside_what_belongs_to_one_that_is_missing(tmp_path: 
     with pytest.raises(InputProblem, match=r"a\.ledger\.spill, which belongs to one"):
         opening.open_for_run(path, OWNER, may_create=True)
     (tmp_path / "a.ledger.spill").unlink()
+    (tmp_path / "away.lock").replace(tmp_path / "a.ledger.lock")
+    with pytest.raises(InputProblem, match=r"one had this name.*delete a\.ledger\.lock"):
+        opening.open_for_run(path, OWNER, may_create=True)
+    (tmp_path / "a.ledger.lock").unlink()
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
     connection.close()
     lock.close()
@@ -248,10 +250,14 @@ def test_another_ledger_beside_a_killed_run_s_wal_is_refused_and_both_stay(
     path.unlink()
     other.rename(path)
     before = {left.name: left.read_bytes() for left in (path, tmp_path / "a.ledger-wal")}
-    with pytest.raises(InputProblem, match="does not know: the ledger is another, or older"):
-        opening.open_for_run(path, OWNER, may_create=False)
-    with pytest.raises(InputProblem, match="does not know"):
-        opening.open_for_reading(path, OWNER)
+    told = (
+        "on another ledger, or a later" if put_there.startswith("a backup") else "does not know the last run"
+    )
+    for opened in (opening.open_for_reading, functools.partial(opening.open_for_run, may_create=False)):
+        with pytest.raises(
+            InputProblem, match=rf"{told}.*keep a\.ledger-wal elsewhere, then voucher ledger mark-gap"
+        ):
+            opened(path, OWNER)
     assert {left.name: left.read_bytes() for left in (path, tmp_path / "a.ledger-wal")} == before
 
 
@@ -262,8 +268,8 @@ def test_what_the_lock_file_notes_may_be_cut_off(tmp_path: Path) -> None:
         (tmp_path / "a.ledger.lock").write_bytes(note[:cut])
         lock = opening.Lock(tmp_path / "a.ledger")
         assert lock.run is None
-        lock.run = RunId("id", 1, "2026-11-20T00:00:00.000+00:00")
-        assert lock.run == RunId("id", 1, "2026-11-20T00:00:00.000+00:00")
+        lock.run = LastRun("id", 1, "2026-11-20T00:00:00.000+00:00")
+        assert lock.run == LastRun("id", 1, "2026-11-20T00:00:00.000+00:00")
         lock.run = None
         assert lock.run is None
         lock.close()
@@ -307,28 +313,24 @@ def test_a_reader_takes_nothing_away_from_a_run_that_begins_meanwhile(
     lock.close()
     begun = []
     for place, moment in (
-        *((opening, name) for name in ("noted_run", "check_own_wal", "check_whole", "_connect")),
+        *((opening, name) for name in ("noted_run", "check_memory", "_connect")),
         (wholeness, "_alone"),
     ):
         real = getattr(place, moment)
 
-        def first_a_run_begins(*given: object, real: Callable[..., object] = real) -> object:
+        def first_a_run_begins(*given: object, real: Callable[..., object] = real, **named: object) -> object:
             monkeypatch.undo()
             connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-            opening.keep_wal(connection, keep=True)
-            run = records.begin_run(connection, "issue", "0", "2026-11-20", [])
-            lock.run = RunId(records.ledger_id(connection), run, records.started_at(connection, run))
+            run = runs.begin(connection, lock, "issue", "2026-11-20", [])
             begun.append((connection, lock, run))
-            return real(*given)
+            return real(*given, **named)
 
         monkeypatch.setattr(place, moment, first_a_run_begins)
         looking = opening.open_for_reading(path, OWNER)
         assert looking is not None
         looking.close()
         connection, lock, run = begun.pop()
-        records.end_run(connection, run, 0)
         assert (tmp_path / "a.ledger-wal").stat().st_size > 0  # the one that the run writes to
-        lock.run = None
-        opening.keep_wal(connection, keep=False)
+        runs.end(connection, run, 0)
         connection.close()
         lock.close()

@@ -7,7 +7,7 @@ from typing import Any
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.holdings import Holding
 from pipeline.ledger import gaps, records
-from pipeline.ledger.lock import Lock, RunId
+from pipeline.ledger.lock import LastRun
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.request import Identity
@@ -64,14 +64,7 @@ def test_a_run_is_recorded_from_its_beginning_to_its_end(book: Any) -> None:
     ]
     (began, ended) = rows(book, f"SELECT started_at, ended_at FROM run WHERE run = {run}")[0]
     assert began <= ended
-    assert records.started_at(book.connection, run) == began
-
-
-def test_a_run_that_was_begun_is_in_the_file_itself(book: Any) -> None:
-    """Not in the -wal alone, whose loss would then not be noticed."""
-    wal = book.path.with_name(book.path.name + "-wal")
-    records.begin_run(book.connection, "issue", "0", "2026-11-20", ["a"])
-    assert wal.stat().st_size == 0
+    assert records.last_run(book.connection) == LastRun(records.ledger_id(book.connection), run, began)
 
 
 def test_an_outcome_is_recorded_with_all_that_is_known(book: Any, fare: Any) -> None:
@@ -223,7 +216,7 @@ def test_what_is_recovered_is_recorded_whole(book: Any, fare: Any) -> None:
         return Outcome("unknown", "answer_unexplained", "", "t-2", "HTTP 503")
 
     found = recover(book.connection, book.path, meaning)
-    assert found == Recovered(spilled=3, answered=1, unknown=2, dropped=0)
+    assert found == Recovered(spilled=3, answered=1, unknown=2)
     assert asked == [Answered(503, b"busy", "7")]
     kept = "SELECT attempt_id, state, reason, trace_id, detail, http_status, answer, retry_after FROM attempt"
     assert rows(book, f"{kept} WHERE attempt_id <= {ended} ORDER BY 1") == [
@@ -239,19 +232,11 @@ def test_what_is_recovered_is_recorded_whole(book: Any, fare: Any) -> None:
 def test_after_recovery_nothing_is_open_and_all_is_in_the_one_file(book: Any, fare: Any) -> None:
     book.plan(fare(1))
     assert gaps.begun_and_not_ended(book.connection)
-    assert recover(book.connection, book.path, never) == Recovered(dropped=1)
+    assert recover(book.connection, book.path, never) == Recovered()
+    assert book.states() == {}
     assert gaps.begun_and_not_ended(book.connection) is None
     assert rows(book, "SELECT exit_code FROM run") == [(None,)]
     assert book.path.with_name(book.path.name + "-wal").stat().st_size == 0
-
-
-def test_after_recovery_the_lock_names_no_run_any_more(book: Any, tmp_path: Any) -> None:
-    lock = Lock(tmp_path / "other.ledger")
-    lock.run = RunId("id", 7, "2026-11-20")
-    assert lock.run == RunId("id", 7, "2026-11-20")
-    recover(book.connection, book.path, never, lock)
-    assert lock.run is None
-    lock.close()
 
 
 def test_history_names_its_columns(book: Any, fare: Any) -> None:

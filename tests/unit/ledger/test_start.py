@@ -6,7 +6,7 @@ from typing import Any
 
 import apsw
 
-from pipeline.ledger import gaps, opening, records
+from pipeline.ledger import gaps, opening, records, runs
 from pipeline.ledger.recovery import recover
 
 #: Tables that grow with the years.
@@ -43,9 +43,7 @@ def test_no_statement_at_the_start_of_a_run_reads_a_whole_table(tmp_path: Path) 
         recover(connection, path, lambda *_: None)  # type: ignore[arg-type, return-value]
         gaps.open_gap(connection)
         records.holdings(connection, ["9990000000001"])
-        run = records.begin_run(connection, "issue", "0", "2026-11-20", [])
-        records.drop_planned(connection)
-        records.end_run(connection, run, 0)
+        runs.end(connection, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
 
     found = plans_of(connection, start)
     connection.close()

@@ -1,9 +1,7 @@
 """Group commit, and what is left when the ledger's file fails."""
 
-import asyncio
 import errno
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +13,7 @@ from pipeline.errors import LedgerProblem
 from pipeline.ledger import records
 from pipeline.ledger.recovery import recover
 from pipeline.ledger.spill import Spill, spill_path, spilled
-from pipeline.ledger.writer import Again, Change, Ended, GotAnswer, Sending, Writer
-
-
-def write(book: Any, changes: list[Change], *, before: Callable[[], None] = lambda: None) -> list[Any]:
-    """Commit the changes at once, as requests in flight would; each one's acknowledgement or problem."""
-
-    async def run() -> list[Any]:
-        with Spill(spill_path(book.path), records.ledger_id(book.connection), 4) as spill:
-            writer = Writer(book.connection, spill)
-            before()
-            try:
-                return await asyncio.gather(
-                    *(writer.commit(change) for change in changes), return_exceptions=True
-                )
-            finally:
-                await writer.close()
-
-    return asyncio.run(run())
+from pipeline.ledger.writer import Again, Ended, GotAnswer, Sending
 
 
 def seen_by_another(book: Any, query: str) -> list[Any]:
@@ -50,11 +31,11 @@ def never(_left: records.Interrupted, _answer: Answered) -> Outcome:
 
 def test_an_acknowledged_change_is_on_disk(book: Any, fare: Any) -> None:
     attempts = book.plan(*(fare(number) for number in range(50)))
-    results = write(book, [Sending(attempt.attempt_id) for attempt in attempts])
+    results = book.write(*(Sending(attempt.attempt_id) for attempt in attempts))
     assert results == [None] * 50
     assert seen_by_another(book, "SELECT state, count(*) FROM attempt GROUP BY 1") == [("sending", 50)]
-    write(book, [GotAnswer(attempts[0].attempt_id, Answered(200, b"raw"))])
-    write(book, [Ended(attempts[0].attempt_id, Outcome("issued", number="1", trace_id="t"))])
+    book.write(GotAnswer(attempts[0].attempt_id, Answered(200, b"raw")))
+    book.write(Ended(attempts[0].attempt_id, Outcome("issued", number="1", trace_id="t")))
     assert seen_by_another(book, "SELECT state, number, answer FROM attempt WHERE attempt_id = 1") == [
         ("issued", "1", b"raw")
     ]
@@ -62,22 +43,14 @@ def test_an_acknowledged_change_is_on_disk(book: Any, fare: Any) -> None:
 
 def test_changes_that_wait_together_share_a_transaction(book: Any, fare: Any) -> None:
     attempts = book.plan(*(fare(number) for number in range(100)))
-    commits = 0
-
-    def count() -> bool:
-        nonlocal commits
-        commits += 1
-        return False
-
-    book.connection.set_commit_hook(count)
-    write(book, [Sending(attempt.attempt_id) for attempt in attempts])
-    book.connection.set_commit_hook(None)
-    assert commits <= 10
+    with book.commits() as commits:
+        book.write(*(Sending(attempt.attempt_id) for attempt in attempts))
+    assert len(commits) <= 10
 
 
 def test_a_refused_change_does_not_take_the_others_with_it(book: Any, fare: Any) -> None:
     one, same, other = book.plan(fare(1), fare(1, remarks="again"), fare(2))
-    results = write(book, [Sending(one.attempt_id), Sending(same.attempt_id), Sending(other.attempt_id)])
+    results = book.write(Sending(one.attempt_id), Sending(same.attempt_id), Sending(other.attempt_id))
     assert [type(result) for result in results] == [type(None), LedgerProblem, type(None)]
     assert book.states() == {
         one.attempt_id: "sending",
@@ -87,17 +60,17 @@ def test_a_refused_change_does_not_take_the_others_with_it(book: Any, fare: Any)
 
 
 def test_sending_what_is_not_there_is_refused(book: Any) -> None:
-    (result,) = write(book, [Sending(99)])
+    (result,) = book.write(Sending(99))
     assert isinstance(result, LedgerProblem)
 
 
 def test_a_new_attempt_has_the_charges_of_the_ended_one(book: Any, several: Any) -> None:
     (attempt,) = book.plan(several(1, 2))
-    write(book, [Sending(attempt.attempt_id)])
-    write(book, [Ended(attempt.attempt_id, Outcome("not_sent", "carrier_busy"))])
-    ((again, number),) = write(book, [Again(attempt.attempt_id)])
+    book.write(Sending(attempt.attempt_id))
+    book.write(Ended(attempt.attempt_id, Outcome("not_sent", "carrier_busy")))
+    ((again, number),) = book.write(Again(attempt.attempt_id))
     assert number == 2
-    assert write(book, [Sending(again)]) == [None]
+    assert book.write(Sending(again)) == [None]
     assert seen_by_another(
         book, f"SELECT ticket_no, live FROM charge WHERE attempt_id = {again} ORDER BY 1"
     ) == [
@@ -106,31 +79,23 @@ def test_a_new_attempt_has_the_charges_of_the_ended_one(book: Any, several: Any)
     ]
 
 
-def fail_commits(book: Any) -> Callable[[], None]:
+def fail_commits(book: Any) -> None:
     """From now on no transaction commits, as on a full disk."""
-
-    def refuse() -> bool:
-        return True
-
-    return lambda: book.connection.set_commit_hook(refuse)
+    book.connection.set_commit_hook(lambda: True)
 
 
 def test_when_the_ledger_fails_nobody_is_told_yes_and_outcomes_are_spilled(book: Any, fare: Any) -> None:
     one, two, three = book.plan(fare(1), fare(2), fare(3))
-    write(book, [Sending(one.attempt_id), Sending(two.attempt_id)])
-    results = write(
-        book,
-        [
-            GotAnswer(one.attempt_id, Answered(200, b"raw", "")),
-            Ended(two.attempt_id, Outcome("issued", number="222", trace_id="t")),
-            Sending(three.attempt_id),
-        ],
-        before=fail_commits(book),
+    book.write(Sending(one.attempt_id), Sending(two.attempt_id))
+    fail_commits(book)
+    results = book.write(
+        GotAnswer(one.attempt_id, Answered(200, b"raw", "")),
+        Ended(two.attempt_id, Outcome("issued", number="222", trace_id="t")),
+        Sending(three.attempt_id),
     )
     assert all(isinstance(result, LedgerProblem) for result in results)
     assert book.states() == {1: "sending", 2: "sending", 3: "planned"}
-    kept = list(spilled(spill_path(book.path), records.ledger_id(book.connection)))
-    assert [entry["attempt_id"] for entry in kept] == [1, 2, 3]
+    assert [entry["attempt_id"] for entry in book.kept()] == [1, 2, 3]
 
     book.connection.set_commit_hook(None)
     asked = []
@@ -140,7 +105,7 @@ def test_when_the_ledger_fails_nobody_is_told_yes_and_outcomes_are_spilled(book:
         return Outcome("issued", number="111")
 
     found = recover(book.connection, book.path, meaning)
-    assert (found.spilled, found.answered, found.unknown, found.dropped) == (3, 1, 0, 1)
+    assert (found.spilled, found.answered, found.unknown) == (3, 1, 0)
     assert asked == [(1, Answered(200, b"raw"))]
     assert seen_by_another(book, "SELECT attempt_id, state, number FROM attempt") == [
         (1, "issued", "111"), (2, "issued", "222"),
@@ -152,7 +117,8 @@ def test_when_the_ledger_fails_nobody_is_told_yes_and_outcomes_are_spilled(book:
 def test_sending_that_may_have_been_committed_is_known_not_to_have_left(book: Any, fare: Any) -> None:
     """A failed COMMIT may still have reached the disk; the spill says that the request did not leave."""
     (attempt,) = book.plan(fare(1))
-    write(book, [Sending(attempt.attempt_id)], before=fail_commits(book))
+    fail_commits(book)
+    book.write(Sending(attempt.attempt_id))
     book.connection.set_commit_hook(None)
     book.state(attempt.attempt_id, "sending")  # as if the failed commit had reached the disk after all
     recover(book.connection, book.path, never)
@@ -168,7 +134,7 @@ def test_recovery_turns_sending_into_unknown_and_never_back(book: Any, fare: Any
         book.connection, book.path, lambda _left, _answer: Outcome("rejected", "carrier_rejected")
     )
     assert book.states() == {one.attempt_id: "unknown", two.attempt_id: "rejected"}
-    assert (found.unknown, found.answered, found.dropped) == (1, 1, 1)
+    assert (found.unknown, found.answered) == (1, 1)
     assert three.attempt_id not in book.states()
 
 
@@ -225,18 +191,14 @@ def test_an_answer_that_the_ledger_refuses_is_spilled(book: Any, fare: Any) -> N
     book.state(first.attempt_id, "sending")
     book.state(second.attempt_id, "sending")
     book.state(first.attempt_id, "unknown")
-    results = write(
-        book,
-        [
-            GotAnswer(first.attempt_id, Answered(200, b"yes")),
-            Ended(first.attempt_id, Outcome("issued", number="1")),
-            Ended(second.attempt_id, Outcome("issued", number="2")),
-        ],
+    results = book.write(
+        GotAnswer(first.attempt_id, Answered(200, b"yes")),
+        Ended(first.attempt_id, Outcome("issued", number="1")),
+        Ended(second.attempt_id, Outcome("issued", number="2")),
     )
     assert [isinstance(result, LedgerProblem) for result in results] == [True, True, False]
     assert book.states() == {first.attempt_id: "unknown", second.attempt_id: "issued"}
-    kept = list(spilled(spill_path(book.path), records.ledger_id(book.connection)))
-    assert [(entry["attempt_id"], entry.get("number")) for entry in kept] == [
+    assert [(entry["attempt_id"], entry.get("number")) for entry in book.kept()] == [
         (first.attempt_id, None),
         (first.attempt_id, "1"),
     ]
@@ -253,8 +215,6 @@ def test_a_defect_in_the_writer_leaves_nobody_waiting(
         raise TypeError("a defect")
 
     monkeypatch.setattr(Spill, "ended", broken)
-    results = write(
-        book, [Ended(attempt.attempt_id, Outcome("issued", number="1")), Again(attempt.attempt_id)]
-    )
+    results = book.write(Ended(attempt.attempt_id, Outcome("issued", number="1")), Again(attempt.attempt_id))
     assert all(isinstance(result, LedgerProblem) for result in results)
     assert "TypeError: a defect" in str(results[0])

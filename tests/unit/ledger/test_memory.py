@@ -1,0 +1,282 @@
+"""A ledger that lacks what was done with it is known for one, whoever moved, copied or restored it."""
+
+import contextlib
+import functools
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from pipeline.errors import InputProblem, LedgerProblem
+from pipeline.ledger import folding, gaps, opening, records, runs
+from pipeline.ledger.lock import LastRun, Lock, noted_run
+from pipeline.ledger.recovery import recover
+
+from .conftest import OWNER, Book, charge, invoice
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folding, "PATIENCE", 0.0)
+    monkeypatch.setattr(opening, "_A_MOMENT", 0.0)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.ledger"
+
+
+def run(path: Path, number: int, *, killed: bool = False) -> None:
+    """A run that issues one ticket, or is killed when it has."""
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    recover(connection, path, lambda *_: pytest.fail("nothing was answered"))
+    begun = runs.begin(connection, lock, "issue", "2026-11-20", [])
+    book = Book.of(path, connection, begun)
+    (attempt,) = book.plan(invoice(charge(number)))
+    book.state(attempt.attempt_id, "sending")
+    book.state(attempt.attempt_id, "issued", str(number))
+    if not killed:
+        runs.end(connection, begun, 0)
+    connection.close()
+    lock.close()
+
+
+@contextlib.contextmanager
+def read_meanwhile(path: Path) -> Iterator[None]:
+    """Another command in the middle of reading."""
+    reading = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    reading.execute("BEGIN; SELECT count(*) FROM run")
+    yield
+    reading.close()
+
+
+def for_a_run(path: Path, **more: Any) -> None:
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False, **more)
+    connection.close()
+    lock.close()
+
+
+def refused(path: Path, told: str) -> None:
+    """It is opened neither for a run nor for looking, and all stays as it is."""
+    before = {
+        left.name: left.read_bytes() for left in path.parent.iterdir() if not left.name.endswith(".lock")
+    }
+    for opened in (for_a_run, functools.partial(opening.open_for_reading, owner=OWNER)):
+        with pytest.raises(InputProblem, match=told):
+            opened(path)
+    after = {
+        left.name: left.read_bytes() for left in path.parent.iterdir() if not left.name.endswith(".lock")
+    }
+    assert before == after
+
+
+def known(path: Path) -> set[str]:
+    """The tickets that the ledger holds."""
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    found = {ticket for (ticket,) in connection.execute("SELECT ticket_no FROM charge WHERE live = 1")}
+    connection.close()
+    lock.close()
+    return found
+
+
+# --- while another command reads -----------------------------------------------------------------
+
+
+def test_no_run_begins_that_another_command_keeps_out_of_the_file(path: Path) -> None:
+    run(path, 1)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    connection.set_busy_timeout(0)
+    with (
+        read_meanwhile(path),
+        pytest.raises(LedgerProblem, match=r"a\.ledger: another command has been reading"),
+    ):
+        runs.begin(connection, lock, "issue", "2026-11-20", [])
+    assert gaps.begun_and_not_ended(connection) is None
+    assert records.last_run(connection) != lock.run
+    runs.end(connection, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
+    connection.close()
+    lock.close()
+    assert known(path) == {"9990000000001"}
+
+
+def test_a_run_that_ends_while_another_command_reads_is_not_called_ended_until_its_file_has_it_all(
+    path: Path, tmp_path: Path
+) -> None:
+    run(path, 1)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    connection.set_busy_timeout(0)
+    begun = runs.begin(connection, lock, "issue", "2026-11-20", [])
+    book = Book.of(path, connection, begun)
+    with read_meanwhile(path):
+        (attempt,) = book.plan(invoice(charge(2)))
+        book.state(attempt.attempt_id, "sending")
+        book.state(attempt.attempt_id, "issued", "2")
+        runs.end(connection, begun, 0)
+        assert gaps.begun_and_not_ended(connection)  # the next start ends it
+        connection.close()
+        lock.close()
+        shutil.copy(path, tmp_path / "moved.ledger")
+    refused(tmp_path / "moved.ledger", "did not end")
+    assert known(path) == {"9990000000001", "9990000000002"}  # with its -wal it is whole
+    run(path, 3)
+    shutil.copy(path, tmp_path / "again.ledger")
+    assert known(tmp_path / "again.ledger") == {f"999{number:010}" for number in (1, 2, 3)}
+
+
+def test_recovery_ends_no_run_that_another_command_keeps_out_of_the_file(path: Path) -> None:
+    run(path, 1, killed=True)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    connection.set_busy_timeout(0)
+    with read_meanwhile(path):
+        book = Book.of(path, connection, 1)
+        book.plan(invoice(charge(2)))  # something for recovery to do
+        with pytest.raises(LedgerProblem, match="another command has been reading"):
+            recover(connection, path, lambda *_: pytest.fail("nothing was answered"))
+    assert gaps.begun_and_not_ended(connection)
+    connection.close()
+    lock.close()
+    run(path, 3)
+    assert known(path) == {"9990000000001", "9990000000003"}
+
+
+# --- older copies, other ledgers ----------------------------------------------------------------
+
+
+def test_an_older_copy_in_its_place_is_known_for_one(path: Path, tmp_path: Path) -> None:
+    run(path, 1)
+    shutil.copy(path, tmp_path / "older")
+    run(path, 2)
+    (tmp_path / "older").replace(path)
+    refused(
+        path,
+        r"does not know the last run on this ledger \(begun 2.*If it is lost for good: voucher ledger mark-gap",
+    )
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False, may_lack=True)
+    with connection:
+        gaps.mark_gap(connection, "2026-11-20", "an older copy")
+    connection.close()
+    lock.close()
+    assert known(path) == {"9990000000001"}  # it may be looked at, and sends nothing
+
+
+def test_an_older_copy_beside_the_wal_of_a_killed_run_is_refused_and_so_is_marking_its_gap(
+    path: Path, tmp_path: Path
+) -> None:
+    run(path, 1)
+    shutil.copy(path, tmp_path / "older")
+    run(path, 2, killed=True)
+    (tmp_path / "older").replace(path)
+    refused(path, r"does not know the last run.*keep a\.ledger-wal elsewhere, then voucher ledger mark-gap")
+    with pytest.raises(InputProblem, match=r"keep a\.ledger-wal elsewhere"):
+        for_a_run(path, may_lack=True)
+    path.with_name("a.ledger-wal").unlink()
+    refused(path, "does not know the last run")  # the way out leads through the gap alone
+    for_a_run(path, may_lack=True)
+
+
+def test_a_ledger_of_the_first_version_is_told_from_an_older_copy_too(path: Path) -> None:
+    shutil.copy(Path(__file__).with_name("version-1.ledger"), path)
+    owner = opening.Owner("http://127.0.0.1:18080", "AGENCY")
+    with contextlib.closing(Lock(path)) as lock:
+        lock.run = LastRun("other", 1, "2026-11-20T00:00:00.000+00:00")
+    with pytest.raises(InputProblem, match="does not know the last run"):
+        opening.open_for_run(path, owner, may_create=False)
+
+
+def test_a_gap_that_was_settled_since_speaks_for_a_ledger(path: Path, tmp_path: Path) -> None:
+    run(path, 1)
+    shutil.copy(path, tmp_path / "backup")
+    marked, lock = opening.open_for_run(tmp_path / "backup", OWNER, may_create=False)
+    with marked:
+        gaps.mark_gap(marked, "2026-11-20", "it is a backup made then")
+    marked.close()
+    lock.close()
+    run(path, 2)
+    (tmp_path / "backup").replace(path)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)  # open: nothing is sent
+    gaps.close_gaps(connection, "chen", "statement")
+    connection.close()
+    lock.close()
+    run(path, 2)
+    assert known(path) == {"9990000000001", "9990000000002"}
+
+
+def test_an_older_gap_says_nothing_of_what_came_after_it(path: Path, tmp_path: Path) -> None:
+    run(path, 1)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    with connection:
+        gaps.mark_gap(connection, "2026-11-20", "restored")
+    gaps.close_gaps(connection, "chen", "statement")
+    connection.close()
+    lock.close()
+    shutil.copy(path, tmp_path / "older")
+    run(path, 2)
+    (tmp_path / "older").replace(path)
+    refused(path, "does not know the last run")
+
+
+# --- a -wal that is not there, or holds nothing -------------------------------------------------
+
+
+@pytest.mark.parametrize("left", ["nothing", "an empty -wal"])
+def test_a_killed_runs_ledger_without_what_its_wal_held_is_refused(
+    path: Path, tmp_path: Path, left: str
+) -> None:
+    run(path, 1, killed=True)
+    moved = tmp_path / "moved" / "a.ledger"
+    moved.parent.mkdir()
+    path.rename(moved)
+    if left == "an empty -wal":  # as any other program leaves it that opens the file
+        other = sqlite3.connect(moved)
+        other.execute("SELECT count(*) FROM run").fetchall()
+        assert moved.with_name("a.ledger-wal").stat().st_size == 0
+        refused(moved, r"did not end, and a\.ledger-wal.*is not beside it \(or is empty\)")
+        other.close()
+    refused(moved, "did not end")
+    for_a_run(moved, may_lack=True)
+
+
+def test_a_run_has_a_wal_with_content_from_its_beginning(path: Path) -> None:
+    """By that an empty one is known for another program's, at whatever moment the run is killed."""
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    runs.begin(connection, lock, "issue", "2026-11-20", [])
+    assert path.with_name("a.ledger-wal").stat().st_size > 0
+    connection.close()
+    lock.close()
+    for_a_run(path)
+
+
+# --- locks ---------------------------------------------------------------------------------------
+
+
+def test_a_run_keeps_others_out_though_its_lock_file_is_gone(path: Path) -> None:
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    path.with_name("a.ledger.lock").unlink()
+    with pytest.raises(LedgerProblem, match=r"a\.ledger: another run is using this ledger"):
+        for_a_run(path)
+    connection.execute("SELECT count(*) FROM run")
+    connection.close()
+    lock.close()
+    for_a_run(path)
+
+
+def test_a_run_is_noted_beside_its_ledger_and_stays_noted(path: Path) -> None:
+    run(path, 1)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    assert noted_run(path) == lock.run == records.last_run(connection)
+    assert lock.run
+    assert lock.run.run == 1
+    connection.close()
+    lock.close()
+
+
+def test_no_new_ledger_is_made_where_one_was_used(path: Path) -> None:
+    run(path, 1)
+    path.unlink()
+    with pytest.raises(InputProblem, match=r"one had this name.*delete a\.ledger\.lock"):
+        opening.open_for_run(path, OWNER, may_create=True)
+    assert not path.exists()

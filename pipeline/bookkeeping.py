@@ -79,7 +79,7 @@ class OpenLedger:
         if self.named.gone:
             return
         with contextlib.suppress(apsw.Error, OSError):
-            runs.end(self.connection, run, exit_code)
+            runs.end(self.connection, self.lock, run, exit_code)
 
 
 @contextlib.contextmanager
@@ -145,7 +145,7 @@ def ledger_to_write(job: Job, watch: Watch, keys: Secrets) -> Iterator[OpenLedge
         stack.callback(lock.close)
         stack.callback(connection.close)
         with as_problem(path):
-            found = recover(connection, path, _meaning(job, keys))
+            found = recover(connection, path, lock, _meaning(job, keys))
         for line in _recovered_lines(found):
             watch.note(line)
         yield OpenLedger(path, connection, lock, Named(path.resolve()))

@@ -10,10 +10,9 @@ import apsw
 from pipeline.bookkeeping import as_problem
 from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.job import Job
-from pipeline.ledger import gaps, moving, opening, records, versions
+from pipeline.ledger import gaps, moving, opening, runs, versions
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.copying import copied
-from pipeline.ledger.folding import fold
 from pipeline.ledger.lock import Lock
 from pipeline.ledger.soundness import Looked, look
 from pipeline.ledger.spill import set_aside, spill_path
@@ -77,7 +76,7 @@ def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[str]
         if not confirm(f"{path}: belongs to {old} and is to belong to {to}"):
             return ""
         moving.move(connection, to, moved_by, why)
-        fold(connection, empty=True)
+        runs.changed(connection, lock)
         connection.close()
         if wanted != path:
             moving.rename(path, lock, wanted, wanted_lock)
@@ -104,7 +103,7 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
         with connection:
             gaps.mark_gap(connection, text, why)
         aside = set_aside(path)
-        _finish(connection, lock)
+        runs.changed(connection, lock)
     kept = f"; what was in its spill file is kept in {aside} for comparing" if aside else ""
     return (
         f"{path}: nothing is sent until the time from {text} on is settled (voucher ledger close-gap){kept}"
@@ -116,7 +115,7 @@ def gap_closed(job: Job, note: Note, closed_by: str, evidence: str) -> str:
     with _to_change(job, note) as (path, connection, lock):
         if not gaps.close_gaps(connection, closed_by, evidence):
             raise InputProblem(f"{path}: has no gap to close")
-        _finish(connection, lock)
+        runs.changed(connection, lock)
     return f"{path}: may be used for sending again"
 
 
@@ -128,12 +127,6 @@ def _to_read(job: Job) -> Iterator[apsw.Connection]:
         raise InputProblem(f"{job.ledger_path}: there is no ledger; name one with --ledger")
     with contextlib.closing(connection), as_problem(job.ledger_path):
         yield connection
-
-
-def _finish(connection: apsw.Connection, lock: Lock) -> None:
-    """Bring a change into the ledger's own file, and note the last run that it knows: it is the right one now."""
-    fold(connection, empty=True)
-    lock.run = records.last_run(connection)
 
 
 @contextlib.contextmanager

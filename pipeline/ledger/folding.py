@@ -4,7 +4,9 @@ SQLite does not fold what a command that is still reading may need, and says so 
 passed over. What is asked of a ledger's file alone (`wholeness`) rests on these moments.
 """
 
+import contextlib
 import time
+from collections.abc import Iterator
 
 import apsw
 
@@ -14,12 +16,13 @@ from pipeline.errors import LedgerProblem
 PATIENCE = 60.0
 
 
-def folded(connection: apsw.Connection, *, empty: bool = False) -> bool:
+def folded(connection: apsw.Connection, *, empty: bool = False, patience: float | None = None) -> bool:
     """Bring all that is committed into the file itself, synced; False if another command kept it from that.
 
-    `empty` leaves a -wal of no bytes; else its content stays and is written over later.
+    `empty` leaves a -wal of no bytes; else its content stays and is written over later. `patience`: how many
+    seconds another command is waited for.
     """
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + (PATIENCE if patience is None else patience)
     mode = "TRUNCATE" if empty else "FULL"
     while True:
         # It waits by itself for as long as the connection's busy time-out says.
@@ -28,6 +31,17 @@ def folded(connection: apsw.Connection, *, empty: bool = False) -> bool:
             return True
         if time.monotonic() >= until:
             return False
+
+
+@contextlib.contextmanager
+def unfolded(connection: apsw.Connection) -> Iterator[None]:
+    """Nothing goes from the -wal into the file meanwhile, which SQLite else does at any commit."""
+    pages = connection.pragma("wal_autocheckpoint")
+    connection.wal_autocheckpoint(0)
+    try:
+        yield
+    finally:
+        connection.wal_autocheckpoint(pages)
 
 
 def fold(connection: apsw.Connection, *, empty: bool = False) -> None:

@@ -10,7 +10,8 @@ import fcntl
 import json
 import os
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 
 from pipeline.errors import LedgerProblem
@@ -18,19 +19,31 @@ from pipeline.errors import LedgerProblem
 _LENGTH = 512  # bytes: a sector
 
 
+class Phase(StrEnum):
+    """What a ledger's own file can be asked, with its -wal or without."""
+
+    ON = "on"  # the run is in the file; its -wal has what it did
+    FOLDING = "folding"  # the file may be half written, and is only whole together with its -wal
+    AT_REST = "at rest"  # everything is in the file
+
+
 @dataclass(frozen=True)
 class LastRun:
-    """A run, told from every other run of any ledger."""
+    """A run, told from every other run of any ledger, and how far it is."""
 
     ledger_id: str
     run: int
     started_at: str
+    phase: Phase = Phase.AT_REST
 
 
 def noted_run(ledger: Path) -> LastRun | None:
     """The last run on the ledger of that name, None where none is noted; needs no lock."""
-    with contextlib.suppress(OSError, ValueError, TypeError):  # cut off by a crash: then it is not known
-        return LastRun(**json.loads(_lock_path(ledger).read_bytes()))
+    with contextlib.suppress(
+        OSError, ValueError, TypeError, KeyError
+    ):  # cut off by a crash: then it is not known
+        note = json.loads(_lock_path(ledger).read_bytes())
+        return LastRun(**note | {"phase": Phase(note["phase"])})
     return None
 
 
@@ -80,6 +93,11 @@ class Lock:
         # Always the same sector of the file: one that is new to it might hold what was there before.
         os.pwrite(self._files[0], text.ljust(_LENGTH), 0)
         os.fsync(self._files[0])
+
+    def note(self, phase: Phase) -> None:
+        """Note how far the last run is, where one is noted."""
+        if last := self.run:
+            self.run = replace(last, phase=phase)
 
     def close(self) -> None:
         """Let the next run in."""

@@ -25,7 +25,7 @@ from pipeline.ledger.clock import utc_now
 from pipeline.ledger.copying import copied
 from pipeline.ledger.filesystem import check_local
 from pipeline.ledger.gaps import begun_and_not_ended
-from pipeline.ledger.lock import Lock, noted_run
+from pipeline.ledger.lock import Lock, Phase, noted_run
 from pipeline.ledger.wholeness import check_memory, check_nothing_left, check_single_name
 from pipeline.placing import PRIVATE, appear, private_folder, sync
 
@@ -125,8 +125,6 @@ def _check_version(path: Path, connection: apsw.Connection) -> None:
 def _upgrade(path: Path, connection: apsw.Connection, note: Callable[[str], None]) -> None:
     """Bring an older ledger up to this program's version, after a copy of it as it was."""
     found = connection.pragma("user_version")
-    if found == versions.VERSION:
-        return
     for number in count(1):
         before = path.with_name(f"{path.name}.version-{found}" + (f".{number}" if number > 1 else ""))
         with contextlib.suppress(FileExistsError):
@@ -239,7 +237,9 @@ def open_for_run(
             connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
             if owner is not None:
                 _check_owner(path, connection, owner)
-            _upgrade(path, connection, note)
+            if connection.pragma("user_version") != versions.VERSION:
+                lock.note(Phase.FOLDING)
+                _upgrade(path, connection, note)
             if begun_and_not_ended(connection) is None:
                 keep_wal(connection, keep=False)
         except BaseException:

@@ -10,7 +10,7 @@ import apsw
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.holdings import Doubts, Holding, Holdings, place_of
 from pipeline.ledger.clock import utc_now
-from pipeline.ledger.lock import LastRun
+from pipeline.ledger.lock import LastRun, Phase
 from pipeline.request import Charge, Header, Identity, Request, wire_text
 
 _ASKED = "CREATE TEMP TABLE IF NOT EXISTS asked (ticket_no TEXT PRIMARY KEY) WITHOUT ROWID"
@@ -141,12 +141,12 @@ def begin_run(
     return connection.last_insert_rowid()
 
 
-def last_run(connection: apsw.Connection) -> LastRun | None:
+def last_run(connection: apsw.Connection, phase: Phase) -> LastRun | None:
     """The last run that the ledger knows, to be noted beside it; None where it knows none."""
     row: Any = connection.execute(
         "SELECT ledger_id, run, started_at FROM ledger, run WHERE run = (SELECT max(run) FROM run)"
     ).get
-    return None if row is None else LastRun(*row)
+    return None if row is None else LastRun(row[0], row[1], row[2], phase)
 
 
 def end_open_runs(connection: apsw.Connection) -> None:

@@ -11,7 +11,7 @@ import apsw
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import records
-from pipeline.ledger.gaps import begun_and_not_ended
+from pipeline.ledger.lock import Lock
 from pipeline.ledger.runs import end_open
 from pipeline.ledger.spill import spill_path, spilled
 
@@ -58,6 +58,7 @@ def _take_in(connection: apsw.Connection, entry: dict[str, Any]) -> bool:
 def recover(
     connection: apsw.Connection,
     ledger: Path,
+    lock: Lock,
     meaning: Callable[[records.Interrupted, Answered], Outcome],
 ) -> Recovered:
     """Settle what an earlier run left, in one transaction, then end it; `meaning` interprets an answer on disk.
@@ -87,8 +88,5 @@ def recover(
             records.record_outcome(connection, left.attempt_id, outcome)
         records.drop_planned(connection)
     path.unlink(missing_ok=True)
-    if begun_and_not_ended(connection) is not None:
-        end_open(connection)
-    # Into the one file as far as nobody is in the way: what is copied without its -wal is then whole.
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    end_open(connection, lock)
     return Recovered(len({entry["attempt_id"] for entry in taken}), answered, unknown)

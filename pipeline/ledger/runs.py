@@ -2,18 +2,21 @@
 
 A run is in the file itself, and not only in its -wal, before it sends anything; and it is called ended only
 after all else that it did is in the file too. So a ledger that was copied, moved or restored without its -wal
-is known to lack something (`wholeness`).
+is known to lack something (`wholeness`). The lock file notes the run, and when the file is being written: the
+page that says so may be torn by a power cut at that moment.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import apsw
 
 from pipeline import __version__
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import records
-from pipeline.ledger.folding import fold, folded
-from pipeline.ledger.lock import Lock
+from pipeline.ledger.folding import fold, folded, unfolded
+from pipeline.ledger.gaps import begun_and_not_ended
+from pipeline.ledger.lock import Lock, Phase
 from pipeline.ledger.opening import keep_wal
 
 
@@ -23,32 +26,62 @@ def begin(connection: apsw.Connection, lock: Lock, command: str, as_of: str, nam
     Raises LedgerProblem, with the run called ended, if another command keeps it out of the ledger's file.
     """
     keep_wal(connection, keep=True)
+    lock.note(Phase.FOLDING)
     run = records.begin_run(connection, command, __version__, as_of, names)
     try:
         fold(connection)
     except LedgerProblem:
         records.end_open_runs(connection)
         raise
-    lock.run = records.last_run(connection)
+    lock.run = records.last_run(connection, Phase.ON)
     return run
 
 
-def end(connection: apsw.Connection, run: int, exit_code: int) -> None:
+def end(connection: apsw.Connection, lock: Lock, run: int, exit_code: int) -> None:
     """Forget what was planned and not sent, and record how the run ended.
 
     If another command keeps what the run did out of the ledger's file, it is left for the next start to end.
     """
     records.drop_planned(connection)
-    if folded(connection):
+    if not folded(connection):
+        return
+    with unfolded(connection):
         records.end_run(connection, run, exit_code)
-        keep_wal(connection, keep=False)
+        lock.note(Phase.FOLDING)
+    keep_wal(connection, keep=False)
+    come_to_rest(connection, lock)
 
 
-def end_open(connection: apsw.Connection) -> None:
+def end_open(connection: apsw.Connection, lock: Lock) -> None:
     """End the runs that were killed, once all that was found of them is recorded; they have no exit code.
 
     Raises LedgerProblem if another command keeps that out of the ledger's file.
     """
-    fold(connection)
-    records.end_open_runs(connection)
-    keep_wal(connection, keep=False)
+    if begun_and_not_ended(connection) is not None:
+        fold(connection)
+        with unfolded(connection):
+            records.end_open_runs(connection)
+            lock.note(Phase.FOLDING)
+        keep_wal(connection, keep=False)
+    come_to_rest(connection, lock)
+
+
+def come_to_rest(connection: apsw.Connection, lock: Lock) -> None:
+    """Bring everything into the file and note that; where another command is in the way, the next start does."""
+    if folded(connection, empty=True, patience=0):
+        last = lock.run
+        if last is not None and last.phase is not Phase.AT_REST:
+            lock.run = replace(last, phase=Phase.AT_REST)
+
+
+def changed(connection: apsw.Connection, lock: Lock) -> None:
+    """After a change that is no run: bring it into the file, and note the last run that the ledger knows.
+
+    Raises LedgerProblem if another command keeps it out of the ledger's file.
+    """
+    if begun_and_not_ended(connection) is not None:  # its -wal stays what it is known by
+        fold(connection)
+        return
+    lock.run = records.last_run(connection, Phase.FOLDING)
+    fold(connection, empty=True)
+    lock.note(Phase.AT_REST)

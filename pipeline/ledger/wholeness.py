@@ -16,7 +16,7 @@ import apsw
 
 from pipeline.errors import InputProblem
 from pipeline.ledger.gaps import begun_and_not_ended
-from pipeline.ledger.lock import LastRun
+from pipeline.ledger.lock import LastRun, Phase
 from pipeline.ledger.spill import spill_path
 
 
@@ -91,6 +91,7 @@ def check_memory(path: Path, last: LastRun | None, *, may_lack: bool = False) ->
 
     `last` is the last run that the lock file names. `may_lack`: what it lacks is about to be recorded. Every
     run is in the file itself before it sends anything, and is called ended there after all else that it did.
+    While a -wal is being folded into it, the file says nothing by itself.
     """
     wal = wal_path(path)
     filled = wal.exists() and wal.stat().st_size > 0
@@ -98,12 +99,13 @@ def check_memory(path: Path, last: LastRun | None, *, may_lack: bool = False) ->
         said = _said_alone(path, last)
     except apsw.Error:
         return  # damaged, which opening will tell; or a fold was cut off, and with its -wal it will be whole
-    if last is not None and not said.knows and not said.settled and not may_lack:
+    half_written = filled and last is not None and last.phase is Phase.FOLDING
+    if last is not None and not half_written and not said.knows and not said.settled and not may_lack:
         raise InputProblem(
             f"{path}: does not know the last run on this ledger (begun {last.started_at}): it is another one, or an older"
             f" copy, and what was issued since would be issued again. Put the right one back. {_if_lost(filled, wal)}"
         )
-    if last is not None and filled and (said.copied or not said.knows):
+    if last is not None and filled and not half_written and (said.copied or not said.knows):
         raise InputProblem(
             f"{path}: {wal.name} beside it was written by a run (begun {last.started_at}) on another ledger, or a later"
             f" state of this one. Put the right one back. {_if_lost(filled, wal)}"

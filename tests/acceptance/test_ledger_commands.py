@@ -1,7 +1,10 @@
 """What a team does with its one ledger: check it, back it up, restore it, move it; as commands."""
 
+import os
 import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +180,7 @@ def test_an_older_ledger_is_upgraded_by_the_first_run_and_says_so(
     old = desk.folder / "october.ledger"
     old.write_bytes((Path(__file__).parents[1] / "unit/ledger/version-1.ledger").read_bytes())
     profile = desk.profile("http://127.0.0.1:18080")
-    book = workbook(tickets(2))
+    book = workbook(tickets(1))
     checked = desk.voucher("ledger", "check", "--ledger", old)
     assert (checked.code, "version 1" in checked.out) == (0, True)
     assert desk.voucher("ledger", "backup", "b.ledger", "--ledger", old).code == 0
@@ -199,3 +202,124 @@ def test_no_ledger_command_makes_a_ledger(desk: Any) -> None:
         assert ran.code == 2
         assert "there is no ledger" in ran.err
         assert not list(desk.folder.iterdir())
+
+
+@pytest.mark.usefixtures("issued")
+def test_a_real_carriers_ledger_never_becomes_a_trials(desk: Any) -> None:
+    other = desk.folder / "real.ledger"
+    desk.profile("https://carrier.invalid", name="real.toml")
+    made = desk.voucher(
+        "issue", "first.xlsx", "--profile", "real.toml", "--ledger", other, "--new-ledger", *ISSUE[4:], "--rate", "100"
+    )  # fmt: skip
+    assert made.code == 3, made.err  # nobody is there; the ledger is
+    for trial in (["--profile", "carrier.toml"], ["--profile", "real.toml", "--sandbox"]):
+        ran = desk.voucher("ledger", "move-carrier", *trial, "--ledger", other, "--why", "x")
+        assert ran.code == 2
+        assert "ledger of a real carrier" in ran.err
+    assert "carrier.invalid" in desk.voucher("ledger", "check", "--ledger", other).out
+
+
+def test_a_move_to_an_address_that_has_a_ledger_changes_nothing(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any
+) -> None:
+    book = workbook(tickets(2))
+    run = ("issue", book, "--profile", "carrier.toml", "--as-of", "2026-11-20")
+    found = []
+    for _ in range(2):
+        with sandbox(book) as carrier:
+            desk.profile(carrier.base_url)
+            assert desk.voucher(*run).code == 0
+            found.append(carrier.base_url)
+    old, new = sorted(
+        (desk.folder / ".local/share/voucher-pipeline").glob("*.ledger"),
+        key=lambda path: path.stat().st_mtime,
+    )
+    ran = desk.voucher("ledger", "move-carrier", "--profile", "carrier.toml", "--ledger", old, "--why", "x")
+    assert ran.code == 2
+    assert "two memories of what was issued" in ran.err
+    assert found[0] in desk.voucher("ledger", "check", "--ledger", old).out
+    assert found[1] in desk.voucher("ledger", "check", "--ledger", new).out
+
+
+@pytest.mark.usefixtures("issued")
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["mark-gap", "--since", "0001-01-01", "--why", "x"], "not a day on which this ledger was used"),
+        (["mark-gap", "--since", "2999-01-01", "--why", "x"], "not a day on which this ledger was used"),
+        (["close-gap", "--by", " ", "--evidence", "x"], "is empty"),
+        (["close-gap", "--by", "chen", "--evidence", "x"], "has no gap to close"),
+    ],
+)
+def test_what_can_not_be_meant_is_not_recorded(desk: Any, command: list[str], told: str) -> None:
+    ran = desk.voucher("ledger", *command, "--ledger", "october.ledger")
+    assert ran.code == 2
+    assert told in ran.err
+    assert "Gap" not in desk.voucher("ledger", "check", "--ledger", "october.ledger").out
+
+
+@pytest.mark.usefixtures("issued")
+def test_check_says_that_a_ledger_may_lack_something(desk: Any) -> None:
+    marked = desk.voucher("ledger", "mark-gap", "--ledger", "october.ledger", "--why", "an older copy")
+    assert marked.code == 0, marked.err  # since the last run that it knows
+    ran = desk.voucher("check", "all.xlsx", *ISSUE)
+    assert ran.code == 0
+    assert "This ledger may lack what was issued after 20" in ran.err
+    assert "close-gap" in ran.err
+
+
+@pytest.mark.usefixtures("issued")
+def test_an_older_copy_under_the_ledgers_name_sends_nothing(desk: Any, issued: Any) -> None:
+    ledger = desk.folder / "october.ledger"
+    older = ledger.read_bytes()
+    assert desk.voucher("issue", "all.xlsx", *ISSUE, "--rate", "100").code == 0
+    ledger.write_bytes(older)
+    for command in (["issue", "all.xlsx"], ["check", "all.xlsx"]):
+        ran = desk.voucher(*command, *ISSUE)
+        assert ran.code == 2
+        assert "does not know the last run on this ledger" in ran.err
+    assert desk.voucher("ledger", "mark-gap", *ISSUE[2:4], "--why", "restored by hand").code == 0
+    ran = desk.voucher("issue", "all.xlsx", *ISSUE)
+    assert (ran.code, "may lack" in ran.err) == (2, True)
+    assert issued.twice() == []
+
+
+@pytest.mark.usefixtures("issued")
+def test_a_damaged_page_is_told_as_that_by_every_command(desk: Any) -> None:
+    path = desk.folder / "october.ledger"
+    whole = path.read_bytes()
+    data = bytearray(whole)
+    for page in range(2, len(data) // 4096):  # the tables' definitions stay
+        data[page * 4096 : page * 4096 + 4096] = b"\xa5" * 4096
+    path.write_bytes(data)
+    for command in (
+        ["issue", "first.xlsx", *ISSUE],
+        ["check", "first.xlsx", *ISSUE],
+        ["history", "9990000000001", *ISSUE[:4]],
+        ["ledger", "check", *ISSUE[2:4]],
+    ):
+        ran = desk.voucher(*command)
+        assert ran.code == 3, ran.err
+        assert "october.ledger: the ledger is damaged" in ran.err
+        assert "restore its backup" in ran.err
+
+
+def test_a_folder_is_no_ledger(desk: Any, workbook: Any, tickets: Any) -> None:
+    (desk.folder / "ledgers").mkdir()
+    desk.profile("http://127.0.0.1:1")
+    for command in (["issue", workbook(tickets(1)), "--profile", "carrier.toml"], ["ledger", "check"]):
+        ran = desk.voucher(*command, "--ledger", "ledgers")
+        assert ran.code == 2
+        assert "ledgers: is a folder; name the ledger's file in it" in ran.err
+
+
+@pytest.mark.usefixtures("issued")
+def test_a_backup_onto_a_full_disk_names_the_disk(desk: Any) -> None:
+    command = "ulimit -f 40; exec python -m pipeline ledger backup full.ledger --ledger october.ledger"
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=desk.folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert "full.ledger: can't be written" in done.stderr
+    assert not (desk.folder / "full.ledger").exists()

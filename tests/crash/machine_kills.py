@@ -123,7 +123,7 @@ class Kills(Life):
         connection, lock = opening.open_for_run(path, OWNER, may_create=False)
         before = list(connection.execute("SELECT * FROM attempt"))
         try:
-            recover(connection, path, self._meaning)
+            recover(connection, path, lock, self._meaning)
         except LedgerProblem:
             DONE["spill files refused"] += 1
         else:
@@ -145,7 +145,7 @@ class Kills(Life):
         self.connection, self.lock = opening.open_for_run(self.path, OWNER, may_create=False)
         self.connection.set_commit_hook(lambda: True)
         with contextlib.suppress(apsw.ConstraintError):
-            recover(self.connection, self.path, self._meaning)
+            recover(self.connection, self.path, self.lock, self._meaning)
             assert not self.spilled, "the spill file was taken in without a COMMIT"
         self._die_again()
         return True

@@ -83,7 +83,7 @@ class Life(RuleBasedStateMachine):
 
     def _recover(self) -> None:
         self.doubts = self.model.recover(self.spilled)
-        recover(self.connection, self.path, self._meaning)
+        recover(self.connection, self.path, self.lock, self._meaning)
         self.spilled.clear()
         assert not spill_path(self.path).exists(), "the spill file is still there"
 

@@ -73,7 +73,7 @@ class Runs(Life):
             self.failure = ""
             self._say(f"run {run} ends with {code} {failed and f'({failed})'}")
             if not failed:
-                runs.end(self.connection, run, code)
+                runs.end(self.connection, self.lock, run, code)
                 self.model.runs[run] = (True, code)
                 self.model.drop_planned()
             self._compare()

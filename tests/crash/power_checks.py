@@ -170,7 +170,7 @@ def _opened(path: Path, *, may_create: bool) -> tuple[Recovered, Dump]:
     with as_wrong():
         connection, lock = opening.open_for_run(path, OWNER, may_create=may_create)
         try:
-            found = recover(connection, path, recovered_meaning)
+            found = recover(connection, path, lock, recovered_meaning)
             return found, dump(connection)
         finally:
             connection.close()

@@ -161,7 +161,7 @@ class Life:
         recorder.look()
         recorder.acknowledge("the ledger is there", 0)  # what a killed run left in it need not be sure yet
         self._phase("recover", session)
-        recover(connection, path, recovered_meaning)
+        recover(connection, path, lock, recovered_meaning)
         recorder.acknowledge("recovered")
         ledger = OpenLedger(path, connection, lock, Named(path.resolve()))
         self._phase("begin", session)

@@ -9,6 +9,7 @@ import apsw
 import pytest
 
 from pipeline.ledger import opening, records
+from pipeline.ledger.lock import Lock
 from pipeline.ledger.records import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
 from pipeline.ledger.writer import Change, Writer
@@ -39,8 +40,9 @@ class Book:
         book.path, book.connection, book.run = path, connection, run
         return book
 
-    def __init__(self, path: Path, connection: apsw.Connection) -> None:
+    def __init__(self, path: Path, connection: apsw.Connection, lock: Lock) -> None:
         self.path = path
+        self.lock = lock
         self.connection = connection
         self.run = records.begin_run(connection, "issue", "0", "2026-11-20", ["tickets.xlsx"])
 
@@ -104,7 +106,7 @@ class Book:
 @pytest.fixture
 def book(tmp_path: Path) -> Iterator[Book]:
     connection, lock = opening.open_for_run(tmp_path / "test.ledger", OWNER, may_create=True)
-    yield Book(tmp_path / "test.ledger", connection)
+    yield Book(tmp_path / "test.ledger", connection, lock)
     connection.close()
     lock.close()
 

@@ -287,7 +287,7 @@ def test_closing_keeps_the_wal_of_an_open_run_alone(path: Path, ended: bool) -> 
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
     run = runs.begin(connection, lock, "issue", "2026-11-20", [])
     if ended:
-        runs.end(connection, run, 0)
+        runs.end(connection, lock, run, 0)
     connection.close()
     lock.close()
     assert wal.exists() is not ended

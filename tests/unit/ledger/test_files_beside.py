@@ -12,7 +12,7 @@ from pipeline import placing
 from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.ledger import copying, moving
 from pipeline.ledger.copying import copied
-from pipeline.ledger.lock import LastRun, Lock, noted_run
+from pipeline.ledger.lock import LastRun, Lock, Phase, noted_run
 from pipeline.ledger.spill import spill_path
 
 
@@ -183,18 +183,28 @@ def test_the_run_that_a_lock_notes_is_on_disk_when_it_is_noted(
     lock = Lock(tmp_path / "a.ledger")
     monkeypatch.setattr(os, "fsync", fsync)
     lock.run = LastRun("id", 1234567, "2026-11-20T00:00:00.000+00:00")
-    lock.run = LastRun("id", 2, "2026-11-20")
+    lock.run = LastRun("id", 2, "2026-11-20", Phase.ON)
     lock.run = None
     lock.close()
     assert synced == [
-        b'{"ledger_id": "id", "run": 1234567, "started_at": "2026-11-20T00:00:00.000+00:00"}',
-        b'{"ledger_id": "id", "run": 2, "started_at": "2026-11-20"}',
+        b'{"ledger_id": "id", "run": 1234567, "started_at": "2026-11-20T00:00:00.000+00:00", "phase": "at rest"}',
+        b'{"ledger_id": "id", "run": 2, "started_at": "2026-11-20", "phase": "on"}',
         b"",
     ]
 
 
 @pytest.mark.parametrize(
-    "text", ["5", "[]", "null", '{"ledger_id": "id"}', '{"other": 1}', "nonsense", "\ufffd"]
+    "text",
+    [
+        "5",
+        "[]",
+        "null",
+        '{"ledger_id": "id"}',
+        '{"other": 1}',
+        "nonsense",
+        "\ufffd",
+        '{"ledger_id": "id", "run": 1, "started_at": "x", "phase": "y"}',
+    ],
 )
 def test_a_lock_file_that_makes_no_sense_notes_no_run(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.ledger.lock").write_text(text)

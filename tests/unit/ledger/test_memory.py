@@ -13,7 +13,7 @@ import pytest
 
 from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.ledger import folding, gaps, opening, records, runs
-from pipeline.ledger.lock import LastRun, Lock, noted_run
+from pipeline.ledger.lock import LastRun, Lock, Phase, noted_run
 from pipeline.ledger.recovery import recover
 
 from .conftest import OWNER, Book, charge, invoice
@@ -33,14 +33,14 @@ def path(tmp_path: Path) -> Path:
 def run(path: Path, number: int, *, killed: bool = False) -> None:
     """A run that issues one ticket, or is killed when it has."""
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
-    recover(connection, path, lambda *_: pytest.fail("nothing was answered"))
+    recover(connection, path, lock, lambda *_: pytest.fail("nothing was answered"))
     begun = runs.begin(connection, lock, "issue", "2026-11-20", [])
     book = Book.of(path, connection, begun)
     (attempt,) = book.plan(invoice(charge(number)))
     book.state(attempt.attempt_id, "sending")
     book.state(attempt.attempt_id, "issued", str(number))
     if not killed:
-        runs.end(connection, begun, 0)
+        runs.end(connection, lock, begun, 0)
     connection.close()
     lock.close()
 
@@ -96,8 +96,8 @@ def test_no_run_begins_that_another_command_keeps_out_of_the_file(path: Path) ->
     ):
         runs.begin(connection, lock, "issue", "2026-11-20", [])
     assert gaps.begun_and_not_ended(connection) is None
-    assert records.last_run(connection) != lock.run
-    runs.end(connection, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
+    assert records.last_run(connection, Phase.FOLDING) != lock.run
+    runs.end(connection, lock, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
     connection.close()
     lock.close()
     assert known(path) == {"9990000000001"}
@@ -115,7 +115,7 @@ def test_a_run_that_ends_while_another_command_reads_is_not_called_ended_until_i
         (attempt,) = book.plan(invoice(charge(2)))
         book.state(attempt.attempt_id, "sending")
         book.state(attempt.attempt_id, "issued", "2")
-        runs.end(connection, begun, 0)
+        runs.end(connection, lock, begun, 0)
         assert gaps.begun_and_not_ended(connection)  # the next start ends it
         connection.close()
         lock.close()
@@ -135,7 +135,7 @@ def test_recovery_ends_no_run_that_another_command_keeps_out_of_the_file(path: P
         book = Book.of(path, connection, 1)
         book.plan(invoice(charge(2)))  # something for recovery to do
         with pytest.raises(LedgerProblem, match="another command has been reading"):
-            recover(connection, path, lambda *_: pytest.fail("nothing was answered"))
+            recover(connection, path, lock, lambda *_: pytest.fail("nothing was answered"))
     assert gaps.begun_and_not_ended(connection)
     connection.close()
     lock.close()
@@ -267,7 +267,7 @@ def test_a_run_keeps_others_out_though_its_lock_file_is_gone(path: Path) -> None
 def test_a_run_is_noted_beside_its_ledger_and_stays_noted(path: Path) -> None:
     run(path, 1)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    assert noted_run(path) == lock.run == records.last_run(connection)
+    assert noted_run(path) == lock.run == records.last_run(connection, Phase.AT_REST)
     assert lock.run
     assert lock.run.run == 1
     connection.close()

@@ -331,6 +331,6 @@ def test_a_reader_takes_nothing_away_from_a_run_that_begins_meanwhile(
         looking.close()
         connection, lock, run = begun.pop()
         assert (tmp_path / "a.ledger-wal").stat().st_size > 0  # the one that the run writes to
-        runs.end(connection, run, 0)
+        runs.end(connection, lock, run, 0)
         connection.close()
         lock.close()

@@ -7,7 +7,7 @@ from typing import Any
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.holdings import Holding
 from pipeline.ledger import gaps, records
-from pipeline.ledger.lock import LastRun
+from pipeline.ledger.lock import LastRun, Phase
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.request import Identity
@@ -64,7 +64,9 @@ def test_a_run_is_recorded_from_its_beginning_to_its_end(book: Any) -> None:
     ]
     (began, ended) = rows(book, f"SELECT started_at, ended_at FROM run WHERE run = {run}")[0]
     assert began <= ended
-    assert records.last_run(book.connection) == LastRun(records.ledger_id(book.connection), run, began)
+    assert records.last_run(book.connection, Phase.ON) == LastRun(
+        records.ledger_id(book.connection), run, began, Phase.ON
+    )
 
 
 def test_an_outcome_is_recorded_with_all_that_is_known(book: Any, fare: Any) -> None:
@@ -215,7 +217,7 @@ def test_what_is_recovered_is_recorded_whole(book: Any, fare: Any) -> None:
         asked.append(answer)
         return Outcome("unknown", "answer_unexplained", "", "t-2", "HTTP 503")
 
-    found = recover(book.connection, book.path, meaning)
+    found = recover(book.connection, book.path, book.lock, meaning)
     assert found == Recovered(spilled=3, answered=1, unknown=2)
     assert asked == [Answered(503, b"busy", "7")]
     kept = "SELECT attempt_id, state, reason, trace_id, detail, http_status, answer, retry_after FROM attempt"
@@ -232,7 +234,7 @@ def test_what_is_recovered_is_recorded_whole(book: Any, fare: Any) -> None:
 def test_after_recovery_nothing_is_open_and_all_is_in_the_one_file(book: Any, fare: Any) -> None:
     book.plan(fare(1))
     assert gaps.begun_and_not_ended(book.connection)
-    assert recover(book.connection, book.path, never) == Recovered()
+    assert recover(book.connection, book.path, book.lock, never) == Recovered()
     assert book.states() == {}
     assert gaps.begun_and_not_ended(book.connection) is None
     assert rows(book, "SELECT exit_code FROM run") == [(None,)]

@@ -29,7 +29,7 @@ def test_an_outcome_that_had_reached_the_ledger_after_all_is_taken_in_once(book:
         book.state(attempt.attempt_id, "sending")
     book.state(first.attempt_id, "issued", "1")
     spilling(book, ended=(first.attempt_id, Outcome("issued", number="1")))
-    assert recover(book.connection, book.path, never) == Recovered(spilled=1, unknown=1)
+    assert recover(book.connection, book.path, book.lock, never) == Recovered(spilled=1, unknown=1)
     assert book.states() == {first.attempt_id: "issued", second.attempt_id: "unknown"}
     assert not spill_path(book.path).exists()
 
@@ -42,7 +42,7 @@ def test_a_start_that_was_killed_before_it_removed_the_spill_file_is_repeated(bo
     # The second brings the first one's number and is unknown; the file is there again the next time.
     for _ in range(2):
         spilling(book, ended=(second.attempt_id, Outcome("issued", number="1")))
-        recover(book.connection, book.path, never)
+        recover(book.connection, book.path, book.lock, never)
         assert book.states() == {first.attempt_id: "issued", second.attempt_id: "unknown"}
 
 
@@ -62,7 +62,7 @@ def test_a_spill_file_that_does_not_fit_stops_the_start_and_stays(book: Any, far
     before, kept = book.states(), spill_path(book.path).read_bytes()
     for _ in range(2):
         with pytest.raises(LedgerProblem, match=rf"attempt {attempt_id}, which does not fit.*mark-gap"):
-            recover(book.connection, book.path, never)
+            recover(book.connection, book.path, book.lock, never)
     assert book.states() == before
     assert spill_path(book.path).read_bytes() == kept
 
@@ -72,7 +72,7 @@ def test_an_answer_that_had_reached_the_ledger_after_all_stays_as_it_is(book: An
     book.state(attempt.attempt_id, "sending")
     records.record_answer(book.connection, attempt.attempt_id, Answered(200, b"yes"))
     spilling(book, answer=(attempt.attempt_id, Answered(200, b"yes")))
-    found = recover(book.connection, book.path, lambda *_: Outcome("issued", number="1"))
+    found = recover(book.connection, book.path, book.lock, lambda *_: Outcome("issued", number="1"))
     assert found == Recovered(spilled=1, answered=1)
     assert book.states() == {attempt.attempt_id: "issued"}
 
@@ -81,7 +81,7 @@ def test_an_answer_for_what_was_never_sent_does_not_fit(book: Any, fare: Any) ->
     (attempt,) = book.plan(fare(1))
     spilling(book, answer=(attempt.attempt_id, Answered(200, b"{}")))
     with pytest.raises(LedgerProblem, match="does not fit"):
-        recover(book.connection, book.path, never)
+        recover(book.connection, book.path, book.lock, never)
 
 
 @pytest.mark.parametrize("left", ["planned", "sending", "not_sent", "not there"])
@@ -92,7 +92,7 @@ def test_what_never_left_is_not_sent_wherever_its_claim_got_to(book: Any, fare: 
     if left == "not_sent":
         book.state(attempt.attempt_id, "not_sent")
     spilling(book, never_sent=(attempt.attempt_id + (left == "not there"),))
-    recover(book.connection, book.path, never)
+    recover(book.connection, book.path, book.lock, never)
     assert book.states() == ({} if left in ("planned", "not there") else {attempt.attempt_id: "not_sent"})
 
 
@@ -102,7 +102,7 @@ def test_what_never_left_can_not_be_in_doubt(book: Any, fare: Any) -> None:
     book.state(attempt.attempt_id, "unknown")
     spilling(book, never_sent=(attempt.attempt_id,))
     with pytest.raises(LedgerProblem, match="does not fit"):
-        recover(book.connection, book.path, never)
+        recover(book.connection, book.path, book.lock, never)
 
 
 def test_an_answer_on_disk_is_read_and_its_doubt_is_told(book: Any, several: Any, fare: Any) -> None:
@@ -123,7 +123,7 @@ def test_an_answer_on_disk_is_read_and_its_doubt_is_told(book: Any, several: Any
         seen.append((left.attempt_id, left.request.voucher, left.doubted, answer))
         return Outcome("issued", number=str(left.attempt_id))
 
-    assert recover(book.connection, book.path, meaning) == Recovered(answered=2)
+    assert recover(book.connection, book.path, book.lock, meaning) == Recovered(answered=2)
     assert seen == [
         (answered.attempt_id, "invoice", True, Answered(200, b"yes", "7")),
         (plain.attempt_id, "invoice", False, Answered(200, b"yes", "7")),
@@ -142,4 +142,4 @@ def test_a_spill_file_that_does_not_fit_is_kept_under_a_name_that_no_run_takes_i
     assert aside == tmp_path / "test.ledger.spill.kept.2"
     assert aside.read_bytes() == kept
     assert (tmp_path / "test.ledger.spill.kept").read_text() == "an earlier one"
-    assert recover(book.connection, book.path, never) == Recovered()
+    assert recover(book.connection, book.path, book.lock, never) == Recovered()

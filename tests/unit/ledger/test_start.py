@@ -40,10 +40,10 @@ def test_no_statement_at_the_start_of_a_run_reads_a_whole_table(tmp_path: Path) 
 
     def start() -> None:
         gaps.begun_and_not_ended(connection)
-        recover(connection, path, lambda *_: None)  # type: ignore[arg-type, return-value]
+        recover(connection, path, lock, lambda *_: None)  # type: ignore[arg-type, return-value]
         gaps.open_gap(connection)
         records.holdings(connection, ["9990000000001"])
-        runs.end(connection, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
+        runs.end(connection, lock, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
 
     found = plans_of(connection, start)
     connection.close()

@@ -104,14 +104,14 @@ def test_when_the_ledger_fails_nobody_is_told_yes_and_outcomes_are_spilled(book:
         asked.append((left.attempt_id, answer))
         return Outcome("issued", number="111")
 
-    found = recover(book.connection, book.path, meaning)
+    found = recover(book.connection, book.path, book.lock, meaning)
     assert (found.spilled, found.answered, found.unknown) == (3, 1, 0)
     assert asked == [(1, Answered(200, b"raw"))]
     assert seen_by_another(book, "SELECT attempt_id, state, number FROM attempt") == [
         (1, "issued", "111"), (2, "issued", "222"),
     ]  # fmt: skip
     assert not spill_path(book.path).exists()
-    assert recover(book.connection, book.path, never).spilled == 0  # again changes nothing
+    assert recover(book.connection, book.path, book.lock, never).spilled == 0  # again changes nothing
 
 
 def test_sending_that_may_have_been_committed_is_known_not_to_have_left(book: Any, fare: Any) -> None:
@@ -121,7 +121,7 @@ def test_sending_that_may_have_been_committed_is_known_not_to_have_left(book: An
     book.write(Sending(attempt.attempt_id))
     book.connection.set_commit_hook(None)
     book.state(attempt.attempt_id, "sending")  # as if the failed commit had reached the disk after all
-    recover(book.connection, book.path, never)
+    recover(book.connection, book.path, book.lock, never)
     assert book.states() == {attempt.attempt_id: "not_sent"}
 
 
@@ -131,7 +131,7 @@ def test_recovery_turns_sending_into_unknown_and_never_back(book: Any, fare: Any
     book.state(two.attempt_id, "sending")
     records.record_answer(book.connection, two.attempt_id, Answered(200, b"yes"))
     found = recover(
-        book.connection, book.path, lambda _left, _answer: Outcome("rejected", "carrier_rejected")
+        book.connection, book.path, book.lock, lambda _left, _answer: Outcome("rejected", "carrier_rejected")
     )
     assert book.states() == {one.attempt_id: "unknown", two.attempt_id: "rejected"}
     assert (found.unknown, found.answered) == (1, 1)
@@ -142,7 +142,7 @@ def test_a_spill_of_another_ledger_is_refused(book: Any) -> None:
     with Spill(spill_path(book.path), "another", 1) as spill:
         spill.ended(1, Outcome("issued", number="1"))
     with pytest.raises(LedgerProblem, match="another ledger"):
-        recover(book.connection, book.path, never)
+        recover(book.connection, book.path, book.lock, never)
     assert spill_path(book.path).exists()
 
 

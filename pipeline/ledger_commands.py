@@ -53,7 +53,10 @@ def ledger_commands() -> None:
 @ledger_commands.command(epilog="Example: voucher ledger check --profile carrier.toml")
 @_WHERE
 def check(**given: Any) -> None:
-    """Look at all of the ledger; exit code 3 if anything is wrong with it. A run may be on."""
+    """Look at all of the ledger.
+
+    Exit code 3 if anything is wrong with it. A run may be on.
+    """
     from pipeline import upkeep  # noqa: PLC0415 - start-up
 
     job = _job(given)
@@ -67,7 +70,9 @@ def check(**given: Any) -> None:
 @click.argument("path", type=PATH, metavar="PATH")
 @_WHERE
 def backup(path: Path, **given: Any) -> None:
-    """Copy the ledger to a new file, or into a folder under a name with the time. A run may be on.
+    """Copy the ledger to a file or into a folder.
+
+    In a folder its name has the time. A run may be on.
 
     The copy knows that it lacks what is issued from now on: after restoring it nothing is sent until
     `voucher ledger close-gap`.
@@ -86,8 +91,9 @@ def backup(path: Path, **given: Any) -> None:
 @click.option("--why", required=True, callback=_filled, help="Why, for whoever audits the ledger.")
 @click.option("-y", "--yes", is_flag=True, help="Move without asking; without a terminal it never asks.")
 def move_carrier(*, by: str, why: str, yes: bool, **given: Any) -> None:
-    """Let the ledger follow its carrier to the address in the profile (base_url, agency); recorded in it.
+    """Follow the carrier to its new address.
 
+    The new address is the profile's (base_url, agency); the move is recorded in the ledger.
     Name the ledger with --ledger. One in its default place is renamed to the new address's default.
     """
     from pipeline import upkeep  # noqa: PLC0415 - start-up
@@ -112,8 +118,9 @@ def move_carrier(*, by: str, why: str, yes: bool, **given: Any) -> None:
 )
 @click.option("--why", required=True, callback=_filled, help="Why, for whoever audits the ledger.")
 def mark_gap(*, since: datetime | None, why: str, **given: Any) -> None:
-    """Say that the ledger may lack what was issued since then: nothing is sent until close-gap.
+    """Say that the ledger may lack something.
 
+    Nothing is sent until close-gap.
     For a ledger that was restored from a plain copy, or whose -wal is lost for good.
     """
     from pipeline import upkeep  # noqa: PLC0415 - start-up
@@ -134,8 +141,9 @@ def mark_gap(*, since: datetime | None, why: str, **given: Any) -> None:
     help="What the carrier's complete statement over that time showed.",
 )
 def close_gap(*, by: str, evidence: str, **given: Any) -> None:
-    """Say that the carrier's complete statement shows nothing that the ledger lacks; recorded in it.
+    """Say that the ledger lacks nothing after all.
 
+    The carrier's complete statement over the time showed that; it is recorded in the ledger.
     If the statement shows vouchers that `voucher history` does not, don't: they would be issued again.
     """
     from pipeline import upkeep  # noqa: PLC0415 - start-up

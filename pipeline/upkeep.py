@@ -113,10 +113,12 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
 def gap_closed(job: Job, note: Note, closed_by: str, evidence: str) -> str:
     """Record what shows that the ledger lacks nothing any more; what was done."""
     with _to_change(job, note) as (path, connection, lock):
-        if not gaps.close_gaps(connection, closed_by, evidence):
+        closed = gaps.close_gaps(connection, closed_by, evidence)
+        if not closed:
             raise InputProblem(f"{path}: has no gap to close")
         runs.changed(connection, lock)
-    return f"{path}: may be used for sending again"
+    settled = "; ".join(f"what was issued after {gap.since} ({gap.why})" for gap in closed)
+    return f"{path}: may be used for sending again; settled: {settled}"
 
 
 @contextlib.contextmanager

@@ -48,10 +48,10 @@ def last_known(connection: apsw.Connection) -> str | None:
     return found
 
 
-def close_gaps(connection: apsw.Connection, closed_by: str, evidence: str) -> int:
-    """Record what shows that nothing is missing any more; how many gaps that closes."""
-    connection.execute(
-        "UPDATE gap SET closed_at = ?, closed_by = ?, evidence = ? WHERE closed_at IS NULL",
+def close_gaps(connection: apsw.Connection, closed_by: str, evidence: str) -> list[Gap]:
+    """Record what shows that nothing is missing any more; the gaps that this closes."""
+    closed = connection.execute(
+        "UPDATE gap SET closed_at = ?, closed_by = ?, evidence = ? WHERE closed_at IS NULL RETURNING since, why",
         (utc_now(), closed_by, evidence),
     )
-    return connection.changes()
+    return sorted((Gap(*row) for row in closed), key=lambda gap: gap.since)

@@ -30,6 +30,7 @@ from pipeline.ledger.wholeness import check_memory, check_nothing_left, check_si
 from pipeline.placing import PRIVATE, appear, private_folder, sync
 
 _APPLICATION_ID = 0x766F7563  # "vouc", so that a ledger is told from any other SQLite file
+_SQLITE = b"SQLite format 3\0"  # sqlite.org/fileformat.html, 1.3
 _A_MOMENT = 0.3  # seconds
 #: What to do about a damaged ledger.
 RESTORE = (
@@ -94,8 +95,7 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
         ):
             connection.execute(f"PRAGMA {pragma}")
         if connection.pragma("application_id") != _APPLICATION_ID:
-            empty = " (it is empty)" if path.stat().st_size == 0 else ""
-            raise InputProblem(f"{path}: is not a ledger{empty}; check --ledger")
+            raise InputProblem(f"{path}: is not a ledger; check --ledger")
         _check_version(path, connection)
     except apsw.NotADBError:
         raise InputProblem(f"{path}: is not a ledger, or is damaged; check --ledger. {RESTORE}") from None
@@ -106,6 +106,17 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
             f"{path}: the ledger can't be opened ({error}); check the disk and permissions"
         ) from None
     return connection
+
+
+def _check_kind(path: Path) -> None:
+    """Refuse another kind of file before anything is made beside it."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        start = file.read(len(_SQLITE))
+    if start != _SQLITE:
+        kind = "an empty file" if not start else "not a ledger, or is damaged"
+        raise InputProblem(f"{path}: is {kind}; check --ledger. {RESTORE}")
 
 
 def _check_version(path: Path, connection: apsw.Connection) -> None:
@@ -225,6 +236,7 @@ def open_for_run(
                 " move-carrier with the old ledger; for the very first run with this carrier say --new-ledger"
             )
         check_local(path)
+        _check_kind(path)
         private_folder(path.parent)
         lock = Lock(path)
         try:

@@ -13,7 +13,9 @@ def test_nothing_is_claimed_while_a_gap_is_open(book: Any, fare: Any) -> None:
     book.connection.execute("INSERT INTO gap (since, why, found_at) VALUES ('2026-11-20', 'restored', 'now')")
     with pytest.raises(apsw.ConstraintError, match="gap"):
         book.state(planned.attempt_id, "sending")
-    assert gaps.close_gaps(book.connection, "chen", "statement of 21 Nov: nothing more") == 1
+    assert gaps.close_gaps(book.connection, "chen", "statement of 21 Nov: nothing more") == [
+        gaps.Gap("2026-11-20", "restored")
+    ]
     book.state(planned.attempt_id, "sending")
     assert book.states() == {planned.attempt_id: "sending"}
     assert gaps.open_gap(book.connection) is None
@@ -54,4 +56,4 @@ def test_evidence_stays_as_it_was_given(book: Any) -> None:
     for change in ("UPDATE gap SET evidence = 'other'", "UPDATE gap SET closed_by = 'li'", "DELETE FROM gap"):
         with pytest.raises(apsw.ConstraintError):
             book.connection.execute(change)
-    assert gaps.close_gaps(book.connection, "li", "again") == 0
+    assert gaps.close_gaps(book.connection, "li", "again") == []

@@ -103,3 +103,17 @@ def test_a_network_disk_is_known_by_whatever_name_it_is_mounted(tmp_path: Path) 
     )
     assert remote_kind(Path(os.fsdecode(b"/mnt/\xff\xe8\xb4\xa2/a.ledger")), mounts) == "nfs"
     assert remote_kind(Path("/mnt/a.ledger"), mounts) == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"ticket_no,amount\n", "is not a ledger, or is damaged; check --ledger"),
+        (b"", "is an empty file; check --ledger"),
+    ],
+)
+def test_nothing_is_made_beside_another_kind_of_file(tmp_path: Path, content: bytes, told: str) -> None:
+    (tmp_path / "tickets.csv").write_bytes(content)
+    with pytest.raises(InputProblem, match=told):
+        opening.open_for_run(tmp_path / "tickets.csv", None, may_create=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["tickets.csv"]

@@ -94,9 +94,10 @@ def issue(job: Job, watch: Watch) -> Finished:
             stopped=sent.stopped,
             **about,
         )
+        finished = _written(account, target, job.report)
         if not sent.ledger_failed:  # else the next start puts it in order
-            ledger.end(run, account.exit_code)
-    return _written(account, target, job.report)
+            ledger.end(run, finished.exit_code)
+    return finished
 
 
 def history(job: Job, tickets: Sequence[str]) -> dict[str, list[dict[str, Any]]]:

@@ -10,7 +10,7 @@ import apsw
 from pipeline.bookkeeping import as_problem
 from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.job import Job
-from pipeline.ledger import gaps, moving, opening, runs, versions
+from pipeline.ledger import gaps, moving, opening, records, runs, versions
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.copying import copied
 from pipeline.ledger.lock import Lock
@@ -68,15 +68,19 @@ def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[str]
     with contextlib.ExitStack() as stack:
         path, connection, lock = stack.enter_context(_to_change(job, note))
         old, to = opening.owner_of(connection), job.owner
-        moving.check_move(path, old, to)
-        wanted = opening.default_path(to) if path == opening.default_path(old).resolve() else path
+        wanted = opening.default_path(to) if path in moving.default_names(connection, old) else path
+        if old != to or wanted == path:  # else an earlier move was cut off before the ledger had its new name
+            moving.check_move(path, old, to)
         if wanted != path:
             moving.check_at_rest(path, connection)
-            wanted_lock = stack.enter_context(moving.free_name(wanted))
+            name = moving.free_name(wanted, records.ledger_id(connection))
+            wanted_lock = stack.enter_context(name)
         if not confirm(f"{path}: belongs to {old} and is to belong to {to}"):
             return ""
-        moving.move(connection, to, moved_by, why)
-        runs.changed(connection, lock)
+        runs.begin_change(connection, lock)
+        if old != to:
+            moving.move(connection, to, moved_by, why)
+        runs.end_change(connection, lock)
         connection.close()
         if wanted != path:
             moving.rename(path, lock, wanted, wanted_lock)
@@ -100,10 +104,11 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
             if since is None
             else since.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
         )
+        runs.begin_change(connection, lock)
         with connection:
             gaps.mark_gap(connection, text, why)
         aside = set_aside(path)
-        runs.changed(connection, lock)
+        runs.end_change(connection, lock)
     kept = f"; what was in its spill file is kept in {aside} for comparing" if aside else ""
     return (
         f"{path}: nothing is sent until the time from {text} on is settled (voucher ledger close-gap){kept}"
@@ -113,10 +118,11 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
 def gap_closed(job: Job, note: Note, closed_by: str, evidence: str) -> str:
     """Record what shows that the ledger lacks nothing any more; what was done."""
     with _to_change(job, note) as (path, connection, lock):
-        closed = gaps.close_gaps(connection, closed_by, evidence)
-        if not closed:
+        if gaps.open_gap(connection) is None:
             raise InputProblem(f"{path}: has no gap to close")
-        runs.changed(connection, lock)
+        runs.begin_change(connection, lock)
+        closed = gaps.close_gaps(connection, closed_by, evidence)
+        runs.end_change(connection, lock)
     settled = "; ".join(f"what was issued after {gap.since} ({gap.why})" for gap in closed)
     return f"{path}: may be used for sending again; settled: {settled}"
 

@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -54,9 +55,13 @@ def _lock_path(ledger: Path) -> Path:
 class Lock:
     """Held until closed, or until the process dies."""
 
-    def __init__(self, path: Path) -> None:
-        """Take the lock beside the ledger's path. Raises LedgerProblem if another run has it."""
+    def __init__(self, path: Path, waiting: Callable[[], None] = lambda: None) -> None:
+        """Take the lock beside the ledger's path. Raises LedgerProblem if another run has it.
+
+        `waiting` is told when another command that reads the ledger has to be waited for.
+        """
         self._path = path
+        self.waiting = waiting
         self._files = [os.open(_lock_path(path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)]
         self._take(self._files[0])
 
@@ -89,10 +94,19 @@ class Lock:
     @run.setter
     def run(self, run: LastRun | None) -> None:
         """Note the run, on disk when this returns."""
+        if not self._in_place():  # somebody deleted it; the ledger's own file is locked too
+            os.close(self._files[0])
+            self._files[0] = os.open(_lock_path(self._path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         text = json.dumps(asdict(run)).encode() if run else b""
         # Always the same sector of the file: one that is new to it might hold what was there before.
         os.pwrite(self._files[0], text.ljust(_LENGTH), 0)
         os.fsync(self._files[0])
+
+    def _in_place(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._files[0]), _lock_path(self._path).stat())
+        except OSError:
+            return False
 
     def note(self, phase: Phase) -> None:
         """Note how far the last run is, where one is noted."""

@@ -11,7 +11,7 @@ from pipeline.errors import InputProblem
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.gaps import begun_and_not_ended
 from pipeline.ledger.lock import Lock
-from pipeline.ledger.opening import Owner, owner_of
+from pipeline.ledger.opening import Owner, default_path, owner_of
 from pipeline.ledger.spill import spill_path
 from pipeline.ledger.wholeness import check_nothing_left
 from pipeline.placing import sync
@@ -67,21 +67,28 @@ def check_at_rest(path: Path, connection: apsw.Connection) -> None:
 
 
 @contextlib.contextmanager
-def free_name(wanted: Path) -> Iterator[Lock]:
-    """Hold a name that nothing has, and that nothing of an earlier ledger lies beside. Raises InputProblem."""
+def free_name(wanted: Path, ledger_id: str) -> Iterator[Lock]:
+    """Hold a name that nothing has, and that nothing of another ledger lies beside. Raises InputProblem."""
     with contextlib.closing(Lock(wanted)) as lock:
         if wanted.exists():
             raise InputProblem(
                 f"{wanted}: the new address has a ledger already, so that there are two memories of what was issued; only"
                 " one of them may be used. Name the one to be moved with --ledger, under another name"
             )
-        check_nothing_left(wanted, lock.run)
+        last = lock.run
+        check_nothing_left(wanted, last if last and last.ledger_id != ledger_id else None)
         yield lock
 
 
 def rename(path: Path, lock: Lock, wanted: Path, wanted_lock: Lock) -> None:
     """Give a closed ledger at rest another name, and the note of its last run with it; both names are held."""
-    wanted_lock.run = lock.run
+    wanted_lock.run = lock.run  # until all is done the ledger is expected under both names
     path.rename(wanted)
     sync(wanted.parent)
     lock.run = None
+
+
+def default_names(connection: apsw.Connection, owner: Owner) -> set[Path]:
+    """The default places of the ledger's carrier, at its address and at those that it had."""
+    earlier = connection.execute("SELECT from_base_url, from_agency FROM carrier_move")
+    return {default_path(each).resolve() for each in (owner, *(Owner(*row) for row in earlier))}

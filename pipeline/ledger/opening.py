@@ -26,7 +26,7 @@ from pipeline.ledger.copying import copied
 from pipeline.ledger.filesystem import check_local
 from pipeline.ledger.gaps import begun_and_not_ended
 from pipeline.ledger.lock import Lock, Phase, noted_run
-from pipeline.ledger.wholeness import check_memory, check_nothing_left, check_single_name
+from pipeline.ledger.wholeness import check_memory, check_nothing_left, check_single_name, wal_filled
 from pipeline.placing import PRIVATE, appear, private_folder, sync
 
 _APPLICATION_ID = 0x766F7563  # "vouc", so that a ledger is told from any other SQLite file
@@ -97,6 +97,8 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
         if connection.pragma("application_id") != _APPLICATION_ID:
             raise InputProblem(f"{path}: is not a ledger; check --ledger")
         _check_version(path, connection)
+        if flags & apsw.SQLITE_OPEN_READWRITE and connection.pragma("journal_mode") != "wal":
+            connection.pragma("journal_mode", "wal")  # another program had taken it away
     except apsw.NotADBError:
         raise InputProblem(f"{path}: is not a ledger, or is damaged; check --ledger. {RESTORE}") from None
     except apsw.CorruptError as error:
@@ -110,7 +112,7 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
 
 def _check_kind(path: Path) -> None:
     """Refuse another kind of file before anything is made beside it."""
-    if not path.exists():
+    if not path.exists() or wal_filled(path):  # with its -wal a file that a power cut tore is whole
         return
     with path.open("rb") as file:
         start = file.read(len(_SQLITE))
@@ -238,7 +240,7 @@ def open_for_run(
         check_local(path)
         _check_kind(path)
         private_folder(path.parent)
-        lock = Lock(path)
+        lock = Lock(path, lambda: note("Waiting for another command that reads the ledger; a minute at most"))
         try:
             if owner and not path.exists():
                 check_nothing_left(path, lock.run)

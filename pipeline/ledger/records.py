@@ -219,6 +219,14 @@ def _wire_of(text: str) -> tuple[str, str] | None:
     return (fee_type, product_type) if text else None
 
 
+def unfinished(connection: apsw.Connection) -> bool:
+    """Whether an earlier run left anything that is to be put in order."""
+    found: int = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM attempt WHERE state = 'planned' OR state = 'sending')"
+    ).get
+    return bool(found)
+
+
 def interrupted(connection: apsw.Connection) -> list[Interrupted]:
     """What an earlier run left in `sending`."""
     left = list(

@@ -11,7 +11,7 @@ import apsw
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import records
-from pipeline.ledger.lock import Lock
+from pipeline.ledger.lock import Lock, Phase
 from pipeline.ledger.runs import end_open
 from pipeline.ledger.spill import spill_path, spilled
 
@@ -70,6 +70,8 @@ def recover(
     path = spill_path(ledger.resolve())
     taken = list(spilled(path, records.ledger_id(connection)))
     answered = unknown = 0
+    if taken or records.unfinished(connection):
+        lock.note(Phase.FOLDING)  # from here on the file may be half written
     with connection:
         for entry in taken:
             if not _take_in(connection, entry):

@@ -7,7 +7,6 @@ page that says so may be torn by a power cut at that moment.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import apsw
 
@@ -29,7 +28,7 @@ def begin(connection: apsw.Connection, lock: Lock, command: str, as_of: str, nam
     lock.note(Phase.FOLDING)
     run = records.begin_run(connection, command, __version__, as_of, names)
     try:
-        fold(connection)
+        fold(connection, lock.waiting)
     except LedgerProblem:
         records.end_open_runs(connection)
         raise
@@ -43,7 +42,7 @@ def end(connection: apsw.Connection, lock: Lock, run: int, exit_code: int) -> No
     If another command keeps what the run did out of the ledger's file, it is left for the next start to end.
     """
     records.drop_planned(connection)
-    if not folded(connection):
+    if not folded(connection, lock.waiting):
         return
     with unfolded(connection):
         records.end_run(connection, run, exit_code)
@@ -58,7 +57,7 @@ def end_open(connection: apsw.Connection, lock: Lock) -> None:
     Raises LedgerProblem if another command keeps that out of the ledger's file.
     """
     if begun_and_not_ended(connection) is not None:
-        fold(connection)
+        fold(connection, lock.waiting)
         with unfolded(connection):
             records.end_open_runs(connection)
             lock.note(Phase.FOLDING)
@@ -68,20 +67,27 @@ def end_open(connection: apsw.Connection, lock: Lock) -> None:
 
 def come_to_rest(connection: apsw.Connection, lock: Lock) -> None:
     """Bring everything into the file and note that; where another command is in the way, the next start does."""
-    if folded(connection, empty=True, patience=0):
-        last = lock.run
-        if last is not None and last.phase is not Phase.AT_REST:
-            lock.run = replace(last, phase=Phase.AT_REST)
+    phase = lock.run and lock.run.phase
+    if phase is Phase.ON:
+        lock.note(Phase.FOLDING)
+    if folded(connection, lock.waiting, empty=True, patience=0) and phase is not Phase.AT_REST:
+        lock.note(Phase.AT_REST)
 
 
-def changed(connection: apsw.Connection, lock: Lock) -> None:
-    """After a change that is no run: bring it into the file, and note the last run that the ledger knows.
+def begin_change(connection: apsw.Connection, lock: Lock) -> None:
+    """Before a change that is no run: nothing may be in the way of its coming into the file.
 
-    Raises LedgerProblem if another command keeps it out of the ledger's file.
+    Raises LedgerProblem, with nothing changed, if another command is.
     """
     if begun_and_not_ended(connection) is not None:  # its -wal stays what it is known by
-        fold(connection)
+        fold(connection, lock.waiting)
         return
-    lock.run = records.last_run(connection, Phase.FOLDING)
-    fold(connection, empty=True)
-    lock.note(Phase.AT_REST)
+    fold(connection, lock.waiting, empty=True)
+    lock.note(Phase.FOLDING)
+
+
+def end_change(connection: apsw.Connection, lock: Lock) -> None:
+    """After such a change: note the last run that the ledger knows."""
+    if begun_and_not_ended(connection) is None:
+        lock.run = records.last_run(connection, Phase.FOLDING)
+        come_to_rest(connection, lock)

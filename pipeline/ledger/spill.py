@@ -152,6 +152,9 @@ def set_aside(ledger: Path) -> Path | None:
     path = spill_path(ledger)
     if not path.exists():
         return None
+    if not path.read_bytes().strip(b"\0"):  # the space that was reserved, and nothing in it
+        path.unlink()
+        return None
     for number in count(1):
         aside = path.with_name(f"{path.name}.kept" + (f".{number}" if number > 1 else ""))
         with contextlib.suppress(FileExistsError):

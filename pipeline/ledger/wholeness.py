@@ -25,6 +25,12 @@ def wal_path(ledger: Path) -> Path:
     return ledger.with_name(ledger.name + "-wal")
 
 
+def wal_filled(ledger: Path) -> bool:
+    """Whether a ledger's -wal is there and holds anything."""
+    wal = wal_path(ledger)
+    return wal.exists() and wal.stat().st_size > 0
+
+
 @contextlib.contextmanager
 def _alone(path: Path) -> Iterator[apsw.Connection]:
     """The ledger's own file without its -wal; nothing is made beside it."""
@@ -77,13 +83,15 @@ class _Said:
 
     `begun`: when the run began that has not ended. `knows`: whether it knows the last run that is noted.
     `copied`: whether it was made a copy since that began. `settled`: whether somebody has settled since, or
-    has still to settle, what it may lack.
+    has still to settle, what it may lack. `torn`: whether a power cut may have left what is asked here half
+    written.
     """
 
     begun: str | None
     knows: bool
     copied: bool
     settled: bool
+    torn: bool
 
 
 def check_memory(path: Path, last: LastRun | None, *, may_lack: bool = False) -> None:
@@ -91,21 +99,33 @@ def check_memory(path: Path, last: LastRun | None, *, may_lack: bool = False) ->
 
     `last` is the last run that the lock file names. `may_lack`: what it lacks is about to be recorded. Every
     run is in the file itself before it sends anything, and is called ended there after all else that it did.
-    While a -wal is being folded into it, the file says nothing by itself.
+    While a -wal is being folded into it, a power cut may leave what it says by itself torn.
     """
     wal = wal_path(path)
-    filled = wal.exists() and wal.stat().st_size > 0
+    filled = wal_filled(path)
     try:
         said = _said_alone(path, last)
     except apsw.Error:
         return  # damaged, which opening will tell; or a fold was cut off, and with its -wal it will be whole
-    half_written = filled and last is not None and last.phase is Phase.FOLDING
-    if last is not None and not half_written and not said.knows and not said.settled and not may_lack:
+    torn = filled and last is not None and last.phase is Phase.FOLDING and said.torn
+    if last is not None and not torn and not said.knows and not said.settled and not may_lack:
         raise InputProblem(
             f"{path}: does not know the last run on this ledger (begun {last.started_at}): it is another one, or an older"
             f" copy, and what was issued since would be issued again. Put the right one back. {_if_lost(filled, wal)}"
         )
-    if last is not None and filled and not half_written and (said.copied or not said.knows):
+    at_rest = last is not None and last.phase is Phase.AT_REST
+    if at_rest and said.begun is not None and not said.settled and not may_lack:
+        raise InputProblem(
+            f"{path}: is a copy made while a run was on, which has ended since: what it issued after that would be issued"
+            f" again. Put the right one back. {_if_lost(filled, wal)}"
+        )
+    if at_rest and filled:
+        raise InputProblem(
+            f"{path}: {wal.name} beside it is not its own: everything was in the ledger's own file. Another program has"
+            f" written to the ledger, or an old {wal.name} was put back. Close that program, or keep {wal.name} elsewhere,"
+            " then run again"
+        )
+    if last is not None and filled and last.phase is Phase.ON and (said.copied or not said.knows):
         raise InputProblem(
             f"{path}: {wal.name} beside it was written by a run (begun {last.started_at}) on another ledger, or a later"
             f" state of this one. Put the right one back. {_if_lost(filled, wal)}"
@@ -114,7 +134,7 @@ def check_memory(path: Path, last: LastRun | None, *, may_lack: bool = False) ->
         raise InputProblem(
             f"{path}: the last run on this ledger did not end, and {wal.name}, which holds what that run issued,"
             " is not beside it (or is empty): without it everything would be issued again. Put it back under that name."
-            f" {_if_lost(filled, wal)}"
+            f" {_if_lost(filled, wal)}, also where another program has opened the ledger since, which takes that file away"
         )
 
 
@@ -126,14 +146,15 @@ def _if_lost(filled: bool, wal: Path) -> str:
 def _said_alone(path: Path, last: LastRun | None) -> _Said:
     with _alone(path) as connection:
         begun = begun_and_not_ended(connection)
+        torn = any(connection.pragma("quick_check", table) != "ok" for table in ("ledger", "run"))
         if last is None:
-            return _Said(begun, knows=False, copied=False, settled=False)
+            return _Said(begun, knows=False, copied=False, settled=False, torn=torn)
         knows: bool = connection.execute(
             "SELECT EXISTS (SELECT 1 FROM ledger, run WHERE ledger_id = ? AND run = ? AND started_at = ?)",
             (last.ledger_id, last.run, last.started_at),
         ).get
         if connection.pragma("user_version") < 2:
-            return _Said(begun, bool(knows), copied=False, settled=False)
+            return _Said(begun, bool(knows), copied=False, settled=False, torn=torn)
         copied, settled = next(
             connection.execute(
                 "SELECT coalesce(max(found_at >= ?1), 0), coalesce(max(closed_at IS NULL OR max(found_at, closed_at) >= ?1), 0)"
@@ -141,4 +162,4 @@ def _said_alone(path: Path, last: LastRun | None) -> _Said:
                 (last.started_at,),
             )
         )
-    return _Said(begun, bool(knows), bool(copied), bool(settled))
+    return _Said(begun, bool(knows), bool(copied), bool(settled), torn)

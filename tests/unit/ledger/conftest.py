@@ -1,6 +1,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -28,6 +28,14 @@ def charge(number: int, kind: str = "ticket_fare", product: str = "flight", amou
 
 def invoice(*charges: Charge) -> Request:
     return Request("invoice", "domestic", HEADER, charges)
+
+
+@contextmanager
+def read_meanwhile(path: Path) -> Iterator[None]:
+    """Another command in the middle of reading."""
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as reading:
+        reading.execute("BEGIN; SELECT count(*) FROM run")
+        yield
 
 
 class Book:

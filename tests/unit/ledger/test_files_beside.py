@@ -116,17 +116,19 @@ def test_a_ledger_at_rest_has_no_open_run_and_no_spill_file(book: Any) -> None:
 def test_a_closed_ledger_is_renamed_on_disk_with_the_note_of_its_last_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    synced: list[Path] = []
-    monkeypatch.setattr(moving, "sync", synced.append)
+    synced: list[tuple[Path, LastRun | None, LastRun | None]] = []
     old, new = tmp_path / "a.ledger", tmp_path / "b.ledger"
+    monkeypatch.setattr(
+        moving, "sync", lambda folder: synced.append((folder, noted_run(old), noted_run(new)))
+    )
     old.write_text("all that was issued")
     last = LastRun("id", 7, "2026-11-20T00:00:00.000+00:00")
-    with closing(Lock(old)) as lock, moving.free_name(new) as new_lock:
+    with closing(Lock(old)) as lock, moving.free_name(new, "id") as new_lock:
         lock.run = last
         moving.rename(old, lock, new, new_lock)
     assert new.read_text() == "all that was issued"
     assert not old.exists()
-    assert synced == [tmp_path]
+    assert synced == [(tmp_path, last, last)]  # until then the ledger is expected under both names
     assert (noted_run(old), noted_run(new)) == (None, last)
     Lock(new).close()  # and its lock is let go
 
@@ -141,7 +143,10 @@ def test_a_closed_ledger_is_renamed_on_disk_with_the_note_of_its_last_run(
 )
 def test_no_ledger_gets_a_name_that_something_of_another_has(tmp_path: Path, left: str, told: str) -> None:
     (tmp_path / left).write_text("mine")
-    with pytest.raises(InputProblem, match=rf"b\.ledger: .*{told}"), moving.free_name(tmp_path / "b.ledger"):
+    with (
+        pytest.raises(InputProblem, match=rf"b\.ledger: .*{told}"),
+        moving.free_name(tmp_path / "b.ledger", "other"),
+    ):
         raise AssertionError("the name is not free")
     assert (tmp_path / left).read_text() == "mine"
     Lock(tmp_path / "b.ledger").close()
@@ -150,23 +155,35 @@ def test_no_ledger_gets_a_name_that_something_of_another_has(tmp_path: Path, lef
 def test_no_ledger_gets_the_name_of_one_that_is_missing(tmp_path: Path) -> None:
     with closing(Lock(tmp_path / "b.ledger")) as lock:
         lock.run = LastRun("id", 7, "2026-11-20T00:00:00.000+00:00")
-    with pytest.raises(InputProblem, match="one had this name"), moving.free_name(tmp_path / "b.ledger"):
+    with (
+        pytest.raises(InputProblem, match="one had this name"),
+        moving.free_name(tmp_path / "b.ledger", "other"),
+    ):
         raise AssertionError("the name is not free")
+
+
+def test_a_ledger_gets_back_the_name_that_it_had(tmp_path: Path) -> None:
+    with closing(Lock(tmp_path / "b.ledger")) as lock:
+        lock.run = LastRun("id", 7, "2026-11-20T00:00:00.000+00:00")
+    with moving.free_name(tmp_path / "b.ledger", "id") as held:
+        assert held.run
 
 
 def test_no_ledger_gets_a_name_that_a_run_is_about_to_use(tmp_path: Path) -> None:
     with (
         closing(Lock(tmp_path / "b.ledger")),
         pytest.raises(LedgerProblem, match=r"b\.ledger: another run is using this ledger"),
-        moving.free_name(tmp_path / "b.ledger"),
+        moving.free_name(tmp_path / "b.ledger", "other"),
     ):
         raise AssertionError("the name is not free")
 
 
 def test_the_lock_is_private_and_not_handed_to_child_processes(tmp_path: Path) -> None:
+    (tmp_path / "a.ledger").write_text("")
     lock = Lock(tmp_path / "a.ledger")
+    lock.hold()
     assert (tmp_path / "a.ledger.lock").stat().st_mode & 0o777 == 0o600
-    assert not os.get_inheritable(lock._files[0])
+    assert [os.get_inheritable(file) for file in lock._files] == [False, False]
     lock.close()
 
 

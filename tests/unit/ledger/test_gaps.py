@@ -5,7 +5,7 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.ledger import gaps
+from pipeline.ledger import gaps, records
 
 
 def test_nothing_is_claimed_while_a_gap_is_open(book: Any, fare: Any) -> None:
@@ -25,6 +25,16 @@ def test_the_gap_that_begins_first_is_told(book: Any) -> None:
     for since in ("2026-11-20", "2026-10-01", "2026-11-25"):
         gaps.mark_gap(book.connection, since, f"backup of {since}")
     assert gaps.open_gap(book.connection) == gaps.Gap("2026-10-01", "backup of 2026-10-01")
+    closed = gaps.close_gaps(book.connection, "chen", "statement")
+    assert [gap.since for gap in closed] == ["2026-10-01", "2026-11-20", "2026-11-25"]
+
+
+def test_a_ledger_knows_when_its_last_run_ended(book: Any) -> None:
+    assert gaps.last_known(book.connection) is None
+    for ended in ("2026-11-20", "2026-11-22", "2026-11-21"):
+        run = records.begin_run(book.connection, "issue", "0", "2026-11-20", [])
+        book.connection.execute("UPDATE run SET ended_at = ? WHERE run = ?", (ended, run))
+    assert gaps.last_known(book.connection) == "2026-11-22"
 
 
 def test_marking_a_gap_ends_what_was_left_open(book: Any) -> None:

@@ -4,11 +4,9 @@ import contextlib
 import functools
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 
 from pipeline.errors import InputProblem, LedgerProblem
@@ -16,7 +14,7 @@ from pipeline.ledger import folding, gaps, opening, records, runs
 from pipeline.ledger.lock import LastRun, Lock, Phase, noted_run
 from pipeline.ledger.recovery import recover
 
-from .conftest import OWNER, Book, charge, invoice
+from .conftest import OWNER, Book, charge, invoice, read_meanwhile
 
 
 @pytest.fixture(autouse=True)
@@ -43,15 +41,6 @@ def run(path: Path, number: int, *, killed: bool = False) -> None:
         runs.end(connection, lock, begun, 0)
     connection.close()
     lock.close()
-
-
-@contextlib.contextmanager
-def read_meanwhile(path: Path) -> Iterator[None]:
-    """Another command in the middle of reading."""
-    reading = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-    reading.execute("BEGIN; SELECT count(*) FROM run")
-    yield
-    reading.close()
 
 
 def for_a_run(path: Path, **more: Any) -> None:
@@ -219,6 +208,167 @@ def test_an_older_gap_says_nothing_of_what_came_after_it(path: Path, tmp_path: P
     refused(path, "does not know the last run")
 
 
+# --- while a -wal is being folded into the file -----------------------------------------------------
+
+
+@pytest.mark.parametrize("phase", Phase)
+@pytest.mark.parametrize("torn", [False, True])
+def test_a_file_that_may_be_half_written_is_taken_together_with_its_wal(
+    path: Path, phase: Phase, torn: bool
+) -> None:
+    """As a power cut leaves it: no page of the -wal is in the file yet, or one is there in part."""
+    run(path, 1)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    opening.keep_wal(connection, keep=True)
+    book = Book(path, connection, lock)
+    (attempt,) = book.plan(invoice(charge(2)))
+    book.state(attempt.attempt_id, "sending")
+    book.state(attempt.attempt_id, "issued", "2")
+    records.end_open_runs(connection)
+    lock.run = records.last_run(connection, phase)
+    page = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'run'").get
+    size = connection.pragma("page_size")
+    connection.close()
+    lock.close()
+    if torn:
+        with path.open("r+b") as file:
+            file.seek((page - 1) * size)
+            file.write(b"\xff" * 512)
+    else:  # no run is noted that is not in the file itself
+        refused(path, "does not know the last run")
+        return
+    looking = opening.open_for_reading(path, OWNER)
+    assert looking
+    assert looking.execute("SELECT count(*) FROM run").get == 2
+    looking.close()
+    assert known(path) == {"9990000000001", "9990000000002"}
+
+
+def test_an_older_copy_is_known_for_one_while_the_file_is_being_written_too(
+    path: Path, tmp_path: Path
+) -> None:
+    """A run that was killed as it began has left a -wal, and a note that the file may be half written."""
+    run(path, 1)
+    shutil.copy(path, tmp_path / "older")
+    run(path, 2)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(records, "last_run", lambda *_: pytest.fail("killed"))
+        with pytest.raises(BaseException, match="killed"):
+            runs.begin(connection, lock, "issue", "2026-11-20", [])
+    connection.close()
+    lock.close()
+    assert noted_run(path).phase is Phase.FOLDING  # type: ignore[union-attr]
+    assert known(path) == {"9990000000001", "9990000000002"}
+    (tmp_path / "older").replace(path)
+    refused(path, "does not know the last run")
+
+
+#: The count of rows in a page of SQLite's (sqlite.org/fileformat.html, 1.6).
+NO_ROWS = b"\0\0"
+
+
+@pytest.mark.parametrize("written", [b"\xa5" * 509, NO_ROWS], ids=["nonsense", "no rows"])
+def test_a_file_whose_run_page_is_torn_is_whole_with_its_wal(path: Path, written: bytes) -> None:
+    """As a power cut leaves it while the -wal is being folded into it."""
+    run(path, 1)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    opening.keep_wal(connection, keep=True)
+    lock.note(Phase.FOLDING)
+    records.begin_run(connection, "issue", "0", "2026-11-20", [])
+    (page,) = next(iter(connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'run'")))
+    connection.close()
+    lock.close()
+    content = bytearray(path.read_bytes())
+    torn = slice((page - 1) * 4096 + 3, (page - 1) * 4096 + 3 + len(written))
+    assert content[torn] != written
+    content[torn] = written
+    path.write_bytes(content)
+    if written == NO_ROWS:
+        lock = Lock(path)
+        for phase, told in ((Phase.ON, "does not know"), (Phase.AT_REST, "does not know")):
+            lock.note(phase)
+            with pytest.raises(InputProblem, match=told):  # then the file is as it says, and is another one
+                opening.open_for_reading(path, OWNER)
+        lock.note(Phase.FOLDING)
+        lock.close()
+    assert known(path) == {"9990000000001"}
+
+
+def test_a_copy_made_while_a_run_was_on_is_known_for_one_when_that_has_ended(
+    path: Path, tmp_path: Path
+) -> None:
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    begun = runs.begin(connection, lock, "issue", "2026-11-20", [])
+    book = Book.of(path, connection, begun)
+    book.plan(invoice(charge(1)))
+    for end in ("", "-wal"):
+        shutil.copy(f"{path}{end}", tmp_path / f"copy{end}")
+    (attempt,) = book.plan(invoice(charge(2)))
+    book.state(attempt.attempt_id, "sending")
+    book.state(attempt.attempt_id, "issued", "2")
+    runs.end(connection, lock, begun, 0)
+    connection.close()
+    lock.close()
+    for end in ("", "-wal"):
+        (tmp_path / f"copy{end}").replace(f"{path}{end}")
+    refused(path, "is a copy made while a run was on, which has ended since")
+
+
+def test_an_old_wal_put_back_beside_a_ledger_at_rest_is_refused_and_nothing_is_lost_without_it(
+    path: Path, tmp_path: Path
+) -> None:
+    run(path, 1, killed=True)
+    shutil.copy(f"{path}-wal", tmp_path / "kept")
+    run(path, 2)
+    shutil.copy(tmp_path / "kept", f"{path}-wal")
+    refused(path, r"a\.ledger-wal beside it is not its own.*keep a\.ledger-wal elsewhere, then run again")
+    Path(f"{path}-wal").unlink()
+    assert known(path) == {"9990000000001", "9990000000002"}
+
+
+def test_recovery_that_is_killed_after_a_gap_was_settled_is_repeated(path: Path) -> None:
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    book = Book.of(path, connection, runs.begin(connection, lock, "issue", "2026-11-20", []))
+    (attempt,) = book.plan(invoice(charge(1)))
+    book.state(attempt.attempt_id, "sending")
+    folding.fold(connection)
+    connection.close()
+    lock.close()
+    Path(f"{path}-wal").unlink()
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False, may_lack=True)
+    runs.begin_change(connection, lock)
+    with connection:
+        gaps.mark_gap(connection, "2026-11-20", "its -wal is lost")
+    runs.end_change(connection, lock)
+    connection.close()
+    lock.close()
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    opening.keep_wal(connection, keep=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pipeline.ledger.recovery.end_open", lambda *_: pytest.fail("killed"))
+        with pytest.raises(BaseException, match="killed"):
+            recover(connection, path, lock, lambda *_: pytest.fail("nothing was answered"))
+    connection.close()
+    lock.close()
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    assert dict(connection.execute("SELECT attempt_id, state FROM attempt")) == {1: "unknown"}
+    connection.close()
+    lock.close()
+
+
+def test_a_ledger_that_another_program_took_out_of_wal_mode_is_put_back_into_it(path: Path) -> None:
+    run(path, 1)
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA journal_mode = delete")
+    run(path, 2)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    assert connection.pragma("journal_mode") == "wal"
+    connection.close()
+    lock.close()
+    assert known(path) == {"9990000000001", "9990000000002"}
+
+
 # --- a -wal that is not there, or holds nothing -------------------------------------------------
 
 
@@ -262,6 +412,29 @@ def test_a_run_keeps_others_out_though_its_lock_file_is_gone(path: Path) -> None
     connection.close()
     lock.close()
     for_a_run(path)
+
+
+def test_a_lock_file_that_was_deleted_is_written_anew(path: Path) -> None:
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    path.with_name("a.ledger.lock").unlink()
+    runs.end(connection, lock, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
+    assert noted_run(path) == records.last_run(connection, Phase.AT_REST)
+    connection.close()
+    lock.close()
+
+
+def test_whoever_has_to_wait_for_a_reader_is_told(path: Path) -> None:
+    run(path, 1)
+    told: list[str] = []
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False, note=told.append)
+    connection.set_busy_timeout(0)
+    with pytest.MonkeyPatch.context() as patch, read_meanwhile(path):
+        patch.setattr(folding, "PATIENCE", 0.05)
+        with pytest.raises(LedgerProblem):
+            runs.begin(connection, lock, "issue", "2026-11-20", [])
+    assert told == ["Waiting for another command that reads the ledger; a minute at most"]
+    connection.close()
+    lock.close()
 
 
 def test_a_run_is_noted_beside_its_ledger_and_stays_noted(path: Path) -> None:

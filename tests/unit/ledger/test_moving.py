@@ -59,6 +59,7 @@ def test_a_move_back_is_a_move_of_its_own(book: Any) -> None:
         (REAL, REAL, "belongs to .* already"),
         (OWNER, REAL, "ledger of a trial"),
         (opening.sandbox_owner("DEMO"), REAL, "ledger of a trial"),
+        (REAL, OWNER, "ledger of a real carrier"),
     ],
 )
 def test_moves_that_are_refused(old: opening.Owner, to: opening.Owner, told: str) -> None:
@@ -69,3 +70,18 @@ def test_moves_that_are_refused(old: opening.Owner, to: opening.Owner, told: str
 def test_moves_that_are_fine() -> None:
     assert moving.obstacle(REAL, opening.Owner("https://new.example", "DEMO")) == ""
     assert moving.obstacle(OWNER, NEW) == ""
+
+
+def test_the_names_that_a_ledger_may_have_by_default_are_those_of_every_address_it_had(
+    book: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    monkeypatch.setattr("platformdirs.user_data_path", lambda *_, **__: tmp_path / "link")
+    other = opening.Owner("http://127.0.0.1:9090", "OTHER")
+    for to in (NEW, other):
+        moving.move(book.connection, to, "chen", "a letter")
+    assert moving.default_names(book.connection, other) == {
+        tmp_path / "127.0.0.1_8080-DEMO.ledger",
+        tmp_path / "127.0.0.1_9090-DEMO.ledger",
+        tmp_path / "127.0.0.1_9090-OTHER.ledger",
+    }

@@ -284,6 +284,7 @@ def test_the_name_that_a_ledger_was_made_under_is_no_second_name(tmp_path: Path)
     made, other = tmp_path / f".{path.name}.{'0' * 32}.new", tmp_path / f".{path.name}.{'1' * 32}.new"
     made.hardlink_to(path)
     other.write_text("of another moment")
+    (tmp_path / f".{path.name}.{'2' * 32}.new").symlink_to("gone")  # as one that goes while we look
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
     connection.close()
     lock.close()

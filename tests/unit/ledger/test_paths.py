@@ -117,3 +117,11 @@ def test_nothing_is_made_beside_another_kind_of_file(tmp_path: Path, content: by
     with pytest.raises(InputProblem, match=told):
         opening.open_for_run(tmp_path / "tickets.csv", None, may_create=True)
     assert [path.name for path in tmp_path.iterdir()] == ["tickets.csv"]
+
+
+def test_a_folder_is_no_ledger(tmp_path: Path) -> None:
+    told = rf"^{tmp_path}: is a folder; name the ledger's file in it with --ledger$"
+    with pytest.raises(InputProblem, match=told):
+        opening.open_for_reading(tmp_path, None)
+    with pytest.raises(InputProblem, match=told):
+        opening.open_for_run(tmp_path, None, may_create=False)

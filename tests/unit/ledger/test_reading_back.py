@@ -157,6 +157,15 @@ def test_what_was_interrupted_is_read_with_all_that_an_answer_is_measured_by(boo
     )
 
 
+def test_a_charge_without_a_code_is_interrupted_without_one(book: Any, fare: Any) -> None:
+    request = fare(1, voucher="itinerary")
+    (charge,) = request.charges
+    (attempt,) = book.plan(replace(request, charges=(replace(charge, wire=None),)))
+    book.state(attempt.attempt_id, "sending")
+    (left,) = records.interrupted(book.connection)
+    assert [charge.wire for charge in left.request.charges] == [None]
+
+
 def test_an_answer_without_a_body_is_an_answer(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
     book.state(attempt.attempt_id, "sending")

@@ -1,5 +1,7 @@
 from typing import Any
 
+import pytest
+
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.holdings import Doubts
 from pipeline.ledger import records
@@ -60,6 +62,7 @@ def test_a_doubt_is_remembered_after_it_is_settled(book: Any, fare: Any) -> None
         frozenset({Identity("9990000000001", "ticket_fare", "flight")}),
         frozenset({("9990000000001", "FARE/Flight")}),
     )
+    assert [known(book).doubts.about(request) for request in (fare(1), fare(2))] == [True, False]
 
 
 def test_a_doubt_is_about_every_charge_that_the_carrier_was_told_the_same_of(
@@ -79,6 +82,21 @@ def test_a_doubt_is_about_every_charge_that_the_carrier_was_told_the_same_of(
     book.state(again.attempt_id, "sending")
     (left,) = records.interrupted(book.connection)
     assert left.doubted
+
+
+@pytest.mark.parametrize("codes", [("Bag", "Bag"), ("Bag", "Sack"), ("Sack", "Bag")])
+@pytest.mark.parametrize("doubted", [0, 1])
+def test_a_doubt_is_about_what_was_sent_then_whatever_came_of_another_attempt(
+    book: Any, ancillary: Any, codes: tuple[str, str], doubted: int
+) -> None:
+    for number, code in enumerate(codes):
+        (attempt,) = book.plan(ancillary("baggage", code))
+        if number == doubted:
+            settled_as_not_issued(book, attempt.attempt_id)
+        else:
+            book.state(attempt.attempt_id, "sending")
+            book.state(attempt.attempt_id, "rejected")
+    assert known(book).doubts.wires == {("9990000000001", f"EXTRA/{codes[doubted]}")}
 
 
 def test_charges_without_a_code_are_told_apart_by_their_names(book: Any) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
-from pipeline.ledger import records
+from pipeline.ledger import records, recovery
+from pipeline.ledger.lock import Phase
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.ledger.spill import Spill, set_aside, spill_path
 
@@ -46,18 +47,20 @@ def test_a_start_that_was_killed_before_it_removed_the_spill_file_is_repeated(bo
         assert book.states() == {first.attempt_id: "issued", second.attempt_id: "unknown"}
 
 
-@pytest.mark.parametrize("left", ["planned", "not there", "issued as another", "unknown", "rejected"])
+@pytest.mark.parametrize(
+    "left", ["planned", "not there", "issued with another number", "not_sent", "unknown", "rejected"]
+)
 def test_a_spill_file_that_does_not_fit_stops_the_start_and_stays(book: Any, fare: Any, left: str) -> None:
     (attempt,) = book.plan(fare(1))
     attempt_id = attempt.attempt_id
-    if left in ("unknown", "rejected"):
+    if left in ("not_sent", "unknown", "rejected"):
         book.state(attempt_id, "sending")
         book.state(attempt_id, left)
+    if left == "issued with another number":
+        book.state(attempt_id, "sending")
+        book.state(attempt_id, "issued", "8")
     if left == "not there":
         attempt_id += 1
-    if left == "issued as another":
-        book.state(attempt_id, "sending")
-        book.state(attempt_id, "not_sent")
     spilling(book, ended=(attempt_id, Outcome("issued", number="7")))
     before, kept = book.states(), spill_path(book.path).read_bytes()
     for _ in range(2):
@@ -129,6 +132,30 @@ def test_an_answer_on_disk_is_read_and_its_doubt_is_told(book: Any, several: Any
         (plain.attempt_id, "invoice", False, Answered(200, b"yes", "7")),
     ]
     assert book.states()[answered.attempt_id] == "issued"
+
+
+@pytest.mark.parametrize("left", ["planned", "sending", "spilled", "nothing"])
+def test_before_anything_is_recorded_the_lock_file_says_that_the_file_may_be_half_written(
+    book: Any, fare: Any, monkeypatch: pytest.MonkeyPatch, left: str
+) -> None:
+    if left in ("planned", "sending"):
+        (attempt,) = book.plan(fare(1))
+    if left == "sending":
+        book.state(attempt.attempt_id, left)
+    if left == "spilled":
+        spilling(book, never_sent=(7,))  # neither its claim nor its plan was written
+    book.lock.run = records.last_run(book.connection, Phase.AT_REST)
+    seen: list[Phase] = []
+
+    def note(*_: object) -> bool:
+        seen.append(book.lock.run.phase)
+        return False
+
+    book.connection.set_commit_hook(note)
+    monkeypatch.setattr(recovery, "end_open", note)
+    recover(book.connection, book.path, book.lock, never)
+    assert set(seen) == {Phase.AT_REST if left == "nothing" else Phase.FOLDING}
+    book.connection.set_commit_hook(None)
 
 
 def test_a_spill_file_that_does_not_fit_is_kept_under_a_name_that_no_run_takes_in(

@@ -178,3 +178,9 @@ def test_it_is_set_aside_on_a_disk_without_hard_links_too(
     (tmp_path / "a.ledger.spill").write_text("outcomes")
     assert set_aside(tmp_path / "a.ledger") == tmp_path / "a.ledger.spill.kept"
     assert [path.name for path in tmp_path.iterdir()] == ["a.ledger.spill.kept"]
+
+
+def test_reserved_space_with_nothing_in_it_is_not_kept(tmp_path: Path) -> None:
+    spill_path(tmp_path / "a.ledger").write_bytes(bytes(4096))
+    assert set_aside(tmp_path / "a.ledger") is None
+    assert list(tmp_path.iterdir()) == []

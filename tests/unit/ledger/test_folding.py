@@ -38,6 +38,11 @@ def test_a_wal_is_emptied_only_where_that_is_asked(book: Book) -> None:
     assert wal_size(book) == 0
 
 
+def test_where_there_is_no_wal_all_is_in_the_file(book: Book) -> None:
+    book.connection.pragma("journal_mode", "delete")
+    assert folded(book.connection, empty=True)
+
+
 def test_what_a_reader_still_needs_is_not_folded(impatient: Book) -> None:
     with read_meanwhile(impatient.path):
         change(impatient)

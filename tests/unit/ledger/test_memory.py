@@ -4,6 +4,7 @@ import contextlib
 import functools
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,30 @@ def test_an_older_copy_in_its_place_is_known_for_one(path: Path, tmp_path: Path)
     connection.close()
     lock.close()
     assert known(path) == {"9990000000001"}  # it may be looked at, and sends nothing
+
+
+@pytest.mark.parametrize(
+    "other", [{"ledger_id": "another"}, {"run": 2}, {"started_at": "2026-11-20T00:00:00.000+00:00"}]
+)
+def test_the_noted_run_is_known_by_its_ledger_its_number_and_its_time(
+    path: Path, other: dict[str, Any]
+) -> None:
+    run(path, 1)
+    with contextlib.closing(Lock(path)) as lock:
+        assert lock.run
+        lock.run = replace(lock.run, **other)
+    refused(path, "does not know the last run")
+
+
+def test_a_copy_that_had_a_run_of_its_own_of_the_same_number_is_known_for_another_ledger(
+    path: Path, tmp_path: Path
+) -> None:
+    run(path, 1)
+    shutil.copy(path, tmp_path / "copy.ledger")
+    run(path, 2)
+    run(tmp_path / "copy.ledger", 3)
+    (tmp_path / "copy.ledger").replace(path)
+    refused(path, "does not know the last run")
 
 
 def test_an_older_copy_beside_the_wal_of_a_killed_run_is_refused_and_so_is_marking_its_gap(
@@ -396,6 +421,13 @@ def test_a_killed_runs_ledger_without_what_its_wal_held_is_refused(
         other.close()
     refused(moved, "did not end")
     for_a_run(moved, may_lack=True)
+
+
+def test_it_is_refused_under_whatever_name_it_has(tmp_path: Path) -> None:
+    strange = tmp_path / "a%41?b#c d.ledger"
+    run(strange, 1, killed=True)
+    strange.with_name(f"{strange.name}-wal").unlink()
+    refused(strange, "did not end")
 
 
 def test_a_run_has_a_wal_with_content_from_its_beginning(path: Path) -> None:

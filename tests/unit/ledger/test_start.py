@@ -1,12 +1,14 @@
 """What a start looks at takes no longer in an old ledger: no statement of it reads a whole table."""
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import apsw
+import pytest
 
-from pipeline.ledger import gaps, opening, records, runs
+from pipeline.ledger import gaps, opening, records, runs, wholeness
 from pipeline.ledger.recovery import recover
 
 #: Tables that grow with the years.
@@ -53,3 +55,22 @@ def test_no_statement_at_the_start_of_a_run_reads_a_whole_table(tmp_path: Path) 
         sql: line for sql, plan in found.items() for line in plan if line in {f"SCAN {t}" for t in _GROWING}
     }
     assert whole == {}
+
+
+def test_what_is_looked_at_before_opening_are_two_small_tables(
+    book: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def note(_cursor: apsw.Cursor, sql: str, _bindings: Any) -> bool:
+        seen.append(" ".join(re.findall(r"\w+", sql)))
+        return True
+
+    class Traced(apsw.Connection):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            self.exec_trace = note
+
+    monkeypatch.setattr(apsw, "Connection", Traced)
+    wholeness.check_memory(book.path, None)
+    assert [sql for sql in seen if "_check" in sql] == ["pragma quick_check ledger", "pragma quick_check run"]

@@ -1,6 +1,8 @@
 """A ledger of an older program is upgraded after a copy, one of a newer is refused, a changed one too."""
 
+import contextlib
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
@@ -8,6 +10,7 @@ import pytest
 
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import opening, records, versions
+from pipeline.ledger.lock import Lock, Phase, noted_run
 
 OWNER = opening.Owner("http://127.0.0.1:18080", "AGENCY")
 
@@ -43,6 +46,28 @@ def test_an_older_ledger_is_upgraded_with_all_that_it_holds(old: Path) -> None:
     assert notes == [
         f"The ledger was upgraded from version 1 to {versions.VERSION}; as it was before: {old}.version-1"
     ]
+
+
+def test_while_it_is_upgraded_the_lock_file_says_that_the_file_may_be_half_written(
+    old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with contextlib.closing(apsw.Connection(str(old))) as connection:
+        last = records.last_run(connection, Phase.AT_REST)
+    with contextlib.closing(Lock(old)) as lock:
+        lock.run = last
+    seen = []
+    real = versions.bring_up_to_date
+
+    def note(connection: apsw.Connection, found: int = 0) -> None:
+        seen.append(noted_run(old))
+        real(connection, found)
+
+    monkeypatch.setattr(versions, "bring_up_to_date", note)
+    connection, lock = opening.open_for_run(old, OWNER, may_create=False)
+    connection.close()
+    lock.close()
+    assert last
+    assert seen == [replace(last, phase=Phase.FOLDING)]
 
 
 def test_the_copy_from_before_the_upgrade_is_the_old_ledger(old: Path, tmp_path: Path) -> None:

@@ -119,6 +119,7 @@ def test_a_new_ledger_is_private_from_its_first_moment_and_appears_whole(
             f"file:{finished}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         )
         seen.append(("appears", path.name, connection.execute("SELECT agency FROM ledger").get))
+        seen.append(finished.read_bytes()[18:20])
         connection.close()
         real_appear(finished, path)
 
@@ -134,14 +135,17 @@ def test_a_new_ledger_is_private_from_its_first_moment_and_appears_whole(
     lock.close()
     assert seen == [
         *((True, True, True), 0o600, "delete"),
-        *(("synced", False, False), ("appears", "a.ledger", "AGENCY"), ("synced", True, True)),
+        *(("synced", False, False), ("appears", "a.ledger", "AGENCY")),
+        *(b"\2\2", ("synced", True, True)),  # in WAL mode already
     ]
 
 
 def test_a_ledger_that_could_not_be_made_leaves_no_file_and_no_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: Any) -> None:
+    def fail(connection: apsw.Connection) -> None:
+        for end in ("-wal", "-shm", "-journal"):
+            Path(f"{connection.filename}{end}").touch()
         raise apsw.FullError("the disk is full")
 
     monkeypatch.setattr(versions, "bring_up_to_date", fail)

@@ -5,7 +5,9 @@ import functools
 import shutil
 import sqlite3
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -470,7 +472,8 @@ def test_whoever_has_to_wait_for_a_reader_is_told(path: Path) -> None:
     connection, lock = opening.open_for_run(path, OWNER, may_create=False, note=told.append)
     connection.set_busy_timeout(0)
     with pytest.MonkeyPatch.context() as patch, read_meanwhile(path):
-        patch.setattr(folding, "PATIENCE", 0.05)
+        patch.setattr(folding, "PATIENCE", 2)
+        patch.setattr(folding, "time", SimpleNamespace(monotonic=count().__next__))  # a second a look
         with pytest.raises(LedgerProblem):
             runs.begin(connection, lock, "issue", "2026-11-20", [])
     assert told == ["Waiting for another command that reads the ledger; a minute at most"]

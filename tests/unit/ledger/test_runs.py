@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -257,7 +258,8 @@ def test_whatever_has_to_wait_for_a_reader_tells_that_once(
         run = begin(connection, lock) if what == "a run's end" else 1
         told: list[bool] = []
         lock.waiting = lambda: told.append(True)
-        monkeypatch.setattr(folding, "PATIENCE", 0.01)
+        monkeypatch.setattr(folding, "PATIENCE", 2)
+        monkeypatch.setattr(folding, "time", SimpleNamespace(monotonic=count().__next__))  # a second a look
         with read_meanwhile(path), suppress(LedgerProblem):
             records.begin_run(
                 connection, "issue", "0", "2026-11-20", []

@@ -95,8 +95,9 @@ class Lock:
     def run(self, run: LastRun | None) -> None:
         """Note the run, on disk when this returns."""
         if not self._in_place():  # somebody deleted it; the ledger's own file is locked too
-            os.close(self._files[0])
+            gone = self._files[0]
             self._files[0] = os.open(_lock_path(self._path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            os.close(gone)
         text = json.dumps(asdict(run)).encode() if run else b""
         # Always the same sector of the file: one that is new to it might hold what was there before.
         os.pwrite(self._files[0], text.ljust(_LENGTH), 0)

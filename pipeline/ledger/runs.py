@@ -70,7 +70,7 @@ def come_to_rest(connection: apsw.Connection, lock: Lock) -> None:
     phase = lock.run and lock.run.phase
     if phase is Phase.ON:
         lock.note(Phase.FOLDING)
-    if folded(connection, lock.waiting, empty=True, patience=0) and phase is not Phase.AT_REST:
+    if folded(connection, empty=True, patience=0) and phase is not Phase.AT_REST:
         lock.note(Phase.AT_REST)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from pipeline.account import Doubt, Result, reason_text
+from pipeline.account import Doubt, Result
 from pipeline.carrier.concealing import Concealed
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.replies import Answered, Outcome, interpret
@@ -23,9 +23,10 @@ from pipeline.ledger.naming import Named
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.request import Request
 from pipeline.rules.judging import Verdicts
+from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Terms
 from pipeline.settings import Secrets, is_loopback
-from pipeline.table import Table
+from pipeline.wording import reason_text
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,9 @@ class OpenLedger:
         with as_problem(self.path):
             return runs.begin(self.connection, self.lock, command, str(terms.as_of), names)
 
-    def plan(self, run: int, requests: Sequence[Request], table: Table) -> list[records.Attempt]:
+    def plan(self, run: int, requests: Sequence[Request], rows: Rows) -> list[records.Attempt]:
         """Claim every request's charges as `planned`, with the rows that they come from."""
-        frame = table.frame
-        places = dict(enumerate(zip(frame["file"], frame["sheet"], frame["row"].tolist(), strict=True)))
+        places = dict(enumerate(zip(rows.file, rows.sheet, rows.row.tolist(), strict=True)))
         with as_problem(self.path):
             return records.plan(self.connection, run, requests, places)
 

@@ -341,8 +341,30 @@ BUYER_COLUMNS = (
     ),
 )
 
+
+def _fee(name: str, zh: str, service: Choice, *variants: str) -> Column:
+    return Column(
+        name,
+        zh,
+        Kind.MONEY,
+        f"In a bill that names no charge: the fee of an ancillary service ({service.name}).",
+        f"未填写费用类型的账单：附加服务（{service.zh}）的费用。",
+        variants=variants,
+        width=11,
+    )
+
+
+#: Columns that only bills have which give each charge of a ticket a column of its own.
+FEE_COLUMNS = (
+    _fee("baggage_fee", "行李费", PRODUCTS[1], "baggage charge", "luggage fee", "逾重行李费", "行李额费"),
+    _fee("seat_fee", "选座费", PRODUCTS[2], "seat selection fee", "seating fee"),
+    _fee("upgrade_fee", "升舱费", PRODUCTS[3], "upgrade charge"),
+    _fee("meal_fee", "餐食费", PRODUCTS[4], "meals fee", "餐费"),
+    _fee("lounge_fee", "贵宾室费", PRODUCTS[5], "lounge access fee", "休息室费"),
+)
+
 #: All columns in their order, the shared `buyer` once.
-COLUMNS = (*TICKET_COLUMNS, *BUYER_COLUMNS[1:])
+COLUMNS = (*TICKET_COLUMNS, *BUYER_COLUMNS[1:], *FEE_COLUMNS)
 COLUMN = {column.name: column for column in COLUMNS}
 
 #: The header fields of a buyer: what a voucher says of it.
@@ -353,6 +375,9 @@ COMPONENTS = {
     "ticket_fare": ("fare", "change_fee", "airport_fee", "fuel_surcharge", "other_taxes"),
     "refund": ("refund_fee", "change_fee"),
 }
+
+#: The column that an ancillary product's charge has in a wide bill.
+FEES = {product.name: fee.name for product, fee in zip(PRODUCTS[1:], FEE_COLUMNS, strict=True)}
 
 TICKETS_SHEET = {"en": "Tickets", "zh": "客票"}
 BUYERS_SHEET = {"en": "Buyers", "zh": "购买方信息"}

@@ -26,7 +26,7 @@ def wire_text(code: tuple[str, str] | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One charge on one ticket. `amount` in minor units; `row` is the Table's index."""
+    """One charge on one ticket. `amount` in minor units; `row` is its position among all charges (Rows)."""
 
     identity: Identity
     passenger_name: str

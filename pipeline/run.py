@@ -14,7 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pipeline.account import Account, make_account
+from pipeline.account import Account
+from pipeline.accounting import make_account
 from pipeline.bookkeeping import (
     as_problem,
     earlier_doubts,
@@ -80,7 +81,7 @@ def issue(job: Job, watch: Watch) -> Finished:
             "ledger_id": records.ledger_id(ledger.connection),
         }
         run = ledger.begin("issue", terms, files)
-        attempts = ledger.plan(run, requests, table)
+        attempts = ledger.plan(run, requests, verdicts.rows)
         sent = send(job, ledger, attempts, table, holdings, keys, watch)
         account = make_account(
             "issue",

@@ -169,7 +169,7 @@ def plan(
 ) -> list[Attempt]:
     """Write all requests and their first attempts of this run as `planned`, in one transaction.
 
-    `places` says where each row (the Table's index) stands: file, sheet, row.
+    `places` says where each charge's row stands: file, sheet, row.
     """
     now = utc_now()
     attempts = []

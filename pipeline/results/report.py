@@ -6,10 +6,11 @@ from typing import Any
 
 import orjson
 
-from pipeline.account import Account, ReasonText, RequestAccount, RowAccount
+from pipeline.account import Account, ChargeAccount, RequestAccount, RowAccount
 from pipeline.errors import Stop
 from pipeline.results.placing import place_over
 from pipeline.table import money_text
+from pipeline.wording import ReasonText
 
 VERSION = 1
 
@@ -40,28 +41,39 @@ def _request(asked: RequestAccount) -> dict[str, Any]:
         "buyer": request.header.header_name,
         "market": request.market,
         "amount": money_text(request.amount),
-        "rows": sorted(charge.row for charge in request.charges),
+        "rows": list(asked.rows),
     }
 
 
 def _row(row: RowAccount) -> dict[str, Any]:
-    said = {
-        "charge": row.charge,
-        "voucher": row.voucher,
-        "amount": None if row.amount is None else money_text(row.amount),
-        "status": row.status,
-        "number": row.number or None,
-        "request": row.request_id or None,
-    }
     return {
         "index": row.index,
         "file": row.file,
         "sheet": row.sheet,
         "row": row.row,
         "ticket_no": row.ticket_no,
-        **said,
+        **_said(row, next(iter(row.numbers), ""), next(iter(row.request_ids), "")),
         "reasons": [_reason(reason) for reason in row.reasons],
-        "charges": [{"charge": row.charge, "product": row.product, **said}],
+        "charges": [
+            {
+                "charge": charge.charge,
+                "product": charge.product,
+                **_said(charge, charge.number, charge.request_id),
+            }
+            for charge in row.charges
+        ],
+    }
+
+
+def _said(of: RowAccount | ChargeAccount, number: str, request_id: str) -> dict[str, Any]:
+    """What a row and each of its charges say alike."""
+    return {
+        "charge": of.charge,
+        "voucher": of.voucher,
+        "amount": None if of.amount is None else money_text(of.amount),
+        "status": of.status,
+        "number": number or None,
+        "request": request_id or None,
     }
 
 

@@ -10,12 +10,12 @@ from pipeline.account import Account, RowAccount
 from pipeline.columns import (
     COLUMN,
     COLUMNS,
+    FEE_COLUMNS,
     HEADER_FIELDS,
     HEADER_TYPES,
     RESULT_HEADINGS,
     Kind,
 )
-from pipeline.reasons import STATUS
 from pipeline.results.fields import Field, field, vocabulary, width_of
 from pipeline.results.formats import Style
 from pipeline.results.sheets import Book
@@ -103,18 +103,18 @@ def _beside(rows: Iterable[tuple[Any, ...]], columns: Sequence[Sequence[Any]]) -
 def add_failures(book: Book, account: Account) -> None:
     """Write the sheet Failures: what has to be corrected, with every column that may have to be filled in."""
     table, lang = account.table, account.lang
-    failed = [row for row in account.rows if STATUS[row.status].failure]
+    failed = [row for row in account.rows if row.failed]
     at = np.array([row.index for row in failed], dtype=np.int64)
     extras = _extras(table)
+    asked = [column for column in COLUMNS if column not in FEE_COLUMNS or column.name in table.cells]
     fields = [
         *(field(name, lang) for name in _FAILURES),
-        *vocabulary(COLUMNS, lang),
+        *vocabulary(asked, lang),
         *extras,
         *(field(name, lang) for name in _FROM),
     ]
     columns = [
-        _filled(c.name, account, at) if c.name in HEADER_FIELDS else _shown(c.name, table, at)
-        for c in COLUMNS
+        _filled(c.name, account, at) if c.name in HEADER_FIELDS else _shown(c.name, table, at) for c in asked
     ]
     columns += [_shown(extra.name, table, at) for extra in extras]
     columns += [[getattr(row, name) for row in failed] for name in _FROM]
@@ -132,7 +132,10 @@ def add_all_rows(book: Book, account: Account) -> None:
     fields = [*(field(name, lang) for name in _ROWS), *vocabulary(present, lang), *extras]
     columns = [_shown(name, table, at) for name in (*(c.name for c in present), *(e.name for e in extras))]
     ours = (
-        (row.file, row.sheet, row.row, row.status, row.number, reason_lines(row), row.request_id)
+        (
+            *(row.file, row.sheet, row.row, row.status),
+            *("\n".join(row.numbers), reason_lines(row), "\n".join(row.request_ids)),
+        )
         for row in account.rows
     )
     book.add_rows("Rows", fields, _beside(ours, columns))

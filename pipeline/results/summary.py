@@ -10,7 +10,7 @@ from pipeline.reasons import STATUS
 from pipeline.results.page import Page
 from pipeline.results.sheets import Book, print_setup
 from pipeline.results.steps import next_steps
-from pipeline.results.tallies import Group, Tally, by_buyer, by_status, by_voucher, together
+from pipeline.results.tallies import Group, Tally, by_buyer, by_status, by_voucher, everything, together
 from pipeline.results.words import WORDS
 from pipeline.table import MINOR
 
@@ -49,12 +49,14 @@ def _facts(page: Page, account: Account) -> None:
     named, more = ", ".join(files[:_MOST_FILES]), len(files) - _MOST_FILES
     if more > 0:
         named = words.files.format(first=named, count=more)
-    amount = sum(row.amount or 0 for row in account.rows) / MINOR
+    total = everything(by_status(account).values())
+    charges, amount = total.charges, total.amount / MINOR
     shown: dict[str, Any] = {
         "command": f"voucher {account.command}",
         "as_of": datetime.date.fromisoformat(account.as_of),
         "files": named,
         "rows": len(account.rows),
+        "charges": charges if charges != len(account.rows) else "",
         "amount": amount,
         "ledger": account.ledger,
         "ledger_id": account.ledger_id,
@@ -76,7 +78,7 @@ def _facts(page: Page, account: Account) -> None:
 def _table_heading(page: Page, account: Account, names: Sequence[str]) -> None:
     texts = WORDS[account.lang].columns
     for column, name in enumerate(names):
-        number = name.endswith(("rows", "amount"))
+        number = name.endswith(("charges", "amount"))
         look = page.number_heading if number else page.column_heading
         if name == "meaning":
             page.spread(column, texts[name], look)
@@ -88,22 +90,21 @@ def _table_heading(page: Page, account: Account, names: Sequence[str]) -> None:
 def _numbers(page: Page, column: int, tallies: Sequence[Tally], *, total: bool) -> None:
     count, money = (page.total["count"], page.total["money"]) if total else (page.count, page.money)
     for index, tally in enumerate(tallies):
-        page.put(column + 2 * index, tally.rows, count)
+        page.put(column + 2 * index, tally.charges, count)
         page.put(column + 2 * index + 1, tally.amount / MINOR, money)
 
 
 def _statuses(page: Page, account: Account) -> None:
     words, tallies = WORDS[account.lang], by_status(account)
     page.heading(words.by_status)
-    _table_heading(page, account, ("status", "rows", "amount", "meaning"))
+    _table_heading(page, account, ("status", "charges", "amount", "meaning"))
     for name, tally in tallies.items():
         page.line(STATUS[name].word(account.lang), page.tones[STATUS[name].tone])
         _numbers(page, 1, [tally], total=False)
         page.spread(3, words.meanings[name], page.name)
         page.row += 1
     page.line(words.total, page.total["name"])
-    everything = Tally(len(account.rows), sum(tally.amount for tally in tallies.values()))
-    _numbers(page, 1, [everything], total=True)
+    _numbers(page, 1, [everything(tallies.values())], total=True)
     page.row += 1
 
 
@@ -122,7 +123,7 @@ def _groups(page: Page, account: Account, of: str, lines: Sequence[tuple[str, Gr
     parts = ("issued", "ready", "rest") if "ready" in account.totals else ("issued", "rest")
     page.heading(words.by_voucher if of == "voucher" else words.by_buyer)
     columns = [
-        f"{'open' if part == 'rest' else part}_{what}" for part in parts for what in ("rows", "amount")
+        f"{'open' if part == 'rest' else part}_{what}" for part in parts for what in ("charges", "amount")
     ]
     _table_heading(page, account, (of, *columns))
     everything = together("", [group for _, group in lines])

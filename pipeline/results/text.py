@@ -7,7 +7,7 @@ from pipeline.columns import HEADER_FIELDS
 from pipeline.reasons import STATUS, column_heading
 from pipeline.results.fields import cells_wide
 from pipeline.results.plain import one_line
-from pipeline.results.tallies import by_status
+from pipeline.results.tallies import by_status, everything
 from pipeline.results.words import WORDS
 from pipeline.table import MINOR
 
@@ -21,14 +21,20 @@ _NAMES_BUYERS = ("differs_from_issued", "carrier_rejected")
 def summary_lines(account: Account) -> list[str]:
     """Short lines in the account's language, safe to print."""
     words = WORDS[account.lang]
-    lines = [words.judged.format(rows=words.count_rows(len(account.rows)), as_of=account.as_of)]
     tallies = by_status(account)
+    rows, charges = len(account.rows), everything(tallies.values()).charges
+    counted = (
+        words.count_rows(rows)
+        if rows == charges
+        else words.bills.format(rows=words.count_rows(rows), charges=charges)
+    )
+    lines = [words.judged.format(rows=counted, as_of=account.as_of)]
     named = {name: STATUS[name].word(account.lang) for name in tallies}
     widest = max((cells_wide(word) for word in named.values()), default=0)
     for name, tally in tallies.items():
         gap = " " * (widest - cells_wide(named[name]))
         lines.append(
-            f"  {named[name]}{gap} {tally.rows:>9,}  {account.currency} {tally.amount / MINOR:>16,.2f}"
+            f"  {named[name]}{gap} {tally.charges:>9,}  {account.currency} {tally.amount / MINOR:>16,.2f}"
         )
     lines += _reasons(account)
     if account.doubts:

@@ -31,6 +31,7 @@ class Words:
     more: str
     rows: tuple[str, str]
     requests: tuple[str, str]
+    bills: str
     judged: str
     example: str
 
@@ -52,6 +53,7 @@ WORDS: dict[Lang, Words] = {
             "as_of": "Judged on",
             "files": "Workbooks",
             "rows": "Rows",
+            "charges": "Charges",
             "amount": "Amount ({currency})",
             "ledger": "Ledger",
             "ledger_id": "Ledger ID",
@@ -81,14 +83,14 @@ WORDS: dict[Lang, Words] = {
             "status": "Status",
             "voucher": "Voucher",
             "buyer": "Buyer",
-            "rows": "Rows",
+            "charges": "Charges",
             "amount": "Amount",
             "meaning": "Meaning",
-            "issued_rows": "Issued",
+            "issued_charges": "Issued",
             "issued_amount": "Amount issued",
-            "ready_rows": "Ready",
+            "ready_charges": "Ready",
             "ready_amount": "Amount ready",
-            "open_rows": "Remaining",
+            "open_charges": "Remaining",
             "open_amount": "Amount remaining",
         },
         meanings={
@@ -112,6 +114,7 @@ WORDS: dict[Lang, Words] = {
         more="{shown} … and {count} more",
         rows=("{} row", "{} rows"),
         requests=("{} request", "{} requests"),
+        bills="{rows} ({charges:,} charges)",
         judged="{rows}, judged on {as_of}",
         example="{count} × {code}: {message}",
     ),
@@ -123,6 +126,7 @@ WORDS: dict[Lang, Words] = {
             "as_of": "判定日",
             "files": "工作簿",
             "rows": "行数",
+            "charges": "费用数",
             "amount": "金额（{currency}）",
             "ledger": "台账",
             "ledger_id": "台账编号",
@@ -151,14 +155,14 @@ WORDS: dict[Lang, Words] = {
             "status": "状态",
             "voucher": "凭证类型",
             "buyer": "购买方",
-            "rows": "行数",
+            "charges": "费用数",
             "amount": "金额",
             "meaning": "含义",
-            "issued_rows": "已开具",
+            "issued_charges": "已开具",
             "issued_amount": "已开具金额",
-            "ready_rows": "可开具",
+            "ready_charges": "可开具",
             "ready_amount": "可开具金额",
-            "open_rows": "其余",
+            "open_charges": "其余",
             "open_amount": "其余金额",
         },
         meanings={
@@ -182,6 +186,7 @@ WORDS: dict[Lang, Words] = {
         more="{shown} … 另有 {count} 项",
         rows=("{} 行", "{} 行"),
         requests=("{} 个请求", "{} 个请求"),
+        bills="{rows}（{charges:,} 笔费用）",
         judged="{rows}，判定日 {as_of}",
         example="{count} × {code}：{message}",
     ),

@@ -6,16 +6,14 @@ invoice, 100000 for one international invoice; exactly the limit is allowed).
 
 import numpy as np
 
-from pipeline.columns import COMPONENTS
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Facts, Rule, Terms, invoice
+from pipeline.rules.rule import Example, Facts, Rule, Terms, invoice, unreadable_part
 from pipeline.table import Indices, Mask, money_text
 
 
 def _mismatch(rows: Rows, _terms: Terms) -> Mask:
-    parts_bad = np.any([rows.bad(part) for parts in COMPONENTS.values() for part in parts], axis=0)
     both = (rows.given_amount != 0) & (rows.components != 0)
-    return np.asarray(both & ~parts_bad & (rows.given_amount != rows.components), dtype=bool)
+    return np.asarray(both & ~unreadable_part(rows) & (rows.given_amount != rows.components), dtype=bool)
 
 
 def _both_sums(rows: Rows, broken: Indices, _terms: Terms) -> Facts:

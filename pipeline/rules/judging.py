@@ -19,6 +19,7 @@ from pipeline.rules import (
     needed,
     refunds,
 )
+from pipeline.rules.bills import of_charges
 from pipeline.rules.rows import Rows, resolve
 from pipeline.rules.rule import Rule, Terms, fare, refund
 from pipeline.table import Finding, Mask, Table, Texts, among
@@ -100,7 +101,7 @@ def judge(table: Table, holdings: Holdings, terms: Terms) -> Verdicts:
         kinds[row] = holding.voucher
     against_ledger = across.ledger_conflicts(rows, bound, held, time_zone)
     by_rule = [
-        *table.findings,
+        *(of_charges(finding, rows.line) for finding in table.findings),
         *(found for rule in RULES if (found := rule.find(rows, terms))),
         *across.duplicates(rows, terms.profile),
         *across.conflicts(rows, kinds),

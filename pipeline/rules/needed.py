@@ -6,7 +6,7 @@ columns carry it is interface.md ("Input columns").
 
 import numpy as np
 
-from pipeline.columns import COMPONENTS, PRODUCTS
+from pipeline.columns import PRODUCTS
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import (
     Example,
@@ -19,6 +19,7 @@ from pipeline.rules.rule import (
     invoice,
     itinerary,
     refund,
+    unreadable_part,
     used,
 )
 from pipeline.table import Indices, Mask
@@ -35,8 +36,7 @@ def _always(column: str, source: str, *examples: Example) -> Rule:
 
 
 def _no_amount(rows: Rows, _terms: Terms) -> Mask:
-    parts_bad = np.any([rows.bad(part) for parts in COMPONENTS.values() for part in parts], axis=0)
-    return np.asarray((rows.amount == 0) & ~rows.bad("amount") & ~parts_bad, dtype=bool)
+    return np.asarray((rows.amount == 0) & ~rows.bad("amount") & ~unreadable_part(rows), dtype=bool)
 
 
 def _no_product(rows: Rows, _terms: Terms) -> Mask:

@@ -6,20 +6,23 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from pipeline.columns import COMPONENTS, HEADER_FIELDS
-from pipeline.table import Days, Finding, Mask, Money, Table, Texts, among
+from pipeline.columns import HEADER_FIELDS
+from pipeline.rules.bills import charges_of
+from pipeline.table import Days, Finding, Indices, Mask, Money, Table, Texts, among
 
 
 @dataclass(frozen=True)
 class Rows:
     """One array a column, one element a row.
 
-    Texts and choices are str ("" where blank or unreadable), `amount` int64 minor units (0 where it is
+    A row here is one charge; `line` is the input row that it comes from, ascending (a wide bill has
+    several). Texts and choices are str ("" where blank or unreadable), `amount` int64 minor units (0 where it is
     not known), days datetime64[D] (NaT where not given). `voucher` is what a row asks for (invoice,
     itinerary, auto) until `judging` has chosen for the autos. `unreadable` marks, by column, cells
     that hold something which can't be read.
     """
 
+    line: Indices
     ticket_no: Texts
     passenger_name: Texts
     charge: Texts
@@ -85,24 +88,13 @@ def _unreadable(findings: tuple[Finding, ...], size: int) -> dict[str, Mask]:
     return marks
 
 
-def _components(frame: pd.DataFrame, charge: Texts) -> Money:
-    """The sum of the components that a row's charge has (carrier-interface.md, Terms)."""
-    total = np.zeros(len(frame), dtype=np.int64)
-    for name, parts in COMPONENTS.items():
-        mine = charge == name
-        for part in parts:
-            total[mine] += frame[part].to_numpy()[mine]
-    return total
-
-
-def _buyers(table: Table, named: Texts) -> tuple[dict[str, Texts], Mask, Mask]:
+def _buyers(frame: pd.DataFrame, buyers: pd.DataFrame, named: Texts) -> tuple[dict[str, Texts], Mask, Mask]:
     """Header fields by row, which rows have a known buyer, and which name none at all.
 
     A row's own header cells win; what they leave blank comes from the buyer that it names, looked up
     in its own workbook first and then in the buyers file; a row that names nobody takes the only buyer
     there is (interface.md, `--buyers`).
     """
-    frame, buyers = table.frame, table.buyers
     own = {name: _objects(frame[name]) for name in HEADER_FIELDS}
     has_own = np.any([own[name] != "" for name in HEADER_FIELDS], axis=0)
     by_name, only = _buyers_by_name(buyers)
@@ -153,23 +145,24 @@ def _tax_no(values: Texts) -> Texts:
 
 def resolve(table: Table) -> Rows:
     """The Table's rows with everything that follows from other cells filled in."""
-    frame = table.frame
-    charge, product = _objects(frame["charge"]), _objects(frame["product"])
-    unreadable = _unreadable(table.findings, len(frame))
-    blank_product = (product == "") & ~unreadable.get("product", np.zeros(len(frame), dtype=bool))
+    charge, product = _objects(table.frame["charge"]), _objects(table.frame["product"])
+    unreadable = _unreadable(table.findings, len(table))
+    blank_product = (product == "") & ~unreadable.get("product", np.zeros(len(table), dtype=bool))
     product = np.where(blank_product & among(charge, ["ticket_fare", "refund"]), "flight", product)
+    charges = charges_of(table, charge, product)
+    frame = table.frame if len(charges.line) == len(table) else table.frame.iloc[charges.line]
     voucher = _objects(frame["voucher"])
-    given, parts = frame["amount"].to_numpy(), _components(frame, charge)
     flight, used = _day(frame["flight_date"]), _day(frame["used_on"])
     buyer = _objects(frame["buyer"])
-    header, known, none = _buyers(table, buyer)
+    header, known, none = _buyers(frame, table.buyers, buyer)
     return Rows(
+        line=charges.line,
         ticket_no=_objects(frame["ticket_no"]),
         passenger_name=_objects(frame["passenger_name"]),
-        charge=charge,
-        product=product,
-        amount=np.where(given != 0, given, parts),
-        components=parts,
+        charge=charges.charge,
+        product=charges.product,
+        amount=charges.amount,
+        components=charges.parts,
         market=_objects(frame["market"]),
         ticket_status=_objects(frame["ticket_status"]),
         flight_date=flight,
@@ -189,7 +182,7 @@ def resolve(table: Table) -> Rows:
         row=frame["row"].to_numpy(),
         known_buyer=known,
         named_no_buyer=none,
-        given_amount=given,
+        given_amount=charges.given,
         given_used_on=used,
-        unreadable=unreadable,
+        unreadable={column: marks[charges.line] for column, marks in unreadable.items()},
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pipeline.columns import COMPONENTS, FEES
 from pipeline.profile import Profile
 from pipeline.rules.rows import Rows
 from pipeline.table import Days, Finding, Indices, Mask
@@ -119,6 +120,12 @@ def before(days: Days, first: np.datetime64) -> Mask:
 def blank(rows: Rows, column: str) -> Mask:
     """Rows that hold nothing in a text or choice column (unreadable is not blank)."""
     return np.asarray(rows.text(column) == "", dtype=bool) & ~rows.bad(column)
+
+
+def unreadable_part(rows: Rows) -> Mask:
+    """Rows of which a component or a fee holds something that can't be read."""
+    parts = {part for names in COMPONENTS.values() for part in names} | set(FEES.values())
+    return np.asarray(np.any([rows.bad(part) for part in sorted(parts)], axis=0), dtype=bool)
 
 
 def one_year_after(days: Days) -> Days:

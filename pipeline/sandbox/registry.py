@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from pipeline.columns import COMPONENTS
+from pipeline.columns import COMPONENTS, FEES
 from pipeline.table import Mask, Table
 
 _TICKET_NO = re.compile(r"([0-9]{3})-?([0-9]{10})")
@@ -96,7 +96,7 @@ class Registry:
 
 
 def _entries(table: Table) -> Iterator[tuple[str, Charge]]:
-    frame = table.frame[_readable(table)]
+    frame = _spread(table.frame[_readable(table)])
     for ticket, name, charge, product, *facts in zip(
         frame["ticket_no"],
         frame["passenger_name"].str.strip(),
@@ -117,6 +117,24 @@ def _entries(table: Table) -> Iterator[tuple[str, Charge]]:
         amount = facts[0]
         if ticket_no and known_product and amount > 0:
             yield name, Charge(ChargeKey(ticket_no, charge, known_product), *facts)
+
+
+def _spread(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows, a bill that names no charge as often as it has charges.
+
+    Source: carrier-interface.md, Terms: a used ticket's fare, a refunded one's refund, ancillary services.
+    """
+    bills = frame[frame["charge"].isna()]
+    refunded = bills["ticket_status"] == "refunded"
+    flown = {
+        charge: bills[of_it].assign(charge=charge, product=_FLIGHT, amount=0)
+        for charge, of_it in (("ticket_fare", ~refunded), ("refund", refunded))
+    }
+    services = [
+        bills.assign(charge="ancillary", product=product, amount=bills[fee]) for product, fee in FEES.items()
+    ]
+    named = frame[frame["charge"].notna()].astype({"charge": object, "product": object})
+    return pd.concat([named, *flown.values(), *services]).sort_index(kind="stable")
 
 
 def _readable(table: Table) -> Mask:

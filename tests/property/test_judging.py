@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.account import make_account
+from pipeline.accounting import make_account
 from pipeline.columns import COLUMNS, LANGS
 from pipeline.holdings import Holding, Holdings
 from pipeline.reading import cells

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.account import Account, Result, make_account
+from pipeline.account import Account, Result
+from pipeline.accounting import make_account
 from pipeline.carrier.replies import Outcome
 from pipeline.holdings import Holding, Holdings
 from pipeline.request import Identity
@@ -141,8 +142,8 @@ def test_an_issued_row_has_its_number_and_its_request_s_id(account: Any) -> None
     made = account(["invalid", "issued"])
     (request,) = made.requests
     invalid, issued = made.rows
-    assert (issued.number, issued.request_id) == ("42", request.request.request_id)
-    assert (invalid.number, invalid.request_id) == ("", "")
+    assert (issued.numbers, issued.request_ids) == (("42",), (request.request.request_id,))
+    assert (invalid.numbers, invalid.request_ids) == ((), ())
     assert (request.status, request.number, request.trace_id, request.attempt) == ("issued", "42", "T1", 2)
     assert request.reason is None
     assert issued.reasons == ()
@@ -165,7 +166,7 @@ def test_what_came_of_sending_is_the_row_s_reason_and_the_request_s(
     assert reason.code == code
     assert detail in reason.message
     assert made.requests[0].reason == reason
-    assert made.rows[0].number == ""
+    assert made.rows[0].numbers == ()
 
 
 def test_every_row_of_an_invoice_has_the_invoice_s_fate(table_of: Any, terms: Terms) -> None:
@@ -178,7 +179,7 @@ def test_every_row_of_an_invoice_has_the_invoice_s_fate(table_of: Any, terms: Te
     outcomes = [Outcome("issued", number="1"), Outcome("rejected", "carrier_rejected", detail="no")]
     results = [Result(request, 1, outcome) for request, outcome in zip(requests, outcomes, strict=True)]
     made = make_account("issue", table, verdicts, requests, results, [], terms, "en", ledger="", ledger_id="")
-    assert [(row.status, row.number) for row in made.rows] == [("issued", "1")] * 3 + [("rejected", "")]
+    assert [(row.status, row.numbers) for row in made.rows] == [("issued", ("1",))] * 3 + [("rejected", ())]
 
 
 def test_reasons_are_those_of_the_row_s_status_first_in_both_languages(table_of: Any, terms: Terms) -> None:

@@ -9,6 +9,7 @@ from pipeline.columns import (
     COLUMN,
     COLUMNS,
     COMPONENTS,
+    FEES,
     HEADER_FIELDS,
     LANGS,
     RESULT_COLUMNS,
@@ -65,7 +66,9 @@ def _words(column: Column) -> set[str]:
 
 
 def test_the_columns_are_the_contract_s_with_its_headings_in_both_languages() -> None:
-    assert {column.name: column.heading("zh") for column in COLUMNS} == CONTRACT
+    assert {column.name: column.heading("zh") for column in COLUMNS} == CONTRACT | {
+        COLUMN[name].name: COLUMN[name].zh for name in FEES.values()
+    }
     assert all(column.heading("en") == column.name for column in COLUMNS)
     assert [column.name for column in (*TICKET_COLUMNS, *BUYER_COLUMNS[1:])] == list(CONTRACT)
 
@@ -116,7 +119,10 @@ def test_components_are_money_columns_of_the_charges_that_the_interface_names() 
     assert COMPONENTS["refund"] == ("refund_fee", "change_fee")
     assert "refund_fee" not in COMPONENTS["ticket_fare"]
     money = {column.name for column in COLUMNS if column.kind is Kind.MONEY}
-    assert money == {"amount", *COMPONENTS["ticket_fare"], *COMPONENTS["refund"]}
+    assert money == {"amount", *COMPONENTS["ticket_fare"], *COMPONENTS["refund"], *FEES.values()}
+    assert {product: COLUMN[fee].zh for product, fee in FEES.items()} == {
+        "baggage": "行李费", "seat": "选座费", "upgrade": "升舱费", "meal": "餐食费", "lounge": "贵宾室费",
+    }  # fmt: skip
 
 
 def test_days_and_header_fields_are_what_the_contract_names() -> None:

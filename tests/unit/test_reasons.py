@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.account import make_account, reason_text
+from pipeline.accounting import make_account
 from pipeline.columns import COLUMN, LANGS
 from pipeline.holdings import Holding, Holdings
 from pipeline.profile import Carrier, Codes, Profile
@@ -14,6 +14,7 @@ from pipeline.reasons import FINDING_RANK, HINTS, REASON, REASONS, STATUS, STATU
 from pipeline.request import Identity
 from pipeline.rules.judging import judge
 from pipeline.rules.rule import Terms
+from pipeline.wording import reason_text
 
 #: interface.md, "Reason codes".
 CONTRACT = {

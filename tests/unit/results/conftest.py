@@ -9,7 +9,8 @@ from typing import Any
 import openpyxl
 import pytest
 
-from pipeline.account import Account, Doubt, Result, make_account, reason_text
+from pipeline.account import Account, Doubt, Result
+from pipeline.accounting import make_account
 from pipeline.carrier.replies import Outcome
 from pipeline.columns import Lang
 from pipeline.holdings import Holdings
@@ -18,6 +19,7 @@ from pipeline.rules.judging import judge
 from pipeline.rules.rule import Terms
 from pipeline.settings import load_profile
 from pipeline.splitting import split
+from pipeline.wording import reason_text
 
 SAMPLES = Path(__file__).parents[3] / "sample_data"
 DAY = datetime.date(2026, 10, 1)

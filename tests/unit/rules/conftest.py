@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.account import Account, make_account
+from pipeline.account import Account
+from pipeline.accounting import make_account
 from pipeline.columns import Lang
 from pipeline.holdings import Holding, Holdings
 from pipeline.profile import Profile

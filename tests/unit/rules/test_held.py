@@ -23,15 +23,15 @@ def test_an_issued_charge_is_already_issued_with_its_number_and_request(
     found = judged({}, {"ticket_no": "9990000000001"}, holdings=ledger(holding()))
     assert found.statuses == ["already_issued", "ready"]
     first, second = found.account().rows
-    assert first.number == "100000000000000001"
-    assert first.request_id == "Rfeedfacefeedface001"
+    assert first.numbers == ("100000000000000001",)
+    assert first.request_ids == ("Rfeedfacefeedface001",)
     assert [(reason.code, reason.message) for reason in first.reasons] == [
         (
             "issued_before",
             "Issued on 2026-11-03 from october.xlsx, Tickets, row 12 (run 7) as 100000000000000001.",
         )
     ]
-    assert second.number == ""
+    assert second.numbers == ()
     assert found.account().exit_code == 0
 
 

@@ -1,0 +1,111 @@
+"""Wide bills: one input row that carries several charges, each in columns of its own.
+
+A row that names no charge becomes the charges that carrier-interface.md, Terms, defines: a used ticket
+its fare (fare, change fee, taxes), a refunded one its refund (refund fee, change fee), never both, and
+each ancillary fee an ancillary charge. Every other row is the one charge that it names.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from pipeline.columns import COMPONENTS, FEES
+from pipeline.table import Finding, Indices, Mask, Money, Table, Texts
+
+_FARE_ALONE = tuple(name for name in COMPONENTS["ticket_fare"] if name not in COMPONENTS["refund"])
+
+
+@dataclass(frozen=True)
+class Charges:
+    """All charges of a Table, in the order of its rows.
+
+    `line` is each charge's input row, ascending. `amount` is the charge's own, in minor units, 0 where
+    it is not known; `given` the amount that its row gives, and `parts` what that must add up to (0:
+    nothing to compare it with).
+    """
+
+    line: Indices
+    charge: Texts
+    product: Texts
+    amount: Money
+    given: Money
+    parts: Money
+
+
+def charges_of(table: Table, charge: Texts, product: Texts) -> Charges:
+    """The charges of every row; `charge` and `product` as the rows name them."""
+    frame, rows = table.frame, np.arange(len(table), dtype=np.int64)
+    given = frame["amount"].to_numpy()
+    parts = _components(frame, charge, product)
+    plain = Charges(rows, charge, product, np.where(given != 0, given, parts), given, parts)
+    wide = _wide(table, charge)
+    if not wide.any():
+        return plain
+    alone = np.flatnonzero(~wide)
+    found = [(alone, charge[alone], product[alone], plain.amount[alone])]
+    for name, kind, amounts in _of_bills(frame, wide):
+        at = np.flatnonzero(amounts)
+        found.append((at, np.full(len(at), name, object), np.full(len(at), kind, object), amounts[at]))
+    # A refunded ticket without a fee: there is nothing to issue, and the row says so as any other.
+    empty = np.setdiff1d(np.flatnonzero(wide), np.concatenate([at for at, *_ in found]))
+    found.append(
+        (empty, np.full(len(empty), "refund", object), np.full(len(empty), "flight", object), 0 * empty)
+    )
+    line, names, kinds, amount = (np.concatenate(column) for column in zip(*found, strict=True))
+    total = np.zeros(len(table), dtype=np.int64)
+    np.add.at(total, line, amount)
+    order = np.argsort(line, kind="stable")
+    sorted_line = line[order]
+    return Charges(
+        sorted_line, names[order], kinds[order], amount[order], given[sorted_line],
+        np.where(wide, total, parts)[sorted_line],
+    )  # fmt: skip
+
+
+def _wide(table: Table, charge: Texts) -> Mask:
+    """Rows that name no charge and carry one in a column of its own."""
+    carried = table.frame[[*COMPONENTS["ticket_fare"], *COMPONENTS["refund"][:1], *FEES.values()]]
+    wide = (charge == "") & (carried.to_numpy() != 0).any(axis=1)
+    for finding in table.findings:
+        if finding.column == "charge":
+            wide[finding.rows] = False
+    return np.asarray(wide, dtype=bool)
+
+
+def _of_bills(frame: pd.DataFrame, wide: Mask) -> list[tuple[str, str, Money]]:
+    """(charge, product, its amount in every row) of each charge that a bill may carry; 0: not in that row."""
+    sums = {name: frame[list(parts)].to_numpy().sum(axis=1) for name, parts in COMPONENTS.items()}
+    # A bill that does not say what became of its ticket, and has nothing but a refund's fees, is one.
+    only_fees = (frame[list(_FARE_ALONE)].to_numpy() == 0).all(axis=1) & (frame["refund_fee"].to_numpy() != 0)
+    refunded = (frame["ticket_status"] == "refunded").to_numpy(dtype=bool) | only_fees
+    return [
+        ("ticket_fare", "flight", np.where(wide & ~refunded, sums["ticket_fare"], 0)),
+        ("refund", "flight", np.where(wide & refunded, sums["refund"], 0)),
+        *(("ancillary", product, np.where(wide, frame[fee].to_numpy(), 0)) for product, fee in FEES.items()),
+    ]
+
+
+def _components(frame: pd.DataFrame, charge: Texts, product: Texts) -> Money:
+    """The sum of the components that a row's own charge has; an ancillary charge has its fee's column."""
+    total = np.zeros(len(frame), dtype=np.int64)
+    for name, parts in COMPONENTS.items():
+        mine = charge == name
+        for part in parts:
+            total[mine] += frame[part].to_numpy()[mine]
+    for name, fee in FEES.items():
+        mine = (charge == "ancillary") & (product == name)
+        total[mine] = frame[fee].to_numpy()[mine]
+    return total
+
+
+def of_charges(finding: Finding, line: Indices) -> Finding:
+    """A finding about input rows as one about their charges."""
+    at = np.flatnonzero(np.isin(line, finding.rows))
+    place = {row: position for position, row in enumerate(finding.rows.tolist())}
+    positions = [place[row] for row in line[at].tolist()]
+    facts = {
+        name: fact if isinstance(fact, str) else [fact[position] for position in positions]
+        for name, fact in finding.facts.items()
+    }
+    return Finding(finding.code, finding.column, at, facts)

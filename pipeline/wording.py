@@ -1,0 +1,109 @@
+"""Reasons in words: a code and its facts as the sentences that a person reads, in either language."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pipeline.columns import CHARGES, COLUMN, HEADER_TYPES, MARKETS, PRODUCTS, VOUCHERS, Lang
+from pipeline.details import in_chinese
+from pipeline.reasons import DIFFERENCE, EARLIER, FATES, HINTS, REASON, column_heading
+from pipeline.table import FIELD, PART
+
+
+@dataclass(frozen=True)
+class ReasonText:
+    """One reason that applies to a row, in the language of what is written."""
+
+    code: str
+    column: str
+    message: str
+    cure: str
+
+
+_PLACE = re.compile(r", row ([0-9]+)")  # as Rows.place and Holding.place end
+_RUN = re.compile(r" \(run ([0-9]+)\)$")
+_HELD = re.compile(r"^(invoice|itinerary) (?:(\S+) on|in doubt since) (\S+), ")  # as ledger_conflicts begins
+_WORDS = {choice.name: choice for choice in (*CHARGES, *PRODUCTS, *MARKETS, *VOUCHERS, *HEADER_TYPES)}
+
+
+def _fact_text(name: str, text: str, column: str, lang: Lang) -> str:
+    """A fact in the language of the message; facts about columns and choices come as names."""
+    match name:
+        case "hint":
+            said = HINTS[text][lang]
+        case "differences":
+            said = _differences(text, lang)
+        case "fate":
+            said = _fate(text, lang)
+        case "earlier":
+            said = EARLIER[lang].format(earlier=_place(text, lang))
+        case "choices":
+            words = {choice.name: choice.word(lang) for choice in COLUMN[column].choices}
+            said = ("、" if lang == "zh" else ", ").join(words.get(part, part) for part in text.split())
+        case "market":
+            said = _choice(text, lang)
+        case "other" | "place":
+            said = _place(text, lang)
+        case "detail":
+            said = in_chinese(text) if lang == "zh" else text
+        case _:
+            said = text
+    return said
+
+
+def _fate(text: str, lang: Lang) -> str:
+    """What becomes of rows that hold one charge: the columns they differ in, or the carrier's code for both."""
+    if text.startswith("wire "):
+        return FATES["wire"][lang].format(code=text.removeprefix("wire "))
+    return FATES["differing" if text else "identical"][lang].format(columns=_columns(text, lang))
+
+
+def _columns(names: str, lang: Lang) -> str:
+    return ("、" if lang == "zh" else ", ").join(column_heading(name, lang) for name in names.split())
+
+
+def _differences(text: str, lang: Lang) -> str:
+    """What was issued and what the row says now, column by column."""
+    parts = [field.split(PART) for field in text.split(FIELD)]
+    said = [
+        DIFFERENCE[lang].format(
+            column=column_heading(column, lang), issued=_choice(issued, lang), here=_choice(here, lang)
+        )
+        for column, issued, here in parts
+    ]
+    return ("；" if lang == "zh" else "; ").join(said)
+
+
+def _choice(text: str, lang: Lang) -> str:
+    return _WORDS[text].word(lang) if text in _WORDS else text
+
+
+def _place(text: str, lang: Lang) -> str:
+    """Where something stands or was issued, as the language has it."""
+    if lang == "en":
+        return text
+    text = _HELD.sub(
+        lambda found: (
+            f"{_choice(found[1], lang)} {found[2]}（{found[3]}），"
+            if found[2]
+            else f"{_choice(found[1], lang)}（自 {found[3]} 起结果未知），"
+        ),
+        text,
+    )
+    return _RUN.sub(r"（第 \1 次运行）", _PLACE.sub(r" 第 \1 行", text))
+
+
+def reason_text(code: str, column: str, lang: Lang, facts: Mapping[str, str]) -> ReasonText:
+    """A reason's texts for one row."""
+    said = {"earlier": ""} | {name: _fact_text(name, text, column, lang) for name, text in facts.items()}
+    said["column"] = column_heading(column, lang)
+    reason = REASON[code]
+    return ReasonText(code, column, reason.message(lang, said), reason.cure(lang, said))
+
+
+def about(reason: ReasonText, charge: str, product: str, lang: Lang) -> ReasonText:
+    """A reason that is true of one charge of a row only, with that charge named."""
+    name = _choice(product if charge == "ancillary" else charge, lang)
+    return replace(
+        reason, message=f"{name}：{reason.message}" if lang == "zh" else f"{name}: {reason.message}"
+    )

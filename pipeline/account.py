@@ -4,11 +4,13 @@ Made once (accounting.py); the result workbook, the report, the summary and the 
 from it.
 """
 
+import datetime
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pipeline.carrier.replies import Outcome
+from pipeline.chinese import in_language
 from pipeline.columns import Lang
 from pipeline.reasons import STATUS
 from pipeline.request import Identity, Request
@@ -25,9 +27,16 @@ class Result:
     outcome: Outcome
 
 
+#: Statuses of charges that have their voucher.
+ISSUED = ("issued", "already_issued")
+
+
 @dataclass(frozen=True)
 class ChargeAccount:
-    """One charge's fate. `amount` in minor units, None where it is not known."""
+    """One charge's fate. `amount` in minor units, None where it is not known.
+
+    `last_day` is the last on which it may be requested, None where it has none or is issued already.
+    """
 
     charge: str
     product: str
@@ -37,6 +46,7 @@ class ChargeAccount:
     number: str
     request_id: str
     reasons: tuple[ReasonText, ...]
+    last_day: datetime.date | None = None
 
 
 #: Statuses from the worst on: what a row of several charges shows of them. Those that decide the
@@ -85,6 +95,11 @@ class RowAccount:
         """The total in minor units, None where it is not known."""
         amounts = [charge.amount for charge in self.charges]
         return None if None in amounts else sum(amount or 0 for amount in amounts)
+
+    @property
+    def last_day(self) -> datetime.date | None:
+        """The first day after which a charge of it is lost, None where nothing presses."""
+        return min((charge.last_day for charge in self.charges if charge.last_day), default=None)
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -150,7 +165,7 @@ class Account:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the reader left out, for the summary."""
-        return self.table.notes
+        return tuple(in_language(note, self.lang) for note in self.table.notes)
 
     @property
     def totals(self) -> dict[str, int]:

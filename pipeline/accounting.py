@@ -1,15 +1,18 @@
 """The account made: verdicts and the results of sending, row by row and request by request."""
 
+import datetime
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from pipeline.account import WORST, Account, ChargeAccount, Doubt, RequestAccount, Result, RowAccount
+from pipeline.account import ISSUED, WORST, Account, ChargeAccount, Doubt, RequestAccount, Result, RowAccount
 from pipeline.carrier.replies import Outcome
 from pipeline.columns import HEADER_FIELDS, Lang
 from pipeline.reasons import REASON
 from pipeline.request import Request
+from pipeline.rules.deadlines import last_days
 from pipeline.rules.judging import Verdicts
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Terms
@@ -22,7 +25,9 @@ def outcome_reason(outcome: Outcome, lang: Lang) -> ReasonText | None:
     return reason_text(outcome.reason, "", lang, {"detail": outcome.detail}) if outcome.reason else None
 
 
-def _reasons(verdicts: Verdicts, lang: Lang, terms: Terms) -> dict[int, list[tuple[str, ReasonText]]]:
+def _reasons(
+    table: Table, verdicts: Verdicts, lang: Lang, terms: Terms
+) -> dict[int, list[tuple[str, ReasonText]]]:
     """By row, every finding's status and texts."""
     rows = verdicts.rows
     found: dict[int, list[tuple[str, ReasonText]]] = {}
@@ -35,9 +40,9 @@ def _reasons(verdicts: Verdicts, lang: Lang, terms: Terms) -> dict[int, list[tup
                 "seen": "",
                 **_facts(finding, position),
             }
-            found.setdefault(row, []).append(
-                (REASON[finding.code].status, reason_text(finding.code, finding.column, lang, facts))
-            )
+            text = reason_text(finding.code, finding.column, lang, facts)
+            cell = table.cell(rows.file[row], rows.sheet[row], int(rows.row[row]), finding.column)
+            found.setdefault(row, []).append((REASON[finding.code].status, replace(text, cell=cell)))
     return found
 
 
@@ -70,10 +75,13 @@ def make_account(  # noqa: PLR0913 - each argument is one stage's product
         _request_account(request, line, by_request.get(request.request_id), lang) for request in requests
     )
     of_charge = {charge.row: account for account in asked for charge in account.request.charges}
-    reasons = _reasons(verdicts, lang, terms)
+    reasons = _reasons(table, verdicts, lang, terms)
     charges: list[list[ChargeAccount]] = [[] for _ in range(len(table))]
+    until: list[datetime.date | None] = last_days(verdicts.rows).astype(object).tolist()
     for at, row in enumerate(line):
-        charges[row].append(_charge_account(at, table, verdicts, of_charge.get(at), reasons.get(at, [])))
+        charges[row].append(
+            _charge_account(at, table, verdicts, of_charge.get(at), reasons.get(at, []), until[at])
+        )
     first = np.searchsorted(verdicts.rows.line, np.arange(len(table)))
     rows = tuple(_row_accounts(first.tolist(), table, verdicts.rows, charges, lang))
     header = {
@@ -103,12 +111,13 @@ def _request_account(
     )
 
 
-def _charge_account(
+def _charge_account(  # noqa: PLR0913 - what each stage has to say of one charge
     at: int,
     table: Table,
     verdicts: Verdicts,
     asked: RequestAccount | None,
     reasons: list[tuple[str, ReasonText]],
+    last_day: datetime.date | None,
 ) -> ChargeAccount:
     rows, holding = verdicts.rows, verdicts.held.get(at)
     status, number, request_id = str(verdicts.status[at]), "", ""
@@ -129,6 +138,7 @@ def _charge_account(
         number,
         request_id,
         tuple(own + others),
+        None if status in ISSUED else last_day,
     )
 
 

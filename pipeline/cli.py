@@ -13,11 +13,12 @@ from typing import Any, NoReturn
 import click
 
 from pipeline import __version__
+from pipeline.chinese import in_language
 from pipeline.columns import Lang
 from pipeline.errors import InputProblem, Stop
 from pipeline.ledger_commands import ledger_commands
 from pipeline.notice import say
-from pipeline.options import AS_OF, EXIT_CODES, LANG, LEDGER, PATH, PROFILE, SANDBOX_LEDGER, options
+from pipeline.options import AS_OF, COLUMNS, EXIT_CODES, LANG, LEDGER, PATH, PROFILE, SANDBOX_LEDGER, options
 
 _JUDGING = options(
     click.argument("workbooks", nargs=-1, required=True, type=PATH, metavar="WORKBOOK..."),
@@ -28,6 +29,7 @@ _JUDGING = options(
     click.option("--new-ledger", is_flag=True, help="Allow a first ledger for a carrier that is not on loopback."),
     AS_OF,
     click.option("--buyers", type=PATH, metavar="FILE", help="A buyers file kept apart from the tickets."),
+    COLUMNS,
     LANG,
     click.option("--sandbox", is_flag=True, help="Send to a sandbox carrier inside this run, not to the real one."),
     click.option(
@@ -52,13 +54,17 @@ voucher.add_command(ledger_commands)
 
 @voucher.command(epilog="Example: voucher template tickets.xlsx --lang zh")
 @click.argument("path", type=PATH, metavar="PATH.xlsx")
+@click.option("--example", is_flag=True, help="Filled in with one row for each kind of charge.")
 @LANG
-def template(path: Path, lang: Lang) -> None:
-    """Write the blank input workbook."""
+def template(path: Path, lang: Lang, *, example: bool) -> None:
+    """Write the blank input workbook, or a filled-in example of it."""
     from pipeline.template import write_template  # noqa: PLC0415 - start-up
 
-    write_template(path, lang)
-    say(f"Template: {path}")
+    try:
+        write_template(path, lang, example=example)
+    except InputProblem as problem:
+        raise InputProblem(in_language(str(problem), lang)) from problem
+    say(in_language(f"Template: {path}", lang))
 
 
 @voucher.command(epilog=f"Example: voucher check october.xlsx --profile carrier.toml{EXIT_CODES}")
@@ -129,6 +135,7 @@ def history(tickets: tuple[str, ...], profile: Path | None, ledger: str | None, 
 @click.option(
     "--statement", type=PATH, metavar="FILE.csv", help="Keep what is issued here, also over restarts."
 )
+@COLUMNS
 @PROFILE
 @AS_OF
 def sandbox(**given: Any) -> None:
@@ -144,7 +151,14 @@ def sandbox(**given: Any) -> None:
     profile, keys = load_profile(given["profile"]), load_secrets()
     as_of = given["as_of"].date() if given["as_of"] else None
     carrier = SandboxJob(
-        profile, keys, given["tickets"], given["port"], given["faults"], given["statement"], as_of
+        profile,
+        keys,
+        given["tickets"],
+        given["port"],
+        given["faults"],
+        given["statement"],
+        as_of,
+        given["columns"],
     )
     counts = asyncio.run(sandboxing.sandbox(carrier, say))
     say(counts)
@@ -180,6 +194,7 @@ def _job(given: dict[str, Any], *, sends: bool) -> Any:
         new_ledger=given["new_ledger"],
         as_of=given["as_of"].date() if given["as_of"] else None,
         buyers=given["buyers"],
+        columns=given["columns"],
         output=given["output"],
         report=given["report"],
         lang=given["lang"],

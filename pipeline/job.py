@@ -27,6 +27,7 @@ class Job:
     new_ledger: bool = False
     as_of: datetime.date | None = None
     buyers: Path | None = None
+    columns: Path | None = None  # a team's own mapping of headings and values
     output: Path | None = None
     report: Path | None = None
     lang: Lang = "en"
@@ -70,6 +71,7 @@ class SandboxJob:
     faults: Path | None
     statement: Path | None
     as_of: datetime.date | None
+    columns: Path | None = None
 
 
 @dataclass(frozen=True)

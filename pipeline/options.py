@@ -39,6 +39,9 @@ LANG = click.option(
     "--lang", type=click.Choice(LANGS), default="en", show_default=True,
     help="Language of headings and messages in what is written.",
 )  # fmt: skip
+COLUMNS = click.option(
+    "--columns", type=PATH, metavar="MAP.toml", help="A team's own mapping of headings and values to ours."
+)
 AS_OF = click.option(
     "--as-of", type=click.DateTime(["%Y-%m-%d"]),
     help="The day that the rules are judged on; default: today in the carrier's time zone.",

@@ -214,7 +214,7 @@ REASONS = (
         "The refund is not approved by {as_of}, the day on which this run judges.",
         "截至本次判定日 {as_of}，退票尚未审核通过。",
         "Run the row again when the refund is approved, with the date of approval.",
-        "退票审核通过后，填写审核日期并重新提交此行。",
+        "请在退票审核通过后填写审核日期，并重新提交此行。",
     ),
     # --- already issued ---------------------------------------------------------------------------
     Reason(

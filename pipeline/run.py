@@ -29,6 +29,7 @@ from pipeline.holdings import Holdings
 from pipeline.job import Finished, Job, Plan, Watch
 from pipeline.ledger import opening, records
 from pipeline.reading.inputs import workbook_files
+from pipeline.reading.mapping import load_map
 from pipeline.reading.tables import read_table
 from pipeline.results.paths import check_report_path, result_path
 from pipeline.results.report import write_report
@@ -117,8 +118,9 @@ def _read(job: Job, watch: Watch) -> tuple[list[Path], Table]:
     """The files and their Table; whatever can be refused before reading is refused first."""
     if job.report:
         check_report_path(job.report)
+    mapping = load_map(job.columns)
     files = workbook_files(job.inputs)
-    table = read_table(files, job.buyers)
+    table = read_table(files, job.buyers, mapping)
     for note in table.notes:
         watch.note(note)
     watch.note(

@@ -9,6 +9,7 @@ from pathlib import Path
 from pipeline.job import Job, SandboxJob, today
 from pipeline.profile import Profile
 from pipeline.reading.inputs import workbook_files
+from pipeline.reading.mapping import load_map
 from pipeline.reading.tables import read_table
 from pipeline.sandbox.faults import Faults
 from pipeline.sandbox.registry import Registry
@@ -38,7 +39,12 @@ async def inside(job: Job, table: Table, keys: Secrets) -> AsyncIterator[str]:
 
 async def sandbox(job: SandboxJob, note: Callable[[str], None]) -> str:
     """Serve until Ctrl-C or SIGTERM; a closing line with what was counted."""
-    registry = Registry.from_table(read_table(workbook_files(job.tickets))) if job.tickets else Registry([])
+    mapping = load_map(job.columns)
+    registry = (
+        Registry.from_table(read_table(workbook_files(job.tickets), None, mapping))
+        if job.tickets
+        else Registry([])
+    )
     settings = _settings(job.profile, job.keys, lambda: job.as_of or today(job.profile), job.statement)
     faults = Faults.load(job.faults) if job.faults else Faults()
     if not job.tickets:

@@ -8,8 +8,10 @@ Shapes, shared by the reader (which makes it) and the core (which judges it):
   choices' names (missing where blank or unreadable), money as int64 whole minor units (0 where not
   given or unreadable), dates as datetime64[s] at midnight (NaT where not given or unreadable).
 - `cells`: the same rows as they were read, as objects: the vocabulary's columns by name, then the
-  extra columns under their own headings. Nothing here is changed; the result workbook shows it.
+  extra columns under their own headings. Nothing that was filled in is changed; blank cells may hold what
+  the order type, the sheet's name or a team's mapping says of them. The result workbook shows it.
 - `findings`: the cells that could not be read.
+- `letters`: by file and sheet, the letters that each column of the vocabulary stood under.
 - `buyers`: the rows of the Buyers sheets, `file` and the buyer columns as text; rows of a buyers
   file kept apart have `file` "".
 """
@@ -60,9 +62,15 @@ class Table:
     findings: tuple[Finding, ...]
     buyers: pd.DataFrame
     notes: tuple[str, ...] = ()
+    letters: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.frame)
+
+    def cell(self, file: str, sheet: str, line: int, column: str) -> str:
+        """A cell as the spreadsheet program names it; "" where the sheet has no such column."""
+        letters = self.letters.get((file, sheet), {}).get(column)
+        return f"{letters}{line}" if letters else ""
 
 
 def among(values: Texts, wanted: Iterable[str]) -> Mask:
@@ -76,6 +84,8 @@ def shown(value: Any) -> str:
     >>> shown(9991234567890.0), shown(12.5), shown(datetime.datetime(2026, 3, 5))
     ('9991234567890', '12.5', '2026-03-05')
     """
+    if isinstance(value, bytes):  # an error cell, or a formula without a result
+        return value.decode()
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 10**15 else format(value, ".15g")
     if isinstance(value, datetime.datetime):

@@ -6,10 +6,13 @@ Everything goes to stderr; stdout is left to what a command is asked to print.
 import contextlib
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import click
 
-from pipeline.columns import Lang
+from pipeline.chinese import in_language
+from pipeline.columns import MARKETS, VOUCHERS, Lang
+from pipeline.errors import Stop
 from pipeline.job import Finished, Plan, Watch
 from pipeline.notice import asking, listening, say
 from pipeline.reasons import STATUS
@@ -20,10 +23,49 @@ from pipeline.table import money_text
 Show = Callable[[Progress], None]
 
 _LINE_EVERY = 5.0  # seconds, where there is no terminal to draw a bar on
+_CHOICES = {choice.name: choice for choice in (*MARKETS, *VOUCHERS)}
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What the terminal itself says, in one language."""
+
+    sending: str
+    progress: str
+    to_send: str
+    limits: str
+    confirm: str
+    request: str
+    result: str
+    interrupted: str
+
+
+_WORDS: dict[Lang, _Words] = {
+    "en": _Words(
+        sending="Sending",
+        progress="{done} of {total} requests, {rate:.0f}/s: {states}",
+        to_send="To send: {count} × {market} {voucher}, {amount} {currency}",
+        limits="Limits of one invoice: domestic {domestic}, international {international} {currency}",
+        confirm="Send {count} requests to {carrier}?",
+        request="{voucher} {request}, attempt {attempt}: {status} {number}",
+        result="Result: {path}",
+        interrupted="Interrupted. Running the same command again is safe.",
+    ),
+    "zh": _Words(
+        sending="正在发送",
+        progress="{total} 个请求已完成 {done} 个，每秒 {rate:.0f} 个：{states}",
+        to_send="待发送：{count} × {market}{voucher}，{amount} {currency}",
+        limits="单张发票限额：国内 {domestic}，国际 {international} {currency}",
+        confirm="将 {count} 个请求发送给 {carrier}？",
+        request="{voucher} {request}，第 {attempt} 次：{status} {number}",
+        result="结果：{path}",
+        interrupted="已中断。重新运行同一命令是安全的。",
+    ),
+}
 
 
 def _states(progress: Progress, lang: Lang) -> str:
-    return ", ".join(
+    return ("、" if lang == "zh" else ", ").join(
         f"{progress.states[name]} {STATUS[name].word(lang)}" for name in STATUS if progress.states[name]
     )
 
@@ -34,13 +76,17 @@ class Terminal:
     def __init__(self, *, quiet: bool, verbose: bool, lang: Lang) -> None:
         self._quiet = quiet
         self._verbose = verbose
-        self._lang = lang
+        self._lang: Lang = lang
+        self._words = _WORDS[lang]
         self._live = listening() and not quiet
 
     def say(self, text: str) -> None:
         """A line that --quiet leaves out."""
         if not self._quiet:
-            say(text)
+            self._warn(text)
+
+    def _warn(self, text: str) -> None:
+        say(in_language(text, self._lang))
 
     @contextlib.contextmanager
     def watch(self, *, yes: bool) -> Iterator[Watch]:
@@ -53,7 +99,22 @@ class Terminal:
                 with contextlib.suppress(OSError, ValueError):
                     draw(progress)
 
-            yield Watch(self.say, show, lambda plan: self._confirmed(plan, yes=yes), say)
+            with self._in_language():
+                yield Watch(self.say, show, lambda plan: self._confirmed(plan, yes=yes), self._warn)
+
+    @contextlib.contextmanager
+    def _in_language(self) -> Iterator[None]:
+        """What stops a run, said in the person's language."""
+        try:
+            yield
+        except Stop as stop:
+            if self._lang == "en":
+                raise
+            raise type(stop)(in_language(str(stop), self._lang)) from stop
+        except (KeyboardInterrupt, click.Abort):
+            if self._lang == "en":
+                raise
+            raise Stop(self._words.interrupted) from None
 
     def _lines(self) -> Show:
         begun = last = time.monotonic()
@@ -64,8 +125,11 @@ class Terminal:
             if now - last >= _LINE_EVERY or (progress.done == progress.total and progress.total > 1):
                 last = now
                 rate = progress.done / max(now - begun, 0.001)
+                states = _states(progress, self._lang)
                 self.say(
-                    f"{progress.done} of {progress.total} requests, {rate:.0f}/s: {_states(progress, self._lang)}"
+                    self._words.progress.format(
+                        done=progress.done, total=progress.total, rate=rate, states=states
+                    )
                 )
 
         return show
@@ -81,7 +145,7 @@ class Terminal:
         from rich.progress import Progress as Bar  # noqa: PLC0415 - likewise
 
         bar = Bar(
-            TextColumn("Sending"),
+            TextColumn(self._words.sending),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
@@ -112,21 +176,30 @@ class Terminal:
 
     def _confirmed(self, plan: Plan, *, yes: bool) -> bool:
         """Show the plan; ask on a terminal, unless --yes or nobody is there."""
+        currency = plan.profile.carrier.currency
         for voucher, market, count, total in plan.lines():
-            noun = {"invoice": "invoice", "itinerary": "itinerary"}[voucher]
-            self.say(
-                f"To send: {count} × {market} {noun}, {money_text(total)} {plan.profile.carrier.currency}"
+            kind = {"voucher": self._word(voucher), "market": self._word(market)}
+            line = self._words.to_send.format(
+                count=count, amount=money_text(total), currency=currency, **kind
             )
+            self.say(line)
         limits = plan.profile.limits
         self.say(
-            f"Limits of one invoice: domestic {money_text(limits.domestic_invoice_max)},"
-            f" international {money_text(limits.international_invoice_max)} {plan.profile.carrier.currency}"
+            self._words.limits.format(
+                domestic=money_text(limits.domestic_invoice_max),
+                international=money_text(limits.international_invoice_max),
+                currency=currency,
+            )
         )
         if yes or not asking():
             return True
-        return click.confirm(
-            f"Send {len(plan.requests)} requests to {plan.carrier}?", default=False, err=True
+        question = self._words.confirm.format(
+            count=len(plan.requests), carrier=in_language(plan.carrier, self._lang)
         )
+        return click.confirm(question, default=False, err=True)
+
+    def _word(self, name: str) -> str:
+        return _CHOICES[name].word(self._lang)
 
     def finish(self, finished: Finished) -> None:
         """The short summary, and where the result is; --quiet says it only if a person is needed."""
@@ -136,9 +209,15 @@ class Terminal:
             say(line)
         if self._verbose:
             for request in finished.account.requests:
-                what = f"{request.request.voucher} {request.request.request_id}, attempt {request.attempt}"
-                say(f"{what}: {request.status} {request.number}".rstrip())
+                line = self._words.request.format(
+                    voucher=self._word(request.request.voucher),
+                    request=request.request.request_id,
+                    attempt=request.attempt,
+                    status=STATUS[request.status].word(self._lang),
+                    number=request.number,
+                )
+                say(line.rstrip())
         for problem in finished.problems:
-            say(f"voucher: {problem}")
+            say(f"voucher: {in_language(problem, self._lang)}")
         if finished.workbook:
-            say(f"Result: {finished.workbook}")
+            say(self._words.result.format(path=finished.workbook))

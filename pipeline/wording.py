@@ -4,20 +4,25 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from pipeline.chinese import in_chinese
 from pipeline.columns import CHARGES, COLUMN, HEADER_TYPES, MARKETS, PRODUCTS, VOUCHERS, Lang
-from pipeline.details import in_chinese
 from pipeline.reasons import DIFFERENCE, EARLIER, FATES, HINTS, REASON, column_heading
+from pipeline.slips import SLIPS
 from pipeline.table import FIELD, PART
 
 
 @dataclass(frozen=True)
 class ReasonText:
-    """One reason that applies to a row, in the language of what is written."""
+    """One reason that applies to a row, in the language of what is written.
+
+    `cell` is the input's cell that it is about, as the spreadsheet program names it, "" where it is about none.
+    """
 
     code: str
     column: str
     message: str
     cure: str
+    cell: str = ""
 
 
 _PLACE = re.compile(r", row ([0-9]+)")  # as Rows.place and Holding.place end
@@ -30,7 +35,7 @@ def _fact_text(name: str, text: str, column: str, lang: Lang) -> str:
     """A fact in the language of the message; facts about columns and choices come as names."""
     match name:
         case "hint":
-            said = HINTS[text][lang]
+            said = HINTS[text][lang] if text in HINTS else ""  # a slip has a message of its own
         case "differences":
             said = _differences(text, lang)
         case "fate":
@@ -97,7 +102,7 @@ def reason_text(code: str, column: str, lang: Lang, facts: Mapping[str, str]) ->
     """A reason's texts for one row."""
     said = {"earlier": ""} | {name: _fact_text(name, text, column, lang) for name, text in facts.items()}
     said["column"] = column_heading(column, lang)
-    reason = REASON[code]
+    reason = SLIPS.get(facts.get("hint", ""), REASON[code])
     return ReasonText(code, column, reason.message(lang, said), reason.cure(lang, said))
 
 

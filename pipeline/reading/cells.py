@@ -1,46 +1,50 @@
 """Single cells: what a person may have typed, as the value that it can only mean, or a refusal.
 
 Nothing is guessed. A number that a spreadsheet has already spoilt (a lost leading zero, digits beyond
-the fifteenth) is refused rather than repaired.
+the fifteenth) is refused rather than repaired. A refusal that has a likely cause names it: its text is
+a hint's code (reasons.HINTS) or a slip's (slips.SLIPS).
 
 >>> ticket_no("999-1234567890"), ticket_no(9991234567890.0)
 ('9991234567890', '9991234567890')
 >>> money("1,234.5"), money(0.1 + 0.2)
 (123450, 30)
->>> day("2026年3月5日")
-datetime.date(2026, 3, 5)
+>>> day("2026年3月5日"), day("05MAR26")
+(datetime.date(2026, 3, 5), datetime.date(2026, 3, 5))
 """
 
-import datetime
 import re
-import unicodedata
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from pipeline.reading.headings import CHOICE_WORDS, folded
+from pipeline.reading.days import day
+from pipeline.reading.unreadable import Unreadable, one_width
+from pipeline.reading.vocabulary import CHOICE_WORDS, folded
+from pipeline.slips import no_value
 from pipeline.table import MINOR, shown
+
+__all__ = ["Unreadable", "amount", "choice", "day", "money", "text", "ticket_no", "value"]
 
 #: More than any ticket costs, and far from where whole minor units would overflow.
 LARGEST_MONEY = 10**12 * MINOR
 
 _SPACES = re.compile(r"\s+")
 _GROUPED = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?")
-_DATES = (
-    re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"),
-    re.compile(r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})"),
-    re.compile(r"([0-9]{4})\.([0-9]{1,2})\.([0-9]{1,2})"),
-    re.compile(r"([0-9]{4})年([0-9]{1,2})月([0-9]{1,2})[日号]"),
-    re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})"),
-)
-_MIDNIGHT = re.compile(r"[T ]00:00(:00(\.0+)?)?$")
+_CURRENCY = re.compile(r"^(?:¥|cny|rmb|人民币)|(?:¥|cny|rmb|人民币|元整?)$")
+_BRACKETED = re.compile(r"\((.*)\)")
 
 
-class Unreadable(ValueError):
-    """A cell that can't be read; its text is a hint's code (reasons.HINTS) or ""."""
+def value(cell: Any) -> Any:
+    """The cell if it holds a value at all: no error of the spreadsheet's, no formula without its result."""
+    if isinstance(cell, bytes):
+        raise Unreadable("no_result" if cell == b"=" else "error_cell")
+    if isinstance(cell, str) and cell.lstrip()[:1] in "#Ee" and (slip := no_value(cell)):
+        raise Unreadable(slip)
+    return cell
 
 
 def text(value: Any) -> str:
-    """A cell as text: width folded in digits and spaces only at the ends taken away."""
+    """A cell as text: spaces at the ends taken away, whatever their width."""
     return shown(value).replace("\u00a0", " ").replace("\u3000", " ").strip()
 
 
@@ -50,9 +54,9 @@ def ticket_no(value: Any) -> str:
     >>> ticket_no(991234567890.0)
     Traceback (most recent call last):
     ...
-    pipeline.reading.cells.Unreadable: lost_zero
+    pipeline.reading.unreadable.Unreadable: lost_zero
     """
-    plain = unicodedata.normalize("NFKC", shown(value))
+    plain = one_width(shown(value))
     digits = _SPACES.sub("", plain)
     if re.fullmatch(r"[0-9]{3}-[0-9]{10}", digits):
         digits = digits.replace("-", "", 1)
@@ -62,7 +66,17 @@ def ticket_no(value: Any) -> str:
         raise Unreadable("lost_zero")
     if re.search(r"[0-9]e[+-]?[0-9]", plain, re.IGNORECASE) or (isinstance(value, float) and value >= 10**13):
         raise Unreadable("spoilt_number")
-    raise Unreadable("")
+    raise Unreadable(_ticket_slip(digits))
+
+
+def _ticket_slip(digits: str) -> str:
+    """The likely cause in a text that is no ticket number."""
+    if re.fullmatch(r"[0-9]{12}|[0-9]{2}-[0-9]{10}", digits):
+        return "lost_zero"
+    if re.fullmatch(r"[0-9]{3}-?[0-9]{10}([-/,;、].*[0-9]+)", digits):
+        return "several_tickets"
+    letters = digits.upper().replace("O", "0").replace("I", "1").replace("L", "1")
+    return "letters_in_number" if re.fullmatch(r"[0-9]{3}-?[0-9]{10}", letters) else ""
 
 
 def money(value: Any) -> int:
@@ -74,20 +88,45 @@ def money(value: Any) -> int:
     if isinstance(value, float):
         plain = format(value, ".15g")
     elif isinstance(value, str):
-        plain = _SPACES.sub("", unicodedata.normalize("NFKC", value)).removeprefix("¥").removeprefix("CNY")
-        plain = plain.removesuffix("元")
-        plain = plain.replace(",", "") if _GROUPED.fullmatch(plain) else plain
-        if not re.fullmatch(r"[0-9]*(\.[0-9]{0,2})?", plain):  # 1.500 may mean 1500
-            raise Unreadable("")
+        plain = _SPACES.sub("", one_width(value)).casefold()
+        plain = _amount_text(plain)
     else:
         raise Unreadable("")
     try:
         minor = Decimal(plain) * MINOR
     except InvalidOperation:
         raise Unreadable("") from None
-    if minor != minor.to_integral_value() or not 0 <= minor <= LARGEST_MONEY:
+    if not minor.is_finite() or minor > LARGEST_MONEY:
         raise Unreadable("")
+    if minor < 0:
+        raise Unreadable("negative")
+    if minor != minor.to_integral_value():
+        raise Unreadable("decimals")
     return int(minor)
+
+
+def _amount_text(plain: str) -> str:
+    """The digits of an amount's text: no currency, no grouping; a sign in front if it is negative."""
+    sign = ""
+    if inside := _BRACKETED.fullmatch(plain):  # accounting's way to write what is negative
+        plain, sign = inside[1], "-"
+    bare = _CURRENCY.sub("", _CURRENCY.sub("", plain))
+    if bare.startswith(("-", "\u2212")) and bare[1:]:
+        bare, sign = _CURRENCY.sub("", bare[1:]), "-"
+    if _GROUPED.fullmatch(bare):
+        bare = bare.replace(",", "")
+    if re.fullmatch(r"[0-9]+\.[0-9]{3,}", bare):
+        raise Unreadable("decimals")  # 1.500 may mean 1500
+    if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{3})*,[0-9]{1,2}", bare):
+        raise Unreadable("comma")
+    if not re.fullmatch(r"[0-9]*(\.[0-9]{0,2})?", bare):
+        raise Unreadable("currency" if _FOREIGN.search(bare) and re.search("[0-9]", bare) else "")
+    if not re.search("[0-9]", bare):
+        raise Unreadable("")
+    return sign + bare
+
+
+_FOREIGN = re.compile(r"^[a-z]{3}[0-9]|[0-9][a-z]{3}$|[$€£₩₽฿]|美元|欧元|港币|港元|日元|英镑")
 
 
 def amount(value: Any) -> int:
@@ -98,37 +137,9 @@ def amount(value: Any) -> int:
     return minor
 
 
-def day(value: Any) -> datetime.date:
-    """A calendar day: a date cell, or a text with the year first.
-
-    A text such as 03/04/2026 could be two days and is refused; so is a bare number, which may be a
-    date that lost its format.
-    """
-    if isinstance(value, datetime.date):
-        return _sensible(value.date() if isinstance(value, datetime.datetime) else value)
-    plain = _SPACES.sub(" ", unicodedata.normalize("NFKC", shown(value))).strip()
-    plain = _MIDNIGHT.sub("", plain)
-    for pattern in _DATES:
-        if match := pattern.fullmatch(plain):
-            year, month, monthday = (int(part) for part in match.groups())
-            try:
-                found = datetime.date(year, month, monthday)
-            except ValueError:
-                raise Unreadable("") from None
-            return _sensible(found)
-    raise Unreadable("")
-
-
-def _sensible(found: datetime.date) -> datetime.date:
-    """No ticket's day lies elsewhere; a spreadsheet's day 1 is 1900-01-01."""
-    if not 1950 <= found.year <= 2200:
-        raise Unreadable("")
-    return found
-
-
-def choice(column: str, value: Any) -> str:
-    """The name of a choice, from any of its words."""
+def choice(column: str, value: Any, words: Mapping[str, str] | None = None) -> str:
+    """The name of a choice, from any of its words; `words` in place of the vocabulary's."""
     try:
-        return CHOICE_WORDS[column][folded(shown(value))]
+        return (words or CHOICE_WORDS[column])[folded(shown(value))]
     except KeyError:
         raise Unreadable("") from None

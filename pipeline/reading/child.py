@@ -1,109 +1,66 @@
-"""Opens one workbook, in a process of its own: `python child.py PATH`.
+"""Opens one workbook, in a process of its own: `python child.py PATH [exactly]`.
 
 Files come from anywhere, and a broken or hostile one can take all memory or abort the process that
 opens it; so this script runs apart, under limits that it sets itself, and hands over plain cells.
-It imports nothing of the package, so that nothing but the parser is at stake and it starts fast.
+It imports nothing of the package but `reading.formats`, so that nothing but the parsers is at stake
+and it starts fast.
 
-It writes one pickle to standard output: `{"sheets": [...]}` or `{"problem": code, "detail": text}`.
-A sheet is a dict of `name`, `visible`, `first_row`, `first_column` (both from 0) and `rows`, a list of
-lists of str, float, bool-as-text, datetime, date, time or timedelta; "" is a blank cell.
+Asked to look exactly, it takes longer over an .xlsx and sees also a far-away cell that stands in the midst of a
+near row; the parent asks so where a first reading came to its end by a signal.
+
+It writes one pickle to standard output: `{"readings": [[sheet, …], …], "certain": …}` or `{"problem": code,
+"detail": text}`. There is one certain reading, or one for each encoding that a text may be in. A sheet is a dict of `name`, `visible`,
+`first_row`, `first_column` (both from 0) and `rows`, a list of lists of str, float, bool-as-text, datetime, date,
+time, timedelta or bytes. "" is a blank cell. Bytes are no value: an error's text (b"#N/A"), or b"=" for a formula
+whose result was never stored. Of a hidden sheet that holds anything one cell is handed over.
 """
 
-import csv
-import io
 import pickle
 import resource
+import stat
 import sys
 from pathlib import Path
 from typing import Any
 
 MEMORY_BYTES = 6 * 1024**3
+CPU_SECONDS = 600
 LARGEST_FILE = 1024**3
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+EXACTLY = "exactly"
 
 
-def _plain(value: Any) -> Any:
-    """A cell as the parent expects it: a checkbox becomes its word, so that it can't pass for 1."""
-    return str(value).upper() if isinstance(value, bool) else value
-
-
-def _spreadsheet(content: bytes, path: Path) -> dict[str, Any]:
-    """The sheets of an .xlsx, .xls, .xlsb or .ods file, told apart by content."""
-    from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetVisibleEnum  # noqa: PLC0415 - CSV needs none of it
-
-    try:
-        try:
-            workbook = CalamineWorkbook.from_filelike(io.BytesIO(content))
-        except CalamineError:
-            workbook = CalamineWorkbook.from_path(str(path))  # which tells a password from damage
-        sheets = []
-        for meta in workbook.sheets_metadata:
-            if str(meta.typ) != "SheetTypeEnum.WorkSheet":
-                continue
-            sheet = workbook.get_sheet_by_name(meta.name)
-            start = sheet.start or (0, 0)
-            sheets.append(
-                {
-                    "name": meta.name,
-                    "visible": meta.visible == SheetVisibleEnum.Visible,
-                    "first_row": start[0],
-                    "first_column": start[1],
-                    "rows": [[_plain(cell) for cell in row] for row in sheet.to_python(skip_empty_area=True)],
-                }
-            )
-    except PasswordError:
-        return {"problem": "encrypted", "detail": ""}
-    except CalamineError as error:
-        return {
-            "problem": "encrypted" if "encrypt" in str(error).lower() else "damaged",
-            "detail": str(error),
-        }
-    return {"sheets": sheets}
-
-
-def _separated(content: bytes, name: str) -> dict[str, Any]:
-    """The one sheet of a CSV file in UTF-8, with or without BOM."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        return {"problem": "not_utf8", "detail": f"byte {error.start + 1}"}
-    if "\x00" in text:
-        return {"problem": "damaged", "detail": "it holds NUL bytes"}
-    csv.field_size_limit(32_767)  # what a spreadsheet's own cell holds at most
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        # A quoted line break makes one record of several lines; the spreadsheet program counts records too.
-        rows = list(reader)
-    except csv.Error as error:
-        return {"problem": "damaged", "detail": f"line {reader.line_num}: {error}"}
-    return {"sheets": [{"name": name, "visible": True, "first_row": 0, "first_column": 0, "rows": rows}]}
-
-
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path, exactly: bool = False) -> dict[str, Any]:
     """The file's sheets, or what is wrong with it."""
-    if path.stat().st_size > LARGEST_FILE:
-        return {"problem": "too_large", "detail": ""}
-    content = path.read_bytes()
-    if not content.strip():
-        return {"problem": "empty", "detail": ""}
-    if content.startswith((b"PK\x03\x04", _OLE)):
-        return _spreadsheet(content, path)
-    if content.lstrip(b"\xef\xbb\xbf \r\n\t")[:5].lower() in (b"<html", b"<!doc", b"<tabl", b"<?xml"):
-        return {"problem": "web_page", "detail": ""}
-    return _separated(content, path.stem)
+    from pipeline.reading.formats import kinds  # noqa: PLC0415 - once the bounds are set
+    from pipeline.reading.formats.refusal import Refusal  # noqa: PLC0415
+
+    try:
+        seen = path.stat()
+        if not stat.S_ISREG(seen.st_mode):
+            return {"problem": "no_file", "detail": ""}
+        if seen.st_size > LARGEST_FILE:
+            return {"problem": "too_large", "detail": f"it has {seen.st_size} bytes"}
+        return kinds.readings(path.read_bytes(), path, exactly)
+    except Refusal as refusal:
+        return {"problem": refusal.code, "detail": refusal.detail}
+    except OSError as error:
+        return {"problem": "unreadable", "detail": error.strerror or str(error)}
+    except MemoryError:
+        return {"problem": "too_large", "detail": "it takes more memory than the reader may have"}
+
+
+def set_bounds() -> None:
+    """From here on this process has its bounds."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    if sys.platform == "linux":  # macOS accepts the limit and does not keep it
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
 
 
 def main() -> None:
     """Set the bounds, read, hand over."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if sys.platform == "linux":  # macOS accepts the limit and does not keep it
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    try:
-        result = read(Path(sys.argv[1]))
-    except OSError as error:
-        result = {"problem": "unreadable", "detail": error.strerror or str(error)}
-    except MemoryError:
-        result = {"problem": "too_large", "detail": ""}
+    set_bounds()
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    result = read(Path(sys.argv[1]), exactly=EXACTLY in sys.argv[2:])
     pickle.dump(result, sys.stdout.buffer, protocol=pickle.HIGHEST_PROTOCOL)
 
 

@@ -1,72 +1,41 @@
 """What stands in which column: heading rows found and understood by the vocabulary."""
 
-import difflib
-import re
-import unicodedata
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pipeline.columns import BUYER_COLUMNS, COLUMNS
+from pipeline.columns import COLUMN, Kind
 from pipeline.errors import InputProblem
 from pipeline.reading.inputs import Sheet
+from pipeline.reading.vocabulary import BUYER_NAMES, folded, is_scaled, meanings, nearest, vague
 
 #: Headings stand below a few title rows at most.
 _TITLE_ROWS = 30
 
-_UNIT = re.compile(r"[(\[][^()\[\]]*[)\]]$")
+_RENAME = "rename or delete one of them, or say in --columns which of them is meant"
 
-
-def folded(text: Any) -> str:
-    """A word with case, width, spaces and separators taken away.
-
-    >>> folded("Ticket Fare"), folded("refunded (no)")
-    ('ticketfare', 'refunded(no)')
-    """
-    return re.sub(r"[\s_\-.:*]+", "", unicodedata.normalize("NFKC", str(text)).casefold())
-
-
-def normal(text: Any) -> str:
-    """A heading folded, without the unit that may stand in brackets behind it.
-
-    >>> normal(" Ticket_No. "), normal("金额（元）"), normal("e-mail")
-    ('ticketno', '金额', 'email')
-    """
-    word = folded(text)
-    return _UNIT.sub("", word) or word
-
-
-HEADINGS = {
-    normal(word): column.name for column in COLUMNS for word in (column.name, column.zh, *column.variants)
-}
-CHOICE_WORDS = {
-    column.name: {
-        folded(word): choice.name
-        for choice in column.choices
-        for word in (choice.name, choice.zh, *choice.variants)
-    }
-    for column in COLUMNS
-    if column.choices
-}
-_BUYER_NAMES = {column.name for column in BUYER_COLUMNS}
+#: A team's own headings, folded, and the columns that they mean; "" is none (see mapping.py).
+Own = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Layout:
     """Where a sheet's headings stand.
 
-    `heading_row` is an index into the sheet's rows; `columns` maps a column's name to its position in
-    a row; `extra` maps every other heading, as it stands, to its position.
+    `heading_row` is the index of the last row of headings in the sheet's rows; `columns` maps a column's
+    name to its position in a row; `extra` maps every other heading, as it stands, to its position; `words`
+    are the words of the heading rows by position, folded.
     """
 
     heading_row: int
     columns: dict[str, int]
     extra: dict[str, int]
+    words: dict[int, frozenset[str]] = field(default_factory=dict)
 
     def without(self, headings: Collection[str]) -> "Layout":
         """The same without extra columns of these headings."""
         extra = {heading: at for heading, at in self.extra.items() if heading not in headings}
-        return Layout(self.heading_row, self.columns, extra)
+        return replace(self, extra=extra)
 
 
 def column_letters(position: int) -> str:
@@ -88,72 +57,200 @@ def cell_name(sheet: Sheet, row: int, column: int) -> str:
     return f"{column_letters(sheet.first_column + column)}{sheet.first_row + row + 1}"
 
 
-def _layout(place: str, sheet: Sheet, row: int) -> Layout:
+@dataclass(frozen=True)
+class _Headings:
+    """One heading for every position, of a heading row or of two; `at` are the rows that they stand in."""
+
+    last: int
+    cells: list[Any]
+    at: list[int]
+    rows: tuple[int, ...]
+
+
+def _blank(cell: Any) -> bool:
+    return isinstance(cell, str) and not cell.strip()
+
+
+def _means(cell: Any, own: Own) -> frozenset[str]:
+    """The columns that a heading means, by the team's own mapping first."""
+    if own and (word := folded(cell)) in own:
+        return frozenset(filter(None, [own[word]]))
+    return meanings(cell)
+
+
+def _known(row: Sequence[Any], own: Own) -> set[str]:
+    """The columns that a row's cells name; a cell that mixes several names none."""
+    return {name for cell in row if len(names := _means(cell, own)) == 1 for name in names}
+
+
+def _is_heading_row(names: set[str]) -> bool:
+    """Tickets' headings name the ticket number and one column more at least; buyers' two buyer columns."""
+    return len(names) > 1 and ("ticket_no" in names or names <= BUYER_NAMES)
+
+
+def _continues(top: Sequence[Any], below: Sequence[Any], own: Own) -> bool:
+    """Whether a row is the second half of the headings above it: under merged cells, such as groups have."""
+    filled = [(at, cell) for at, cell in enumerate(below) if not _blank(cell)]
+    if len(filled) < 2 or not all(isinstance(cell, str) for _, cell in filled):
+        return False
+    known = [bool(_means(cell, own)) for _, cell in filled]
+    under_known = [at < len(top) and bool(_means(top[at], own)) for at, _ in filled]
+    same = all(at < len(top) and folded(top[at]) == folded(cell) for at, cell in filled)
+    return any(known) and not same and (all(known) or not any(under_known))
+
+
+def _headings(sheet: Sheet, index: int, own: Own) -> _Headings:
+    """The headings that begin in a row: of it alone, or of it and its neighbour where cells are merged."""
+    rows = sheet.rows
+    row = rows[index]
+    if index + 1 < len(rows) and _continues(row, rows[index + 1], own):
+        lower, last = rows[index + 1], index + 1
+        pairs = [
+            (lower[at], last) if at < len(lower) and not _blank(lower[at]) else (_at(row, at), index)
+            for at in range(max(len(row), len(lower)))
+        ]
+        return _Headings(last, [cell for cell, _ in pairs], [at for _, at in pairs], (index, last))
+    cells, at_rows = list(row), [index] * len(row)
+    named = _known(row, own)
+    used = False
+    for at, cell in enumerate(rows[index - 1] if index else []):
+        # A heading merged over this row and the one above stands in the one above.
+        above = _means(cell, own)
+        if _blank(_at(row, at)) and above and not above & named and _has_data(sheet, index, at):
+            cells += [""] * (at + 1 - len(cells))
+            at_rows += [index] * (at + 1 - len(at_rows))
+            cells[at], at_rows[at], used = cell, index - 1, True
+    return _Headings(index, cells, at_rows, (index - 1, index) if used else (index,))
+
+
+def _at(row: Sequence[Any], at: int) -> Any:
+    return row[at] if at < len(row) else ""
+
+
+def _has_data(sheet: Sheet, row: int, position: int) -> bool:
+    return any(not _blank(_at(cells, position)) for cells in sheet.rows[row + 1 :])
+
+
+def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, *, ours: bool) -> Layout:
     columns: dict[str, int] = {}
     extra: dict[str, int] = {}
-    width = max(len(cells) for cells in sheet.rows[row:])
-    heading_cells = sheet.rows[row] + [""] * (width - len(sheet.rows[row]))
-    for position, cell in enumerate(heading_cells):
-        name = HEADINGS.get(normal(cell))
+    width = max(len(cells) for cells in sheet.rows[found.rows[0] :])
+    canonical = _our_own(found.cells) if ours else {}
+    for position in range(width):
+        cell = _at(found.cells, position)
+        names = _means(cell, own)
+        if len(names) > 1:
+            raise _ambiguous(place, _cell(sheet, found, position), cell, names)
+        name = next(iter(names), "")
+        if name in canonical and canonical[name] != position:
+            name = ""  # an original column beside ours
         if name in columns:
-            first, second = cell_name(sheet, row, columns[name]), cell_name(sheet, row, position)
+            first, second = _cell(sheet, found, columns[name]), _cell(sheet, found, position)
             raise InputProblem(
-                f"{place}: {first} “{sheet.rows[row][columns[name]]}” and {second} “{cell}” both mean {name};"
-                " rename or delete one of them"
+                f"{place}: {first} “{found.cells[columns[name]]}” and {second} “{cell}” both mean {name};"
+                f" {_RENAME}"
             )
         if name:
+            _check_unit(place, _cell(sheet, found, position), cell, name)
             columns[name] = position
             continue
-        heading = str(cell).strip()
+        heading = (cell.decode() if isinstance(cell, bytes) else str(cell)).strip()
         if not heading:
-            if all(str(cells[position]).strip() == "" for cells in sheet.rows[row:] if position < len(cells)):
+            if not _has_data(sheet, found.last, position):
                 continue
             heading = f"column {column_letters(sheet.first_column + position)}"
         unique, number = heading, 2
         while unique in extra:
             unique, number = f"{heading} ({number})", number + 1
         extra[unique] = position
-    return Layout(row, columns, extra)
+    words = {
+        at: frozenset(folded(_at(sheet.rows[row], at)) for row in found.rows) - {""} for at in range(width)
+    }
+    return Layout(found.last, columns, extra, words)
 
 
-def find_layout(place: str, sheet: Sheet) -> Layout | None:
-    """The sheet's headings, or None where it holds neither tickets nor buyers.
-
-    A heading row of tickets names the ticket number and one other column at least; one of buyers
-    names two buyer columns at least. Raises InputProblem if two headings mean one column.
-    """
-    for index, row in enumerate(sheet.rows[:_TITLE_ROWS]):
-        known = {HEADINGS[word] for cell in row if (word := normal(cell)) in HEADINGS}
-        if len(known) > 1 and ("ticket_no" in known or known <= _BUYER_NAMES):
-            return _layout(place, sheet, index)
-    return None
+def _cell(sheet: Sheet, found: _Headings, position: int) -> str:
+    row = found.at[position] if position < len(found.at) else found.last
+    return cell_name(sheet, row, position)
 
 
-def looks_like_tickets(sheet: Sheet) -> bool:
-    """Whether some row has headings of tickets, though no heading row was found: a slip to be told."""
-    return any(
-        len({HEADINGS[word] for cell in row if (word := normal(cell)) in HEADINGS}) > 2
-        for row in sheet.rows[:_TITLE_ROWS]
+def _our_own(cells: Sequence[Any]) -> dict[str, int]:
+    """Where a result of ours has its columns, by the names that it gives them itself."""
+    names = {folded(word): name for name, column in COLUMN.items() for word in (column.name, column.zh)}
+    return {names[folded(cell)]: at for at, cell in enumerate(cells) if folded(cell) in names}
+
+
+def _ambiguous(place: str, cell: str, heading: Any, names: Collection[str]) -> InputProblem:
+    return InputProblem(
+        f"{place}: {cell} “{heading}” may mean {' or '.join(sorted(names))}; give each a column of its own, or say in"
+        " --columns which is meant"
     )
 
 
-def nearest(text: Any) -> str:
-    """The known heading that a text comes closest to, or "".
+def _check_unit(place: str, cell: str, heading: Any, name: str) -> None:
+    """Amounts in thousands would be taken as a thousandth of what they are."""
+    if COLUMN[name].kind is Kind.MONEY and is_scaled(heading):
+        raise InputProblem(
+            f"{place}: {cell} “{heading}” says that its amounts are not in the currency's main unit; enter them in the main"
+            " unit (元), and name the column so"
+        )
 
-    >>> nearest("Ticket Numbr")
-    'ticket number'
+
+def find_layout(place: str, sheet: Sheet, own: Own | None = None, *, ours: bool = False) -> Layout | None:
+    """The sheet's headings, or None where it holds neither tickets nor buyers.
+
+    `ours`: the sheet is of an earlier result, where a column's own heading goes before any other word for
+    it. Raises InputProblem if two headings mean one column, or one heading two.
     """
-    spelt = {normal(word): word for column in COLUMNS for word in (column.name, column.zh, *column.variants)}
-    close = difflib.get_close_matches(normal(text), spelt, n=1, cutoff=0.75)
-    return spelt[close[0]] if close else ""
+    own = own or {}
+    for index in range(min(_TITLE_ROWS, len(sheet.rows))):
+        found = _headings(sheet, index, own)
+        alone = _is_heading_row(_known(sheet.rows[index], own))
+        if alone or (len(found.rows) > 1 and _needs_both(sheet, found, own)):
+            return _layout(place, sheet, found, own, ours=ours)
+    return None
 
 
-def nothing_known(place: str, sheets: Sequence[Sheet]) -> InputProblem:
+def _needs_both(sheet: Sheet, found: _Headings, own: Own) -> bool:
+    """Whether two rows are headings together and neither of them alone: groups above, columns below."""
+    top, below = sheet.rows[found.rows[0]], sheet.rows[found.last]
+    return (
+        found.rows[0] != found.last
+        and bool(_known(top, own))
+        and not _is_heading_row(_known(below, own))
+        and _is_heading_row(_known(found.cells, own))
+    )
+
+
+def looks_like_tickets(sheet: Sheet, own: Own | None = None) -> bool:
+    """Whether some row has headings of tickets, though no heading row was found: a slip to be told."""
+    return any(len(_known(row, own or {})) > 2 for row in sheet.rows[:_TITLE_ROWS])
+
+
+def slips(sheet: Sheet, layout: Layout, own: Own | None = None) -> Iterator[str]:
+    """What to tell of headings that are not known: the nearest known one, or all that it could be.
+
+    Such a column is carried through and not read. A column that has its heading lacks none, so nothing is
+    told of words that come close to that one.
+    """
+    for heading, at in layout.extra.items():
+        if folded(heading) in (own or {}):
+            continue
+        cell = cell_name(sheet, layout.heading_row, at)
+        free = [name for name in vague(heading) if name not in layout.columns]
+        if free:
+            yield f"{cell} “{heading}” may mean {' or '.join(free)} and was not read; name it more exactly"
+        elif close := nearest(heading, layout.columns):
+            yield f"{cell} “{heading}” is not a known heading and was not read; did you mean “{close}”?"
+
+
+def nothing_known(place: str, sheets: Sequence[Sheet], own: Own | None = None) -> InputProblem:
     """The error for a workbook in which no sheet has headings of tickets."""
     for sheet in sheets:
         for index, row in enumerate(sheet.rows[:_TITLE_ROWS]):
+            taken = _known(row, own or {})
             for position, cell in enumerate(row):
-                if isinstance(cell, str) and (close := nearest(cell)) and normal(cell) not in HEADINGS:
+                if isinstance(cell, str) and not _means(cell, own or {}) and (close := nearest(cell, taken)):
                     return InputProblem(
                         f"{place}, sheet {sheet.name}, cell {cell_name(sheet, index, position)}: “{cell}” is not a"
                         f" known heading; did you mean “{close}”?"
@@ -166,3 +263,17 @@ def nothing_known(place: str, sheets: Sequence[Sheet]) -> InputProblem:
         f"{place}: no sheet has the headings of tickets (ticket_no 票号 and others){first}. `voucher template` writes a"
         " workbook with the headings"
     )
+
+
+def repeats(row: Sequence[Any], layout: Layout) -> bool:
+    """Whether a row says the headings again: every cell of it that is filled, and the ticket's among them."""
+    filled = [(at, cell) for at, cell in enumerate(row) if not _blank(cell)]
+    return len(filled) > 1 and all(
+        isinstance(cell, str) and folded(cell) in layout.words.get(at, ()) for at, cell in filled
+    )
+
+
+def known_at(row: Sequence[Any], own: Own | None = None) -> dict[int, str]:
+    """The columns that a row's cells name, by position."""
+    found = ((at, _means(cell, own or {})) for at, cell in enumerate(row))
+    return {at: next(iter(names)) for at, names in found if len(names) == 1}

@@ -2,26 +2,42 @@
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pipeline.errors import InputProblem
 from pipeline.reading import child
+from pipeline.reading.encodings import confirmed
+from pipeline.reading.vocabulary import meanings
 
-SUFFIXES = (".xlsx", ".xls", ".xlsb", ".ods", ".csv")
-TIME_SECONDS = 600
+SUFFIXES = (".xlsx", ".xls", ".xlsb", ".ods", ".csv", ".tsv")
+#: A million rows take some 40 seconds; a slow machine has the rest.
+TIME_SECONDS = 300
 
 _CURES = {
     "encrypted": "is protected by a password; open it, remove the password and save it again",
     "damaged": "can't be read as a workbook ({detail}); open it in the spreadsheet program and save it as .xlsx",
-    "not_utf8": "is not UTF-8 text ({detail}); save it as “CSV UTF-8” or as .xlsx",
+    "encoding": "is a text in an encoding that can't be told: it is not UTF-8 ({detail}), and no known heading stands"
+    " in it when it is read as GB18030 or Big5; save it as “CSV UTF-8” or as .xlsx",
     "web_page": "is a web page, not a workbook; open it in the spreadsheet program and save it as .xlsx",
-    "too_large": "is too large to be read; split it into smaller workbooks",
+    "other": "is {detail}, not a workbook; open it in the spreadsheet program and save it as .xlsx, or export it again"
+    " as .xlsx",
+    "no_workbook": "is an archive without a workbook in it; if it holds workbooks, unpack them and give those",
+    "macros": "holds macros, which are not read here; save it as .xlsx, which leaves them out",
+    "entities": "can't be read as a workbook (its XML declares entities of its own, which no spreadsheet program"
+    " writes); open it in the spreadsheet program and save it as .xlsx",
+    "bomb": "is not read, because it would take up far more room than any workbook ({detail}); open it in the"
+    " spreadsheet program and save it as .xlsx",
+    "far_away": "is not read, because a cell far from the others would make it too large ({detail}); go to the last cell"
+    " with Ctrl+End, delete the rows and columns between it and your data, and save it",
+    "too_large": "is too large to be read ({detail}); split it into smaller workbooks",
     "empty": "is empty; there is nothing to read",
+    "no_file": "is not a file but a pipe or a device; save the workbook as a file and give that",
     "unreadable": "can't be read ({detail}); check the path and its permissions",
 }
 
@@ -48,7 +64,9 @@ def _inside(folder: Path) -> list[Path]:
         return []
     for path in folder.iterdir():
         # Left out without a word it would be missed by nobody until the month is closed.
-        if path.suffix.lower() == ".xlsm" or (path.suffix.lower() in SUFFIXES and not path.exists()):
+        if path.suffix.lower() == ".xlsm" or (
+            path.suffix.lower() in SUFFIXES and not path.is_file() and not path.is_dir()
+        ):
             raise InputProblem(
                 f"{path}: can't be read as a workbook; save it as .xlsx, or take it out of the folder"
             )
@@ -93,12 +111,33 @@ def workbook_files(inputs: Sequence[Path]) -> list[Path]:
     return list(once.values())
 
 
-def read_sheets(path: Path) -> list[Sheet]:
-    """All sheets of one workbook, read by the child process.
+def read_sheets(path: Path, known: Callable[[str], object] = meanings) -> list[Sheet]:
+    """All sheets of one workbook, read by the child process; of a hidden sheet one cell alone.
 
-    Raises InputProblem naming the file and the cure.
+    `known` says whether a text is a heading, which confirms a text's encoding; a team may have some of its own. Raises InputProblem
+    naming the file and the cure.
     """
-    command = [sys.executable, "-P", child.__file__, str(path.resolve())]
+    return sheets_of(path, _answer(path), known)
+
+
+def sheets_of(
+    path: Path, answer: Mapping[str, Any], known: Callable[[str], object] = meanings
+) -> list[Sheet]:
+    """The sheets that the child process handed over, or InputProblem for what it could not read."""
+    if "problem" in answer:
+        raise _problem(path, answer["problem"], answer["detail"])
+    readings = [[Sheet(**sheet) for sheet in sheets] for sheets in answer["readings"]]
+    if answer["certain"]:
+        return readings[0]
+    at = confirmed(readings, known)
+    if at is None:
+        raise _problem(path, "encoding", answer["detail"])
+    return readings[at]
+
+
+def _answer(path: Path, *more: str) -> dict[str, Any]:
+    """What the child process says of a file."""
+    command = [sys.executable, "-P", child.__file__, str(path.resolve()), *more]
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter and script, no shell
             command,
@@ -110,13 +149,15 @@ def read_sheets(path: Path) -> list[Sheet]:
             env={name: value for name, value in os.environ.items() if not name.startswith("VOUCHER_")},
         )
     except subprocess.TimeoutExpired:
-        raise InputProblem(f"{path}: took longer than {TIME_SECONDS} seconds to read; split it") from None
+        raise _problem(path, "too_large", f"it took longer than {TIME_SECONDS} seconds") from None
+    if done.returncode == -signal.SIGABRT and not more:  # it ran out of memory: for what?
+        return _answer(path, child.EXACTLY)
     if done.returncode != 0:
-        cure = "too_large" if done.returncode < 0 else "damaged"
-        raise InputProblem(
-            f"{path}: {_CURES[cure].format(detail=f'the reader ended with {done.returncode}')}"
-        )
-    answer = pickle.loads(done.stdout)  # noqa: S301 - written by our own child process
-    if "problem" in answer:
-        raise InputProblem(f"{path}: {_CURES[answer['problem']].format(detail=answer['detail'])}")
-    return [Sheet(**sheet) for sheet in answer["sheets"]]
+        ended = f"the reader ended with {done.returncode}"
+        raise _problem(path, "too_large" if done.returncode < 0 else "damaged", ended)
+    answer: dict[str, Any] = pickle.loads(done.stdout)  # noqa: S301 - written by our own child process
+    return answer
+
+
+def _problem(path: Path, code: str, detail: str) -> InputProblem:
+    return InputProblem(f"{path}: {_CURES[code].format(detail=detail)}")

@@ -15,7 +15,8 @@ from pipeline.table import shown
 #: and readers differ in whether they take _x0041_ for an "A".
 _TRAPS = re.compile(r"(?<=^<)(?=r>)|(?<=_)(?=x[0-9a-fA-F]{4}_)")
 
-_AS_GIVEN = (Style.WRAP, Style.COUNT)
+_AS_GIVEN = (Style.WRAP, Style.COUNT, Style.LINE)
+_TEXTS = (Style.TEXT, Style.IDENTIFIER, Style.MONEY, Style.DATE)
 _MONEY_DECIMALS = 2
 _FIRST_DAY = "1900-03-01"  # before it, programs show different days for the same number
 
@@ -35,8 +36,18 @@ def write_cell(sheet: Any, row: int, column: int, value: Any, look: Any) -> None
         sheet.write_datetime(row, column, value, look)
 
 
+def write_link(  # noqa: PLR0913 - a cell's place, and what is in it
+    sheet: Any, row: int, column: int, target: str, value: Any, look: Any
+) -> None:
+    """Write a value that leads to another place of the same workbook."""
+    plain = isinstance(value, str) and not _TRAPS.search(value)
+    sheet.write_url(row, column, target, look, fit(value) if plain else " ")
+    if not plain:  # in the place of the text that a link always has
+        write_cell(sheet, row, column, value, look)
+
+
 def _write_text(sheet: Any, row: int, column: int, text: str, look: Any) -> None:
-    parts = _TRAPS.split(text)
+    parts = _TRAPS.split(text) if "_x" in text or text.startswith("<r") else ()
     if len(parts) > 1:
         sheet.write_rich_string(row, column, *(given for part in parts for given in (look, part)), look)
     elif text:
@@ -53,6 +64,8 @@ class Cells:
     def shown(self, value: Any, style: Style) -> tuple[Any, Any]:
         """What to write for a value in a column of that style, and its format."""
         formats = self._formats
+        if isinstance(value, str) and style in _TEXTS:
+            return value, formats.text
         if style is Style.ANSWER:
             return value, formats.answer
         if style is Style.STATUS:

@@ -1,5 +1,6 @@
 """The columns of the result sheets: headings, styles and widths."""
 
+import functools
 import math
 import unicodedata
 from collections.abc import Iterable
@@ -20,7 +21,8 @@ _OWN: dict[str, tuple[Style, int]] = {
     "trace_id": (Style.IDENTIFIER, 26),
     "file": (Style.TEXT, 24),
     "sheet": (Style.TEXT, 12),
-    "row": (Style.COUNT, 8),
+    "row": (Style.LINE, 8),
+    "last_day": (Style.DATE, 12),
     "charges": (Style.COUNT, 9),
     "ledger": (Style.IDENTIFIER, 18),
     "tickets": (Style.TEXT, 40),
@@ -62,9 +64,12 @@ def vocabulary(columns: Iterable[Column], lang: Lang) -> list[Field]:
 
 def cells_wide(text: str) -> int:
     """A text's width in Latin characters: a Chinese character is as wide as two."""
+    if text.isascii():
+        return len(text)
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
+@functools.lru_cache(maxsize=4096)  # most rows say one of a few things
 def lines_of(text: str, width: int) -> int:
     """How many lines a text is given in a column of that width, however much there is to say."""
     lines = sum(max(1, math.ceil(cells_wide(line) * LETTER / width)) for line in text.split("\n"))

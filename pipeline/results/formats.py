@@ -7,6 +7,8 @@ from pipeline.columns import Column, Kind
 
 FONT = "Arial"
 DARK, LINE, FAINT = "#1F3864", "#BFBFBF", "#7F7F7F"
+LINK = {"font_color": "#0563C1", "underline": 1}
+MARK = {"bg_color": "#FFC7CE"}  # a cell to be corrected
 DAY, MONEY = "yyyy-mm-dd", "#,##0.00"
 
 #: Fill and letters of each tone of `reasons.Status`.
@@ -16,6 +18,9 @@ TONES = {
     "warn": ("#FFF2CC", "#7F6000"),
     "bad": ("#FCE4D6", "#9C0006"),
 }
+
+#: The same tones as bars of a chart, where there are no letters to read.
+CHART_TONES = {"good": "#70AD47", "plain": "#5B9BD5", "warn": "#F4B942", "bad": "#C0504D"}
 
 
 class Style(StrEnum):
@@ -27,6 +32,7 @@ class Style(StrEnum):
     MONEY = "money"
     DATE = "date"
     COUNT = "count"
+    LINE = "line"  # the number of a line, as the spreadsheet program shows it
     STATUS = "status"  # a status's name: written as its word, in its colour
     ANSWER = "answer"  # left for a person to fill in
 
@@ -46,37 +52,40 @@ def style_of(column: Column) -> Style:
 
 
 class Formats:
-    """The formats of one workbook. `of_style` is also what a blank cell below a heading has."""
+    """The formats of one workbook. `of_style` is also what a blank cell below a heading has.
+
+    Every format of values has two twins: as a link, and as a cell that is to be corrected.
+    """
 
     def __init__(self, book: Any) -> None:
+        self._book = book
+        self._linked: dict[Any, Any] = {}
+        self._marked: dict[Any, Any] = {}
         font = {"font_name": FONT, "font_size": 10, "valign": "top"}
         box = {"border": 1, "border_color": LINE}
-        text = font | {
-            "num_format": "@",
-            "align": "left",
-            "indent": 1,
-        }  # text stays text when a person edits it
-        heading = (
-            font
-            | box
-            | {"bold": True, "valign": "vcenter", "indent": 1, "font_color": "white", "bg_color": DARK}
-        )
+        # text stays text when a person edits it
+        text = font | {"num_format": "@", "align": "left", "indent": 1}
+        day = font | {"align": "left", "indent": 1}
+        number = font | {"align": "right", "indent": 1}
+        white = {"bold": True, "valign": "vcenter", "indent": 1, "font_color": "white", "bg_color": DARK}
+        heading = font | box | white
         self.heading = book.add_format(heading)
-        self.heading_right = book.add_format(heading | {"align": "right", "indent": 0})
-        self.plain = book.add_format(font)
-        self.text = book.add_format(text)
-        self.wrap = book.add_format(text | {"text_wrap": True})
-        self.money = book.add_format(font | {"num_format": MONEY})
-        self.day = book.add_format(font | {"num_format": DAY, "align": "left", "indent": 1})
-        self.moment = book.add_format(
-            font | {"num_format": "yyyy-mm-dd hh:mm:ss", "align": "left", "indent": 1}
-        )
-        self.time = book.add_format(font | {"num_format": "hh:mm:ss", "align": "left"})
-        self.duration = book.add_format(font | {"num_format": "[h]:mm:ss", "align": "left"})
-        self.count = book.add_format(font | {"num_format": "#,##0"})
+        self.heading_right = book.add_format(heading | {"align": "right"})
+        # On the right, but clear of the filter's button.
+        self.heading_number = book.add_format(heading | {"align": "right", "indent": 2})
+        self.plain = self._add(font)
+        self.text = self._add(text)
+        self.wrap = self._add(text | {"text_wrap": True})
+        self.money = self._add(number | {"num_format": MONEY})
+        self.day = self._add(day | {"num_format": DAY})
+        self.moment = self._add(day | {"num_format": "yyyy-mm-dd hh:mm:ss"})
+        self.time = self._add(font | {"num_format": "hh:mm:ss", "align": "left"})
+        self.duration = self._add(font | {"num_format": "[h]:mm:ss", "align": "left"})
+        self.count = self._add(number | {"num_format": "#,##0"})
+        self.line_number = self._add(number | {"num_format": "0"})
         self.answer = book.add_format(text | box | {"bg_color": "#FFFFE5"})
         self.tones = {
-            tone: book.add_format(text | {"bg_color": fill, "font_color": letters})
+            tone: self._add(text | {"bg_color": fill, "font_color": letters})
             for tone, (fill, letters) in TONES.items()
         }
         self.of_style = {
@@ -86,6 +95,25 @@ class Formats:
             Style.MONEY: self.money,
             Style.DATE: self.day,
             Style.COUNT: self.count,
+            Style.LINE: self.line_number,
             Style.STATUS: self.text,
             Style.ANSWER: self.text,
         }
+
+    def _add(self, looks: dict[str, Any]) -> Any:
+        made = self._book.add_format(looks)
+        # A status keeps its own letters: its colour says more than that it is a link.
+        link = {"underline": 1} if "bg_color" in looks else LINK
+        self._linked[made] = self._book.add_format(looks | link)
+        self._marked[made] = self._book.add_format(looks | MARK)
+        return made
+
+    def heading_of(self, style: Style) -> Any:
+        """A heading's format: numbers stand below it on the right."""
+        return self.heading_number if style in (Style.MONEY, Style.COUNT, Style.LINE) else self.heading
+
+    def special(self, look: Any, *, link: bool, marked: bool) -> Any:
+        """A format's twin for a link or for a cell that is to be corrected."""
+        if marked:
+            return self._marked.get(look, look)
+        return self._linked.get(look, look) if link else look

@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from pipeline.results.cells import write_cell
+from pipeline.results.cells import write_cell, write_link
 from pipeline.results.fields import LINE_POINTS, lines_of
-from pipeline.results.formats import DARK, DAY, FAINT, FONT, LINE, MONEY, TONES
+from pipeline.results.formats import DARK, DAY, FAINT, FONT, LINE, LINK, MONEY, TONES
 from pipeline.results.sheets import Book
 
 #: The widths of the page's columns; texts spread over several of them.
 WIDTHS = (34, 12, 20, 12, 20, 12, 20)
 _LAST = len(WIDTHS) - 1
 _ROW_POINTS = 17
+_GAP = "_)"  # beside a number as much room as a bracket takes: programs differ in how they indent numbers
 
 
 class Page:
@@ -31,14 +32,21 @@ class Page:
         self.title = make({"font_name": FONT, "font_size": 16, "bold": True, "font_color": DARK})
         self.section = make(font | {"font_size": 12, "bold": True, "font_color": DARK})
         self.label = make(font | {"font_color": FAINT})
+        self.headline = make(
+            {"font_name": FONT, "font_size": 12, "text_wrap": True, "valign": "vcenter", "font_color": DARK}
+        )
         self.text = make(font | {"text_wrap": True})
+        self.text_link = make(font | LINK | {"align": "right"})
         self.name = make(box | {"text_wrap": True})
-        self.count = make(number | {"num_format": "#,##0"})
-        self.money = make(number | {"num_format": MONEY})
+        self.name_link = make(box | LINK | {"text_wrap": True})
+        self.day = make(box | {"num_format": DAY, "align": "left"})
+        count, money = {"num_format": f"#,##0{_GAP}"}, {"num_format": f"{MONEY}{_GAP}"}
+        self.count = make(number | count)
+        self.money = make(number | money)
         self.total = {
             "name": make(box | {"bold": True}),
-            "count": make(number | {"bold": True, "num_format": "#,##0"}),
-            "money": make(number | {"bold": True, "num_format": MONEY}),
+            "count": make(number | count | {"bold": True}),
+            "money": make(number | money | {"bold": True}),
         }
         self.tones = {
             tone: make(box | {"bg_color": fill, "font_color": letters})
@@ -52,13 +60,20 @@ class Page:
         """Write a text, number or date."""
         write_cell(self.sheet, self.row, column, value, look)
 
-    def spread(self, column: int, text: str, look: Any) -> None:
+    def spread(self, column: int, text: str, look: Any, last: int = _LAST) -> None:
         """Write a text over the rest of the width, as high as it takes."""
-        lines = lines_of(text, sum(WIDTHS[column:]))
+        lines = lines_of(text, sum(WIDTHS[column : last + 1]))
         self.sheet.set_row(self.row, _ROW_POINTS + LINE_POINTS * (lines - 1))
-        if column < _LAST:
-            self.sheet.merge_range(self.row, column, self.row, _LAST, "", look)
-        self.put(column, text, look)
+        self.merged(column, last, text, look)
+
+    def merged(self, first: int, last: int, value: Any, look: Any, link: str = "") -> None:
+        """Write a value over several columns."""
+        if first < last:
+            self.sheet.merge_range(self.row, first, self.row, last, "", look)
+        if link:
+            write_link(self.sheet, self.row, first, link, value, look)
+        else:
+            self.put(first, value, look)
 
     def heading(self, text: str) -> None:
         """Write a section's heading below a blank line."""
@@ -67,7 +82,7 @@ class Page:
         self.put(0, text, self.section)
         self.row += 1
 
-    def line(self, name: str, look: Any) -> None:
+    def line(self, name: str, look: Any, link: str = "") -> None:
         """Begin a table's line with its name, which may be longer than its column is wide."""
         self.sheet.set_row(self.row, _ROW_POINTS + LINE_POINTS * (lines_of(name, WIDTHS[0] - 2) - 1))
-        self.put(0, name, look)
+        self.merged(0, 0, name, look, link)

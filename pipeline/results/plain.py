@@ -17,6 +17,8 @@ _UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 def fit(text: str) -> str:
     """A text without control characters, non-characters and lone surrogates, cut to a cell's length."""
+    if text.isprintable() and 2 * len(text) <= LONGEST:  # as nearly all are
+        return text
     if _UNFIT.search(text):
         text = _UNFIT.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     if 2 * len(text) > LONGEST:

@@ -1,12 +1,14 @@
 """The sheets of requests: Invoices, Itineraries, and Unknown with its columns to fill in."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from pipeline.account import Account, Doubt, RequestAccount
+from pipeline.account import ISSUED, Account, Doubt, RequestAccount
 from pipeline.columns import CHARGES, MARKETS, VOUCHERS, Lang
 from pipeline.results.fields import Field, field
 from pipeline.results.formats import Style
+from pipeline.results.links import Cell, Places
 from pipeline.results.sheets import Book
 from pipeline.results.words import WORDS
 from pipeline.table import MINOR, money_text
@@ -15,6 +17,7 @@ from pipeline.table import MINOR, money_text
 RESOLUTIONS = ("issued", "not issued")
 
 _WORD = {choice.name: choice for choice in (*MARKETS, *VOUCHERS, *CHARGES)}
+_NAME_WIDTH = 36  # characters; a longer name takes another line
 _MOST_TICKETS = 30  # of an invoice; all of them are on the sheet Rows
 _MOST_DOUBTED = 500  # of an unknown request, which may stand on no other sheet
 
@@ -46,13 +49,24 @@ def _reason(asked: RequestAccount) -> str:
     return f"{asked.reason.message} [{asked.reason.code}]" if asked.reason else ""
 
 
-def _invoice(asked: RequestAccount, account: Account) -> tuple[Any, ...]:
+def _status(asked: RequestAccount, places: Places) -> Any:
+    """A request's status, which leads to where something can be done about it."""
+    if asked.status in ISSUED:
+        return asked.status
+    if asked.status == "unknown":
+        where = places.doubts.get(asked.request.request_id, "")
+    else:
+        where = next((places.failures[row] for row in asked.rows if row in places.failures), "")
+    return Cell(asked.status, where)
+
+
+def _invoice(asked: RequestAccount, account: Account, places: Places) -> tuple[Any, ...]:
     request = asked.request
     tickets = list(dict.fromkeys(charge.identity.ticket_no for charge in request.charges))
     return (
-        request.request_id,
+        Cell(request.request_id, Places.row(asked.rows[0])),
         asked.attempt or None,
-        asked.status,
+        _status(asked, places),
         asked.number,
         request.header.header_name,
         request.header.tax_no,
@@ -66,12 +80,12 @@ def _invoice(asked: RequestAccount, account: Account) -> tuple[Any, ...]:
     )
 
 
-def _itinerary(asked: RequestAccount, account: Account) -> tuple[Any, ...]:
+def _itinerary(asked: RequestAccount, account: Account, places: Places) -> tuple[Any, ...]:
     request = asked.request
     (charge,) = request.charges
     return (
-        charge.identity.ticket_no,
-        asked.status,
+        Cell(charge.identity.ticket_no, Places.row(asked.rows[0])),
+        _status(asked, places),
         asked.number,
         charge.passenger_name,
         request.header.header_name,
@@ -86,12 +100,12 @@ def _itinerary(asked: RequestAccount, account: Account) -> tuple[Any, ...]:
     )
 
 
-def _doubt(doubt: Doubt, account: Account) -> tuple[Any, ...]:
+def _doubt(doubt: Doubt, account: Account, places: Places) -> tuple[Any, ...]:
     lang = account.lang
     inside = [f"{of.ticket_no} {_word(of.charge, lang)} {money_text(amount)}" for of, amount in doubt.charges]
     return (
         account.ledger_id,
-        doubt.request_id,
+        Cell(doubt.request_id, places.requests.get(doubt.request_id, "")),
         doubt.attempt,
         _word(doubt.voucher, lang),
         _listed(inside, _MOST_DOUBTED, lang),
@@ -107,34 +121,42 @@ def _doubt(doubt: Doubt, account: Account) -> tuple[Any, ...]:
 
 
 def _fields(names: Iterable[str], lang: Lang) -> list[Field]:
-    return [field(name, lang) for name in names]
+    """Columns of our own sheets; a buyer's name may take several lines."""
+    fields = [field(name, lang) for name in names]
+    return [
+        replace(shown, style=Style.WRAP, width=_NAME_WIDTH) if shown.name == "header_name" else shown
+        for shown in fields
+    ]
 
 
 def _of(account: Account, voucher: str) -> Iterator[RequestAccount]:
     return (asked for asked in account.requests if asked.request.voucher == voucher)
 
 
-def add_invoices(book: Book, account: Account) -> None:
+def add_invoices(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Invoices: one row a request."""
-    rows = (_invoice(asked, account) for asked in _of(account, "invoice"))
+    rows = (_invoice(asked, account, places) for asked in _of(account, "invoice"))
     book.add_rows("Invoices", _fields(_INVOICE, account.lang), rows)
 
 
-def add_itineraries(book: Book, account: Account) -> None:
+def add_itineraries(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Itineraries: one row a ticket."""
-    rows = (_itinerary(asked, account) for asked in _of(account, "itinerary"))
+    rows = (_itinerary(asked, account, places) for asked in _of(account, "itinerary"))
     book.add_rows("Itineraries", _fields(_ITINERARY, account.lang), rows)
 
 
-def add_unknown(book: Book, account: Account) -> None:
+def add_unknown(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Unknown: one line a request in doubt, with what a person finds out left blank.
 
     The answers are the same two words in every language, since they are read back.
     """
-    fields = [field(name, account.lang, Style.ANSWER if name == "number" else None) for name in _UNKNOWN]
+    fields = [
+        field(name, account.lang, Style.ANSWER) if name == "number" else shown
+        for name, shown in zip(_UNKNOWN, _fields(_UNKNOWN, account.lang), strict=True)
+    ]
     words, at = WORDS[account.lang], _UNKNOWN.index("resolution")
     for sheet, count in book.add_rows(
-        "Unknown", fields, (_doubt(doubt, account) for doubt in account.doubts)
+        "Unknown", fields, (_doubt(doubt, account, places) for doubt in account.doubts)
     ):
         if count:
             check = {

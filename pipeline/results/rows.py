@@ -15,15 +15,18 @@ from pipeline.columns import (
     HEADER_TYPES,
     RESULT_HEADINGS,
     Kind,
+    Lang,
 )
+from pipeline.reasons import REASON
 from pipeline.results.fields import Field, field, vocabulary, width_of
 from pipeline.results.formats import Style
+from pipeline.results.links import Cell, Places
 from pipeline.results.sheets import Book
 from pipeline.table import MINOR, Indices, Table
 
-_FAILURES = ("status", "reason", "what_to_do")
+_FAILURES = ("status", "reason", "what_to_do", "last_day")
 _FROM = ("file", "sheet", "row")
-_ROWS = (*_FROM, "status", "number", "reason", "request")
+_ROWS = (*_FROM, "status", "number", "reason", "request", "last_day")
 
 _SAMPLE = 200  # values that an extra column's width is measured by
 _KNOWN = {word.casefold() for column in COLUMNS for word in (column.name, column.zh, *column.variants)}
@@ -87,9 +90,18 @@ def _filled(name: str, account: Account, at: Indices) -> list[Any]:
     ]
 
 
-def reason_lines(row: RowAccount) -> str:
-    """Every reason that applies to a row, its own status's first, each with its code."""
-    return "\n".join(f"{reason.message} [{reason.code}]" for reason in row.reasons)
+def reason_lines(row: RowAccount, lang: Lang) -> str:
+    """Every reason that applies to a row, its own status's first: its cell, what is said of it, and its code."""
+    colon = "：" if lang == "zh" else ": "
+    return "\n".join(
+        f"{reason.cell}{colon if reason.cell else ''}{reason.message} [{reason.code}]"
+        for reason in row.reasons
+    )
+
+
+def _to_correct(row: RowAccount) -> frozenset[str]:
+    """The columns whose cells a person has to correct."""
+    return frozenset(r.column for r in row.reasons if REASON[r.code].status == "invalid")
 
 
 def _cures(row: RowAccount) -> str:
@@ -100,7 +112,7 @@ def _beside(rows: Iterable[tuple[Any, ...]], columns: Sequence[Sequence[Any]]) -
     return ((*ours, *theirs) for ours, theirs in zip(rows, zip(*columns, strict=True), strict=True))
 
 
-def add_failures(book: Book, account: Account) -> None:
+def add_failures(book: Book, account: Account, _places: Places) -> None:
     """Write the sheet Failures: what has to be corrected, with every column that may have to be filled in."""
     table, lang = account.table, account.lang
     failed = [row for row in account.rows if row.failed]
@@ -117,13 +129,39 @@ def add_failures(book: Book, account: Account) -> None:
         _filled(c.name, account, at) if c.name in HEADER_FIELDS else _shown(c.name, table, at) for c in asked
     ]
     columns += [_shown(extra.name, table, at) for extra in extras]
-    columns += [[getattr(row, name) for row in failed] for name in _FROM]
-    book.add_rows(
-        "Failures", fields, _beside(((r.status, reason_lines(r), _cures(r)) for r in failed), columns)
+    wrong = [_to_correct(row) for row in failed]
+    for position, column in enumerate(asked):
+        if any(column.name in names for names in wrong):
+            columns[position] = [
+                Cell(value, marked=True) if column.name in names else value
+                for value, names in zip(columns[position], wrong, strict=True)
+            ]
+    columns += [[row.file for row in failed], [row.sheet for row in failed]]
+    columns += [[Cell(row.row, Places.row(row.index)) for row in failed]]
+    ours = ((row.status, reason_lines(row, lang), _cures(row), row.last_day) for row in failed)
+    book.add_rows("Failures", fields, _beside(ours, columns))
+
+
+def _ours(row: RowAccount, places: Places, lang: Lang) -> tuple[Any, ...]:
+    """What became of a row, with links to where it can be corrected and to its request."""
+    failure = places.failures.get(row.index)
+    asked = row.request_ids
+    request: Any = "\n".join(asked)
+    if asked and (link := places.requests.get(asked[0])):
+        request = Cell(request, link)
+    return (
+        row.file,
+        row.sheet,
+        row.row,
+        Cell(row.status, failure) if failure else row.status,
+        "\n".join(row.numbers),
+        reason_lines(row, lang),
+        request,
+        row.last_day,
     )
 
 
-def add_all_rows(book: Book, account: Account) -> None:
+def add_all_rows(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Rows: every input row in its order, with what became of it."""
     table, lang = account.table, account.lang
     at = np.arange(len(table), dtype=np.int64)
@@ -131,11 +169,5 @@ def add_all_rows(book: Book, account: Account) -> None:
     extras = _extras(table)
     fields = [*(field(name, lang) for name in _ROWS), *vocabulary(present, lang), *extras]
     columns = [_shown(name, table, at) for name in (*(c.name for c in present), *(e.name for e in extras))]
-    ours = (
-        (
-            *(row.file, row.sheet, row.row, row.status),
-            *("\n".join(row.numbers), reason_lines(row), "\n".join(row.request_ids)),
-        )
-        for row in account.rows
-    )
+    ours = (_ours(row, places, lang) for row in account.rows)
     book.add_rows("Rows", fields, _beside(ours, columns))

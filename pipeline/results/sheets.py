@@ -1,6 +1,7 @@
 """Sheets of rows: headings, then data, then more sheets of the same name where one is full."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -8,13 +9,12 @@ from typing import Any
 from xlsxwriter.utility import xl_col_to_name
 
 from pipeline.columns import Lang
-from pipeline.results.cells import Cells, write_cell
+from pipeline.results import links
+from pipeline.results.cells import Cells, write_cell, write_link
 from pipeline.results.fields import LINE_POINTS, Field, cells_wide, lines_of
 from pipeline.results.formats import Formats, Style
+from pipeline.results.links import Cell, part
 from pipeline.results.words import WORDS
-
-#: Rows of data that one sheet takes below its headings.
-ROOM = 1_048_575
 
 _HEADING_POINTS = 22
 _BUTTON = 4  # characters that a filter's button takes beside its heading
@@ -22,13 +22,14 @@ _PAGE_WIDTH = 200  # characters that can be read across a landscape page
 
 
 class Book:
-    """A workbook being written: XlsxWriter's, its formats and cells, and its language."""
+    """A workbook being written: XlsxWriter's, its formats and cells, its language, and its links so far."""
 
     def __init__(self, workbook: Any, lang: Lang) -> None:
         self.workbook = workbook
         self.lang = lang
         self.formats = Formats(workbook)
         self.cells = Cells(self.formats, lang)
+        self._links: Counter[Any] = Counter()
 
     def add_rows(
         self, name: str, fields: Sequence[Field], rows: Iterable[Sequence[Any]]
@@ -38,27 +39,44 @@ class Book:
         sheets: list[tuple[Any, int]] = []
         more: list[Sequence[Any]] = []
         while more or not sheets:
-            sheet = self.workbook.add_worksheet(f"{name} {len(sheets) + 1}" if sheets else name)
-            count = self._fill(sheet, fields, islice(chain(more, rest), ROOM))
+            sheet = self.workbook.add_worksheet(part(name, len(sheets)))
+            count = self._fill(sheet, fields, islice(chain(more, rest), links.ROOM))
             self._finish(sheet, fields, count)
             sheets.append((sheet, count))
             more = list(islice(rest, 1))
         return sheets
 
+    def write_special(self, sheet: Any, row: int, column: int, cell: Cell, style: Style) -> None:
+        """Write a value as a link or marked; beyond what a sheet holds of links, as the value alone."""
+        value, look = self.cells.shown(cell.value, style)
+        linked = bool(cell.link) and self._links[sheet] < links.MOST_LINKS
+        look = self.formats.special(look, link=linked, marked=cell.marked)
+        if linked:
+            self._links[sheet] += 1
+            write_link(sheet, row, column, cell.link, value, look)
+        else:
+            write_cell(sheet, row, column, None if value == "" else value, look)
+
     def _fill(self, sheet: Any, fields: Sequence[Field], rows: Iterator[Sequence[Any]]) -> int:
         """Write headings and rows; blank values make no cell, except where an answer is awaited."""
         sheet.set_row(0, _HEADING_POINTS)
         for column, field in enumerate(fields):
-            write_cell(sheet, 0, column, field.heading, self.formats.heading)
-        number = 0
+            write_cell(sheet, 0, column, field.heading, self.formats.heading_of(field.style))
+        styles = [field.style for field in fields]
+        sentences = [
+            (column, field.width) for column, field in enumerate(fields) if field.style is Style.WRAP
+        ]
+        shown, number = self.cells.shown, 0
         for number, values in enumerate(rows, start=1):
-            cells = list(zip(fields, values, strict=True))
-            lines = max(lines_of(value, field.width) for field, value in cells if field.style is Style.WRAP)
-            if lines > 1:  # programs differ in whether they find a row's height by themselves
-                sheet.set_row(number, 3 + LINE_POINTS * lines)
-            for column, (field, value) in enumerate(cells):
-                if field.style is Style.ANSWER or (value is not None and value != ""):
-                    write_cell(sheet, number, column, *self.cells.shown(value, field.style))
+            lines = [lines_of(text, width) for column, width in sentences if (text := values[column])]
+            if lines and max(lines) > 1:  # programs differ in whether they find a row's height by themselves
+                sheet.set_row(number, 3 + LINE_POINTS * max(lines))
+            for column, value in enumerate(values):
+                style = styles[column]
+                if type(value) is Cell:
+                    self.write_special(sheet, number, column, value, style)
+                elif style is Style.ANSWER or (value is not None and value != ""):
+                    write_cell(sheet, number, column, *shown(value, style))
         return number
 
     def _finish(self, sheet: Any, fields: Sequence[Field], count: int) -> None:
@@ -68,7 +86,9 @@ class Book:
             sheet.set_column(column, column, widths[column], self.formats.of_style[field.style])
         sheet.freeze_panes(1, 1)
         sheet.autofilter(0, 0, count, len(fields) - 1)
-        sheet.ignore_errors({"number_stored_as_text": f"A1:{xl_col_to_name(len(fields) - 1)}{ROOM + 1}"})
+        sheet.ignore_errors(
+            {"number_stored_as_text": f"A1:{xl_col_to_name(len(fields) - 1)}{links.ROOM + 1}"}
+        )
         sheet.repeat_rows(0)
         print_setup(sheet, self.lang, across=math.ceil(sum(widths) / _PAGE_WIDTH))
 

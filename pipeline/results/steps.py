@@ -1,6 +1,7 @@
 """What a person is to do after a run, in plain sentences."""
 
 from pipeline.account import Account
+from pipeline.chinese import in_language
 from pipeline.results.tallies import differing, failing
 from pipeline.results.words import WORDS
 
@@ -9,7 +10,11 @@ def next_steps(account: Account) -> list[str]:
     """What a person is to do, the most urgent first; nothing where every row is issued."""
     words, totals = WORDS[account.lang], account.totals
     steps = words.steps
-    found = [steps["stopped"].format(stopped=account.stopped.rstrip(".。"))] if account.stopped else []
+    found = (
+        [steps["stopped"].format(stopped=in_language(account.stopped, account.lang).rstrip(".。"))]
+        if account.stopped
+        else []
+    )
     if account.doubts:
         found.append(steps["unknown"].format(requests=words.count_requests(len(account.doubts))))
     for status in ("not_sent", "invalid", "ineligible", "rejected", "waiting"):

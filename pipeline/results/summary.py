@@ -1,12 +1,15 @@
-"""The sheet Summary: what was done, what to do next, and the counts and money behind it."""
+"""The sheet Summary: what became of it all, what to do next, what presses, and the counts and money behind it."""
 
 import datetime
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.account import Account
+from pipeline.account import ISSUED, Account
 from pipeline.columns import VOUCHERS
 from pipeline.reasons import STATUS
+from pipeline.results import charts
+from pipeline.results.deadlines import add_deadlines
+from pipeline.results.links import Places
 from pipeline.results.page import Page
 from pipeline.results.sheets import Book, print_setup
 from pipeline.results.steps import next_steps
@@ -16,24 +19,28 @@ from pipeline.table import MINOR
 
 _MOST_BUYERS = 20
 _MOST_FILES = 3
+_BEFORE_LINK = 5  # the last of the page's columns that a step's text takes
 
 
-def add_summary(book: Book, account: Account) -> None:
+def add_summary(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Summary."""
     page, words = Page(book, "Summary"), WORDS[account.lang]
     page.sheet.set_row(0, 26)
     page.put(0, words.title, page.title)
-    page.row = 2
-    _facts(page, account)
-    page.heading(words.next_heading)
-    for step in next_steps(account) or [words.nothing]:
-        page.spread(0, f"• {step}", page.text)
-        page.row += 1
-    _statuses(page, account)
+    page.row = 1
+    _headline(page, account)
+    _next(page, account, places)
+    statuses = _statuses(page, account)
+    room = page.row + 1
+    page.row += charts.ROWS + 2
+    add_deadlines(page, account)
     names = {choice.name: choice.word(account.lang) for choice in VOUCHERS}
     vouchers = by_voucher(account)
     _groups(page, account, "voucher", [(names.get(group.name, group.name), group) for group in vouchers])
-    _groups(page, account, "buyer", _buyers(account))
+    buyers = _groups(page, account, "buyer", _buyers(account))
+    charts.add_statuses(book, page, account, statuses, room)
+    charts.add_buyers(book, page, account, buyers, room)
+    _facts(page, account)
     if account.notes:
         page.heading(words.notes_heading)
         for note in account.notes:
@@ -43,8 +50,45 @@ def add_summary(book: Book, account: Account) -> None:
     page.sheet.set_portrait()
 
 
+def _headline(page: Page, account: Account) -> None:
+    """How much of it is done, in one line."""
+    words, tallies = WORDS[account.lang], by_status(account)
+    whole = everything(tallies.values())
+    done = everything(tally for name, tally in tallies.items() if name in ISSUED)
+    facts = {
+        "charges": f"{done.charges:,}",
+        "all_charges": f"{whole.charges:,}",
+        "amount": f"{account.currency} {done.amount / MINOR:,.2f}",
+        "all_amount": f"{account.currency} {whole.amount / MINOR:,.2f}",
+    }
+    page.spread(
+        0,
+        (words.headline_check if account.command == "check" else words.headline).format(**facts),
+        page.headline,
+    )
+    page.row += 1
+
+
+def _next(page: Page, account: Account, places: Places) -> None:
+    """What to do, each line with a link to the sheet that it speaks of."""
+    words = WORDS[account.lang]
+    page.heading(words.next_heading)
+    first = {
+        "Failures": next(iter(places.failures.values()), ""),
+        "Unknown": next(iter(places.doubts.values()), ""),
+    }
+    for step in next_steps(account) or [words.nothing]:
+        page.spread(0, f"• {step}", page.text, _BEFORE_LINK)
+        for sheet, target in first.items():
+            if target and sheet in step:
+                page.merged(_BEFORE_LINK + 1, _BEFORE_LINK + 1, f"→ {sheet}", page.text_link, target)
+                break
+        page.row += 1
+
+
 def _facts(page: Page, account: Account) -> None:
     words = WORDS[account.lang]
+    page.heading(words.facts_heading)
     files = list(dict.fromkeys(row.file for row in account.rows))
     named, more = ", ".join(files[:_MOST_FILES]), len(files) - _MOST_FILES
     if more > 0:
@@ -71,7 +115,7 @@ def _facts(page: Page, account: Account) -> None:
             page.put(1, value, page.fact_day)
         else:
             look = page.fact_money if name == "amount" else page.fact_count
-            page.put(1, value, look)
+            page.merged(1, 2, value, look)
         page.row += 1
 
 
@@ -94,10 +138,12 @@ def _numbers(page: Page, column: int, tallies: Sequence[Tally], *, total: bool) 
         page.put(column + 2 * index + 1, tally.amount / MINOR, money)
 
 
-def _statuses(page: Page, account: Account) -> None:
+def _statuses(page: Page, account: Account) -> charts.Lines:
+    """The table of statuses; where its lines stand, for the chart."""
     words, tallies = WORDS[account.lang], by_status(account)
     page.heading(words.by_status)
     _table_heading(page, account, ("status", "charges", "amount", "meaning"))
+    first = page.row
     for name, tally in tallies.items():
         page.line(STATUS[name].word(account.lang), page.tones[STATUS[name].tone])
         _numbers(page, 1, [tally], total=False)
@@ -106,6 +152,9 @@ def _statuses(page: Page, account: Account) -> None:
     page.line(words.total, page.total["name"])
     _numbers(page, 1, [everything(tallies.values())], total=True)
     page.row += 1
+    names = [STATUS[name].word(account.lang) for name in tallies]
+    tones = [STATUS[name].tone for name in tallies]
+    return charts.Lines(first, names, {"charges": [tally.charges for tally in tallies.values()]}, tones)
 
 
 def _buyers(account: Account) -> list[tuple[str, Group]]:
@@ -117,8 +166,8 @@ def _buyers(account: Account) -> list[tuple[str, Group]]:
     return shown
 
 
-def _groups(page: Page, account: Account, of: str, lines: Sequence[tuple[str, Group]]) -> None:
-    """A table of groups: all, issued, ready (where anything is), and the rest."""
+def _groups(page: Page, account: Account, of: str, lines: Sequence[tuple[str, Group]]) -> charts.Lines:
+    """A table of groups: all, issued, ready (where anything is), and the rest; where its lines stand."""
     words = WORDS[account.lang]
     parts = ("issued", "ready", "rest") if "ready" in account.totals else ("issued", "rest")
     page.heading(words.by_voucher if of == "voucher" else words.by_buyer)
@@ -126,9 +175,12 @@ def _groups(page: Page, account: Account, of: str, lines: Sequence[tuple[str, Gr
         f"{'open' if part == 'rest' else part}_{what}" for part in parts for what in ("charges", "amount")
     ]
     _table_heading(page, account, (of, *columns))
+    first = page.row
     everything = together("", [group for _, group in lines])
     for name, group in (*lines, (words.total, everything)):
         total = group is everything
         page.line(name, page.total["name"] if total else page.name)
         _numbers(page, 1, [getattr(group, part) for part in parts], total=total)
         page.row += 1
+    amounts = {part: [getattr(group, part).amount / MINOR for _, group in lines] for part in parts}
+    return charts.Lines(first, [name for name, _ in lines], amounts, [])

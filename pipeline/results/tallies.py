@@ -3,10 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from pipeline.account import Account, ChargeAccount, RowAccount
+from pipeline.account import ISSUED, Account, ChargeAccount, RowAccount
 from pipeline.reasons import STATUSES
-
-ISSUED = ("issued", "already_issued")
 
 
 @dataclass

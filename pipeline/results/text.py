@@ -3,6 +3,7 @@
 from collections import Counter
 
 from pipeline.account import Account
+from pipeline.chinese import in_language
 from pipeline.columns import HEADER_FIELDS
 from pipeline.reasons import STATUS, column_heading
 from pipeline.results.fields import cells_wide
@@ -41,7 +42,9 @@ def summary_lines(account: Account) -> list[str]:
         requests = words.count_requests(len(account.doubts))
         lines.append(words.steps["unknown"].format(requests=requests))
     if account.stopped:
-        lines.append(words.steps["stopped"].format(stopped=account.stopped.rstrip(".。")))
+        lines.append(
+            words.steps["stopped"].format(stopped=in_language(account.stopped, account.lang).rstrip(".。"))
+        )
     return [one_line(line) if not line.startswith("  ") else line for line in lines]
 
 

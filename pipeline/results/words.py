@@ -11,6 +11,9 @@ class Words:
 
     page: str
     title: str
+    headline: str
+    headline_check: str
+    facts_heading: str
     facts: dict[str, str]
     files: str
     next_heading: str
@@ -19,6 +22,13 @@ class Words:
     by_status: str
     by_voucher: str
     by_buyer: str
+    status_chart: str
+    buyer_chart: str
+    short_money: str
+    deadlines: str
+    no_deadlines: str
+    more_deadlines: str
+    place: str
     columns: dict[str, str]
     meanings: dict[str, str]
     total: str
@@ -48,6 +58,10 @@ WORDS: dict[Lang, Words] = {
     "en": Words(
         page="Page &P of &N",
         title="Vouchers: what became of every row",
+        headline="{charges} of {all_charges} charges have their voucher: {amount} of {all_amount}.",
+        headline_check="Nothing was sent. {charges} of {all_charges} charges have their voucher from earlier runs:"
+        " {amount} of {all_amount}.",
+        facts_heading="About this run",
         facts={
             "command": "Command",
             "as_of": "Judged on",
@@ -79,6 +93,13 @@ WORDS: dict[Lang, Words] = {
         by_status="By status",
         by_voucher="By voucher",
         by_buyer="By buyer",
+        status_chart="Charges by status",
+        buyer_chart="Amount by buyer ({currency})",
+        short_money='[>=1000000]#,##0.0,,"M";[>=1000]#,##0,"k";#,##0',
+        deadlines="Last days to request in the next {days} days",
+        no_deadlines="None: no charge without a voucher has its last day so soon.",
+        more_deadlines="… and {count:,} more: sort the sheet Rows by last_day.",
+        place="{file}, {sheet}, row {row}",
         columns={
             "status": "Status",
             "voucher": "Voucher",
@@ -92,6 +113,11 @@ WORDS: dict[Lang, Words] = {
             "ready_amount": "Amount ready",
             "open_charges": "Remaining",
             "open_amount": "Amount remaining",
+            "place": "Where",
+            "last_day": "Last day",
+            "ticket": "Ticket",
+            "days_left": "Days left",
+            "what": "Charge and voucher",
         },
         meanings={
             "ready": "would be sent; nothing was sent yet",
@@ -121,6 +147,9 @@ WORDS: dict[Lang, Words] = {
     "zh": Words(
         page="第 &P 页，共 &N 页",
         title="开票结果：每一行的处理情况",
+        headline="{all_charges} 笔费用中 {charges} 笔已有凭证，金额 {amount}，总额 {all_amount}。",
+        headline_check="本次未发送任何内容。{all_charges} 笔费用中 {charges} 笔此前已有凭证，金额 {amount}，总额 {all_amount}。",
+        facts_heading="本次运行",
         facts={
             "command": "命令",
             "as_of": "判定日",
@@ -151,6 +180,13 @@ WORDS: dict[Lang, Words] = {
         by_status="按状态",
         by_voucher="按凭证类型",
         by_buyer="按购买方",
+        status_chart="各状态费用数",
+        buyer_chart="各购买方金额（{currency}）",
+        short_money='[>=1000000]#,##0.0,,"百万";[>=1000]#,##0,"千";#,##0',
+        deadlines="今后 {days} 天内的申请截止日",
+        no_deadlines="无：今后一段时间内，尚无凭证的费用均未到申请截止日。",
+        more_deadlines="……另有 {count:,} 笔：请在 Rows 表中按申请截止日排序。",
+        place="{file}，{sheet}，第 {row} 行",
         columns={
             "status": "状态",
             "voucher": "凭证类型",
@@ -164,6 +200,11 @@ WORDS: dict[Lang, Words] = {
             "ready_amount": "可开具金额",
             "open_charges": "其余",
             "open_amount": "其余金额",
+            "place": "位置",
+            "last_day": "截止日",
+            "ticket": "票号",
+            "days_left": "剩余天数",
+            "what": "费用与凭证",
         },
         meanings={
             "ready": "可以发送；目前尚未发送",

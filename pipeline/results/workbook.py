@@ -13,6 +13,7 @@ from xlsxwriter.exceptions import XlsxWriterException
 from pipeline.account import Account
 from pipeline.columns import RESULT_SHEETS
 from pipeline.errors import Stop
+from pipeline.results.links import Places
 from pipeline.results.placing import place_new
 from pipeline.results.requests import add_invoices, add_itineraries, add_unknown
 from pipeline.results.rows import add_all_rows, add_failures
@@ -60,9 +61,9 @@ def _write(account: Account, path: Path, folder: str) -> None:
     with xlsxwriter.Workbook(content, {"constant_memory": True, "tmpdir": folder}) as book:
         book.use_zip64()  # only where a sheet is larger than 4 GB
         book.set_properties({"title": WORDS[account.lang].title, "author": "Voucher Pipeline"})
-        within = Book(book, account.lang)
+        within, places = Book(book, account.lang), Places(account)
         for add in _SHEETS:
-            add(within, account)
+            add(within, account, places)
     path.write_bytes(content.getbuffer())
 
 

@@ -15,27 +15,55 @@ from pipeline.columns import HEADER_TYPES
 from pipeline.profile import Profile, Required
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Example, Facts, Rule, Terms, blank, invoice, itinerary
+from pipeline.slips import no_value
 from pipeline.table import Indices, Mask, among
 
 _HEADER = "carrier-interface.md, Invoice request: invoiceHeader; Itinerary request: itineraryHeader"
 _EXTENSION = re.compile(r"\s*(?:-|转|ext\.?|x|#)\s*[0-9]{1,6}$", re.IGNORECASE)
 _OLD_TAX_NO = re.compile(r"[0-9A-Z]{15}|[0-9A-Z]{20}")
+#: GB 32100-2015: who registered it and what it is, where, who, and a check character; never I, O, S, V or Z.
+_UNIFIED_CODE = re.compile(r"[0-9A-HJ-NPQRTUWXY]{2}[0-9]{6}[0-9A-HJ-NPQRTUWXY]{10}")
+_IDENTITY_NO = re.compile(r"[0-9]{17}[0-9X]")
+_ADDRESSES = re.compile(r"[^@\s]+@[^@\s]+[;,、，；/\s]+[^@\s]+@[^@\s]+")
 _TYPES = [choice.name for choice in HEADER_TYPES]
 
 
 def is_tax_no(value: str) -> bool:
     """A unified social credit code (18 characters, checked) or an older form of 15 or 20 characters.
 
-    Sole traders are registered under an 18-digit identity number, which has a check character too.
+    The library's own check of a whole code knows no registering body that is a letter (N for rural
+    collectives, Y for others), so only its check character is asked for. Sole traders are registered under
+    an identity number of 18 characters, which ends in a check character too; its list of birth places lacks
+    residents of Hong Kong, Macao and Taiwan, so that is not asked for either.
 
     >>> is_tax_no("91110000600037341L"), is_tax_no("91110000600037341K"), is_tax_no("110108600037341")
     (True, False, True)
     """
     if len(value) != 18:
         return bool(_OLD_TAX_NO.fullmatch(value))
-    from stdnum.cn import ric, uscc  # noqa: PLC0415 - start-up: only needed where there are buyers
+    from stdnum.cn import uscc  # noqa: PLC0415 - start-up: only needed where there are buyers
+    from stdnum.iso7064 import mod_11_2  # noqa: PLC0415 - likewise
 
-    return uscc.is_valid(value) or ric.is_valid(value)
+    if _UNIFIED_CODE.fullmatch(value) and uscc.calc_check_digit(value[:-1]) == value[-1]:
+        return True
+    return bool(_IDENTITY_NO.fullmatch(value)) and bool(mod_11_2.is_valid(value))
+
+
+def tax_slip(value: str) -> str:
+    """The likely slip in what is no tax number (slips.SLIPS).
+
+    >>> tax_slip("9111OOOO600037341L"), tax_slip("91110000600037341K"), tax_slip("9111")
+    ('tax_letters', 'tax_check', 'tax_length')
+    """
+    if no_value(value):
+        return no_value(value)
+    if re.fullmatch(r"[0-9.]+E\+[0-9]+", value):
+        return "tax_rounded"
+    if not re.fullmatch(r"[0-9A-Z]+", value):
+        return ""
+    if len(value) != 18:
+        return "tax_length"
+    return "tax_letters" if re.search(r"[IOSVZ]", value) else "tax_check"
 
 
 def is_email(value: str) -> bool:
@@ -51,6 +79,32 @@ def is_email(value: str) -> bool:
     except email_validator.EmailNotValidError:
         return False
     return True
+
+
+def email_slip(value: str) -> str:
+    """The likely slip in what is no e-mail address (slips.SLIPS).
+
+    >>> email_slip("a@example.com;b@example.com"), email_slip("finance"), email_slip("a@example,com")
+    ('email_several', 'email_no_at', 'email_domain')
+    """
+    if no_value(value):
+        return no_value(value)
+    name, at, domain = value.rpartition("@")
+    if _ADDRESSES.fullmatch(value):
+        return "email_several"
+    if not (at and name and domain):
+        return "email_no_at"
+    return "" if is_email(f"{name}@example.com") is False else "email_domain"
+
+
+def phone_slip(value: str) -> str:
+    """The likely slip in what is no telephone number (slips.SLIPS).
+
+    >>> phone_slip("13800138000/13900139000"), phone_slip("12")
+    ('phone_several', '')
+    """
+    parts = [part for part in re.split(r"[/;,、，；]", value) if part.strip()]
+    return no_value(value) or ("phone_several" if len(parts) > 1 and all(map(is_phone, parts)) else "")
 
 
 def is_phone(value: str) -> bool:
@@ -87,8 +141,24 @@ def _malformed(column: str, well_formed: Callable[[str], bool]) -> Callable[[Row
     return broken
 
 
-def _seen(column: str) -> Callable[[Rows, Indices, Terms], Facts]:
-    return lambda rows, broken, _terms: {"seen": [str(value) for value in rows.text(column)[broken]]}
+def _seen(
+    column: str, slip: Callable[[str], str] = lambda _value: ""
+) -> Callable[[Rows, Indices, Terms], Facts]:
+    """The texts as they stand, each with its likely slip."""
+
+    def facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
+        seen = [str(value) for value in rows.text(column)[broken]]
+        slips = {value: slip(value) for value in set(seen)}
+        return {"seen": seen, "hint": [slips[value] for value in seen]}
+
+    return facts
+
+
+def _no_name(rows: Rows, _terms: Terms) -> Mask:
+    """No name, or a cell of the Buyers sheet that shows an error in place of one."""
+    codes, distinct = pd.factorize(rows.header_name)
+    broken = np.array([bool(no_value(name)) for name in distinct], dtype=bool)[codes]
+    return np.asarray(rows.known_buyer & (blank(rows, "header_name") | broken), dtype=bool)
 
 
 def _unknown(rows: Rows, _terms: Terms) -> Mask:
@@ -144,7 +214,7 @@ NEEDS_PHONE = Rule(
 
 RULES = (
     Rule(
-        "missing_value", "buyer", _HEADER, lambda rows, _terms: rows.named_no_buyer,
+        "missing_value", "buyer", _HEADER, lambda rows, _terms: rows.named_no_buyer & ~rows.bad("buyer"),
         (
             Example(True, {"header_type": "", "header_name": "", "tax_no": "", "phone": "", "email": ""}),
             Example(False, {}),
@@ -158,11 +228,12 @@ RULES = (
             }),
             Example(False, {"buyer": "Nobody"}),  # the row says itself who it is
         ),
-        _seen("buyer"),
+        _seen("buyer", no_value),
     ),
     Rule(
-        "missing_value", "header_name", _HEADER, _missing("header_name"),
+        "missing_value", "header_name", _HEADER, _no_name,
         (Example(True, {"header_name": ""}), Example(False, {})),
+        _seen("header_name", no_value),
     ),
     Rule(
         "missing_value", "header_type", _HEADER, _missing("header_type"),
@@ -177,9 +248,8 @@ RULES = (
     Rule(
         "bad_choice", "header_type", _HEADER, _wrong_type,
         (Example(False, {"header_type": "individual"}), Example(False, {"header_type": "企业"})),
-        lambda rows, broken, _terms: {
-            "seen": [str(value) for value in rows.header_type[broken]],
-            "choices": " ".join(_TYPES),
+        lambda rows, broken, terms: {
+            **_seen("header_type", no_value)(rows, broken, terms), "choices": " ".join(_TYPES),
         },
     ),
     Rule(
@@ -189,18 +259,19 @@ RULES = (
             Example(True, {"tax_no": "91110000600037341K"}),
             Example(False, {"tax_no": "110108600037341"}),
             Example(True, {"tax_no": "1234"}),
+            Example(False, {"tax_no": "N2330106MF1234567L"}),
         ),
-        _seen("tax_no"),
+        _seen("tax_no", tax_slip),
     ),
     Rule(
         "bad_email", "email", "carrier-interface.md, Issue itinerary, rule 2: the address must be correct",
         _malformed("email", is_email),
         (Example(True, {"email": "finance.example.com"}), Example(False, {"email": "finance@example.com"})),
-        _seen("email"),
+        _seen("email", email_slip),
     ),
     Rule(
         "bad_phone", "phone", "carrier-interface.md: telNo and phone", _malformed("phone", is_phone),
         (Example(True, {"phone": "12"}), Example(False, {"phone": "+49 30 901820"})),
-        _seen("phone"),
+        _seen("phone", phone_slip),
     ),
 )  # fmt: skip

@@ -93,25 +93,31 @@ def _buyers(frame: pd.DataFrame, buyers: pd.DataFrame, named: Texts) -> tuple[di
 
     A row's own header cells win; what they leave blank comes from the buyer that it names, looked up
     in its own workbook first and then in the buyers file; a row that names nobody takes the only buyer
-    there is (interface.md, `--buyers`).
+    there is (interface.md, `--buyers`). Exports give a buyer's full name only: a row that does names the
+    one buyer who has it.
     """
     own = {name: _objects(frame[name]) for name in HEADER_FIELDS}
     has_own = np.any([own[name] != "" for name in HEADER_FIELDS], axis=0)
     by_name, only = _buyers_by_name(buyers)
-    keys = pd.MultiIndex.from_arrays([frame["file"], named])
+    in_full = _by_full_name(buyers)
+    by_full_name = (named == "") & (own["header_name"] != "")
+    keys = pd.MultiIndex.from_arrays(
+        [frame["file"], np.where(by_full_name, own["header_name"], named), by_full_name]
+    )
     codes, distinct = pd.factorize(keys)
 
-    def find(file: str, name: str) -> int:
+    def find(file: str, name: str, full: bool) -> int:
+        known = in_full if full else by_name
         for where in (file, ""):
             if name:
-                if (where, name.casefold()) in by_name:
-                    return by_name[where, name.casefold()]
+                if (where, name.casefold()) in known:
+                    return known[where, name.casefold()]
             elif where in only and (where or not any(buyers["file"] == file)):
                 return int(only[where])
         return -1
 
-    at = np.array([find(file, name) for file, name in distinct], dtype=np.int64)[codes]
-    at = np.where((named == "") & has_own, -1, at)
+    at = np.array([find(*key) for key in distinct], dtype=np.int64)[codes]
+    at = np.where((named == "") & has_own & ~by_full_name, -1, at)
     fields_of = {
         name: np.where(own[name] != "", own[name], np.append(buyers[name].to_numpy(dtype=object), "")[at])
         for name in HEADER_FIELDS
@@ -128,13 +134,25 @@ def _buyers_by_name(buyers: pd.DataFrame) -> tuple[dict[tuple[str, str], int], d
     once = buyers.assign(name=buyers["buyer"].str.casefold()).drop_duplicates(
         ["file", "name", *HEADER_FIELDS]
     )
-    unique = once[~once.duplicated(["file", "name"], keep=False)]
-    by_name = {
-        (file, name): int(at)
-        for at, file, name in zip(unique.index, unique["file"], unique["name"], strict=True)
-    }
+    by_name = _unique(once)
     only = {str(file): int(group.index[0]) for file, group in once.groupby("file") if len(group) == 1}
     return by_name, only
+
+
+def _by_full_name(buyers: pd.DataFrame) -> dict[tuple[str, str], int]:
+    """Positions of buyers by file and the name that stands on vouchers, of which only one buyer has it."""
+    named = buyers[buyers["header_name"] != ""]
+    once = named.assign(name=named["header_name"].str.casefold()).drop_duplicates(["file", *HEADER_FIELDS])
+    return _unique(once)
+
+
+def _unique(buyers: pd.DataFrame) -> dict[tuple[str, str], int]:
+    """Positions by file and name of those whose name nobody else has."""
+    alone = buyers[~buyers.duplicated(["file", "name"], keep=False)]
+    return {
+        (file, name): int(at)
+        for at, file, name in zip(alone.index, alone["file"], alone["name"], strict=True)
+    }
 
 
 def _tax_no(values: Texts) -> Texts:

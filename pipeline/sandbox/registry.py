@@ -172,6 +172,10 @@ def _amounts(frame: pd.DataFrame) -> list[int]:
         open_amounts = (frame["charge"] == charge).to_numpy(bool) & (amounts == 0)
         sums = frame[list(components)].to_numpy(np.int64).sum(axis=1)
         amounts[open_amounts] = sums[open_amounts]
+    for product, fee in FEES.items():  # an ancillary charge has its product's own column
+        of_it = (frame["charge"] == "ancillary") & (frame["product"] == product)
+        open_amounts = of_it.to_numpy(bool) & (amounts == 0)
+        amounts[open_amounts] = frame[fee].to_numpy(np.int64)[open_amounts]
     whole: list[int] = amounts.tolist()
     return whole
 

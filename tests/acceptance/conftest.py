@@ -134,11 +134,13 @@ class Sandbox:
 
 
 @contextmanager
-def running_sandbox(desk: Desk, tickets: Path, *, faults: str = "", port: int = 0) -> Iterator[Sandbox]:
+def running_sandbox(
+    desk: Desk, tickets: Path, *, faults: str = "", port: int = 0, more: Sequence[str | Path] = ()
+) -> Iterator[Sandbox]:
     statement = desk.folder / "carrier.statement.csv"
     profile = desk.profile("http://127.0.0.1:1", name="sandbox-profile.toml")
     arguments: list[str | Path] = ["sandbox", "--port", str(port), "--tickets", tickets, "--profile", profile]
-    arguments += ["--statement", statement, "--as-of", "2026-11-20"]
+    arguments += ["--statement", statement, "--as-of", "2026-11-20", *more]
     if faults:
         (desk.folder / "faults.toml").write_text(faults)
         arguments += ["--faults", desk.folder / "faults.toml"]

@@ -19,7 +19,8 @@ from pipeline.columns import (
     Column,
     Kind,
 )
-from pipeline.reading.headings import CHOICE_WORDS, HEADINGS, normal
+from pipeline.exports import CARRIED, MARKET_SHEETS, ORDER_TYPES, VAGUE
+from pipeline.reading.vocabulary import CHOICE_WORDS, HEADINGS, normal
 
 #: interface.md, "Input columns".
 CONTRACT = {
@@ -67,7 +68,7 @@ def _words(column: Column) -> set[str]:
 
 def test_the_columns_are_the_contract_s_with_its_headings_in_both_languages() -> None:
     assert {column.name: column.heading("zh") for column in COLUMNS} == CONTRACT | {
-        COLUMN[name].name: COLUMN[name].zh for name in FEES.values()
+        COLUMN[name].name: COLUMN[name].zh for name in (*FEES.values(), "order_type")
     }
     assert all(column.heading("en") == column.name for column in COLUMNS)
     assert [column.name for column in (*TICKET_COLUMNS, *BUYER_COLUMNS[1:])] == list(CONTRACT)
@@ -130,3 +131,15 @@ def test_days_and_header_fields_are_what_the_contract_names() -> None:
     assert days == {"flight_date", "used_on", "refund_approved_on", "purchased_on"}
     assert HEADER_FIELDS == ("header_type", "header_name", "tax_no", "phone", "email")
     assert COLUMN["ticket_no"].kind is Kind.TICKET
+
+
+def test_words_that_exports_have_beside_ours_are_none_of_ours() -> None:
+    assert not {normal(word) for word in (*CARRIED, *VAGUE)} & set(HEADINGS)
+    assert all(name in COLUMN for names in VAGUE.values() for name in names)
+
+
+def test_order_types_and_sheets_say_choices_that_their_columns_have() -> None:
+    assert ORDER_TYPES["国内机票退票单"] == {"market": "国内", "ticket_status": "已退票"}
+    assert ORDER_TYPES["国际机票正常单"] == ORDER_TYPES["国际机票改签单"] == {"market": "国际"}
+    said = [*ORDER_TYPES.values(), *({"market": market} for market in MARKET_SHEETS.values())]
+    assert all(normal(word) in CHOICE_WORDS[name] for filling in said for name, word in filling.items())

@@ -1,5 +1,6 @@
 """Every reason: its code and status by contract, its texts by the facts that its finder supplies."""
 
+import re
 import string
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +11,12 @@ from pipeline.accounting import make_account
 from pipeline.columns import COLUMN, LANGS
 from pipeline.holdings import Holding, Holdings
 from pipeline.profile import Carrier, Codes, Profile
-from pipeline.reasons import FINDING_RANK, HINTS, REASON, REASONS, STATUS, STATUSES
+from pipeline.reasons import FATES, FINDING_RANK, HINTS, REASON, REASONS, STATUS, STATUSES, Reason
 from pipeline.request import Identity
+from pipeline.results.words import WORDS
 from pipeline.rules.judging import judge
 from pipeline.rules.rule import Terms
+from pipeline.slips import SLIPS
 from pipeline.wording import reason_text
 
 #: interface.md, "Reason codes".
@@ -214,3 +217,52 @@ def test_chinese_texts_say_columns_and_choices_in_chinese() -> None:
     assert "国内、国际" in reason.message
     assert "domestic" not in reason.message
     assert "国内、国际" in reason.cure
+
+
+#: Every text that a finance person reads about a row: (what it is, English, Chinese).
+TEXTS = [
+    *((f"{reason.code}: message", reason.en, reason.zh) for reason in (*REASONS, *SLIPS.values())),
+    *((f"{reason.code}: cure", reason.en_cure, reason.zh_cure) for reason in (*REASONS, *SLIPS.values())),
+    *((f"hint {code}", words["en"], words["zh"]) for code, words in HINTS.items() if code),
+    *((f"fate {code}", words["en"], words["zh"]) for code, words in FATES.items()),
+    *((f"step {name}", words, WORDS["zh"].steps[name]) for name, words in WORDS["en"].steps.items()),
+    *((f"meaning {name}", words, WORDS["zh"].meanings[name]) for name, words in WORDS["en"].meanings.items()),
+    ("nothing", WORDS["en"].nothing, WORDS["zh"].nothing),
+    ("resolution", WORDS["en"].resolution_note, WORDS["zh"].resolution_note),
+]
+#: Names that stay as they are in Chinese: sheets, commands, options, settings, and words that are read back.
+NAMES = re.compile(
+    r"\{[a-z_]+\}|--?[a-z-]+|“?voucher( [a-z]+)*”?|VOUCHER_API_KEY|\.?xlsx|\b(Unknown|Failures|Rows|agency|not issued|issued|differs_from_issued"
+    r"|name@company\.com|UTF|CNY|O|I|l|XX?)\b"
+)
+#: Words of the trade of programs, which a finance person should never have to know.
+JARGON = re.compile(
+    r"\b(null|nan|parse|parsing|parsed|schema|enum|boolean|string|integer|float|regex|exception|traceback|stack|index|dataframe"
+    r"|payload|endpoint|envelope|timeout|token|field|invalid value|unsupported|encoding|normali[sz]ed|validation|mapping|hash)\b",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize(("what", "en", "zh"), TEXTS, ids=[text[0] for text in TEXTS])
+def test_every_text_is_plain_and_whole_in_both_languages(what: str, en: str, zh: str) -> None:
+    assert len(en) > 8
+    assert len(zh) > 3
+    assert JARGON.findall(en) == [], what
+    assert re.findall("[A-Za-z]{2,}", NAMES.sub("", zh)) == [], what
+    assert not re.search("[\u3000-\u9fff]", en), what
+    if what.endswith((": message", ": cure")) and not en.endswith("}"):
+        assert en.strip()[-1] in ".”…", what
+        assert zh.strip()[-1] in "。”…", what
+
+
+@pytest.mark.parametrize("reason", [*REASONS, *SLIPS.values()], ids=lambda reason: reason.code)
+def test_a_reason_names_what_was_seen_and_its_cure_says_something_to_do(reason: Reason) -> None:
+    assert reason.en != reason.en_cure
+    # A rule about a whole row names the ticket, the charge or what the carrier said; about a cell, the column or what is in it.
+    assert "{" in reason.en or re.search("ticket|charge|fare|refund|itinerary", reason.en, re.IGNORECASE)
+    assert re.search(
+        r"\b(correct|enter|fill in|choose|compare|ask|set|keep|issue|run|check|do not|nothing|give|mend|open|save|split|write|delete)\b",
+        reason.en_cure,
+        re.IGNORECASE,
+    )
+    assert re.search("请|无需|无法", reason.zh_cure)

@@ -24,10 +24,19 @@ from pipeline.columns import (
     Lang,
 )
 from pipeline.errors import InputProblem
+from pipeline.holdings import Holdings
+from pipeline.reading.tables import read_table
 from pipeline.reasons import STATUSES
-from pipeline.template import ROWS, VERSION, VERSION_PROPERTY, write_template
+from pipeline.rules.judging import judge
+from pipeline.rules.rule import Terms
+from pipeline.settings import load_profile
+from pipeline.stamp import PROPERTY, VERSION, version_of
+from pipeline.template import write_template
+from pipeline.template.example import BUYERS, EXAMPLE_DAY, TICKETS
+from pipeline.template.sheets import ROWS
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
+SAMPLES = TEMPLATES.parent / "sample_data"
 FORMATS = {
     Kind.TEXT: "@",
     Kind.TICKET: "@",
@@ -206,7 +215,7 @@ def test_no_placeholder_is_left_in_a_text(book: Workbook) -> None:
 
 
 def test_the_version_can_be_recognised_by_programs_and_people(book: Workbook) -> None:
-    assert book.custom_doc_props[VERSION_PROPERTY].value == VERSION
+    assert book.custom_doc_props[PROPERTY].value == VERSION
     assert any(VERSION in str(row[0]) for row in book.worksheets[-1].iter_rows(max_row=3, values_only=True))
 
 
@@ -282,3 +291,56 @@ def test_the_templates_folder_is_up_to_date(tmp_path: Path, lang: Lang) -> None:
     fresh = tmp_path / "fresh.xlsx"
     write_template(fresh, lang)
     assert contents(TEMPLATES / f"tickets-{lang}.xlsx") == contents(fresh)
+
+
+@pytest.fixture
+def example(lang: Lang, tmp_path: Path) -> Path:
+    path = tmp_path / "example.xlsx"
+    write_template(path, lang, example=True)
+    return path
+
+
+def test_every_row_of_the_example_is_read_and_ready(example: Path) -> None:
+    table = read_table([example])
+    assert (len(table), table.notes, table.findings) == (len(TICKETS), (), ())
+    profile = load_profile(SAMPLES / "sandbox.toml")
+    verdicts = judge(table, Holdings(), Terms(EXAMPLE_DAY, profile))
+    assert verdicts.status.tolist() == ["ready"] * len(TICKETS)
+    assert set(verdicts.rows.charge) == {"ticket_fare", "refund", "ancillary"}
+    assert set(verdicts.rows.voucher) == {"invoice", "itinerary"}
+
+
+def test_the_example_is_the_template_with_its_rows_in_its_own_formats(
+    example: Path, book: Workbook, lang: Lang
+) -> None:
+    filled = openpyxl.load_workbook(example)
+    assert filled.sheetnames == book.sheetnames
+    for sheet, rows in zip(filled.worksheets, (TICKETS, BUYERS), strict=False):
+        assert sheet.max_row == 1 + len(rows)
+        assert len(sheet.data_validations.dataValidation) == len(
+            book[sheet.title].data_validations.dataValidation
+        )
+    sheet = filled[TICKETS_SHEET[lang]]
+    names = [column.name for column in TICKET_COLUMNS]
+    shown = {name: sheet.cell(2, names.index(name) + 1) for name in ("ticket_no", "fare", "flight_date")}
+    assert [cell.number_format for cell in shown.values()] == ["@", "#,##0.00", "yyyy-mm-dd"]
+    assert sheet.cell(2, names.index("charge") + 1).value == {"en": "ticket_fare", "zh": "机票款"}[lang]
+
+
+def test_the_examples_in_the_templates_folder_are_up_to_date(example: Path, lang: Lang) -> None:
+    assert contents(TEMPLATES / f"example-{lang}.xlsx") == contents(example)
+
+
+def test_the_reader_knows_a_template_and_tells_only_of_a_newer_one(example: Path, tmp_path: Path) -> None:
+    assert read_table([example]).notes == ()
+    filled = openpyxl.load_workbook(example)
+    cell = filled.worksheets[-1]["A2"]
+    assert version_of(cell.value) == VERSION == filled.custom_doc_props[PROPERTY].value
+    cell.value = str(cell.value).replace(VERSION, "99")
+    filled.save(tmp_path / "newer.xlsx")
+    (note,) = read_table([tmp_path / "newer.xlsx"]).notes
+    assert "newer.xlsx: was made from template version 99" in note
+    cell.value = "Template version two"
+    filled.save(tmp_path / "other.xlsx")
+    (note,) = read_table([tmp_path / "other.xlsx"]).notes
+    assert "was not read" in note

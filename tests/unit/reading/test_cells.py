@@ -3,13 +3,18 @@
 # ruff: noqa: DTZ001 - a spreadsheet's dates have no time zone
 
 import datetime
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pipeline import slips
 from pipeline.columns import COLUMNS
-from pipeline.reading import cells
-from pipeline.reading.headings import CHOICE_WORDS, normal
+from pipeline.reading import cells, days
+from pipeline.reading.vocabulary import CHOICE_WORDS, normal
+from pipeline.reasons import HINTS
+from pipeline.slips import SLIPS
 
 
 @pytest.mark.parametrize(
@@ -21,6 +26,9 @@ from pipeline.reading.headings import CHOICE_WORDS, normal
         "999 1234567890",
         "９９９１２３４５６７８９０",
         "999－1234567890",
+        "999\u20111234567890",
+        "999-12345\u200b67890",
+        "999 123 456 7890",
         "\u00a09991234567890",
         9991234567890.0,
     ],
@@ -40,7 +48,6 @@ def test_a_ticket_number_that_starts_with_zeros_keeps_them() -> None:
         (1234567890.0, "lost_zero"),
         (99912345678901.0, "spoilt_number"),
         (9991234567890123.0, "spoilt_number"),
-        ("9.99123E+12", "spoilt_number"),
         ("9.99123456789e12", "spoilt_number"),
         (9991234567890.5, ""),
         (123.0, ""),
@@ -48,8 +55,14 @@ def test_a_ticket_number_that_starts_with_zeros_keeps_them() -> None:
         ("9991-234567890", ""),
         ("99-91234567890", ""),
         ("999-123-4567890", ""),
-        ("999123456789O", ""),
-        ("9991234567890/91", ""),
+        ("999123456789O", "letters_in_number"),
+        ("999-l23456789O", "letters_in_number"),
+        ("9991234567890/91", "several_tickets"),
+        ("9991234567890、9991234567891", "several_tickets"),
+        ("991234567890", "lost_zero"),  # a CSV that the spreadsheet program saved
+        ("99-1234567890", "lost_zero"),
+        ("9.99123E+12", "spoilt_number"),
+        ("ABCDEFGHIJKLM", ""),
         ("TRUE", ""),
         (datetime.date(2026, 3, 5), ""),
         (-9991234567890.0, ""),
@@ -71,6 +84,12 @@ def test_any_other_ticket_number_is_refused_with_the_likely_cause(value: Any, hi
         ("￥1,234.50", 123_450),
         ("CNY 1234.50", 123_450),
         ("1234.50元", 123_450),
+        ("1234.5元", 123_450),
+        ("1,234.50 元整", 123_450),
+        ("人民币1234.50元", 123_450),
+        ("RMB 1,234.50", 123_450),
+        ("1234.50 CNY", 123_450),
+        ("¥\u00a01，234.50", 123_450),
         ("１２３４．５０", 123_450),
         (" 12 ", 1200),
         (".5", 50),
@@ -99,8 +118,14 @@ def test_money_is_exact_minor_units(value: Any, minor: int) -> None:
         "-5",
         -5.0,
         "(5)",
+        "(¥12.00)",
+        "-¥5",
         "1,23",
         "12,34.5",
+        "元5元6",
+        "()",
+        "5--",
+        b"#N/A",
         "1.234,50",
         "1e3",
         "$5",
@@ -157,6 +182,18 @@ def test_nothing_is_a_component_but_no_amount(value: Any) -> None:
         " 2026-03-05 ",
         "２０２６-０３-０５",
         "2026-03-05 00:00:00",
+        "2026-03-05 14:30",
+        "2026/3/5 8:05",
+        "2026-03-05（周四）",
+        "2026 年 3 月 5 日",
+        "05MAR26",
+        "5mar2026",
+        "05-Mar-26",
+        "5 Mar 2026",
+        "5 March, 2026",
+        "March 5, 2026",
+        "Mar. 5 2026",
+        "０５ＭＡＲ２６",
         "2026-03-05T00:00",
         "2026-03-05 00:00:00.000",
     ],
@@ -173,14 +210,21 @@ def test_a_day_is_read_where_it_can_only_mean_one(value: Any) -> None:
         "03/04/2026",
         "3-4-2026",
         "05.03.2026",
+        "04/03/2026",
         "26-03-05",
+        "05/03/26",
+        "05 MAR",
+        "31FEB26",
+        "32JAN26",
+        "13/13/2026",
+        "2026-03-05 25:00",
+        "2026-03-05T14:30Z",
+        "2026-03-05 14:30+08:00",
         "2026-03",
         "2026-02-30",
         "2026-13-01",
         "2026-00-10",
         "2026/03-05",
-        "2026-03-05 14:30",
-        "5 Mar 2026",
         "20260230",
         "0026-03-05",
         "1949-12-31",
@@ -271,3 +315,100 @@ def test_text_is_what_the_spreadsheet_shows_without_spaces_around(value: Any, te
 
 def test_a_number_beyond_15_digits_is_not_shown_as_if_it_were_exact() -> None:
     assert cells.shown(911100006000373410.0) == "9.11100006000373e+17"
+
+
+@pytest.mark.parametrize(
+    ("value", "slip"),
+    [
+        ("(12.00)", "negative"),
+        ("（12.00）", "negative"),
+        ("-5", "negative"),
+        ("¥-5", "negative"),
+        (-5.0, "negative"),
+        ("1.500", "decimals"),
+        (12.345, "decimals"),
+        ("1.234,50", "comma"),
+        ("12,5", "comma"),
+        ("USD 5", "currency"),
+        ("5 USD", "currency"),
+        ("€5", "currency"),
+        ("5港币", "currency"),
+        ("five", ""),
+        ("", ""),
+        ("-", ""),
+    ],
+)
+def test_a_refused_amount_names_its_likely_slip(value: Any, slip: str) -> None:
+    with pytest.raises(cells.Unreadable) as refused:
+        cells.money(value)
+    assert str(refused.value) == slip
+
+
+@pytest.mark.parametrize(
+    ("value", "slip"),
+    [
+        ("03/04/2026", "two_days"),
+        ("3-4-2026", "two_days"),
+        ("12.11.2026", "two_days"),
+        ("26-03-05", "short_year"),
+        ("05/03/26", "short_year"),
+        (46082.0, "serial_day"),
+        ("46082", "serial_day"),
+        ("2026-02-30", "no_such_day"),
+        ("31APR26", "no_such_day"),
+        ("13/13/2026", "no_such_day"),
+        ("today", ""),
+        ("2026-03", ""),
+    ],
+)
+def test_a_refused_day_names_its_likely_slip(value: Any, slip: str) -> None:
+    with pytest.raises(cells.Unreadable) as refused:
+        cells.day(value)
+    assert str(refused.value) == slip
+
+
+@pytest.mark.parametrize(
+    ("value", "day"),
+    [
+        ("25/04/2026", datetime.date(2026, 4, 25)),
+        ("04/25/2026", datetime.date(2026, 4, 25)),
+        ("13.1.2026", datetime.date(2026, 1, 13)),
+        ("3/3/2026", datetime.date(2026, 3, 3)),
+        ("01JAN00", datetime.date(2000, 1, 1)),
+        ("31DEC99", datetime.date(2099, 12, 31)),
+        ("29FEB24", datetime.date(2024, 2, 29)),
+    ],
+)
+def test_a_day_with_the_year_last_is_read_where_only_one_day_is_possible(
+    value: str, day: datetime.date
+) -> None:
+    assert cells.day(value) == day
+
+
+@pytest.mark.parametrize(
+    ("cell", "slip"),
+    [
+        (b"#N/A", "error_cell"),
+        (b"#REF!", "error_cell"),
+        (b"=", "no_result"),
+        ("#DIV/0!", "error_cell"),
+        (" #value! ", "error_cell"),
+        ("Err:502", "error_cell"),
+    ],
+)
+def test_an_error_or_a_formula_without_its_result_is_no_value(cell: Any, slip: str) -> None:
+    with pytest.raises(cells.Unreadable) as refused:
+        cells.value(cell)
+    assert str(refused.value) == slip
+
+
+@pytest.mark.parametrize("cell", ["", "#1", "#N/A B", "Error", "=A1", 1.0, datetime.date(2026, 3, 5)])
+def test_any_other_cell_holds_what_it_holds(cell: Any) -> None:
+    assert cells.value(cell) is cell
+
+
+def test_every_hint_and_slip_that_a_cell_can_raise_has_its_words() -> None:
+    sources = [Path(module.__file__ or "").read_text(encoding="utf-8") for module in (cells, days, slips)]
+    raised = set(re.findall(r'(?:Unreadable\(|return )"([a-z_]+)"', "".join(sources)))
+    assert raised
+    assert raised <= HINTS.keys() | SLIPS.keys()

@@ -8,8 +8,9 @@ import pytest
 
 from pipeline.columns import COLUMNS, TICKET_COLUMNS
 from pipeline.errors import InputProblem
-from pipeline.reading.headings import HEADINGS, cell_name, column_letters, find_layout, nearest, normal
+from pipeline.reading.headings import cell_name, column_letters, find_layout, slips
 from pipeline.reading.inputs import Sheet
+from pipeline.reading.vocabulary import HEADINGS, meanings, nearest, normal
 
 WORDS = [(c.name, word) for c in COLUMNS for word in (c.name, c.zh, *c.variants)]
 
@@ -134,7 +135,12 @@ def test_the_message_about_two_headings_is_one_line_though_a_heading_has_two() -
     [
         ("Ticket Numbr", "ticket number"),
         ("tiket_no", "ticket_no"),
-        ("客票号码", "客票号"),
+        ("客票使用曰期", "客票使用日期"),
+        ("订单号", ""),
+        ("成本中心", ""),
+        ("不含税金额", ""),  # the opposite of 含税金额
+        ("发票号", ""),
+        ("航班日期/时间", "航班日期"),
         ("weather", ""),
         ("", ""),
     ],
@@ -163,3 +169,165 @@ def test_every_ticket_column_is_taken_from_a_sheet_with_all_headings_in_either_l
         table = sheets_table(("S", [headings, [f"v{n}" for n in range(len(headings))]]))
         assert table.cells.columns.tolist() == [column.name for column in TICKET_COLUMNS]
         assert table.cells.iloc[0].tolist() == [f"v{n}" for n in range(len(headings))]
+
+
+# --- how a heading may be written ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("heading", "column"),
+    [
+        ("电子客票号码", "ticket_no"), ("承运人-票号", "ticket_no"), ("乘机人", "passenger_name"), ("旅客", "passenger_name"),
+        ("起飞日期", "flight_date"), ("乘机日期", "flight_date"), ("票面价", "fare"), ("销售价", "fare"),
+        ("机建", "airport_fee"), ("基建", "airport_fee"), ("民航发展基金", "airport_fee"), ("燃油附加费", "fuel_surcharge"),
+        ("其他税费", "other_taxes"), ("改签手续费", "change_fee"), ("退票手续费", "refund_fee"), ("结算金额", "amount"),
+        ("价税合计", "amount"), ("订单类型名称", "order_type"), ("国内国际标签", "market"), ("发票抬头", "header_name"),
+        ("购买方名称", "header_name"), ("购买方邮箱", "email"), ("电子邮箱", "email"), ("纳税人识别号", "tax_no"),
+        ("统一社会信用代码", "tax_no"), ("行李费", "baggage_fee"), ("选座费", "seat_fee"), ("升舱费", "upgrade_fee"),
+        ("餐食费", "meal_fee"), ("贵宾室费", "lounge_fee"),
+    ],
+)  # fmt: skip
+def test_the_words_of_agencies_exports_are_known(heading: str, column: str) -> None:
+    assert meanings(heading) == {column}
+
+
+@pytest.mark.parametrize(
+    ("heading", "column"),
+    [
+        ("票号 Ticket No.", "ticket_no"),
+        ("Ticket No.\n票号", "ticket_no"),
+        ("票号/Ticket No", "ticket_no"),
+        ("Ticket No（票号）", "ticket_no"),
+        ("票号（Ticket No）", "ticket_no"),
+        ("【票号】", "ticket_no"),
+        ("（必填）票号", "ticket_no"),
+        ("票\u200b号", "ticket_no"),
+        ("電子客票號碼", "ticket_no"),
+        ("國內／國際 Market", "market"),
+        ("Domestic/International 国内/国际", "market"),
+        ("金额(元) Amount (CNY)", "amount"),
+        ("Amount 金额（元）", "amount"),
+        ("金额/元", "amount"),
+        ("金额：元", "amount"),
+        ("Ａｍｏｕｎｔ（ＣＮＹ）", "amount"),
+        ("航班日期 Flight Date (yyyy-mm-dd)", "flight_date"),
+        ("邮箱/E-mail/电子邮箱", "email"),
+        ("邮箱（购买方）", "email"),
+        ("纳税人识别号／统一社会信用代码", "tax_no"),
+        ("退票费（refund）", "refund_fee"),
+    ],
+)
+def test_a_heading_may_be_in_both_languages_with_units_brackets_and_traditional_characters(
+    heading: str, column: str
+) -> None:
+    assert meanings(heading) == {column}
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["金额（不含税）", "Amount (excl. tax)", "PO 金额", "电话（旅客）", "", "weather", 12.0, b"#N/A"],
+)
+def test_what_turns_a_heading_into_another_one_is_not_passed_over(heading: Any) -> None:
+    assert meanings(heading) == frozenset()
+
+
+@pytest.mark.parametrize("heading", ["票价/机建", "Fare 机建", "票价（机建）", "税号、电话"])
+def test_a_heading_that_mixes_two_columns_is_refused_naming_both(heading: str) -> None:
+    with pytest.raises(InputProblem) as problem:
+        find_layout("f", _sheet(["票号", "姓名", heading]))
+    first, second = sorted(meanings(heading))
+    assert f"C1 “{heading}” may mean {first} or {second}" in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    "heading", ["金额（万元）", "金额(千元)", "金额（单位：万元）", "票价/万元", "Amount (thousands)"]
+)
+def test_amounts_in_thousands_are_refused(heading: str) -> None:
+    with pytest.raises(InputProblem, match=r"C1 .* main unit"):
+        find_layout("f", _sheet(["票号", "姓名", heading]))
+
+
+# --- headings in two rows ------------------------------------------------------------------------
+
+GROUPS = ["票号", "姓名", "费用明细", "", "", "备注"]
+UNDER = ["", "", "票价", "机建", "燃油", ""]
+
+
+def test_headings_under_a_merged_group_are_found_with_those_beside_it() -> None:
+    layout = find_layout("f", _sheet(["title"], GROUPS, UNDER, ["9991234567890", "A", 1.0, 2.0, 3.0, "r"]))
+    assert layout is not None
+    assert layout.heading_row == 2
+    assert layout.extra == {}
+    assert layout.columns == {
+        "ticket_no": 0, "passenger_name": 1, "fare": 2, "airport_fee": 3, "fuel_surcharge": 4, "remarks": 5,
+    }  # fmt: skip
+
+
+def test_a_heading_merged_down_beside_groups_is_found_in_the_row_above() -> None:
+    rows = [
+        ["旅客信息", "", "费用", "", "金额"],
+        ["票号", "姓名", "票价", "机建", ""],
+        ["9991234567890", "A", 1.0, 2.0, 3.0],
+    ]
+    layout = find_layout("f", _sheet(*rows))
+    assert layout is not None
+    assert layout.columns == {"ticket_no": 0, "passenger_name": 1, "fare": 2, "airport_fee": 3, "amount": 4}
+
+
+def test_a_word_above_the_headings_with_nothing_below_it_is_no_heading() -> None:
+    layout = find_layout("f", _sheet(["", "", "", "备注"], ["票号", "姓名"], ["9991234567890", "A"]))
+    assert layout is not None
+    assert layout.columns == {"ticket_no": 0, "passenger_name": 1}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [["", "", "退票费"], ["", "LI/LEI", "refund"], ["", "姓名", 5.0], ["9991234567890", "fare", "refund"]],
+)
+def test_a_row_of_data_below_the_headings_is_no_second_row_of_them(row: list[Any]) -> None:
+    layout = find_layout("f", _sheet(["票号", "姓名", "费用类型"], row))
+    assert layout is not None
+    assert layout.heading_row == 0
+
+
+# --- headings that are not known -----------------------------------------------------------------
+
+
+def _slips(*headings: Any) -> list[str]:
+    sheet = _sheet(list(headings), ["x"] * len(headings))
+    layout = find_layout("f", sheet)
+    assert layout is not None
+    return list(slips(sheet, layout))
+
+
+def test_an_unknown_heading_is_told_with_the_nearest_known_one() -> None:
+    (slip,) = _slips("票号", "姓名", "Amout")
+    assert slip == "C1 “Amout” is not a known heading and was not read; did you mean “amount”?"
+
+
+def test_a_vague_heading_is_told_with_all_that_it_may_mean() -> None:
+    (slip,) = _slips("票号", "姓名", "手续费", "改签费")
+    assert slip == "C1 “手续费” may mean refund_fee and was not read; name it more exactly"
+
+
+def test_nothing_is_told_of_columns_that_exports_have_nor_of_words_like_one_that_is_there() -> None:
+    assert _slips("票号", "姓名", "成本中心", "发票号", "票号码2", "Cost Centre", "weather") == []
+
+
+def test_a_result_of_ours_heads_each_column_by_its_own_name_and_keeps_others_beside_it() -> None:
+    sheet = _sheet(["票面价", "票号", "姓名", "票价"], [1.0, "9991234567890", "A", 2.0])
+    layout = find_layout("f", sheet, ours=True)
+    assert layout is not None
+    assert layout.columns == {"ticket_no": 1, "fare": 3, "passenger_name": 2}
+    assert layout.extra == {"票面价": 0}
+    with pytest.raises(InputProblem, match=r"A1 “票面价” and D1 “票价” both mean fare"):
+        find_layout("f", sheet)
+
+
+def test_a_team_s_own_headings_go_before_the_known_ones() -> None:
+    sheet = _sheet(["票号", "姓名", "票面价", "销售价", "总收"])
+    layout = find_layout("f", sheet, {"票面价": "", "总收": "amount"})
+    assert layout is not None
+    assert layout.columns == {"ticket_no": 0, "passenger_name": 1, "fare": 3, "amount": 4}
+    assert layout.extra == {"票面价": 2}
+    assert list(slips(sheet, layout, {"票面价": ""})) == []

@@ -3,6 +3,7 @@
 # ruff: noqa: DTZ001 - a spreadsheet's dates have no time zone
 
 import datetime
+import os
 import shutil
 import struct
 import zipfile
@@ -37,7 +38,7 @@ def assert_problem(path: Path, *, of: Callable[[Path], Any] = lambda path: read_
 
 
 def test_a_folder_gives_its_workbooks_in_order_without_results_and_lock_files(tmp_path: Path) -> None:
-    names = ["b.xlsx", "a.CSV", "c.xls", "d.ods", "e.xlsb"]
+    names = ["b.xlsx", "a.CSV", "c.xls", "d.ods", "e.xlsb", "f.tsv"]
     others = [
         "a.result.xlsx", "b.2.result.xlsx", "C.RESULT.XLSX", "~$b.xlsx", ".~lock.b.xlsx", "readme.txt", "y.pdf",
     ]  # fmt: skip
@@ -150,23 +151,28 @@ def test_a_workbook_with_a_password_is_told_so(tmp_path: Path, suffix: str) -> N
         ("a.xls", b"<html><table><tr><td>ticket_no</td></tr></table></html>", "web page"),
         ("a.csv", b"\xef\xbb\xbf\n<!DOCTYPE html><p>Please log in</p>", "web page"),
         ("a.xls", b'<?xml version="1.0"?><Workbook/>', "web page"),
+        ("a.xls", b"  <!-- made by a portal --><html>", "web page"),
+        ("a.xls", "<html><table>票号</table></html>".encode("utf-16"), "web page"),
+        ("a.xls", b"MIME-Version: 1.0\r\nContent-Type: multipart/related", "web page"),
+        (
+            "a.xls",
+            b'<?xml version="1.0"?><Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet"/>',
+            "XML Spreadsheet 2003",
+        ),
+        ("a.xlsx", b"%PDF-1.7 ...", "is a PDF document, not a workbook"),
+        ("a.xls", b"\x09\x04\x06\x00\x00\x00\x10\x00", "Excel file from before 1997"),
         (
             "a.csv",
-            "票号,金额\n9991234567890,1\n".encode("gb18030"),
-            "is not UTF-8 text (byte 3); save it as “CSV UTF-8”",
+            "ticket_no,passenger_name\n9991234567890,张伟\n".encode("gb18030"),
+            "it is not UTF-8 (byte 40), and no known heading stands in it when it is read as GB18030 or Big5; save it as",
         ),
-        (
-            "a.csv",
-            "ticket_no,amount\n9991234567890,１\n".encode("big5", "replace") + b"\xa4\xff",
-            "not UTF-8",
-        ),
-        ("a.csv", "ticket_no,amount\n9991234567890,1\n".encode("utf-16"), "not UTF-8"),
+        ("a.csv", "票号,金额\n9991234567890,1\n".encode("gb18030") + b"\xff\xff", "not UTF-8"),
+        ("a.csv", "ticket_no,amount\n9991234567890,1\n".encode("utf-16") + b"\x00", "breaks off at byte"),
         ("a.csv", b"ticket_no,amount\n\x00,1\n", "NUL"),
         ("a.csv", b'ticket_no,amount\n"9991234567890,1\n', "can't be read as a workbook (line"),
         ("a.csv", b'ticket_no,amount\n"999"1234567890,1\n', "can't be read as a workbook (line 2"),
         ("a.csv", b"ticket_no,amount\n" + b"9" * 1_000_001, "can't be read as a workbook (line"),
         ("a.csv", b"ticket_no,amount\n", "no rows"),
-        ("a.csv", b"ticket_no;amount\n9991234567890;1\n", "known heading|headings of tickets"),
     ],
 )
 def test_a_file_that_can_t_be_read_is_told_with_its_cure(
@@ -202,7 +208,14 @@ def test_another_office_document_is_no_workbook(tmp_path: Path) -> None:
     path = tmp_path / "letter.xlsx"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("word/document.xml", "<document/>")
-    assert "can't be read as a workbook" in assert_problem(path)
+    assert "is a text document, not a workbook" in assert_problem(path)
+
+
+def test_workbooks_packed_in_an_archive_are_to_be_unpacked(tmp_path: Path, write_openpyxl: Any) -> None:
+    path = tmp_path / "month.xlsx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.write(write_openpyxl(tmp_path / "a.xlsx", {"S": [HEAD, ROW]}), "a.xlsx")
+    assert "unpack them" in assert_problem(path)
 
 
 def test_a_folder_or_a_missing_file_is_no_traceback_when_it_vanishes_before_reading(tmp_path: Path) -> None:
@@ -215,7 +228,9 @@ def test_one_far_away_cell_does_not_take_the_machine_s_memory(tmp_path: Path) ->
     book.worksheets[0]["XFD1048576"] = "x"
     path = tmp_path / "far.xlsx"
     book.save(path)
-    assert "too large" in assert_problem(path)
+    text = assert_problem(path)
+    assert "reaches to row 1048576 and column XFD for 2 filled cells" in text
+    assert "Ctrl+End" in text
 
 
 def test_braces_in_a_file_s_name_do_no_harm(tmp_path: Path) -> None:
@@ -260,7 +275,7 @@ def test_lines_may_end_in_any_way(tmp_path: Path, line: str) -> None:
 
 
 def test_texts_of_a_csv_file_are_not_taken_for_numbers_or_for_nothing(tmp_path: Path, write_csv: Any) -> None:
-    names = ["NA", "None", "NULL", "nan", "0123", "1e5", "TRUE", "-", "#N/A"]
+    names = ["NA", "None", "NULL", "nan", "0123", "1e5", "TRUE", "-"]
     rows = [[f"99912345678{n:02}", name] for n, name in enumerate(names)]
     table = read_table([write_csv(tmp_path / "t.csv", [["ticket_no", "passenger_name", "po"], *rows])])
     assert table.frame["passenger_name"].tolist() == names
@@ -449,11 +464,13 @@ def test_a_damaged_buyers_file_is_told_by_its_own_name(tmp_path: Path, write_ope
     assert "can't be read" in assert_problem(path, of=lambda path: read_table([tickets], path))
 
 
-@pytest.mark.parametrize("kind", ["macro workbook", "broken link"])
+@pytest.mark.parametrize("kind", ["macro workbook", "broken link", "pipe"])
 def test_a_folder_says_what_it_would_have_to_leave_out(tmp_path: Path, kind: str) -> None:
     (tmp_path / "a.csv").write_text("x")
     if kind == "broken link":
         (tmp_path / "b.xlsx").symlink_to(tmp_path / "gone.xlsx")
+    elif kind == "pipe":
+        os.mkfifo(tmp_path / "b.xlsx")
     else:
         (tmp_path / "b.xlsm").write_text("x")
     assert "b.xls" in assert_problem(tmp_path, of=lambda path: workbook_files([path]))

@@ -73,6 +73,10 @@ def test_the_words_of_a_total_row_are_known(sheets_table: Make, word: str) -> No
         ["", "TOTAL/ANNE", "", 1.0],
         ["", "B", "refund", "total"],
         ["x", "total", "", ""],
+        ["", "ZHANG/WEI", "", "合计"],
+        ["合计9991234567890", "", "", 1.0],
+        ["票号", "ZHANG/WEI", "refund", 1.0],  # a heading typed in the ticket's cell
+        ["票号", "姓名", "refund", 1.0],
     ],
 )
 def test_a_row_with_a_ticket_or_a_charge_is_input_though_it_says_total(
@@ -100,6 +104,70 @@ def test_rows_are_in_the_order_of_files_sheets_and_rows(sheets_table: Make) -> N
 def test_a_sheet_that_starts_elsewhere_counts_rows_as_the_spreadsheet_does(sheets_table: Make) -> None:
     sheet = Sheet("S", True, 4, 2, [["title"], HEAD, ROW])
     assert sheets_table(sheet).frame["row"].tolist() == [7]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ["合计（3张）", "", "", 5.0],
+        ["本页合计：2,234.80", "", "", ""],
+        ["", "Grand Total:", "", 5.0],
+        [3.0, "合计", "", 5.0],
+        ["3 张", "", "合计", 5.0],
+        ["總計", "", "", 5.0],
+        ["合计 Total", "", "", 5.0],
+        ["共计3条", "", "", ""],
+        ["", "", "小计", b"#REF!"],
+    ],
+)
+def test_a_total_row_is_left_out_and_counted_however_it_says_so(sheets_table: Make, row: list[Any]) -> None:
+    table = sheets_table(("S", [HEAD, ROW, row]))
+    assert len(table) == 1
+    assert table.notes == ("book.xlsx, sheet S: 1 total or heading rows left out",)
+
+
+def test_no_row_that_holds_a_ticket_is_ever_taken_for_a_total(sheets_table: Make) -> None:
+    rows = [
+        [*HEAD, "po"],
+        ["", "", "", "合计", "999-1234567891"],
+        ["9991234567892", "合计", "合计", "合计", "合计"],
+    ]
+    assert sheets_table(("S", rows)).frame["row"].tolist() == [2, 3]
+
+
+def test_headings_in_two_rows_are_left_out_again_where_a_page_repeats_them(sheets_table: Make) -> None:
+    heads = [["票号", "姓名", "费用", "", ""], ["", "", "票价", "机建", "燃油"]]
+    rows = [*heads, ["9991234567890", "A", 1.0, 2.0, 3.0], *heads, ["9991234567891", "B", 4.0, 5.0, 6.0]]
+    table = sheets_table(("S", rows))
+    assert table.frame["row"].tolist() == [3, 6]
+    assert table.frame["fuel_surcharge"].tolist() == [300, 600]
+
+
+def test_a_second_table_of_other_columns_on_the_sheet_is_refused_not_misread(sheets_table: Make) -> None:
+    rows = [
+        HEAD,
+        ROW,
+        ["passenger_name", "ticket_no", "charge", "amount"],
+        ["B", "9991234567891", "refund", 1.0],
+    ]
+    assert "A3" in assert_problem(lambda: sheets_table(("S", rows)))
+
+
+def test_a_result_s_failures_may_hold_a_column_that_is_another_word_for_one_of_ours(
+    sheets_table: Make,
+) -> None:
+    table = sheets_table(*_result([[*HEAD, "价税合计"], [*ROW, 7.0]]))
+    assert table.frame["amount"].tolist() == [100]
+    assert table.cells["价税合计"].tolist() == [7.0]
+
+
+def test_an_unknown_heading_is_told_and_its_column_carried_through(sheets_table: Make) -> None:
+    table = sheets_table(("S", [[*HEAD, "flight dat"], [*ROW, "2026-01-01"]]))
+    (note,) = table.notes
+    assert note == (
+        "book.xlsx, sheet S: E1 “flight dat” is not a known heading and was not read; did you mean “flight_date”?"
+    )
+    assert table.cells["flight dat"].tolist() == ["2026-01-01"]
 
 
 # --- cells ---------------------------------------------------------------------------------------
@@ -153,12 +221,30 @@ def test_unreadable_cells_are_findings_with_what_was_seen(sheets_table: Make) ->
     found = {(f.code, f.column): (f.rows.tolist(), f.facts) for f in table.findings}
     assert found == {
         ("bad_ticket_no", "ticket_no"): ([1, 2], {"seen": ["991234567890", "1"], "hint": ["lost_zero", ""]}),
-        ("bad_choice", "charge"): ([1], {"seen": ["gift"], "choices": "ticket_fare refund ancillary"}),
-        ("bad_amount", "amount"): ([1, 2], {"seen": ["x", "-2"]}),
-        ("bad_date", "flight_date"): ([1, 2], {"seen": ["03/04/2026", "46082"]}),
+        ("bad_choice", "charge"): (
+            [1],
+            {"seen": ["gift"], "hint": [""], "choices": "ticket_fare refund ancillary"},
+        ),
+        ("bad_amount", "amount"): ([1, 2], {"seen": ["x", "-2"], "hint": ["", "negative"]}),
+        ("bad_date", "flight_date"): (
+            [1, 2],
+            {"seen": ["03/04/2026", "46082"], "hint": ["two_days", "serial_day"]},
+        ),
     }
     assert table.frame["amount"].tolist() == [100, 0, 0]
     assert table.frame["ticket_no"].tolist() == ["9991234567890", "", ""]
+
+
+def test_error_cells_and_formulas_without_a_result_are_findings_in_every_column(sheets_table: Make) -> None:
+    names = [column.name for column in COLUMNS if column.name != "order_type"]
+    table = sheets_table(("S", [names, [b"#N/A"] * len(names), [b"="] * len(names), ["#REF!"] * len(names)]))
+    assert {finding.column for finding in table.findings} == set(names)
+    for finding in table.findings:
+        assert finding.rows.tolist() == [0, 1, 2]
+        assert finding.facts["seen"] == ["#N/A", "=", "#REF!"]
+        assert finding.facts["hint"] == ["error_cell", "no_result", "error_cell"]
+    assert table.frame[["passenger_name", "amount", "buyer"]].to_numpy().tolist() == [["", 0, ""]] * 3
+    assert table.cells["remarks"].tolist() == [b"#N/A", b"=", "#REF!"]
 
 
 def test_equal_cells_of_different_types_are_each_read_for_themselves(sheets_table: Make) -> None:
@@ -175,6 +261,21 @@ def test_a_component_of_zero_is_read_and_an_amount_of_zero_is_not(sheets_table: 
     rows = [["ticket_no", "amount", "fare"], ["9991234567890", 0.0, 0.0]]
     (finding,) = sheets_table(("S", rows)).findings
     assert (finding.code, finding.column) == ("bad_amount", "amount")
+
+
+def test_fees_that_a_row_of_one_charge_carries_for_others_are_told_and_not_taken(sheets_table: Make) -> None:
+    head = [*HEAD, "product", "fare", "change_fee", "refund_fee", "行李费", "seat_fee"]
+    rows = [
+        ["9991234567890", "A", "refund", "", "", "", 10.0, 20.0, "", ""],
+        ["9991234567891", "A", "ticket_fare", "", "", 100.0, "", 20.0, 5.0, ""],
+        ["9991234567892", "A", "ancillary", "", "seat", "", "", "", 7.0, 3.0],
+        ["9991234567893", "A", "", "", "", 100.0, "", "", 5.0, 3.0],
+    ]
+    table = sheets_table(("S", [head, *rows]), ("T", [head, rows[0]]))
+    (note,) = table.notes
+    assert note.startswith(
+        "book.xlsx, sheet S: refund_fee, baggage_fee not taken in 2 rows, the first of them row 3:"
+    )
 
 
 # --- sheets --------------------------------------------------------------------------------------
@@ -326,3 +427,14 @@ def test_one_workbook_without_tickets_refuses_the_run_though_the_other_has_some(
     assert "book.xlsx" in assert_problem(
         lambda: assemble([(Path("a.xlsx"), [good]), (Path("book.xlsx"), [bad])])
     )
+
+
+def test_headings_that_the_buyers_sheet_repeats_are_no_buyer(sheets_table: Make) -> None:
+    head = ["购买方", "抬头名称"]
+    table = sheets_table(("S", [HEAD, ROW]), ("B", [head, ["A", "A 公司"], head, ["B", "B 公司"]]))
+    assert table.buyers["buyer"].tolist() == ["A", "B"]
+
+
+def test_a_heading_that_shows_an_error_is_an_extra_column(sheets_table: Make) -> None:
+    table = sheets_table(("S", [[*HEAD, b"#REF!"], [*ROW, "x"]]))
+    assert table.cells["#REF!"].tolist() == ["x"]

@@ -11,8 +11,8 @@ import pytest
 
 from pipeline.account import Account
 from pipeline.columns import COLUMNS, HEADER_FIELDS, LANGS, RESULT_HEADINGS, Lang
-from pipeline.reading.headings import HEADINGS, normal
 from pipeline.reading.tables import read_table
+from pipeline.reading.vocabulary import HEADINGS, normal
 from pipeline.reasons import STATUS
 from pipeline.results.rows import extra_heading
 from pipeline.results.workbook import write_workbook
@@ -48,12 +48,12 @@ def test_the_result_reads_back_as_just_the_rows_that_failed(
 
 
 def test_cells_are_as_they_were_beside_what_is_wrong_and_where(made: Made, tmp_path: Path) -> None:
-    account = made({"amount": "abc", "flight_date": "31/12/2026", "own": 7.0, "ticket_no": 991234567890}, {})
+    account = made({"amount": "abc", "flight_date": "03/04/2026", "own": 7.0, "ticket_no": 991234567890}, {})
     (row,) = failures(write_workbook(account, tmp_path / "r.xlsx"))
     assert (row["status"], row["file"], row["sheet"], row["row"]) == ("invalid", "tickets.xlsx", "Tickets", 2)
     assert (row["amount"], row["flight_date"], row["own"], row["ticket_no"]) == (
         "abc",
-        "31/12/2026",
+        "03/04/2026",
         7,
         "991234567890",
     )
@@ -150,6 +150,30 @@ def test_no_heading_of_ours_reads_as_a_column_of_the_vocabulary() -> None:
         assert normal(extra_heading(heading)) not in HEADINGS
     for column in COLUMNS:
         assert normal(extra_heading(column.zh)) not in HEADINGS
+
+
+def test_the_cells_to_be_corrected_are_named_and_coloured(made: Made, tmp_path: Path) -> None:
+    account = made({"passenger_name": None, "amount": "abc", "used_on": datetime.date(2020, 1, 1)})
+    path = write_workbook(account, tmp_path / "r.xlsx")
+    sheet = openpyxl.load_workbook(path)["Failures"]
+    columns = {cell.value: cell for cell in sheet[2] for cell in [sheet.cell(1, cell.column)]}
+    fills = {name: sheet.cell(2, head.column).fill.fgColor.rgb for name, head in columns.items()}
+    coloured = {name for name, fill in fills.items() if fill == "FFFFC7CE"}
+    assert coloured == {"passenger_name", "amount"}  # a window that has closed is not closed by a slip
+    (row,) = failures(path)
+    lines = row["reason"].split("\n")
+    assert any(line.startswith("B2: passenger_name is blank") for line in lines)
+    assert any(line.startswith("D2: “abc”") for line in lines)
+    assert any(line.startswith("J2: An invoice for a fare") for line in lines)
+
+
+def test_a_reason_about_a_column_that_the_sheet_has_not_names_no_cell(
+    tmp_path: Path, account_of_file: Made
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("ticket_no,charge\n9991234567890,ticket_fare\n", encoding="utf-8")
+    (row,) = failures(write_workbook(account_of_file(path), tmp_path / "r.xlsx"))
+    assert "passenger_name is blank, but this row needs it. [missing_value]" in row["reason"].split("\n")
 
 
 def test_statuses_that_need_nobody_are_not_there(mixed: Account, tmp_path: Path) -> None:

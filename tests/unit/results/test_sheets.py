@@ -1,5 +1,6 @@
 """The result workbook's sheets: names, headings, values and looks."""
 
+import dataclasses
 import datetime
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from pipeline.account import Account
 from pipeline.columns import COLUMN, FEES, LANGS, RESULT_COLUMNS, RESULT_SHEETS, Lang
 from pipeline.reasons import STATUS
-from pipeline.results import sheets
+from pipeline.results import links
 from pipeline.results.workbook import write_workbook
 
 Made = Callable[..., Account]
@@ -20,6 +21,14 @@ Made = Callable[..., Account]
 def records(path: Path, sheet: str) -> list[dict[str, Any]]:
     rows = list(openpyxl.load_workbook(path)[sheet].iter_rows(values_only=True))
     return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+
+
+def leads(path: Path, name: str, heading: str) -> dict[int, str]:
+    """By row, where the cells below a heading lead."""
+    sheet = openpyxl.load_workbook(path)[name]
+    column = [cell.value for cell in sheet[1]].index(heading) + 1
+    cells = [sheet.cell(row, column) for row in range(2, sheet.max_row + 1)]
+    return {cell.row: cell.hyperlink.location for cell in cells if cell.hyperlink}
 
 
 def test_sheets_and_their_order_are_the_contracts(mixed: Account, mixed_zh: Account, tmp_path: Path) -> None:
@@ -36,14 +45,16 @@ def test_headings_are_in_the_workbooks_language(
     words = {name: name if lang == "en" else zh for name, zh in RESULT_COLUMNS.items()}
     words |= {name: column.heading(lang) for name, column in COLUMN.items()}
     failures = [
-        words[name] for name in ("status", "reason", "what_to_do", *COLUMN) if name not in FEES.values()
+        words[name]
+        for name in ("status", "reason", "what_to_do", "last_day", *COLUMN)
+        if name not in FEES.values()
     ]
     extras = ["cost_centre", "booking_ref"] if lang == "en" else ["成本中心", "订单号"]
     origin = [words[name] for name in ("file", "sheet", "row")]
     book = openpyxl.load_workbook(path)
     assert [cell.value for cell in book["Failures"][1]] == [*failures, *extras, *origin]
-    assert [cell.value for cell in book["Rows"][1]][:7] == [
-        words[name] for name in ("file", "sheet", "row", "status", "number", "reason", "request")
+    assert [cell.value for cell in book["Rows"][1]][:8] == [
+        words[name] for name in ("file", "sheet", "row", "status", "number", "reason", "request", "last_day")
     ]
     unknown = [cell.value for cell in book["Unknown"][1]]
     assert unknown[:3] == [words[name] for name in ("ledger", "request", "attempt")]
@@ -159,7 +170,7 @@ def test_a_status_has_its_word_and_its_colour(
 
 
 def test_a_full_sheet_goes_on_in_another(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheets, "ROOM", 2)
+    monkeypatch.setattr(links, "ROOM", 2)
     rows = [{"ticket_no": f"999123456789{n}", "passenger_name": None if n < 4 else "X"} for n in range(5)]
     path = write_workbook(made(*rows), tmp_path / "r.xlsx")
     names = openpyxl.load_workbook(path).sheetnames
@@ -175,3 +186,62 @@ def test_a_full_sheet_goes_on_in_another(made: Made, tmp_path: Path, monkeypatch
         "Rows 3",
     ]
     assert [row["row"] for name in names[6:] for row in records(path, name)] == [2, 3, 4, 5, 6]
+    assert [leads(path, name, "row") for name in ("Failures", "Failures 2")] == [
+        {2: "'Rows'!A2", 3: "'Rows'!A3"},
+        {2: "'Rows 2'!A2", 3: "'Rows 2'!A3"},
+    ]
+    assert leads(path, "Rows 2", "status") == {2: "'Failures 2'!A2", 3: "'Failures 2'!A3"}
+
+
+def test_a_row_leads_to_its_failure_and_its_request_and_they_lead_back(
+    mixed: Account, tmp_path: Path
+) -> None:
+    path = write_workbook(mixed, tmp_path / "r.xlsx")
+    assert leads(path, "Rows", "status") == {3: "'Failures'!A2", 5: "'Failures'!A3", 6: "'Failures'!A4"}
+    assert leads(path, "Rows", "request") == {
+        2: "'Itineraries'!A2", 3: "'Invoices'!A2", 4: "'Invoices'!A3", 5: "'Invoices'!A4",
+    }  # fmt: skip
+    assert leads(path, "Failures", "row") == {2: "'Rows'!A3", 3: "'Rows'!A5", 4: "'Rows'!A6"}
+    assert leads(path, "Invoices", "request") == {2: "'Rows'!A3", 3: "'Rows'!A4", 4: "'Rows'!A5"}
+    assert leads(path, "Invoices", "status") == {2: "'Failures'!A2", 3: "'Unknown'!A2", 4: "'Failures'!A3"}
+    assert leads(path, "Itineraries", "ticket_no") == {2: "'Rows'!A2"}
+    assert leads(path, "Itineraries", "status") == {}
+    assert leads(path, "Unknown", "request") == {2: "'Invoices'!A3"}
+    failure = records(path, "Failures")[0]
+    assert (failure["row"], failure["ticket_no"]) == (3, "9991234567891")  # the values are what they were
+
+
+def test_beyond_what_a_sheet_holds_of_links_there_are_none_and_nothing_else_is_lost(
+    mixed: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert links.MOST_LINKS < 65_530  # what a spreadsheet program takes
+    monkeypatch.setattr(links, "MOST_LINKS", 2)
+    path = write_workbook(mixed, tmp_path / "r.xlsx")
+    assert leads(path, "Rows", "status") == {3: "'Failures'!A2"}
+    assert leads(path, "Rows", "request") == {2: "'Itineraries'!A2"}
+    assert [row["status"] for row in records(path, "Rows")][1:3] == ["rejected", "unknown"]
+    assert all(row["request"] for row in records(path, "Rows")[:4])
+
+
+@pytest.mark.parametrize("text", ["<r>x</r>", "_x0041_", "=1+1", "http://example.com", "internal:'Rows'!A1"])
+def test_a_link_never_changes_its_text(text: str, mixed: Account, tmp_path: Path) -> None:
+    request = mixed.requests[0].request
+    (charge,) = request.charges
+    charge = dataclasses.replace(charge, identity=dataclasses.replace(charge.identity, ticket_no=text))
+    asked = dataclasses.replace(mixed.requests[0], request=dataclasses.replace(request, charges=(charge,)))
+    path = write_workbook(dataclasses.replace(mixed, requests=(asked,)), tmp_path / "r.xlsx")
+    assert records(path, "Itineraries")[0]["ticket_no"] == text
+    assert leads(path, "Itineraries", "ticket_no") == {2: "'Rows'!A2"}
+
+
+def test_an_error_cell_shows_as_the_text_that_the_spreadsheet_shows(
+    made: Made, with_cells: Callable[[Account, str, Any], Account], tmp_path: Path
+) -> None:
+    account = with_cells(made({"amount": "abc"}), "amount", b"#REF!")
+    account = with_cells(account, "ticket_no", b"#N/A")
+    path = write_workbook(account, tmp_path / "r.xlsx")
+    for name in ("Failures", "Rows"):
+        (row,) = records(path, name)
+        assert (row["amount"], row["ticket_no"]) == ("#REF!", "#N/A")
+        sheet = openpyxl.load_workbook(path)[name]
+        assert {cell.data_type for cell in sheet[2] if cell.value in ("#REF!", "#N/A")} == {"s"}

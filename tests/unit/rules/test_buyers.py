@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from pipeline.columns import COLUMNS
+from pipeline.columns import COLUMNS, LANGS, Lang
 from pipeline.profile import Profile, Required
 from pipeline.reading.inputs import Sheet
 from pipeline.reading.tables import assemble
+from pipeline.slips import SLIPS as SLIP_WORDS
 from pipeline.table import Table
+from pipeline.wording import reason_text
 
 Judged = Callable[..., Any]
 
@@ -233,6 +235,10 @@ def test_what_the_profile_asks_for_besides_is_needed_for_that_voucher_alone(
         "91110000600037341l",
         "9111 0000 6000 3734 1L",
         "11010519491231002X",  # an identity number, of a sole trader
+        "810000199001010019",  # … of a resident of Hong Kong
+        "N2330106MF1234567L",  # registered by other bodies than the market's
+        "Y1110000600037341Y",
+        "A1110000MF1234567J",
         "110108600037341",  # 15, as before 2015
         "44030019700101001X01",  # 20
         110108600037341.0,
@@ -383,3 +389,89 @@ def test_a_name_that_two_different_buyers_have_means_neither(judged: Judged) -> 
 def test_a_buyer_that_stands_twice_alike_is_one(judged: Judged) -> None:
     found = judged({**NOBODY, "buyer": "ACME"}, buyers=[HEADINGS, ACME, ACME])
     assert found.statuses == ["ready"]
+
+
+SLIPS = [
+    ("tax_no", "91110000600037341K", "last character"),
+    ("tax_no", "9111OOOO600037341L", "I, O, S, V or Z"),
+    ("tax_no", "9111000060003734", "18 characters"),
+    ("tax_no", 911100006000373410.0, "rounded number"),
+    ("tax_no", "#N/A", "error #N/A"),
+    ("email", "a@example.com;b@example.com", "more than one"),
+    ("email", "a@example.com，b@example.com", "more than one"),
+    ("email", "finance.example.com", "no @"),
+    ("email", "a@example,com", "no domain"),
+    ("email", "a@example", "no domain"),
+    ("phone", "13800138000/13900139000", "more than one"),
+    ("phone", b"#N/A", "error #N/A"),
+    ("header_name", b"=", "a formula"),
+]
+
+
+@pytest.mark.parametrize(("column", "value", "said"), SLIPS)
+def test_a_slip_in_a_row_s_own_buyer_is_said_as_what_it_is(
+    judged: Judged, column: str, value: Any, said: str
+) -> None:
+    found = judged({column: value})
+    assert found.statuses == ["invalid"]
+    (finding,) = found.verdicts.findings
+    assert finding.column == column
+    assert said in found.message(finding.code)
+    assert found.message(finding.code, lang="zh") != found.message(finding.code)
+
+
+@pytest.mark.parametrize(("column", "value", "said"), SLIPS)
+def test_a_slip_in_the_buyers_sheet_is_said_as_what_it_is(
+    judged: Judged, column: str, value: Any, said: str
+) -> None:
+    buyer = dict(zip(HEADINGS, ACME, strict=True)) | {column: value}
+    found = judged({**NOBODY, "buyer": "ACME"}, buyers=[HEADINGS, [buyer[name] for name in HEADINGS]])
+    assert found.statuses == ["invalid"]
+    (finding,) = found.verdicts.findings
+    assert finding.column == column
+    assert said in found.message(finding.code)
+
+
+def test_a_row_whose_buyer_shows_an_error_is_told_that_and_takes_no_other_buyer(judged: Judged) -> None:
+    assert judged({**NOBODY, "buyer": b"#N/A"}, buyers=[HEADINGS, ACME]).statuses == ["invalid"]
+    found = judged({**NOBODY, "buyer": b"#N/A"}, buyers=[HEADINGS, ACME, LI])
+    assert found.statuses == ["invalid"]
+    assert found.found() == {("unknown_buyer", "buyer")}
+    assert "error #N/A" in found.message("unknown_buyer")
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_every_slip_has_a_message_and_a_cure_that_are_its_own(lang: Lang) -> None:
+    said = []
+    for slip in SLIP_WORDS:
+        text = reason_text("bad_tax_no", "tax_no", lang, {"seen": "SEEN", "hint": slip})
+        assert text.code == "bad_tax_no"
+        assert "{" not in text.message + text.cure
+        said.append(text.message)
+    assert len(set(said)) == len(SLIP_WORDS)
+
+
+def test_a_row_that_gives_a_buyer_s_full_name_takes_the_rest_of_that_buyer(judged: Judged) -> None:
+    found = judged(
+        {**NOBODY, "header_name": "acme travel ltd"},
+        {**NOBODY, "header_name": "Li Lei", "email": "own@example.com", "ticket_no": "9990000000001"},
+        {**NOBODY, "header_name": "Nobody Known", "ticket_no": "9990000000002"},
+        buyers=[HEADINGS, ACME, LI],
+    )
+    assert _header(found, 0) == ["business", "acme travel ltd", TAX, "13800138000", "acme@example.com"]
+    assert _header(found, 1) == ["individual", "Li Lei", "", "", "own@example.com"]
+    assert _header(found, 2) == ["", "Nobody Known", "", "", ""]
+    assert found.statuses == ["ready", "ready", "invalid"]
+
+
+def test_a_full_name_that_two_buyers_have_means_neither(judged: Judged) -> None:
+    other = ["ACME 2", "business", "ACME Travel Ltd", "110108600037341", "", ""]
+    found = judged({**NOBODY, "header_name": "ACME Travel Ltd"}, buyers=[HEADINGS, ACME, other])
+    assert _header(found) == ["", "ACME Travel Ltd", "", "", ""]
+
+
+def test_the_name_that_a_row_refers_to_goes_before_the_full_name_beside_it(judged: Judged) -> None:
+    found = judged(
+        {**NOBODY, "buyer": "Li Lei", "header_name": "ACME Travel Ltd"}, buyers=[HEADINGS, ACME, LI]
+    )
+    assert _header(found) == ["individual", "ACME Travel Ltd", "", "", "li@example.com"]

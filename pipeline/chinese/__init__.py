@@ -1,0 +1,92 @@
+"""The program's lines to people, in Chinese: notes on the way, and why a run stopped.
+
+Whoever has something to say says it once, in English, and knows no language; at the edge, where it
+reaches a person who reads Chinese, it is said with these words. A line is recognised by its fixed words; what stands
+between them is taken over, itself in Chinese where it is a line, a column or a value of ours.
+
+>>> in_chinese("may.xlsx: is empty; there is nothing to read")
+'may.xlsx：是空的，没有可读取的内容'
+>>> in_chinese("may.xlsx: sheet Old is hidden and was not read")
+'may.xlsx：工作表“Old”已隐藏，未读取'
+>>> in_chinese("nothing that we say")
+'nothing that we say'
+"""
+
+import functools
+import re
+from collections.abc import Mapping
+
+from pipeline import details
+from pipeline.chinese.ledgers import LEDGERS
+from pipeline.chinese.runs import RUNS
+from pipeline.chinese.workbooks import WORKBOOKS
+from pipeline.columns import COLUMN, COLUMNS, Lang
+
+LINES: Mapping[str, str] = {**WORKBOOKS, **RUNS, **LEDGERS}
+
+_WORDS = {choice.name: choice.zh for column in COLUMNS for choice in column.choices}
+_JOINTS = (", ", " or ", " and ")
+_DEEPEST = 4
+
+
+@functools.cache
+def _patterns() -> tuple[list[tuple[re.Pattern[str], str]], list[tuple[re.Pattern[str], str]]]:
+    """Every line as a pattern: those that begin with words of ours, then those that begin with what is given.
+
+    Those with the most fixed words come first: they say most exactly what they are.
+    """
+    found = []
+    for english in sorted(LINES, key=lambda line: (-len(line.replace("{}", "")), line)):
+        parts = [re.escape(part) for part in english.split("{}")]
+        found.append((english, re.compile("(.*?)".join(parts), re.DOTALL)))
+    made = [(not english.startswith("{}"), (pattern, LINES[english])) for english, pattern in found]
+    return [line for fixed, line in made if fixed], [line for fixed, line in made if not fixed]
+
+
+def in_chinese(line: str) -> str:
+    """A line in Chinese, as far as the program has words for it."""
+    return _said(line, 0)
+
+
+def in_language(line: str, lang: Lang) -> str:
+    """A line in the language of whoever reads it."""
+    return in_chinese(line) if lang == "zh" else line
+
+
+def _said(line: str, depth: int) -> str:
+    if depth > _DEEPEST or not line:
+        return line
+    if line in COLUMN or line in _WORDS:
+        return COLUMN[line].zh if line in COLUMN else _WORDS[line]
+    for joint in _JOINTS:
+        parts = line.split(joint)
+        if len(parts) > 1 and all(part in COLUMN or part in _WORDS for part in parts):
+            return ("或" if joint == " or " else "、").join(_said(part, depth) for part in parts)
+    ours, given = _patterns()
+    for said in (_matched(line, ours, depth), _placed(line, depth), _matched(line, given, depth)):
+        if said is not None:
+            return said
+    return details.in_chinese(line)
+
+
+def _matched(line: str, patterns: list[tuple[re.Pattern[str], str]], depth: int) -> str | None:
+    """A line in Chinese, None where it is none of these."""
+    for pattern, chinese in patterns:
+        if match := pattern.fullmatch(line):
+            return chinese.format(*(_said(given, depth + 1) for given in match.groups()))
+    return None
+
+
+def _placed(line: str, depth: int) -> str | None:
+    """A line that begins with where it is about: a file, a sheet, a key of a profile."""
+    ours, given = _patterns()
+    for found in re.finditer(": ", line):
+        place, rest = line[: found.start()], line[found.end() :]
+        said = _matched(rest, ours, depth + 1) or _matched(rest, given, depth + 1)
+        if said is not None:
+            return f"{_place(place)}：{said}"
+    return None
+
+
+def _place(place: str) -> str:
+    return re.sub(r", sheet (.+)$", r"，工作表“\1”", place)

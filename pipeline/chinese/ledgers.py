@@ -1,0 +1,59 @@
+"""Lines about the ledger: why it can't be used, and what puts that right."""
+
+LEDGERS = {
+    "If it is damaged, restore its backup; what was issued since is not in that, so nothing is sent until it was compared with"
+    " the carrier's statement (README, The ledger)": "如已损坏，请恢复其备份；备份中没有此后开具的内容，因此在与承运人账单核对之前不会发送任何内容（见 README 的 The ledger 一节）",
+    "This ledger may lack what was issued after {} ({}): nothing is sent until voucher ledger close-gap": "此台账可能缺少 {0} 之后开具的内容（{1}）：在 voucher ledger close-gap 之前不会发送任何内容",
+    "this ledger may lack what was issued after {} ({})": "此台账可能缺少 {0} 之后开具的内容（{1}）",
+    "the ledger can't be read or written ({}); free disk space or mend the disk, then run again": "台账无法读写（{0}）；请腾出空间或修复磁盘后再运行",
+    "Taken in from the spill file of an earlier run: {} outcomes": "已从此前运行的备用文件取回 {0} 个结果",
+    "An earlier run was killed after the carrier answered: {} answers read from the ledger": "此前一次运行在承运人答复后被强行终止：已从台账读取 {0} 个答复",
+    "An earlier run was killed while sending: {} requests are now unknown and wait for evidence": "此前一次运行在发送时被强行终止：{0} 个请求结果未知，等待证据",
+    "{}{}: nothing is sent until voucher ledger close-gap": "{0}{1}：在 voucher ledger close-gap 之前不会发送任何内容",
+    "{}: {}, so that the {} requests of this run may be issued already; nothing was sent. Compare it with the carrier's complete"
+    " statement from then on, then say what that showed: voucher ledger close-gap": "{0}：{1}，因此本次的 {2} 个请求可能已经开具；未发送任何内容。请与承运人自该时起的完整账单核对，再用 voucher ledger close-gap 说明核对结果",
+    "lies on a network file system ({}), where locks and syncs do not hold and vouchers could be issued twice; put the ledger on"
+    " a local disk and name it with --ledger": "位于网络文件系统（{0}），锁定和同步不可靠，可能重复开具；请将台账放在本地磁盘，并以 --ledger 指明",
+    "another command has been reading this ledger for a minute (ledger check, ledger backup, or a program of somebody's own); let"
+    " it end, or end it, then run the same command again": "另一命令读取此台账已达一分钟（ledger check、ledger backup 或其他程序）；请待其结束或将其结束，再运行同一命令",
+    "another run is using this ledger; wait until it ends, then run again": "另一次运行正在使用此台账；请待其结束后再运行",
+    "its last run did not end; before the ledger moves, let a run with the old address put it in order (voucher issue with any"
+    " workbook)": "上次运行未正常结束；台账迁移之前，请先用原地址运行一次（voucher issue 加任一工作簿）进行整理",
+    "the new address has a ledger already, so that there are two memories of what was issued; only one of them may be used. Name"
+    " the one to be moved with --ledger, under another name": "新地址已有台账，已开具内容便有两份记录，只能使用其中一份。请以 --ledger 指明要迁移的台账，并另取名称",
+    "The ledger was upgraded from version {} to {}; as it was before: {}": "台账已从版本 {0} 升级到 {1}；升级前的副本：{2}",
+    "--ledger is empty; name the ledger's file, or leave the option out": "--ledger 为空；请指明台账文件，或省略该选项",
+    "--ledger {}://…: only a file (a path or sqlite:///PATH) can be used": "--ledger {0}://…：只能使用文件（路径或 sqlite:///PATH）",
+    "the ledger's version is {}, this program's {}; update the program": "台账版本为 {0}，本程序为 {1}；请更新程序",
+    "the ledger's rules were changed ({}), so it can't be trusted to keep anything from being issued twice. {}": "台账的规则已被改动（{0}），无法保证不重复开具。{1}",
+    "this ledger belongs to {}, not to {}; use that carrier's profile, or another --ledger. If the carrier itself has moved:"
+    " voucher ledger move-carrier": "此台账属于 {0}，不属于 {1}；请使用该承运人的配置，或另一个 --ledger。若承运人更换了地址：voucher ledger move-carrier",
+    "This user has no home folder for a ledger; name one with --ledger": "此用户没有存放台账的主目录；请以 --ledger 指明",
+    "is not a ledger{}; check --ledger": "不是台账{0}；请检查 --ledger",
+    "is not a ledger, or is damaged; check --ledger. {}": "不是台账，或已损坏；请检查 --ledger。{0}",
+    "the ledger is damaged ({}). {}": "台账已损坏（{0}）。{1}",
+    "the ledger can't be opened ({}); check the disk and permissions": "台账无法打开（{0}）；请检查磁盘和权限",
+    "is a folder; name the ledger's file in it with --ledger": "是文件夹；请以 --ledger 指明其中的台账文件",
+    "the ledger can't be read ({}); check the path": "台账无法读取（{0}）；请检查路径",
+    "there is no ledger; name one with --ledger": "没有台账；请以 --ledger 指明",
+    "there is no ledger, though one is expected: without its memory everything would be issued again. Find it, or restore it from"
+    " its backup; if the carrier has a new address: voucher ledger move-carrier with the old ledger; for the very first run with"
+    " this carrier say --new-ledger": "应有台账而没有找到：没有其记录，一切都会重复开具。请找回台账或从备份恢复；若承运人更换了地址：对原台账使用 voucher ledger move-carrier；若是首次对此承运人运行，请加 --new-ledger",
+    "holds the outcome of attempt {}, which does not fit this ledger: the ledger is older, or another has its name. Put the right"
+    " one back; if it is lost for good: voucher ledger mark-gap": "其中第 {0} 次尝试的结果与此台账不符：台账较旧，或是另一个同名台账。请放回正确的台账；若已无法找回：voucher ledger mark-gap",
+    "this spill file is of another ledger; put it back beside its own": "此备用文件属于另一个台账；请放回其台账旁边",
+    "no room to keep outcomes safe ({}); free some disk space and run again": "没有空间安全保存结果（{0}）；请腾出磁盘空间后再运行",
+    "the ledger has a second name (a hard link); delete the other name, then run again": "台账还有另一个文件名（硬链接）；请删除另一个名称后再运行",
+    "there is no ledger, though one had this name (its last run began {}): without its memory everything would be issued again. Put"
+    " it back, or restore its backup. To begin a new one all the same, which is right for trials alone: delete {}.lock": "没有台账，而此前有同名台账（上次运行始于 {0}）：没有其记录，一切都会重复开具。请放回台账或恢复备份。若仍要新建（仅限试用）：请删除 {1}.lock",
+    "does not know the last run on this ledger (begun {}): it is another one, or an older copy, and what was issued since would be"
+    " issued again. Put the right one back. {}": "不含此台账的上次运行（始于 {0}）：它是另一个台账或较旧的副本，此后开具的内容会重复开具。请放回正确的台账。{1}",
+    "{} beside it was written by a run (begun {}) on another ledger, or a later state of this one. Put the right one back. {}": "旁边的 {0} 由一次运行（始于 {1}）写成，该运行属于另一个台账或此台账的较新状态。请放回正确的台账。{2}",
+    "the last run on this ledger did not end, and {}, which holds what that run issued, is not beside it (or is empty): without it"
+    " everything would be issued again. Put it back under that name. {}": "此台账的上次运行未正常结束，而保存其开具内容的 {0} 不在旁边（或为空）：缺少它会重复开具。请以该名称放回。{1}",
+    "there is no ledger, but {}, which belongs to one, is there: put the ledger back beside it. If it is lost for good, keep that"
+    " file elsewhere for comparing with the carrier's statement": "没有台账，但有属于台账的 {0}：请将台账放回其旁边。若台账已无法找回，请将该文件另行保存，以便与承运人账单核对",
+    "attempt {} is not in the ledger any more, or has ended there: another program has changed the ledger during this run. Keep this"
+    " run's result workbook, and look the ledger over: voucher ledger check": "第 {0} 次尝试已不在台账中，或在其中已结束：运行期间有其他程序改动了台账。请保留本次结果工作簿，并检查台账：voucher ledger check",
+    "the ledger refused a change: {}": "台账拒绝更改：{0}",
+}  # fmt: skip

@@ -1,0 +1,72 @@
+"""Lines about workbooks, their sheets, headings and cells; a team's mapping of headings."""
+
+WORKBOOKS = {
+    # --- files and folders --------------------------------------------------------------------------
+    "can't be read as a workbook; save it as .xlsx, or take it out of the folder": "无法作为工作簿读取；请另存为 .xlsx，或将其移出该文件夹",
+    "can't be read ({}); check the path": "无法读取（{0}）；请检查路径",
+    "the folder holds no workbook ({})": "文件夹中没有工作簿（{0}）",
+    "there is no such file; check the path": "没有此文件；请检查路径",
+    "is not a workbook ({}); save it as .xlsx": "不是工作簿（{0}）；请另存为 .xlsx",
+    "is protected by a password; open it, remove the password and save it again": "有密码保护；请打开后取消密码并重新保存",
+    "can't be read as a workbook ({}); open it in the spreadsheet program and save it as .xlsx": "无法作为工作簿读取（{0}）；请用表格程序打开并另存为 .xlsx",
+    "is a text in an encoding that can't be told: it is not UTF-8 ({}), and no known heading stands in it when it is read"
+    " as GB18030 or Big5; save it as “CSV UTF-8” or as .xlsx": "文本编码无法判断：不是 UTF-8（{0}），按 GB18030 或 Big5 读取时也没有已知表头；请另存为“CSV UTF-8”或 .xlsx",
+    "is a web page, not a workbook; open it in the spreadsheet program and save it as .xlsx": "是网页而不是工作簿；请用表格程序打开并另存为 .xlsx",
+    "is {}, not a workbook; open it in the spreadsheet program and save it as .xlsx, or export it again as .xlsx": "不是工作簿（{0}）；请用表格程序打开并另存为 .xlsx，或重新导出为 .xlsx",
+    "is an archive without a workbook in it; if it holds workbooks, unpack them and give those": "是压缩包，其中没有可读取的工作簿内容；如内有工作簿，请解压后再提供",
+    "holds macros, which are not read here; save it as .xlsx, which leaves them out": "含有宏，本程序不读取；请另存为 .xlsx（不含宏）",
+    "can't be read as a workbook (its XML declares entities of its own, which no spreadsheet program writes); open it in the"
+    " spreadsheet program and save it as .xlsx": "无法作为工作簿读取（文件内部含有表格程序不会写入的定义）；请用表格程序打开并另存为 .xlsx",
+    "is not read, because it would take up far more room than any workbook ({}); open it in the spreadsheet program and save"
+    " it as .xlsx": "未读取：展开后远大于正常工作簿（{0}）；请用表格程序打开并另存为 .xlsx",
+    "is not read, because a cell far from the others would make it too large ({}); go to the last cell with Ctrl+End, delete"
+    " the rows and columns between it and your data, and save it": "未读取：有单元格远离其他数据，使表格过大（{0}）；请按 Ctrl+End 找到最后一个单元格，删除其与数据之间的行和列后保存",
+    "is too large to be read ({}); split it into smaller workbooks": "过大，无法读取（{0}）；请拆分为较小的工作簿",
+    "is empty; there is nothing to read": "是空的，没有可读取的内容",
+    "is not a file but a pipe or a device; save the workbook as a file and give that": "不是文件；请将工作簿保存为文件后再提供",
+    "can't be read ({}); check the path and its permissions": "无法读取（{0}）；请检查路径和权限",
+    # --- sheets and headings ------------------------------------------------------------------------
+    "{}: sheet {} is hidden and was not read": "{0}：工作表“{1}”已隐藏，未读取",
+    "{}: sheet {} has no headings of tickets or buyers and was not read": "{0}：工作表“{1}”没有客票或购买方的表头，未读取",
+    "{} total or heading rows left out": "略过 {0} 行合计行或重复表头",
+    "all its sheets are hidden ({}); show the one with the tickets": "所有工作表都已隐藏（{0}）；请显示客票所在的工作表",
+    "holds buyers but no tickets; give it as --buyers {}": "只有购买方而没有客票；请以 --buyers {0} 提供",
+    "its Failures sheet holds no rows; there is nothing to issue again": "Failures 表中没有数据，无需再次开具",
+    "has headings but no rows below them (sheets: {}); add the tickets": "表头下没有数据（工作表：{0}）；请填写客票",
+    "there is no such buyers file; check the path": "没有此购买方文件；请检查路径",
+    "holds no buyers; it needs the headings buyer and header_name and a row below them": "没有购买方；须有“购买方”和“抬头名称”表头，且其下有数据",
+    "{} “{}” may mean {}; give each a column of its own, or say in --columns which is meant": "{0}“{1}”可能指 {2}；请各设一列，或在 --columns 中说明",
+    "no sheet has the headings of tickets (ticket_no 票号 and others){}. `voucher template` writes a workbook with the headings": "没有工作表含有客票表头（票号等）{0}。可用 voucher template 生成带表头的工作簿",
+    "{} “{}” says that its amounts are not in the currency's main unit; enter them in the main unit (元), and name the column so": "{0}“{1}”表明金额不是以元为单位；请以元填写，并相应修改表头",
+    "{} “{}” and {} “{}” both mean {}; {}": "{0}“{1}”与 {2}“{3}”都表示{4}；{5}",
+    "rename or delete one of them": "请改名或删除其中一列",
+    "rename or delete one of them, or say in --columns which of them is meant": "请改名或删除其中一列，或在 --columns 中说明以哪一列为准",
+    "; the first row reads: {}": "；首行内容为：{0}",
+    "{}, sheet {}, cell {}: “{}” is not a known heading; did you mean “{}”?": "{0}，工作表“{1}”，单元格 {2}：“{3}”不是已知表头；是否应为“{4}”？",
+    "{} “{}” is not a known heading and was not read; did you mean “{}”?": "{0}“{1}”不是已知表头，未读取；是否应为“{2}”？",
+    "{} “{}” may mean {} and was not read; name it more exactly": "{0}“{1}”可能指 {2}，未读取；请使用更明确的表头",
+    "{} “{}” begins a second table, whose columns are not those above it; put each table on a sheet of its own": "{0}“{1}”开始了另一张表，其列与上方不同；请将每张表放在单独的工作表中",
+    "was made from template version {}, and this program knows version {}; update the program if anything is read wrongly": "由模板版本 {0} 填写，而本程序支持到版本 {1}；如读取有误，请更新程序",
+    # --- cells filled in, fees not taken ------------------------------------------------------------
+    "{} is {} by the sheet's name where its cell is blank ({} rows)": "{0}为空时按工作表名称取“{1}”（{2} 行）",
+    "{} stays blank in {} rows, because the order type says another thing than the sheet's name": "{0}在 {1} 行中仍为空，因为订单类型与工作表名称不一致",
+    "{}, sheet {}: {} not taken in {}: the row names its charge and is that charge alone; leave the charge blank, or give each charge a row"
+    " of its own": "{0}，工作表“{1}”：{3}的{2}未计入：该行已写明费用类型，只表示该项费用；请将费用类型留空，或每项费用单独一行",
+    "row {}": "第 {0} 行",
+    "{} rows, the first of them row {}": "{0} 行（首行为第 {1} 行）",
+    # --- a team's own mapping -----------------------------------------------------------------------
+    "Columns {}: can't be read ({}); check the path": "列对照文件 {0}：无法读取（{1}）；请检查路径",
+    'Columns {}: is not valid TOML: {}; headings and values stand in quotes, as "票面价" = "fare", the file is saved as UTF-8': '列对照文件 {0}：不是有效的 TOML（{1}）；表头和取值须加引号，如 "票面价" = "fare"，文件须保存为 UTF-8',
+    "Columns {}: {}": "列对照文件 {0}：{1}",
+    "{} is not a known section; known: {}": "{0} 不是已知的一节；可用：{1}",
+    "{} must be a section in square brackets: [{}]": "{0} 须为方括号中的一节：[{1}]",
+    "{} must be a text in quotes": "{0} 须为引号中的文本",
+    "{} must not be empty": "{0} 不能为空",
+    '{}.{} must be a section of its own: [{}."{}"]': '{0}.{1} 须单独成节：[{2}."{3}"]',
+    "{}.{} says something else than the same word above it; keep one": "{0}.{1} 与上文同一词语的含义不同；请只保留一处",
+    "{}: {} can't stand here; what can: {}": "{0}：此处不能使用 {1}；可用：{2}",
+    "{}: “{}” is not a column; {}": "{0}：“{1}”不是列名；{2}",
+    "did you mean “{}”?": "是否应为“{0}”？",
+    "the columns are {}": "列名有 {0}",
+    "{}: “{}” is not a value that {} can have; it can have: {}": "{0}：“{1}”不是{2}可用的值；可用：{3}",
+}  # fmt: skip

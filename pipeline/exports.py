@@ -1,0 +1,57 @@
+"""Words of travel agencies' exports beyond our own columns: order types, headings carried through, vague ones."""
+
+#: What an order type says by itself, for cells that are blank. Whether the ticket of a normal or a changed
+#: order was used is nothing that its type says; a team's own mapping may.
+ORDER_TYPES: dict[str, dict[str, str]] = {
+    f"{market}机票{kind}单": {"market": market} | ({"ticket_status": "已退票"} if kind == "退票" else {})
+    for market in ("国内", "国际")
+    for kind in ("正常", "改签", "退票")
+}
+
+#: Names of sheets that say which market their tickets are of, for cells that are blank.
+MARKET_SHEETS = {
+    "国内机票": "国内", "国内": "国内", "domestic": "domestic", "domestic tickets": "domestic",
+    "国际机票": "国际", "国际": "国际", "international": "international", "international tickets": "international",
+}  # fmt: skip
+
+#: Headings that exports have beside ours: carried through, and never taken for a slip of ours.
+CARRIED = (
+    "cost center", "cost centre", "department", "project", "employee no", "order no", "order number", "booking no",
+    "invoice no", "invoice number", "pnr", "flight no", "flight number", "cabin", "class", "route", "airline",
+    "service fee", "issue date", "booking date", "order date", "departure time", "arrival time",
+    "成本中心", "部门", "项目", "工号", "员工编号", "订单号", "订单编号", "订票日期", "预订日期", "订单日期", "出票日期", "出票时间",
+    "发票号", "发票号码", "航班号", "航班", "航程", "行程", "舱位", "航空公司", "承运人", "起飞时间", "到达时间", "到达日期",
+    "出发城市", "到达城市", "服务费", "折扣", "序号", "结算日期", "客户经理", "旅客类型", "乘客类型", "乘机人类型", "证件号", "证件号码",
+    "税率", "税额", "不含税金额", "退款金额", "退票金额", "实退金额", "订单状态", "发票状态", "开票状态", "开票日期", "发票日期", "单价", "数量",
+    "passenger type", "order status", "invoice status", "invoice date", "tax rate", "net amount", "currency", "币种",
+)  # fmt: skip
+
+#: Headings that could be several of ours: which one is for the team to say.
+VAGUE: dict[str, tuple[str, ...]] = {
+    "date": ("flight_date", "used_on", "purchased_on", "refund_approved_on"),
+    "日期": ("flight_date", "used_on", "purchased_on", "refund_approved_on"),
+    "type": ("charge", "voucher", "header_type"),
+    "类型": ("charge", "voucher", "header_type"),
+    "name": ("passenger_name", "header_name"),
+    "名称": ("header_name", "product"),
+    "status": ("ticket_status",),
+    "状态": ("ticket_status",),
+    "price": ("fare", "amount"),
+    "价格": ("fare", "amount"),
+    "机票款": ("fare", "amount"),
+    "机票费": ("fare", "amount"),
+    "发票金额": ("amount",),
+    "invoice amount": ("amount",),
+    "发票类型": ("voucher", "header_type"),
+    "invoice type": ("voucher", "header_type"),
+    "客户名称": ("buyer", "header_name"),
+    "customer name": ("buyer", "header_name"),
+    "fee": ("refund_fee", "change_fee", "airport_fee"),
+    "手续费": ("refund_fee", "change_fee"),
+    "退改手续费": ("refund_fee", "change_fee"),
+    "退改签手续费": ("refund_fee", "change_fee"),
+    "退改签费": ("refund_fee", "change_fee"),
+    "机建燃油": ("airport_fee", "fuel_surcharge"),
+    "税": ("other_taxes", "airport_fee", "fuel_surcharge"),
+    "tax": ("other_taxes", "airport_fee", "fuel_surcharge"),
+}

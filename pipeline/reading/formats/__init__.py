@@ -1,0 +1,6 @@
+"""What a file is, told by its content, and its sheets as plain cells. Everything here runs in the child process.
+
+`kinds` tells what a file is, `text` reads separated values, `spreadsheets` all that a spreadsheet program
+saves. Before cells are taken out of a workbook, `package` bounds what its ZIP members unpack to, and `xlsx`,
+`xlsb`, `xls` and `ods` look through each sheet: how far it reaches, and which cells hold no value (`findings`).
+"""

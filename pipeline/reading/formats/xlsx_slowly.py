@@ -1,0 +1,97 @@
+"""The exact look through a sheet of an .xlsx file, as XML, for sheets that the quick look can't vouch for.
+
+Places are counted as the reader counts them: a cell or row without a reference stands after the one before it.
+"""
+
+import re
+from collections.abc import Iterator
+from xml.parsers import expat
+
+from pipeline.reading.formats.look import NO_RESULT, Look, column_of
+from pipeline.reading.formats.refusal import Refusal
+
+_REF = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
+_FURTHEST = (1_048_575, 16_383)
+
+
+def look(pieces: Iterator[bytes]) -> Look:
+    """One sheet's extent and the cells without a value."""
+    cells = _Cells()
+    try:
+        for piece in pieces:
+            cells.parser.Parse(piece, False)
+        cells.parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise Refusal("damaged", f"a sheet of it: {error}") from error
+    return cells.found
+
+
+def error_mark(text: str) -> bytes:
+    """An error cell's mark, from the text stored with it."""
+    return text.strip()[:32].encode("ascii", "replace") or b"#ERROR!"
+
+
+def unstored(value: str | None, kind: str) -> bool:
+    """Whether a formula's result is missing; "" is a result where the cell says that it holds text."""
+    return value is None or (not value.strip() and kind != "str")
+
+
+class _Cells:
+    """What the parser calls; see `look`."""
+
+    def __init__(self) -> None:
+        self.found = Look()
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
+        self.parser.CharacterDataHandler = self._text
+        self._row, self._column, self._kind = -1, -1, ""
+        self._formula, self._value, self._inline = False, None, False
+        self._open = ""
+
+    _value: str | None
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._open = name = name.rpartition(":")[2]
+        if name == "row":
+            given = attributes.get("r", "")
+            self._row = int(given) - 1 if given.isdecimal() and len(given) < 9 else self._row + 1
+            self._column = -1
+        elif name == "c":
+            self._place(attributes.get("r", ""))
+            self._kind = attributes.get("t", "")
+            self._formula, self._value, self._inline = False, None, False
+        elif name == "f":
+            self._formula = True
+        elif name == "v":
+            self._value = ""
+        elif name == "is":
+            self._inline = True
+
+    def _place(self, reference: str) -> None:
+        """A cell's own reference, or the next place in its row."""
+        if place := _REF.fullmatch(reference):
+            self._at_row, self._column = int(place[2]) - 1, column_of(place[1].encode())
+        else:
+            self._at_row, self._column = self._row, self._column + 1
+        if self._at_row > _FURTHEST[0] or self._column > _FURTHEST[1] or (reference and not place):
+            raise Refusal("damaged", f"a cell of it is called {reference[:20]}")
+
+    def _text(self, text: str) -> None:
+        if self._open == "v" and self._value is not None:
+            self._value += text
+
+    def _end(self, name: str) -> None:
+        self._open = ""
+        if name.rpartition(":")[2] != "c":
+            return
+        if self._kind == "e":
+            mark = error_mark(self._value or "")
+        elif self._formula and unstored(self._value, self._kind) and not self._inline:
+            mark = NO_RESULT
+        else:
+            if self._value is not None or self._inline:
+                self.found.reach(self._at_row, self._column)
+            return
+        self.found.reach(self._at_row, self._column)
+        self.found.marks.append((self._at_row, self._column, mark))

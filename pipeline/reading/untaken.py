@@ -1,0 +1,42 @@
+"""What a row carries and is not taken: fees of other charges than the one that it names."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from pipeline.columns import COMPONENTS, FEES
+from pipeline.table import Mask
+
+_CARRIED = tuple(dict.fromkeys([*COMPONENTS["ticket_fare"], *COMPONENTS["refund"], *FEES.values()]))
+
+
+def untaken_fees(frame: pd.DataFrame) -> Iterator[str]:
+    """A note for each sheet in which rows that name their charge carry other charges' fees too."""
+    for (file, sheet), rows in frame.groupby(["file", "sheet"], sort=False):
+        found = {name: at for name in _CARRIED if (at := _of_others(rows, name)).any()}
+        if not found:
+            continue
+        lines = rows["row"][np.any(list(found.values()), axis=0)]
+        where = (
+            f"row {lines.iloc[0]}"
+            if len(lines) == 1
+            else f"{len(lines)} rows, the first of them row {lines.iloc[0]}"
+        )
+        yield (
+            f"{file}, sheet {sheet}: {', '.join(found)} not taken in {where}: the row names its charge and is that charge"
+            " alone; leave the charge blank, or give each charge a row of its own"
+        )
+
+
+def _of_others(rows: pd.DataFrame, name: str) -> Mask:
+    """Rows that name a charge which the column is no part of, and hold an amount in it."""
+    mine = np.zeros(len(rows), dtype=bool)
+    for charge, parts in COMPONENTS.items():
+        if name in parts:
+            mine |= (rows["charge"] == charge).to_numpy(dtype=bool)
+    for product, fee in FEES.items():
+        if name == fee:
+            mine |= ((rows["charge"] == "ancillary") & (rows["product"] == product)).to_numpy(dtype=bool)
+    named = rows["charge"].notna().to_numpy(dtype=bool)
+    return np.asarray(named & ~mine & (rows[name] != 0).to_numpy(dtype=bool), dtype=bool)

@@ -1,0 +1,91 @@
+"""The Summary's two charts: charges by status, and money by buyer, both drawn from the tables beside them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.account import Account
+from pipeline.results.formats import CHART_TONES, DARK, FONT, LINE
+from pipeline.results.page import Page
+from pipeline.results.plain import fit
+from pipeline.results.sheets import Book
+from pipeline.results.words import WORDS
+
+#: Rows of the page that the charts take.
+ROWS = 14
+_MOST_BUYERS = 8
+_HEIGHT, _LEFT, _RIGHT = 300, 470, 484  # pixels
+_PART_TONES = {"issued": "good", "ready": "plain", "rest": "warn"}
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Where the lines of a table stand on the page, and what is in them: by part, a number for each name."""
+
+    first: int
+    names: Sequence[str]
+    numbers: Mapping[str, Sequence[float]]
+    tones: Sequence[str]
+
+
+def _font(size: float) -> dict[str, Any]:
+    return {"name": FONT, "size": size, "bold": False, "color": DARK}
+
+
+def _series(lines: Lines, count: int, column: int, numbers: Sequence[float]) -> dict[str, Any]:
+    """One series from the table's cells; the values besides, for programs that show what is stored."""
+    last = lines.first + count - 1
+    return {
+        "categories": ["Summary", lines.first, 0, last, 0],
+        "values": ["Summary", lines.first, column, last, column],
+        "categories_data": [fit(name) for name in lines.names[:count]],
+        "values_data": list(numbers[:count]),
+        "gap": 45,
+    }
+
+
+def _bars(book: Book, title: str, form: str, *, stacked: bool) -> Any:
+    kind = {"type": "bar", "subtype": "stacked"} if stacked else {"type": "bar"}
+    chart = book.workbook.add_chart(kind)
+    chart.set_title({"name": title, "name_font": {**_font(11), "bold": True}, "overlay": False})
+    # The first line of the table at the top, as it is read.
+    chart.set_y_axis(
+        {"reverse": True, "num_font": _font(9), "line": {"color": LINE}, "major_tick_mark": "none"}
+    )
+    chart.set_x_axis(
+        {"num_format": form, "num_font": _font(8), "major_gridlines": {"visible": True, "line": {"color": LINE}},
+         "line": {"none": True}, "min": 0, "label_position": "high"}
+    )  # fmt: skip
+    chart.set_chartarea({"border": {"color": LINE}})
+    return chart
+
+
+def add_statuses(book: Book, page: Page, account: Account, lines: Lines, row: int) -> None:
+    """Charges by status, each bar in its status's colour."""
+    chart = _bars(book, WORDS[account.lang].status_chart, "#,##0", stacked=False)
+    points = [{"fill": {"color": CHART_TONES[tone]}} for tone in lines.tones]
+    series = _series(lines, len(lines.names), 1, lines.numbers["charges"])
+    chart.add_series(
+        series | {"points": points, "data_labels": {"value": True, "num_format": "#,##0", "font": _font(9)}}
+    )
+    chart.set_legend({"none": True})
+    chart.set_size({"width": _LEFT, "height": _HEIGHT})
+    page.sheet.insert_chart(
+        row, 0, chart, {"x_offset": 2, "object_position": 1, "description": WORDS[account.lang].status_chart}
+    )
+
+
+def add_buyers(book: Book, page: Page, account: Account, lines: Lines, row: int) -> None:
+    """Money by buyer: issued, ready and the rest in one bar; the largest buyers."""
+    words = WORDS[account.lang]
+    title = words.buyer_chart.format(currency=account.currency)
+    chart = _bars(book, title, words.short_money, stacked=True)
+    count = min(len(lines.names), _MOST_BUYERS)
+    for number, (part, amounts) in enumerate(lines.numbers.items()):
+        colour = CHART_TONES[_PART_TONES[part]]
+        name = words.columns["open_amount" if part == "rest" else f"{part}_amount"]
+        series = _series(lines, count, 2 + 2 * number, amounts)
+        chart.add_series(series | {"name": name, "fill": {"color": colour}})
+    chart.set_legend({"position": "bottom", "font": _font(9)})
+    chart.set_size({"width": _RIGHT, "height": _HEIGHT})
+    page.sheet.insert_chart(row, 3, chart, {"x_offset": 2, "object_position": 1, "description": title})

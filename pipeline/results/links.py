@@ -1,0 +1,66 @@
+"""Where everything stands in the result workbook, so that its sheets can point at each other."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from pipeline.account import Account, RequestAccount
+
+#: Links that a sheet may hold: a spreadsheet program takes 65,530, and refuses a file with more.
+MOST_LINKS = 65_000
+
+#: Rows of data that one sheet takes below its headings.
+ROOM = 1_048_575
+
+
+class Cell(NamedTuple):
+    """A value that is shown in a special way: as a link to another place, or marked as to be corrected."""
+
+    value: object
+    link: str = ""
+    marked: bool = False
+
+
+def part(name: str, number: int) -> str:
+    """The name of a sheet's part: where it is full, it goes on in "name 2" and so on.
+
+    >>> part("Rows", 0), part("Rows", 1)
+    ('Rows', 'Rows 2')
+    """
+    return f"{name} {number + 1}" if number else name
+
+
+def to_line(name: str, position: int) -> str:
+    """The place of a sheet's row of data, counted from 0, as a link.
+
+    >>> to_line("Rows", 0), to_line("Rows", ROOM)
+    ("internal:'Rows'!A2", "internal:'Rows 2'!A2")
+    """
+    number, row = divmod(position, ROOM)
+    return f"internal:'{part(name, number)}'!A{row + 2}"
+
+
+def _lines(name: str, keys: Iterable[object]) -> dict[object, str]:
+    return {key: to_line(name, position) for position, key in enumerate(keys)}
+
+
+def _is(asked: RequestAccount, voucher: str) -> bool:
+    return asked.request.voucher == voucher
+
+
+class Places:
+    """The links of one account's workbook: to requests and doubts by their ID, to failed rows by their index."""
+
+    def __init__(self, account: Account) -> None:
+        self.requests: Mapping[object, str] = {
+            **_lines("Invoices", (a.request.request_id for a in account.requests if _is(a, "invoice"))),
+            **_lines("Itineraries", (a.request.request_id for a in account.requests if _is(a, "itinerary"))),
+        }
+        self.doubts: Mapping[object, str] = _lines("Unknown", (doubt.request_id for doubt in account.doubts))
+        self.failures: Mapping[object, str] = _lines(
+            "Failures", (row.index for row in account.rows if row.failed)
+        )
+
+    @staticmethod
+    def row(index: int) -> str:
+        """Where an input row stands on the sheet Rows."""
+        return to_line("Rows", index)

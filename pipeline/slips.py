@@ -1,0 +1,161 @@
+"""Slips that a cell shows by itself, each with a message and a cure of its own.
+
+A slip goes with the reason code of its column (the code is for programs); for a person it says more
+exactly what was seen. Whoever finds a reason names the slip as its fact `hint`.
+"""
+
+import re
+
+from pipeline.reasons import Reason
+
+_TEXT_EN = "Enter it as text like 2026-03-05, or as a date."
+_TEXT_ZH = "请填写 2026-03-05 形式的文本，或填写日期。"
+_CHECK_EN = "Compare it with the buyer's registration, correct it, and run the row again."
+_CHECK_ZH = "请与购买方登记信息核对，更正后重新提交此行。"
+
+_ALL = (
+    # --- any column ---------------------------------------------------------------------------------
+    Reason(
+        "error_cell", "invalid",
+        "{column} shows the spreadsheet's error {seen} in place of a value, so what belongs there is not known.",
+        "{column}显示的是表格错误 {seen}，而不是内容，无法得知应填什么。",
+        "Mend the formula or enter the value itself, save the workbook and run it again.",
+        "请修正公式或直接填入内容，保存工作簿后重新运行。",
+    ),
+    Reason(
+        "no_result", "invalid",
+        "{column} holds a formula, but the file does not hold its result, so the value is not known.",
+        "{column}是公式，但文件中没有保存计算结果，无法得知其内容。",
+        "Open the workbook in the spreadsheet program, let it calculate, save it and run it again; or enter the value itself.",
+        "请用表格程序打开工作簿，重新计算并保存后再运行；或直接填入内容。",
+    ),
+    # --- ticket numbers -----------------------------------------------------------------------------
+    Reason(
+        "letters_in_number", "invalid",
+        "“{seen}” is not a ticket number: it has letters where digits belong (O for 0, I or l for 1).",
+        "“{seen}”不是票号：其中有字母（如 O 应为 0，I 或 l 应为 1）。",
+        "Enter the 13 digits as on the ticket.", "请按客票填写 13 位数字。",
+    ),
+    Reason(
+        "several_tickets", "invalid",
+        "“{seen}” is more than one ticket number; a row is one ticket.", "“{seen}”包含多个票号；一行只能是一张客票。",
+        "Give each ticket a row of its own, with its own amounts.", "请为每张客票单独填写一行，并填写各自的金额。",
+    ),
+    # --- amounts ------------------------------------------------------------------------------------
+    Reason(
+        "negative", "invalid",
+        "“{seen}” in {column} is less than zero (accounting writes that in brackets), and no voucher is issued for less than zero.",
+        "{column}中的“{seen}”是负数（会计上也用括号表示），负数金额不能开具凭证。",
+        "Enter what was charged, above zero. What was paid back for a ticket is no charge: leave such a row out.",
+        "请填写实际收取的金额（大于零）。退还给旅客的款项不是费用，请删除该行。",
+    ),
+    Reason(
+        "decimals", "invalid",
+        "“{seen}” in {column} has more than two decimals; it may also be meant as thousands (1.500 for 1500).",
+        "{column}中的“{seen}”超过两位小数；也可能表示千位（如 1.500 表示 1500）。",
+        "Enter it with two decimals at most, as 1500.00 or 1.50.", "请填写最多两位小数的金额，如 1500.00 或 1.50。",
+    ),
+    Reason(
+        "comma", "invalid",
+        "“{seen}” in {column} has a comma where decimals begin, which can also be read as thousands.",
+        "{column}中的“{seen}”以逗号作小数点，也可能被读作千位分隔符。",
+        "Enter it with a point before the decimals, as 1234.50.", "请用小数点填写，如 1234.50。",
+    ),
+    Reason(
+        "currency", "invalid",
+        "“{seen}” in {column} names another currency; amounts are issued in the carrier's own.",
+        "{column}中的“{seen}”是其他币种；凭证只能以承运人的币种开具。",
+        "Enter the amount in the carrier's currency, without its name.", "请填写承运人币种的金额，不带币种名称。",
+    ),
+    # --- days ---------------------------------------------------------------------------------------
+    Reason(
+        "two_days", "invalid",
+        "“{seen}” in {column} can be two days: the day or the month may stand first. A wrong day may cost the voucher, so it is not guessed.",
+        "{column}中的“{seen}”可能是两个不同的日期：日在前或月在前。日期错误可能导致无法开具，因此不作猜测。",
+        _TEXT_EN, _TEXT_ZH,
+    ),
+    Reason(
+        "short_year", "invalid",
+        "“{seen}” in {column} has a year of two digits, which could be the day or the month as well.",
+        "{column}中的“{seen}”年份只有两位，也可能是日或月。",
+        _TEXT_EN, _TEXT_ZH,
+    ),
+    Reason(
+        "serial_day", "invalid",
+        "“{seen}” in {column} is a bare number: probably a date whose cell has lost its date format.",
+        "{column}中的“{seen}”只是一个数字：可能是丢失了日期格式的日期。",
+        "Format the cell as a date, look whether the day is right, save the workbook and run it again.",
+        "请将单元格设为日期格式，核对日期后保存并重新运行。",
+    ),
+    Reason(
+        "no_such_day", "invalid",
+        "“{seen}” in {column} is no day of the calendar.", "{column}中的“{seen}”在日历中不存在。",
+        _TEXT_EN, _TEXT_ZH,
+    ),
+    # --- buyers -------------------------------------------------------------------------------------
+    Reason(
+        "tax_letters", "invalid",
+        "“{seen}” is not a tax number: a unified code never holds the letters I, O, S, V or Z. They are typed for 1, 0, 5, U and 2.",
+        "“{seen}”不是有效税号：统一社会信用代码不使用字母 I、O、S、V、Z，它们常被误填为 1、0、5、U、2。",
+        _CHECK_EN, _CHECK_ZH,
+    ),
+    Reason(
+        "tax_check", "invalid",
+        "“{seen}” is not a tax number: its last character does not fit the 17 before it, so one of them is mistyped or two are swapped.",
+        "“{seen}”不是有效税号：末位校验码与前 17 位不符，可能有一位填错或相邻两位颠倒。",
+        _CHECK_EN, _CHECK_ZH,
+    ),
+    Reason(
+        "tax_length", "invalid",
+        "“{seen}” is not a tax number: tax numbers have 18 characters (older ones 15 or 20), without spaces and hyphens.",
+        "“{seen}”不是有效税号：税号应为 18 位（旧税号 15 位或 20 位），不计空格与连字符。",
+        _CHECK_EN, _CHECK_ZH,
+    ),
+    Reason(
+        "tax_rounded", "invalid",
+        "“{seen}” is a tax number that the spreadsheet has turned into a rounded number; its last digits are lost.",
+        "“{seen}”是被表格程序舍入的税号，末尾数字已丢失。",
+        "Format the cell as text and enter the tax number again from the buyer's registration.",
+        "请将单元格设为文本格式，并按购买方登记信息重新填写税号。",
+    ),
+    Reason(
+        "email_several", "invalid",
+        "“{seen}” is more than one e-mail address; the carrier sends to one.", "“{seen}”包含多个邮箱地址；承运人只发送到一个邮箱。",
+        "Keep the one address that the voucher is to be sent to.", "请只保留接收凭证的一个邮箱地址。",
+    ),
+    Reason(
+        "email_no_at", "invalid",
+        "“{seen}” is not an e-mail address: it has no @ with a name before and a domain behind it.",
+        "“{seen}”不是有效邮箱地址：缺少 @ 或其前后的内容。",
+        "Enter it like name@company.com.", "请按 name@company.com 的形式填写。",
+    ),
+    Reason(
+        "email_domain", "invalid",
+        "“{seen}” is not an e-mail address: what stands behind the @ is no domain (a point is often mistyped as a comma, or left out).",
+        "“{seen}”不是有效邮箱地址：@ 之后不是有效域名（常见错误是把点写成逗号或漏写）。",
+        "Enter it like name@company.com.", "请按 name@company.com 的形式填写。",
+    ),
+    Reason(
+        "phone_several", "invalid",
+        "“{seen}” is more than one telephone number; a voucher has one.", "“{seen}”包含多个电话号码；凭证上只能有一个。",
+        "Keep one number.", "请只保留一个电话号码。",
+    ),
+)  # fmt: skip
+SLIPS = {slip.code: slip for slip in _ALL}
+
+#: Errors as spreadsheet programs show them; in a CSV they are texts like any other.
+_ERRORS = re.compile(
+    r"#(n/a|ref!|div/0!|name\?|null!|num!|value!|spill!|calc!|field!|getting_data)|err:[0-9]{3}",
+    re.IGNORECASE,
+)
+
+
+def no_value(text: str) -> str:
+    """The slip of a text that stands for no value: an error, or a formula without its result ("=").
+
+    >>> no_value("#N/A"), no_value("="), no_value("#12")
+    ('error_cell', 'no_result', '')
+    """
+    if text.strip() == "=":
+        return "no_result"
+    return "error_cell" if _ERRORS.fullmatch(text.strip()) else ""

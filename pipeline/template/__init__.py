@@ -1,0 +1,86 @@
+"""The blank input workbook: headings, notes, drop-downs and formats, all drawn from `columns`.
+
+A person fills it in, the reader takes it back. Nothing here knows a heading or a permitted value of
+its own, so a word that is added to the vocabulary is in the next template too. The same version
+writes the same bytes: the copies in templates/ can be compared with what is written today.
+"""
+
+import io
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import xlsxwriter
+
+from pipeline.columns import BUYER_COLUMNS, BUYERS_SHEET, TICKET_COLUMNS, TICKETS_SHEET, Lang
+from pipeline.errors import InputProblem
+from pipeline.placing import appear
+from pipeline.stamp import PROPERTY, VERSION
+from pipeline.template.example import BUYERS, TICKETS
+from pipeline.template.instructions import add_instructions
+from pipeline.template.looks import Formats
+from pipeline.template.sheets import add_input_sheet
+from pipeline.template.words import WORDS
+
+# A fixed date in the file's properties: the same version writes the same bytes.
+_CREATED = datetime(2026, 1, 1, tzinfo=UTC)
+_MODE = 0o644
+
+
+def write_template(path: Path, lang: Lang, *, example: bool = False) -> None:
+    """Write the input workbook in `lang` to `path`, whole or not at all, never over a file: blank, or filled in.
+
+    Raises InputProblem where `path` is taken, is not an .xlsx name, or can't be written.
+    """
+    if path.suffix.lower() != ".xlsx":
+        raise InputProblem(f"{path}: a template is an Excel workbook; give a name that ends in .xlsx")
+    try:
+        _put(path, _workbook_bytes(lang, example=example))
+    except FileExistsError as problem:
+        raise InputProblem(
+            f"{path}: exists already and is left as it is; choose another name, or move it away"
+        ) from problem
+    except OSError as problem:
+        reason = problem.strerror or problem
+        raise InputProblem(
+            f"{path}: can't be written ({reason}); choose a folder that exists and that you may write to"
+        ) from problem
+
+
+def _put(path: Path, content: bytes) -> None:
+    """Let `path` appear with all its content at once; FileExistsError if it exists by then."""
+    with _temporary(path.parent, content) as temporary:
+        appear(temporary, path)
+
+
+@contextmanager
+def _temporary(folder: Path, content: bytes) -> Iterator[Path]:
+    """Hold the content in a file of its own in `folder`, gone afterwards."""
+    handle, name = tempfile.mkstemp(prefix=".voucher-", suffix=".xlsx", dir=folder)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        temporary.chmod(_MODE)  # mkstemp's 0600 would keep colleagues out of a shared folder
+        yield temporary
+    finally:
+        with suppress(FileNotFoundError):  # replace() has taken it
+            temporary.unlink()
+
+
+def _workbook_bytes(lang: Lang, *, example: bool) -> bytes:
+    stream = io.BytesIO()
+    with xlsxwriter.Workbook(stream, {"in_memory": True}) as book:
+        book.set_properties({"title": WORDS[lang].title, "author": "Voucher Pipeline", "created": _CREATED})
+        book.set_custom_property(PROPERTY, VERSION, "text")
+        formats = Formats(book)
+        for names, columns, rows in (
+            (TICKETS_SHEET, TICKET_COLUMNS, TICKETS),
+            (BUYERS_SHEET, BUYER_COLUMNS, BUYERS),
+        ):
+            add_input_sheet(book, names[lang], columns, rows if example else (), lang, formats)
+        add_instructions(book, lang, formats)
+    return stream.getvalue()

@@ -1,0 +1,81 @@
+"""The sheet of instructions: what to fill in, what happens then, and the table of all columns."""
+
+import math
+from typing import Any
+
+from pipeline.columns import BUYER_COLUMNS, BUYERS_SHEET, TICKET_COLUMNS, TICKETS_SHEET, Lang
+from pipeline.stamp import stamp
+from pipeline.template.looks import Formats, cells_wide
+from pipeline.template.sheets import permitted, print_setup
+from pipeline.template.words import WORDS, Words
+
+_LETTER = 0.75  # of a digit, the measure of column widths: what a letter of running text takes
+_INSTRUCTION_WIDTHS = (20, 12, 70, 40)
+
+
+def add_instructions(book: Any, lang: Lang, formats: Formats) -> None:
+    """Write the last sheet: what to fill in, what happens then, and the table of all columns."""
+    words = WORDS[lang]
+    sheet = book.add_worksheet(words.sheet)
+    for index, width in enumerate(_INSTRUCTION_WIDTHS):
+        sheet.set_column(index, index, width)
+    sheet.hide_gridlines(2)
+    sheet.write_string(0, 0, words.title, formats.title)
+    sheet.set_row(0, 26)
+    sheet.write_string(1, 0, stamp(lang), formats.stamp)
+    row = _section(sheet, 3, words.steps_heading, _steps(lang), formats)
+    row = _section(sheet, row, words.after_heading, words.after, formats)
+    row = _statuses(sheet, row, words, formats)
+    sheet.write_string(row, 0, words.columns_heading, formats.section)
+    _columns_table(sheet, row + 1, lang, formats)
+    sheet.set_portrait()
+    print_setup(sheet, lang)
+
+
+def _steps(lang: Lang) -> tuple[str, ...]:
+    headings = {column.name: column.heading(lang) for column in (*TICKET_COLUMNS, *BUYER_COLUMNS)}
+    sheets = {"tickets": TICKETS_SHEET[lang], "buyers": BUYERS_SHEET[lang]}
+    return tuple(
+        f"{number}. {step.format(**headings, **sheets)}"
+        for number, step in enumerate(WORDS[lang].steps, start=1)
+    )
+
+
+def _section(sheet: Any, row: int, heading: str, lines: tuple[str, ...], formats: Formats) -> int:
+    """Write a heading and its lines over the sheet's whole width; give the next free row."""
+    sheet.write_string(row, 0, heading, formats.section)
+    for line in lines:
+        row += 1
+        sheet.merge_range(row, 0, row, 3, line, formats.text)
+        # A merged cell does not find its height by itself.
+        sheet.set_row(row, _height((line, sum(_INSTRUCTION_WIDTHS))))
+    return row + 2
+
+
+def _statuses(sheet: Any, row: int, words: Words, formats: Formats) -> int:
+    sheet.write_string(row - 1, 0, words.statuses_heading[0], formats.heading)
+    sheet.merge_range(row - 1, 1, row - 1, 3, words.statuses_heading[1], formats.heading)
+    for offset, (status, meaning) in enumerate(words.statuses):
+        sheet.write_string(row + offset, 0, status, formats.name)
+        sheet.merge_range(row + offset, 1, row + offset, 3, meaning, formats.boxed)
+    return row + len(words.statuses) + 1
+
+
+def _columns_table(sheet: Any, row: int, lang: Lang, formats: Formats) -> None:
+    for index, heading in enumerate(WORDS[lang].table_heading):
+        sheet.write_string(row, index, heading, formats.heading)
+    for name, columns in ((TICKETS_SHEET[lang], TICKET_COLUMNS), (BUYERS_SHEET[lang], BUYER_COLUMNS)):
+        for column in columns:
+            row += 1
+            meaning, values = column.meaning(lang), permitted(column, lang)
+            sheet.write_string(row, 0, column.heading(lang), formats.name)
+            sheet.write_string(row, 1, name, formats.boxed)
+            sheet.write_string(row, 2, meaning, formats.boxed)
+            sheet.write_string(row, 3, values, formats.boxed)
+            sheet.set_row(row, _height((meaning, _INSTRUCTION_WIDTHS[2]), (values, _INSTRUCTION_WIDTHS[3])))
+
+
+def _height(*cells: tuple[str, int]) -> float:
+    """Give the height in points of a row of texts that wrap, each in a column so many digits wide."""
+    lines = max(math.ceil(cells_wide(text) * _LETTER / width) for text, width in cells)
+    return 4 + 13.0 * lines

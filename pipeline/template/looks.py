@@ -1,0 +1,41 @@
+"""How the template's cells look: one format a use."""
+
+import unicodedata
+from typing import Any
+
+from pipeline.columns import Kind
+
+FONT = "Arial"
+_DARK, _SOFT, _LINE = "#1F3864", "#8497B0", "#BFBFBF"
+
+_FORMATS: dict[Kind, dict[str, Any]] = {
+    # As text: 0123 stays 0123, and a name that starts with = is no formula.
+    Kind.TEXT: {"num_format": "@", "indent": 1},
+    Kind.TICKET: {"num_format": "@", "indent": 1},
+    Kind.MONEY: {"num_format": "#,##0.00"},
+    Kind.DATE: {"num_format": "yyyy-mm-dd", "align": "center"},
+    Kind.CHOICE: {"indent": 1},
+}
+
+
+class Formats:
+    """The cell formats of one workbook, by use."""
+
+    def __init__(self, book: Any) -> None:
+        font = {"font_name": FONT, "font_size": 10}
+        box = {"border": 1, "border_color": _LINE, "valign": "vcenter", "indent": 1}
+        heading = font | box | {"bold": True, "font_color": "white"}
+        self.heading = book.add_format(heading | {"bg_color": _DARK})
+        self.component = book.add_format(heading | {"bg_color": _SOFT})
+        self.cells = {kind: book.add_format(font | looks) for kind, looks in _FORMATS.items()}
+        self.title = book.add_format(font | {"bold": True, "font_size": 16, "font_color": _DARK})
+        self.section = book.add_format(font | {"bold": True, "font_size": 12, "font_color": _DARK})
+        self.stamp = book.add_format(font | {"font_color": "#7F7F7F", "font_size": 9})
+        self.text = book.add_format(font | {"text_wrap": True, "valign": "vcenter"})
+        self.boxed = book.add_format(font | box | {"text_wrap": True})
+        self.name = book.add_format(font | box | {"bold": True})
+
+
+def cells_wide(text: str) -> int:
+    """Count a text's width in Latin characters: a Chinese character is as wide as two."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

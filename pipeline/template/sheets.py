@@ -1,0 +1,132 @@
+"""The sheets to fill in: headings with notes, and cells that check what is typed."""
+
+import math
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+from xlsxwriter.utility import quote_sheetname, xl_col_to_name, xl_range_abs, xl_rowcol_to_cell
+
+from pipeline.columns import BUYER_COLUMNS, BUYERS_SHEET, COMPONENTS, TICKET_COLUMNS, Column, Kind, Lang
+from pipeline.template.example import Cells
+from pipeline.template.looks import FONT, Formats, cells_wide
+from pipeline.template.words import WORDS
+
+#: Rows that have drop-downs and checks; rows below them are read just the same.
+ROWS = 5000
+
+_PAGE_WIDTH = 200  # characters that can be read across a landscape page
+_FIRST_DAY, _LAST_DAY = date(2000, 1, 1), date(2099, 12, 31)
+_MOST_MONEY = 99_999_999.99
+_COMPONENTS = {name for names in COMPONENTS.values() for name in names}
+
+
+def add_input_sheet(  # noqa: PLR0913 - a sheet, and all that is on it
+    book: Any, name: str, columns: tuple[Column, ...], rows: Sequence[Cells], lang: Lang, formats: Formats
+) -> None:
+    """Write one sheet to fill in: headings with notes, cells that check what is typed, and an example's rows."""
+    sheet = book.add_worksheet(name)
+    whole = 0
+    for index, column in enumerate(columns):
+        heading = column.heading(lang)
+        # Room for the filter's button, which would hide the end of a heading of the column's width.
+        width = max(column.width, cells_wide(heading) + 4)
+        whole += width
+        sheet.set_column(index, index, width, formats.cells[column.kind])
+        style = formats.component if column.name in _COMPONENTS else formats.heading
+        sheet.write_string(0, index, heading, style)
+        sheet.write_comment(0, index, _note(column, lang), {"x_scale": 2, "font_size": 9, "font_name": FONT})
+        check = _check(columns, index, lang)
+        if check:
+            sheet.data_validation(1, index, ROWS, index, check | {"error_title": WORDS[lang].check_title})
+    for number, cells in enumerate(rows, start=1):
+        _write_row(sheet, number, columns, cells, lang)
+    sheet.set_row(0, 24)
+    sheet.freeze_panes(1, 1)
+    sheet.autofilter(0, 0, ROWS, len(columns) - 1)
+    sheet.repeat_rows(0)
+    sheet.set_landscape()
+    print_setup(sheet, lang, across=math.ceil(whole / _PAGE_WIDTH))
+
+
+def _write_row(sheet: Any, number: int, columns: tuple[Column, ...], cells: Cells, lang: Lang) -> None:
+    """Write a row of the example, in the formats that the columns have."""
+    for index, column in enumerate(columns):
+        value = cells.get(column.name, "")
+        words = {choice.name: choice.word(lang) for choice in column.choices}
+        if isinstance(value, float):
+            sheet.write_number(number, index, value)
+        elif isinstance(value, date):
+            sheet.write_datetime(number, index, value)
+        elif value:
+            sheet.write_string(number, index, words.get(value, value))
+
+
+def _note(column: Column, lang: Lang) -> str:
+    """Give the note on a heading: the meaning, then the words that may be chosen."""
+    lines = [column.meaning(lang)]
+    if column.choices:
+        lines.append(permitted(column, lang))
+    return "\n".join(lines)
+
+
+def _check(columns: tuple[Column, ...], index: int, lang: Lang) -> dict[str, Any] | None:
+    """Give the data validation of a column, in XlsxWriter's words."""
+    column, words = columns[index], WORDS[lang]
+    if column.choices:
+        choices = [choice.word(lang) for choice in column.choices]
+        message = words.choice_check.format(choices=permitted(column, lang))
+        return {"validate": "list", "source": choices, "error_message": message}
+    if column.name == "buyer" and columns is TICKET_COLUMNS:
+        return _buyer_check(lang)
+    limits: dict[Kind, dict[str, Any]] = {
+        Kind.MONEY: {"validate": "decimal", "criteria": "between", "minimum": 0, "maximum": _MOST_MONEY},
+        Kind.DATE: {"validate": "date", "criteria": "between", "minimum": _FIRST_DAY, "maximum": _LAST_DAY},
+        Kind.TICKET: {"validate": "custom", "value": _is_ticket_number(xl_rowcol_to_cell(1, index))},
+    }
+    if column.kind not in limits:
+        return None
+    return limits[column.kind] | {"error_message": words.checks[column.kind]}
+
+
+def _is_ticket_number(cell: str) -> str:
+    """Give a formula that holds where the cell has 13 digits, hyphens aside."""
+    digits = f'SUBSTITUTE({cell},"-","")'
+    return f"=AND(LEN({digits})=13,ISNUMBER(VALUE({digits})))"
+
+
+def _buyer_check(lang: Lang) -> dict[str, Any]:
+    """Offer the buyers that are filled in; anything else is a warning only.
+
+    The list is as long as the names that are there: a fixed range would open on thousands of blank
+    lines. A warning, because the buyers may be kept in a file of their own.
+    """
+    index = [column.name for column in BUYER_COLUMNS].index("buyer")
+    sheet = quote_sheetname(BUYERS_SHEET[lang])
+    first = f"{sheet}!${xl_col_to_name(index)}$2"
+    names = f"{sheet}!{xl_range_abs(1, index, ROWS, index)}"
+    message = WORDS[lang].buyer_check.format(
+        buyers=BUYERS_SHEET[lang], buyer=BUYER_COLUMNS[index].heading(lang)
+    )
+    return {
+        "validate": "list",
+        "source": f"=OFFSET({first},0,0,MAX(1,COUNTA({names})),1)",
+        "error_type": "warning",
+        "error_message": message,
+    }
+
+
+def permitted(column: Column, lang: Lang) -> str:
+    """Give the permitted values of a column, for people to read."""
+    if column.choices:
+        return ("、" if lang == "zh" else ", ").join(choice.word(lang) for choice in column.choices)
+    return WORDS[lang].permitted[column.kind]
+
+
+def print_setup(sheet: Any, lang: Lang, across: int = 1) -> None:
+    """A4, that many pages wide and as many long as it takes, with page numbers."""
+    sheet.set_paper(9)  # A4
+    sheet.fit_to_pages(across, 0)
+    sheet.print_across()
+    sheet.set_margins(left=0.4, right=0.4, top=0.6, bottom=0.6)
+    sheet.set_footer(f"&L&A&R{WORDS[lang].page}")

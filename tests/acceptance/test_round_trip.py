@@ -1,0 +1,167 @@
+"""The Failures sheet corrected in place and issued again as it is: only those rows, and nothing of them lost."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+Sheet = Any
+OPTIONS = ("--sandbox", "--ledger", "L", "--as-of", "2026-11-20")
+
+
+def corrected(path: Path, to: Path, change: Callable[[Sheet, Mapping[str, int]], None]) -> Path:
+    """A result workbook as a person leaves it: its Failures changed, and saved again."""
+    book = openpyxl.load_workbook(path)
+    sheet = book["Failures"]
+    change(sheet, {str(cell.value): cell.column for cell in sheet[1]})
+    book.save(to)
+    return to
+
+
+def reversed_without(sheet: Sheet, gone: int) -> None:
+    """The rows below the headings in the opposite order, one of them deleted."""
+    sheet.delete_rows(gone)
+    rows = [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2)]
+    for number, row in enumerate(reversed(rows), start=2):
+        for column, value in enumerate(row, start=1):
+            sheet.cell(number, column).value = value
+
+
+def issued(report: Mapping[str, Any]) -> dict[str, str]:
+    return {row["ticket_no"]: row["status"] for row in report["rows"]}
+
+
+def test_only_corrected_rows_are_taken_in_any_order_with_their_own_columns(
+    desk: Any, workbook: Any, tickets: Any
+) -> None:
+    rows = tickets(6)
+    rows[1] |= {"passenger_name": "", "cost_centre": "CC-2"}
+    rows[2] |= {"amount": "12.345", "cost_centre": "CC-3", "原因": "出差"}
+    rows[3] |= {"flight_date": "03/04/2026", "cost_centre": 4}
+    rows[4] |= {"buyer": "Nobody"}
+    first = desk.voucher("issue", workbook(rows), *OPTIONS, "--report", "1.json")
+    assert first.code == 1, first.err
+    assert [row["status"] for row in desk.report("1.json")["rows"]] == ["issued", *["invalid"] * 4, "issued"]
+
+    def put_right(sheet: Sheet, at: Mapping[str, int]) -> None:
+        by_row = {sheet.cell(number, at["row"]).value: number for number in range(2, sheet.max_row + 1)}
+        sheet.cell(by_row[3], at["passenger_name"]).value = "LI/NA MS"
+        sheet.cell(by_row[4], at["amount"]).value = 12.34
+        sheet.cell(by_row[6], at["header_type"]).value = "business"
+        sheet.cell(by_row[6], at["header_name"]).value = "Late Buyer Ltd."
+        sheet.cell(by_row[6], at["tax_no"]).value = "91110000600037341L"
+        sheet.cell(by_row[6], at["email"]).value = "late@example.com"
+        reversed_without(sheet, by_row[5])  # the row with the date nobody can read is dropped
+
+    again = corrected(desk.folder / "tickets.result.xlsx", desk.folder / "tickets.result.xlsx", put_right)
+    second = desk.voucher("issue", again, *OPTIONS, "--report", "2.json")
+    assert second.code == 0, second.err
+    report = desk.report("2.json")
+    assert issued(report) == {f"999{number:010}": "issued" for number in (5, 3, 2)}
+    assert [row["amount"] for row in report["rows"]] == ["1000.00", "12.34", "1000.00"]
+    assert (desk.folder / "tickets.2.result.xlsx").exists()  # the one with the answers is still there
+    sheet = openpyxl.load_workbook(desk.folder / "tickets.2.result.xlsx")["Rows"]
+    lines = [
+        dict(zip([c.value for c in sheet[1]], line, strict=True))
+        for line in sheet.iter_rows(min_row=2, values_only=True)
+    ]
+    assert [line["cost_centre"] for line in lines] == ["CC-1", "CC-3", "CC-2"]
+    assert [line["原因 (input)"] for line in lines] == [None, "出差", None]
+
+
+def test_what_is_not_corrected_fails_again_and_nothing_is_issued_twice(
+    desk: Any, workbook: Any, tickets: Any
+) -> None:
+    rows = tickets(3)
+    rows[1] |= {"market": "moon"}
+    assert desk.voucher("issue", workbook(rows), *OPTIONS, "--report", "1.json").code == 1
+    again = desk.voucher("issue", desk.folder / "tickets.result.xlsx", *OPTIONS, "--report", "2.json")
+    assert again.code == 1
+    (row,) = desk.report("2.json")["rows"]
+    assert (row["ticket_no"], row["status"], row["sheet"]) == ("9990000000002", "invalid", "Failures")
+    whole = desk.voucher("issue", desk.folder / "tickets.xlsx", *OPTIONS, "--report", "3.json")
+    assert whole.code == 1
+    assert [row["status"] for row in desk.report("3.json")["rows"]] == [
+        "already_issued",
+        "invalid",
+        "already_issued",
+    ]
+
+
+def test_a_row_of_a_wide_bill_comes_back_as_one_row_with_all_its_columns(
+    desk: Any, workbook: Any, tickets: Any
+) -> None:
+    bill = {
+        "charge": "",
+        "amount": "",
+        "fare": 800,
+        "airport_fee": 50,
+        "baggage_fee": 120,
+        "purchased_on": "2026-10-01",
+    }
+    rows = [{**row, **bill, "voucher": ""} for row in tickets(2)]
+    rows[1] |= {"airport_fee": "fifty"}
+    options = (*OPTIONS, "--profile", desk.profile("http://127.0.0.1:1"))
+    first = desk.voucher("issue", workbook(rows), *options, "--report", "1.json")
+    assert first.code == 1, first.err
+
+    def put_right(sheet: Sheet, at: Mapping[str, int]) -> None:
+        assert sheet.max_row == 2
+        assert (sheet.cell(2, at["fare"]).value, sheet.cell(2, at["baggage_fee"]).value) == (800, 120)
+        sheet.cell(2, at["airport_fee"]).value = 50
+
+    again = corrected(desk.folder / "tickets.result.xlsx", desk.folder / "tickets.result.xlsx", put_right)
+    second = desk.voucher("issue", again, *options, "--report", "2.json")
+    assert second.code == 0, second.err
+    (row,) = desk.report("2.json")["rows"]
+    assert [(charge["charge"], charge["amount"], charge["status"]) for charge in row["charges"]] == [
+        ("ticket_fare", "850.00", "issued"), ("ancillary", "120.00", "issued"),
+    ]  # fmt: skip
+
+
+def test_a_chinese_result_is_corrected_and_issued_just_so(desk: Any, workbook: Any, tickets: Any) -> None:
+    rows = tickets(2)
+    rows[1] |= {"ticket_status": "也许", "项目": "研发"}
+    first = desk.voucher("issue", workbook(rows), *OPTIONS, "--lang", "zh", "--report", "1.json")
+    assert first.code == 1, first.err
+
+    def put_right(sheet: Sheet, at: Mapping[str, int]) -> None:
+        sheet.cell(2, at["客票状态"]).value = "已使用"
+
+    again = corrected(desk.folder / "tickets.result.xlsx", desk.folder / "tickets.result.xlsx", put_right)
+    second = desk.voucher("issue", again, *OPTIONS, "--lang", "zh", "--report", "2.json")
+    assert second.code == 0, second.err
+    assert issued(desk.report("2.json")) == {"9990000000002": "issued"}
+    sheet = openpyxl.load_workbook(desk.folder / "tickets.2.result.xlsx")["Rows"]
+    assert "研发" in [cell.value for cell in sheet[2]]
+
+
+@pytest.mark.parametrize("column", ["passenger_name", "remarks", "amount", "header_name"])
+def test_an_error_cell_that_is_left_as_it_is_passes_for_no_value(
+    desk: Any, workbook: Any, tickets: Any, column: str
+) -> None:
+    path = workbook([{**row, "header_name": "", "header_type": ""} for row in tickets(1)])
+    book = openpyxl.load_workbook(path)
+    sheet = book["Tickets"]
+    cell = sheet.cell(2, [cell.value for cell in sheet[1]].index(column) + 1)
+    cell.value, cell.data_type = "#REF!", "e"
+    book.save(path)
+    first = desk.voucher("issue", path, *OPTIONS, "--report", "1.json")
+    assert first.code == 1, first.err
+    again = desk.voucher("issue", desk.folder / "tickets.result.xlsx", *OPTIONS, "--report", "2.json")
+    assert again.code == 1, again.err
+    (row,) = desk.report("2.json")["rows"]
+    assert row["status"] == "invalid"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_filled_example_is_issued_as_it_is_by_a_sandbox(desk: Any, lang: str) -> None:
+    assert desk.voucher("template", "example.xlsx", "--example", "--lang", lang).code == 0
+    options = ("--sandbox", "--as-of", "2026-11-20", "--profile", desk.profile("http://127.0.0.1:1"))
+    ran = desk.voucher("issue", "example.xlsx", *options, "--lang", lang, "--report", "r.json")
+    assert ran.code == 0, ran.err
+    rows = desk.report("r.json")["rows"]
+    assert [row["status"] for row in rows] == ["issued"] * 6
+    assert {row["voucher"] for row in rows} == {"invoice", "itinerary"}

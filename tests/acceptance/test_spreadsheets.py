@@ -1,0 +1,316 @@
+"""Spreadsheets as agencies export them, from the file to the issued voucher."""
+
+import datetime
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from openpyxl.styles import Font
+from openpyxl.worksheet.worksheet import Worksheet
+
+HEADINGS = [
+    "序号", "承运人-票号", "乘机人\n(Passenger)", "订单类型名称", "客票状态", "起飞日期", "票面价（元）", "民航发展基金", "燃油附加费",
+    "改签手续费", "退票手续费", "行李费", "选座费", "贵宾室费", "购买日期", "退票审核日期", "结算金额", "成本中心",
+]  # fmt: skip
+BUYERS = [
+    ["购买方名称", "抬头类型", "统一社会信用代码", "联系电话", "电子邮箱"],
+    ["示例贸易有限公司", "企业", "91110000600037341L", "010-85200000", "finance@example.com"],
+]
+DOMESTIC: list[list[Any]] = [
+    [
+        1,
+        "999-1000000001",
+        "张三",
+        "国内机票正常单",
+        "已使用",
+        datetime.date(2026, 9, 1),
+        800,
+        50,
+        30,
+        "",
+        "",
+        120,
+        "",
+        "",
+        "2026/8/20",
+        "",
+        "1,000.00",
+        "CC-1",
+    ],
+    [
+        2,
+        9991000000002,
+        "ZHANG/SAN",
+        "国内机票改签单",
+        "已使用",
+        "2026年9月2日",
+        "¥900.00",
+        "50",
+        "30.0元",
+        "100",
+        "",
+        "",
+        "",
+        "",
+        "",
+        "",
+        "",
+        "CC-1",
+    ],
+    [
+        3,
+        "999 1000000003",
+        "李四",
+        "国内机票退票单",
+        "",
+        "03SEP26",
+        700,
+        50,
+        30,
+        "",
+        "70.00",
+        "",
+        35,
+        "",
+        "20260820",
+        "2026-09-10",
+        "",
+        "0123",
+    ],
+    ["合计", "", "", "", "", "", 2400, 150, 90, 100, 70, 120, 35, "", "", "", "", ""],
+]
+ABROAD: list[list[Any]] = [
+    [
+        1,
+        "999-1000000004",
+        "王五",
+        "国际机票正常单",
+        "已使用",
+        "25/09/2026",
+        12000,
+        90,
+        1500.5,
+        "",
+        "",
+        "",
+        "",
+        300,
+        "2026-08-01",
+        "",
+        13890.5,
+        "",
+    ],
+]
+#: What those four rows are: (ticket, charge, product, amount), by carrier-interface.md, Terms.
+CHARGES = {
+    ("9991000000001", "ticket_fare", "flight", "880.00"),
+    ("9991000000001", "ancillary", "baggage", "120.00"),
+    ("9991000000002", "ticket_fare", "flight", "1080.00"),
+    ("9991000000003", "refund", "flight", "70.00"),
+    ("9991000000003", "ancillary", "seat", "35.00"),
+    ("9991000000004", "ticket_fare", "flight", "13590.50"),
+    ("9991000000004", "ancillary", "lounge", "300.00"),
+}
+AS_OF = ["--as-of", "2026-11-20", "--report", "report.json"]
+
+
+def _sheet(sheet: Worksheet, rows: Sequence[Sequence[Any]]) -> None:
+    """Title rows in merged cells, the headings in bold below them, and the headings again below the rows."""
+    sheet.append(["2026 年第三季度机票结算单"])
+    sheet.merge_cells(start_row=1, start_column=1, end_row=1, end_column=len(HEADINGS))
+    sheet.append(["制表日期：", "2026-10-08"])
+    sheet.append(HEADINGS)
+    for cell in sheet[3]:
+        cell.font = Font(bold=True)
+    for row in rows:
+        sheet.append(list(row))
+    sheet.append(HEADINGS)
+
+
+def _export(path: Path, sheets: Mapping[str, Sequence[Sequence[Any]]]) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.worksheets[0])
+    for name, rows in sheets.items():
+        _sheet(book.create_sheet(name), rows)
+    buyers = book.create_sheet("购买方信息")
+    for line in BUYERS:
+        buyers.append(line)
+    book.save(path)
+    return path
+
+
+def _charges(report: dict[str, Any]) -> set[tuple[str, str, str, str]]:
+    return {
+        (row["ticket_no"], charge["charge"], charge["product"], charge["amount"])
+        for row in report["rows"]
+        for charge in row["charges"]
+    }
+
+
+def test_an_agency_s_export_in_chinese_is_issued_as_it_is(desk: Any, sandbox: Any) -> None:
+    export = _export(desk.folder / "结算单.xlsx", {"国内机票": DOMESTIC, "国际机票": ABROAD})
+    with sandbox(export) as carrier:
+        profile = desk.profile(carrier.base_url)
+        ran = desk.voucher("issue", export, "--profile", profile, *AS_OF)
+        assert ran.code == 0, ran.err
+        issued = {(line["ticket_no"], line["charge"], line["product"]) for line in carrier.issued()}
+        assert carrier.twice() == []
+    report = desk.report()
+    assert report["totals"] == {"rows": 4, "issued": 4}
+    assert _charges(report) == CHARGES
+    assert issued == {(ticket, charge, product) for ticket, charge, product, _ in CHARGES}
+    assert "2 total or heading rows left out" in ran.err
+    assert "成本中心" not in ran.err
+    assert {request["buyer"] for request in report["requests"]} == {"示例贸易有限公司"}
+    sheet = openpyxl.load_workbook(desk.folder / "结算单.result.xlsx")["Rows"]
+    assert [row["row"] for row in report["rows"]] == [4, 5, 6, 4]
+    assert "0123" in {cell.value for row in sheet for cell in row}  # an extra column, as text
+
+
+@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+@pytest.mark.parametrize("suffix", ["xls", "ods"])
+def test_the_same_export_saved_by_libreoffice_is_the_same(desk: Any, suffix: str) -> None:
+    export = _export(desk.folder / "export.xlsx", {"国内机票": DOMESTIC, "国际机票": ABROAD})
+    subprocess.run(
+        ["soffice", f"-env:UserInstallation={(desk.folder / 'office').as_uri()}", "--headless",
+         "--convert-to", suffix, "--outdir", str(desk.folder), str(export)],
+        check=True, capture_output=True, timeout=180,
+    )  # fmt: skip
+    profile = desk.profile("http://127.0.0.1:1")
+    ran = desk.voucher("issue", desk.folder / f"export.{suffix}", "--sandbox", "--profile", profile, *AS_OF)
+    assert ran.code == 0, ran.err
+    assert _charges(desk.report()) == CHARGES
+
+
+MAP = """
+[headings]
+"实收机票款" = "票价"
+"票面价（元）" = ""
+[values."客票状态"]
+"已成行" = "已使用"
+[sheets."港澳台"]
+market = "international"
+[order_types."标准单"]
+ticket_status = "used"
+"""
+
+
+@pytest.fixture
+def mapped(desk: Any) -> Callable[[], tuple[Path, Path]]:
+    """A workbook in a team's own words, and the mapping that explains them."""
+
+    def write() -> tuple[Path, Path]:
+        book = openpyxl.Workbook()
+        sheet = book.worksheets[0]
+        sheet.title = "港澳台"
+        sheet.append(
+            [
+                "票号",
+                "乘机人",
+                "订单类型名称",
+                "客票状态",
+                "起飞日期",
+                "票面价（元）",
+                "实收机票款",
+                "国内/国际",
+            ]
+        )
+        sheet.append(["999-1000000011", "张三", "标准单", "", "2026-10-01", 900, 800, ""])
+        sheet.append(["999-1000000012", "李四", "", "已成行", "2026-10-01", 900, 850, "国内"])
+        buyers = book.create_sheet("购买方信息")
+        for line in BUYERS:
+            buyers.append(line)
+        book.save(desk.folder / "own.xlsx")
+        (desk.folder / "map.toml").write_text(MAP, encoding="utf-8")
+        return desk.folder / "own.xlsx", desk.folder / "map.toml"
+
+    return write
+
+
+def test_a_team_s_own_words_are_issued_by_its_mapping_on_both_sides(
+    desk: Any, sandbox: Any, mapped: Callable[[], tuple[Path, Path]]
+) -> None:
+    book, columns = mapped()
+    with sandbox(book, more=["--columns", columns]) as carrier:
+        profile = desk.profile(carrier.base_url)
+        arguments = ["--profile", profile, "--columns", columns, *AS_OF]
+        assert desk.voucher("check", book, *arguments).code == 0
+        ran = desk.voucher("issue", book, *arguments)
+        assert ran.code == 0, ran.err
+        assert len(carrier.issued()) == 2
+    rows = desk.report()["rows"]
+    assert [row["amount"] for row in rows] == ["800.00", "850.00"]
+    assert sorted(request["market"] for request in desk.report()["requests"]) == ["domestic", "international"]
+
+
+def test_without_its_mapping_the_same_workbook_is_refused_row_by_row(
+    desk: Any, mapped: Callable[[], tuple[Path, Path]]
+) -> None:
+    book, _ = mapped()
+    ran = desk.voucher("check", book, "--sandbox", "--profile", desk.profile("http://127.0.0.1:1"), *AS_OF)
+    assert ran.code == 1
+    found = [
+        {(reason["code"], reason["column"]) for reason in row["reasons"]} for row in desk.report()["rows"]
+    ]
+    assert found == [
+        {("missing_value", "market"), ("missing_value", "ticket_status")},
+        {("bad_choice", "ticket_status")},
+    ]
+
+
+def test_a_wrong_mapping_sends_nothing_and_names_its_key(
+    desk: Any, mapped: Callable[[], tuple[Path, Path]]
+) -> None:
+    book, columns = mapped()
+    columns.write_text(MAP.replace("[order_types", "[ordertypes"), encoding="utf-8")
+    ran = desk.voucher(
+        "issue", book, "--sandbox", "--profile", desk.profile("http://127.0.0.1:1"), "--columns", columns
+    )
+    assert ran.code == 2
+    assert "map.toml: ordertypes is not a known section" in ran.err
+    assert not (desk.folder / "own.result.xlsx").exists()
+
+
+def test_an_ancillary_charge_may_stand_in_its_own_fee_s_column_on_both_sides(
+    desk: Any, workbook: Any
+) -> None:
+    seat = {
+        "charge": "ancillary",
+        "product": "seat",
+        "amount": "",
+        "seat_fee": 20,
+        "purchased_on": "2026-09-01",
+    }
+    book = workbook([{**seat, "voucher": "auto"}])
+    ran = desk.voucher("issue", book, "--sandbox", "--profile", desk.profile("http://127.0.0.1:1"), *AS_OF)
+    assert ran.code == 0, ran.err
+    assert _charges(desk.report()) == {("9991234567890", "ancillary", "seat", "20.00")}
+
+
+def test_corrected_failures_of_an_export_are_issued_as_they_are(desk: Any) -> None:
+    """What the sheet's name and the order type said stands in the Failures' cells, and so is not lost."""
+    bad = [list(row) for row in DOMESTIC]
+    bad[2][5], bad[2][10] = "03/09/2026", "(70.00)"
+    export = _export(desk.folder / "export.xlsx", {"国内机票": bad})
+    arguments = ["--sandbox", "--profile", desk.profile("http://127.0.0.1:1"), "--ledger", "L", *AS_OF]
+    assert desk.voucher("issue", export, *arguments).code == 1
+    row = desk.report()["rows"][2]
+    assert row["status"] == "invalid"
+    messages = {reason["column"]: reason["message"] for reason in row["reasons"]}
+    assert "two days" in messages["flight_date"]
+    assert "less than zero" in messages["refund_fee"]
+    result = desk.folder / "export.result.xlsx"
+    book = openpyxl.load_workbook(result)
+    sheet = book["Failures"]
+    at = {cell.value: cell.column for cell in sheet[1]}
+    assert [sheet.cell(2, at[name]).value for name in ("market", "ticket_status")] == ["国内", "已退票"]
+    sheet.cell(2, at["flight_date"]).value = "2026-09-03"
+    sheet.cell(2, at["refund_fee"]).value = 70
+    book.save(result)
+    ran = desk.voucher("issue", result, *arguments)
+    assert ran.code == 0, ran.err
+    assert _charges(desk.report()) == {charge for charge in CHARGES if charge[0] == "9991000000003"}

@@ -1,0 +1,60 @@
+"""The short form of hostile_files, and that it sees what it is there for."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.reading import child
+from tests.crash import hostile_files
+from tests.crash.hostile_bases import bases
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, bytes]:
+    """The kinds of files that need no other program."""
+    return bases(tmp_path_factory.mktemp("bases"), converted=False)
+
+
+def test_the_files_that_are_spoilt_are_sound(tmp_path: Path, found: Mapping[str, bytes]) -> None:
+    for name, content in found.items():
+        path = tmp_path / name
+        path.write_bytes(content)
+        assert hostile_files.tried(path, tmp_path).said == "", name
+
+
+def test_spoilt_files_are_one_clear_line_each(tmp_path: Path, found: Mapping[str, bytes]) -> None:
+    assert hostile_files.run(range(60), tmp_path, found) == []
+
+
+@pytest.mark.parametrize(
+    ("read", "seen"),
+    [
+        (lambda *_: 1 / 0, "ZeroDivisionError"),
+        (lambda *_: bytearray(child.MEMORY_BYTES), "MemoryError"),
+        (lambda *_: {"problem": "damaged", "detail": "{"}, None),
+        (lambda *_: {"problem": "unheard of", "detail": ""}, "KeyError"),
+        (lambda *_: {"readings": [[]], "certain": True, "detail": ""}, None),
+    ],
+)
+def test_a_reader_that_fails_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Any, seen: str | None
+) -> None:
+    monkeypatch.setattr(child, "read", read)
+    path = tmp_path / "t.csv"
+    path.write_text("x")
+    wrong = hostile_files.tried(path, tmp_path).wrong
+    assert seen in " ".join(wrong) if seen else wrong == []
+
+
+def test_a_reader_that_hangs_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hangs(*_: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr(child, "read", hangs)
+    monkeypatch.setattr(hostile_files, "SECONDS", 1)
+    path = tmp_path / "t.csv"
+    path.write_text("x")
+    assert any("ended with -" in line for line in hostile_files.tried(path, tmp_path).wrong)

@@ -1,0 +1,277 @@
+"""Hostile and broken files: each one clear line, at once, whatever it would unpack or reach to."""
+
+import io
+import os
+import resource
+import stat
+import struct
+import subprocess
+import sys
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from pipeline.errors import InputProblem
+from pipeline.reading import child
+from pipeline.reading.formats import package, xlsx
+from pipeline.reading.formats.refusal import Refusal
+from pipeline.reading.inputs import read_sheets
+from tests.crash.hostile_bases import ROWS, by_openpyxl, separated, xlsb, xlsb_text
+
+XML = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{}</sheetData></worksheet>'
+SHEET = "xl/worksheets/sheet1.xml"
+CONTENT = (
+    '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"'
+    ' xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0">'
+    '<office:body><office:spreadsheet><table:table table:name="S">{}</table:table></office:spreadsheet></office:body>'
+    "</office:document-content>"
+)
+CELL = '<table:table-cell {} office:value-type="string"><text:p>x</text:p></table:table-cell>'
+
+ONE_CELL = CELL.format("")
+
+
+def plain() -> bytes:
+    made = io.BytesIO()
+    book = openpyxl.Workbook()
+    for row in ROWS:
+        book.worksheets[0].append(row)
+    book.save(made)
+    return made.getvalue()
+
+
+def changed(parts: Mapping[str, bytes | None], content: bytes | None = None) -> bytes:
+    """A workbook with these parts in place of its own, or without those that are None."""
+    made = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content or plain())) as old,
+        zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for name in old.namelist():
+            if name not in parts:
+                new.writestr(name, old.read(name))
+        for name, inside in parts.items():
+            if inside is not None:
+                new.writestr(name, inside)
+    return made.getvalue()
+
+
+def ods(rows: str, **parts: bytes) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("META-INF/manifest.xml", "<manifest/>")
+        archive.writestr("content.xml", CONTENT.format(rows))
+        for name, inside in parts.items():
+            archive.writestr(name, inside)
+    return made.getvalue()
+
+
+def rows_of(xml: str) -> bytes:
+    return changed({SHEET: XML.format(xml).encode()})
+
+
+def refusal(tmp_path: Path, content: bytes, name: str = "tickets.xlsx") -> str:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputProblem) as problem:
+        read_sheets(path)
+    text = str(problem.value)
+    assert text.startswith(f"{path}: ")
+    return text.removeprefix(f"{path}: ")
+
+
+def test_the_plain_workbook_of_these_tests_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    for content in (
+        plain(),
+        changed({}),
+        by_openpyxl(),
+        ods(f"<table:table-row>{ONE_CELL}</table:table-row>"),
+    ):
+        path.write_bytes(content)
+        assert read_sheets(path)[0].rows
+
+
+FAR = {
+    "the last cell of all": rows_of('<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'),
+    "without its place": rows_of('<row r="1048576"><c><v>1</v></c><c r="XFD1048576"><v>1</v></c></row><row r="1"><c r="A1"><v>1</v></c></row>'),
+    "in the midst of a near row": rows_of('<row r="1"><c r="A1"><v>1</v></c><c r="XFD1048576"><v>1</v></c><c r="C1"><v>1</v></c></row>'),
+    "in the midst of a near row, and its own row is near": rows_of('<row r="1"><c r="A1"><v>1</v></c><c r="XFD1048576"><v>1</v></c><c r="ZZ1"><v>1</v></c><c r="AAA1"><v>1</v></c></row>'),
+    "an error": rows_of('<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576" t="e"><v>#N/A</v></c></row>'),
+    "a formula without its result": rows_of('<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><f>1</f></c></row>'),
+    "in an .xlsb": xlsb((0, 0, 6, xlsb_text("x")), (1_048_575, 16_383, 2, struct.pack("<I", 6))),
+    "in an .ods": ods(
+        f'<table:table-row>{ONE_CELL}</table:table-row><table:table-row table:number-rows-repeated="1048574"><table:table-cell/>'
+        f'</table:table-row><table:table-row><table:table-cell table:number-columns-repeated="16383"/>{ONE_CELL}</table:table-row>'
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("content", FAR.values(), ids=FAR.keys())
+def test_a_far_away_cell_is_named_before_it_takes_any_memory(tmp_path: Path, content: bytes) -> None:
+    text = refusal(tmp_path, content)
+    assert "row 1048576 and column XFD for" in text
+    assert "Ctrl+End" in text
+
+
+def test_a_cell_repeated_a_million_times_a_million_times_is_too_large(tmp_path: Path) -> None:
+    cell = CELL.format('table:number-columns-repeated="16384"')
+    rows = f'<table:table-row table:number-rows-repeated="1048576">{cell}</table:table-row>'
+    assert "too large" in refusal(tmp_path, ods(rows), "t.ods")
+
+
+def test_formats_down_to_the_last_row_and_one_cell_at_the_end_of_a_column_do_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(
+        rows_of(
+            '<row r="1"><c r="A1"><v>1</v></c></row><row r="1000000"><c r="A1000000"><v>2</v></c></row>'
+            '<row r="1048576"><c r="XFD1048576" s="0"/></row>'
+        )
+    )
+    (sheet,) = read_sheets(path)
+    assert (len(sheet.rows), len(sheet.rows[0])) == (1_000_000, 1)
+
+
+def _deflated_zeros(size: int) -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return b"".join([*(packer.compress(bytes(1 << 20)) for _ in range(size >> 20)), packer.flush()])
+
+
+def zip_bomb(says: int | None = None, part: str = SHEET) -> bytes:
+    """A part of 128 MB of zero bytes in 128 kB; the archive may say that it is smaller."""
+    size, made = 128 << 20, io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(plain())) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            if name != part:
+                new.writestr(name, old.read(name))
+        info = zipfile.ZipInfo(part)
+        new.writestr(info, _deflated_zeros(size))
+        info.compress_type, info.file_size = zipfile.ZIP_DEFLATED, size if says is None else says
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("part", [SHEET, "xl/sharedStrings.xml", "xl/styles.xml", "xl/workbook.xml"])
+def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, part: str) -> None:
+    text = refusal(tmp_path, zip_bomb(part=part))
+    assert "far more room than any workbook" in text or "larger than any program" in text
+
+
+def test_a_zip_bomb_that_lies_about_its_size_is_unpacked_no_further_than_it_says(tmp_path: Path) -> None:
+    assert "unpacks to more than it declares" in refusal(
+        tmp_path, zip_bomb(says=1_000, part="xl/sharedStrings.xml")
+    )
+
+
+def test_unpacking_never_holds_more_than_a_piece() -> None:
+    inside = package.Package(zip_bomb(says=128 << 20))
+    pieces = inside._unpack(inside._parts[SHEET])
+    assert max(len(next(pieces)) for _ in range(20)) <= 1 << 20
+
+
+ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+
+
+@pytest.mark.parametrize("part", [SHEET, "xl/workbook.xml", "xl/styles.xml", "xl/_rels/workbook.xml.rels"])
+def test_an_xml_bomb_is_told_before_it_is_parsed(tmp_path: Path, part: str) -> None:
+    with zipfile.ZipFile(io.BytesIO(plain())) as old:
+        content = old.read(part)
+    at = content.find(b"?>") + 2 if content.startswith(b"<?xml") else 0
+    text = refusal(tmp_path, changed({part: content[:at] + ENTITIES.encode() + content[at:]}))
+    assert "declares entities of its own" in text
+
+
+@pytest.mark.parametrize("before", [1, 1_000, (1 << 20) - 4, (1 << 20) + 9])
+def test_an_xml_bomb_is_told_wherever_it_stands(tmp_path: Path, before: int) -> None:
+    content = "<!--" + "x" * before + "-->" + ENTITIES + XML.format("")
+    assert "entities" in refusal(tmp_path, changed({SHEET: content.encode()}))
+    assert "entities" in refusal(tmp_path, changed({"content.xml": content.encode()}, ods("")), "t.ods")
+
+
+@pytest.mark.parametrize("at", range(30))
+def test_a_declaration_that_two_pieces_share_is_seen(at: int) -> None:
+    content = b"<?xml?><!DOCTYPE x><worksheet>"
+    with pytest.raises(Refusal, match="entities"):
+        list(xlsx.harmless(iter([content[:at], content[at:]])))
+
+
+def test_a_workbook_with_macros_is_to_be_saved_without_them(tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(plain())) as old:
+        types = old.read("[Content_Types].xml")
+    renamed = types.replace(
+        b"openxmlformats-officedocument.spreadsheetml.sheet.main", b"ms-excel.sheet.macroEnabled.main"
+    )
+    assert renamed != types
+    for content in (changed({"[Content_Types].xml": renamed}), changed({"xl/vbaProject.bin": b"x"})):
+        text = refusal(tmp_path, content)
+        assert "macros" in text
+        assert ".xlsx" in text
+
+
+def test_an_xlsb_without_macros_is_read_though_its_type_names_them(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsb"
+    path.write_bytes(xlsb((0, 0, 6, xlsb_text("票号"))))
+    assert read_sheets(path)[0].rows == [["票号"]]
+
+
+def test_an_archive_with_two_parts_of_one_name_or_a_password_is_refused(tmp_path: Path) -> None:
+    assert "two parts of one name" in refusal(tmp_path, changed({SHEET.upper(): b"<worksheet/>"}, plain()))
+    content = bytearray(plain())
+    at = 0
+    while (at := content.find(b"PK\x01\x02", at + 1)) > 0:
+        content[at + 8] |= 1
+    assert "password" in refusal(tmp_path, bytes(content))
+
+
+@pytest.mark.parametrize(
+    "make", [plain, by_openpyxl, lambda: xlsb((0, 0, 6, xlsb_text("x"))), lambda: ods("")]
+)
+def test_a_file_cut_off_anywhere_is_one_line(tmp_path: Path, make: Callable[[], bytes]) -> None:
+    whole = make()
+    for kept in range(len(whole) - 1, 0, -len(whole) // 12):
+        text = refusal(tmp_path, whole[:kept])
+        assert "can't be" in text or "encoding" in text
+
+
+def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "tickets.xlsx"
+    os.mkfifo(path)
+    begun = time.monotonic()
+    with pytest.raises(InputProblem, match="not a file but a pipe"):
+        read_sheets(path)
+    assert time.monotonic() - begun < 30
+    assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_the_child_sets_its_bounds_before_it_opens_anything() -> None:
+    asked = "; ".join(
+        f"print(resource.getrlimit(resource.{name}))" for name in ("RLIMIT_AS", "RLIMIT_CPU", "RLIMIT_CORE")
+    )
+    code = f"import resource; from pipeline.reading import child; child.set_bounds(); {asked}"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    memory = child.MEMORY_BYTES if sys.platform == "linux" else resource.RLIM_INFINITY
+    assert done.stdout.splitlines() == [
+        str((memory, memory)),
+        str((child.CPU_SECONDS, child.CPU_SECONDS)),
+        "(0, 0)",
+    ]
+
+
+def test_a_text_of_too_many_cells_is_too_large(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"," * 70_000_000)
+    with pytest.raises(InputProblem, match=r"too large to be read \(it holds more than"):
+        read_sheets(path)
+
+
+def test_separated_values_are_no_worse_for_odd_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(separated(ROWS, "utf-8") + "\u2028\x0b\x1c,x\n".encode())
+    assert len(read_sheets(path)[0].rows) == len(ROWS) + 1

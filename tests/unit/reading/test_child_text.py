@@ -1,0 +1,100 @@
+"""Separated values: which encoding and which separator a text is in, told by its content."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.errors import InputProblem
+from pipeline.reading.inputs import read_sheets
+from pipeline.reading.tables import read_table
+from tests.crash.hostile_bases import separated
+
+MONTH = [
+    ["十月机票", "", "", ""],
+    ["票号", "旅客姓名", "金额", "航班日期"],
+    ["9991234567890", "张伟", "1,234.50", "2026-10-01"],
+    ["9991234567891", "LI/LEI, MR", "¥1,000.00", "2026年10月2日"],
+]
+TRADITIONAL = [
+    ["票號", "旅客姓名", "金額", "航班日期"],
+    ["9991234567890", "陳偉國", "1,234.50", "2026-10-01"],
+]
+
+
+def written(tmp_path: Path, content: bytes, name: str = "t.csv") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content)
+    return path
+
+
+def rows(path: Path) -> Sequence[Sequence[Any]]:
+    (sheet,) = read_sheets(path)
+    return sheet.rows
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";", "|"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "gb18030", "bom and utf-16-be"]
+)
+def test_a_month_is_read_in_every_encoding_and_with_every_separator(
+    tmp_path: Path, encoding: str, separator: str
+) -> None:
+    content = separated(MONTH, encoding.removeprefix("bom and "), separator)
+    content = b"\xfe\xff" + content if encoding.startswith("bom") else content
+    assert rows(written(tmp_path, content)) == MONTH
+
+
+def test_big5_is_told_by_its_headings(tmp_path: Path) -> None:
+    path = written(tmp_path, separated(TRADITIONAL, "big5"))
+    assert rows(path) == TRADITIONAL
+    assert read_table([path]).frame["passenger_name"].tolist() == ["陳偉國"]
+
+
+def test_a_value_that_is_known_tells_the_encoding_below_english_headings(tmp_path: Path) -> None:
+    month = [["ticket_no", "passenger_name", "market"], ["9991234567890", "张伟", "国内"]]
+    assert rows(written(tmp_path, separated(month, "gb18030"))) == month
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "big5"])
+def test_a_passenger_s_name_is_never_guessed(tmp_path: Path, encoding: str) -> None:
+    path = written(
+        tmp_path, separated([["ticket_no", "passenger_name"], ["9991234567890", "王大明"]], encoding)
+    )
+    with pytest.raises(InputProblem, match=r"encoding that can't be told.*CSV UTF-8"):
+        read_sheets(path)
+
+
+def test_a_team_s_own_heading_tells_the_encoding_too(tmp_path: Path) -> None:
+    month = [["凭单", "乙"], ["9991234567890", "张伟"]]
+    path = written(tmp_path, separated(month, "gb18030"))
+    with pytest.raises(InputProblem):
+        read_sheets(path)
+    (sheet,) = read_sheets(path, known=lambda heading: heading == "凭单")
+    assert sheet.rows == month
+
+
+def test_the_line_that_names_the_separator_is_no_row(tmp_path: Path) -> None:
+    path = written(tmp_path, b"sep=;\r\nticket_no;amount\r\n9991234567890;12,50,70\r\n")
+    assert rows(path) == [["ticket_no", "amount"], ["9991234567890", "12,50,70"]]
+
+
+def test_commas_in_amounts_and_names_do_not_make_columns_of_a_tab_separated_file(tmp_path: Path) -> None:
+    month = [["票号", "金额"], *([f"99912345678{n}", "1,234,567.00"] for n in range(10, 60))]
+    text = "".join("\t".join(row) + "\n" for row in month)
+    assert rows(written(tmp_path, text.encode("utf-8"), "t.tsv")) == month
+
+
+def test_a_text_named_xls_is_read_and_one_column_is_one_column(tmp_path: Path) -> None:
+    assert rows(written(tmp_path, separated(MONTH, "utf-8", "\t"), "export.xls")) == MONTH
+    assert rows(written(tmp_path, b"ticket_no\n9991234567890\n", "export.xlsx")) == [
+        ["ticket_no"],
+        ["9991234567890"],
+    ]
+
+
+def test_the_row_of_a_damaged_text_is_named_by_its_line(tmp_path: Path) -> None:
+    path = written(tmp_path, '票号,金额\n"9991234567890"7,1\n'.encode("gb18030"))
+    with pytest.raises(InputProblem, match="line 2"):
+        read_sheets(path)

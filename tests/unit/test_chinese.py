@@ -1,0 +1,113 @@
+"""Every line that may reach a person is there in Chinese, with no English left in it."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pipeline
+from pipeline.chinese import LINES, in_chinese, in_language
+
+PACKAGE = Path(pipeline.__file__).parent
+#: Who stops a run, and who tells of something on its way.
+TELLING = {
+    "InputProblem",
+    "Stop",
+    "LedgerProblem",
+    "Declined",
+    "ValueError",
+    "note",
+    "warn",
+    "append",
+    "stop",
+}
+#: Commands of their own that know no --lang: the sandbox carrier, looking after a ledger, starting up.
+ELSEWHERE = {
+    "sandbox",
+    "ledger_commands.py",
+    "upkeep.py",
+    "cli.py",
+    "carrier",
+    "crypto.py",
+    "sandboxing.py",
+    "chinese",
+    "child.py",
+    "formats",
+}
+#: Modules whose generators and tables are told as they are.
+TOLD = {"inputs.py", "headings.py", "filling.py", "untaken.py", "bookkeeping.py"}
+#: What stays as it is in Chinese too: names of files, commands, options, keys and programs.
+NAMES = re.compile(
+    r"--?[a-z-]+|\.?(xlsx|lock|json)\b|\[answers\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
+    r"|\b(TOML|JSON|CSV|UTF|GB18030|Big5|ASCII|Excel|README|The ledger|Ctrl|End|key_refused_codes|Failures|S\d+|HTTP|https?|true|false)\b"
+    r"|\"[!-~]+\"|https?\b|not_processed_http"
+)
+
+
+def text_of(node: ast.expr) -> str:
+    """A text as the program has it, with "{}" for what is filled in."""
+    match node:
+        case ast.Constant(str(value)):
+            return re.sub(r"\{[a-z]+\}", "{}", value)
+        case ast.JoinedStr(values):
+            return "".join(text_of(value) if isinstance(value, ast.Constant) else "{}" for value in values)
+        case ast.BinOp(left, ast.Add(), right):
+            return text_of(left) + text_of(right)
+    return "{}"
+
+
+def told(tree: ast.AST, *, whole: bool) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(ast.Name(name) | ast.Attribute(_, name), [first, *_]) if name in TELLING:
+                yield text_of(first)
+            case ast.Yield(ast.JoinedStr() as value) if whole:
+                yield text_of(value)
+            case ast.Assign([ast.Name("_CURES")], ast.Dict(_, values)):
+                yield from map(text_of, values)
+            case ast.Assign([ast.Name("_RENAME" | "RESTORE" | "_CURE")], value):
+                yield text_of(value)
+
+
+def lines() -> list[str]:
+    found: set[str] = set()
+    for path in PACKAGE.rglob("*.py"):
+        if not ELSEWHERE & {*path.relative_to(PACKAGE).parts}:
+            found.update(told(ast.parse(path.read_text(encoding="utf-8")), whole=path.name in TOLD))
+    return sorted(line for line in found if re.search("[a-z]{2} ", line))
+
+
+def test_there_are_lines_to_be_said() -> None:
+    assert len(lines()) > 90
+
+
+@pytest.mark.parametrize("line", lines())
+def test_a_line_has_its_chinese_words_and_keeps_what_was_filled_in(line: str) -> None:
+    first, *others = line.split("{}")
+    count = len(others)
+    filled = first + "".join(f"S{number}{other}" for number, other in enumerate(others))
+    chinese = in_chinese(filled)
+    assert re.findall("[A-Za-z]{2,}", NAMES.sub("", chinese)) == [], chinese
+    assert all(f"S{number}" in chinese for number in range(count))
+    assert not set("{}") & set(chinese)
+
+
+def test_the_chinese_takes_over_as_much_as_the_english_gives() -> None:
+    for english, chinese in LINES.items():
+        numbers = {int(number) for number in re.findall(r"\{(\d)\}", chinese)}
+        assert numbers == set(range(english.count("{}"))), english
+
+
+def test_a_line_within_a_line_and_its_columns_are_chinese_too() -> None:
+    line = "Profile carrier.toml: can't be read (Permission denied); check the path"
+    assert in_chinese(line) == "配置 carrier.toml：无法读取（没有权限）；请检查路径"
+    line = "a.xlsx, sheet May: B1 “Amt” and C1 “Total” both mean amount; rename or delete one of them"
+    assert in_chinese(line) == "a.xlsx，工作表“May”：B1“Amt”与 C1“Total”都表示金额；请改名或删除其中一列"
+
+
+def test_what_is_not_ours_stays_and_english_stays_english() -> None:
+    assert in_chinese("ticket already invoiced") == "ticket already invoiced"
+    assert in_language("Nothing was sent.", "en") == "Nothing was sent."
+    assert in_language("Nothing was sent.", "zh") == "未发送任何内容。"

@@ -50,7 +50,16 @@ LEDGERS = {
     " issued again. Put the right one back. {}": "不含此台账的上次运行（始于 {0}）：它是另一个台账或较旧的副本，此后开具的内容会重复开具。请放回正确的台账。{1}",
     "{} beside it was written by a run (begun {}) on another ledger, or a later state of this one. Put the right one back. {}": "旁边的 {0} 由一次运行（始于 {1}）写成，该运行属于另一个台账或此台账的较新状态。请放回正确的台账。{2}",
     "the last run on this ledger did not end, and {}, which holds what that run issued, is not beside it (or is empty): without it"
-    " everything would be issued again. Put it back under that name. {}": "此台账的上次运行未正常结束，而保存其开具内容的 {0} 不在旁边（或为空）：缺少它会重复开具。请以该名称放回。{1}",
+    " everything would be issued again. Put it back under that name. {}, also where another program has opened the ledger since, which"
+    " takes that file away": "此台账的上次运行未正常结束，而保存其开具内容的 {0} 不在旁边（或为空）：缺少它会重复开具。请以该名称放回。{1}；若此后有其他程序打开过台账而使该文件消失，也照此办理",
+    "is a copy made while a run was on, which has ended since: what it issued after that would be issued again. Put the right one"
+    " back. {}": "是运行期间所作的副本，而该运行已经结束：此后开具的内容会重复开具。请放回正确的台账。{0}",
+    "{} beside it is not its own: everything was in the ledger's own file. Another program has written to the ledger, or an old {} was"
+    " put back. Close that program, or keep {} elsewhere, then run again": "旁边的 {0} 不属于此台账：全部内容都在台账文件本身。有其他程序写过此台账，或放回了旧的 {1}。请关闭该程序，或将 {2} 另行保存，然后重新运行",
+    "If it is lost for good: voucher ledger mark-gap": "若已无法找回：voucher ledger mark-gap",
+    "If it is lost for good: keep {} elsewhere, then voucher ledger mark-gap": "若已无法找回：将 {0} 另行保存，再使用 voucher ledger mark-gap",
+    "is an empty file; check --ledger. {}": "是空文件；请检查 --ledger。{0}",
+    "Waiting for another command that reads the ledger; a minute at most": "另一命令正在读取台账，请稍候（最多一分钟）",
     "there is no ledger, but {}, which belongs to one, is there: put the ledger back beside it. If it is lost for good, keep that"
     " file elsewhere for comparing with the carrier's statement": "没有台账，但有属于台账的 {0}：请将台账放回其旁边。若台账已无法找回，请将该文件另行保存，以便与承运人账单核对",
     "attempt {} is not in the ledger any more, or has ended there: another program has changed the ledger during this run. Keep this"

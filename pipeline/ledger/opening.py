@@ -116,9 +116,10 @@ def _check_kind(path: Path) -> None:
         return
     with path.open("rb") as file:
         start = file.read(len(_SQLITE))
+    if not start:
+        raise InputProblem(f"{path}: is an empty file; check --ledger. {RESTORE}")
     if start != _SQLITE:
-        kind = "an empty file" if not start else "not a ledger, or is damaged"
-        raise InputProblem(f"{path}: is {kind}; check --ledger. {RESTORE}")
+        raise InputProblem(f"{path}: is not a ledger, or is damaged; check --ledger. {RESTORE}")
 
 
 def _check_version(path: Path, connection: apsw.Connection) -> None:

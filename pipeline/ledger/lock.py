@@ -62,19 +62,21 @@ class Lock:
         """
         self._path = path
         self.waiting = waiting
-        self._files = [os.open(_lock_path(path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)]
-        self._take(self._files[0])
+        self._files = [self._taken(_lock_path(path), os.O_CREAT | os.O_RDWR)]
 
-    def _take(self, file: int) -> None:
+    def _taken(self, path: Path, flags: int) -> int:
+        """The file, opened and locked."""
+        file = os.open(path, flags | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            self.close()
+            os.close(file)
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                 raise
             raise LedgerProblem(
                 f"{self._path}: another run is using this ledger; wait until it ends, then run again"
             ) from None
+        return file
 
     def hold(self) -> None:
         """Lock the ledger's own file too, which is the same one whatever became of the lock file.
@@ -83,8 +85,7 @@ class Lock:
         To be let go of only when SQLite has closed the file: closing it lets go of SQLite's locks on it.
         """
         if sys.platform == "linux":
-            self._files.append(os.open(self._path, os.O_RDONLY | os.O_CLOEXEC))
-            self._take(self._files[-1])
+            self._files.append(self._taken(self._path, os.O_RDONLY))
 
     @property
     def run(self) -> LastRun | None:
@@ -96,7 +97,7 @@ class Lock:
         """Note the run, on disk when this returns."""
         if not self._in_place():  # somebody deleted it; the ledger's own file is locked too
             gone = self._files[0]
-            self._files[0] = os.open(_lock_path(self._path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            self._files[0] = self._taken(_lock_path(self._path), os.O_CREAT | os.O_RDWR)
             os.close(gone)
         text = json.dumps(asdict(run)).encode() if run else b""
         # Always the same sector of the file: one that is new to it might hold what was there before.

@@ -404,6 +404,19 @@ def test_a_ledger_that_another_program_took_out_of_wal_mode_is_put_back_into_it(
     assert known(path) == {"9990000000001", "9990000000002"}
 
 
+def test_looking_at_a_ledger_that_is_out_of_wal_mode_leaves_it_so(path: Path) -> None:
+    run(path, 1)
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA journal_mode = delete")
+    before = path.read_bytes()
+    looking = opening.open_for_reading(path, OWNER)
+    assert looking is not None
+    assert looking.pragma("journal_mode") == "delete"
+    assert looking.execute("SELECT count(*) FROM run").get == 1
+    looking.close()
+    assert path.read_bytes() == before
+
+
 # --- a -wal that is not there, or holds nothing -------------------------------------------------
 
 

@@ -18,8 +18,13 @@ OWNER = opening.Owner("https://carrier.example", "AGENCY")
 
 
 def test_a_missing_ledger_is_an_error_where_one_is_expected(tmp_path: Path) -> None:
-    with pytest.raises(InputProblem, match=r"there is no ledger.*--new-ledger"):
+    with pytest.raises(InputProblem) as refused:
         opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=False)
+    assert str(refused.value) == (
+        f"{tmp_path / 'a.ledger'}: there is no ledger, though one is expected: without its memory everything would be issued"
+        " again. Find it, or restore it from its backup; if the carrier has a new address: voucher ledger move-carrier with"
+        " the old ledger; for the very first run with this carrier say --new-ledger"
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -205,8 +210,12 @@ def test_no_ledger_is_made_beside_what_belongs_to_one_that_is_missing(tmp_path: 
     path.rename(tmp_path / "away")
     wal = (tmp_path / "a.ledger-wal").read_bytes()
     (tmp_path / "a.ledger.lock").rename(tmp_path / "away.lock")
-    with pytest.raises(InputProblem, match=r"a\.ledger-wal, which belongs to one, is there"):
+    with pytest.raises(InputProblem) as refused:
         opening.open_for_run(path, OWNER, may_create=True)
+    assert str(refused.value) == (
+        f"{path}: there is no ledger, but a.ledger-wal, which belongs to one, is there: put the ledger back beside it. If"
+        " it is lost for good, keep that file elsewhere for comparing with the carrier's statement"
+    )
     assert not path.exists()
     assert (tmp_path / "a.ledger-wal").read_bytes() == wal
     (tmp_path / "a.ledger-wal").rename(tmp_path / "away-wal")

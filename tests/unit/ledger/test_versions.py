@@ -110,6 +110,7 @@ def test_looking_at_an_older_ledger_changes_nothing(old: Path) -> None:
         ("DROP TRIGGER one_voucher_kind", "trigger one_voucher_kind"),
         ("DROP INDEX charge_live_once", "index charge_live_once"),
         ("CREATE TABLE notes (x)", "table notes"),
+        ("DROP TRIGGER one_voucher_kind; CREATE TABLE notes (x)", "table notes, trigger one_voucher_kind"),
         ("DROP INDEX number_once; CREATE INDEX number_once ON attempt (number)", "index number_once"),
     ],
 )

@@ -96,12 +96,12 @@ def test_a_path_that_can_not_be_looked_at_is_named(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_network_disk_is_known_by_whatever_name_it_is_mounted(tmp_path: Path) -> None:
-    """Names on a disk are bytes, which need not be text."""
+    """Names on a disk are bytes, which need not be text; of blanks the kernel escapes three alone."""
     mounts = tmp_path / "mountinfo"
     mounts.write_bytes(
-        b"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 0:30 / /mnt/\xff\xe8\xb4\xa2 rw - nfs server:/x rw\n"
+        b"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 0:30 / /mnt/\xff\xe8\xb4\xa2\xe3\x80\x80b rw - nfs server:/x rw\n"
     )
-    assert remote_kind(Path(os.fsdecode(b"/mnt/\xff\xe8\xb4\xa2/a.ledger")), mounts) == "nfs"
+    assert remote_kind(Path(os.fsdecode(b"/mnt/\xff\xe8\xb4\xa2\xe3\x80\x80b/a.ledger")), mounts) == "nfs"
     assert remote_kind(Path("/mnt/a.ledger"), mounts) == ""
 
 

@@ -203,6 +203,24 @@ def test_a_ledger_of_the_first_version_is_told_from_an_older_copy_too(path: Path
         opening.open_for_run(path, owner, may_create=False)
 
 
+@pytest.mark.parametrize(
+    ("phase", "told"), [(Phase.ON, "did not end"), (Phase.AT_REST, "is a copy made while a run was on")]
+)
+def test_a_run_that_did_not_end_is_seen_in_a_ledger_of_the_first_version_too(
+    path: Path, phase: Phase, told: str
+) -> None:
+    shutil.copy(Path(__file__).with_name("version-1.ledger"), path)
+    with contextlib.closing(sqlite3.connect(path)) as old, old:
+        old.execute(
+            "INSERT INTO run (command, version, as_of, files, started_at)"
+            " VALUES ('issue', '0', '2026-11-20', '[]', '2026-11-20T00:00:00.000+00:00')"
+        )
+        ledger_id, number = old.execute("SELECT ledger_id, max(run) FROM ledger, run").fetchone()
+    with contextlib.closing(Lock(path)) as lock:
+        lock.run = LastRun(ledger_id, number, "2026-11-20T00:00:00.000+00:00", phase)
+    refused(path, told)
+
+
 def test_a_gap_that_was_settled_since_speaks_for_a_ledger(path: Path, tmp_path: Path) -> None:
     run(path, 1)
     shutil.copy(path, tmp_path / "backup")

@@ -345,6 +345,31 @@ def test_a_file_of_which_a_page_is_torn_is_whole_with_its_wal(path: Path, table:
     assert known(path) == {"9990000000001"}
 
 
+def test_a_file_of_the_first_version_that_is_torn_as_it_is_upgraded_is_whole_with_its_wal(path: Path) -> None:
+    """As a power cut leaves it while the upgrade is being folded into it, the first page not yet."""
+    shutil.copy(Path(__file__).with_name("version-1.ledger"), path)
+    connection, lock = opening.open_for_run(
+        path, opening.Owner("http://127.0.0.1:18080", "AGENCY"), may_create=False
+    )
+    lock.run = records.last_run(connection, Phase.FOLDING)
+    opening.keep_wal(connection, keep=True)
+    records.begin_run(connection, "issue", "0", "2026-11-20", [])
+    page = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'run'").get
+    size = connection.pragma("page_size")
+    connection.close()
+    lock.close()
+    content = bytearray(path.read_bytes())
+    assert content[60:64] == b"\0\0\0\1"  # its version: the upgrade is in the -wal
+    rows = slice((page - 1) * size + 3, (page - 1) * size + 5)
+    assert content[rows] != NO_ROWS
+    content[rows] = NO_ROWS
+    path.write_bytes(content)
+    looking = opening.open_for_reading(path, None)
+    assert looking is not None
+    assert looking.execute("SELECT count(*) FROM run").get == 2
+    looking.close()
+
+
 def test_a_copy_made_while_a_run_was_on_is_known_for_one_when_that_has_ended(
     path: Path, tmp_path: Path
 ) -> None:

@@ -154,7 +154,7 @@ def _take_buyers_file(path: Path, gathered: _Gathered) -> None:
         raise InputProblem(f"{path}: there is no such buyers file; check the path")
     found = [
         _buyer_rows("", sheet, layout, gathered.mapping)
-        for sheet in read_sheets(path)
+        for sheet in read_sheets(path, gathered.mapping.knows)
         if sheet.visible
         and (layout := find_layout(f"{path}, sheet {sheet.name}", sheet, gathered.mapping.headings))
         is not None
@@ -172,7 +172,7 @@ def read_table(files: Sequence[Path], buyers_file: Path | None = None, mapping: 
 
     Raises InputProblem naming the file, sheet or cell and the cure.
     """
-    return assemble([(path, read_sheets(path)) for path in files], buyers_file, mapping)
+    return assemble([(path, read_sheets(path, mapping.knows)) for path in files], buyers_file, mapping)
 
 
 def assemble(

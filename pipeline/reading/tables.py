@@ -14,6 +14,7 @@ from pipeline.columns import BUYER_COLUMNS, COLUMNS, RESULT_HEADINGS, RESULT_SHE
 from pipeline.errors import InputProblem
 from pipeline.reading import cells
 from pipeline.reading.filling import filled
+from pipeline.reading.footers import is_footer
 from pipeline.reading.headings import (
     Layout,
     column_letters,
@@ -47,7 +48,7 @@ class _Gathered:
 
 
 def _ticket_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered) -> None:
-    """Take the sheet's input rows: no blank ones, no totals, no repeated headings."""
+    """Take the sheet's input rows: no blank ones, no totals, no repeated headings, no signatures."""
     positions = {**layout.columns, **layout.extra}
     gathered.letters[place, sheet.name] = {
         name: column_letters(sheet.first_column + position) for name, position in layout.columns.items()
@@ -58,13 +59,17 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered) 
     for index, row in enumerate(sheet.rows[layout.heading_row + 1 :], start=layout.heading_row + 1):
         if all(is_blank(cell) for cell in row):
             continue
-        if is_total(row, layout) or is_heading(where, sheet, index, layout, gathered.mapping.headings):
+        if (
+            is_total(row, layout)
+            or is_footer(row)
+            or is_heading(where, sheet, index, layout, gathered.mapping.headings)
+        ):
             left_out += 1
             continue
         kept.append([row[position] if position < len(row) else "" for position in positions.values()])
         gathered.places.append((place, sheet.name, sheet.first_row + index + 1))
     if left_out:
-        gathered.notes.append(f"{where}: {left_out} total or heading rows left out")
+        gathered.notes.append(f"{where}: {left_out} total, heading or footer rows left out")
     gathered.notes += [f"{where}: {slip}" for slip in slips(sheet, layout, gathered.mapping.headings)]
     if kept:
         part = pd.DataFrame(dict(zip(positions, zip(*kept, strict=True), strict=True)), dtype=object)
@@ -76,7 +81,11 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered) 
 def _buyer_rows(place: str, sheet: Sheet, layout: Layout, mapping: ColumnMap) -> pd.DataFrame:
     """The sheet's buyers as text, with the file's name; see table.Table.buyers."""
     below = sheet.rows[layout.heading_row + 1 :]
-    rows = [row for row in below if not all(is_blank(cell) for cell in row) and not repeats(row, layout)]
+    rows = [
+        row
+        for row in below
+        if not all(map(is_blank, row)) and not repeats(row, layout) and not is_footer(row)
+    ]
     found: dict[str, list[str]] = {"file": [place] * len(rows)}
     for column in BUYER_COLUMNS:
         at = layout.columns.get(column.name)

@@ -6,7 +6,7 @@ from it.
 
 import datetime
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipeline.carrier.replies import Outcome
@@ -81,14 +81,9 @@ class RowAccount:
         return any(STATUS[charge.status].failure for charge in self.charges)
 
     @property
-    def charge(self) -> str:
-        """What its charges are, "" where they differ."""
-        return _only(charge.charge for charge in self.charges)
-
-    @property
-    def voucher(self) -> str:
-        """What kind of voucher its charges go as, "" where they differ."""
-        return _only(charge.voucher for charge in self.charges)
+    def shown(self) -> ChargeAccount:
+        """The charge that speaks for the row where one alone can be named: the first with a number, else the first."""
+        return next((charge for charge in self.charges if charge.number), self.charges[0])
 
     @property
     def amount(self) -> int | None:
@@ -110,11 +105,6 @@ class RowAccount:
     def request_ids(self) -> tuple[str, ...]:
         """Every request, in the order of the charges, each once."""
         return tuple(dict.fromkeys(charge.request_id for charge in self.charges if charge.request_id))
-
-
-def _only(values: Iterable[str]) -> str:
-    found = set(values)
-    return found.pop() if len(found) == 1 else ""
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,11 @@ from typing import Any, NoReturn
 import click
 
 from pipeline import __version__
-from pipeline.chinese import in_language
 from pipeline.columns import Lang
 from pipeline.errors import InputProblem, Stop
 from pipeline.ledger_commands import ledger_commands
-from pipeline.notice import say
-from pipeline.options import AS_OF, COLUMNS, EXIT_CODES, LANG, LEDGER, PATH, PROFILE, SANDBOX_LEDGER, options
+from pipeline.options import AS_OF, COLUMNS, EXIT_CODES, LEDGER, PATH, PROFILE, SANDBOX_LEDGER, options
+from pipeline.telling import LANG, Reader, teller
 
 _JUDGING = options(
     click.argument("workbooks", nargs=-1, required=True, type=PATH, metavar="WORKBOOK..."),
@@ -60,11 +59,8 @@ def template(path: Path, lang: Lang, *, example: bool) -> None:
     """Write the blank input workbook, or a filled-in example of it."""
     from pipeline.template import write_template  # noqa: PLC0415 - start-up
 
-    try:
-        write_template(path, lang, example=example)
-    except InputProblem as problem:
-        raise InputProblem(in_language(str(problem), lang)) from problem
-    say(in_language(f"Template: {path}", lang))
+    write_template(path, lang, example=example)
+    teller(lang)(f"Template: {path}")
 
 
 @voucher.command(epilog=f"Example: voucher check october.xlsx --profile carrier.toml{EXIT_CODES}")
@@ -138,6 +134,7 @@ def history(tickets: tuple[str, ...], profile: Path | None, ledger: str | None, 
 @COLUMNS
 @PROFILE
 @AS_OF
+@LANG
 def sandbox(**given: Any) -> None:
     """Run the sandbox carrier: the issuing service itself, on loopback, until Ctrl-C.
 
@@ -160,8 +157,8 @@ def sandbox(**given: Any) -> None:
         as_of,
         given["columns"],
     )
-    counts = asyncio.run(sandboxing.sandbox(carrier, say))
-    say(counts)
+    tell = teller(given["lang"])
+    tell(asyncio.run(sandboxing.sandbox(carrier, tell)))
 
 
 def _ticket_digits(text: str) -> str:
@@ -215,30 +212,30 @@ def _print_defect() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command; every way it can end is an exit code of interface.md, and none a traceback."""
+    reader = Reader()
     try:
-        code = voucher.main(arguments, prog_name="voucher", standalone_mode=False)
+        code = voucher.main(arguments, prog_name="voucher", standalone_mode=False, obj=reader)
         sys.exit(code if isinstance(code, int) else 0)
     except Stop as stop:
-        say(f"voucher: {stop}")
+        reader.stopped(str(stop))
         sys.exit(stop.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
-        say("voucher: Interrupted. Running the same command again is safe.")
+        reader.stopped("Interrupted. Running the same command again is safe.")
         sys.exit(3)
     except BrokenPipeError:
         # Whoever read what `history` prints has left (`| head`); nothing to tell them.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
-        say(
-            f"voucher: {error.filename or 'a file'} can't be read or written: {error.strerror or error}. Running the same command again is safe."
-        )
+        what, seen = error.filename or "a file", error.strerror or error
+        reader.stopped(f"{what} can't be read or written: {seen}. Running the same command again is safe.")
         sys.exit(3)
     except Exception:  # noqa: BLE001 - a defect of ours is no finding about rows (1): the run stopped early
         _print_defect()
-        say(
-            "voucher: This is a defect of the program; please report it. Running the same command again is safe."
+        reader.stopped(
+            "This is a defect of the program; please report it. Running the same command again is safe."
         )
         sys.exit(3)

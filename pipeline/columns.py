@@ -1,8 +1,8 @@
 """The vocabulary: every column's name, headings, kind, choices and meaning.
 
 One table for everyone. The reader recognises headings and values by it, the template is drawn from
-it, and the result workbook takes its headings from it; so a word that is added here is understood,
-offered and written everywhere at once.
+it, and the result workbook takes its headings from it; so a column or a value that is added here is
+understood, offered and written everywhere at once. Other words for a column are in synonyms.py.
 
 >>> COLUMN["charge"].heading("zh")
 '费用类型'
@@ -13,6 +13,8 @@ offered and written everywhere at once.
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
+
+from pipeline.synonyms import SYNONYMS
 
 Lang = Literal["en", "zh"]
 LANGS: tuple[Lang, ...] = ("en", "zh")
@@ -51,8 +53,12 @@ class Column:
     en_meaning: str
     zh_meaning: str
     choices: tuple[Choice, ...] = ()
-    variants: tuple[str, ...] = ()
     width: int = 14  # characters, in the workbooks that we write
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Other headings that mean this column."""
+        return SYNONYMS.get(self.name, ())
 
     def heading(self, lang: Lang) -> str:
         """The heading that we write; the reader knows both languages and the variants."""
@@ -102,26 +108,6 @@ TICKET_COLUMNS = (
         Kind.TICKET,
         "The ticket number: 13 digits, a hyphen after the third allowed. Keep the cell as text.",
         "13 位票号，第三位后可有连字符。单元格请保持文本格式。",
-        variants=(
-            "ticket number",
-            "ticket",
-            "e-ticket no",
-            "e-ticket number",
-            "tkt no",
-            "ticket nr",
-            "ticket #",
-            "tkt #",
-            "carrier-ticket no",
-            "电子客票号",
-            "电子客票号码",
-            "客票号",
-            "客票号码",
-            "机票号",
-            "机票号码",
-            "票号码",
-            "承运人-票号",
-            "完整票号",
-        ),
         width=16,
     ),
     Column(
@@ -130,24 +116,6 @@ TICKET_COLUMNS = (
         Kind.TEXT,
         "The passenger's name as on the ticket.",
         "旅客姓名，与客票上一致。",
-        variants=(
-            "passenger",
-            "pax",
-            "pax name",
-            "name of passenger",
-            "traveller",
-            "traveler",
-            "traveller name",
-            "traveler name",
-            "乘机人",
-            "乘机人姓名",
-            "旅客",
-            "旅客名称",
-            "乘客",
-            "乘客姓名",
-            "出行人",
-            "姓名",
-        ),
         width=28,
     ),
     Column(
@@ -157,7 +125,6 @@ TICKET_COLUMNS = (
         "What is to be issued: the ticket's fare, its refund charge, or an ancillary service.",
         "开具的费用：机票款、退票费或附加服务。",
         choices=CHARGES,
-        variants=("charge type", "fee type", "费用", "费用种类", "收费类型", "收费项目", "费用项目"),
         width=12,
     ),
     Column(
@@ -167,7 +134,6 @@ TICKET_COLUMNS = (
         "flight (or blank) for fares and refunds; the service for an ancillary charge.",
         "机票款与退票费填机票或留空；附加服务填具体产品。",
         choices=PRODUCTS,
-        variants=("product type", "service", "产品类型", "产品名称", "服务", "服务项目"),
         width=10,
     ),
     Column(
@@ -176,25 +142,6 @@ TICKET_COLUMNS = (
         Kind.MONEY,
         "The charge's total, in the currency's main unit. May stay blank where components are given.",
         "费用合计（元）。已填写分项时可留空。",
-        variants=(
-            "total",
-            "total amount",
-            "sum",
-            "amount due",
-            "settlement amount",
-            "amount incl tax",
-            "总金额",
-            "合计",
-            "合计金额",
-            "总价",
-            "总额",
-            "价税合计",
-            "含税金额",
-            "费用金额",
-            "结算金额",
-            "结算价",
-            "开票金额",
-        ),
         width=12,
     ),
     Column(
@@ -203,21 +150,6 @@ TICKET_COLUMNS = (
         Kind.MONEY,
         "Component of a ticket fare: the fare itself.",
         "机票款分项：票面价。",
-        variants=(
-            "base fare",
-            "ticket price",
-            "face value",
-            "face price",
-            "selling price",
-            "sales price",
-            "票面价",
-            "票面",
-            "票面金额",
-            "机票价",
-            "销售价",
-            "机票销售价",
-            "票款",
-        ),
         width=11,
     ),
     Column(
@@ -226,17 +158,6 @@ TICKET_COLUMNS = (
         Kind.MONEY,
         "Component of a ticket fare or of a refund: the change fee.",
         "机票款或退票费分项：改签费。",
-        variants=(
-            "rebooking fee",
-            "reissue fee",
-            "change charge",
-            "改签手续费",
-            "改签费用",
-            "变更费",
-            "变更手续费",
-            "改期费",
-            "改期手续费",
-        ),
         width=11,
     ),
     Column(
@@ -245,19 +166,6 @@ TICKET_COLUMNS = (
         Kind.MONEY,
         "Component of a ticket fare: the airport construction fee.",
         "机票款分项：机场建设费（民航发展基金）。",
-        variants=(
-            "airport construction fee",
-            "airport tax",
-            "civil aviation development fund",
-            "机场建设费",
-            "机场建设",
-            "机建费",
-            "机建税",
-            "基建",
-            "基建费",
-            "民航发展基金",
-            "民航基金",
-        ),
         width=11,
     ),
     Column(
@@ -266,16 +174,6 @@ TICKET_COLUMNS = (
         Kind.MONEY,
         "Component of a ticket fare: the fuel surcharge.",
         "机票款分项：燃油附加费。",
-        variants=(
-            "fuel",
-            "fuel fee",
-            "fuel tax",
-            "yq",
-            "燃油附加费",
-            "燃油附加",
-            "燃油费",
-            "燃油税",
-        ),
         width=11,
     ),
     Column(
@@ -284,16 +182,6 @@ TICKET_COLUMNS = (
         Kind.MONEY,
         "Component of a ticket fare: other (international) taxes.",
         "机票款分项：其他（国际）税费。",
-        variants=(
-            "other tax",
-            "taxes",
-            "international taxes",
-            "税费",
-            "其它税费",
-            "其他税",
-            "其它税",
-            "国际税费",
-        ),
         width=11,
     ),
     Column(
@@ -302,14 +190,6 @@ TICKET_COLUMNS = (
         Kind.MONEY,
         "Component of a refund: the refund fee.",
         "退票费分项：退票手续费。",
-        variants=(
-            "refund penalty",
-            "refund charge",
-            "cancellation fee",
-            "退票费",
-            "退票手续费用",
-            "退票费用",
-        ),
         width=11,
     ),
     Column(
@@ -319,20 +199,6 @@ TICKET_COLUMNS = (
         "Whether the ticket is domestic or international.",
         "国内或国际客票。",
         choices=MARKETS,
-        variants=(
-            "domestic/international",
-            "dom/intl",
-            "domestic or international",
-            "route type",
-            "国内国际",
-            "国内国际标签",
-            "国内国际标识",
-            "国内国际类型",
-            "国际国内",
-            "国际/国内",
-            "国内或国际",
-            "航线类型",
-        ),
         width=13,
     ),
     Column(
@@ -342,15 +208,6 @@ TICKET_COLUMNS = (
         "open (not used yet), used, or refunded.",
         "未使用、已使用或已退票。",
         choices=TICKET_STATUSES,
-        variants=(
-            "status of ticket",
-            "coupon status",
-            "e-ticket status",
-            "票状态",
-            "机票状态",
-            "票号状态",
-            "客票使用状态",
-        ),
         width=12,
     ),
     Column(
@@ -359,18 +216,6 @@ TICKET_COLUMNS = (
         Kind.DATE,
         "The date of the last flight on the ticket.",
         "客票最后一个航段的航班日期。",
-        variants=(
-            "date of flight",
-            "flight day",
-            "departure date",
-            "date of departure",
-            "travel date",
-            "起飞日期",
-            "乘机日期",
-            "出行日期",
-            "航班起飞日期",
-            "出发日期",
-        ),
         width=12,
     ),
     Column(
@@ -379,7 +224,6 @@ TICKET_COLUMNS = (
         Kind.DATE,
         "The date on which the ticket was used; blank: the flight date.",
         "客票使用日期；留空则为航班日期。",
-        variants=("date used", "use date", "used date", "客票使用日期", "客票使用日", "使用日"),
         width=12,
     ),
     Column(
@@ -388,17 +232,6 @@ TICKET_COLUMNS = (
         Kind.DATE,
         "The date on which the refund was approved.",
         "退票审核通过的日期。",
-        variants=(
-            "refund approved",
-            "refund approval date",
-            "date of refund approval",
-            "refund date",
-            "退票日期",
-            "退票审核通过日期",
-            "退票审批日期",
-            "退票审核时间",
-            "退票审核通过时间",
-        ),
         width=14,
     ),
     Column(
@@ -407,7 +240,6 @@ TICKET_COLUMNS = (
         Kind.DATE,
         "For ancillary charges: the date of purchase.",
         "附加服务的购买日期。",
-        variants=("purchase date", "date of purchase", "bought on", "购买时间", "附加服务购买日期"),
         width=12,
     ),
     Column(
@@ -417,7 +249,6 @@ TICKET_COLUMNS = (
         "invoice, itinerary, or auto (or blank) to let the rules choose.",
         "发票、行程单；自动（或留空）由规则决定。",
         choices=VOUCHERS,
-        variants=("voucher type", "voucher kind", "凭证类型", "凭证种类", "票据类型", "票据种类", "开票种类"),
         width=11,
     ),
     Column(
@@ -426,7 +257,6 @@ TICKET_COLUMNS = (
         Kind.TEXT,
         "The buyer: a name from the Buyers sheet. Blank: the only buyer there is.",
         "购买方：购买方信息表中的名称；只有一个购买方时可留空。",
-        variants=("buyer id", "customer", "购方", "购买方简称", "购买方编号", "客户", "客户简称"),
         width=16,
     ),
     Column(
@@ -435,7 +265,6 @@ TICKET_COLUMNS = (
         Kind.TEXT,
         "Free text printed on the invoice.",
         "发票备注，自由文本。",
-        variants=("remark", "note", "notes", "invoice remarks", "发票备注", "备注信息"),
         width=20,
     ),
 )
@@ -449,7 +278,6 @@ BUYER_COLUMNS = (
         "business or individual.",
         "企业或个人。",
         choices=HEADER_TYPES,
-        variants=("buyer type", "title type", "invoice title type", "发票抬头类型", "购买方类型"),
         width=11,
     ),
     Column(
@@ -458,20 +286,6 @@ BUYER_COLUMNS = (
         Kind.TEXT,
         "The buyer's name on the voucher.",
         "凭证上的购买方名称。",
-        variants=(
-            "invoice title",
-            "company name",
-            "buyer name",
-            "name of buyer",
-            "抬头",
-            "发票抬头",
-            "发票抬头名称",
-            "购买方名称",
-            "购方名称",
-            "公司名称",
-            "单位名称",
-            "企业名称",
-        ),
         width=28,
     ),
     Column(
@@ -480,25 +294,6 @@ BUYER_COLUMNS = (
         Kind.TEXT,
         "The buyer's tax number; needed for a business. Keep the cell as text.",
         "购买方税号，企业必填。单元格请保持文本格式。",
-        variants=(
-            "tax number",
-            "tax id",
-            "taxpayer id",
-            "taxpayer no",
-            "taxpayer identification number",
-            "buyer tax no",
-            "unified social credit code",
-            "uscc",
-            "纳税人识别号",
-            "纳税识别号",
-            "统一社会信用代码",
-            "社会信用代码",
-            "购买方税号",
-            "购方税号",
-            "购买方纳税人识别号",
-            "纳税人识别号/统一社会信用代码",
-            "统一社会信用代码/纳税人识别号",
-        ),
         width=22,
     ),
     Column(
@@ -507,23 +302,6 @@ BUYER_COLUMNS = (
         Kind.TEXT,
         "The buyer's telephone number.",
         "购买方电话。",
-        variants=(
-            "telephone",
-            "tel",
-            "tel no",
-            "mobile",
-            "mobile phone",
-            "phone number",
-            "phone no",
-            "buyer phone",
-            "手机",
-            "手机号",
-            "手机号码",
-            "电话号码",
-            "联系电话",
-            "购买方电话",
-            "购买方手机",
-        ),
         width=16,
     ),
     Column(
@@ -532,52 +310,29 @@ BUYER_COLUMNS = (
         Kind.TEXT,
         "The buyer's e-mail address; itineraries are sent to it.",
         "购买方邮箱，行程单会发送至此。",
-        variants=(
-            "e-mail",
-            "mail",
-            "email address",
-            "e-mail address",
-            "buyer email",
-            "电子邮箱",
-            "电子邮件",
-            "电子邮箱地址",
-            "邮箱地址",
-            "购买方邮箱",
-            "购买方电子邮箱",
-        ),
         width=26,
     ),
 )
 
 
-def _fee(name: str, zh: str, service: Choice, *variants: str) -> Column:
+def _fee(name: str, zh: str, service: Choice) -> Column:
     return Column(
         name,
         zh,
         Kind.MONEY,
         f"In a bill that names no charge: the fee of an ancillary service ({service.name}).",
         f"未填写费用类型的账单：附加服务（{service.zh}）的费用。",
-        variants=variants,
         width=11,
     )
 
 
 #: Columns that only bills have which give each charge of a ticket a column of its own.
 FEE_COLUMNS = (
-    _fee(
-        "baggage_fee",
-        "行李费",
-        PRODUCTS[1],
-        "baggage charge",
-        "luggage fee",
-        "逾重行李费",
-        "行李额费",
-        "行李服务费",
-    ),
-    _fee("seat_fee", "选座费", PRODUCTS[2], "seat selection fee", "seating fee", "选座服务费", "座位费"),
-    _fee("upgrade_fee", "升舱费", PRODUCTS[3], "upgrade charge", "升舱服务费"),
-    _fee("meal_fee", "餐食费", PRODUCTS[4], "meals fee", "餐费", "餐食服务费"),
-    _fee("lounge_fee", "贵宾室费", PRODUCTS[5], "lounge access fee", "休息室费", "贵宾厅费", "贵宾休息室费"),
+    _fee("baggage_fee", "行李费", PRODUCTS[1]),
+    _fee("seat_fee", "选座费", PRODUCTS[2]),
+    _fee("upgrade_fee", "升舱费", PRODUCTS[3]),
+    _fee("meal_fee", "餐食费", PRODUCTS[4]),
+    _fee("lounge_fee", "贵宾室费", PRODUCTS[5]),
 )
 
 #: What an agency's export says of the order behind a row; see exports.ORDER_TYPES.
@@ -587,7 +342,6 @@ ORDER_TYPE = Column(
     Kind.TEXT,
     "The order's type in an agency's export; market and ticket status may follow from it.",
     "代理人导出表中的订单类型；可由其得出国内/国际与客票状态。",
-    variants=("order type name", "type of order", "订单类型名称", "订单种类"),
     width=16,
 )
 

@@ -2,21 +2,25 @@
 
 import getpass
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.notice import asking, say
+from pipeline.chinese import in_language
+from pipeline.columns import Lang
+from pipeline.notice import asking
 from pipeline.options import LEDGER, PATH, PROFILE, SANDBOX_LEDGER, Command, options
+from pipeline.reasons import STATUS
+from pipeline.telling import LANG, teller
 
 if TYPE_CHECKING:
     from pipeline.job import Job
     from pipeline.ledger.soundness import Looked
 
-_WHERE = options(PROFILE, LEDGER, SANDBOX_LEDGER)
+_WHERE = options(PROFILE, LEDGER, SANDBOX_LEDGER, LANG)
 _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"]
 
 
@@ -52,7 +56,7 @@ def ledger_commands() -> None:
 
 @ledger_commands.command(epilog="Example: voucher ledger check --profile carrier.toml")
 @_WHERE
-def check(**given: Any) -> None:
+def check(*, lang: Lang, **given: Any) -> None:
     """Look at all of the ledger.
 
     Exit code 3 if anything is wrong with it. A run may be on.
@@ -61,15 +65,15 @@ def check(**given: Any) -> None:
 
     job = _job(given)
     looked, spilled = upkeep.looked_over(job)
-    for line in _lines(job.ledger_path, looked, spilled=spilled):
-        click.echo(line)
+    for line in _lines(job.ledger_path, looked, _states(looked.states, lang), spilled=spilled):
+        click.echo(in_language(line, lang))
     sys.exit(3 if looked.wrong else 0)
 
 
 @ledger_commands.command(epilog="Example: voucher ledger backup /backups --profile carrier.toml")
 @click.argument("path", type=PATH, metavar="PATH")
 @_WHERE
-def backup(path: Path, **given: Any) -> None:
+def backup(path: Path, *, lang: Lang, **given: Any) -> None:
     """Copy the ledger to a file or into a folder.
 
     In a folder its name has the time. A run may be on.
@@ -79,7 +83,7 @@ def backup(path: Path, **given: Any) -> None:
     """
     from pipeline import upkeep  # noqa: PLC0415 - start-up
 
-    say(f"Backup: {upkeep.backed_up(_job(given), path)}")
+    teller(lang)(f"Backup: {upkeep.backed_up(_job(given), path)}")
 
 
 @ledger_commands.command(
@@ -90,7 +94,7 @@ def backup(path: Path, **given: Any) -> None:
 @_by("Who says so")
 @click.option("--why", required=True, callback=_filled, help="Why, for whoever audits the ledger.")
 @click.option("-y", "--yes", is_flag=True, help="Move without asking; without a terminal it never asks.")
-def move_carrier(*, by: str, why: str, yes: bool, **given: Any) -> None:
+def move_carrier(*, by: str, why: str, yes: bool, lang: Lang, **given: Any) -> None:
     """Follow the carrier to its new address.
 
     The new address is the profile's (base_url, agency); the move is recorded in the ledger.
@@ -99,10 +103,11 @@ def move_carrier(*, by: str, why: str, yes: bool, **given: Any) -> None:
     from pipeline import upkeep  # noqa: PLC0415 - start-up
 
     def confirmed(text: str) -> bool:
-        return yes or not asking() or click.confirm(f"{text}. Move it?", err=True)
+        return yes or not asking() or click.confirm(in_language(f"{text}. Move it?", lang), err=True)
 
-    done = upkeep.moved(_job(given), say, why, by, confirmed)
-    say(done or "Nothing was changed.")
+    tell = teller(lang)
+    done = upkeep.moved(_job(given), tell, why, by, confirmed)
+    tell(done or "Nothing was changed.")
     sys.exit(0 if done else 3)
 
 
@@ -117,7 +122,7 @@ def move_carrier(*, by: str, why: str, yes: bool, **given: Any) -> None:
     help="From when on vouchers may be missing, your local time; default: the start of a run whose -wal is lost.",
 )
 @click.option("--why", required=True, callback=_filled, help="Why, for whoever audits the ledger.")
-def mark_gap(*, since: datetime | None, why: str, **given: Any) -> None:
+def mark_gap(*, since: datetime | None, why: str, lang: Lang, **given: Any) -> None:
     """Say that the ledger may lack something.
 
     Nothing is sent until close-gap.
@@ -125,7 +130,8 @@ def mark_gap(*, since: datetime | None, why: str, **given: Any) -> None:
     """
     from pipeline import upkeep  # noqa: PLC0415 - start-up
 
-    say(upkeep.gap_marked(_job(given), say, since, why))
+    tell = teller(lang)
+    tell(upkeep.gap_marked(_job(given), tell, since, why))
 
 
 @ledger_commands.command(
@@ -140,7 +146,7 @@ def mark_gap(*, since: datetime | None, why: str, **given: Any) -> None:
     callback=_filled,
     help="What the carrier's complete statement over that time showed.",
 )
-def close_gap(*, by: str, evidence: str, **given: Any) -> None:
+def close_gap(*, by: str, evidence: str, lang: Lang, **given: Any) -> None:
     """Say that the ledger lacks nothing after all.
 
     The carrier's complete statement over the time showed that; it is recorded in the ledger.
@@ -148,7 +154,8 @@ def close_gap(*, by: str, evidence: str, **given: Any) -> None:
     """
     from pipeline import upkeep  # noqa: PLC0415 - start-up
 
-    say(upkeep.gap_closed(_job(given), say, by, evidence))
+    tell = teller(lang)
+    tell(upkeep.gap_closed(_job(given), tell, by, evidence))
 
 
 def _job(given: dict[str, Any]) -> "Job":
@@ -158,11 +165,22 @@ def _job(given: dict[str, Any]) -> "Job":
     return Job((), load_profile(given["profile"]), None, ledger=given["ledger"], sandbox=given["sandbox"])
 
 
-def _lines(path: Path, looked: "Looked", *, spilled: bool) -> Iterator[str]:
+#: States in which an attempt does not end: all others are statuses of rows too.
+_UNDER_WAY = {"planned": "已计划", "sending": "发送中"}
+
+
+def _states(states: Mapping[str, int], lang: Lang) -> str:
+    """How many attempts are in which state, in words."""
+    if lang == "en":
+        return ", ".join(f"{count} {state}" for state, count in states.items())
+    words = {state: _UNDER_WAY.get(state) or STATUS[state].word(lang) for state in states}
+    return "、".join(f"{count} 次{words[state]}" for state, count in states.items())
+
+
+def _lines(path: Path, looked: "Looked", states: str, *, spilled: bool) -> Iterator[str]:
     """What `check` prints."""
     yield f"Ledger: {path}"
     yield f"Carrier: {looked.base_url} as agency {looked.agency}; version {looked.version}; runs: {looked.runs}"
-    states = ", ".join(f"{count} {state}" for state, count in looked.states.items())
     yield f"Attempts: {states or 'none'}"
     if looked.open_since:
         yield f"A run that began at {looked.open_since} is on, or was killed; the next run puts it in order"

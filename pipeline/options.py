@@ -5,8 +5,6 @@ from pathlib import Path
 
 import click
 
-from pipeline.columns import LANGS
-
 Command = Callable[..., None]
 
 PATH = click.Path(path_type=Path)
@@ -34,10 +32,6 @@ PROFILE = click.option(
 LEDGER = click.option(
     "--ledger", metavar="PATH_OR_URL", envvar="VOUCHER_LEDGER",
     help="The ledger; env VOUCHER_LEDGER; default: a file of this carrier's in the per-user data folder.",
-)  # fmt: skip
-LANG = click.option(
-    "--lang", type=click.Choice(LANGS), default="en", show_default=True,
-    help="Language of headings and messages in what is written.",
 )  # fmt: skip
 COLUMNS = click.option(
     "--columns", type=PATH, metavar="MAP.toml", help="A team's own mapping of headings and values to ours."

@@ -12,7 +12,6 @@ import click
 
 from pipeline.chinese import in_language
 from pipeline.columns import MARKETS, VOUCHERS, Lang
-from pipeline.errors import Stop
 from pipeline.job import Finished, Plan, Watch
 from pipeline.notice import asking, listening, say
 from pipeline.reasons import STATUS
@@ -37,7 +36,6 @@ class _Words:
     confirm: str
     request: str
     result: str
-    interrupted: str
 
 
 _WORDS: dict[Lang, _Words] = {
@@ -49,7 +47,6 @@ _WORDS: dict[Lang, _Words] = {
         confirm="Send {count} requests to {carrier}?",
         request="{voucher} {request}, attempt {attempt}: {status} {number}",
         result="Result: {path}",
-        interrupted="Interrupted. Running the same command again is safe.",
     ),
     "zh": _Words(
         sending="正在发送",
@@ -59,7 +56,6 @@ _WORDS: dict[Lang, _Words] = {
         confirm="将 {count} 个请求发送给 {carrier}？",
         request="{voucher} {request}，第 {attempt} 次：{status} {number}",
         result="结果：{path}",
-        interrupted="已中断。重新运行同一命令是安全的。",
     ),
 }
 
@@ -99,22 +95,7 @@ class Terminal:
                 with contextlib.suppress(OSError, ValueError):
                     draw(progress)
 
-            with self._in_language():
-                yield Watch(self.say, show, lambda plan: self._confirmed(plan, yes=yes), self._warn)
-
-    @contextlib.contextmanager
-    def _in_language(self) -> Iterator[None]:
-        """What stops a run, said in the person's language."""
-        try:
-            yield
-        except Stop as stop:
-            if self._lang == "en":
-                raise
-            raise type(stop)(in_language(str(stop), self._lang)) from stop
-        except (KeyboardInterrupt, click.Abort):
-            if self._lang == "en":
-                raise
-            raise Stop(self._words.interrupted) from None
+            yield Watch(self.say, show, lambda plan: self._confirmed(plan, yes=yes), self._warn)
 
     def _lines(self) -> Show:
         begun = last = time.monotonic()

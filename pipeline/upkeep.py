@@ -109,10 +109,8 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
             gaps.mark_gap(connection, text, why)
         aside = set_aside(path)
         runs.end_change(connection, lock)
-    kept = f"; what was in its spill file is kept in {aside} for comparing" if aside else ""
-    return (
-        f"{path}: nothing is sent until the time from {text} on is settled (voucher ledger close-gap){kept}"
-    )
+    marked = f"{path}: nothing is sent until the time from {text} on is settled (voucher ledger close-gap)"
+    return f"{marked}; what was in its spill file is kept in {aside} for comparing" if aside else marked
 
 
 def gap_closed(job: Job, note: Note, closed_by: str, evidence: str) -> str:

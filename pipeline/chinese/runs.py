@@ -16,6 +16,10 @@ RUNS = {
     "{} outcomes in a row are unknown ({})": "连续 {0} 个结果未知（{1}）",
     "{} attempts in a row reached nobody ({})": "连续 {0} 次未能送达（{1}）",
     "interrupted": "被中断",
+    "Interrupted. Running the same command again is safe.": "已中断。重新运行同一命令是安全的。",
+    "{} can't be read or written: {}. Running the same command again is safe.": "{0} 无法读写：{1}。重新运行同一命令是安全的。",
+    "a file": "某个文件",
+    "This is a defect of the program; please report it. Running the same command again is safe.": "这是程序的缺陷，请报告。重新运行同一命令是安全的。",
     # --- keys and profile ---------------------------------------------------------------------------
     "{} not set: put the key into the environment variable of that name, or into the system keyring (service {}, the variable's"
     " name as user name)": "未设置 {0}：请将密钥放入同名环境变量，或系统钥匙串（服务 {1}，以变量名为用户名）",

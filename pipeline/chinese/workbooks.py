@@ -28,7 +28,7 @@ WORKBOOKS = {
     # --- sheets and headings ------------------------------------------------------------------------
     "{}: sheet {} is hidden and was not read": "{0}：工作表“{1}”已隐藏，未读取",
     "{}: sheet {} has no headings of tickets or buyers and was not read": "{0}：工作表“{1}”没有客票或购买方的表头，未读取",
-    "{} total or heading rows left out": "略过 {0} 行合计行或重复表头",
+    "{} total, heading or footer rows left out": "略过 {0} 行合计、重复表头或表尾（制表人、备注等）",
     "all its sheets are hidden ({}); show the one with the tickets": "所有工作表都已隐藏（{0}）；请显示客票所在的工作表",
     "holds buyers but no tickets; give it as --buyers {}": "只有购买方而没有客票；请以 --buyers {0} 提供",
     "its Failures sheet holds no rows; there is nothing to issue again": "Failures 表中没有数据，无需再次开具",
@@ -36,7 +36,8 @@ WORKBOOKS = {
     "there is no such buyers file; check the path": "没有此购买方文件；请检查路径",
     "holds no buyers; it needs the headings buyer and header_name and a row below them": "没有购买方；须有“购买方”和“抬头名称”表头，且其下有数据",
     "{} “{}” may mean {}; give each a column of its own, or say in --columns which is meant": "{0}“{1}”可能指 {2}；请各设一列，或在 --columns 中说明",
-    "no sheet has the headings of tickets (ticket_no 票号 and others){}. `voucher template` writes a workbook with the headings": "没有工作表含有客票表头（票号等）{0}。可用 voucher template 生成带表头的工作簿",
+    "no sheet has the headings of tickets (ticket_no 票号 and others){}. `voucher template` writes a workbook with the headings; a team's own headings are explained"
+    " with --columns": "没有工作表含有客票表头（票号等）{0}。可用 voucher template 生成带表头的工作簿；团队自己的表头用 --columns 说明",
     "{} “{}” says that its amounts are not in the currency's main unit; enter them in the main unit (元), and name the column so": "{0}“{1}”表明金额不是以元为单位；请以元填写，并相应修改表头",
     "{} “{}” and {} “{}” both mean {}; {}": "{0}“{1}”与 {2}“{3}”都表示{4}；{5}",
     "rename or delete one of them": "请改名或删除其中一列",

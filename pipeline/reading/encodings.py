@@ -20,7 +20,7 @@ class _Rows(Protocol):
 def confirmed(readings: Sequence[Sequence[_Rows]], known: Callable[[str], object] = meanings) -> int | None:
     """The position of the reading with the most words that are known; None where none has any.
 
-    `known` says whether a text is a heading; a team may have some of its own.
+    `known` says whether a text is a heading; a team has some of its own (see mapping.ColumnMap.knows).
     """
     words = [_known(reading, known) for reading in readings]
     most = max(words)

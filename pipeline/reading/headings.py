@@ -174,10 +174,18 @@ def _cell(sheet: Sheet, found: _Headings, position: int) -> str:
     return cell_name(sheet, row, position)
 
 
+def beside_ours(own: Own) -> Own:
+    """A team's own headings as they count in a result of ours: the headings that we gave it mean what we meant."""
+    return {word: name for word, name in own.items() if word not in _OURS}
+
+
+#: The headings of our own workbooks, folded.
+_OURS = {folded(word): name for name, column in COLUMN.items() for word in (column.name, column.zh)}
+
+
 def _our_own(cells: Sequence[Any]) -> dict[str, int]:
     """Where a result of ours has its columns, by the names that it gives them itself."""
-    names = {folded(word): name for name, column in COLUMN.items() for word in (column.name, column.zh)}
-    return {names[folded(cell)]: at for at, cell in enumerate(cells) if folded(cell) in names}
+    return {_OURS[folded(cell)]: at for at, cell in enumerate(cells) if folded(cell) in _OURS}
 
 
 def _ambiguous(place: str, cell: str, heading: Any, names: Collection[str]) -> InputProblem:
@@ -261,7 +269,7 @@ def nothing_known(place: str, sheets: Sequence[Sheet], own: Own | None = None) -
     first = f"; the first row reads: {', '.join(seen[:8])}" if seen else ""
     return InputProblem(
         f"{place}: no sheet has the headings of tickets (ticket_no 票号 and others){first}. `voucher template` writes a"
-        " workbook with the headings"
+        " workbook with the headings; a team's own headings are explained with --columns"
     )
 
 

@@ -114,8 +114,8 @@ def workbook_files(inputs: Sequence[Path]) -> list[Path]:
 def read_sheets(path: Path, known: Callable[[str], object] = meanings) -> list[Sheet]:
     """All sheets of one workbook, read by the child process; of a hidden sheet one cell alone.
 
-    `known` says whether a text is a heading, which confirms a text's encoding; a team may have some of its own. Raises InputProblem
-    naming the file and the cure.
+    `known` says whether a text is a word that stands in such workbooks, which confirms a file's encoding; a team
+    has some of its own (ColumnMap.knows). Raises InputProblem naming the file and the cure.
     """
     return sheets_of(path, _answer(path), known)
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pipeline.errors import InputProblem
+from pipeline.reading.footers import is_label
 from pipeline.reading.headings import Layout, Own, cell_name, known_at, repeats
 from pipeline.reading.inputs import Sheet
 from pipeline.reading.vocabulary import folded
@@ -48,7 +49,8 @@ def is_total(row: Sequence[Any], layout: Layout) -> bool:
     for name in ("ticket_no", "passenger_name", "charge"):
         at = layout.columns.get(name, len(row))
         cell = row[at] if at < len(row) else ""
-        if not (is_blank(cell) or says_total(cell) or (name == "ticket_no" and _counts(cell))):
+        said = says_total(cell) or is_label(cell) or (name == "ticket_no" and _counts(cell))
+        if not (is_blank(cell) or said):
             return False
     # Only what is taken from the row: where an earlier result says that it came from may be called total.
     taken = (*layout.columns.values(), *layout.extra.values())

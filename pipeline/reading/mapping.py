@@ -31,7 +31,7 @@ from typing import Any
 from pipeline.columns import COLUMN, COLUMNS, Kind
 from pipeline.errors import InputProblem
 from pipeline.exports import MARKET_SHEETS, ORDER_TYPES
-from pipeline.reading.vocabulary import CHOICE_WORDS, folded, nearest
+from pipeline.reading.vocabulary import CHOICE_WORDS, folded, meanings, nearest
 
 #: What blank cells hold, by column: texts as they could stand in the cell.
 Filling = Mapping[str, str]
@@ -53,6 +53,15 @@ class ColumnMap:
     fixed: Filling = field(default_factory=dict)
     sheets: Mapping[str, Filling] = field(default_factory=dict)
     order_types: Mapping[str, Filling] = field(default_factory=dict)
+
+    def knows(self, text: str) -> bool:
+        """Whether a text is a heading, a value or an order type, of the team's or of everybody's.
+
+        Such a text shows which encoding a file is in.
+        """
+        word = folded(text)
+        own = word in self.headings or any(word in words for words in self.values.values())
+        return own or bool(self.of_order_type(text) or meanings(text))
 
     def words(self, column: str) -> Mapping[str, str]:
         """The words of a column's choices, with the team's own."""

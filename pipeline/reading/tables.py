@@ -14,8 +14,11 @@ from pipeline.columns import BUYER_COLUMNS, COLUMNS, RESULT_HEADINGS, RESULT_SHE
 from pipeline.errors import InputProblem
 from pipeline.reading import cells
 from pipeline.reading.filling import filled
+from pipeline.reading.footers import is_footer
 from pipeline.reading.headings import (
     Layout,
+    Own,
+    beside_ours,
     column_letters,
     find_layout,
     looks_like_tickets,
@@ -46,8 +49,8 @@ class _Gathered:
     letters: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
 
 
-def _ticket_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered) -> None:
-    """Take the sheet's input rows: no blank ones, no totals, no repeated headings."""
+def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _Gathered) -> None:
+    """Take the sheet's input rows: no blank ones, no totals, no repeated headings, no signatures."""
     positions = {**layout.columns, **layout.extra}
     gathered.letters[place, sheet.name] = {
         name: column_letters(sheet.first_column + position) for name, position in layout.columns.items()
@@ -58,14 +61,14 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered) 
     for index, row in enumerate(sheet.rows[layout.heading_row + 1 :], start=layout.heading_row + 1):
         if all(is_blank(cell) for cell in row):
             continue
-        if is_total(row, layout) or is_heading(where, sheet, index, layout, gathered.mapping.headings):
+        if is_total(row, layout) or is_footer(row) or is_heading(where, sheet, index, layout, own):
             left_out += 1
             continue
         kept.append([row[position] if position < len(row) else "" for position in positions.values()])
         gathered.places.append((place, sheet.name, sheet.first_row + index + 1))
     if left_out:
-        gathered.notes.append(f"{where}: {left_out} total or heading rows left out")
-    gathered.notes += [f"{where}: {slip}" for slip in slips(sheet, layout, gathered.mapping.headings)]
+        gathered.notes.append(f"{where}: {left_out} total, heading or footer rows left out")
+    gathered.notes += [f"{where}: {slip}" for slip in slips(sheet, layout, own)]
     if kept:
         part = pd.DataFrame(dict(zip(positions, zip(*kept, strict=True), strict=True)), dtype=object)
         part, notes = filled(part, place, sheet.name, gathered.mapping)
@@ -76,7 +79,11 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered) 
 def _buyer_rows(place: str, sheet: Sheet, layout: Layout, mapping: ColumnMap) -> pd.DataFrame:
     """The sheet's buyers as text, with the file's name; see table.Table.buyers."""
     below = sheet.rows[layout.heading_row + 1 :]
-    rows = [row for row in below if not all(is_blank(cell) for cell in row) and not repeats(row, layout)]
+    rows = [
+        row
+        for row in below
+        if not all(map(is_blank, row)) and not repeats(row, layout) and not is_footer(row)
+    ]
     found: dict[str, list[str]] = {"file": [place] * len(rows)}
     for column in BUYER_COLUMNS:
         at = layout.columns.get(column.name)
@@ -113,7 +120,7 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
     """One workbook's tickets and buyers. Raises InputProblem if it holds no tickets."""
     place, earlier_result = gathered.names[path], _is_result(sheets)
     sheets = _sheets_to_read(path, sheets, gathered)
-    own = gathered.mapping.headings
+    own = beside_ours(gathered.mapping.headings) if earlier_result else gathered.mapping.headings
     rows_before, buyers_before, tickets_seen = len(gathered.places), len(gathered.buyers), False
     for sheet in sheets:
         layout = find_layout(f"{path}, sheet {sheet.name}", sheet, own, ours=earlier_result)
@@ -128,20 +135,24 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
             )
         elif "ticket_no" in layout.columns:
             tickets_seen = True
-            _ticket_rows(
-                place, sheet, layout.without(RESULT_HEADINGS) if earlier_result else layout, gathered
-            )
+            taken = layout.without(RESULT_HEADINGS) if earlier_result else layout
+            _ticket_rows(place, sheet, taken, own, gathered)
         else:
             gathered.buyers.append(_buyer_rows(place, sheet, layout, gathered.mapping))
     if not tickets_seen and len(gathered.buyers) > buyers_before:
         raise InputProblem(f"{path}: holds buyers but no tickets; give it as --buyers {path}")
     if not tickets_seen:
         raise nothing_known(str(path), sheets, own)
-    if len(gathered.places) == rows_before and earlier_result:
-        raise InputProblem(f"{path}: its Failures sheet holds no rows; there is nothing to issue again")
     if len(gathered.places) == rows_before:
-        names = ", ".join(sheet.name for sheet in sheets)
-        raise InputProblem(f"{path}: has headings but no rows below them (sheets: {names}); add the tickets")
+        raise _no_rows(path, sheets, earlier_result=earlier_result)
+
+
+def _no_rows(path: Path, sheets: list[Sheet], *, earlier_result: bool) -> InputProblem:
+    """The error for a workbook with headings of tickets and nothing below them."""
+    if earlier_result:
+        return InputProblem(f"{path}: its Failures sheet holds no rows; there is nothing to issue again")
+    names = ", ".join(sheet.name for sheet in sheets)
+    return InputProblem(f"{path}: has headings but no rows below them (sheets: {names}); add the tickets")
 
 
 def _take_buyers_file(path: Path, gathered: _Gathered) -> None:
@@ -154,7 +165,7 @@ def _take_buyers_file(path: Path, gathered: _Gathered) -> None:
         raise InputProblem(f"{path}: there is no such buyers file; check the path")
     found = [
         _buyer_rows("", sheet, layout, gathered.mapping)
-        for sheet in read_sheets(path)
+        for sheet in read_sheets(path, gathered.mapping.knows)
         if sheet.visible
         and (layout := find_layout(f"{path}, sheet {sheet.name}", sheet, gathered.mapping.headings))
         is not None
@@ -172,7 +183,7 @@ def read_table(files: Sequence[Path], buyers_file: Path | None = None, mapping: 
 
     Raises InputProblem naming the file, sheet or cell and the cure.
     """
-    return assemble([(path, read_sheets(path)) for path in files], buyers_file, mapping)
+    return assemble([(path, read_sheets(path, mapping.knows)) for path in files], buyers_file, mapping)
 
 
 def assemble(

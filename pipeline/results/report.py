@@ -52,28 +52,28 @@ def _row(row: RowAccount) -> dict[str, Any]:
         "sheet": row.sheet,
         "row": row.row,
         "ticket_no": row.ticket_no,
-        **_said(row, next(iter(row.numbers), ""), next(iter(row.request_ids), "")),
+        **_said(row.shown, row.amount, row.status),
         "reasons": [_reason(reason) for reason in row.reasons],
         "charges": [
             {
                 "charge": charge.charge,
                 "product": charge.product,
-                **_said(charge, charge.number, charge.request_id),
+                **_said(charge, charge.amount, charge.status),
             }
             for charge in row.charges
         ],
     }
 
 
-def _said(of: RowAccount | ChargeAccount, number: str, request_id: str) -> dict[str, Any]:
-    """What a row and each of its charges say alike."""
+def _said(charge: ChargeAccount, amount: int | None, status: str) -> dict[str, Any]:
+    """What a row and each of its charges say alike; of several, a row has the total and the worst status."""
     return {
-        "charge": of.charge,
-        "voucher": of.voucher,
-        "amount": None if of.amount is None else money_text(of.amount),
-        "status": of.status,
-        "number": number or None,
-        "request": request_id or None,
+        "charge": charge.charge,
+        "voucher": charge.voucher,
+        "amount": None if amount is None else money_text(amount),
+        "status": status,
+        "number": charge.number or None,
+        "request": charge.request_id or None,
     }
 
 

@@ -14,6 +14,7 @@ from pipeline.columns import (
     HEADER_FIELDS,
     HEADER_TYPES,
     RESULT_HEADINGS,
+    Column,
     Kind,
     Lang,
 )
@@ -90,6 +91,22 @@ def _filled(name: str, account: Account, at: Indices) -> list[Any]:
     ]
 
 
+def _in_our_words(column: Column, cells: list[Any], account: Account, at: Indices) -> list[Any]:
+    """Cells of a column of choices, a team's own words for them as ours: its mapping may not be there again."""
+    if not column.choices:
+        return cells
+    ours = {
+        choice.name: {word.casefold() for word in (choice.name, choice.zh, *choice.variants)}
+        for choice in column.choices
+    }
+    words = {choice.name: choice.word(account.lang) for choice in column.choices}
+    meant: list[Any] = account.table.frame[column.name].astype(object).to_numpy()[at].tolist()
+    return [
+        words[choice] if choice in words and str(cell).strip().casefold() not in ours[choice] else cell
+        for cell, choice in zip(cells, meant, strict=True)
+    ]
+
+
 def reason_lines(row: RowAccount, lang: Lang) -> str:
     """Every reason that applies to a row, its own status's first: its cell, what is said of it, and its code."""
     colon = "：" if lang == "zh" else ": "
@@ -128,6 +145,7 @@ def add_failures(book: Book, account: Account, _places: Places) -> None:
     columns = [
         _filled(c.name, account, at) if c.name in HEADER_FIELDS else _shown(c.name, table, at) for c in asked
     ]
+    columns = [_in_our_words(c, cells, account, at) for c, cells in zip(asked, columns, strict=True)]
     columns += [_shown(extra.name, table, at) for extra in extras]
     wrong = [_to_correct(row) for row in failed]
     for position, column in enumerate(asked):

@@ -165,3 +165,79 @@ def test_the_filled_example_is_issued_as_it_is_by_a_sandbox(desk: Any, lang: str
     rows = desk.report("r.json")["rows"]
     assert [row["status"] for row in rows] == ["issued"] * 6
     assert {row["voucher"] for row in rows} == {"invoice", "itinerary"}
+
+
+MAP = """
+[headings]
+"票价" = "amount"
+"金额" = ""
+"票号" = ""
+"完整票号" = "ticket_no"
+[values.charge]
+"大票" = "ticket_fare"
+[values.ticket_status]
+"已成行" = "used"
+[fixed]
+market = "国内"
+"""
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("again", [(), ("--columns", "map.toml")], ids=["without", "with"])
+def test_failures_of_a_team_s_own_headings_and_words_are_issued_with_its_mapping_or_without(
+    desk: Any, lang: str, again: tuple[str, ...]
+) -> None:
+    head = [
+        "完整票号",
+        "票号",
+        "姓名",
+        "费用类型",
+        "票价",
+        "金额",
+        "客票状态",
+        "航班日期",
+        "抬头类型",
+        "抬头名称",
+        "税号",
+        "邮箱",
+    ]
+    buyer = ["企业", "甲公司", "91110000600037341L", "a@example.com"]
+    book = openpyxl.Workbook()
+    book.worksheets[0].append(head)
+    for number, day in ((1, "2026-10-01"), (2, "03/04/2026"), (3, "03/04/2026")):
+        book.worksheets[0].append(
+            [
+                f"999000000000{number}",
+                "short",
+                "ZHANG/WEI",
+                "大票",
+                number * 100,
+                f"x{number}",
+                "已成行",
+                day,
+                *buyer,
+            ]
+        )
+    book.save(desk.folder / "t.xlsx")
+    (desk.folder / "map.toml").write_text(MAP, encoding="utf-8")
+    options = (*OPTIONS, "--lang", lang, "--report", "r.json")
+    assert desk.voucher("issue", "t.xlsx", "--columns", "map.toml", *options).code == 1
+    assert [row["status"] for row in desk.report("r.json")["rows"]] == ["issued", "invalid", "invalid"]
+
+    def put_right(sheet: Sheet, at: Mapping[str, int]) -> None:
+        for number in (2, 3):
+            sheet.cell(number, at["航班日期" if lang == "zh" else "flight_date"]).value = "2026-10-01"
+            sheet.cell(number, at["客票状态" if lang == "zh" else "ticket_status"]).value = (
+                "已成行" if again and number == 2 else "used"
+            )
+
+    fixed = corrected(desk.folder / "t.result.xlsx", desk.folder / "fixed.xlsx", put_right)
+    ran = desk.voucher("issue", fixed, *again, *options)
+    assert ran.code == 0, ran.err
+    rows = desk.report("r.json")["rows"]
+    assert [(row["ticket_no"], row["amount"], row["status"]) for row in rows] == [
+        ("9990000000002", "200.00", "issued"),
+        ("9990000000003", "300.00", "issued"),
+    ]
+    kept = openpyxl.load_workbook(desk.folder / "t.result.xlsx")["Rows"]
+    assert "已成行" in [cell.value for cell in kept[3]]  # the rows as they were read keep the team's words

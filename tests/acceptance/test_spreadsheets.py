@@ -163,7 +163,7 @@ def test_an_agency_s_export_in_chinese_is_issued_as_it_is(desk: Any, sandbox: An
     assert report["totals"] == {"rows": 4, "issued": 4}
     assert _charges(report) == CHARGES
     assert issued == {(ticket, charge, product) for ticket, charge, product, _ in CHARGES}
-    assert "2 total or heading rows left out" in ran.err
+    assert "2 total, heading or footer rows left out" in ran.err
     assert "成本中心" not in ran.err
     assert {request["buyer"] for request in report["requests"]} == {"示例贸易有限公司"}
     sheet = openpyxl.load_workbook(desk.folder / "结算单.result.xlsx")["Rows"]

@@ -13,36 +13,22 @@ from pipeline.chinese import LINES, in_chinese, in_language
 PACKAGE = Path(pipeline.__file__).parent
 #: Who stops a run, and who tells of something on its way.
 TELLING = {
-    "InputProblem",
-    "Stop",
-    "LedgerProblem",
-    "Declined",
-    "ValueError",
-    "note",
-    "warn",
-    "append",
-    "stop",
-}
-#: Commands of their own that know no --lang: the sandbox carrier, looking after a ledger, starting up.
-ELSEWHERE = {
-    "sandbox",
-    "ledger_commands.py",
-    "upkeep.py",
-    "cli.py",
-    "carrier",
-    "crypto.py",
-    "sandboxing.py",
-    "chinese",
-    "child.py",
-    "formats",
-}
+    "InputProblem", "Stop", "LedgerProblem", "Declined", "ValueError",
+    "note", "warn", "append", "stop", "tell", "stopped", "confirm", "in_language",
+}  # fmt: skip
+#: What no person reads: bytes on the wire, the reader's child process; and the words themselves.
+ELSEWHERE = {"carrier", "crypto.py", "chinese", "child.py", "formats", "service.py"}
 #: Modules whose generators and tables are told as they are.
-TOLD = {"inputs.py", "headings.py", "filling.py", "untaken.py", "bookkeeping.py"}
+TOLD = {
+    "inputs.py", "headings.py", "filling.py", "untaken.py", "bookkeeping.py", "ledger_commands.py", "soundness.py",
+}  # fmt: skip
+#: Modules whose functions give lines that are told.
+GIVING = {"upkeep.py", "moving.py", "sandboxing.py"}
 #: What stays as it is in Chinese too: names of files, commands, options, keys and programs.
 NAMES = re.compile(
     r"--?[a-z-]+|\.?(xlsx|lock|json)\b|\[answers\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
     r"|\b(TOML|JSON|CSV|UTF|GB18030|Big5|ASCII|Excel|README|The ledger|Ctrl|End|key_refused_codes|Failures|S\d+|HTTP|https?|true|false)\b"
-    r"|\"[!-~]+\"|https?\b|not_processed_http"
+    r"|\"[!-~]+\"|https?\b|not_processed_http|base_url|\b(seed|fault|when)\b|\.spill"
 )
 
 
@@ -58,24 +44,46 @@ def text_of(node: ast.expr) -> str:
     return "{}"
 
 
-def told(tree: ast.AST, *, whole: bool) -> Iterator[str]:
-    for node in ast.walk(tree):
-        match node:
-            case ast.Call(ast.Name(name) | ast.Attribute(_, name), [first, *_]) if name in TELLING:
-                yield text_of(first)
-            case ast.Yield(ast.JoinedStr() as value) if whole:
-                yield text_of(value)
-            case ast.Assign([ast.Name("_CURES")], ast.Dict(_, values)):
-                yield from map(text_of, values)
-            case ast.Assign([ast.Name("_RENAME" | "RESTORE" | "_CURE")], value):
-                yield text_of(value)
+def told(node: ast.AST) -> Iterator[ast.expr]:
+    """What a module's code tells, whatever the module."""
+    match node:
+        case ast.Call(ast.Name(name) | ast.Attribute(_, name), [first, *_]) if name in TELLING:
+            yield first
+        case ast.BoolOp(ast.Or(), [_, ast.Constant(str()) as value]):
+            yield value
+        case ast.Assign([ast.Name("_CURES")], ast.Dict(_, values)):
+            yield from values
+        case ast.AnnAssign(ast.Name("_KEYS"), _, ast.Dict(_, values)):
+            yield from (value.elts[1] for value in values if isinstance(value, ast.Tuple))
+        case ast.Assign([ast.Name("_RENAME" | "RESTORE" | "_CURE")], value):
+            yield value
+
+
+def told_by_generators(node: ast.AST) -> Iterator[ast.expr]:
+    match node:
+        case ast.Yield(ast.JoinedStr() | ast.Constant() as value):
+            yield value
+        case ast.YieldFrom(ast.GeneratorExp(ast.JoinedStr() as value)):
+            yield value
+        case ast.Assign([ast.Name("_MUST_NOT_BE")], ast.Dict(keys)):
+            yield from (ast.BinOp(key, ast.Add(), ast.Constant(": {}")) for key in keys if key)
+
+
+def given(node: ast.AST) -> Iterator[ast.expr]:
+    match node:
+        case ast.Return(ast.JoinedStr() as value) | ast.IfExp(_, ast.JoinedStr() as value):
+            yield value
+        case ast.Assign([ast.Name("marked")], value):
+            yield value
 
 
 def lines() -> list[str]:
     found: set[str] = set()
     for path in PACKAGE.rglob("*.py"):
         if not ELSEWHERE & {*path.relative_to(PACKAGE).parts}:
-            found.update(told(ast.parse(path.read_text(encoding="utf-8")), whole=path.name in TOLD))
+            nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+            kinds = [told, *[told_by_generators] * (path.name in TOLD), *[given] * (path.name in GIVING)]
+            found.update(text_of(value) for kind in kinds for node in nodes for value in kind(node))
     return sorted(line for line in found if re.search("[a-z]{2} ", line))
 
 

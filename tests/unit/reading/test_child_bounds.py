@@ -23,6 +23,8 @@ from pipeline.reading.formats.refusal import Refusal
 from pipeline.reading.inputs import read_sheets
 from tests.crash.hostile_bases import ROWS, by_openpyxl, separated, xlsb, xlsb_text
 
+#: ROWS and one Basic module, as LibreOffice 7.4 saves them where its export of VBA is on.
+MACROS = Path(__file__).with_name("macros.xls")
 XML = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{}</sheetData></worksheet>'
 SHEET = "xl/worksheets/sheet1.xml"
 CONTENT = (
@@ -211,6 +213,18 @@ def test_a_workbook_with_macros_is_to_be_saved_without_them(tmp_path: Path) -> N
         text = refusal(tmp_path, content)
         assert "macros" in text
         assert ".xlsx" in text
+
+
+def test_an_xls_with_macros_is_to_be_saved_without_them_too(tmp_path: Path) -> None:
+    content = MACROS.read_bytes()
+    text = refusal(tmp_path, content, "t.xls")
+    assert "holds macros" in text
+    assert "save it as .xlsx" in text
+    folder, other = ("_VBA_PROJECT_CUR".encode("utf-16-le"), "_WORKBOOK_NOTES_".encode("utf-16-le"))
+    assert content.count(folder) == 1
+    path = tmp_path / "without.xls"
+    path.write_bytes(content.replace(folder, other))  # the same file is read where that folder is no macros'
+    assert len(read_sheets(path)[0].rows) == len(ROWS)
 
 
 def test_an_xlsb_without_macros_is_read_though_its_type_names_them(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.errors import InputProblem
 from pipeline.reading.inputs import read_sheets
+from pipeline.reading.mapping import load_map
 from pipeline.reading.tables import read_table
 from tests.crash.hostile_bases import separated
 
@@ -73,6 +74,36 @@ def test_a_team_s_own_heading_tells_the_encoding_too(tmp_path: Path) -> None:
         read_sheets(path)
     (sheet,) = read_sheets(path, known=lambda heading: heading == "凭单")
     assert sheet.rows == month
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "big5"])
+@pytest.mark.parametrize(
+    ("mapping", "head", "value"),
+    [
+        ('[headings]\n"憑單碼" = "ticket_no"\n"客人" = "passenger_name"', ["憑單碼", "客人"], "x"),
+        ('[headings]\n"備用碼" = ""', ["ticket_no", "備用碼"], "x"),
+        ('[values.ticket_status]\n"成行" = "used"', ["ticket_no", "ticket_status"], "成行"),
+        ('[order_types."成行單"]\nticket_status = "used"', ["ticket_no", "order_type"], "成行單"),
+    ],
+)
+def test_a_text_that_is_known_by_the_team_s_mapping_alone_is_read(
+    tmp_path: Path, encoding: str, mapping: str, head: list[str], value: str
+) -> None:
+    month = [[*head, "note"], ["9991234567890", value, "陳"]]
+    path = written(tmp_path, separated(month, encoding))
+    toml = written(tmp_path, mapping.encode(), "map.toml")
+    with pytest.raises(InputProblem, match="encoding that can't be told"):
+        read_table([path])
+    table = read_table([path], None, load_map(toml))
+    assert table.frame["ticket_no"].tolist() == ["9991234567890"]
+    assert "陳" in table.cells.iloc[0].tolist()
+
+
+def test_a_buyers_file_that_is_known_by_the_team_s_mapping_alone_is_read(tmp_path: Path) -> None:
+    tickets = written(tmp_path, b"ticket_no,passenger_name\n9991234567890,A\n")
+    buyers = written(tmp_path, separated([["客方", "全稱"], ["甲", "乙公司"]], "gb18030"), "buyers.csv")
+    toml = written(tmp_path, '[headings]\n"客方" = "buyer"\n"全稱" = "header_name"'.encode(), "map.toml")
+    assert read_table([tickets], buyers, load_map(toml)).buyers["header_name"].tolist() == ["乙公司"]
 
 
 def test_the_line_that_names_the_separator_is_no_row(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_blank_total_and_repeated_heading_rows_are_no_input_and_the_rest_keep_th
         ["book.xlsx", "Tickets", 6],
         ["book.xlsx", "Tickets", 8],
     ]
-    assert table.notes == ("book.xlsx, sheet Tickets: 3 total or heading rows left out",)
+    assert table.notes == ("book.xlsx, sheet Tickets: 3 total, heading or footer rows left out",)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_sheet_that_starts_elsewhere_counts_rows_as_the_spreadsheet_does(sheet
 def test_a_total_row_is_left_out_and_counted_however_it_says_so(sheets_table: Make, row: list[Any]) -> None:
     table = sheets_table(("S", [HEAD, ROW, row]))
     assert len(table) == 1
-    assert table.notes == ("book.xlsx, sheet S: 1 total or heading rows left out",)
+    assert table.notes == ("book.xlsx, sheet S: 1 total, heading or footer rows left out",)
 
 
 def test_no_row_that_holds_a_ticket_is_ever_taken_for_a_total(sheets_table: Make) -> None:

@@ -1,6 +1,7 @@
 """The report is the contract's JSON, and replaces an earlier one whole or not at all."""
 
 import dataclasses
+import datetime
 import json
 import stat
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.account import Account
+from pipeline.carrier.replies import Outcome
 from pipeline.errors import Stop
 from pipeline.results import report as under_test
 from pipeline.results.report import report, write_report
@@ -64,6 +66,45 @@ def test_a_check_reports_what_would_be_sent(made: Callable[..., Account]) -> Non
     (asked,) = report(account, 0)["requests"]
     assert (asked["status"], asked["attempt"], asked["number"], asked["trace_id"]) == ("ready", 0, None, None)
     assert (asked["rows"], asked["amount"]) == ([0, 1, 2], "1003.50")
+
+
+BILL = {
+    "charge": None, "amount": None, "voucher": None, "fare": 900.0, "airport_fee": 50.0, "seat_fee": 30.0,
+    "purchased_on": datetime.date(2026, 10, 1),
+}  # fmt: skip
+ISSUED = Outcome("issued", number="7")
+SAID = ("charge", "voucher", "number", "request")
+
+
+def test_a_row_of_several_charges_shows_the_first_that_has_a_number(made: Callable[..., Account]) -> None:
+    account = made(BILL, answers=[Outcome("rejected", "carrier_rejected", detail="no"), ISSUED])
+    (row,) = report(account, 1)["rows"]
+    fare, seat = row["charges"]
+    assert [fare["charge"], fare["voucher"], fare["status"], fare["number"], fare["amount"]] == [
+        "ticket_fare", "itinerary", "rejected", None, "950.00",
+    ]  # fmt: skip
+    assert [seat["charge"], seat["voucher"], seat["status"], seat["amount"]] == [
+        "ancillary", "invoice", "issued", "30.00",
+    ]  # fmt: skip
+    assert [row[name] for name in SAID] == [seat[name] for name in SAID]
+    assert (row["status"], row["amount"]) == ("rejected", "980.00")
+
+
+@pytest.mark.parametrize("command", ["check", "issue"])
+def test_a_row_of_several_charges_shows_its_first_where_none_or_all_have_a_number(
+    made: Callable[..., Account], command: str
+) -> None:
+    account = made(BILL, answers=[ISSUED] if command == "issue" else [], command=command)
+    (row,) = report(account, 0)["rows"]
+    assert [charge["charge"] for charge in row["charges"]] == ["ticket_fare", "ancillary"]
+    assert [row[name] for name in SAID] == [row["charges"][0][name] for name in SAID]
+    assert (row["voucher"], row["amount"]) == ("itinerary", "980.00")
+
+
+def test_a_row_of_several_charges_is_never_blank_where_it_is_invalid(made: Callable[..., Account]) -> None:
+    (row,) = report(made({**BILL, "seat_fee": "x"}), 1)["rows"]
+    assert (row["status"], row["charge"], row["voucher"]) == ("invalid", "ticket_fare", "itinerary")
+    assert all(charge["charge"] and charge["voucher"] for charge in row["charges"])
 
 
 def test_it_replaces_an_earlier_one_and_is_private(mixed: Account, tmp_path: Path) -> None:

@@ -1,0 +1,113 @@
+"""Rows below the data that say who made the sheet, when it was printed, or what to note: no input rows.
+
+Every cell of such a row is a label with what it says, or a label and what it says in the cell behind it:
+
+    制表人：张三 | | 审核人： | 李四        Prepared by: Anna | | Printed on | 2026-11-20
+
+A row of which anything else is filled is input, and so is one that holds a number, an amount or what looks like
+a part of a ticket number: it is judged, and whoever reads the result sees it.
+"""
+
+import datetime
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pipeline.reading.unreadable import one_width
+from pipeline.reading.vocabulary import folded
+
+#: Labels that can be nothing else, with a colon behind them or without.
+_SIGNED = re.compile(
+    r"(?:制表|制单|填表|填报|编制|审核|复核|审批|批准|经办|经手|(?:部门|财务|业务)?负责)人(?:签[字名])?"
+    r"|(?:制表|填表|报表|打印|列印|导出|生成)(?:日期|时间|人)"
+    r"|(?:prepared|compiled|checked|reviewed|approved|verified|printed|exported|generated|created)(?:by|on|at)"
+    r"|(?:date)?printed|printdate|authori[sz]edsignature"
+)
+#: Labels that need their colon: without it they may be a word of the data.
+_NOTED = re.compile(
+    r"制表|制单|审核|复核|审批|经办|主管|财务主管|会计|出纳|签[字名]|(?:签字)?盖章|日期|备注|附注|注|注意|注意事项|说明|填表说明"
+    r"|(?:温馨)?提示|notes?|nb|remarks?|comments?|date|signature|signed"
+)
+_WHOLE = re.compile(
+    r"第[0-9]+页[,/]?(?:共[0-9]+页)?|共[0-9]+页[,/]?(?:第[0-9]+页)?|page[0-9]+(?:(?:of|/)[0-9]+)?"
+    r"|以下(?:空白|无正文|无内容)|endof(?:report|list)"
+)
+#: One of these stands in every label: looked for first, because cells are many.
+_MAY_SAY = re.compile(r"[:：人员期時时间間印頁页以]|\b(?:by|on|at|of|date|page|signature)\b", re.IGNORECASE)
+
+_CLOCK = re.compile(r"(?<![0-9])[0-2]?[0-9]:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]+)?)?")
+_DAY = re.compile(
+    r"(?<![0-9])20[0-9]{2}(?:[-/.年][01]?[0-9][-/.月][0-3]?[0-9]日?|[01][0-9][0-3][0-9])(?![0-9])"
+)
+#: Parts of a ticket number, spoilt ones too, and amounts.
+_TICKET_OR_MONEY = re.compile(
+    r"[0-9](?:[- ]?[0-9]){6}|[0-9]e[+-]?[0-9]|[0-9],[0-9]{3}|[0-9]\.[0-9]|[¥$€£] *[0-9]|[0-9] *(?:元|圆|yuan|rmb|cny)"
+    r"|(?:rmb|cny|人民币) *[0-9]|^\W*[0-9]+\W*$"
+)
+
+
+def is_footer(row: Sequence[Any]) -> bool:
+    """Whether a row is nothing but signatures, dates of printing and notes.
+
+    >>> is_footer(["制表人：张三", "", "审核人：", "李四"]), is_footer(["制表人：张三", "", "", 120.0])
+    (True, False)
+    """
+    awaited, labels = False, 0
+    for cell in row:
+        if isinstance(cell, str) and not cell.strip():
+            continue
+        label, says = _label(cell)
+        if label:
+            labels, awaited = labels + 1, not says
+        elif awaited and _may_be_said(cell):
+            awaited = False
+        else:
+            return False
+    return labels > 0
+
+
+def is_label(cell: Any) -> bool:
+    """Whether a cell is such a label, with what it says or without."""
+    return _label(cell)[0]
+
+
+def _label(cell: Any) -> tuple[bool, bool]:
+    """Whether a cell is a label, and whether it says itself what its label asks for."""
+    if not isinstance(cell, str) or cell[:1].isdigit() or not _MAY_SAY.search(cell):
+        return False, False
+    text = one_width(cell).strip()
+    if _WHOLE.fullmatch(folded(text).strip("()")):
+        return True, True
+    content = _behind(text)
+    if content is None or not _harmless(content):
+        return False, False
+    return True, bool(content.strip())
+
+
+def _behind(text: str) -> str | None:
+    """What stands behind a label in its cell; None where the text does not begin with one."""
+    word, colon, content = text.partition(":")
+    word = folded(word)
+    if colon and (_SIGNED.fullmatch(word) or _NOTED.fullmatch(word)):
+        return content
+    words = text.split()
+    for count in (1, 2):
+        if _SIGNED.fullmatch(folded("".join(words[:count]))):
+            return " ".join(words[count:])
+    return None
+
+
+def _may_be_said(cell: Any) -> bool:
+    """Whether a cell may be what a label before it asks for: a day, or words without a number."""
+    if isinstance(cell, datetime.date):
+        return True
+    return isinstance(cell, str) and not re.search("[0-9]", _without_time(cell))
+
+
+def _harmless(text: str) -> bool:
+    """Whether a text holds neither an amount nor what may be a ticket number."""
+    return not _TICKET_OR_MONEY.search(_without_time(text).casefold())
+
+
+def _without_time(text: str) -> str:
+    return _CLOCK.sub("", _DAY.sub("", one_width(text)))

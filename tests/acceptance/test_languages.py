@@ -1,0 +1,184 @@
+"""With --lang zh every command speaks Chinese: what it tells, what it prints, and why it stopped."""
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.english import english
+
+ZH = ("--lang", "zh")
+HERE = ("--ledger", "L.ledger")
+
+
+def test_in_chinese_nothing_is_said_in_english(desk: Any, workbook: Any, tickets: Any) -> None:
+    rows = [*tickets(2), {"ticket_no": "合计", "charge": "", "passenger_name": ""}, *tickets(3)[2:]]
+    rows[1] |= {"amount": "12.345", "buyer": "Nobody", "ticket_status": "open"}
+    path = workbook(rows)
+    ran = desk.voucher("issue", path, "--sandbox", "--as-of", "2026-11-20", "--lang", "zh", "--verbose")
+    assert ran.code == 1
+    assert "已从 1 个工作簿读取 3 行" in ran.err
+    assert "待发送：2 × 国内行程单，2000.00 CNY" in ran.err
+    assert "结果：" in ran.err
+    assert english(ran.err) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "said"),
+    [
+        ("", (), "是空的，没有可读取的内容"),
+        ("票号,金额\n", (), "表头下没有数据"),
+        ("天气,温度\n晴,20\n", (), "没有工作表含有客票表头"),
+        ("票号,金额,合计金额\n9991234567890,1,1\n", (), "都表示金额"),
+        (None, (), "没有此文件；请检查路径"),
+        ("票号,金额\n9991234567890,1\n", ("--profile", "none.toml"), "无法读取（没有此文件或文件夹）"),
+        ("票号,金额\n9991234567890,1\n", ("--profile", "wrong.toml"), "[submission].concurrency 须为 1 到"),
+        ("票号,金额\n9991234567890,1\n", ("-o", "nowhere/r.xlsx"), "没有文件夹"),
+        ("票号,金额\n9991234567890,1\n", ("--report", "t.csv"), "会覆盖此工作簿"),
+    ],
+)
+def test_why_a_run_stops_is_said_in_chinese_too(
+    desk: Any, content: str | None, arguments: tuple[str, ...], said: str
+) -> None:
+    if content is not None:
+        (desk.folder / "t.csv").write_text(content, encoding="utf-8")
+    (desk.folder / "wrong.toml").write_text("[submission]\nconcurrency = 0\n")
+    ran = desk.voucher("check", "t.csv", "--sandbox", "--lang", "zh", *arguments)
+    assert ran.code == 2
+    assert said in ran.err
+    assert english(ran.err) == []
+
+
+@pytest.fixture
+def issued(desk: Any, sandbox: Any, workbook: Any, tickets: Any) -> Any:
+    """A ledger with two issued tickets, and the profile of their carrier."""
+    path = workbook(tickets(2))
+    with sandbox(path) as carrier:
+        desk.profile(carrier.base_url)
+        assert (
+            desk.voucher("issue", path, "--profile", "carrier.toml", *HERE, "--as-of", "2026-11-20").code == 0
+        )
+        yield carrier
+
+
+def test_the_ledger_is_looked_over_and_backed_up_in_chinese(desk: Any, issued: Any) -> None:
+    ran = desk.voucher("ledger", "check", *HERE, *ZH)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        "台账：L.ledger",
+        f"承运人：{issued.base_url}（代理人 AGENCY）；版本 2；运行 1 次",
+        "开具尝试：2 次已开具",
+        "完好：没有发现问题",
+    ]
+    ran = desk.voucher("ledger", "backup", "kept.ledger", *HERE, *ZH)
+    assert (ran.code, ran.err) == (0, "备份：kept.ledger\n")
+    ran = desk.voucher("ledger", "backup", "kept.ledger", *HERE, *ZH)
+    assert (ran.code, ran.err) == (2, "voucher: kept.ledger：已经存在，保持不变；请另取名称，或指定文件夹\n")
+    ran = desk.voucher("ledger", "check", "--ledger", "kept.ledger", *ZH)
+    assert "缺口：可能缺少" in ran.out
+    assert "（它是当时所作的备份）" in ran.out
+    assert english(ran.out) == []
+
+
+@pytest.mark.usefixtures("issued")
+def test_a_gap_is_marked_and_closed_in_chinese(desk: Any) -> None:
+    marked = desk.voucher("ledger", "mark-gap", *HERE, "--why", "旧副本", *ZH)
+    assert marked.code == 0
+    assert "核清之前不会发送任何内容" in marked.err
+    closed = desk.voucher("ledger", "close-gap", *HERE, "--by", "陈", "--evidence", "账单", *ZH)
+    assert closed.code == 0
+    assert "可以重新用于发送；已核清：" in closed.err
+    again = desk.voucher("ledger", "close-gap", *HERE, "--by", "陈", "--evidence", "账单", *ZH)
+    assert again.err.endswith("没有需要关闭的缺口\n")
+    early = desk.voucher("ledger", "mark-gap", *HERE, "--why", "旧", "--since", "2001-01-01", *ZH)
+    assert "不是使用过此台账的日期" in early.err
+    assert [english(ran.err) for ran in (marked, closed, again, early)] == [[]] * 4
+
+
+@pytest.mark.usefixtures("issued")
+def test_a_carrier_s_move_is_told_in_chinese(desk: Any) -> None:
+    where = ("--profile", "carrier.toml", *HERE, "--by", "陈", "--why", "新地址", *ZH)
+    stays = desk.voucher("ledger", "move-carrier", *where)
+    assert stays.code == 2
+    assert "请在配置中写明新地址" in stays.err
+    desk.profile("http://127.0.0.1:9")
+    moved = desk.voucher("ledger", "move-carrier", *where)
+    assert moved.code == 0
+    assert "从现在起属于 http://127.0.0.1:9（代理人 AGENCY）" in moved.err
+    assert [english(ran.err) for ran in (stays, moved)] == [[]] * 2
+
+
+def test_what_is_wrong_with_a_ledger_is_said_in_chinese(desk: Any, issued: Any) -> None:
+    path = desk.folder / "L.ledger"
+    data = bytearray(path.read_bytes())
+    for page in range(4, len(data) // 4096):
+        data[page * 4096 : page * 4096 + 64] = b"\xa5" * 64
+    path.write_bytes(data)
+    ran = desk.voucher("ledger", "check", *HERE, *ZH)
+    assert ran.code == 3
+    assert "已损坏" in ran.out + ran.err
+    assert len(issued.issued()) == 2
+
+
+def test_the_sandbox_says_in_chinese_where_it_is_and_what_it_did(desk: Any) -> None:
+    process = desk.start("sandbox", "--port", "0", *ZH)
+    assert "没有任何客票" in process.stderr.readline()
+    assert "沙箱承运人已在 http://127.0.0.1:" in process.stderr.readline()
+    process.send_signal(signal.SIGTERM)
+    _, told = process.communicate(timeout=30)
+    assert told == "请求：收到 0 个，开具 0 个，拒绝 0 个\n"
+
+
+@pytest.mark.parametrize(
+    ("faults", "said"),
+    [
+        ("x = 1", "未知的键 'x'：只能使用 seed 和 [[fault]]"),
+        ('[[fault]]\nkind = "odd"', "kind 须为下列之一：latency, "),
+        ('[[fault]]\nkind = "latency"', "缺少 seconds：请加上 seconds，须为秒数，最多一天"),
+        (None, "无法读取（没有此文件或文件夹）：请检查路径"),
+    ],
+)
+def test_what_is_wrong_with_faults_is_said_in_chinese(desk: Any, faults: str | None, said: str) -> None:
+    if faults is not None:
+        (desk.folder / "f.toml").write_text(faults)
+    ran = desk.voucher("sandbox", "--port", "0", "--faults", "f.toml", *ZH)
+    assert ran.code == 2
+    assert said in ran.err
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        ("RuntimeError('planted')", 3, "这是程序的缺陷，请报告。重新运行同一命令是安全的。"),
+        (
+            "OSError(28, 'No space left on device', '/x')",
+            3,
+            "/x 无法读写：磁盘空间不足。重新运行同一命令是安全的。",
+        ),
+        (
+            "OSError(5, 'Input/output error')",
+            3,
+            "某个文件 无法读写：磁盘读写出错。重新运行同一命令是安全的。",
+        ),
+        ("KeyboardInterrupt", 3, "已中断。重新运行同一命令是安全的。"),
+    ],
+)
+def test_the_last_line_of_all_is_in_chinese_too(
+    desk: Any, tmp_path: Path, raised: str, code: int, said: str
+) -> None:
+    (desk.folder / "t.csv").write_text("票号,金额\n9991234567890,1\n", encoding="utf-8")
+    planted = (
+        f"import pipeline.reading.inputs as at\ndef gone(*_):\n    raise {raised}\nat.workbook_files = gone\n"
+    )
+    (tmp_path / "planted").mkdir()
+    (tmp_path / "planted" / "sitecustomize.py").write_text(planted)
+    desk.environment["PYTHONPATH"] = os.pathsep.join(
+        [str(tmp_path / "planted"), os.environ.get("PYTHONPATH", "")]
+    )
+    for lang, last in (("zh", said), ("en", "Running the same command again is safe.")):
+        ran = desk.voucher("check", "t.csv", "--sandbox", "--lang", lang)
+        assert ran.code == code
+        assert ran.err.splitlines()[-1].startswith("voucher: ")
+        assert ran.err.splitlines()[-1].endswith(last)

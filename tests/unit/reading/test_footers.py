@@ -1,0 +1,121 @@
+"""Rows below the data that say who made the sheet and when: left out and counted, and never a ticket with them."""
+
+import datetime
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pipeline.reading.footers import is_footer
+from pipeline.table import Table
+
+Make = Callable[..., Table]
+HEAD = ["票号", "旅客姓名", "费用类型", "金额", "备注"]
+ROW = ["9991234567890", "张伟", "退票费", 12.5, ""]
+
+FOOTERS: list[list[Any]] = [
+    ["制表人：张三", "", "", "", ""],
+    ["制 表 人：张三", "", "审核人：李四", "", "打印日期：2026-11-20 10:31:22"],
+    ["制表人：", "张三", "", "审核人：", "李四"],
+    ["製表人：張三", "審核人：", "", "", "覆核人："],
+    ["制表人 张三", "", "", "", ""],
+    ["制表：张三    审核：李四    日期：2026年11月20日", "", "", "", ""],
+    ["", "打印日期", datetime.datetime(2026, 11, 20), "", ""],  # noqa: DTZ001 - a spreadsheet's date has no time zone
+    ["", "", "导出时间", "2026-11-20 10:31", ""],
+    ["备注：以上 3 张客票均已核对", "", "", "", ""],
+    ["", "", "", "", "说明：金额单位为元"],
+    ["财务负责人签字：", "", "", "", ""],
+    ["第 1 页，共 3 页", "", "", "", ""],
+    ["Page 1 of 3", "", "", "", ""],
+    ["（以下空白）", "", "", "", ""],
+    ["Prepared by: Anna Li", "", "Approved by", "Ben", ""],
+    ["Prepared by Anna Li", "", "", "", ""],
+    ["Printed on 2026/11/20 10:31", "", "", "", ""],
+    ["Note: checked against the carrier's list", "", "", "", ""],
+]
+
+#: What may be a ticket, however little of it is there or however spoilt it is.
+INPUT: list[list[Any]] = [
+    ["制表人：张三", "", "", 120.0, ""],
+    ["制表人：张三", "", "", "120", ""],
+    ["制表人：", "120", "", "", ""],
+    ["制表人：", 120.0, "", "", ""],
+    ["备注：", "9991234567890", "", "", ""],
+    ["备注：999-1234567890 已退票", "", "", "", ""],
+    ["备注：1234567890", "", "", "", ""],
+    ["备注：9.99E+12", "", "", "", ""],
+    ["备注：代收 200 元", "", "", "", ""],
+    ["备注：手续费 12.50", "", "", "", ""],
+    ["备注：200", "", "", "", ""],
+    ["", "张三", "", "", "备注：已核对"],
+    ["", "张三", "退票费", "", "制表人：李四"],
+    ["制表人：李四", "张三", "", "", ""],
+    ["9991234567891", "", "", "", "备注：补开"],
+    [9991234567891.0, "", "", "", "制表人：李四"],
+    ["制表人：", "USD 120", "", "", ""],
+    ["备注", "", "", "", ""],
+    ["日期", "", "", "", ""],
+    ["", "DATE", "", "", ""],
+    ["", "注", "", "", ""],
+    ["", "NOTE/ANNA", "", "", ""],
+    ["", "SIGNE/DATE MR", "", "", ""],
+    ["", "BY/ON", "", "", ""],
+    ["", "制表", "", "", ""],
+    ["待补", "", "", "", ""],
+    ["制表人：张三", b"#N/A", "", "", ""],
+]
+
+
+@pytest.mark.parametrize("row", FOOTERS)
+def test_a_row_of_signatures_dates_and_notes_is_left_out_and_counted(
+    sheets_table: Make, row: list[Any]
+) -> None:
+    table = sheets_table(("S", [HEAD, ROW, row]))
+    assert table.frame["row"].tolist() == [2]
+    assert table.notes == ("book.xlsx, sheet S: 1 total, heading or footer rows left out",)
+
+
+@pytest.mark.parametrize("row", INPUT)
+def test_a_row_that_may_be_a_ticket_is_never_taken_for_a_footer(sheets_table: Make, row: list[Any]) -> None:
+    table = sheets_table(("S", [HEAD, ROW, row]))
+    assert table.frame["row"].tolist() == [2, 3]
+    assert table.notes == ()
+
+
+def test_no_part_of_a_ticket_number_is_a_footer_wherever_it_stands() -> None:
+    for digits in (
+        "9991234567890",
+        "999-1234567890",
+        "999 1234567890",
+        "991234567890",
+        "1234567890",
+        "1234567",
+    ):
+        for at in range(3):
+            row = ["制表人：", "张三", "备注："]
+            assert is_footer(row)
+            assert not is_footer([*row[:at], digits, *row[at:]]), (digits, at)
+            assert not is_footer([*row[:at], row[at] + digits, *row[at + 1 :]]), (digits, at)
+
+
+def test_a_total_beside_a_signature_is_a_total(sheets_table: Make) -> None:
+    assert len(sheets_table(("S", [HEAD, ROW, ["制表人：张三", "", "合计", 12.5, ""]]))) == 1
+    assert len(sheets_table(("S", [HEAD, ROW, ["制表人：张三", "王五", "合计", 12.5, ""]]))) == 2
+
+
+def test_a_footer_below_the_buyers_is_no_buyer(sheets_table: Make) -> None:
+    buyers = [["购买方", "抬头名称"], ["甲", "甲公司"], ["制表人：张三", ""], ["备注", "备注公司"]]
+    table = sheets_table(("客票", [HEAD, ROW]), ("购买方信息", buyers))
+    assert table.buyers["buyer"].tolist() == ["甲", "备注"]
+
+
+def test_a_failure_of_an_earlier_result_is_input_whatever_it_says(sheets_table: Make) -> None:
+    names = ("Summary", "Invoices", "Itineraries", "Unknown", "Rows")
+    failures = [["status", "reason", *HEAD], ["invalid", "…", "制表人：张三", "", "", "", ""]]
+    table = sheets_table(*((name, [["x"]]) for name in names), ("Failures", failures))
+    assert table.frame["row"].tolist() == [2]
+
+
+def test_an_empty_row_is_no_footer() -> None:
+    assert not is_footer([])
+    assert not is_footer(["", " "])

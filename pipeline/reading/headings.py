@@ -13,6 +13,11 @@ from pipeline.reading.vocabulary import BUYER_NAMES, folded, is_scaled, meanings
 _TITLE_ROWS = 30
 
 _RENAME = "rename or delete one of them, or say in --columns which of them is meant"
+_RENAME_IN_RESULT = "rename or delete one of them"
+
+#: Before a heading that would pass for a column, though it is not read as one: so nobody takes it for that
+#: column again, neither here nor where the result is read back.
+_NOT_READ = "input: "
 
 #: A team's own headings, folded, and the columns that they mean; "" is none (see mapping.py).
 Own = Mapping[str, str]
@@ -131,24 +136,21 @@ def _has_data(sheet: Sheet, row: int, position: int) -> bool:
     return any(not _blank(_at(cells, position)) for cells in sheet.rows[row + 1 :])
 
 
-def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, *, ours: bool) -> Layout:
+def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, rename: str) -> Layout:
     columns: dict[str, int] = {}
     extra: dict[str, int] = {}
     width = max(len(cells) for cells in sheet.rows[found.rows[0] :])
-    canonical = _our_own(found.cells) if ours else {}
     for position in range(width):
         cell = _at(found.cells, position)
         names = _means(cell, own)
         if len(names) > 1:
             raise _ambiguous(place, _cell(sheet, found, position), cell, names)
         name = next(iter(names), "")
-        if name in canonical and canonical[name] != position:
-            name = ""  # an original column beside ours
         if name in columns:
             first, second = _cell(sheet, found, columns[name]), _cell(sheet, found, position)
             raise InputProblem(
                 f"{place}: {first} “{found.cells[columns[name]]}” and {second} “{cell}” both mean {name};"
-                f" {_RENAME}"
+                f" {rename}"
             )
         if name:
             _check_unit(place, _cell(sheet, found, position), cell, name)
@@ -159,6 +161,8 @@ def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, *, ours: bool)
             if not _has_data(sheet, found.last, position):
                 continue
             heading = f"column {column_letters(sheet.first_column + position)}"
+        if meanings(cell):  # a team says that it is not this column
+            heading = _NOT_READ + heading
         unique, number = heading, 2
         while unique in extra:
             unique, number = f"{heading} ({number})", number + 1
@@ -174,10 +178,15 @@ def _cell(sheet: Sheet, found: _Headings, position: int) -> str:
     return cell_name(sheet, row, position)
 
 
-def _our_own(cells: Sequence[Any]) -> dict[str, int]:
-    """Where a result of ours has its columns, by the names that it gives them itself."""
-    names = {folded(word): name for name, column in COLUMN.items() for word in (column.name, column.zh)}
-    return {names[folded(cell)]: at for at, cell in enumerate(cells) if folded(cell) in names}
+_OURS = {folded(word) for column in COLUMN.values() for word in (column.name, column.zh)}
+
+
+def beside_ours(own: Own) -> Own:
+    """What a team's mapping says of an earlier result: nothing of the headings that we wrote ourselves.
+
+    The mapping was heeded when the result was made; its 票价 is the fare, whatever the input called so.
+    """
+    return {word: name for word, name in own.items() if word not in _OURS}
 
 
 def _ambiguous(place: str, cell: str, heading: Any, names: Collection[str]) -> InputProblem:
@@ -199,15 +208,15 @@ def _check_unit(place: str, cell: str, heading: Any, name: str) -> None:
 def find_layout(place: str, sheet: Sheet, own: Own | None = None, *, ours: bool = False) -> Layout | None:
     """The sheet's headings, or None where it holds neither tickets nor buyers.
 
-    `ours`: the sheet is of an earlier result, where a column's own heading goes before any other word for
-    it. Raises InputProblem if two headings mean one column, or one heading two.
+    `ours`: the sheet is of an earlier result; see beside_ours for what `own` is then. Raises InputProblem if
+    two headings mean one column, or one heading two.
     """
     own = own or {}
     for index in range(min(_TITLE_ROWS, len(sheet.rows))):
         found = _headings(sheet, index, own)
         alone = _is_heading_row(_known(sheet.rows[index], own))
         if alone or (len(found.rows) > 1 and _needs_both(sheet, found, own)):
-            return _layout(place, sheet, found, own, ours=ours)
+            return _layout(place, sheet, found, own, _RENAME_IN_RESULT if ours else _RENAME)
     return None
 
 
@@ -234,7 +243,7 @@ def slips(sheet: Sheet, layout: Layout, own: Own | None = None) -> Iterator[str]
     told of words that come close to that one.
     """
     for heading, at in layout.extra.items():
-        if folded(heading) in (own or {}):
+        if heading.startswith(_NOT_READ) or folded(heading) in (own or {}):
             continue
         cell = cell_name(sheet, layout.heading_row, at)
         free = [name for name in vague(heading) if name not in layout.columns]

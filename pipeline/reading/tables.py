@@ -16,6 +16,8 @@ from pipeline.reading import cells
 from pipeline.reading.filling import filled
 from pipeline.reading.headings import (
     Layout,
+    Own,
+    beside_ours,
     column_letters,
     find_layout,
     looks_like_tickets,
@@ -46,7 +48,7 @@ class _Gathered:
     letters: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
 
 
-def _ticket_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered) -> None:
+def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _Gathered) -> None:
     """Take the sheet's input rows: no blank ones, no totals, no repeated headings."""
     positions = {**layout.columns, **layout.extra}
     gathered.letters[place, sheet.name] = {
@@ -58,14 +60,14 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered) 
     for index, row in enumerate(sheet.rows[layout.heading_row + 1 :], start=layout.heading_row + 1):
         if all(is_blank(cell) for cell in row):
             continue
-        if is_total(row, layout) or is_heading(where, sheet, index, layout, gathered.mapping.headings):
+        if is_total(row, layout) or is_heading(where, sheet, index, layout, own):
             left_out += 1
             continue
         kept.append([row[position] if position < len(row) else "" for position in positions.values()])
         gathered.places.append((place, sheet.name, sheet.first_row + index + 1))
     if left_out:
         gathered.notes.append(f"{where}: {left_out} total or heading rows left out")
-    gathered.notes += [f"{where}: {slip}" for slip in slips(sheet, layout, gathered.mapping.headings)]
+    gathered.notes += [f"{where}: {slip}" for slip in slips(sheet, layout, own)]
     if kept:
         part = pd.DataFrame(dict(zip(positions, zip(*kept, strict=True), strict=True)), dtype=object)
         part, notes = filled(part, place, sheet.name, gathered.mapping)
@@ -113,7 +115,7 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
     """One workbook's tickets and buyers. Raises InputProblem if it holds no tickets."""
     place, earlier_result = gathered.names[path], _is_result(sheets)
     sheets = _sheets_to_read(path, sheets, gathered)
-    own = gathered.mapping.headings
+    own = beside_ours(gathered.mapping.headings) if earlier_result else gathered.mapping.headings
     rows_before, buyers_before, tickets_seen = len(gathered.places), len(gathered.buyers), False
     for sheet in sheets:
         layout = find_layout(f"{path}, sheet {sheet.name}", sheet, own, ours=earlier_result)
@@ -128,9 +130,8 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
             )
         elif "ticket_no" in layout.columns:
             tickets_seen = True
-            _ticket_rows(
-                place, sheet, layout.without(RESULT_HEADINGS) if earlier_result else layout, gathered
-            )
+            layout = layout.without(RESULT_HEADINGS) if earlier_result else layout
+            _ticket_rows(place, sheet, layout, own, gathered)
         else:
             gathered.buyers.append(_buyer_rows(place, sheet, layout, gathered.mapping))
     if not tickets_seen and len(gathered.buyers) > buyers_before:

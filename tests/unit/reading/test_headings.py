@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pipeline.columns import COLUMNS, TICKET_COLUMNS
+from pipeline.columns import COLUMN, COLUMNS, TICKET_COLUMNS
 from pipeline.errors import InputProblem
-from pipeline.reading.headings import cell_name, column_letters, find_layout, slips
+from pipeline.reading.headings import beside_ours, cell_name, column_letters, find_layout, slips
 from pipeline.reading.inputs import Sheet
-from pipeline.reading.vocabulary import HEADINGS, meanings, nearest, normal
+from pipeline.reading.vocabulary import HEADINGS, folded, meanings, nearest, normal
 
 WORDS = [(c.name, word) for c in COLUMNS for word in (c.name, c.zh, *c.variants)]
 
@@ -314,14 +314,33 @@ def test_nothing_is_told_of_columns_that_exports_have_nor_of_words_like_one_that
     assert _slips("票号", "姓名", "成本中心", "发票号", "票号码2", "Cost Centre", "weather") == []
 
 
-def test_a_result_of_ours_heads_each_column_by_its_own_name_and_keeps_others_beside_it() -> None:
-    sheet = _sheet(["票面价", "票号", "姓名", "票价"], [1.0, "9991234567890", "A", 2.0])
-    layout = find_layout("f", sheet, ours=True)
+@pytest.mark.parametrize("added", ["金额", "Total amount", "金额（元）"])
+def test_a_column_added_to_a_result_beside_the_one_that_is_there_is_refused_not_passed_over(added: str) -> None:
+    sheet = _sheet(["ticket_no", "amount", added], ["9991234567890", 1.0, 2.0])
+    with pytest.raises(InputProblem) as problem:
+        find_layout("f", sheet, ours=True)
+    said = f"B1 “amount” and C1 “{added}” both mean amount; rename or delete one of them"
+    assert str(problem.value).endswith(said)
+
+
+def test_a_mapping_says_nothing_of_the_headings_that_a_result_has_from_us() -> None:
+    sheet = _sheet(["票号", "旅客姓名", "票价", "input: 票价", "实收"])
+    own = beside_ours({"票价": "", "旅客姓名": "", "ticketno": "", "实收": "amount"})
+    layout = find_layout("f", sheet, own, ours=True)
     assert layout is not None
-    assert layout.columns == {"ticket_no": 1, "fare": 3, "passenger_name": 2}
-    assert layout.extra == {"票面价": 0}
-    with pytest.raises(InputProblem, match=r"A1 “票面价” and D1 “票价” both mean fare"):
-        find_layout("f", sheet)
+    assert layout.columns == {"ticket_no": 0, "passenger_name": 1, "fare": 2, "amount": 4}
+    assert layout.extra == {"input: 票价": 3}
+
+
+@pytest.mark.parametrize("heading", ["ticket_no", "amount", "remarks", "Amount", "票面价（元）", "票价/机建"])
+def test_what_a_team_does_not_want_read_is_never_called_like_a_column(heading: str) -> None:
+    sheet = _sheet(["票号", "姓名", heading, heading], ["9991234567890", "A", 1.0, 2.0])
+    layout = find_layout("f", sheet, {folded(heading): ""})
+    assert layout is not None
+    assert layout.extra == {f"input: {heading}": 2, f"input: {heading} (2)": 3}
+    assert not set(layout.extra) & set(COLUMN)
+    assert all(not meanings(name) for name in layout.extra)
+    assert list(slips(sheet, layout)) == []
 
 
 def test_a_team_s_own_headings_go_before_the_known_ones() -> None:
@@ -329,5 +348,5 @@ def test_a_team_s_own_headings_go_before_the_known_ones() -> None:
     layout = find_layout("f", sheet, {"票面价": "", "总收": "amount"})
     assert layout is not None
     assert layout.columns == {"ticket_no": 0, "passenger_name": 1, "fare": 3, "amount": 4}
-    assert layout.extra == {"票面价": 2}
+    assert layout.extra == {"input: 票面价": 2}
     assert list(slips(sheet, layout, {"票面价": ""})) == []

@@ -153,12 +153,10 @@ def test_a_second_table_of_other_columns_on_the_sheet_is_refused_not_misread(she
     assert "A3" in assert_problem(lambda: sheets_table(("S", rows)))
 
 
-def test_a_result_s_failures_may_hold_a_column_that_is_another_word_for_one_of_ours(
-    sheets_table: Make,
-) -> None:
-    table = sheets_table(*_result([[*HEAD, "价税合计"], [*ROW, 7.0]]))
+def test_a_result_s_failures_keep_the_columns_that_were_not_read_beside_ours(sheets_table: Make) -> None:
+    table = sheets_table(*_result([[*HEAD, "input: 价税合计"], [*ROW, 7.0]]))
     assert table.frame["amount"].tolist() == [100]
-    assert table.cells["价税合计"].tolist() == [7.0]
+    assert table.cells["input: 价税合计"].tolist() == [7.0]
 
 
 def test_an_unknown_heading_is_told_and_its_column_carried_through(sheets_table: Make) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from pipeline.columns import COLUMN, Kind
 from pipeline.errors import InputProblem
 from pipeline.reading.inputs import Sheet
-from pipeline.reading.vocabulary import BUYER_NAMES, folded, is_scaled, meanings, nearest, vague
+from pipeline.reading.vocabulary import BUYER_NAMES, folded, is_scaled, meanings, nearest, sum_of_taxes, vague
 
 #: Headings stand below a few title rows at most.
 _TITLE_ROWS = 30
@@ -29,13 +29,15 @@ class Layout:
 
     `heading_row` is the index of the last row of headings in the sheet's rows; `columns` maps a column's
     name to its position in a row; `extra` maps every other heading, as it stands, to its position; `words`
-    are the words of the heading rows by position, folded.
+    are the words of the heading rows by position, folded; `headings` are the columns' headings as they stand, with
+    their cells.
     """
 
     heading_row: int
     columns: dict[str, int]
     extra: dict[str, int]
     words: dict[int, frozenset[str]] = field(default_factory=dict)
+    headings: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def without(self, headings: Collection[str]) -> "Layout":
         """The same without extra columns of these headings."""
@@ -139,6 +141,7 @@ def _has_data(sheet: Sheet, row: int, position: int) -> bool:
 def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, rename: str) -> Layout:
     columns: dict[str, int] = {}
     extra: dict[str, int] = {}
+    headings: dict[str, tuple[str, str]] = {}
     width = max(len(cells) for cells in sheet.rows[found.rows[0] :])
     for position in range(width):
         cell = _at(found.cells, position)
@@ -154,7 +157,7 @@ def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, rename: str) -
             )
         if name:
             _check_unit(place, _cell(sheet, found, position), cell, name)
-            columns[name] = position
+            columns[name], headings[name] = position, (str(cell), _cell(sheet, found, position))
             continue
         heading = (cell.decode() if isinstance(cell, bytes) else str(cell)).strip()
         if not heading:
@@ -167,10 +170,21 @@ def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, rename: str) -
         while unique in extra:
             unique, number = f"{heading} ({number})", number + 1
         extra[unique] = position
+    _take_sum_of_taxes(columns, extra, own)
     words = {
         at: frozenset(folded(_at(sheet.rows[row], at)) for row in found.rows) - {""} for at in range(width)
     }
-    return Layout(found.last, columns, extra, words)
+    return Layout(found.last, columns, extra, words, headings)
+
+
+def _take_sum_of_taxes(columns: dict[str, int], extra: dict[str, int], own: Own) -> None:
+    """Two taxes in one column, as exports often have them, are read where no other column holds either of them.
+
+    A charge is issued as the sum of its parts, so that it makes no difference which part they are called.
+    """
+    found = [heading for heading in extra if sum_of_taxes(heading) and folded(heading) not in own]
+    if len(found) == 1 and not {"airport_fee", "fuel_surcharge", "other_taxes"} & set(columns):
+        columns["other_taxes"] = extra.pop(found[0])
 
 
 def _cell(sheet: Sheet, found: _Headings, position: int) -> str:

@@ -13,6 +13,7 @@ import pandas as pd
 from pipeline.columns import BUYER_COLUMNS, COLUMNS, RESULT_HEADINGS, RESULT_SHEETS
 from pipeline.errors import InputProblem
 from pipeline.reading import cells
+from pipeline.reading.doubtful import Tickets, refuse_doubtful
 from pipeline.reading.filling import filled
 from pipeline.reading.headings import (
     Layout,
@@ -46,6 +47,7 @@ class _Gathered:
     buyers: list[pd.DataFrame] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     letters: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    tickets: list[Tickets] = field(default_factory=list)
 
 
 def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _Gathered) -> None:
@@ -54,6 +56,7 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _
     gathered.letters[place, sheet.name] = {
         name: column_letters(sheet.first_column + position) for name, position in layout.columns.items()
     }
+    gathered.tickets.append(Tickets(place, sheet, layout, own))
     where = f"{place}, sheet {sheet.name}"
     kept: list[list[Any]] = []
     left_out = 0
@@ -204,6 +207,7 @@ def assemble(
         frame[column.name], finding = typed(column, values, words)
         if finding:
             findings.append(finding)
+    refuse_doubtful(gathered.tickets, frame, as_read, findings)
     empty = pd.DataFrame({name: [] for name in ("file", *(c.name for c in BUYER_COLUMNS))}, dtype=object)
     buyers = pd.concat([empty, *gathered.buyers], ignore_index=True)
     notes = (*gathered.notes, *untaken_fees(frame))

@@ -142,7 +142,15 @@ def test_a_result_made_with_a_mapping_is_corrected_and_issued_with_it_again(
     desk: Any, workbook: Any, tickets: Any
 ) -> None:
     (row,) = tickets(1)
-    own = {"charge": "", "amount": "", "票价": 1200, "实收票价": 1000, "机建": 50, "燃油": 20, "姓名": "已换票"}
+    own = {
+        "charge": "",
+        "amount": "",
+        "票价": 1200,
+        "实收票价": 1000,
+        "机建": 50,
+        "燃油": 20,
+        "姓名": "已换票",
+    }
     path = workbook([{**row, **own, "passenger_name": ""}])
     (desk.folder / "map.toml").write_text(
         '[headings]\n"票价" = ""\n"实收票价" = "fare"\n"姓名" = ""', encoding="utf-8"

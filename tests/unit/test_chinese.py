@@ -37,7 +37,7 @@ ELSEWHERE = {
     "formats",
 }
 #: Modules whose generators and tables are told as they are.
-TOLD = {"inputs.py", "headings.py", "filling.py", "untaken.py", "bookkeeping.py"}
+TOLD = {"doubtful.py", "inputs.py", "headings.py", "filling.py", "untaken.py", "bookkeeping.py"}
 #: What stays as it is in Chinese too: names of files, commands, options, keys and programs.
 NAMES = re.compile(
     r"--?[a-z-]+|\.?(xlsx|lock|json)\b|\[answers\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"

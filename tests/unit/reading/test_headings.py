@@ -315,7 +315,9 @@ def test_nothing_is_told_of_columns_that_exports_have_nor_of_words_like_one_that
 
 
 @pytest.mark.parametrize("added", ["金额", "Total amount", "金额（元）"])
-def test_a_column_added_to_a_result_beside_the_one_that_is_there_is_refused_not_passed_over(added: str) -> None:
+def test_a_column_added_to_a_result_beside_the_one_that_is_there_is_refused_not_passed_over(
+    added: str,
+) -> None:
     sheet = _sheet(["ticket_no", "amount", added], ["9991234567890", 1.0, 2.0])
     with pytest.raises(InputProblem) as problem:
         find_layout("f", sheet, ours=True)

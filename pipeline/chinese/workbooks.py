@@ -54,6 +54,9 @@ WORKBOOKS = {
     " of its own": "{0}，工作表“{1}”：{3}的{2}未计入：该行已写明费用类型，只表示该项费用；请将费用类型留空，或每项费用单独一行",
     "row {}": "第 {0} 行",
     "{} rows, the first of them row {}": "{0} 行（首行为第 {1} 行）",
+    "{} “{}” says that the amounts are in another currency; enter them in the carrier's currency, and take its name out": "{0}“{1}”表明金额是其他币种；请填写承运人币种的金额，并去掉该币种名称",
+    "sheet {} has no headings, but {} holds the ticket number {}; put the headings above its rows, or delete or hide the sheet if it is not to be"
+    " read": "工作表“{0}”没有表头，而 {1} 中有票号 {2}；请在其数据上方加上表头；如不需读取，请删除或隐藏该工作表",
     # --- amounts that can be read in two ways ---------------------------------------------------------
     "row {} has {} “{}” but no fare: {} “{}” is not a known heading and was not read; call it fare (票价) if it is the fare without"
     " the taxes; if it is the total, call it amount (金额) and leave the columns of taxes out": "第 {0} 行有 {1}“{2}”而没有票价：{3}“{4}”不是已知表头，未读取；如为不含税费的票价，请将表头改为“票价”；如为总额，请改为“金额”并去掉各税费列",

@@ -37,6 +37,11 @@ class Tickets:
         """The sheet, as messages name it."""
         return f"{self.place}, sheet {self.sheet.name}"
 
+    @property
+    def ticket_column(self) -> int:
+        """Where its ticket numbers stand, as the spreadsheet program counts, from 0."""
+        return self.sheet.first_column + self.layout.columns["ticket_no"]
+
     def unread(self) -> Iterator[tuple[str, str]]:
         """Headings that are not read, though the team says nothing of them, and the cells that they stand in."""
         for heading, at in self.layout.extra.items():

@@ -7,7 +7,15 @@ from typing import Any
 from pipeline.columns import COLUMN, Kind
 from pipeline.errors import InputProblem
 from pipeline.reading.inputs import Sheet
-from pipeline.reading.vocabulary import BUYER_NAMES, folded, is_scaled, meanings, nearest, sum_of_taxes, vague
+from pipeline.reading.vocabulary import (
+    BUYER_NAMES,
+    folded,
+    meanings,
+    nearest,
+    other_unit,
+    sum_of_taxes,
+    vague,
+)
 
 #: Headings stand below a few title rows at most.
 _TITLE_ROWS = 30
@@ -171,6 +179,7 @@ def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, rename: str) -
             unique, number = f"{heading} ({number})", number + 1
         extra[unique] = position
     _take_sum_of_taxes(columns, extra, own)
+    _check_units_above(place, sheet, found, columns)
     words = {
         at: frozenset(folded(_at(sheet.rows[row], at)) for row in found.rows) - {""} for at in range(width)
     }
@@ -211,12 +220,33 @@ def _ambiguous(place: str, cell: str, heading: Any, names: Collection[str]) -> I
 
 
 def _check_unit(place: str, cell: str, heading: Any, name: str) -> None:
-    """Amounts in thousands would be taken as a thousandth of what they are."""
-    if COLUMN[name].kind is Kind.MONEY and is_scaled(heading):
-        raise InputProblem(
-            f"{place}: {cell} “{heading}” says that its amounts are not in the currency's main unit; enter them in the main"
-            " unit (元), and name the column so"
+    """Amounts in thousands, or in another currency, would be taken for what they are not."""
+    if COLUMN[name].kind is Kind.MONEY and (said := other_unit(heading)):
+        raise _other_unit(place, cell, heading, said)
+
+
+def _check_units_above(place: str, sheet: Sheet, found: _Headings, columns: Collection[str]) -> None:
+    """The same where the unit is said above the headings, for all of them."""
+    if not any(COLUMN[name].kind is Kind.MONEY for name in columns):
+        return
+    for row in range(found.last):
+        for at, cell in enumerate(sheet.rows[row]):
+            if row in found.rows and _blank(_at(sheet.rows[found.last], at)):
+                continue  # a heading of its own, merged down: looked at where it is read
+            if said := other_unit(cell):
+                raise _other_unit(place, cell_name(sheet, row, at), cell, said)
+
+
+def _other_unit(place: str, cell: str, text: Any, said: str) -> InputProblem:
+    if said == "currency":
+        return InputProblem(
+            f"{place}: {cell} “{text}” says that the amounts are in another currency; enter them in the carrier's currency, and"
+            " take its name out"
         )
+    return InputProblem(
+        f"{place}: {cell} “{text}” says that its amounts are not in the currency's main unit; enter them in the main"
+        " unit (元), and name the column so"
+    )
 
 
 def find_layout(place: str, sheet: Sheet, own: Own | None = None, *, ours: bool = False) -> Layout | None:

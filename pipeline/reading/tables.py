@@ -30,6 +30,7 @@ from pipeline.reading.inputs import Sheet, read_sheets
 from pipeline.reading.leftout import is_blank, is_heading, is_total
 from pipeline.reading.mapping import NO_MAP, ColumnMap
 from pipeline.reading.typed import typed
+from pipeline.reading.unheaded import refuse_unheaded
 from pipeline.reading.untaken import untaken_fees
 from pipeline.reading.vocabulary import folded
 from pipeline.stamp import made_from, newer
@@ -120,6 +121,7 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
     sheets = _sheets_to_read(path, sheets, gathered)
     own = beside_ours(gathered.mapping.headings) if earlier_result else gathered.mapping.headings
     rows_before, buyers_before, tickets_seen = len(gathered.places), len(gathered.buyers), False
+    parts_before, sheets_before, unheaded = len(gathered.parts), len(gathered.tickets), list[Sheet]()
     for sheet in sheets:
         layout = find_layout(f"{path}, sheet {sheet.name}", sheet, own, ours=earlier_result)
         if layout is None and (version := made_from(sheet.rows)):  # a template's instructions
@@ -128,6 +130,7 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
         if layout is None and looks_like_tickets(sheet, own):
             raise nothing_known(str(path), [sheet], own)
         if layout is None:
+            unheaded.append(sheet)
             gathered.notes.append(
                 f"{place}: sheet {sheet.name} has no headings of tickets or buyers and was not read"
             )
@@ -141,6 +144,12 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
         raise InputProblem(f"{path}: holds buyers but no tickets; give it as --buyers {path}")
     if not tickets_seen:
         raise nothing_known(str(path), sheets, own)
+    refuse_unheaded(
+        path,
+        unheaded,
+        [cell for part in gathered.parts[parts_before:] for cell in part["ticket_no"]],
+        {seen.ticket_column for seen in gathered.tickets[sheets_before:]},
+    )
     if len(gathered.places) == rows_before and earlier_result:
         raise InputProblem(f"{path}: its Failures sheet holds no rows; there is nothing to issue again")
     if len(gathered.places) == rows_before:

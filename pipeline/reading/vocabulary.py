@@ -154,6 +154,24 @@ def is_scaled(cell: Any) -> bool:
     return isinstance(cell, str) and bool(_SCALED.search(_squeezed(_plain(cell))))
 
 
+def other_unit(cell: Any) -> str:
+    """What a heading, or a text above the headings, says of amounts: "scaled", "currency" if not the carrier's, or "".
+
+    >>> other_unit("单位：万元"), other_unit("金额（美元）"), other_unit("币种: USD"), other_unit("票价（元）")
+    ('scaled', 'currency', 'currency', '')
+    """
+    if is_scaled(cell) or (isinstance(cell, str) and folded(cell) in _THOUSANDS):
+        return "scaled"
+    if isinstance(cell, str) and _OTHER_CURRENCY.search(_squeezed(_plain(cell))):
+        return "currency"
+    return ""
+
+
+_OTHER_CURRENCY = re.compile(
+    r"(?:[(/,]|单位|币种|currency|in)(?:单位|币种)?(?:美元|美金|欧元|港元|港币|日元|英镑|韩元|新台币|台币|澳元|usd|eur|hkd|jpy|gbp|krw|twd|aud|us\$|hk\$|[$€£])\)?$"
+)
+
+
 def vague(cell: Any) -> tuple[str, ...]:
     """The columns of which a heading could be any, or that it holds the sum of.
 

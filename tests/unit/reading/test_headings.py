@@ -247,6 +247,36 @@ def test_amounts_in_thousands_are_refused(heading: str) -> None:
         find_layout("f", _sheet(["票号", "姓名", heading]))
 
 
+@pytest.mark.parametrize(
+    "title", ["单位：万元", "2026年10月机票明细（单位：千元）", "金额单位: 人民币万元", "万元"]
+)
+def test_a_unit_said_above_the_headings_holds_for_the_amounts_below(title: str) -> None:
+    with pytest.raises(InputProblem, match=r"C1 .* main unit"):
+        find_layout("f", _sheet(["10月", "", title], ["票号", "姓名", "金额"]))
+    assert find_layout("f", _sheet(["10月", "", title], ["票号", "姓名", "备注"])) is not None
+    assert find_layout("f", _sheet(["10月", "", "单位：元"], ["票号", "姓名", "金额"])) is not None
+
+
+def test_a_unit_said_of_a_group_of_headings_holds_for_those_below_it_alone() -> None:
+    with pytest.raises(InputProblem, match=r"C1 .* main unit"):
+        find_layout("f", _sheet(["票号", "姓名", "费用（万元）", ""], ["", "", "票价", "机建"]))
+    beside = _sheet(["票号", "姓名", "费用", "", "注册资本（万元）"], ["", "", "票价", "机建", ""])
+    assert find_layout("f", beside) is not None
+
+
+@pytest.mark.parametrize("heading", ["金额（美元）", "Amount (USD)", "Fare (US$)"])
+def test_amounts_in_another_currency_are_refused(heading: str) -> None:
+    with pytest.raises(InputProblem, match=r"C1 .* another currency"):
+        find_layout("f", _sheet(["票号", "姓名", heading]))
+
+
+def test_another_currency_said_above_the_headings_is_refused_and_our_own_is_not() -> None:
+    with pytest.raises(InputProblem, match=r"A1 “币种：USD” says .* another currency"):
+        find_layout("f", _sheet(["币种：USD"], ["票号", "姓名", "金额"]))
+    for said in ("币种：CNY", "单位：元", "Currency: RMB", "Made in USD terms"):
+        assert find_layout("f", _sheet([said], ["票号", "姓名", "金额（人民币）"])) is not None
+
+
 # --- headings in two rows ------------------------------------------------------------------------
 
 GROUPS = ["票号", "姓名", "费用明细", "", "", "备注"]

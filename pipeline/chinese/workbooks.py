@@ -57,6 +57,8 @@ WORKBOOKS = {
     "{} “{}” says that the amounts are in another currency; enter them in the carrier's currency, and take its name out": "{0}“{1}”表明金额是其他币种；请填写承运人币种的金额，并去掉该币种名称",
     "sheet {} has no headings, but {} holds the ticket number {}; put the headings above its rows, or delete or hide the sheet if it is not to be"
     " read": "工作表“{0}”没有表头，而 {1} 中有票号 {2}；请在其数据上方加上表头；如不需读取，请删除或隐藏该工作表",
+    "{}:{} is one merged cell, and its amount “{}” may be that of each row or of all together; split the cell and enter each row's own amount":
+        "{0}:{1} 是一个合并单元格，其金额“{2}”可能是每行的金额，也可能是各行合计；请拆分该单元格，并填写每行各自的金额",
     # --- amounts that can be read in two ways ---------------------------------------------------------
     "row {} has {} “{}” but no fare: {} “{}” is not a known heading and was not read; call it fare (票价) if it is the fare without"
     " the taxes; if it is the total, call it amount (金额) and leave the columns of taxes out": "第 {0} 行有 {1}“{2}”而没有票价：{3}“{4}”不是已知表头，未读取；如为不含税费的票价，请将表头改为“票价”；如为总额，请改为“金额”并去掉各税费列",

@@ -44,13 +44,18 @@ _CURES = {
 
 @dataclass(frozen=True)
 class Sheet:
-    """One sheet's cells as they stand; `first_row` and `first_column` count from 0."""
+    """One sheet's cells as they stand; `first_row` and `first_column` count from 0.
+
+    `merged` are the cells merged over several rows: first row and column, last row and column, as the spreadsheet program
+    counts, from 0.
+    """
 
     name: str
     visible: bool
     first_row: int
     first_column: int
     rows: list[list[Any]]
+    merged: Sequence[tuple[int, int, int, int]] = ()
 
 
 def is_ours(path: Path) -> bool:

@@ -29,6 +29,7 @@ from pipeline.reading.headings import (
 from pipeline.reading.inputs import Sheet, read_sheets
 from pipeline.reading.leftout import is_blank, is_heading, is_total
 from pipeline.reading.mapping import NO_MAP, ColumnMap
+from pipeline.reading.merged import unmerged
 from pipeline.reading.typed import typed
 from pipeline.reading.unheaded import refuse_unheaded
 from pipeline.reading.untaken import untaken_fees
@@ -53,6 +54,7 @@ class _Gathered:
 
 def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _Gathered) -> None:
     """Take the sheet's input rows: no blank ones, no totals, no repeated headings."""
+    sheet = unmerged(f"{place}, sheet {sheet.name}", sheet, layout)
     positions = {**layout.columns, **layout.extra}
     gathered.letters[place, sheet.name] = {
         name: column_letters(sheet.first_column + position) for name, position in layout.columns.items()
@@ -81,7 +83,7 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _
 
 def _buyer_rows(place: str, sheet: Sheet, layout: Layout, mapping: ColumnMap) -> pd.DataFrame:
     """The sheet's buyers as text, with the file's name; see table.Table.buyers."""
-    below = sheet.rows[layout.heading_row + 1 :]
+    below = unmerged(f"{place}, sheet {sheet.name}", sheet, layout).rows[layout.heading_row + 1 :]
     rows = [row for row in below if not all(is_blank(cell) for cell in row) and not repeats(row, layout)]
     found: dict[str, list[str]] = {"file": [place] * len(rows)}
     for column in BUYER_COLUMNS:

@@ -164,7 +164,7 @@ def _cells(sheet: Any, look: Look, kept: dict[Any, Any]) -> dict[str, Any]:
     ]
     if look.marks:
         top, left = _mark(rows, top, left, look.marks)
-    return {"first_row": top, "first_column": left, "rows": rows}
+    return {"first_row": top, "first_column": left, "rows": rows, "merged": look.merged}
 
 
 def _plain(cell: Any, once: Callable[[Any, Any], Any]) -> Any:

@@ -29,6 +29,9 @@ _TEXT = re.compile(rb"\st=(?:\"str\"|'str')")
 _FORMULA = re.compile(rb"<f[\s>/]")
 _UNSTORED = re.compile(rb"<f(?:\s[^<>]*)?(?:/>|>[^<]*</f>)\s*(?:</c|<v\s*/>|<v>\s*</v>)")
 _CELL_REF = re.compile(rb"\sr=\"" + _REF.pattern)
+_MERGED = re.compile(
+    rb"mergeCell\s+ref=[\"']" + rb":".join([rb"([A-Za-z]{1,3})([0-9]{1,7})"] * 2) + rb"[\"']"
+)
 _VALUE = re.compile(rb"<v(?:\s[^<>]*)?>([^<]*)<")
 
 
@@ -103,6 +106,8 @@ def _quickly(pieces: Iterator[bytes]) -> Look:
         waiting = waiting[cut:]
     if names is None or names.cell in waiting:
         raise _Otherwise
+    for left, top, right, bottom in _MERGED.findall(waiting):  # they stand below the rows
+        found.merge(int(top) - 1, column_of(left), int(bottom) - 1, column_of(right))
     return found
 
 

@@ -61,6 +61,8 @@ class _Cells:
             self._place(attributes.get("r", ""))
             self._kind = attributes.get("t", "")
             self._formula, self._value, self._inline = False, None, False
+        elif name == "mergeCell":
+            self._merge(attributes.get("ref", ""))
         elif name == "f":
             self._formula = True
         elif name == "v":
@@ -76,6 +78,14 @@ class _Cells:
             self._at_row, self._column = self._row, self._column + 1
         if self._at_row > _FURTHEST[0] or self._column > _FURTHEST[1] or (reference and not place):
             raise Refusal("damaged", f"a cell of it is called {reference[:20]}")
+
+    def _merge(self, reference: str) -> None:
+        first, _, last = reference.partition(":")
+        if (above := _REF.fullmatch(first)) and (below := _REF.fullmatch(last)):
+            (left, top), (right, bottom) = above.groups(), below.groups()
+            self.found.merge(
+                int(top) - 1, column_of(left.encode()), int(bottom) - 1, column_of(right.encode())
+            )
 
     def _text(self, text: str) -> None:
         if self._open == "v" and self._value is not None:

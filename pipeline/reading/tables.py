@@ -13,6 +13,7 @@ import pandas as pd
 from pipeline.columns import BUYER_COLUMNS, COLUMNS, RESULT_HEADINGS, RESULT_SHEETS
 from pipeline.errors import InputProblem
 from pipeline.reading import cells
+from pipeline.reading.currencies import as_seen
 from pipeline.reading.doubtful import Tickets, refuse_doubtful
 from pipeline.reading.filling import filled
 from pipeline.reading.headings import (
@@ -54,7 +55,7 @@ class _Gathered:
 
 def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _Gathered) -> None:
     """Take the sheet's input rows: no blank ones, no totals, no repeated headings."""
-    sheet = unmerged(f"{place}, sheet {sheet.name}", sheet, layout)
+    sheet = as_seen(unmerged(f"{place}, sheet {sheet.name}", sheet, layout), layout)
     positions = {**layout.columns, **layout.extra}
     gathered.letters[place, sheet.name] = {
         name: column_letters(sheet.first_column + position) for name, position in layout.columns.items()

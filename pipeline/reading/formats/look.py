@@ -20,7 +20,8 @@ class Look:
 
     A mark is a cell that holds no value, with its row and column from 0: b"#N/A" and the like for an
     error, b"=" for a formula whose result was never stored. What is merged over several rows is told by its first row
-    and column and its last ones.
+    and column and its last ones; `foreign` are the numbers whose format shows another currency, which only an .xlsx is
+    asked for.
     """
 
     last_row: int = -1
@@ -28,6 +29,7 @@ class Look:
     filled: int = 0
     marks: list[tuple[int, int, bytes]] = field(default_factory=list)
     merged: list[tuple[int, int, int, int]] = field(default_factory=list)
+    foreign: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def reach(self, row: int, column: int) -> None:
         """Count a filled cell."""

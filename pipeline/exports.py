@@ -51,7 +51,10 @@ VAGUE: dict[str, tuple[str, ...]] = {
     "退改手续费": ("refund_fee", "change_fee"),
     "退改签手续费": ("refund_fee", "change_fee"),
     "退改签费": ("refund_fee", "change_fee"),
-    "机建燃油": ("airport_fee", "fuel_surcharge"),
+    **dict.fromkeys(
+        ("机建燃油", "机建燃油费", "机建燃油税", "机建费燃油费", "机场建设费燃油费", "机场建设费燃油附加费"),
+        ("airport_fee", "fuel_surcharge"),
+    ),
     "税": ("other_taxes", "airport_fee", "fuel_surcharge"),
     "tax": ("other_taxes", "airport_fee", "fuel_surcharge"),
 }

@@ -62,6 +62,13 @@ _ALL = (
         "Enter it with a point before the decimals, as 1234.50.", "请用小数点填写，如 1234.50。",
     ),
     Reason(
+        "several_amounts", "invalid",
+        "“{seen}” in {column} is more than one number, and a cell is one amount.",
+        "{column}中的“{seen}”包含多个数字；一个单元格只能填写一个金额。",
+        "Enter the one amount that belongs there, without spaces or line breaks between its digits.",
+        "请只填写应填的一个金额，数字之间不要有空格或换行。",
+    ),
+    Reason(
         "currency", "invalid",
         "“{seen}” in {column} names another currency; amounts are issued in the carrier's own.",
         "{column}中的“{seen}”是其他币种；凭证只能以承运人的币种开具。",

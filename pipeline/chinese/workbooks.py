@@ -55,6 +55,21 @@ WORKBOOKS = {
     " of its own": "{0}，工作表“{1}”：{3}的{2}未计入：该行已写明费用类型，只表示该项费用；请将费用类型留空，或每项费用单独一行",
     "row {}": "第 {0} 行",
     "{} rows, the first of them row {}": "{0} 行（首行为第 {1} 行）",
+    "{} “{}” says that the amounts are in another currency; enter them in the carrier's currency, and take its name out": "{0}“{1}”表明金额是其他币种；请填写承运人币种的金额，并去掉该币种名称",
+    "sheet {} has no headings, but {} holds the ticket number {}; put the headings above its rows, or delete or hide the sheet if it is not to be"
+    " read": "工作表“{0}”没有表头，而 {1} 中有票号 {2}；请在其数据上方加上表头；如不需读取，请删除或隐藏该工作表",
+    "{}:{} is one merged cell, and its amount “{}” may be that of each row or of all together; split the cell and enter each row's own amount":
+        "{0}:{1} 是一个合并单元格，其金额“{2}”可能是每行的金额，也可能是各行合计；请拆分该单元格，并填写每行各自的金额",
+    # --- amounts that can be read in two ways ---------------------------------------------------------
+    "row {} has {} “{}” but no fare: {} “{}” is not a known heading and was not read; call it fare (票价) if it is the fare without"
+    " the taxes; if it is the total, call it amount (金额) and leave the columns of taxes out": "第 {0} 行有 {1}“{2}”而没有票价：{3}“{4}”不是已知表头，未读取；如为不含税费的票价，请将表头改为“票价”；如为总额，请改为“金额”并去掉各税费列",
+    "row {} has {} “{}” but no fare, and no column is known to hold it; add the column of the fare (票价)": "第 {0} 行有 {1}“{2}”而没有票价，也没有已知的票价列；请补充“票价”列",
+    "{} “{}” holds {} in row {} and was not read: it may mean {}, and no total shows what the charge comes to; name it more exactly, or say"
+    " in --columns what it is": "{0}“{1}”在第 {3} 行填有 {2}，未读取：它可能指{4}，而该行没有合计金额可供核对；请使用更明确的表头，或在 --columns 中说明",
+    "{} “{}” may hold the airport fee and the fuel surcharge of row {}, or come on top of them, and no total shows which; call it other_taxes"
+    ' (其他税费) if it comes on top, or leave it out with "{}" = "" in --columns if it holds them': '{0}“{1}”可能已包含第 {2} 行的机建和燃油，也可能是另收，而该行没有合计金额可供核对；如为另收，请将表头改为“其他税费”；如已包含，请在 --columns 中写 "{3}" = "" 不读取该列',
+    "{} “{}” says that it holds the taxes, and row {} has taxes beside it, which may be part of it or come on top, and no total shows which;"
+    " call it fare (票价) if they come on top; if it holds them, leave the columns of taxes out": "{0}“{1}”表明已含税费，而第 {2} 行又另填税费，可能已含其中，也可能另收，且没有合计金额可供核对；如为另收，请将表头改为“票价”；如已包含，请去掉各税费列",
     # --- a team's own mapping -----------------------------------------------------------------------
     "Columns {}: can't be read ({}); check the path": "列对照文件 {0}：无法读取（{1}）；请检查路径",
     'Columns {}: is not valid TOML: {}; headings and values stand in quotes, as "票面价" = "fare", the file is saved as UTF-8': '列对照文件 {0}：不是有效的 TOML（{1}）；表头和取值须加引号，如 "票面价" = "fare"，文件须保存为 UTF-8',

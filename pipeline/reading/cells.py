@@ -29,6 +29,9 @@ __all__ = ["Unreadable", "amount", "choice", "day", "money", "text", "ticket_no"
 LARGEST_MONEY = 10**12 * MINOR
 
 _SPACES = re.compile(r"\s+")
+_BETWEEN_DIGITS = re.compile(r"[0-9.,]\s+[0-9.,]")
+#: Spaces as separators of thousands: whole groups on one line.
+_SPACED = re.compile(r"[^0-9]*[0-9]{1,3}(?: [0-9]{3})+(?:\.[0-9]*)?[^0-9]*")
 _GROUPED = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?")
 _CURRENCY = re.compile(r"^(?:¥|cny|rmb|人民币)|(?:¥|cny|rmb|人民币|元整?)$")
 _BRACKETED = re.compile(r"\((.*)\)")
@@ -88,8 +91,7 @@ def money(value: Any) -> int:
     if isinstance(value, float):
         plain = format(value, ".15g")
     elif isinstance(value, str):
-        plain = _SPACES.sub("", one_width(value)).casefold()
-        plain = _amount_text(plain)
+        plain = _amount_text(_one_amount(one_width(value).strip()).casefold())
     else:
         raise Unreadable("")
     try:
@@ -103,6 +105,17 @@ def money(value: Any) -> int:
     if minor != minor.to_integral_value():
         raise Unreadable("decimals")
     return int(minor)
+
+
+def _one_amount(plain: str) -> str:
+    """An amount's text without spaces; two numbers in one cell are no amount.
+
+    >>> _one_amount("CNY 1 234 567.50"), _one_amount("12.50 元")
+    ('CNY1234567.50', '12.50元')
+    """
+    if _BETWEEN_DIGITS.search(plain) and not _SPACED.fullmatch(plain):
+        raise Unreadable("several_amounts")
+    return _SPACES.sub("", plain)
 
 
 def _amount_text(plain: str) -> str:

@@ -10,7 +10,7 @@ near row; the parent asks so where a first reading came to its end by a signal.
 
 It writes one pickle to standard output: `{"readings": [[sheet, …], …], "certain": …}` or `{"problem": code,
 "detail": text}`. There is one certain reading, or one for each encoding that a text may be in. A sheet is a dict of `name`, `visible`,
-`first_row`, `first_column` (both from 0) and `rows`, a list of lists of str, float, bool-as-text, datetime, date,
+`first_row`, `first_column` (both from 0), `merged` and `foreign` (see `look`) and `rows`, a list of lists of str, float, bool-as-text, datetime, date,
 time, timedelta or bytes. "" is a blank cell. Bytes are no value: an error's text (b"#N/A"), or b"=" for a formula
 whose result was never stored. Of a hidden sheet that holds anything one cell is handed over.
 """

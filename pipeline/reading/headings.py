@@ -7,12 +7,25 @@ from typing import Any
 from pipeline.columns import COLUMN, Kind
 from pipeline.errors import InputProblem
 from pipeline.reading.inputs import Sheet
-from pipeline.reading.vocabulary import BUYER_NAMES, folded, is_scaled, meanings, nearest, vague
+from pipeline.reading.vocabulary import (
+    BUYER_NAMES,
+    folded,
+    meanings,
+    nearest,
+    other_unit,
+    sum_of_taxes,
+    vague,
+)
 
 #: Headings stand below a few title rows at most.
 _TITLE_ROWS = 30
 
 _RENAME = "rename or delete one of them, or say in --columns which of them is meant"
+_RENAME_IN_RESULT = "rename or delete one of them"
+
+#: Before a heading that would pass for a column, though it is not read as one: so nobody takes it for that
+#: column again, neither here nor where the result is read back.
+_NOT_READ = "input: "
 
 #: A team's own headings, folded, and the columns that they mean; "" is none (see mapping.py).
 Own = Mapping[str, str]
@@ -24,13 +37,15 @@ class Layout:
 
     `heading_row` is the index of the last row of headings in the sheet's rows; `columns` maps a column's
     name to its position in a row; `extra` maps every other heading, as it stands, to its position; `words`
-    are the words of the heading rows by position, folded.
+    are the words of the heading rows by position, folded; `headings` are the columns' headings as they stand, with
+    their cells.
     """
 
     heading_row: int
     columns: dict[str, int]
     extra: dict[str, int]
     words: dict[int, frozenset[str]] = field(default_factory=dict)
+    headings: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def without(self, headings: Collection[str]) -> "Layout":
         """The same without extra columns of these headings."""
@@ -131,42 +146,54 @@ def _has_data(sheet: Sheet, row: int, position: int) -> bool:
     return any(not _blank(_at(cells, position)) for cells in sheet.rows[row + 1 :])
 
 
-def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, *, ours: bool) -> Layout:
+def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, rename: str) -> Layout:
     columns: dict[str, int] = {}
     extra: dict[str, int] = {}
+    headings: dict[str, tuple[str, str]] = {}
     width = max(len(cells) for cells in sheet.rows[found.rows[0] :])
-    canonical = _our_own(found.cells) if ours else {}
     for position in range(width):
         cell = _at(found.cells, position)
         names = _means(cell, own)
         if len(names) > 1:
             raise _ambiguous(place, _cell(sheet, found, position), cell, names)
         name = next(iter(names), "")
-        if name in canonical and canonical[name] != position:
-            name = ""  # an original column beside ours
         if name in columns:
             first, second = _cell(sheet, found, columns[name]), _cell(sheet, found, position)
             raise InputProblem(
                 f"{place}: {first} “{found.cells[columns[name]]}” and {second} “{cell}” both mean {name};"
-                f" {_RENAME}"
+                f" {rename}"
             )
         if name:
             _check_unit(place, _cell(sheet, found, position), cell, name)
-            columns[name] = position
+            columns[name], headings[name] = position, (str(cell), _cell(sheet, found, position))
             continue
         heading = (cell.decode() if isinstance(cell, bytes) else str(cell)).strip()
         if not heading:
             if not _has_data(sheet, found.last, position):
                 continue
             heading = f"column {column_letters(sheet.first_column + position)}"
+        if meanings(cell):  # a team says that it is not this column
+            heading = _NOT_READ + heading
         unique, number = heading, 2
         while unique in extra:
             unique, number = f"{heading} ({number})", number + 1
         extra[unique] = position
+    _take_sum_of_taxes(columns, extra, own)
+    _check_units_above(place, sheet, found, columns)
     words = {
         at: frozenset(folded(_at(sheet.rows[row], at)) for row in found.rows) - {""} for at in range(width)
     }
-    return Layout(found.last, columns, extra, words)
+    return Layout(found.last, columns, extra, words, headings)
+
+
+def _take_sum_of_taxes(columns: dict[str, int], extra: dict[str, int], own: Own) -> None:
+    """Two taxes in one column, as exports often have them, are read where no other column holds either of them.
+
+    A charge is issued as the sum of its parts, so that it makes no difference which part they are called.
+    """
+    found = [heading for heading in extra if sum_of_taxes(heading) and folded(heading) not in own]
+    if len(found) == 1 and not {"airport_fee", "fuel_surcharge", "other_taxes"} & set(columns):
+        columns["other_taxes"] = extra.pop(found[0])
 
 
 def _cell(sheet: Sheet, found: _Headings, position: int) -> str:
@@ -174,18 +201,16 @@ def _cell(sheet: Sheet, found: _Headings, position: int) -> str:
     return cell_name(sheet, row, position)
 
 
-def beside_ours(own: Own) -> Own:
-    """A team's own headings as they count in a result of ours: the headings that we gave it mean what we meant."""
-    return {word: name for word, name in own.items() if word not in _OURS}
-
-
 #: The headings of our own workbooks, folded.
-_OURS = {folded(word): name for name, column in COLUMN.items() for word in (column.name, column.zh)}
+_OURS = {folded(word) for column in COLUMN.values() for word in (column.name, column.zh)}
 
 
-def _our_own(cells: Sequence[Any]) -> dict[str, int]:
-    """Where a result of ours has its columns, by the names that it gives them itself."""
-    return {_OURS[folded(cell)]: at for at, cell in enumerate(cells) if folded(cell) in _OURS}
+def beside_ours(own: Own) -> Own:
+    """What a team's mapping says of an earlier result: nothing of the headings that we wrote ourselves.
+
+    The mapping was heeded when the result was made; its 票价 is the fare, whatever the input called so.
+    """
+    return {word: name for word, name in own.items() if word not in _OURS}
 
 
 def _ambiguous(place: str, cell: str, heading: Any, names: Collection[str]) -> InputProblem:
@@ -196,26 +221,47 @@ def _ambiguous(place: str, cell: str, heading: Any, names: Collection[str]) -> I
 
 
 def _check_unit(place: str, cell: str, heading: Any, name: str) -> None:
-    """Amounts in thousands would be taken as a thousandth of what they are."""
-    if COLUMN[name].kind is Kind.MONEY and is_scaled(heading):
-        raise InputProblem(
-            f"{place}: {cell} “{heading}” says that its amounts are not in the currency's main unit; enter them in the main"
-            " unit (元), and name the column so"
+    """Amounts in thousands, or in another currency, would be taken for what they are not."""
+    if COLUMN[name].kind is Kind.MONEY and (said := other_unit(heading)):
+        raise _other_unit(place, cell, heading, said)
+
+
+def _check_units_above(place: str, sheet: Sheet, found: _Headings, columns: Collection[str]) -> None:
+    """The same where the unit is said above the headings, for all of them."""
+    if not any(COLUMN[name].kind is Kind.MONEY for name in columns):
+        return
+    for row in range(found.last):
+        for at, cell in enumerate(sheet.rows[row]):
+            if row in found.rows and _blank(_at(sheet.rows[found.last], at)):
+                continue  # a heading of its own, merged down: looked at where it is read
+            if said := other_unit(cell):
+                raise _other_unit(place, cell_name(sheet, row, at), cell, said)
+
+
+def _other_unit(place: str, cell: str, text: Any, said: str) -> InputProblem:
+    if said == "currency":
+        return InputProblem(
+            f"{place}: {cell} “{text}” says that the amounts are in another currency; enter them in the carrier's currency, and"
+            " take its name out"
         )
+    return InputProblem(
+        f"{place}: {cell} “{text}” says that its amounts are not in the currency's main unit; enter them in the main"
+        " unit (元), and name the column so"
+    )
 
 
 def find_layout(place: str, sheet: Sheet, own: Own | None = None, *, ours: bool = False) -> Layout | None:
     """The sheet's headings, or None where it holds neither tickets nor buyers.
 
-    `ours`: the sheet is of an earlier result, where a column's own heading goes before any other word for
-    it. Raises InputProblem if two headings mean one column, or one heading two.
+    `ours`: the sheet is of an earlier result; see beside_ours for what `own` is then. Raises InputProblem if
+    two headings mean one column, or one heading two.
     """
     own = own or {}
     for index in range(min(_TITLE_ROWS, len(sheet.rows))):
         found = _headings(sheet, index, own)
         alone = _is_heading_row(_known(sheet.rows[index], own))
         if alone or (len(found.rows) > 1 and _needs_both(sheet, found, own)):
-            return _layout(place, sheet, found, own, ours=ours)
+            return _layout(place, sheet, found, own, _RENAME_IN_RESULT if ours else _RENAME)
     return None
 
 
@@ -242,7 +288,7 @@ def slips(sheet: Sheet, layout: Layout, own: Own | None = None) -> Iterator[str]
     told of words that come close to that one.
     """
     for heading, at in layout.extra.items():
-        if folded(heading) in (own or {}):
+        if heading.startswith(_NOT_READ) or folded(heading) in (own or {}):
             continue
         cell = cell_name(sheet, layout.heading_row, at)
         free = [name for name in vague(heading) if name not in layout.columns]

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +44,19 @@ _CURES = {
 
 @dataclass(frozen=True)
 class Sheet:
-    """One sheet's cells as they stand; `first_row` and `first_column` count from 0."""
+    """One sheet's cells as they stand; `first_row` and `first_column` count from 0.
+
+    `merged` are the cells merged over several rows: first row and column, last row and column, as the spreadsheet program
+    counts, from 0. `foreign` are the numbers that are shown in another currency, by row and column.
+    """
 
     name: str
     visible: bool
     first_row: int
     first_column: int
     rows: list[list[Any]]
+    merged: Sequence[tuple[int, int, int, int]] = ()
+    foreign: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
 
 def is_ours(path: Path) -> bool:

@@ -13,6 +13,8 @@ import pandas as pd
 from pipeline.columns import BUYER_COLUMNS, COLUMNS, RESULT_HEADINGS, RESULT_SHEETS
 from pipeline.errors import InputProblem
 from pipeline.reading import cells
+from pipeline.reading.currencies import as_seen
+from pipeline.reading.doubtful import Tickets, refuse_doubtful
 from pipeline.reading.filling import filled
 from pipeline.reading.footers import is_footer
 from pipeline.reading.headings import (
@@ -29,7 +31,9 @@ from pipeline.reading.headings import (
 from pipeline.reading.inputs import Sheet, read_sheets
 from pipeline.reading.leftout import is_blank, is_heading, is_total
 from pipeline.reading.mapping import NO_MAP, ColumnMap
+from pipeline.reading.merged import unmerged
 from pipeline.reading.typed import typed
+from pipeline.reading.unheaded import refuse_unheaded
 from pipeline.reading.untaken import untaken_fees
 from pipeline.reading.vocabulary import folded
 from pipeline.stamp import made_from, newer
@@ -47,14 +51,17 @@ class _Gathered:
     buyers: list[pd.DataFrame] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     letters: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    tickets: list[Tickets] = field(default_factory=list)
 
 
 def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _Gathered) -> None:
     """Take the sheet's input rows: no blank ones, no totals, no repeated headings, no signatures."""
+    sheet = as_seen(unmerged(f"{place}, sheet {sheet.name}", sheet, layout), layout)
     positions = {**layout.columns, **layout.extra}
     gathered.letters[place, sheet.name] = {
         name: column_letters(sheet.first_column + position) for name, position in layout.columns.items()
     }
+    gathered.tickets.append(Tickets(place, sheet, layout, own))
     where = f"{place}, sheet {sheet.name}"
     kept: list[list[Any]] = []
     left_out = 0
@@ -78,7 +85,7 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _
 
 def _buyer_rows(place: str, sheet: Sheet, layout: Layout, mapping: ColumnMap) -> pd.DataFrame:
     """The sheet's buyers as text, with the file's name; see table.Table.buyers."""
-    below = sheet.rows[layout.heading_row + 1 :]
+    below = unmerged(f"{place}, sheet {sheet.name}", sheet, layout).rows[layout.heading_row + 1 :]
     rows = [
         row
         for row in below
@@ -122,6 +129,7 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
     sheets = _sheets_to_read(path, sheets, gathered)
     own = beside_ours(gathered.mapping.headings) if earlier_result else gathered.mapping.headings
     rows_before, buyers_before, tickets_seen = len(gathered.places), len(gathered.buyers), False
+    parts_before, sheets_before, unheaded = len(gathered.parts), len(gathered.tickets), list[Sheet]()
     for sheet in sheets:
         layout = find_layout(f"{path}, sheet {sheet.name}", sheet, own, ours=earlier_result)
         if layout is None and (version := made_from(sheet.rows)):  # a template's instructions
@@ -130,6 +138,7 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
         if layout is None and looks_like_tickets(sheet, own):
             raise nothing_known(str(path), [sheet], own)
         if layout is None:
+            unheaded.append(sheet)
             gathered.notes.append(
                 f"{place}: sheet {sheet.name} has no headings of tickets or buyers and was not read"
             )
@@ -143,6 +152,12 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
         raise InputProblem(f"{path}: holds buyers but no tickets; give it as --buyers {path}")
     if not tickets_seen:
         raise nothing_known(str(path), sheets, own)
+    refuse_unheaded(
+        path,
+        unheaded,
+        [cell for part in gathered.parts[parts_before:] for cell in part["ticket_no"]],
+        {seen.ticket_column for seen in gathered.tickets[sheets_before:]},
+    )
     if len(gathered.places) == rows_before:
         raise _no_rows(path, sheets, earlier_result=earlier_result)
 
@@ -214,6 +229,7 @@ def assemble(
         frame[column.name], finding = typed(column, values, words)
         if finding:
             findings.append(finding)
+    refuse_doubtful(gathered.tickets, frame, as_read, findings)
     empty = pd.DataFrame({name: [] for name in ("file", *(c.name for c in BUYER_COLUMNS))}, dtype=object)
     buyers = pd.concat([empty, *gathered.buyers], ignore_index=True)
     notes = (*gathered.notes, *untaken_fees(frame))

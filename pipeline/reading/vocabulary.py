@@ -154,9 +154,80 @@ def is_scaled(cell: Any) -> bool:
     return isinstance(cell, str) and bool(_SCALED.search(_squeezed(_plain(cell))))
 
 
+def other_unit(cell: Any) -> str:
+    """What a heading, or a text above the headings, says of amounts: "scaled", "currency" if not the carrier's, or "".
+
+    >>> other_unit("单位：万元"), other_unit("金额（美元）"), other_unit("币种: USD"), other_unit("票价（元）")
+    ('scaled', 'currency', 'currency', '')
+    """
+    if is_scaled(cell) or (isinstance(cell, str) and folded(cell) in _THOUSANDS):
+        return "scaled"
+    if isinstance(cell, str) and _OTHER_CURRENCY.search(_squeezed(_plain(cell))):
+        return "currency"
+    return ""
+
+
+_OTHER_CURRENCY = re.compile(
+    r"(?:[(/,]|单位|币种|currency|in)(?:单位|币种)?(?:美元|美金|欧元|港元|港币|日元|英镑|韩元|新台币|台币|澳元|usd|eur|hkd|jpy|gbp|krw|twd|aud|us\$|hk\$|[$€£])\)?$"
+)
+
+
 def vague(cell: Any) -> tuple[str, ...]:
-    """The columns of which a heading could be any."""
-    return _VAGUE.get(normal(cell), ())
+    """The columns of which a heading could be any, or that it holds the sum of.
+
+    >>> vague("机建燃油"), vague("机建+燃油"), vague("机建")
+    (('airport_fee', 'fuel_surcharge'), ('airport_fee', 'fuel_surcharge'), ())
+    """
+    if found := _VAGUE.get(normal(cell)):
+        return found
+    parts = [meanings(part) for part in _SUMMED.split(_plain(cell))] if isinstance(cell, str) else []
+    return tuple(sorted(frozenset().union(*parts))) if len(parts) > 1 and all(parts) else ()
+
+
+def sum_of_taxes(cell: Any) -> bool:
+    """Whether a heading can only mean the airport fee and the fuel surcharge in one.
+
+    >>> sum_of_taxes("机建+燃油"), sum_of_taxes("机建燃油"), sum_of_taxes("税")
+    (True, True, False)
+    """
+    return set(vague(cell)) == {"airport_fee", "fuel_surcharge"}
+
+
+_SUMMED = re.compile(r"[+&和及与]")
+_ANY_TAXES = frozenset({"税费", "taxes", "税费合计", "税金"})
+_TAX_INCLUDED = re.compile(r"(?<![不未])含(?:[机燃]|税)|税后|incl|(?:with|plus)tax|taxes?included")
+_MONEY = (
+    re.compile(r"价|款|price|fare"),
+    re.compile(r"额|应[收付]|实[收付]|支付|小计|total|amount|cost|paid|sum"),
+)
+
+
+def any_taxes(heading: str) -> bool:
+    """Whether a heading of taxes may hold every tax that there is, those with a column of their own too.
+
+    >>> any_taxes("税费（元）"), any_taxes("其他税费")
+    (True, False)
+    """
+    return normal(heading) in _ANY_TAXES
+
+
+def tax_included(heading: str) -> bool:
+    """Whether a fare's heading says that its taxes are in it.
+
+    >>> tax_included("票价（含税）"), tax_included("Fare (incl. tax)"), tax_included("票价（不含税）")
+    (True, True, False)
+    """
+    return bool(_TAX_INCLUDED.search(folded(heading)))
+
+
+def says_money(heading: str) -> int:
+    """How much a heading sounds like a price: 2 like a fare, 1 like another amount, 0 like none.
+
+    >>> says_money("成交价"), says_money("应付金额"), says_money("部门")
+    (2, 1, 0)
+    """
+    word = folded(heading)
+    return next((2 - at for at, words in enumerate(_MONEY) if words.search(word)), 0)
 
 
 def nearest(text: Any, taken: Collection[str] = ()) -> str:

@@ -138,6 +138,57 @@ def test_a_chinese_result_is_corrected_and_issued_just_so(desk: Any, workbook: A
     assert "研发" in [cell.value for cell in sheet[2]]
 
 
+def test_a_result_made_with_a_mapping_is_corrected_and_issued_with_it_again(
+    desk: Any, workbook: Any, tickets: Any
+) -> None:
+    (row,) = tickets(1)
+    own = {
+        "charge": "",
+        "amount": "",
+        "票价": 1200,
+        "实收票价": 1000,
+        "机建": 50,
+        "燃油": 20,
+        "姓名": "已换票",
+    }
+    path = workbook([{**row, **own, "passenger_name": ""}])
+    (desk.folder / "map.toml").write_text(
+        '[headings]\n"票价" = ""\n"实收票价" = "fare"\n"姓名" = ""', encoding="utf-8"
+    )
+    options = (*OPTIONS, "--lang", "zh", "--columns", "map.toml")
+    first = desk.voucher("issue", path, *options, "--report", "1.json")
+    assert first.code == 1, first.err
+
+    def put_right(sheet: Sheet, at: Mapping[str, int]) -> None:
+        assert (sheet.cell(2, at["票价"]).value, sheet.cell(2, at["input: 票价"]).value) == (1000, 1200)
+        sheet.cell(2, at["旅客姓名"]).value = "张三"
+
+    again = corrected(desk.folder / "tickets.result.xlsx", desk.folder / "tickets.result.xlsx", put_right)
+    second = desk.voucher("issue", again, *options, "--report", "2.json")
+    assert second.code == 0, second.err
+    (issued_row,) = desk.report("2.json")["rows"]
+    assert (issued_row["status"], issued_row["amount"]) == ("issued", "1070.00")
+
+
+def test_a_second_column_for_the_same_thing_added_to_failures_is_refused(
+    desk: Any, workbook: Any, tickets: Any
+) -> None:
+    rows = tickets(1)
+    rows[0] |= {"passenger_name": ""}
+    assert desk.voucher("issue", workbook(rows), *OPTIONS, "--report", "1.json").code == 1
+
+    def put_right(sheet: Sheet, at: Mapping[str, int]) -> None:
+        sheet.cell(2, at["passenger_name"]).value = "LI/LEI"
+        sheet.cell(1, sheet.max_column + 1).value = "金额"
+        sheet.cell(2, sheet.max_column).value = 1070
+
+    again = corrected(desk.folder / "tickets.result.xlsx", desk.folder / "tickets.result.xlsx", put_right)
+    second = desk.voucher("issue", again, *OPTIONS)
+    assert second.code == 2, second.err
+    assert "“amount” and " in second.err
+    assert "“金额” both mean amount" in second.err
+
+
 @pytest.mark.parametrize("column", ["passenger_name", "remarks", "amount", "header_name"])
 def test_an_error_cell_that_is_left_as_it_is_passes_for_no_value(
     desk: Any, workbook: Any, tickets: Any, column: str

@@ -19,18 +19,27 @@ class Look:
     """One sheet: the last row and column that hold anything (from 0), how many cells are filled, and marks.
 
     A mark is a cell that holds no value, with its row and column from 0: b"#N/A" and the like for an
-    error, b"=" for a formula whose result was never stored.
+    error, b"=" for a formula whose result was never stored. What is merged over several rows is told by its first row
+    and column and its last ones; `foreign` are the numbers whose format shows another currency, which only an .xlsx is
+    asked for.
     """
 
     last_row: int = -1
     last_column: int = -1
     filled: int = 0
     marks: list[tuple[int, int, bytes]] = field(default_factory=list)
+    merged: list[tuple[int, int, int, int]] = field(default_factory=list)
+    foreign: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def reach(self, row: int, column: int) -> None:
         """Count a filled cell."""
         self.last_row, self.last_column = max(self.last_row, row), max(self.last_column, column)
         self.filled += 1
+
+    def merge(self, top: int, left: int, bottom: int, right: int) -> None:
+        """Take note of a merged cell that covers more than one row."""
+        if bottom > top and right >= left:
+            self.merged.append((top, left, bottom, right))
 
     @property
     def area(self) -> int:
@@ -52,6 +61,8 @@ class Look:
             )
         if self.area > LARGEST_AREA:
             raise Refusal("too_large", f"sheet {sheet} spans {self.area} cells")
+        if sum(max(min(bottom, self.last_row) - top, 0) for top, _, bottom, _ in self.merged) > self.area:
+            raise Refusal("damaged", f"merged cells of sheet {sheet} overlap")
 
 
 def letters(column: int) -> str:

@@ -67,6 +67,9 @@ class _Content:
             mark = self._mark()
             if mark or self._paragraphs or _TYPE in self._attributes:
                 self._in_row.append((self._column, self._columns, mark))
+            spanned = self._attributes.get("table:number-rows-spanned", "1")
+            if spanned.isdecimal() and len(spanned) < 8:
+                self._look.merge(self._row, self._column, self._row + int(spanned) - 1, self._column)
             self._column += self._columns
         elif name == "table-row":
             self._end_row()

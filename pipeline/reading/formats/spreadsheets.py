@@ -68,10 +68,10 @@ def _is_open_document(package: Package) -> bool:
 
 
 def _looks_of_xlsx(package: Package, exactly: bool) -> dict[str, Look]:
-    xlsx.check_texts(package)
+    foreign = xlsx.check_texts(package)
     parts = {sheet: part for sheet, part in xlsx.sheet_parts(package).items() if part in package}
     return {
-        sheet: xlsx.look(partial(package.pieces, part), exactly)
+        sheet: xlsx.look(partial(package.pieces, part), exactly, foreign)
         for sheet, part in parts.items()
         if _is_cells(part)
     }
@@ -164,7 +164,13 @@ def _cells(sheet: Any, look: Look, kept: dict[Any, Any]) -> dict[str, Any]:
     ]
     if look.marks:
         top, left = _mark(rows, top, left, look.marks)
-    return {"first_row": top, "first_column": left, "rows": rows}
+    return {
+        "first_row": top,
+        "first_column": left,
+        "rows": rows,
+        "merged": look.merged,
+        "foreign": look.foreign,
+    }
 
 
 def _plain(cell: Any, once: Callable[[Any, Any], Any]) -> Any:

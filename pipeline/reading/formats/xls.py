@@ -15,7 +15,7 @@ from pipeline.reading.formats.xlsb import ERRORS
 _SHEET, _BEGIN, _END, _PASSWORD = 0x85, 0x809, 0x0A, 0x2F
 #: Cells of one value: formula, number, label (of several kinds), logical value or error.
 _CELLS = frozenset({0x06, 0x203, 0x204, 0x205, 0x27E, 0xD6, 0xFD})
-_MANY_NUMBERS = 0xBD
+_MANY_NUMBERS, _MERGED = 0xBD, 0xE5
 _FORMULA, _LOGICAL_OR_ERROR = 0x06, 0x205
 _WORKSHEET = 0
 
@@ -55,6 +55,10 @@ def _look(stream: bytes, start: int) -> Look:
             found.reach(row, column)
             found.reach(row, struct.unpack_from("<H", stream, at + length - 2)[0])
             found.filled += max((length - 6) // 6 - 2, 0)
+        elif number == _MERGED and length >= 2:
+            ranges = stream[at + 2 : at + 2 + (length - 2) // 8 * 8]
+            for top, bottom, left, right in struct.iter_unpack("<4H", ranges):
+                found.merge(top, left, bottom, right)
     return found
 
 
@@ -64,11 +68,14 @@ def _is_error(result: bytes) -> bool:
 
 
 def _records(stream: bytes, at: int) -> Iterator[tuple[int, int, int]]:
-    """Number, place and length of each record from `at` to the end of its part."""
+    """Number, place and length of each record from `at` to the end of its part, without parts within it (charts)."""
+    depth = 0
     while at + 4 <= len(stream):
         number, length = struct.unpack_from("<HH", stream, at)
         at += 4
-        if number == _END or at + length > len(stream):
+        depth += (number == _BEGIN) - (number == _END)
+        if (number == _END and depth < 1) or at + length > len(stream):
             return
-        yield number, at, length
+        if depth < 2:
+            yield number, at, length
         at += length

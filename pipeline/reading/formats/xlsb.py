@@ -16,6 +16,7 @@ _ROW, _SHEET = 0, 156
 _FIRST_CELL, _LAST_CELL = 2, 11  # records 2 to 11 are filled cells, 1 is a blank one
 _ERROR, _ERROR_OF_FORMULA = 3, 11
 _WITH_RICH_TEXT = 62
+_MERGED = 176
 _FURTHEST = (1_048_575, 16_383)
 
 ERRORS = {
@@ -42,7 +43,7 @@ def sheet_relations(package: Package) -> dict[str, str]:
 
 
 def look(pieces: Iterator[bytes]) -> Look:
-    """One sheet's extent and its error cells."""
+    """One sheet's extent, its error cells and its merged ones."""
     found, row = Look(), -1
     for number, record in _records(pieces):
         if number == _ROW and len(record) >= 4:
@@ -54,6 +55,9 @@ def look(pieces: Iterator[bytes]) -> Look:
             found.reach(row, column)
             if number in (_ERROR, _ERROR_OF_FORMULA) and len(record) >= 9:
                 found.marks.append((row, column, ERRORS.get(record[8], b"#ERROR!")))
+        elif number == _MERGED and len(record) >= 16:
+            top, bottom, left, right = struct.unpack_from("<4I", record)
+            found.merge(top, left, bottom, right)
     return found
 
 

@@ -7,10 +7,11 @@ to reach far, is parsed once as XML (`xlsx_slowly`), which takes longer and is e
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from xml.etree import ElementTree
 
 from pipeline.reading.formats import xlsx_slowly
+from pipeline.reading.formats.currencies import foreign_styles
 from pipeline.reading.formats.look import NO_RESULT, Look, column_of
 from pipeline.reading.formats.package import Package
 from pipeline.reading.formats.refusal import Refusal
@@ -29,6 +30,9 @@ _TEXT = re.compile(rb"\st=(?:\"str\"|'str')")
 _FORMULA = re.compile(rb"<f[\s>/]")
 _UNSTORED = re.compile(rb"<f(?:\s[^<>]*)?(?:/>|>[^<]*</f>)\s*(?:</c|<v\s*/>|<v>\s*</v>)")
 _CELL_REF = re.compile(rb"\sr=\"" + _REF.pattern)
+_MERGED = re.compile(
+    rb"mergeCell\s+ref=[\"']" + rb":".join([rb"([A-Za-z]{1,3})([0-9]{1,7})"] * 2) + rb"[\"']"
+)
 _VALUE = re.compile(rb"<v(?:\s[^<>]*)?>([^<]*)<")
 
 
@@ -52,24 +56,33 @@ def relations(package: Package, name: str) -> dict[str, str]:
     return {node.get("Id", ""): _inside(node.get("Target", "")) for node in _xml(package, name)}
 
 
-def check_texts(package: Package) -> None:
-    """Unpack what the reader takes whole beside the sheets, so that it is known to be bounded and harmless."""
+def check_texts(package: Package) -> dict[bytes, str]:
+    """Unpack what the reader takes whole beside the sheets, so that it is known to be bounded and harmless.
+
+    Gives the formats in which numbers are shown in another currency.
+    """
+    styles, size = list[bytes](), 0
     for name in ("xl/sharedstrings.xml", "xl/styles.xml"):
-        if name in package:
-            for _ in harmless(package.pieces(name)):
-                pass
+        for piece in harmless(package.pieces(name)) if name in package else ():
+            size += len(piece)
+            if name == "xl/styles.xml" and size < _SMALL:
+                styles.append(piece)
+    return foreign_styles(b"".join(styles))
 
 
-def look(pieces: Callable[[], Iterator[bytes]], exactly: bool = False) -> Look:
+def look(
+    pieces: Callable[[], Iterator[bytes]], exactly: bool = False, foreign: Mapping[bytes, str] | None = None
+) -> Look:
     """One sheet's extent and the cells without a value; `pieces` unpacks it from its start."""
+    foreign = foreign or {}
     try:
-        found = None if exactly else _quickly(harmless(pieces()))
+        found = None if exactly else _quickly(harmless(pieces()), foreign)
     except _Otherwise:
         found = None
     if found is None:
-        return xlsx_slowly.look(harmless(pieces()))
+        return xlsx_slowly.look(harmless(pieces()), foreign)
     # The quick look counts cells that have a format alone; whole columns often do, down to the last row.
-    return xlsx_slowly.look(harmless(pieces())) if found.sparse else found
+    return xlsx_slowly.look(harmless(pieces()), foreign) if found.sparse else found
 
 
 def harmless(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -84,8 +97,9 @@ def harmless(pieces: Iterator[bytes]) -> Iterator[bytes]:
         before = piece
 
 
-def _quickly(pieces: Iterator[bytes]) -> Look:
+def _quickly(pieces: Iterator[bytes], foreign: Mapping[bytes, str]) -> Look:
     found, names, waiting = Look(), None, b""
+    shown = _shown_foreign(foreign)
     for piece in pieces:
         waiting += piece
         if names is None:
@@ -100,10 +114,24 @@ def _quickly(pieces: Iterator[bytes]) -> Look:
                 raise _Otherwise
             continue
         _rows(waiting[:cut], names, found)
+        for column, row, style in shown.findall(waiting[:cut]) if shown else ():
+            found.foreign[int(row) - 1, column_of(column)] = foreign[style]
         waiting = waiting[cut:]
     if names is None or names.cell in waiting:
         raise _Otherwise
+    for left, top, right, bottom in _MERGED.findall(waiting):  # they stand below the rows
+        found.merge(int(top) - 1, column_of(left), int(bottom) - 1, column_of(right))
     return found
+
+
+def _shown_foreign(foreign: Mapping[bytes, str]) -> re.Pattern[bytes] | None:
+    """Cells that hold a number in one of these formats."""
+    if not foreign:
+        return None
+    styles = b"|".join(foreign)
+    return re.compile(
+        rb"<(?:[\w.-]+:)?c r=\"([A-Za-z]{1,3})([0-9]{1,7})\" s=\"(" + styles + rb")\"(?: t=\"n\")?\s*>"
+    )
 
 
 class _Names:

@@ -4,7 +4,7 @@ Places are counted as the reader counts them: a cell or row without a reference 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from xml.parsers import expat
 
 from pipeline.reading.formats.look import NO_RESULT, Look, column_of
@@ -14,9 +14,9 @@ _REF = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
 _FURTHEST = (1_048_575, 16_383)
 
 
-def look(pieces: Iterator[bytes]) -> Look:
+def look(pieces: Iterator[bytes], foreign: Mapping[bytes, str] | None = None) -> Look:
     """One sheet's extent and the cells without a value."""
-    cells = _Cells()
+    cells = _Cells(foreign or {})
     try:
         for piece in pieces:
             cells.parser.Parse(piece, False)
@@ -39,8 +39,8 @@ def unstored(value: str | None, kind: str) -> bool:
 class _Cells:
     """What the parser calls; see `look`."""
 
-    def __init__(self) -> None:
-        self.found = Look()
+    def __init__(self, foreign: Mapping[bytes, str]) -> None:
+        self.found, self._foreign = Look(), foreign
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
@@ -61,6 +61,10 @@ class _Cells:
             self._place(attributes.get("r", ""))
             self._kind = attributes.get("t", "")
             self._formula, self._value, self._inline = False, None, False
+            if self._kind in ("", "n") and (said := self._foreign.get(attributes.get("s", "").encode())):
+                self.found.foreign[self._at_row, self._column] = said
+        elif name == "mergeCell":
+            self._merge(attributes.get("ref", ""))
         elif name == "f":
             self._formula = True
         elif name == "v":
@@ -76,6 +80,14 @@ class _Cells:
             self._at_row, self._column = self._row, self._column + 1
         if self._at_row > _FURTHEST[0] or self._column > _FURTHEST[1] or (reference and not place):
             raise Refusal("damaged", f"a cell of it is called {reference[:20]}")
+
+    def _merge(self, reference: str) -> None:
+        first, _, last = reference.partition(":")
+        if (above := _REF.fullmatch(first)) and (below := _REF.fullmatch(last)):
+            (left, top), (right, bottom) = above.groups(), below.groups()
+            self.found.merge(
+                int(top) - 1, column_of(left.encode()), int(bottom) - 1, column_of(right.encode())
+            )
 
     def _text(self, text: str) -> None:
         if self._open == "v" and self._value is not None:

@@ -112,6 +112,44 @@ def test_money_is_exact_minor_units(value: Any, minor: int) -> None:
 @pytest.mark.parametrize(
     "value",
     [
+        "50 20",
+        "1000\n50",
+        "50\r\n20",
+        "1 000\n50",
+        "1000 50",
+        "12 345 67",
+        "1 070 .50",
+        "10 .5",
+        "1,070.00 50",
+        "50\t200",
+        "1\n000",
+    ],
+)
+def test_two_numbers_in_one_cell_are_no_amount(value: str) -> None:
+    with pytest.raises(cells.Unreadable, match="several_amounts"):
+        cells.money(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "minor"),
+    [
+        ("1 234 567.50", 123_456_750),
+        ("1\u00a0234", 123_400),
+        ("1\u202f234.5", 123_450),
+        ("¥ 1 234", 123_400),
+        ("12 345 元", 1_234_500),
+        ("\n1234\n", 123_400),
+        ("1234\n元", 123_400),
+        ("- 0", 0),
+    ],
+)
+def test_spaces_that_group_thousands_or_stand_beside_an_amount_do_no_harm(value: str, minor: int) -> None:
+    assert cells.money(value) == minor
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
         "12.345",
         12.345,
         0.001,

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pipeline.columns import COLUMNS, TICKET_COLUMNS
+from pipeline.columns import COLUMN, COLUMNS, TICKET_COLUMNS
 from pipeline.errors import InputProblem
-from pipeline.reading.headings import cell_name, column_letters, find_layout, slips
+from pipeline.reading.headings import beside_ours, cell_name, column_letters, find_layout, slips
 from pipeline.reading.inputs import Sheet
-from pipeline.reading.vocabulary import HEADINGS, meanings, nearest, normal
+from pipeline.reading.vocabulary import HEADINGS, folded, meanings, nearest, normal
 
 WORDS = [(c.name, word) for c in COLUMNS for word in (c.name, c.zh, *c.variants)]
 
@@ -247,6 +247,36 @@ def test_amounts_in_thousands_are_refused(heading: str) -> None:
         find_layout("f", _sheet(["票号", "姓名", heading]))
 
 
+@pytest.mark.parametrize(
+    "title", ["单位：万元", "2026年10月机票明细（单位：千元）", "金额单位: 人民币万元", "万元"]
+)
+def test_a_unit_said_above_the_headings_holds_for_the_amounts_below(title: str) -> None:
+    with pytest.raises(InputProblem, match=r"C1 .* main unit"):
+        find_layout("f", _sheet(["10月", "", title], ["票号", "姓名", "金额"]))
+    assert find_layout("f", _sheet(["10月", "", title], ["票号", "姓名", "备注"])) is not None
+    assert find_layout("f", _sheet(["10月", "", "单位：元"], ["票号", "姓名", "金额"])) is not None
+
+
+def test_a_unit_said_of_a_group_of_headings_holds_for_those_below_it_alone() -> None:
+    with pytest.raises(InputProblem, match=r"C1 .* main unit"):
+        find_layout("f", _sheet(["票号", "姓名", "费用（万元）", ""], ["", "", "票价", "机建"]))
+    beside = _sheet(["票号", "姓名", "费用", "", "注册资本（万元）"], ["", "", "票价", "机建", ""])
+    assert find_layout("f", beside) is not None
+
+
+@pytest.mark.parametrize("heading", ["金额（美元）", "Amount (USD)", "Fare (US$)"])
+def test_amounts_in_another_currency_are_refused(heading: str) -> None:
+    with pytest.raises(InputProblem, match=r"C1 .* another currency"):
+        find_layout("f", _sheet(["票号", "姓名", heading]))
+
+
+def test_another_currency_said_above_the_headings_is_refused_and_our_own_is_not() -> None:
+    with pytest.raises(InputProblem, match=r"A1 “币种：USD” says .* another currency"):
+        find_layout("f", _sheet(["币种：USD"], ["票号", "姓名", "金额"]))
+    for said in ("币种：CNY", "单位：元", "Currency: RMB", "Made in USD terms"):
+        assert find_layout("f", _sheet([said], ["票号", "姓名", "金额（人民币）"])) is not None
+
+
 # --- headings in two rows ------------------------------------------------------------------------
 
 GROUPS = ["票号", "姓名", "费用明细", "", "", "备注"]
@@ -314,14 +344,35 @@ def test_nothing_is_told_of_columns_that_exports_have_nor_of_words_like_one_that
     assert _slips("票号", "姓名", "成本中心", "发票号", "票号码2", "Cost Centre", "weather") == []
 
 
-def test_a_result_of_ours_heads_each_column_by_its_own_name_and_keeps_others_beside_it() -> None:
-    sheet = _sheet(["票面价", "票号", "姓名", "票价"], [1.0, "9991234567890", "A", 2.0])
-    layout = find_layout("f", sheet, ours=True)
+@pytest.mark.parametrize("added", ["金额", "Total amount", "金额（元）"])
+def test_a_column_added_to_a_result_beside_the_one_that_is_there_is_refused_not_passed_over(
+    added: str,
+) -> None:
+    sheet = _sheet(["ticket_no", "amount", added], ["9991234567890", 1.0, 2.0])
+    with pytest.raises(InputProblem) as problem:
+        find_layout("f", sheet, ours=True)
+    said = f"B1 “amount” and C1 “{added}” both mean amount; rename or delete one of them"
+    assert str(problem.value).endswith(said)
+
+
+def test_a_mapping_says_nothing_of_the_headings_that_a_result_has_from_us() -> None:
+    sheet = _sheet(["票号", "旅客姓名", "票价", "input: 票价", "实收"])
+    own = beside_ours({"票价": "", "旅客姓名": "", "ticketno": "", "实收": "amount"})
+    layout = find_layout("f", sheet, own, ours=True)
     assert layout is not None
-    assert layout.columns == {"ticket_no": 1, "fare": 3, "passenger_name": 2}
-    assert layout.extra == {"票面价": 0}
-    with pytest.raises(InputProblem, match=r"A1 “票面价” and D1 “票价” both mean fare"):
-        find_layout("f", sheet)
+    assert layout.columns == {"ticket_no": 0, "passenger_name": 1, "fare": 2, "amount": 4}
+    assert layout.extra == {"input: 票价": 3}
+
+
+@pytest.mark.parametrize("heading", ["ticket_no", "amount", "remarks", "Amount", "票面价（元）", "票价/机建"])
+def test_what_a_team_does_not_want_read_is_never_called_like_a_column(heading: str) -> None:
+    sheet = _sheet(["票号", "姓名", heading, heading], ["9991234567890", "A", 1.0, 2.0])
+    layout = find_layout("f", sheet, {folded(heading): ""})
+    assert layout is not None
+    assert layout.extra == {f"input: {heading}": 2, f"input: {heading} (2)": 3}
+    assert not set(layout.extra) & set(COLUMN)
+    assert all(not meanings(name) for name in layout.extra)
+    assert list(slips(sheet, layout)) == []
 
 
 def test_a_team_s_own_headings_go_before_the_known_ones() -> None:
@@ -329,5 +380,5 @@ def test_a_team_s_own_headings_go_before_the_known_ones() -> None:
     layout = find_layout("f", sheet, {"票面价": "", "总收": "amount"})
     assert layout is not None
     assert layout.columns == {"ticket_no": 0, "passenger_name": 1, "fare": 3, "amount": 4}
-    assert layout.extra == {"票面价": 2}
+    assert layout.extra == {"input: 票面价": 2}
     assert list(slips(sheet, layout, {"票面价": ""})) == []

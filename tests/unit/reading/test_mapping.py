@@ -187,3 +187,14 @@ def test_an_order_type_that_shows_an_error_says_nothing() -> None:
     table = _table(NO_MAP, [*TICKET, "国内", "已使用", b"#N/A"])
     assert table.findings == ()
     assert _values(table, "order_type") == [[""]]
+
+
+def test_a_column_that_is_not_to_be_read_is_not_though_it_is_called_like_ours(written: Any) -> None:
+    text = '[headings]\nticket_no = ""\n"new ticket" = "ticket_no"\nbuyer = ""\n"billed to" = "buyer"\nremarks = ""'
+    head = ["ticket_no", "new ticket", "amount", "buyer", "billed to", "remarks"]
+    table = _table(
+        load_map(written(text)), ["9991111111111", "9992222222222", 5.0, "A", "B", "own"], head=head
+    )
+    assert _values(table, "ticket_no", "buyer", "remarks") == [["9992222222222", "B", ""]]
+    carried = [name for name in table.cells if name.startswith("input: ")]
+    assert table.cells[carried].iloc[0].tolist() == ["9991111111111", "A", "own"]

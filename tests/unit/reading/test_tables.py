@@ -153,12 +153,10 @@ def test_a_second_table_of_other_columns_on_the_sheet_is_refused_not_misread(she
     assert "A3" in assert_problem(lambda: sheets_table(("S", rows)))
 
 
-def test_a_result_s_failures_may_hold_a_column_that_is_another_word_for_one_of_ours(
-    sheets_table: Make,
-) -> None:
-    table = sheets_table(*_result([[*HEAD, "价税合计"], [*ROW, 7.0]]))
+def test_a_result_s_failures_keep_the_columns_that_were_not_read_beside_ours(sheets_table: Make) -> None:
+    table = sheets_table(*_result([[*HEAD, "input: 价税合计"], [*ROW, 7.0]]))
     assert table.frame["amount"].tolist() == [100]
-    assert table.cells["价税合计"].tolist() == [7.0]
+    assert table.cells["input: 价税合计"].tolist() == [7.0]
 
 
 def test_an_unknown_heading_is_told_and_its_column_carried_through(sheets_table: Make) -> None:
@@ -378,6 +376,43 @@ def test_an_ordinary_workbook_keeps_its_own_status_and_reason_columns(sheets_tab
 
 def test_a_result_without_failures_has_nothing_to_issue(sheets_table: Make) -> None:
     assert "Failures" in assert_problem(lambda: sheets_table(*_result([[*HEAD, "status"]])))
+
+
+# --- sheets without headings -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "cell", ["9991234567899", 9991234567899.0, "999-1234567899", " ９９９ １２３４５６７８９９"]
+)
+def test_a_sheet_that_goes_on_with_the_tickets_without_headings_is_refused(
+    sheets_table: Make, cell: Any
+) -> None:
+    page = ("第2页", [["", ""], [cell, "B", "refund", 1.0]])
+    text = assert_problem(lambda: sheets_table(("第1页", [HEAD, ROW]), page))
+    assert "sheet 第2页 has no headings, but A2 holds the ticket number 9991234567899" in text
+
+
+def test_a_ticket_of_another_airline_is_seen_in_the_tickets_column_and_one_of_ours_anywhere(
+    sheets_table: Make,
+) -> None:
+    assert_problem(lambda: sheets_table(("1", [HEAD, ROW]), ("2", [["7811234567899", "B"]])))
+    assert_problem(lambda: sheets_table(("1", [HEAD, ROW]), ("2", [["B", "9991234567899"]])))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["B", "1696118400000"]],  # an order's number
+        [["说明", ""], ["9991234567890", "1.00"]],  # of a ticket that is read
+        [["合计", 9991234567.0]],
+    ],
+)
+def test_a_sheet_without_headings_and_without_further_tickets_is_left_out_with_a_note(
+    sheets_table: Make, rows: list[list[Any]]
+) -> None:
+    table = sheets_table(("1", [HEAD, ROW]), ("2", rows))
+    assert len(table) == 1
+    assert table.notes == ("book.xlsx: sheet 2 has no headings of tickets or buyers and was not read",)
 
 
 # --- refusals ------------------------------------------------------------------------------------

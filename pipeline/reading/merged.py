@@ -1,0 +1,43 @@
+"""Cells merged over several rows: what stands in them is said of every row, though a file holds it in the first alone.
+
+A name or a date over two rows is that of both. An amount may be of each or of all together, which is not guessed.
+"""
+
+from dataclasses import replace
+
+from pipeline.columns import COLUMN, Kind
+from pipeline.errors import InputProblem
+from pipeline.reading.headings import Layout, cell_name
+from pipeline.reading.inputs import Sheet
+from pipeline.reading.leftout import is_blank
+from pipeline.table import shown
+
+
+def unmerged(place: str, sheet: Sheet, layout: Layout) -> Sheet:
+    """The sheet with what is merged below its headings in each of its rows, where a column of ours stands.
+
+    Raises InputProblem for an amount over several rows that hold something. A row that holds nothing of its own is none: some
+    people give each ticket two rows and merge them all.
+    """
+    names = {at: name for name, at in layout.columns.items()}
+    rows = list(sheet.rows)
+    for above, left, below, _ in sheet.merged:
+        top, at, bottom = above - sheet.first_row, left - sheet.first_column, below - sheet.first_row
+        if top <= layout.heading_row or at not in names or top >= len(rows) or at >= len(rows[top]):
+            continue
+        cell = sheet.rows[top][at]
+        under = [
+            row
+            for row in range(top + 1, min(bottom + 1, len(rows)))
+            if (at >= len(rows[row]) or is_blank(rows[row][at])) and not all(map(is_blank, sheet.rows[row]))
+        ]
+        if is_blank(cell) or not under:
+            continue
+        if COLUMN[names[at]].kind is Kind.MONEY:
+            raise InputProblem(
+                f"{place}: {cell_name(sheet, top, at)}:{cell_name(sheet, bottom, at)} is one merged cell, and its amount"
+                f" “{shown(cell)}” may be that of each row or of all together; split the cell and enter each row's own amount"
+            )
+        for row in under:
+            rows[row] = [*rows[row][:at], *[""] * (at - len(rows[row])), cell, *rows[row][at + 1 :]]
+    return replace(sheet, rows=rows)

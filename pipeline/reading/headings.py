@@ -189,7 +189,7 @@ def _ambiguous(place: str, cell: str, heading: Any, names: Collection[str]) -> I
 
 def _check_unit(place: str, cell: str, heading: Any, name: str) -> None:
     """Amounts in thousands would be taken as a thousandth of what they are."""
-    if COLUMN[name].kind is Kind.MONEY and is_scaled(heading):
+    if (name == "amount" or (name in COLUMN and COLUMN[name].kind is Kind.MONEY)) and is_scaled(heading):
         raise InputProblem(
             f"{place}: {cell} “{heading}” says that its amounts are not in the currency's main unit; enter them in the main"
             " unit (元), and name the column so"

@@ -218,9 +218,8 @@ def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer]
             ):
                 continue  # the same answer again
             problem = (
-                f"request {answer.request_id}, attempt {answer.attempt} is not unknown any more: it is {known.state}"
-                f" {known.number}".rstrip()
-                + "; the answer changes nothing"
+                f"request {answer.request_id}, attempt {answer.attempt} is not unknown any more: it is"
+                f" {f'{known.state} {known.number}'.strip()}; the answer changes nothing"
             )
         elif state == "issued" and not answer.number:
             problem = "says issued, and the voucher's number is missing; enter it in the column number"

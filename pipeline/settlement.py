@@ -143,6 +143,9 @@ class _Weighing:
                 self._of[identity].append(line)
             self._tickets[line.ticket_no].append(at)
             self._numbers[line.number].add(identity)
+        self._doubtful = {
+            (i.ticket_no, i.charge) for i, holding in held.items() if holding.state == "unknown"
+        }
         self._answers: dict[tuple[str, int], list[Answer]] = defaultdict(list)
         for answer in evidence.answers:
             self._answers[answer.request_id, answer.attempt].append(answer)
@@ -271,12 +274,7 @@ class _Weighing:
 
     def _may_be_ours(self, line: StatementLine) -> bool:
         """Whether a line that does not say its product could speak of an unknown outcome of that ticket."""
-        return not line.product and any(
-            identity.ticket_no == line.ticket_no
-            and identity.charge == line.charge
-            and holding.state == "unknown"
-            for identity, holding in self._held.items()
-        )
+        return not line.product and (line.ticket_no, line.charge) in self._doubtful
 
     def unclear(self) -> list[Trouble]:
         """Lines that could speak of several charges in doubt."""

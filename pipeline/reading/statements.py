@@ -16,7 +16,7 @@ from pipeline.reading.headings import Layout, cell_name, find_layout
 from pipeline.reading.inputs import Sheet, read_sheets
 from pipeline.reading.leftout import is_blank, is_total
 from pipeline.reading.unreadable import Unreadable
-from pipeline.reading.vocabulary import CHOICE_WORDS, folded, meanings
+from pipeline.reading.vocabulary import CHOICE_WORDS, folded, meanings, normal
 from pipeline.statements import STATEMENT_COLUMNS, TICKETS_ONLY, VOUCHER_SHEETS, VOUCHER_WORDS
 
 #: More digits than these a spreadsheet's number does not keep.
@@ -24,6 +24,9 @@ _EXACT_DIGITS = 15
 _OWN = {folded(word): name for name, words in STATEMENT_COLUMNS.items() for word in words}
 _VOUCHERS = {**CHOICE_WORDS["voucher"], **{folded(word): name for word, name in VOUCHER_WORDS.items()}}
 _SHEETS = {folded(word): name for word, name in VOUCHER_SHEETS.items()}
+_TITLE_ROWS = 30
+_PARTS = re.compile(r"[\s/|()（）_-]+")
+_LATIN = re.compile(r"[A-Za-z][A-Za-z .#_-]*")
 _NUMBERS = {"number": "", "invoice_number": "invoice", "itinerary_number": "itinerary"}
 _WHEN = re.compile(
     r"(?P<day>.+?)[T ](?P<time>[0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)(?P<zone>Z|[+-][0-9]{2}:?[0-9]{2})?"
@@ -49,10 +52,27 @@ def known_heading(text: str) -> object:
 
 def statement_layout(place: str, sheet: Sheet) -> Layout | None:
     """Where a statement's headings stand on a sheet; None where it is no statement's."""
-    layout = find_layout(place, sheet, _OWN)
+    layout = find_layout(place, sheet, _headings_of(sheet))
     if layout is None or "ticket_no" not in layout.columns or TICKETS_ONLY & layout.columns.keys():
         return None
     return layout if _NUMBERS.keys() & layout.columns.keys() else None
+
+
+def _headings_of(sheet: Sheet) -> dict[str, str]:
+    """A statement's headings, and those of this sheet that say them with a unit or in two languages."""
+    own = dict(_OWN)
+    for row in sheet.rows[:_TITLE_ROWS]:
+        for cell in row:
+            if isinstance(cell, str) and (word := folded(cell)) not in own:
+                parts = (
+                    normal(cell),
+                    *map(folded, _PARTS.split(cell)),
+                    *map(folded, _LATIN.split(cell)),
+                    *map(folded, _LATIN.findall(cell)),
+                )
+                if len(names := {_OWN[part] for part in parts if part in _OWN}) == 1:
+                    own[word] = names.pop()
+    return own
 
 
 def is_statement(path: Path, sheets: Sequence[Sheet]) -> bool:

@@ -37,11 +37,19 @@ ELSEWHERE = {
     "formats",
 }
 #: Modules whose generators and tables are told as they are.
-TOLD = {"inputs.py", "headings.py", "filling.py", "untaken.py", "bookkeeping.py"}
+TOLD = {
+    "settlement.py",
+    "reconciliation.py",
+    "inputs.py",
+    "headings.py",
+    "filling.py",
+    "untaken.py",
+    "bookkeeping.py",
+}
 #: What stays as it is in Chinese too: names of files, commands, options, keys and programs.
 NAMES = re.compile(
     r"--?[a-z-]+|\.?(xlsx|lock|json)\b|\[answers\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
-    r"|\b(TOML|JSON|CSV|UTF|GB18030|Big5|ASCII|Excel|README|The ledger|Ctrl|End|key_refused_codes|Failures|S\d+|HTTP|https?|true|false)\b"
+    r"|\b(TOML|JSON|CSV|UTF|GB18030|Big5|ASCII|Excel|README|The ledger|Ctrl|End|key_refused_codes|Failures|Unknown|UTC|issued|not issued|FROM|TO|VOUCHER_API_KEY|VOUCHER_ENCRYPTION_KEY|settle_after_hours|reconcile|S\d+|HTTP|https?|true|false)\b"
     r"|\"[!-~]+\"|https?\b|not_processed_http"
 )
 
@@ -63,6 +71,10 @@ def told(tree: ast.AST, *, whole: bool) -> Iterator[str]:
         match node:
             case ast.Call(ast.Name(name) | ast.Attribute(_, name), [first, *_]) if name in TELLING:
                 yield text_of(first)
+            case ast.Assign([ast.Name("problem")], value) if whole:
+                yield text_of(value)
+            case ast.Call(ast.Name("_Bad" | "Trouble" | "Misread"), arguments):
+                yield text_of(arguments[-1])
             case ast.Yield(ast.JoinedStr() as value) if whole:
                 yield text_of(value)
             case ast.Assign([ast.Name("_CURES")], ast.Dict(_, values)):

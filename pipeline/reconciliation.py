@@ -350,11 +350,29 @@ def _notes(evidence: Evidence, unsettled: Sequence[Unsettled], period: Period | 
             "A statement's silence proves nothing here: the profile does not say how long after a request the carrier's"
             " statement lists it; set settle_after_hours under [reconcile]"
         )
+    unreadable = sum(not misread.ticket_no for misread in evidence.misread)
+    if evidence.complete and unsettled and unreadable:
+        notes.append(
+            f"A statement's silence proves nothing here: in {unreadable} lines of it the ticket can't be read"
+        )
+    elif evidence.complete and evidence.settle_after is not None and (soon := _too_soon(evidence, unsettled)):
+        made = min(statement.made for statement in evidence.statements)
+        hours = evidence.settle_after / datetime.timedelta(hours=1)
+        notes.append(
+            f"{soon} unknown outcomes are not listed, and that proves nothing yet: a request must have ended {hours:g} hours"
+            f" before {evidence.complete.until:%Y-%m-%d %H:%M} and before the statement was made ({made:%Y-%m-%d %H:%M} UTC)"
+        )
     if evidence.statements and period is None:
         notes.append(
             "The statement has no dates, so what is missing on it can't be told; say --month or --statement-complete"
         )
     return tuple(notes)
+
+
+def _too_soon(evidence: Evidence, unsettled: Sequence[Unsettled]) -> int:
+    """How many of the outcomes that are still unknown no statement lists."""
+    listed = {line.ticket_no for line in evidence.lines} | {misread.ticket_no for misread in evidence.misread}
+    return sum(all(identity.ticket_no not in listed for identity, _, _ in one.charges) for one in unsettled)
 
 
 def _doubt(one: Unsettled, job: Job) -> Doubt:

@@ -66,6 +66,10 @@ RECONCILING = {
     "evidence": "依据",
     "resolved_by and evidence": "处理人和依据",
     # --- evidence, as it is recorded ---
+    "{}, {}, row {}": "{0}，{1} 第 {2} 行",
+    "A statement's silence proves nothing here: in {} lines of it the ticket can't be read": "账单未列出在此不能证明未开具：其中 {0} 行的票号无法读取",
+    "{} unknown outcomes are not listed, and that proves nothing yet: a request must have ended {} hours before {} and before the"
+    " statement was made ({})": "{0} 个未知结果未列于账单，但尚不能证明未开具：请求须在 {2} 之前以及账单生成时间（{3}）之前至少 {1} 小时结束",
     "not on the carrier's statement {}, which {} says is complete for {}": "未列于承运人账单 {0}；{1} 称该账单在 {2} 期间完整",
     "A statement's silence proves nothing here: the profile does not say how long after a request the carrier's statement lists it;"
     " set settle_after_hours under [reconcile]": "账单未列出在此不能证明未开具：配置未说明承运人账单在请求后多久列出；请在 [reconcile] 下设置 settle_after_hours",

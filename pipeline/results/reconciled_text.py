@@ -1,5 +1,7 @@
 """The last lines of a reconciliation: what cron's mail says."""
 
+from dataclasses import replace
+
 from pipeline.chinese import in_language
 from pipeline.comparison import KINDS
 from pipeline.reconciled import Reconciliation
@@ -27,7 +29,8 @@ def reconciled_lines(done: Reconciliation) -> list[str]:
             )
         )
     if done.account.rows:
-        lines += [line for line in summary_lines(done.account) if line not in lines]
+        # What to do about doubts and a stop is said below, of all of the ledger.
+        lines += summary_lines(replace(done.account, doubts=(), stopped=""))
     told = [
         tell("trouble_line", lang).format(
             place=in_language(t.place, lang), message=in_language(t.message, lang)
@@ -39,5 +42,5 @@ def reconciled_lines(done: Reconciliation) -> list[str]:
     if len(told) > _MOST:
         lines.append(tell("more", lang).format(count=len(told) - _MOST))
     lines += [in_language(note, lang) for note in (*done.decided.warnings[:_MOST], *done.notes)]
-    lines += [step for step in steps(done) if step not in lines]
+    lines += steps(done)
     return [line if line.startswith("  ") else one_line(line) for line in lines]

@@ -23,7 +23,7 @@ _TONE = {
     "to_issue": "warn",
 }
 _MOST = 100  # lines of one section; the sheets have the rest
-_CHART_ROWS = 13
+_CHART_ROWS = 15
 
 
 def steps(done: Reconciliation) -> list[str]:

@@ -52,26 +52,26 @@ TELL: dict[str, dict[Lang, str]] = {
     "to_issue_means": {"en": "No voucher yet; the last day to request it stands beside each.", "zh": "尚无凭证；各行列有最后申请日。"},
     # --- steps ---
     "not_on_statement_do": {
-        "en": "{count} issued but not on the statement (sheet Not on statement): ask the carrier about them, with their numbers.",
+        "en": "Issued, but not on the statement: {count} (sheet Not on statement). Ask the carrier about them, with their numbers.",
         "zh": "{count} 项已开具但账单未列（Not on statement 表）：请凭号码向承运人查询。",
     },
     "not_ours_do": {
-        "en": "{count} on the statement that this ledger did not issue (sheet Not ours): find out who did. They are held and are not issued again.",
+        "en": "On the statement, but not issued by this ledger: {count} (sheet Not ours). Find out who did. They are held and are not issued again.",
         "zh": "{count} 项账单所列并非本台账开具（Not ours 表）：请查明由谁开具。这些费用已占用，不会重复开具。",
     },
     "differing_do": {
-        "en": "{count} differ (sheet Differing, marked): a wrong voucher is corrected at the carrier by a red invoice, a wrong row in your workbook.",
+        "en": "Differing: {count} (sheet Differing, marked). A wrong voucher is corrected at the carrier by a red invoice, a wrong row in your workbook.",
         "zh": "{count} 项不一致（Differing 表，已标出）：凭证有误须在承运人处红冲更正，表格有误请更正工作簿。",
     },
     "unknown_do": {
-        "en": "{count} with an unknown outcome (sheet Unknown): do not ask for them elsewhere. Ask the carrier, fill in the last columns there, and give this file to “voucher reconcile --resolved”; a statement that lists them settles them too.",
+        "en": "Requests with an unknown outcome: {count} (sheet Unknown). Do not ask for them elsewhere. Ask the carrier, fill in the last columns there, and give this file to “voucher reconcile --resolved”; a statement that lists them settles them too.",
         "zh": "{count} 个请求结果未知（Unknown 表）：请勿另行申请。向承运人查询后填写该表最后几列，并将本文件交给 voucher reconcile --resolved；列有这些费用的账单也可作为依据。",
     },
-    "troubles_do": {"en": "{count} pieces of evidence settle nothing (below): look at them.", "zh": "{count} 项证据未能处理任何结果（见下）：请查看。"},
-    "unread_do": {"en": "{count} files could not be read (below): mend or remove them.", "zh": "{count} 个文件无法读取（见下）：请修正或移走。"},
+    "troubles_do": {"en": "Pieces of evidence that settle nothing: {count}. Look at them; they are named one by one.", "zh": "未能处理任何结果的证据：{count} 项，已逐一列出，请查看。"},
+    "unread_do": {"en": "Files that could not be read: {count}. Mend or remove them; they are left as they are.", "zh": "无法读取的文件：{count} 个，均保持原样，请修正或移走。"},
     "failures_do": {
-        "en": "{count} rows to correct (sheet Failures, or the workbook's own result): correct them and give the file to “voucher issue” or the inbox.",
-        "zh": "{count} 行需要更正（Failures 表或各工作簿的结果文件）：更正后交给 voucher issue 或放入收件夹。",
+        "en": "Rows without a voucher: {count} (sheet Failures, or the workbook's own result). What says “waiting” comes by itself; correct the others and give the file to “voucher issue” or the inbox.",
+        "zh": "尚无凭证的行：{count} 行（Failures 表或各工作簿的结果文件）。“待条件满足”的行会自动再次处理；其余请更正后交给 voucher issue 或放入收件夹。",
     },
     "stopped_do": {"en": "The run stopped early: {stopped}. Running it again is safe.", "zh": "运行提前停止：{stopped}。重新运行是安全的。"},
     # --- columns ---

@@ -182,6 +182,10 @@ def test_a_persons_answer_settles_exactly_that_attempt(
         assert settled["status"] == ("issued" if resolution == "issued" else "not_sent")
         assert settled["settled_by"] == "Wang"
         assert "telephone" in settled["evidence"]
+        # Said otherwise afterwards, it changes nothing, and is reported.
+        late = answered(desk.folder / "tickets.result.xlsx", "issued", "20179525952873829000")
+        assert office.reconcile("--resolved", late).code == 1
+        assert [p["code"] for p in office.report()["problems"]] == ["stale"]
         # What was not issued is sent again; lost again, the old answer does not settle the new attempt.
         again = office.reconcile(book, "--resolved", result)
         assert len(carrier.issued()) == 2 - (resolution == "not issued")

@@ -2,7 +2,7 @@
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,14 +14,15 @@ from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.replies import Answered, Outcome, interpret
 from pipeline.columns import Lang
 from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.holdings import Holdings, day_of
+from pipeline.holdings import Holdings, Refusal, day_of
 from pipeline.job import Job, Watch
-from pipeline.ledger import opening, records, runs
+from pipeline.ledger import judgements, opening, records, runs
 from pipeline.ledger.gaps import Gap, open_gap
+from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.lock import Lock
 from pipeline.ledger.naming import Named
 from pipeline.ledger.recovery import Recovered, recover
-from pipeline.request import Request
+from pipeline.request import Identity, Request
 from pipeline.rules.judging import Verdicts
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Terms
@@ -38,6 +39,12 @@ class OpenLedger:
     lock: Lock
     named: Named
 
+    def lacking(self) -> str:
+        """Why nothing may be sent: what the ledger may lack; "" where it is complete."""
+        with as_problem(self.path):
+            gap = open_gap(self.connection)
+        return "" if gap is None else _lacking(gap)
+
     def check_complete(self, requests: int) -> None:
         """Raise InputProblem if the ledger has a gap, so that these requests may have been issued already."""
         with as_problem(self.path):
@@ -53,6 +60,22 @@ class OpenLedger:
         """What is known of these tickets' charges."""
         with as_problem(self.path):
             return records.holdings(self.connection, tickets)
+
+    @property
+    def ledger_id(self) -> str:
+        """The ledger's own ID."""
+        with as_problem(self.path):
+            return records.ledger_id(self.connection)
+
+    def refusals(self, tickets: Sequence[str]) -> dict[Identity, Refusal]:
+        """The charges of these tickets whose last attempt the carrier refused."""
+        with as_problem(self.path):
+            return records.refusals(self.connection, tickets)
+
+    def note_judgements(self, run: int, made: Iterable[Judgement]) -> None:
+        """Record how rows were judged, where that is new."""
+        with as_problem(self.path):
+            judgements.note(self.connection, run, made)
 
     def earlier_doubts(self, verdicts: Verdicts, lang: Lang, terms: Terms) -> list[Doubt]:
         """The unknown attempts of earlier runs that hold rows of this input."""
@@ -129,7 +152,7 @@ def ledger_to_read(job: Job) -> Iterator[apsw.Connection | None]:
 
 
 @contextlib.contextmanager
-def ledger_to_write(job: Job, watch: Watch, keys: Secrets) -> Iterator[OpenLedger]:
+def ledger_to_write(job: Job, watch: Watch, keys: Secrets | None) -> Iterator[OpenLedger]:
     """The ledger for sending: locked and put in order; a sandbox run's own one is thrown away."""
     with contextlib.ExitStack() as stack:
         if job.throw_away:
@@ -151,8 +174,10 @@ def ledger_to_write(job: Job, watch: Watch, keys: Secrets) -> Iterator[OpenLedge
         yield OpenLedger(path, connection, lock, Named(path.resolve()))
 
 
-def _meaning(job: Job, keys: Secrets) -> Callable[[records.Interrupted, Answered], Outcome]:
+def _meaning(job: Job, keys: Secrets | None) -> Callable[[records.Interrupted, Answered], Outcome]:
     """How recovery reads an answer that an earlier run recorded and did not come to interpret."""
+    if keys is None:
+        return _unreadable
     cipher, answers = Cipher(keys.encryption_key), job.profile.answers
     concealed = Concealed(keys.api_key, keys.encryption_key)
 
@@ -160,6 +185,13 @@ def _meaning(job: Job, keys: Secrets) -> Callable[[records.Interrupted, Answered
         return concealed.outcome(interpret(answer, left.request, cipher, answers, doubted=left.doubted))
 
     return meaning
+
+
+def _unreadable(_left: records.Interrupted, _answer: Answered) -> Outcome:
+    raise InputProblem(
+        "An earlier run was killed after the carrier answered, and reading the answer takes the keys: set VOUCHER_API_KEY and"
+        " VOUCHER_ENCRYPTION_KEY, as for voucher issue"
+    )
 
 
 def _recovered_lines(found: Recovered) -> Iterator[str]:

@@ -16,11 +16,21 @@ from pipeline import __version__
 from pipeline.columns import Lang
 from pipeline.errors import InputProblem, Stop
 from pipeline.ledger_commands import ledger_commands
-from pipeline.options import AS_OF, COLUMNS, EXIT_CODES, LEDGER, PATH, PROFILE, SANDBOX_LEDGER, options
+from pipeline.notice import listening
+from pipeline.options import (
+    AS_OF,
+    COLUMNS,
+    EXIT_CODES,
+    LEDGER,
+    PATH,
+    PROFILE,
+    SANDBOX_LEDGER,
+    by,
+    options,
+)
 from pipeline.telling import LANG, Reader, teller
 
-_JUDGING = options(
-    click.argument("workbooks", nargs=-1, required=True, type=PATH, metavar="WORKBOOK..."),
+_COMMON = (
     click.option("-o", "--output", type=PATH, help="The result workbook; never overwrites anything."),
     click.option("--report", type=PATH, help="The machine-readable report (JSON); replaces an earlier one."),
     PROFILE,
@@ -31,14 +41,35 @@ _JUDGING = options(
     COLUMNS,
     LANG,
     click.option("--sandbox", is_flag=True, help="Send to a sandbox carrier inside this run, not to the real one."),
-    click.option(
-        "--sandbox-statement", type=PATH, metavar="FILE",
-        help="Where that sandbox keeps what it issued; default with --ledger: beside the ledger.",
-    ),
     click.option("--concurrency", type=click.IntRange(1, 1000), help="Requests in flight; overrides the profile."),
     click.option("--rate", type=click.FloatRange(0, 100_000), help="Requests per second; overrides the profile."),
     click.option("--quiet", is_flag=True, help="Only what needs a person, on stderr."),
     click.option("--verbose", is_flag=True, help="More on stderr."),
+)  # fmt: skip
+_JUDGING = options(
+    click.argument("workbooks", nargs=-1, required=True, type=PATH, metavar="WORKBOOK..."),
+    *_COMMON,
+    click.option(
+        "--sandbox-statement", type=PATH, metavar="FILE",
+        help="Where the sandbox keeps what it issued; default with --ledger: beside the ledger.",
+    ),
+)  # fmt: skip
+RECONCILING = options(
+    click.argument("workbooks", nargs=-1, type=PATH, metavar="[WORKBOOK]..."),
+    click.option("--statement", multiple=True, type=PATH, metavar="FILE", help="A statement of the carrier's."),
+    click.option(
+        "--statement-complete", metavar="FROM..TO",
+        help="You say that the statements list everything issued in these days, such as 2026-10-01..2026-10-31.",
+    ),
+    click.option(
+        "--resolved", multiple=True, type=PATH, metavar="RESULT.xlsx", help="A result whose Unknown sheet was filled in."
+    ),
+    click.option("--inbox", type=PATH, metavar="DIR", help="A folder that workbooks, statements and results come to."),
+    click.option("--outbox", type=PATH, metavar="DIR", help="The folder for what is written; goes with --inbox."),
+    click.option("--month", metavar="YYYY-MM", help="Compare what was issued in this month."),
+    by("Who says so, for the record"),
+    click.option("--clock-is-right", is_flag=True, help="Though the ledger's last entry is of a later time."),
+    *_COMMON,
 )  # fmt: skip
 
 
@@ -91,6 +122,44 @@ def issue(*, yes: bool, **given: Any) -> None:
     with terminal.watch(yes=yes) as watch:
         finished = run.issue(_job(given, sends=True), watch)
     terminal.finish(finished)
+    sys.exit(finished.exit_code)
+
+
+@voucher.command(
+    epilog="Example: voucher reconcile --inbox in --outbox out --profile carrier.toml\n\n"
+    f"Example: voucher reconcile october.xlsx --statement october.csv --month 2026-10{EXIT_CODES}"
+)
+@RECONCILING
+def reconcile(**given: Any) -> None:
+    """Settle unknown outcomes from evidence, try again what may be, compare; made for cron.
+
+    Tickets come as WORKBOOKs or by the inbox; statements of the carrier and answers in a result's Unknown sheet are the
+    evidence. Quiet where nothing needs a person.
+    """
+    from pipeline import run  # noqa: PLC0415 - start-up
+    from pipeline.job import Task  # noqa: PLC0415 - likewise
+    from pipeline.terminal import Terminal  # noqa: PLC0415 - likewise
+
+    sends = bool(given["workbooks"] or given["inbox"])
+    task = Task(
+        job=_job(given | {"sandbox_statement": None}, sends=sends),
+        by=given["by"],
+        statements=given["statement"],
+        resolved=given["resolved"],
+        complete=given["statement_complete"] or "",
+        inbox=given["inbox"],
+        outbox=given["outbox"],
+        month=given["month"] or "",
+        clock_is_right=given["clock_is_right"],
+    )
+    terminal = Terminal(
+        quiet=given["quiet"] or not (given["verbose"] or listening()),
+        verbose=given["verbose"],
+        lang=given["lang"],
+    )
+    with terminal.watch(yes=True) as watch:
+        finished = run.reconcile(task, watch)
+    terminal.finish_reconciled(finished)
     sys.exit(finished.exit_code)
 
 

@@ -368,6 +368,12 @@ BUYERS_SHEET = {"en": "Buyers", "zh": "购买方信息"}
 #: and programs find them by name.
 RESULT_SHEETS = ("Summary", "Invoices", "Itineraries", "Failures", "Unknown", "Rows")
 
+#: The reconciliation workbook's sheets. Failures and Unknown are those of a result: corrected and answered there, they
+#: are read back in the same way.
+RECONCILIATION_SHEETS = (
+    "Summary", "Agreed", "Not on statement", "Not ours", "Differing", "Unknown", "To issue", "Failures",
+)  # fmt: skip
+
 #: Headings that the result workbook adds to the input's own, in both languages.
 RESULT_COLUMNS = {
     "status": "状态",

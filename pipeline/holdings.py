@@ -13,7 +13,8 @@ class Holding:
     """A charge in a live attempt: issued, or in doubt (`state` is issued or unknown).
 
     `amount` in minor units; `at` is the UTC time of the attempt, ISO 8601; `reason` and `detail` say
-    why it is unknown.
+    why it is unknown. `elsewhere`: known from a carrier's statement alone, with `file` saying which and where,
+    and `issued_at` as the statement has it.
     """
 
     identity: Identity
@@ -34,15 +35,17 @@ class Holding:
     file: str
     sheet: str
     row: int
+    elsewhere: bool = False
+    issued_at: str = ""
 
     def day(self, time_zone: str) -> str:
         """The attempt's calendar day where the carrier is."""
-        return day_of(self.at, time_zone)
+        return self.issued_at[:10] or day_of(self.at, time_zone)
 
     @property
     def place(self) -> str:
         """The workbook row that it was issued from, for a message."""
-        return place_of(self.file, self.sheet, self.row, self.run)
+        return self.file if self.elsewhere else place_of(self.file, self.sheet, self.row, self.run)
 
 
 def day_of(at: str, time_zone: str) -> str:
@@ -57,6 +60,15 @@ def day_of(at: str, time_zone: str) -> str:
 def place_of(file: str, sheet: str, row: int, run: int) -> str:
     """A workbook row of an earlier run, for a message."""
     return f"{file}, {sheet}, row {row} (run {run})"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The carrier's no to a charge, which was the last thing asked for it; `content` says what was asked."""
+
+    content: str
+    detail: str
+    request_id: str
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What a run is asked to do, what it tells while it is on, and what it ends in: values only."""
 
 import datetime
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -10,6 +10,7 @@ from pipeline.account import Account
 from pipeline.columns import Lang
 from pipeline.ledger import opening
 from pipeline.profile import Profile
+from pipeline.reconciled import Reconciliation
 from pipeline.request import Request
 from pipeline.rules.rule import Terms
 from pipeline.settings import Secrets
@@ -58,6 +59,24 @@ class Job:
     def ledger_path(self) -> Path:
         """Where the ledger of this run lies, unless it is thrown away."""
         return opening.default_path(self.owner) if self.ledger is None else opening.ledger_path(self.ledger)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What `voucher reconcile` is asked to do, beside what every run is.
+
+    `complete`: the time FROM..TO over which whoever runs this (`by`) says that the statements list everything.
+    """
+
+    job: Job
+    by: str
+    statements: tuple[Path, ...] = ()
+    resolved: tuple[Path, ...] = ()
+    complete: str = ""
+    inbox: Path | None = None
+    outbox: Path | None = None
+    month: str = ""
+    clock_is_right: bool = False  # though the ledger's last entry is of a later time
 
 
 @dataclass(frozen=True)
@@ -111,6 +130,24 @@ class Finished:
     def exit_code(self) -> int:
         """The account's, or 3 where a result could not be written (running again is safe)."""
         return max(self.account.exit_code, 3 if self.problems else 0)
+
+
+@dataclass(frozen=True)
+class Reconciled:
+    """What a reconciliation came to, the workbooks that were written, and what went wrong in writing.
+
+    `results` are the result workbooks of files from the inbox, by file.
+    """
+
+    said: Reconciliation
+    workbook: Path | None = None
+    results: Mapping[Path, Path] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """The reconciliation's, or 3 where a result could not be written (running again is safe)."""
+        return max(self.said.exit_code, 3 if self.problems else 0)
 
 
 def today(profile: Profile) -> datetime.date:

@@ -1,8 +1,7 @@
 """`voucher ledger ...`: what a team does with its one ledger beside issuing."""
 
-import getpass
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import click
 from pipeline.chinese import in_language
 from pipeline.columns import Lang
 from pipeline.notice import asking
-from pipeline.options import LEDGER, PATH, PROFILE, SANDBOX_LEDGER, Command, options
+from pipeline.options import LEDGER, PATH, PROFILE, SANDBOX_LEDGER, by, filled, options
 from pipeline.reasons import STATUS
 from pipeline.telling import LANG, teller
 
@@ -22,31 +21,6 @@ if TYPE_CHECKING:
 
 _WHERE = options(PROFILE, LEDGER, SANDBOX_LEDGER, LANG)
 _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"]
-
-
-def _login() -> str:
-    """Who is at the keyboard, as the system knows them."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container without users
-        return ""
-
-
-def _by(help_text: str) -> Callable[[Command], Command]:
-    return click.option(
-        "--by",
-        default=_login,
-        required=True,
-        callback=_filled,
-        help=f"{help_text}; default: your login name.",
-        metavar="NAME",
-    )
-
-
-def _filled(_context: click.Context, _parameter: click.Parameter, text: str) -> str:
-    if not text.strip():
-        raise click.BadParameter("is empty; say it in a few words")
-    return text.strip()
 
 
 @click.group(name="ledger")
@@ -91,8 +65,8 @@ def backup(path: Path, *, lang: Lang, **given: Any) -> None:
     epilog='Example: voucher ledger move-carrier --profile carrier.toml --ledger october.ledger --why "new host name"',
 )
 @_WHERE
-@_by("Who says so")
-@click.option("--why", required=True, callback=_filled, help="Why, for whoever audits the ledger.")
+@by("Who says so")
+@click.option("--why", required=True, callback=filled, help="Why, for whoever audits the ledger.")
 @click.option("-y", "--yes", is_flag=True, help="Move without asking; without a terminal it never asks.")
 def move_carrier(*, by: str, why: str, yes: bool, lang: Lang, **given: Any) -> None:
     """Follow the carrier to its new address.
@@ -121,7 +95,7 @@ def move_carrier(*, by: str, why: str, yes: bool, lang: Lang, **given: Any) -> N
     type=click.DateTime(_TIMES),
     help="From when on vouchers may be missing, your local time; default: the start of a run whose -wal is lost.",
 )
-@click.option("--why", required=True, callback=_filled, help="Why, for whoever audits the ledger.")
+@click.option("--why", required=True, callback=filled, help="Why, for whoever audits the ledger.")
 def mark_gap(*, since: datetime | None, why: str, lang: Lang, **given: Any) -> None:
     """Say that the ledger may lack something.
 
@@ -139,11 +113,11 @@ def mark_gap(*, since: datetime | None, why: str, lang: Lang, **given: Any) -> N
     epilog='Example: voucher ledger close-gap --ledger restored.ledger --evidence "statement of 21 Nov: nothing after the 20th"',
 )
 @_WHERE
-@_by("Who compared")
+@by("Who compared")
 @click.option(
     "--evidence",
     required=True,
-    callback=_filled,
+    callback=filled,
     help="What the carrier's complete statement over that time showed.",
 )
 def close_gap(*, by: str, evidence: str, lang: Lang, **given: Any) -> None:

@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import getpass
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,3 +42,30 @@ AS_OF = click.option(
     help="The day that the rules are judged on; default: today in the carrier's time zone.",
 )  # fmt: skip
 SANDBOX_LEDGER = click.option("--sandbox", is_flag=True, help="The ledger is one of a sandbox run.")
+
+
+def _login() -> str:
+    """Who is at the keyboard, as the system knows them."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container without users
+        return ""
+
+
+def by(help_text: str) -> Callable[[Command], Command]:
+    """Who says so: `--by`, by default who is logged in."""
+    return click.option(
+        "--by",
+        default=_login,
+        required=True,
+        callback=filled,
+        help=f"{help_text}; default: your login name.",
+        metavar="NAME",
+    )
+
+
+def filled(_context: click.Context, _parameter: click.Parameter, text: str) -> str:
+    """A text that says something."""
+    if not text.strip():
+        raise click.BadParameter("is empty; say it in a few words")
+    return text.strip()

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 
 
@@ -61,6 +61,10 @@ class Request:
         """The total in minor units."""
         return sum(charge.amount for charge in self.charges)
 
+    def content_of(self, charge: Charge) -> str:
+        """All that is asked for a charge, as a digest: the same for a row that is unchanged, whatever is beside it."""
+        return content_digest(self.voucher, self.market, self.header, charge)
+
     @cached_property
     def request_id(self) -> str:
         """The same content has the same ID, in whichever run or file it is asked for."""
@@ -82,3 +86,16 @@ class Request:
         ]
         digest = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
         return f"R{digest[:19]}"
+
+
+def content_digest(voucher: str, market: str, header: Header, charge: Charge) -> str:
+    """What is asked for one charge, as a digest."""
+    asked = [
+        voucher,
+        market,
+        *astuple(header),
+        *astuple(charge.identity),
+        charge.passenger_name,
+        charge.amount,
+    ]
+    return hashlib.sha256(json.dumps(asked, separators=(",", ":")).encode()).hexdigest()[:20]

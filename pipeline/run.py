@@ -3,7 +3,7 @@
     workbooks ─read─▶ Table ─judge─▶ Verdicts ─split─▶ Requests ─submit─▶ Results ─write─▶ workbook, report
                                 │                         │ ▲                │
                              ledger                  claim▼ │                ▼record
-                                └──────────────────────── ledger ────────────┘
+                                └──────────────────────── ledger ────────────┘ ◀─evidence─ reconcile ◀─ statements, answers
 
 One way, no back-calls; progress goes out as values through a Watch, and nothing here prints.
 """
@@ -21,22 +21,32 @@ from pipeline.bookkeeping import (
     earlier_doubts,
     ledger_to_read,
     ledger_to_write,
-    new_doubts,
     note_gap,
 )
 from pipeline.errors import Declined, InputProblem, Stop
+from pipeline.filing import note_handled, reconciliation_path, written
 from pipeline.holdings import Holdings
-from pipeline.job import Finished, Job, Plan, Watch
+from pipeline.inbox import Batch
+from pipeline.issuing import judged, submitted
+from pipeline.job import Finished, Job, Plan, Reconciled, Task, Watch
 from pipeline.ledger import opening, records
 from pipeline.reading.inputs import workbook_files
 from pipeline.reading.mapping import load_map
 from pipeline.reading.tables import read_table
+from pipeline.reconciliation import (
+    again,
+    check_evidence,
+    compared,
+    named_evidence,
+    settle,
+    take_in,
+    weighed_together,
+)
 from pipeline.results.paths import check_report_path, result_path
-from pipeline.results.report import write_report
+from pipeline.results.report import report, write_report
 from pipeline.results.workbook import write_workbook
 from pipeline.rules.judging import judge
 from pipeline.sandboxing import made_up_keys
-from pipeline.sending import send
 from pipeline.splitting import split
 from pipeline.table import Table
 
@@ -51,7 +61,7 @@ def check(job: Job, watch: Watch) -> Finished:
             watch.note(f"There is no ledger yet ({job.ledger_path}): what was issued before does not show")
         if ledger:
             note_gap(ledger, watch.note)
-        holdings = records.holdings(ledger, _tickets(table)) if ledger else Holdings()
+        holdings = records.holdings(ledger, table.tickets()) if ledger else Holdings()
         verdicts = judge(table, holdings, terms)
         requests = split(verdicts, holdings, terms)
         doubts = earlier_doubts(ledger, verdicts, job.lang, terms) if ledger else []
@@ -64,40 +74,41 @@ def check(job: Job, watch: Watch) -> Finished:
 
 def issue(job: Job, watch: Watch) -> Finished:
     """The main job: judge, split, submit, write the result workbook."""
-    terms, keys = job.terms, job.secrets or made_up_keys()
+    keys = job.secrets or made_up_keys()
     files, table = _read(job, watch)
     target = result_path(job.output, files[0])
     with ledger_to_write(job, watch, keys) as ledger:
-        holdings = ledger.holdings(_tickets(table))
-        verdicts = judge(table, holdings, terms)
-        requests = split(verdicts, holdings, terms)
-        if requests:
-            ledger.check_complete(len(requests))
-        if requests and not watch.confirm(Plan(tuple(requests), job.profile, str(job.owner))):
+        rows = judged(ledger, table, job)
+        if rows.requests:
+            ledger.check_complete(len(rows.requests))
+        if rows.requests and not watch.confirm(Plan(tuple(rows.requests), job.profile, str(job.owner))):
             raise Declined("Nothing was sent.")
-        # All that is read of the ledger is read before anything is sent: then no failure costs the account.
-        doubts = ledger.earlier_doubts(verdicts, job.lang, terms)
-        about = {
-            "ledger": "" if job.throw_away else str(ledger.path),
-            "ledger_id": records.ledger_id(ledger.connection),
-        }
-        run = ledger.begin("issue", terms, files)
-        attempts = ledger.plan(run, requests, verdicts.rows)
-        sent = send(job, ledger, attempts, table, holdings, keys, watch)
-        account = make_account(
-            "issue",
-            table,
-            verdicts,
-            requests,
-            sent.results,
-            [*doubts, *new_doubts(sent.results, job.lang)],
-            terms,
-            job.lang,
-            stopped=sent.stopped,
-            **about,
-        )
+        run = ledger.begin("issue", job.terms, files)
+        account, sent = submitted(job, ledger, run, rows, keys, watch, "issue")
         finished = _written(account, target, job.report)
         if not sent.ledger_failed:  # else the next start puts it in order
+            ledger.end(run, finished.exit_code)
+    return finished
+
+
+def reconcile(task: Task, watch: Watch) -> Reconciled:
+    """Settle what the evidence settles, try again what may be, compare; needs nobody at the keyboard."""
+    job = task.job
+    keys = made_up_keys() if job.sandbox else job.secrets
+    tables = [_read(job, watch)[1]] if job.inputs else []
+    named, target = named_evidence(task), reconciliation_path(task)
+    with ledger_to_write(job, watch, keys) as ledger:
+        check_evidence(task, ledger, named)
+        inbox = take_in(task, ledger, watch)
+        run = ledger.begin("reconcile", job.terms, [*job.inputs, *inbox.paths])
+        evidence = weighed_together(task, named, inbox)
+        decided = settle(ledger, evidence, job)
+        batches = [*map(Batch, tables), *inbox.batches]
+        done = [again(task, ledger, run, batch, keys, watch) for batch in batches]
+        said = compared(task, ledger, decided, evidence, inbox, done)
+        finished = written(task, said, done, target)
+        if not any(one.ledger_failed for one in done):  # else the next start puts it in order
+            note_handled(ledger, run, inbox, done, finished)
             ledger.end(run, finished.exit_code)
     return finished
 
@@ -129,12 +140,7 @@ def _read(job: Job, watch: Watch) -> tuple[list[Path], Table]:
     return files, table
 
 
-def _tickets(table: Table) -> list[str]:
-    found: list[str] = table.frame["ticket_no"].unique().tolist()
-    return [ticket for ticket in found if ticket]
-
-
-def _written(account: Account, target: Path | None, report: Path | None) -> Finished:
+def _written(account: Account, target: Path | None, path: Path | None) -> Finished:
     """Write what is asked for; a failure of one does not lose the other, and the ledger has it all."""
     finished = Finished(account)
     if target is not None:
@@ -142,9 +148,9 @@ def _written(account: Account, target: Path | None, report: Path | None) -> Fini
             finished = replace(finished, workbook=write_workbook(account, target))
         except Stop as problem:
             finished = replace(finished, problems=(str(problem),))
-    if report is not None:
+    if path is not None:
         try:
-            write_report(account, finished.exit_code, report)
+            write_report(report(account, finished.exit_code), path)
         except Stop as problem:
             finished = replace(finished, problems=(*finished.problems, str(problem)))
     return finished

@@ -64,8 +64,18 @@ class Table:
     notes: tuple[str, ...] = ()
     letters: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
 
+    @classmethod
+    def empty(cls) -> "Table":
+        """No rows at all."""
+        return cls(pd.DataFrame({"ticket_no": []}, dtype=object), pd.DataFrame(), (), pd.DataFrame())
+
     def __len__(self) -> int:
         return len(self.frame)
+
+    def tickets(self) -> list[str]:
+        """Every ticket number that could be read, once."""
+        found: list[str] = self.frame["ticket_no"].unique().tolist()
+        return [ticket for ticket in found if ticket]
 
     def cell(self, file: str, sheet: str, line: int, column: str) -> str:
         """A cell as the spreadsheet program names it; "" where the sheet has no such column."""

@@ -12,9 +12,10 @@ import click
 
 from pipeline.chinese import in_language
 from pipeline.columns import MARKETS, VOUCHERS, Lang
-from pipeline.job import Finished, Plan, Watch
+from pipeline.job import Finished, Plan, Reconciled, Watch
 from pipeline.notice import asking, listening, say
 from pipeline.reasons import STATUS
+from pipeline.results.reconciled_text import reconciled_lines
 from pipeline.results.text import summary_lines
 from pipeline.submission import Progress
 from pipeline.table import money_text
@@ -202,3 +203,16 @@ class Terminal:
             say(f"voucher: {in_language(problem, self._lang)}")
         if finished.workbook:
             say(self._words.result.format(path=finished.workbook))
+
+    def finish_reconciled(self, finished: Reconciled) -> None:
+        """What a reconciliation came to; where nobody listens, only what needs a person."""
+        warned = finished.said.decided.warnings or finished.said.notes
+        if self._quiet and not finished.exit_code and not warned:
+            return
+        for line in reconciled_lines(finished.said):
+            say(line)
+        for problem in finished.problems:
+            say(f"voucher: {in_language(problem, self._lang)}")
+        for path in (*finished.results.values(), finished.workbook):
+            if path:
+                say(self._words.result.format(path=path))

@@ -18,12 +18,13 @@ from collections.abc import Mapping
 
 from pipeline import details
 from pipeline.chinese.ledgers import LEDGERS
+from pipeline.chinese.reconciling import RECONCILING
 from pipeline.chinese.runs import RUNS
 from pipeline.chinese.sandboxes import SANDBOXES
 from pipeline.chinese.workbooks import WORKBOOKS
 from pipeline.columns import COLUMN, COLUMNS, Lang
 
-LINES: Mapping[str, str] = {**WORKBOOKS, **RUNS, **LEDGERS, **SANDBOXES}
+LINES: Mapping[str, str] = {**WORKBOOKS, **RUNS, **LEDGERS, **SANDBOXES, **RECONCILING}
 
 _WORDS = {choice.name: choice.zh for column in COLUMNS for choice in column.choices}
 _JOINTS = (", ", " or ", " and ")

@@ -8,7 +8,8 @@ from typing import Any
 import apsw
 
 from pipeline.carrier.replies import Answered, Outcome
-from pipeline.holdings import Doubts, Holding, Holdings, place_of
+from pipeline.holdings import Doubts, Holding, Holdings, Refusal, place_of
+from pipeline.ledger import elsewhere
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.lock import LastRun, Phase
 from pipeline.request import Charge, Header, Identity, Request, wire_text
@@ -35,6 +36,14 @@ WHERE attempt.state = 'rejected' OR attempt.was_unknown
 GROUP BY 1, 2, 3, 4
 """
 
+#: Of each charge, its last attempt (the row of the greatest ID: sqlite.org/lang_select.html, bare columns).
+_LAST = """
+SELECT charge.ticket_no, charge.charge, charge.product, charge.content, attempt.detail, attempt.request_id,
+       attempt.state, max(attempt.attempt_id)
+FROM asked JOIN charge USING (ticket_no) JOIN attempt USING (attempt_id)
+WHERE attempt.state <> 'planned' GROUP BY 1, 2, 3
+"""
+
 _PLAN_REQUEST = "INSERT INTO request VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _PLAN_ATTEMPT = """
 INSERT INTO attempt (request_id, attempt, run, state, planned_at)
@@ -42,8 +51,8 @@ VALUES (?1, 1 + (SELECT coalesce(max(attempt), 0) FROM attempt WHERE request_id 
 RETURNING attempt_id, attempt
 """
 _PLAN_CHARGE = """
-INSERT INTO charge (attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO charge (attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row, content)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 _HISTORY = """
@@ -112,7 +121,7 @@ def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> Holdings:
     """
     with connection:
         _ask(connection, tickets)
-        held = {}
+        held = {holding.identity: holding for holding in elsewhere.of_asked(connection)}
         for row in connection.execute(_HELD):
             identity, rest = Identity(*row[:3]), list(row[3:])
             if rest[2] == "sending":
@@ -128,6 +137,14 @@ def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> Holdings:
             frozenset((identity.ticket_no, wire) for identity, wire in doubted if wire),
         ),
     )
+
+
+def refusals(connection: apsw.Connection, tickets: Iterable[str]) -> dict[Identity, Refusal]:
+    """The charges of these tickets whose last attempt the carrier refused."""
+    with connection:
+        _ask(connection, tickets)
+        last = list(connection.execute(_LAST))
+    return {Identity(*row[:3]): Refusal(row[3], row[4], row[5]) for row in last if row[6] == "rejected"}
 
 
 def begin_run(
@@ -197,7 +214,7 @@ def _charge_values(
             # An itinerary's wire names the ticket alone; its fare is held by the charge's identity.
             yield (
                 attempt.attempt_id, identity.ticket_no, identity.charge, identity.product, wire_text(charge.wire),
-                attempt.request.voucher, charge.amount, *places[charge.row],
+                attempt.request.voucher, charge.amount, *places[charge.row], attempt.request.content_of(charge),
             )  # fmt: skip
 
 
@@ -358,8 +375,8 @@ def plan_again(connection: apsw.Connection, attempt_id: int) -> tuple[int, int]:
         ).get
         row: Any = connection.execute(_PLAN_ATTEMPT, (*ended, utc_now())).get
         connection.execute(
-            "INSERT INTO charge (attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row)"
-            " SELECT ?, ticket_no, charge, product, wire, voucher, amount, file, sheet, row FROM charge"
+            "INSERT INTO charge (attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row, content)"
+            " SELECT ?, ticket_no, charge, product, wire, voucher, amount, file, sheet, row, content FROM charge"
             " WHERE attempt_id = ?",
             (row[0], attempt_id),
         )

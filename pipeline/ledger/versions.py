@@ -10,7 +10,7 @@ from importlib.resources import files
 import apsw
 
 #: The version that this program writes.
-VERSION = 2
+VERSION = 3
 #: The oldest version that this program reads as it is; reading changes nothing.
 _OLDEST_READ = 1
 

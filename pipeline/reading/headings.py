@@ -220,15 +220,20 @@ def _ambiguous(place: str, cell: str, heading: Any, names: Collection[str]) -> I
     )
 
 
+def _is_money(name: str) -> bool:
+    """Whether a column holds amounts; a statement has columns that tickets have not."""
+    return name in COLUMN and COLUMN[name].kind is Kind.MONEY
+
+
 def _check_unit(place: str, cell: str, heading: Any, name: str) -> None:
     """Amounts in thousands, or in another currency, would be taken for what they are not."""
-    if COLUMN[name].kind is Kind.MONEY and (said := other_unit(heading)):
+    if _is_money(name) and (said := other_unit(heading)):
         raise _other_unit(place, cell, heading, said)
 
 
 def _check_units_above(place: str, sheet: Sheet, found: _Headings, columns: Collection[str]) -> None:
     """The same where the unit is said above the headings, for all of them."""
-    if not any(COLUMN[name].kind is Kind.MONEY for name in columns):
+    if not any(map(_is_money, columns)):
         return
     for row in range(found.last):
         for at, cell in enumerate(sheet.rows[row]):

@@ -60,8 +60,12 @@ class Sheet:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a file's name is that of a result workbook, or of a sandbox's statement."""
-    return path.name.lower().endswith((".result.xlsx", ".statement.csv"))
+    """Whether a file's name is that of a result, of a reconciliation, or of a sandbox's statement."""
+    name = path.name.lower()
+    return (
+        name.endswith((".result.xlsx", ".reconciliation.xlsx", ".statement.csv"))
+        or name == "reconciliation.xlsx"
+    )
 
 
 def _inside(folder: Path) -> list[Path]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pipeline.columns import BUYER_COLUMNS, COLUMNS, RESULT_HEADINGS, RESULT_SHEETS
+from pipeline.columns import BUYER_COLUMNS, COLUMNS, RECONCILIATION_SHEETS, RESULT_HEADINGS, RESULT_SHEETS
 from pipeline.errors import InputProblem
 from pipeline.reading import cells
 from pipeline.reading.currencies import as_seen
@@ -103,7 +103,7 @@ def _buyer_rows(place: str, sheet: Sheet, layout: Layout, mapping: ColumnMap) ->
 
 def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: _Gathered) -> list[Sheet]:
     """The visible sheets that hold anything; of an earlier result, the Failures alone."""
-    if _is_result(sheets):
+    if is_result(sheets):
         sheets = [sheet for sheet in sheets if re.fullmatch(r"Failures( [0-9]+)?", sheet.name)]
     filled = [sheet for sheet in sheets if any(not is_blank(cell) for row in sheet.rows for cell in row)]
     hidden = [sheet.name for sheet in filled if not sheet.visible]
@@ -118,14 +118,15 @@ def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: _Gathered) -> lis
     return visible
 
 
-def _is_result(sheets: list[Sheet]) -> bool:
-    """Whether a workbook is a result of ours, whose Failures were corrected."""
-    return {sheet.name for sheet in sheets} >= set(RESULT_SHEETS)
+def is_result(sheets: list[Sheet]) -> bool:
+    """Whether a workbook is a result or a reconciliation of ours, whose Failures were corrected."""
+    names = {sheet.name for sheet in sheets}
+    return names >= set(RESULT_SHEETS) or names >= set(RECONCILIATION_SHEETS)
 
 
 def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
     """One workbook's tickets and buyers. Raises InputProblem if it holds no tickets."""
-    place, earlier_result = gathered.names[path], _is_result(sheets)
+    place, earlier_result = gathered.names[path], is_result(sheets)
     sheets = _sheets_to_read(path, sheets, gathered)
     own = beside_ours(gathered.mapping.headings) if earlier_result else gathered.mapping.headings
     rows_before, buyers_before, tickets_seen = len(gathered.places), len(gathered.buyers), False

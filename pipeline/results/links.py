@@ -64,3 +64,15 @@ class Places:
     def row(index: int) -> str:
         """Where an input row stands on the sheet Rows."""
         return to_line("Rows", index)
+
+
+class NoPlaces(Places):
+    """For a workbook without the sheets that these links lead to."""
+
+    def __init__(self) -> None:
+        self.requests = self.doubts = self.failures = {}
+
+    @staticmethod
+    def row(index: int) -> str:  # noqa: ARG004 - there is no such sheet
+        """Nowhere."""
+        return ""

@@ -81,12 +81,12 @@ def _reason(reason: ReasonText) -> dict[str, str]:
     return {"code": reason.code, "column": reason.column, "message": reason.message}
 
 
-def write_report(account: Account, exit_code: int, path: Path) -> None:
-    """Write the report in the place of an earlier one, whole or not at all.
+def write_report(said: dict[str, Any], path: Path) -> None:
+    """Write a report in the place of an earlier one, whole or not at all.
 
     Raises Stop where it can't be written; an earlier report is still there then.
     """
-    content = _json(report(account, exit_code))
+    content = _json(said)
     target = path.resolve()  # where the path is a link, the link stays
     try:
         with tempfile.TemporaryDirectory(prefix=".voucher-", dir=target.parent) as folder:

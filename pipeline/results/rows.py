@@ -129,7 +129,7 @@ def _beside(rows: Iterable[tuple[Any, ...]], columns: Sequence[Sequence[Any]]) -
     return ((*ours, *theirs) for ours, theirs in zip(rows, zip(*columns, strict=True), strict=True))
 
 
-def add_failures(book: Book, account: Account, _places: Places) -> None:
+def add_failures(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Failures: what has to be corrected, with every column that may have to be filled in."""
     table, lang = account.table, account.lang
     failed = [row for row in account.rows if row.failed]
@@ -155,7 +155,7 @@ def add_failures(book: Book, account: Account, _places: Places) -> None:
                 for value, names in zip(columns[position], wrong, strict=True)
             ]
     columns += [[row.file for row in failed], [row.sheet for row in failed]]
-    columns += [[Cell(row.row, Places.row(row.index)) for row in failed]]
+    columns += [[Cell(row.row, places.row(row.index)) for row in failed]]
     ours = ((row.status, reason_lines(row, lang), _cures(row), row.last_day) for row in failed)
     book.add_rows("Failures", fields, _beside(ours, columns))
 

@@ -68,7 +68,7 @@ class Book:
         ]
         shown, number = self.cells.shown, 0
         for number, values in enumerate(rows, start=1):
-            lines = [lines_of(text, width) for column, width in sentences if (text := values[column])]
+            lines = [lines_of(text, width) for column, width in sentences if (text := _said(values[column]))]
             if lines and max(lines) > 1:  # programs differ in whether they find a row's height by themselves
                 sheet.set_row(number, 3 + LINE_POINTS * max(lines))
             for column, value in enumerate(values):
@@ -91,6 +91,11 @@ class Book:
         )
         sheet.repeat_rows(0)
         print_setup(sheet, self.lang, across=math.ceil(sum(widths) / _PAGE_WIDTH))
+
+
+def _said(value: Any) -> str:
+    """A cell's text, whether it is shown in a special way or not."""
+    return str(value.value or "") if type(value) is Cell else value
 
 
 def print_setup(sheet: Any, lang: Lang, across: int = 1) -> None:

@@ -4,6 +4,7 @@ import io
 import tempfile
 import traceback
 import zipfile
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import openpyxl
@@ -11,7 +12,7 @@ import xlsxwriter
 from xlsxwriter.exceptions import XlsxWriterException
 
 from pipeline.account import Account
-from pipeline.columns import RESULT_SHEETS
+from pipeline.columns import RESULT_SHEETS, Lang
 from pipeline.errors import Stop
 from pipeline.results.links import Places
 from pipeline.results.placing import place_new
@@ -30,11 +31,24 @@ def write_workbook(account: Account, path: Path) -> Path:
 
     Raises Stop where it can't be written; nothing is left behind then.
     """
+
+    def fill(book: Book) -> None:
+        places = Places(account)
+        for add in _SHEETS:
+            add(book, account, places)
+
+    return write_book(path, account.lang, WORDS[account.lang].title, RESULT_SHEETS, fill)
+
+
+def write_book(
+    path: Path, lang: Lang, title: str, sheets: Collection[str], fill: Callable[[Book], None]
+) -> Path:
+    """Write a workbook with these sheets, whole or not at all; give the path that it has."""
     try:
         with tempfile.TemporaryDirectory(prefix=".voucher-", dir=path.parent) as folder:
             finished = Path(folder) / "result.xlsx"
-            _write(account, finished, folder)
-            _check(finished)
+            _write(finished, folder, lang, title, fill)
+            _check(finished, sheets)
             return place_new(finished, path)
     except (OSError, XlsxWriterException) as problem:
         _forget(problem)
@@ -53,21 +67,19 @@ def _forget(problem: BaseException | None) -> None:
         problem = problem.__context__
 
 
-def _write(account: Account, path: Path, folder: str) -> None:
+def _write(path: Path, folder: str, lang: Lang, title: str, fill: Callable[[Book], None]) -> None:
     """Write every sheet in order, a row at a time."""
     content = (
         io.BytesIO()
     )  # a file that can't be written would be closed, and complain, only when it is forgotten
     with xlsxwriter.Workbook(content, {"constant_memory": True, "tmpdir": folder}) as book:
         book.use_zip64()  # only where a sheet is larger than 4 GB
-        book.set_properties({"title": WORDS[account.lang].title, "author": "Voucher Pipeline"})
-        within, places = Book(book, account.lang), Places(account)
-        for add in _SHEETS:
-            add(within, account, places)
+        book.set_properties({"title": title, "author": "Voucher Pipeline"})
+        fill(Book(book, lang))
     path.write_bytes(content.getbuffer())
 
 
-def _check(path: Path) -> None:
+def _check(path: Path, sheets: Collection[str]) -> None:
     """Open the file again: one that does not open, or lacks a sheet, must never be given its name."""
     try:
         with zipfile.ZipFile(path) as package:
@@ -76,5 +88,5 @@ def _check(path: Path) -> None:
     except Exception as problem:  # what openpyxl raises depends on what is damaged
         raise OSError(f"it does not open: {problem}") from problem
     book.close()
-    if damaged or not set(book.sheetnames) >= set(RESULT_SHEETS):
+    if damaged or not set(book.sheetnames) >= set(sheets):
         raise OSError(f"it is damaged: {damaged or book.sheetnames}")

@@ -104,8 +104,10 @@ def held_rows(rows: Rows, holdings: Holdings, profile: Profile) -> dict[int, Hol
     found: dict[int, Holding] = {}
     for row in asked.tolist():
         ticket, charge, product = rows.ticket_no[row], rows.charge[row], rows.product[row]
-        holding = holdings.held.get(Identity(ticket, charge, product)) or by_wire.get(
-            (ticket, wire_text(profile.wire(charge, product)))
+        holding = (
+            holdings.held.get(Identity(ticket, charge, product))
+            or by_wire.get((ticket, wire_text(profile.wire(charge, product))))
+            or holdings.held.get(Identity(ticket, charge, ""))  # a statement that does not say which product
         )
         if holding:
             found[row] = holding
@@ -154,6 +156,9 @@ def issued_before(
         if holding.state != "issued" or row in conflicting:
             continue
         facts = {"issued_on": holding.day(time_zone), "place": holding.place, "number": holding.number}
+        if holding.elsewhere:
+            found.setdefault("issued_elsewhere", []).append((row, facts))
+            continue
         issued = {name: getattr(holding, name) for name in ("amount", "header_type", "header_name", "tax_no")}
         # Another charge that has the carrier's code of this one by now: it was not issued.
         issued |= {"charge": holding.identity.charge, "product": holding.identity.product}

@@ -21,7 +21,7 @@ ELSEWHERE = {"carrier", "crypto.py", "chinese", "child.py", "formats", "service.
 #: Modules whose generators and tables are told as they are.
 TOLD = {
     "doubtful.py", "inputs.py", "headings.py", "filling.py", "untaken.py", "bookkeeping.py", "ledger_commands.py",
-    "soundness.py",
+    "soundness.py", "settlement.py", "reconciliation.py",
 }  # fmt: skip
 #: Modules whose functions give lines that are told.
 GIVING = {"upkeep.py", "moving.py", "sandboxing.py"}
@@ -29,6 +29,7 @@ GIVING = {"upkeep.py", "moving.py", "sandboxing.py"}
 NAMES = re.compile(
     r"--?[a-z-]+|\.?(xlsx|lock|json)\b|\[answers\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
     r"|\b(TOML|JSON|CSV|UTF|GB18030|Big5|ASCII|Excel|README|The ledger|Ctrl|End|key_refused_codes|Failures|S\d+|HTTP|https?|true|false)\b"
+    r"|\b(Unknown|UTC|issued|not issued|FROM|TO|VOUCHER_API_KEY|VOUCHER_ENCRYPTION_KEY|settle_after_hours|reconcile)\b"
     r"|\"[!-~]+\"|https?\b|not_processed_http|base_url|\b(seed|fault|when)\b|\.spill"
 )
 
@@ -48,6 +49,8 @@ def text_of(node: ast.expr) -> str:
 def told(node: ast.AST) -> Iterator[ast.expr]:
     """What a module's code tells, whatever the module."""
     match node:
+        case ast.Call(ast.Name("_Bad" | "Trouble" | "Misread"), arguments):
+            yield arguments[-1]
         case ast.Call(ast.Name(name) | ast.Attribute(_, name), [first, *_]) if name in TELLING:
             yield first
         case ast.BoolOp(ast.Or(), [_, ast.Constant(str()) as value]):
@@ -62,6 +65,8 @@ def told(node: ast.AST) -> Iterator[ast.expr]:
 
 def told_by_generators(node: ast.AST) -> Iterator[ast.expr]:
     match node:
+        case ast.Assign([ast.Name("problem")], value):
+            yield value
         case ast.Yield(ast.JoinedStr() | ast.Constant() as value):
             yield value
         case ast.YieldFrom(ast.GeneratorExp(ast.JoinedStr() as value)):

@@ -17,7 +17,7 @@ from pipeline.results.report import report, write_report
 
 
 def test_the_whole_of_it(mixed: Account, tmp_path: Path) -> None:
-    write_report(mixed, 4, tmp_path / "r.json")
+    write_report(report(mixed, 4), tmp_path / "r.json")
     found = json.loads((tmp_path / "r.json").read_text("utf-8"))
     assert list(found) == ["version", "command", "as_of", "exit_code", "ledger", "totals", "requests", "rows"]
     assert (found["version"], found["command"], found["as_of"]) == (1, "issue", "2026-11-20")
@@ -110,7 +110,7 @@ def test_a_row_of_several_charges_is_never_blank_where_it_is_invalid(made: Calla
 def test_it_replaces_an_earlier_one_and_is_private(mixed: Account, tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_text("an earlier one")
-    write_report(mixed, 4, path)
+    write_report(report(mixed, 4), path)
     assert json.loads(path.read_text("utf-8"))["version"] == 1
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert sorted(found.name for found in tmp_path.iterdir()) == ["r.json", "tickets.xlsx"]
@@ -126,19 +126,19 @@ def test_an_earlier_one_stays_where_the_new_one_can_not_be_written(
     path.write_text("an earlier one")
     monkeypatch.setattr(under_test, "place_over", full)
     with pytest.raises(Stop, match=r"r\.json: .*No space left on device"):
-        write_report(mixed, 4, path)
+        write_report(report(mixed, 4), path)
     assert path.read_text() == "an earlier one"
     assert sorted(found.name for found in tmp_path.iterdir()) == ["r.json", "tickets.xlsx"]
 
 
 def test_half_a_character_does_not_stop_it(mixed: Account, tmp_path: Path) -> None:
     rows = (dataclasses.replace(mixed.rows[0], file="a\udcff.xlsx"), *mixed.rows[1:])
-    write_report(dataclasses.replace(mixed, rows=rows), 4, tmp_path / "r.json")
+    write_report(report(dataclasses.replace(mixed, rows=rows), 4), tmp_path / "r.json")
     assert json.loads((tmp_path / "r.json").read_text("utf-8"))["rows"][0]["file"] == "a?.xlsx"
 
 
 def test_a_link_stays_a_link(mixed: Account, tmp_path: Path) -> None:
     (tmp_path / "link.json").symlink_to(tmp_path / "r.json")
-    write_report(mixed, 4, tmp_path / "link.json")
+    write_report(report(mixed, 4), tmp_path / "link.json")
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "r.json").exists()

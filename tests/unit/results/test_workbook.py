@@ -89,7 +89,7 @@ def full(path: Path, names: Sequence[str] = RESULT_SHEETS) -> None:
 def test_a_file_that_does_not_open_gets_no_name(
     broken: Callable[[Path], None], why: str, mixed: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(under_test, "_write", lambda _account, path, _folder: broken(path))
+    monkeypatch.setattr(under_test, "_write", lambda path, *_: broken(path))
     with pytest.raises(Stop, match=why):
         write_workbook(mixed, tmp_path / "r.xlsx")
     assert [found.name for found in tmp_path.iterdir()] == ["tickets.xlsx"]

@@ -283,3 +283,29 @@ def test_the_ledger_decides_on_any_day(
     later = as_of + datetime.timedelta(days=2000)
     assert judged({}, as_of=later).statuses == ["ineligible"]
     assert judged({}, as_of=later, holdings=ledger(holding())).statuses == ["already_issued"]
+
+
+def test_what_a_statement_alone_shows_is_held_with_a_reason_of_its_own(
+    judged: Any, holding: Any, ledger: Any
+) -> None:
+    known = holding(
+        elsewhere=True, issued_at="2026-10-05", amount=1, header_name="Another", file="s.csv, s, row 3"
+    )
+    found = judged({}, holdings=ledger(known))
+    assert found.statuses == ["already_issued"]
+    assert found.codes(0) == {"issued_elsewhere"}
+    assert "100000000000000001" in found.message("issued_elsewhere", 0)
+    other_kind = judged({"voucher": "itinerary"}, holdings=ledger(known))
+    assert other_kind.statuses == ["ineligible"]
+    assert "s.csv, s, row 3" in other_kind.message("voucher_conflict", 0)
+    assert "2026-10-05" in other_kind.message("voucher_conflict", 0)
+
+
+def test_an_ancillary_that_a_statement_does_not_name_may_be_any_of_the_ticket(
+    judged: Any, holding: Any, ledger: Any
+) -> None:
+    seat = {"charge": "ancillary", "product": "seat", "purchased_on": "2026-11-01"}
+    known = ledger(holding("ancillary", "", elsewhere=True))
+    assert judged(seat, {**seat, "product": "meal"}, {}, holdings=known).statuses == [
+        "already_issued", "already_issued", "ready"
+    ]  # fmt: skip

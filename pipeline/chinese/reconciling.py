@@ -1,0 +1,77 @@
+"""Lines about evidence: statements, answers, an inbox, and what contradicts itself."""
+
+RECONCILING = {
+    # --- how it was asked for ---
+    "--inbox {}: can't be read ({}); name a folder that exists": "--inbox {0}：无法读取（{1}）；请指明存在的文件夹",
+    "--inbox and --outbox go together: name both folders": "--inbox 与 --outbox 须一起使用：请指明两个文件夹",
+    "--outbox {}: is the inbox itself; name another folder": "--outbox {0}：就是收件夹本身；请另指一个文件夹",
+    "--month {}: is not a month; write it like 2026-10": "--month {0}：不是月份；请写成 2026-10 的形式",
+    "--statement-complete goes with --statement: it is said of a statement that is named": "--statement-complete 须与 --statement 一起使用：它说明的是所指明的账单",
+    "--statement-complete {}: is not a time FROM..TO; write it like 2026-10-01..2026-10-31": "--statement-complete {0}：不是“起..止”的日期；请写成 2026-10-01..2026-10-31 的形式",
+    "--statement-complete {}: no statement is complete for days to come; today is {}": "--statement-complete {0}：账单不可能包含未来的日期；今天是 {1}",
+    "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY are needed to send; set them as for voucher issue": "发送需要 VOUCHER_API_KEY 和 VOUCHER_ENCRYPTION_KEY；请按 voucher issue 的方式设置",
+    "An earlier run was killed after the carrier answered, and reading the answer takes the keys: set VOUCHER_API_KEY and"
+    " VOUCHER_ENCRYPTION_KEY, as for voucher issue": "此前一次运行在承运人答复后被强行终止，读取该答复需要密钥：请按 voucher issue 的方式设置 VOUCHER_API_KEY 和 VOUCHER_ENCRYPTION_KEY",
+    "This machine's clock says {} UTC, and the ledger's last entry is of {} UTC; nothing was changed. Set the clock right, or say"
+    " --clock-is-right if that entry was made by a wrong one": "本机时钟为 {0} UTC，而台账最后一条记录的时间为 {1} UTC；未作任何更改。请校正时钟；如该记录是由错误的时钟写入，请加 --clock-is-right",
+    "{}: was made at {} UTC, which is still to come by this machine's clock; set the clock right, or save the statement again": "{0}：生成时间为 {1} UTC，按本机时钟尚未到来；请校正时钟，或重新保存账单",
+    # --- files ---
+    "{}: is no carrier's statement: no sheet has headings for a ticket's number and a voucher's number; a statement has voucher,"
+    " number, ticket_no, charge, amount, issued_at and buyer": "{0}：不是承运人账单：没有同时含票号和凭证号码标题的工作表；账单应有凭证类型、凭证号码、票号、费用类型、金额、开具时间和购买方",
+    "{}: has no sheet Unknown with the columns request, attempt and resolution; give the result workbook in which the answers were"
+    " filled in, as it was saved": "{0}：没有含请求、次数和处理结果各列的 Unknown 工作表；请给出填写了答复并保存的结果工作簿",
+    "{}: {}, row {} has {} but no resolution; enter “issued” or “not issued”, or clear the line": "{0}：{1} 第 {2} 行填写了 {3}，但没有处理结果；请填写“issued”或“not issued”，或清空该行",
+    "{}: {}: the number was spoilt by the spreadsheet, which keeps 15 digits; format the cell as text and enter it again": "{0}：{1}：号码已被表格程序损坏（只保留 15 位）；请将单元格设为文本格式后重新填写",
+    "{}: is an answer about another ledger ({}), not about this one ({}); nothing was changed. Name that ledger with --ledger": "{0}：是关于另一台账（{1}）的答复，而非本台账（{2}）；未作任何更改。请用 --ledger 指明那一台账",
+    "not named": "未注明",
+    "{}: is still being written, and is left for the next time": "{0}：仍在写入，留待下次处理",
+    "{}: can't be read ({}); check its permissions": "{0}：无法读取（{1}）；请检查其权限",
+    # --- lines of a statement ---
+    "{}; the line proves nothing": "{0}；此行不作为依据",
+    "is not a ticket number of 13 digits": "不是 13 位票号",
+    "the voucher's number is missing": "缺少凭证号码",
+    "two numbers stand in one line": "一行中有两个号码",
+    "the number was spoilt by the spreadsheet, which keeps 15 digits; have it as text": "号码已被表格程序损坏（只保留 15 位）；请使用文本格式",
+    "is not a voucher's number": "不是凭证号码",
+    "does not say whether it is an invoice or an itinerary": "未说明是发票还是行程单",
+    "is not a charge that is known: ticket_fare 机票款, refund 退票费, ancillary 附加服务": "不是已知的费用类型：机票款、退票费、附加服务",
+    "is not an ancillary product that is known": "不是已知的附加服务产品",
+    "is not an amount above zero (a reversal is to be settled by hand)": "不是大于零的金额（红冲须人工处理）",
+    "is not a date that can be read without guessing": "无法确定为日期",
+    "a cell": "某单元格",
+    "may speak of several charges of ticket {}; settle them by hand": "可能涉及客票 {0} 的多项费用；请人工处理",
+    # --- contradictions ---
+    "request {}, attempt {}": "请求 {0} 第 {1} 次",
+    "the answers to it contradict each other": "对它的答复互相矛盾",
+    "the statement lists it as {}, and {} says {}": "账单列其号码为 {0}，而 {1} 称{2}",
+    "issued as {}": "已开具，号码 {0}",
+    "not issued": "未开具",
+    "{} says issued as {}, and the statement, said to be complete, does not list it": "{0} 称已开具，号码 {1}，而被称为完整的账单并未列出",
+    "it was asked for as {}, and the statement lists it as {}": "申请的是{0}，而账单列为{1}",
+    "the statement lists it under several numbers: {}": "账单以多个号码列出：{0}",
+    "the statement lists only {} of its {} charges as {}; {} is not among them": "账单仅列出其 {1} 项费用中的 {0} 项，号码 {2}；其中没有 {3}",
+    "the statement lists {} for charges of other requests, too": "账单将号码 {0} 也用于其他请求的费用",
+    "the statement lists it as {}, which another request of this ledger has already": "账单列其号码为 {0}，而本台账另一请求已使用该号码",
+    "the statement lists an {} of ticket {} ({}) instead": "账单列出的是客票 {1} 的{0}（{2}）",
+    "it is said to be issued as {}, which another request has, too": "所称号码 {0} 另一请求也在使用",
+    "{}: the number {} has another shape than the carrier's interface shows; it is recorded as it is": "{0}：号码 {1} 与承运人接口所示形式不同；已按原样记录",
+    # --- answers ---
+    "“{}” is no answer; enter “issued” or “not issued”": "“{0}”不是有效答复；请填写“issued”或“not issued”",
+    "request {}, attempt {}: there is no such attempt in this ledger": "请求 {0} 第 {1} 次：本台账中没有该次申请",
+    "request {}, attempt {} is not unknown any more: it is {}; the answer changes nothing": "请求 {0} 第 {1} 次已不再是结果未知：现为 {2}；该答复不改变任何内容",
+    "says issued, and the voucher's number is missing; enter it in the column number": "称已开具，但缺少凭证号码；请填写凭证号码列",
+    "says not issued, and gives a number ({}); clear one of them": "称未开具，却填写了号码（{0}）；请清除其一",
+    "{} missing: say who found out, and how": "缺少{0}：请说明由谁、如何查明",
+    "resolved_by": "处理人",
+    "evidence": "依据",
+    "resolved_by and evidence": "处理人和依据",
+    # --- evidence, as it is recorded ---
+    "{}, {}, row {}": "{0}，{1} 第 {2} 行",
+    "A statement's silence proves nothing here: in {} lines of it the ticket can't be read": "账单未列出在此不能证明未开具：其中 {0} 行的票号无法读取",
+    "{} unknown outcomes are not listed, and that proves nothing yet: a request must have ended {} hours before {} and before the"
+    " statement was made ({})": "{0} 个未知结果未列于账单，但尚不能证明未开具：请求须在 {2} 之前以及账单生成时间（{3}）之前至少 {1} 小时结束",
+    "not on the carrier's statement {}, which {} says is complete for {}": "未列于承运人账单 {0}；{1} 称该账单在 {2} 期间完整",
+    "A statement's silence proves nothing here: the profile does not say how long after a request the carrier's statement lists it;"
+    " set settle_after_hours under [reconcile]": "账单未列出在此不能证明未开具：配置未说明承运人账单在请求后多久列出；请在 [reconcile] 下设置 settle_after_hours",
+    "The statement has no dates, so what is missing on it can't be told; say --month or --statement-complete": "账单没有日期，无法判断缺少哪些内容；请指定 --month 或 --statement-complete",
+}  # fmt: skip

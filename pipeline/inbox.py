@@ -1,0 +1,132 @@
+"""An inbox: whole files only, recognised by what is in them, each dealt with once.
+
+Nothing in the inbox is changed or moved. A file is known by its content: under another name it is no new one, and
+a changed one is. What rows of it are still to be issued is judged anew at every reconciliation.
+"""
+
+import hashlib
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipeline.errors import InputProblem
+from pipeline.evidence import Answer, Statement
+from pipeline.ledger.handled import Handled
+from pipeline.profile import Codes
+from pipeline.reading.inputs import SUFFIXES, Sheet, read_sheets
+from pipeline.reading.mapping import ColumnMap
+from pipeline.reading.resolved import answers_of, unknown_sheets
+from pipeline.reading.statements import is_statement, known_heading, statement_of
+from pipeline.reading.tables import assemble, is_result
+from pipeline.reconciled import Unread
+from pipeline.table import Table
+
+#: A file that was written to so shortly ago may still be written to.
+_FRESH_SECONDS = 60
+_WATCH_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The rows of one workbook, or of those that were named together (`path` None)."""
+
+    table: Table
+    path: Path | None = None
+    sha256: str = ""
+    before: Handled | None = None
+
+
+@dataclass
+class Inbox:
+    """What an inbox held that is new, changed, or not finished."""
+
+    batches: list[Batch] = field(default_factory=list)
+    statements: list[tuple[Statement, Path]] = field(default_factory=list)
+    answers: list[tuple[list[Answer], Path, str]] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+    still_written: list[Path] = field(default_factory=list)
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files that are taken."""
+        of_batches = [batch.path for batch in self.batches if batch.path]
+        return [*of_batches, *(path for _, path in self.statements), *(path for _, path, _ in self.answers)]
+
+
+def candidates(folder: Path) -> list[Path]:
+    """An inbox's files, by name. Raises InputProblem if it is no folder."""
+    try:
+        inside = sorted(folder.iterdir())
+    except OSError as error:
+        raise InputProblem(
+            f"--inbox {folder}: can't be read ({error.strerror}); name a folder that exists"
+        ) from None
+    return [
+        path
+        for path in inside
+        if path.suffix.lower() in (*SUFFIXES, ".xlsm")
+        and path.is_file()
+        and not path.name.startswith(("~$", "."))
+    ]
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        seen = path.stat()
+    except OSError:
+        return None
+    return seen.st_size, seen.st_mtime_ns
+
+
+def steady(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
+    """Each file, and whether its size and time stood still while we looked."""
+    before = {path: _stamp(path) for path in paths}
+    now = time.time()
+    if any(stamp and now - stamp[1] / 1e9 < _FRESH_SECONDS for stamp in before.values()):
+        time.sleep(_WATCH_SECONDS)
+    for path in paths:
+        yield path, before[path] is not None and _stamp(path) == before[path]
+
+
+def content_of(path: Path) -> str:
+    """A file's content as a digest. Raises InputProblem where it can't be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputProblem(f"{path}: can't be read ({error.strerror}); check its permissions") from None
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How an inbox's files are read."""
+
+    codes: Codes
+    mapping: ColumnMap
+    buyers: Path | None
+
+    def take(self, path: Path, sha256: str, before: Handled | None, inbox: Inbox) -> None:
+        """Recognise one file and take it in. Raises InputProblem, with nothing taken, if it can't be read."""
+        sheets = read_sheets(path, lambda text: known_heading(text) or text in self.mapping.headings)
+        if content_of(path) != sha256:
+            inbox.still_written.append(path)
+            return
+        answers = answers_of(path, sheets) if unknown_sheets(sheets) else []
+        if not is_result(sheets) and is_statement(path, sheets):
+            inbox.statements.append((statement_of(path, sheets, self.codes), path))
+            return
+        table = self._table(path, sheets, needed=not answers)
+        if table is not None:
+            inbox.batches.append(Batch(table, path, sha256, before))
+        if answers:
+            inbox.answers.append((answers, path, sha256))
+
+    def _table(self, path: Path, sheets: list[Sheet], *, needed: bool) -> Table | None:
+        """The file's rows; of a resolved workbook those on its Failures sheet, if there are any."""
+        try:
+            return assemble([(path, sheets)], self.buyers, self.mapping)
+        except InputProblem:
+            if needed:
+                raise
+            return None

@@ -1,0 +1,96 @@
+"""One Table's way from its rows to their account: judged, split, noted, sent."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pipeline.account import Account, Doubt, Result
+from pipeline.accounting import make_account
+from pipeline.bookkeeping import OpenLedger, new_doubts
+from pipeline.carrier.replies import Outcome
+from pipeline.holdings import Holdings
+from pipeline.job import Job, Watch
+from pipeline.ledger.judgements import Judgement
+from pipeline.request import Request
+from pipeline.rules.again import hold_back
+from pipeline.rules.judging import Verdicts, judge
+from pipeline.sending import Sent, send
+from pipeline.settings import Secrets
+from pipeline.splitting import split
+from pipeline.table import Table
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A Table's rows judged against the ledger, and the requests that they come to."""
+
+    table: Table
+    holdings: Holdings
+    verdicts: Verdicts
+    requests: list[Request]
+    doubts: list[Doubt]
+
+
+def judged(ledger: OpenLedger, table: Table, job: Job, *, by_itself: bool = False) -> Judged:
+    """Judge and split; `by_itself`: nobody asked for these rows now, so that nothing that was refused is repeated.
+
+    All that is read of the ledger is read here, before anything is sent: then no failure costs the account.
+    """
+    terms, tickets = job.terms, table.tickets()
+    holdings = ledger.holdings(tickets)
+    verdicts = judge(table, holdings, terms)
+    if by_itself:
+        verdicts = hold_back(verdicts, ledger.refusals(tickets))
+    requests = split(verdicts, holdings, terms)
+    return Judged(table, holdings, verdicts, requests, ledger.earlier_doubts(verdicts, job.lang, terms))
+
+
+def submitted(  # noqa: PLR0913 - where the flow's parts meet
+    job: Job,
+    ledger: OpenLedger,
+    run: int,
+    rows: Judged,
+    keys: Secrets,
+    watch: Watch,
+    command: str,
+    held_up: str = "",
+) -> tuple[Account, Sent]:
+    """Note the judgements, send the requests, and account for every row; `held_up`: why nothing may be sent."""
+    ledger.note_judgements(run, _judgements(rows.verdicts))
+    if held_up:
+        outcome = Outcome("not_sent", "run_stopped", detail=held_up)
+        sent = Sent(
+            tuple(Result(request, 0, outcome) for request in rows.requests), held_up if rows.requests else ""
+        )
+    else:
+        attempts = ledger.plan(run, rows.requests, rows.verdicts.rows)
+        sent = send(job, ledger, attempts, rows.table, rows.holdings, keys, watch)
+    account = make_account(
+        command,
+        rows.table,
+        rows.verdicts,
+        rows.requests,
+        sent.results,
+        [*rows.doubts, *new_doubts(sent.results, job.lang)],
+        job.terms,
+        job.lang,
+        stopped=sent.stopped,
+        ledger="" if job.throw_away else str(ledger.path),
+        ledger_id=ledger.ledger_id,
+    )
+    return account, sent
+
+
+def _judgements(verdicts: Verdicts) -> Iterator[Judgement]:
+    """Every charge whose ticket can be told, as it was judged."""
+    rows = verdicts.rows
+    codes: dict[int, dict[str, None]] = {}
+    for finding in verdicts.findings:
+        for at in finding.rows.tolist():
+            codes.setdefault(at, {})[finding.code] = None
+    lines = rows.row.tolist()
+    for at, ticket_no in enumerate(rows.ticket_no.tolist()):
+        if ticket_no:
+            yield Judgement(
+                ticket_no, rows.charge[at], rows.product[at], rows.voucher[at], int(rows.amount[at]),
+                str(verdicts.status[at]), " ".join(codes.get(at, ())), rows.file[at], rows.sheet[at], lines[at],
+            )  # fmt: skip

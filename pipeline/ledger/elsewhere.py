@@ -1,0 +1,60 @@
+"""Charges that the carrier's statement shows as issued, though no attempt of this ledger issued them.
+
+They are held like our own (`elsewhere_holds`), for the carrier would issue them a second time.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import apsw
+
+from pipeline.evidence import StatementLine
+from pipeline.holdings import Holding
+from pipeline.ledger.clock import utc_now
+from pipeline.request import Identity
+
+#: `asked` is the temporary table of the tickets that are asked for (records.holdings).
+_OF_ASKED = """
+SELECT ticket_no, charge, product, wire, voucher, number, coalesce(amount, 0), buyer, issued_at, evidence, found_at
+FROM asked JOIN elsewhere USING (ticket_no) ORDER BY elsewhere
+"""
+
+
+def record(
+    connection: apsw.Connection, lines: Iterable[tuple[StatementLine, str]], found_by: str
+) -> list[StatementLine]:
+    """Hold the charges of these statement lines, each with its code for the carrier; those that were not held yet."""
+    held = []
+    with connection:
+        for line, wire in lines:
+            known: Any = connection.execute(
+                "SELECT 1 FROM elsewhere WHERE ticket_no = ? AND charge = ? AND product = ? AND voucher = ? AND number = ?",
+                (line.ticket_no, line.charge, line.product, line.voucher, line.number),
+            ).get
+            if known:
+                continue
+            connection.execute(
+                "INSERT INTO elsewhere (ticket_no, charge, product, wire, voucher, number, amount, buyer, issued_at,"
+                " evidence, found_by, found_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    line.ticket_no, line.charge, line.product, wire, line.voucher, line.number, line.amount, line.buyer,
+                    line.issued_text, line.place, found_by, utc_now(),
+                ),
+            )  # fmt: skip
+            held.append(line)
+    return held
+
+
+def of_asked(connection: apsw.Connection) -> list[Holding]:
+    """What is held of the tickets in `asked`; none in a ledger that is older than such records."""
+    if connection.pragma("user_version") < 3:
+        return []
+    return [_holding(row) for row in connection.execute(_OF_ASKED)]
+
+
+def _holding(row: Sequence[Any]) -> Holding:
+    ticket_no, charge, product, wire, voucher, number, amount, buyer, issued_at, evidence, found_at = row
+    return Holding(
+        Identity(ticket_no, charge, product), wire, voucher, "issued", number, amount, "", buyer, "", "", 0, 0,
+        found_at, "", "", evidence, "", 0, elsewhere=True, issued_at=issued_at,
+    )  # fmt: skip

@@ -1,0 +1,53 @@
+"""Statement lines and the charges that we know of: which line speaks of which charge.
+
+A ticket has one fare and one refund, so ticket and charge name them. It may have several ancillary charges; a
+line that does not say which product it was is matched by its number or its amount, and by nothing less.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from pipeline.evidence import StatementLine
+from pipeline.holdings import Holding
+from pipeline.request import Identity
+
+
+def matched(lines: Sequence[StatementLine], held: Mapping[Identity, Holding]) -> dict[int, Identity | None]:
+    """By position of a line, the charge of ours that it speaks of; None where it is none that we know.
+
+    `held` is what the ledger holds of the lines' tickets: issued, in doubt, or known from an earlier statement.
+    """
+    found: dict[int, Identity | None] = {}
+    unsaid: dict[str, list[int]] = defaultdict(list)
+    for at, line in enumerate(lines):
+        identity = Identity(line.ticket_no, line.charge, line.product)
+        if line.product:
+            found[at] = identity if identity in held else None
+        else:
+            unsaid[line.ticket_no].append(at)
+    for ticket_no, positions in unsaid.items():
+        ours = [
+            holding
+            for identity, holding in held.items()
+            if identity.ticket_no == ticket_no and identity.charge == "ancillary" and not holding.elsewhere
+        ]
+        found |= _by_number_or_amount([(at, lines[at]) for at in positions], ours, set(found.values()))
+    return found
+
+
+def _by_number_or_amount(
+    lines: Iterable[tuple[int, StatementLine]], ours: Sequence[Holding], taken: set[Identity | None]
+) -> dict[int, Identity | None]:
+    """Lines of one ticket that do not name their product, to its ancillary charges."""
+    found: dict[int, Identity | None] = {}
+    for at, line in lines:
+        free = [holding for holding in ours if holding.identity not in taken]
+        by_number = [holding for holding in ours if holding.number == line.number]
+        by_amount = [holding for holding in free if line.amount in (None, holding.amount)]
+        same = [holding for holding in by_number if line.amount in (None, holding.amount)] or by_amount
+        if len(same) == 1:
+            found[at] = same[0].identity
+            taken.add(same[0].identity)
+        else:
+            found[at] = None
+    return found

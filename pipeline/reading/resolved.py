@@ -1,0 +1,92 @@
+"""People's answers about unknown outcomes, read back from the Unknown sheets of our own workbooks."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.columns import COLUMN, RESULT_COLUMNS
+from pipeline.errors import InputProblem
+from pipeline.evidence import Answer
+from pipeline.reading import cells
+from pipeline.reading.inputs import Sheet, read_sheets
+from pipeline.reading.leftout import is_blank
+from pipeline.reading.vocabulary import folded
+
+_NEEDED = ("ledger", "request", "attempt", "resolution", "number", "resolved_by", "evidence")
+_WORDS = {
+    folded(word): name
+    for name in _NEEDED
+    for word in (name, RESULT_COLUMNS.get(name, name), *((COLUMN[name].zh,) if name in COLUMN else ()))
+}
+_UNKNOWN = re.compile(r"Unknown( [0-9]+)?")
+
+
+def _columns(sheet: Sheet) -> dict[str, int]:
+    """The positions of an Unknown sheet's columns; fewer than needed where it is none."""
+    return (
+        {_WORDS[folded(cell)]: at for at, cell in enumerate(sheet.rows[0]) if folded(cell) in _WORDS}
+        if sheet.rows
+        else {}
+    )
+
+
+def unknown_sheets(sheets: Sequence[Sheet]) -> list[tuple[Sheet, dict[str, int]]]:
+    """The Unknown sheets of a workbook of ours, with their columns."""
+    found = [(sheet, _columns(sheet)) for sheet in sheets if _UNKNOWN.fullmatch(sheet.name)]
+    return [(sheet, columns) for sheet, columns in found if columns.keys() >= set(_NEEDED)]
+
+
+def read_answers(path: Path) -> list[Answer]:
+    """The answers in a workbook's Unknown sheet, in its order; lines that are left blank are none.
+
+    Raises InputProblem if it has no such sheet, or an answer that can't be read.
+    """
+    return answers_of(path, read_sheets(path))
+
+
+def answers_of(path: Path, sheets: Sequence[Sheet]) -> list[Answer]:
+    """The answers in sheets that are read already."""
+    found = unknown_sheets(sheets)
+    if not found:
+        raise InputProblem(
+            f"{path}: has no sheet Unknown with the columns request, attempt and resolution; give the result workbook in"
+            " which the answers were filled in, as it was saved"
+        )
+    return [answer for sheet, columns in found for answer in _answers(path, sheet, columns)]
+
+
+def _answers(path: Path, sheet: Sheet, columns: dict[str, int]) -> Iterator[Answer]:
+    for index, row in enumerate(sheet.rows[1:], start=1):
+        place = f"{path.name}, {sheet.name}, row {sheet.first_row + index + 1}"
+        given = {name: row[at] if at < len(row) else "" for name, at in columns.items()}
+        if is_blank(given["resolution"]):
+            filled = [name for name in ("number", "resolved_by", "evidence") if not is_blank(given[name])]
+            if filled:
+                raise InputProblem(
+                    f"{path}: {sheet.name}, row {sheet.first_row + index + 1} has {filled[0]} but no resolution; enter “issued” or"
+                    " “not issued”, or clear the line"
+                )
+            continue
+        yield Answer(
+            _text(given["ledger"]), _text(given["request"]), _attempt(given["attempt"]), _text(given["resolution"]),
+            _number(path, place, given["number"]), _text(given["resolved_by"]), _text(given["evidence"]), place,
+        )  # fmt: skip
+
+
+def _text(cell: Any) -> str:
+    return "" if isinstance(cell, bytes) else cells.text(cell)
+
+
+def _attempt(cell: Any) -> int:
+    text = _text(cell)
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
+
+
+def _number(path: Path, place: str, cell: Any) -> str:
+    if isinstance(cell, float) and abs(cell) >= 10**15:
+        raise InputProblem(
+            f"{path}: {place.split(', ', 1)[1]}: the number was spoilt by the spreadsheet, which keeps 15 digits; format the"
+            " cell as text and enter it again"
+        )
+    return re.sub(r"\s", "", _text(cell))

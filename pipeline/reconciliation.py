@@ -1,0 +1,421 @@
+"""Reconciling, step by step: evidence brought together and weighed, rows tried again, everything compared.
+
+`run.reconcile` is the flow; here is what each of its steps does. Nothing unknown is sent without evidence, and
+evidence that contradicts itself changes nothing.
+"""
+
+import datetime
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from pipeline.account import Account, Doubt
+from pipeline.bookkeeping import OpenLedger, as_problem
+from pipeline.comparison import Compare, Period, in_month, period_of
+from pipeline.errors import InputProblem, Stop
+from pipeline.evidence import Answer, Complete, Statement, Unsettled
+from pipeline.holdings import Holding, day_of
+from pipeline.inbox import Batch, Inbox, Reader, candidates, content_of, steady
+from pipeline.issuing import judged, submitted
+from pipeline.job import Job, Task, Watch, today
+from pipeline.ledger import elsewhere, handled, issued, settling
+from pipeline.ledger.handled import Handled
+from pipeline.reading.mapping import load_map
+from pipeline.reading.resolved import read_answers
+from pipeline.reading.statements import read_statement
+from pipeline.reconciled import Reconciliation, Unread
+from pipeline.request import Identity, wire_text
+from pipeline.settings import Secrets
+from pipeline.settlement import RESOLVED_AS, Decided, Evidence, Trouble, decide
+from pipeline.table import Table
+from pipeline.wording import reason_text
+
+#: What a clock may be put back by without anybody's doing.
+_CLOCK_MAY_SLIP = datetime.timedelta(minutes=5)
+#: Row statuses after which a workbook has nothing more to come by itself.
+_SETTLED_STATUSES = frozenset({"issued", "already_issued", "invalid", "ineligible", "rejected"})
+
+
+@dataclass(frozen=True)
+class Named:
+    """The evidence that was named on the command line, read whole."""
+
+    statements: tuple[Statement, ...]
+    answers: tuple[Answer, ...]
+    complete: Complete | None
+
+
+@dataclass(frozen=True)
+class Again:
+    """One batch tried again: its account, and whether the ledger failed meanwhile."""
+
+    batch: Batch
+    account: Account
+    ledger_failed: bool
+
+
+# --- evidence --------------------------------------------------------------------------------------
+
+
+def named_evidence(task: Task) -> Named:
+    """Read the statements and answers that were named. Raises InputProblem; nothing was changed then."""
+    job = task.job
+    statements = tuple(read_statement(path, job.profile.codes) for path in _each_once(task.statements))
+    answers = tuple(answer for path in _each_once(task.resolved) for answer in read_answers(path))
+    return Named(statements, answers, _complete(task, statements))
+
+
+def _each_once(paths: Sequence[Path]) -> list[Path]:
+    return list({path.resolve(): path for path in paths}.values())
+
+
+def _complete(task: Task, statements: Sequence[Statement]) -> Complete | None:
+    """The time that the statements are said to be complete for, as times of the carrier's days."""
+    if not task.complete:
+        return None
+    if not statements:
+        raise InputProblem(
+            "--statement-complete goes with --statement: it is said of a statement that is named"
+        )
+    found = re.fullmatch(r"(\d{4}-\d{2}-\d{2})\.\.(\d{4}-\d{2}-\d{2})", task.complete)
+    try:
+        first, last = (datetime.date.fromisoformat(day) for day in found.groups()) if found else (None, None)
+    except ValueError:
+        first = last = None
+    if first is None or last is None or first > last:
+        raise InputProblem(
+            f"--statement-complete {task.complete}: is not a time FROM..TO; write it like 2026-10-01..2026-10-31"
+        )
+    profile = task.job.profile
+    if last > today(profile):
+        raise InputProblem(
+            f"--statement-complete {task.complete}: no statement is complete for days to come; today is {today(profile)}"
+        )
+    zone = ZoneInfo(profile.carrier.time_zone)
+    since = datetime.datetime.combine(first, datetime.time(), zone)
+    until = datetime.datetime.combine(last + datetime.timedelta(days=1), datetime.time(), zone)
+    return Complete(since, until, task.complete)
+
+
+def check_evidence(task: Task, ledger: OpenLedger, named: Named) -> None:
+    """Refuse what can't be evidence about this ledger. Raises InputProblem; nothing was changed then."""
+    with as_problem(ledger.path):
+        latest = issued.latest_time(ledger.connection)
+    now = datetime.datetime.now(datetime.UTC)
+    if not task.clock_is_right and latest and datetime.datetime.fromisoformat(latest) - now > _CLOCK_MAY_SLIP:
+        raise InputProblem(
+            f"This machine's clock says {now:%Y-%m-%d %H:%M} UTC, and the ledger's last entry is of {latest[:16].replace('T', ' ')}"
+            " UTC; nothing was changed. Set the clock right, or say --clock-is-right if that entry was made by a wrong one"
+        )
+    for statement in named.statements:
+        if statement.made - now > _CLOCK_MAY_SLIP:
+            raise InputProblem(
+                f"{statement.name}: was made at {statement.made:%Y-%m-%d %H:%M} UTC, which is still to come by this machine's"
+                " clock; set the clock right, or save the statement again"
+            )
+    _check_ledger(ledger, named.answers)
+
+
+def _check_ledger(ledger: OpenLedger, answers: Sequence[Answer]) -> None:
+    for answer in answers:
+        if answer.ledger_id != ledger.ledger_id:
+            raise InputProblem(
+                f"{answer.place}: is an answer about another ledger ({answer.ledger_id or 'not named'}), not about this one"
+                f" ({ledger.ledger_id}); nothing was changed. Name that ledger with --ledger"
+            )
+
+
+# --- the inbox -------------------------------------------------------------------------------------
+
+
+def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
+    """What the inbox holds that is new, changed or not finished; what can't be read is left and reported."""
+    inbox = Inbox()
+    if task.inbox is None:
+        return inbox
+    reader = Reader(task.job.profile.codes, load_map(task.job.columns), task.job.buyers)
+    for path, still in steady(candidates(task.inbox)):
+        if not still:
+            inbox.still_written.append(path)
+            continue
+        try:
+            sha256 = content_of(path)
+            with as_problem(ledger.path):
+                before = {
+                    kind: handled.last(ledger.connection, sha256, kind)
+                    for kind in ("tickets", "statement", "resolved")
+                }
+            if any(before.values()) and not (before["tickets"] and before["tickets"].unfinished):
+                continue
+            reader.take(path, sha256, before["tickets"], inbox)
+            _check_ledger(
+                ledger, [answer for answers, of, _ in inbox.answers if of == path for answer in answers]
+            )
+        except Stop as problem:
+            inbox.answers = [taken for taken in inbox.answers if taken[1] != path]
+            inbox.batches = [batch for batch in inbox.batches if batch.path != path]
+            inbox.unread.append(Unread(path, str(problem)))
+    for path in inbox.still_written:
+        watch.note(f"{path}: is still being written, and is left for the next time")
+    return inbox
+
+
+def weighed_together(task: Task, named: Named, inbox: Inbox) -> Evidence:
+    """All the evidence of this reconciliation."""
+    hours = task.job.profile.reconcile.settle_after_hours
+    return Evidence(
+        (*named.statements, *(statement for statement, _ in inbox.statements)),
+        (*named.answers, *(answer for answers, _, _ in inbox.answers for answer in answers)),
+        named.complete,
+        None if hours is None else datetime.timedelta(hours=hours),
+        task.by,
+    )
+
+
+# --- settling --------------------------------------------------------------------------------------
+
+
+def settle(ledger: OpenLedger, evidence: Evidence, job: Job) -> Decided:
+    """Weigh the evidence and record what it settles, and what the carrier issued elsewhere."""
+    with as_problem(ledger.path):
+        answers, stale = _usable(ledger, evidence.answers)
+        unsettled = settling.unsettled(ledger.connection)
+        held = ledger.holdings(sorted({line.ticket_no for line in evidence.lines})).held
+        numbers = {line.number for line in evidence.lines} | {answer.number for answer in answers}
+        taken = {number: settling.number_taken(ledger.connection, number) for number in numbers if number}
+        decided = decide(unsettled, replace(evidence, answers=tuple(answers)), held, taken)
+        for one in decided.settled:
+            settling.settle(
+                ledger.connection, one.attempt.attempt_id, one.state, one.number, one.settled_by, one.evidence
+            )
+        coded = [(line, wire_text(job.profile.wire(line.charge, line.product))) for line in decided.elsewhere]
+        elsewhere.record(ledger.connection, coded, evidence.by)
+    return replace(decided, troubles=(*stale, *decided.troubles))
+
+
+def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer], list[Trouble]]:
+    """The answers that say all that a settlement needs, about attempts that are unknown; and what is wrong with others."""
+    usable, troubles = [], []
+    for answer in answers:
+        state = RESOLVED_AS.get(answer.resolution.casefold())
+        known = settling.known(ledger.connection, answer.request_id, answer.attempt)
+        missing = [
+            name
+            for name, text in (("resolved_by", answer.resolved_by), ("evidence", answer.evidence))
+            if not text
+        ]
+        if state is None:
+            problem = f"“{answer.resolution}” is no answer; enter “issued” or “not issued”"
+        elif known is None:
+            problem = f"request {answer.request_id}, attempt {answer.attempt}: there is no such attempt in this ledger"
+        elif known.state != "unknown":
+            if known.settled and (known.state, known.number) == (
+                state,
+                answer.number if state == "issued" else "",
+            ):
+                continue  # the same answer again
+            problem = (
+                f"request {answer.request_id}, attempt {answer.attempt} is not unknown any more: it is"
+                f" {f'{known.state} {known.number}'.strip()}; the answer changes nothing"
+            )
+        elif state == "issued" and not answer.number:
+            problem = "says issued, and the voucher's number is missing; enter it in the column number"
+        elif state == "not_sent" and answer.number:
+            problem = f"says not issued, and gives a number ({answer.number}); clear one of them"
+        elif missing:
+            problem = f"{' and '.join(missing)} missing: say who found out, and how"
+        else:
+            usable.append(answer)
+            continue
+        troubles.append(
+            Trouble("stale" if known and known.state != "unknown" else "incomplete", answer.place, problem)
+        )
+    return usable, troubles
+
+
+# --- trying again ----------------------------------------------------------------------------------
+
+
+def again(  # noqa: PLR0913 - where the flow's parts meet
+    task: Task, ledger: OpenLedger, run: int, batch: Batch, keys: Secrets | None, watch: Watch
+) -> Again:
+    """Judge a batch anew and send what may be sent now."""
+    job = task.job
+    rows = judged(ledger, batch.table, job, by_itself=True)
+    if rows.requests and keys is None:
+        raise InputProblem(
+            "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY are needed to send; set them as for voucher issue"
+        )
+    account, sent = submitted(
+        job, ledger, run, rows, keys or Secrets("", ""), watch, "reconcile", held_up=ledger.lacking()
+    )
+    return Again(batch, account, sent.ledger_failed)
+
+
+def fates(account: Account) -> str:
+    """A digest of what became of every row, so that a night in which nothing changed writes no new workbook."""
+    said = [
+        (row.row, row.sheet, row.status, row.numbers, [reason.code for reason in row.reasons])
+        for row in account.rows
+    ]
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:20]
+
+
+def unfinished(account: Account) -> bool:
+    """Whether rows may come to another end without anybody's changing them."""
+    return any(charge.status not in _SETTLED_STATUSES for row in account.rows for charge in row.charges)
+
+
+# --- comparing -------------------------------------------------------------------------------------
+
+
+def month_of(text: str) -> Period | None:
+    """A month as its days. Raises InputProblem for what is no month."""
+    if not text:
+        return None
+    try:
+        first = datetime.date.fromisoformat(f"{text}-01") if re.fullmatch(r"\d{4}-\d{2}", text) else None
+    except ValueError:
+        first = None
+    if first is None:
+        raise InputProblem(f"--month {text}: is not a month; write it like 2026-10")
+    following = (first + datetime.timedelta(days=31)).replace(day=1)
+    return Period(first, following - datetime.timedelta(days=1))
+
+
+def compared(  # noqa: PLR0913 - likewise
+    task: Task, ledger: OpenLedger, decided: Decided, evidence: Evidence, inbox: Inbox, done: Sequence[Again]
+) -> Reconciliation:
+    """Tickets against ledger against statement, after everything was settled and sent."""
+    job, zone = task.job, task.job.profile.carrier.time_zone
+    month = month_of(task.month)
+    period = month or _said_period(evidence) or period_of(decided.lines, zone)
+    with as_problem(ledger.path):
+        unsettled = settling.unsettled(ledger.connection)
+        held = dict(_issued_in(ledger, period, zone) if evidence.statements and period else {})
+        tickets = {line.ticket_no for line in decided.lines} | {
+            ticket for one in done for ticket in one.batch.table.tickets()
+        }
+        held |= ledger.holdings(sorted(tickets)).held
+        held |= ledger.holdings(sorted({i.ticket_no for one in unsettled for i, _, _ in one.charges})).held
+    entries = Compare(
+        decided,
+        evidence.statements,
+        held,
+        [one.account for one in done],
+        period,
+        evidence.complete is not None,
+        zone,
+    ).entries()
+    if month:
+        entries = in_month(entries, month, zone)
+    account = _together(task, ledger, done)
+    notes = _notes(evidence, unsettled, period)
+    doubts = tuple(_doubt(one, job) for one in unsettled)
+    return Reconciliation(
+        replace(account, doubts=doubts),
+        tuple(entries),
+        decided,
+        tuple(inbox.unread),
+        evidence.statements,
+        period,
+        notes,
+    )
+
+
+def _said_period(evidence: Evidence) -> Period | None:
+    if evidence.complete is None:
+        return None
+    return Period(evidence.complete.since.date(), evidence.complete.until.date() - datetime.timedelta(days=1))
+
+
+def _issued_in(ledger: OpenLedger, period: Period, zone: str) -> dict[Identity, Holding]:
+    def start(day: datetime.date) -> str:
+        begins = datetime.datetime.combine(day, datetime.time(), ZoneInfo(zone))
+        return begins.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
+
+    return issued.issued_between(
+        ledger.connection, start(period.first), start(period.last + datetime.timedelta(days=1))
+    )
+
+
+def _notes(evidence: Evidence, unsettled: Sequence[Unsettled], period: Period | None) -> tuple[str, ...]:
+    """What a person should know of how the comparison was made."""
+    notes = []
+    if evidence.complete and evidence.settle_after is None and unsettled:
+        notes.append(
+            "A statement's silence proves nothing here: the profile does not say how long after a request the carrier's"
+            " statement lists it; set settle_after_hours under [reconcile]"
+        )
+    unreadable = sum(not misread.ticket_no for misread in evidence.misread)
+    if evidence.complete and unsettled and unreadable:
+        notes.append(
+            f"A statement's silence proves nothing here: in {unreadable} lines of it the ticket can't be read"
+        )
+    elif evidence.complete and evidence.settle_after is not None and (soon := _too_soon(evidence, unsettled)):
+        made = min(statement.made for statement in evidence.statements)
+        hours = evidence.settle_after / datetime.timedelta(hours=1)
+        notes.append(
+            f"{soon} unknown outcomes are not listed, and that proves nothing yet: a request must have ended {hours:g} hours"
+            f" before {evidence.complete.until:%Y-%m-%d %H:%M} and before the statement was made ({made:%Y-%m-%d %H:%M} UTC)"
+        )
+    if evidence.statements and period is None:
+        notes.append(
+            "The statement has no dates, so what is missing on it can't be told; say --month or --statement-complete"
+        )
+    return tuple(notes)
+
+
+def _too_soon(evidence: Evidence, unsettled: Sequence[Unsettled]) -> int:
+    """How many of the outcomes that are still unknown no statement lists."""
+    listed = {line.ticket_no for line in evidence.lines} | {misread.ticket_no for misread in evidence.misread}
+    return sum(all(identity.ticket_no not in listed for identity, _, _ in one.charges) for one in unsettled)
+
+
+def _doubt(one: Unsettled, job: Job) -> Doubt:
+    day = day_of(one.ended, job.profile.carrier.time_zone)
+    facts = {"detail": one.detail, "earlier": f"{day}, {one.place}"}
+    return Doubt(
+        one.request_id, one.attempt, one.voucher, one.market, one.header_name, one.amount,
+        reason_text(one.reason or "run_killed", "", job.lang, facts), one.trace_id,
+        tuple((identity, amount) for identity, _, amount in one.charges),
+    )  # fmt: skip
+
+
+def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> Account:
+    """One account of all batches, their rows numbered through."""
+    job = task.job
+    empty = Account(
+        "reconcile", str(job.terms.as_of), job.lang, job.profile.carrier.currency, str(ledger.path), ledger.ledger_id,
+        Table.empty(), {}, (), (),
+    )  # fmt: skip
+    if len(done) == 1:
+        return done[0].account
+    rows, requests, stopped = list(empty.rows), list(empty.requests), ""
+    for one in done:
+        first = len(rows)
+        rows += [replace(row, index=first + row.index) for row in one.account.rows]
+        requests += [replace(r, rows=tuple(first + row for row in r.rows)) for r in one.account.requests]
+        stopped = stopped or one.account.stopped
+    return replace(empty, rows=tuple(rows), requests=tuple(requests), stopped=stopped)
+
+
+def handled_files(inbox: Inbox, done: Sequence[Again], results: Mapping[Path, str]) -> list[Handled]:
+    """What is to be noted of every file that was dealt with."""
+    found = [
+        Handled(statement.sha256, "statement", path.name, "", "", False)
+        for statement, path in inbox.statements
+    ]
+    found += [Handled(sha256, "resolved", path.name, "", "", False) for _, path, sha256 in inbox.answers]
+    for one in done:
+        if one.batch.path is not None:
+            found.append(
+                Handled(
+                    one.batch.sha256, "tickets", one.batch.path.name, results.get(one.batch.path, ""),
+                    fates(one.account), unfinished(one.account),
+                )
+            )  # fmt: skip
+    return found

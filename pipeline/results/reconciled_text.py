@@ -1,0 +1,46 @@
+"""The last lines of a reconciliation: what cron's mail says."""
+
+from dataclasses import replace
+
+from pipeline.chinese import in_language
+from pipeline.comparison import KINDS
+from pipeline.reconciled import Reconciliation
+from pipeline.results.plain import one_line
+from pipeline.results.reconciliation_summary import steps
+from pipeline.results.reconciliation_words import tell
+from pipeline.results.text import summary_lines
+
+_MOST = 10
+
+
+def reconciled_lines(done: Reconciliation) -> list[str]:
+    """Short lines in the account's language, safe to print and without anybody's name."""
+    lang = done.account.lang
+    period = f"{done.period.first}..{done.period.last}" if done.period else tell("no_period", lang)
+    counts = [f"{tell(kind, lang)} {len(done.of(kind))}" for kind in KINDS if done.of(kind)]
+    lines = [
+        tell("line", lang).format(period=period, parts=("；" if lang == "zh" else "; ").join(counts) or "0")
+    ]
+    if done.decided.settled:
+        states = [one.state for one in done.decided.settled]
+        lines.append(
+            tell("settled_line", lang).format(
+                issued=states.count("issued"), not_sent=states.count("not_sent")
+            )
+        )
+    if done.account.rows:
+        # What to do about doubts and a stop is said below, of all of the ledger.
+        lines += summary_lines(replace(done.account, doubts=(), stopped=""))
+    told = [
+        tell("trouble_line", lang).format(
+            place=in_language(t.place, lang), message=in_language(t.message, lang)
+        )
+        for t in done.decided.troubles
+    ]
+    told += [in_language(unread.problem, lang) for unread in done.unread]
+    lines += told[:_MOST]
+    if len(told) > _MOST:
+        lines.append(tell("more", lang).format(count=len(told) - _MOST))
+    lines += [in_language(note, lang) for note in (*done.decided.warnings[:_MOST], *done.notes)]
+    lines += steps(done)
+    return [line if line.startswith("  ") else one_line(line) for line in lines]

@@ -1,0 +1,42 @@
+"""What is not asked again by itself: a charge that the carrier refused, in a row that is unchanged.
+
+Source: the promise (a rejected charge is sent again only where a person starts it, or its row has changed). A
+refusal may have reasons that time alone does not mend, and the carrier sees every repetition.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from pipeline.holdings import Refusal
+from pipeline.request import Charge, Header, Identity, content_digest
+from pipeline.rules.judging import Verdicts
+from pipeline.table import Finding
+
+_HEADER = ("header_type", "header_name", "tax_no", "phone", "email", "remarks")
+
+
+def hold_back(verdicts: Verdicts, refusals: Mapping[Identity, Refusal]) -> Verdicts:
+    """The verdicts with unchanged refused rows as `rejected`, for the carrier's reason."""
+    if not refusals:
+        return verdicts
+    rows, status = verdicts.rows, verdicts.status.copy()
+    held: list[int] = []
+    details: list[str] = []
+    for at in np.flatnonzero(verdicts.ready).tolist():
+        identity = Identity(rows.ticket_no[at], rows.charge[at], rows.product[at])
+        refusal = refusals.get(identity)
+        if refusal is None:
+            continue
+        charge = Charge(identity, rows.passenger_name[at], int(rows.amount[at]), at, None)
+        header = Header(*(rows.text(name)[at] for name in _HEADER))
+        # A refusal of a program that did not note what it asked can't be told from a changed row: a person sends it.
+        if refusal.content in ("", content_digest(rows.voucher[at], rows.market[at], header, charge)):
+            held.append(at)
+            details.append(refusal.detail)
+    if not held:
+        return verdicts
+    status[held] = "rejected"
+    found = Finding("carrier_rejected", "", np.array(held, dtype=np.int64), {"detail": details})
+    return replace(verdicts, status=status, findings=(*verdicts.findings, found))

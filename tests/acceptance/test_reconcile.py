@@ -1,0 +1,502 @@
+"""`voucher reconcile`: evidence settles what is unknown, rows are tried again, everything is compared."""
+
+import csv
+import datetime
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from tests.acceptance.conftest import Desk, Ran, Sandbox
+
+LOST_AFTER = '[[fault]]\nkind = "reset"\nwhen = "after"\n'
+LOST_BEFORE = '[[fault]]\nkind = "reset"\nwhen = "before"\n'
+#: The machine's clock is not moved: what is said of days is said of the carrier's today.
+TODAY = datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=8))).date()
+COMPLETE = f"{TODAY - datetime.timedelta(days=2)}..{TODAY}"
+
+
+class Office:
+    """A desk with a profile and a ledger, beside a carrier."""
+
+    def __init__(
+        self, desk: Desk, carrier: Sandbox, more: str = "[reconcile]\nsettle_after_hours = 0\n"
+    ) -> None:
+        self.desk, self.carrier = desk, carrier
+        self.common = (
+            "--profile",
+            desk.profile(carrier.base_url, more=more),
+            "--ledger",
+            desk.folder / "o.ledger",
+        )
+
+    def issue(self, *workbooks: Path) -> Ran:
+        return self.desk.voucher(
+            "issue", *workbooks, *self.common, "--as-of", "2026-11-20", "--report", "issue.json"
+        )
+
+    def reconcile(self, *arguments: str | Path) -> Ran:
+        return self.desk.voucher(
+            "reconcile", *arguments, *self.common, "--as-of", "2026-11-20", "--report", "report.json"
+        )
+
+    def statement(self, name: str = "statement.csv", lines: Sequence[dict[str, str]] | None = None) -> Path:
+        """The carrier's statement of now, or of these lines."""
+        path = self.desk.folder / name
+        if lines is None:
+            return Path(shutil.copy(self.carrier.statement, path))
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(lines[0]))
+            writer.writeheader()
+            writer.writerows(lines)
+        return path
+
+    def report(self) -> dict[str, Any]:
+        return self.desk.report()
+
+    def states(self) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for row in self.desk.report()["rows"]:
+            counts[row["status"]] = counts.get(row["status"], 0) + 1
+        return counts
+
+
+def answered(
+    result: Path, resolution: str, number: str = "", by: str = "Wang", why: str = "telephone"
+) -> Path:
+    """A result workbook whose every unknown request was answered."""
+    book = openpyxl.load_workbook(result)
+    sheet = book["Unknown"]
+    at = {cell.value: cell.column for cell in sheet[1]}
+    for row in range(2, sheet.max_row + 1):
+        for name, text in (
+            ("resolution", resolution),
+            ("number", number),
+            ("resolved_by", by),
+            ("evidence", why),
+        ):
+            sheet.cell(row, at[name], text or None)
+    path = result.with_name(f"{resolution}-{number}-{result.name}")
+    book.save(path)
+    return path
+
+
+def test_a_statement_settles_what_it_lists_and_silence_alone_settles_nothing(
+    desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
+) -> None:
+    book = workbook(tickets(6))
+    faults = f"{LOST_AFTER}requests = [2, 5]\n{LOST_BEFORE}requests = [3]\n"
+    with sandbox(book, faults=faults) as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(book).code == 4
+        statement = office.statement()
+        ran = office.reconcile("--statement", statement)
+        assert ran.code == 4, ran.err
+        said = office.report()
+        assert sorted(one["status"] for one in said["settled"]) == ["issued", "issued"]
+        numbers = {line["number"] for line in carrier.issued()}
+        assert {one["number"] for one in said["settled"]} <= numbers
+        assert said["comparison"] == {
+            "agreed": 5, "not_on_statement": 0, "not_ours": 0, "differing": 0, "unknown": 1, "to_issue": 0
+        }  # fmt: skip
+        # The same again settles nothing more, and sends nothing.
+        again = office.reconcile(book, "--statement", statement)
+        assert (again.code, office.report()["settled"]) == (4, [])
+        assert office.states() == {"already_issued": 5, "unknown": 1}
+        assert len(carrier.issued()) == 5
+        # Only where somebody says that it lists everything does its silence settle the third.
+        ended = office.reconcile(book, "--statement", statement, "--statement-complete", COMPLETE)
+        assert ended.code == 0, ended.err
+        (silent,) = office.report()["settled"]
+        assert (silent["status"], silent["number"]) == ("not_sent", None)
+        assert "complete" in silent["evidence"]
+        assert office.states() == {"already_issued": 5, "issued": 1}
+        assert carrier.twice() == []
+
+
+@pytest.mark.parametrize(
+    ("more", "complete"),
+    [
+        ("", COMPLETE),  # the profile does not say how long it takes
+        ("[reconcile]\nsettle_after_hours = 24\n", COMPLETE),  # it is not long enough ago
+        (
+            "[reconcile]\nsettle_after_hours = 0\n",
+            f"{TODAY - datetime.timedelta(9)}..{TODAY - datetime.timedelta(1)}",
+        ),
+        ("[reconcile]\nsettle_after_hours = 0\n", ""),  # nobody says so
+    ],
+)
+def test_silence_is_no_evidence_unless_the_statement_is_complete_long_enough_afterwards(
+    desk: Desk,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+    more: str,
+    complete: str,
+) -> None:
+    book = workbook(tickets(2))
+    with sandbox(book, faults=f"{LOST_BEFORE}requests = [1]\n") as carrier:
+        office = Office(desk, carrier, more)
+        assert office.issue(book).code == 4
+        said = ("--statement-complete", complete) if complete else ()
+        assert office.reconcile(book, "--statement", office.statement(), *said).code == 4
+        assert office.report()["settled"] == []
+        assert len(carrier.issued()) == 1
+
+
+def test_a_statement_that_was_made_before_the_request_proves_nothing_about_it(
+    desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
+) -> None:
+    book = workbook(tickets(2))
+    with sandbox(book, faults=f"{LOST_BEFORE}requests = [1]\n") as carrier:
+        office = Office(desk, carrier)
+        office.issue(book)
+        statement = office.statement()
+        os.utime(statement, (1_700_000_000, 1_700_000_000))
+        assert office.reconcile("--statement", statement, "--statement-complete", COMPLETE).code == 4
+        assert office.report()["settled"] == []
+
+
+@pytest.mark.parametrize("resolution", ["issued", "not issued"])
+def test_a_persons_answer_settles_exactly_that_attempt(
+    desk: Desk,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+    resolution: str,
+) -> None:
+    book = workbook(tickets(2))
+    when = LOST_AFTER if resolution == "issued" else LOST_BEFORE
+    with sandbox(book, faults=f"{when}requests = [1]\n{LOST_BEFORE}requests = [3]\n") as carrier:
+        office = Office(desk, carrier)
+        office.issue(book)
+        number = carrier.issued()[0]["number"] if resolution == "issued" else ""
+        result = answered(desk.folder / "tickets.result.xlsx", resolution, number)
+        ran = office.reconcile("--resolved", result)
+        assert ran.code == 0, ran.err
+        (settled,) = office.report()["settled"]
+        assert settled["status"] == ("issued" if resolution == "issued" else "not_sent")
+        assert settled["settled_by"] == "Wang"
+        assert "telephone" in settled["evidence"]
+        # Said otherwise afterwards, it changes nothing, and is reported.
+        late = answered(desk.folder / "tickets.result.xlsx", "issued", "20179525952873829000")
+        assert office.reconcile("--resolved", late).code == 1
+        assert [p["code"] for p in office.report()["problems"]] == ["stale"]
+        # What was not issued is sent again; lost again, the old answer does not settle the new attempt.
+        again = office.reconcile(book, "--resolved", result)
+        assert len(carrier.issued()) == 2 - (resolution == "not issued")
+        assert again.code == (0 if resolution == "issued" else 4), again.err
+        if resolution == "not issued":
+            stale = office.reconcile("--resolved", result)
+            assert stale.code == 4
+            assert office.report()["settled"] == []
+        assert carrier.twice() == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ({"resolution": "perhaps"}, "is no answer"),
+        ({"resolution": "issued"}, "number is missing"),
+        ({"resolution": "not issued", "number": "20179525952873829059"}, "gives a number"),
+        ({"resolution": "not issued", "by": ""}, "resolved_by missing"),
+        ({"resolution": "not issued", "why": ""}, "evidence missing"),
+    ],
+)
+def test_an_answer_that_says_too_little_settles_nothing(
+    desk: Desk,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+    answer: Any,
+    problem: str,
+) -> None:
+    book = workbook(tickets(1))
+    with sandbox(book, faults=f"{LOST_BEFORE}requests = [1]\n") as carrier:
+        office = Office(desk, carrier)
+        office.issue(book)
+        ran = office.reconcile("--resolved", answered(desk.folder / "tickets.result.xlsx", **answer))
+        assert ran.code == 4
+        assert office.report()["settled"] == []
+        assert problem in office.report()["problems"][0]["message"]
+        assert problem in ran.err
+
+
+def test_a_contradiction_settles_nothing_and_is_reported(
+    desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
+) -> None:
+    book = workbook(tickets(1))
+    with sandbox(book, faults=f"{LOST_AFTER}requests = [1]\n") as carrier:
+        office = Office(desk, carrier)
+        office.issue(book)
+        line = carrier.issued()[0]
+        denied = answered(desk.folder / "tickets.result.xlsx", "not issued")
+        other = answered(desk.folder / "tickets.result.xlsx", "issued", "20179525952873829000")
+        for evidence, seen in (
+            (("--statement", office.statement(), "--resolved", denied), "says not issued"),
+            (("--statement", office.statement(), "--resolved", other), "says issued as 20179525952873829000"),
+            (
+                (
+                    "--statement",
+                    office.statement("two.csv", lines=[line, {**line, "number": "20179525952873829000"}]),
+                ),
+                "several numbers",
+            ),
+        ):
+            assert office.reconcile(*evidence).code == 4
+            assert office.report()["settled"] == []
+            (problem,) = [p for p in office.report()["problems"] if p["code"] == "contradiction"]
+            assert seen in problem["message"]
+
+
+def test_what_the_carrier_issued_elsewhere_is_held_and_never_sent(
+    desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
+) -> None:
+    first = workbook(tickets(3), name="first.xlsx")
+    second = workbook(
+        [
+            *tickets(2),
+            {
+                "ticket_no": "9990000000003",
+                "charge": "ancillary",
+                "product": "seat",
+                "purchased_on": "2026-10-01",
+                "voucher": "invoice",
+            },
+        ],
+        name="second.xlsx",
+    )
+    with sandbox(first) as carrier:
+        assert Office(desk, carrier).issue(first).code == 0
+        (desk.folder / "o.ledger").rename(desk.folder / "other.ledger")
+        (desk.folder / "o.ledger.lock").rename(desk.folder / "other.ledger.lock")
+        office = Office(desk, carrier)
+        ran = office.reconcile("--statement", office.statement())
+        assert ran.code == 1, ran.err
+        assert office.report()["comparison"]["not_ours"] == 3
+        issued = office.issue(second)
+        assert issued.code in (1, 3), (
+            issued.err
+        )  # the carrier of these tickets knows no ancillary of the third
+        rows = desk.report("issue.json")["rows"]
+        assert [row["status"] for row in rows[:2]] == ["already_issued", "already_issued"]
+        assert {reason["code"] for row in rows[:2] for reason in row["reasons"]} == {"issued_elsewhere"}
+        assert {row["number"] for row in rows[:2]} <= {line["number"] for line in carrier.issued()}
+        assert carrier.twice() == []
+
+
+def test_the_comparison_names_every_kind_of_disagreement(
+    desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
+) -> None:
+    book = workbook(
+        [*tickets(5), {"ticket_no": "9990000000099", "ticket_status": "open", "flight_date": "2027-01-01"}]
+    )
+    with sandbox(book) as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(book).code == 1
+        lines = carrier.issued()
+        lines[0]["amount"] = "999.00"
+        lines[1]["buyer"] = "Somebody Else Ltd."
+        lines[2]["number"] = "20179525952873829000"
+        lines[3]["ticket_no"] = "9997777777777"
+        ran = office.reconcile(
+            book, "--statement", office.statement(lines=lines), "--month", f"{TODAY:%Y-%m}"
+        )
+        assert ran.code == 1, ran.err
+        said = office.report()
+        assert said["comparison"] == {
+            "agreed": 1, "not_on_statement": 1, "not_ours": 1, "differing": 3, "unknown": 0, "to_issue": 1
+        }  # fmt: skip
+        differing = {
+            entry["ticket_no"]: entry["differing"]
+            for entry in said["charges"]
+            if entry["kind"] == "differing"
+        }
+        assert sorted(differing.values()) == [["amount"], ["buyer"], ["number"]]
+        book_written = openpyxl.load_workbook(desk.folder / "tickets.reconciliation.xlsx")
+        assert book_written.sheetnames == [
+            "Summary", "Agreed", "Not on statement", "Not ours", "Differing", "Unknown", "To issue", "Failures"
+        ]  # fmt: skip
+        assert [book_written[name].max_row - 1 for name in book_written.sheetnames[1:]] == [
+            1,
+            1,
+            1,
+            3,
+            0,
+            1,
+            1,
+        ]
+        # Another month: nothing of this one is compared, what is still open stays.
+        office.reconcile(book, "--statement", office.statement(lines=lines), "--month", "2026-01")
+        assert sum(office.report()["comparison"].values()) == 1
+
+
+def test_an_unchanged_refused_row_is_not_sent_again_and_a_changed_one_is(
+    desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
+) -> None:
+    book = workbook(tickets(2))
+    with sandbox(
+        book, faults='[[fault]]\nkind = "refuse"\nmessage = "tax office closed"\nrequests = [1]\n'
+    ) as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(book).code == 1
+        assert office.reconcile(book).code == 1
+        assert office.states() == {"already_issued": 1, "rejected": 1}
+        assert len(carrier.issued()) == 1
+        refused = next(row for row in office.report()["rows"] if row["status"] == "rejected")
+        assert refused["reasons"][0]["code"] == "carrier_rejected"
+        other = workbook([{**row, "buyer": "Li Na"} for row in tickets(2)], name="changed.xlsx")
+        assert office.reconcile(other).code in (0, 1)
+        assert len(carrier.issued()) == 2
+        assert carrier.twice() == []
+
+
+def test_evidence_of_another_ledger_or_that_is_none_stops_it_with_nothing_changed(
+    desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
+) -> None:
+    book = workbook(tickets(1))
+    with sandbox(book, faults=f"{LOST_BEFORE}requests = [1]\n") as carrier:
+        office = Office(desk, carrier)
+        office.issue(book)
+        result = answered(desk.folder / "tickets.result.xlsx", "not issued")
+        other = openpyxl.load_workbook(result)
+        at = next(cell.column for cell in other["Unknown"][1] if cell.value == "ledger")
+        other["Unknown"].cell(2, at, "0123456789abcdef0123456789abcdef")
+        other.save(desk.folder / "other.xlsx")
+        (desk.folder / "cut.csv").write_text("voucher,number,tick")
+        for arguments, seen in (
+            (("--resolved", desk.folder / "other.xlsx"), "another ledger"),
+            (("--resolved", book), "no sheet Unknown"),
+            (("--statement", book), "no carrier's statement"),
+            (("--statement", desk.folder / "cut.csv"), "no carrier's statement"),
+            (("--statement", desk.folder / "none.csv"), "can't be read"),
+            (("--statement-complete", COMPLETE), "goes with --statement"),
+            (("--statement", office.statement(), "--statement-complete", "2026-10"), "FROM..TO"),
+            (
+                ("--statement", office.statement(), "--statement-complete", f"{TODAY}..2099-01-01"),
+                "days to come",
+            ),
+            (("--month", "2026-13"), "is not a month"),
+            (("--inbox", desk.folder), "go together"),
+        ):
+            ran = office.reconcile(*arguments)
+            assert ran.code == 2, (arguments, ran.err)
+            assert seen in ran.err
+        assert office.reconcile().code == 4
+        assert office.report()["unknown"] != []
+
+
+# --- an inbox ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def boxes(desk: Desk) -> tuple[Path, Path]:
+    inbox, outbox = desk.folder / "in", desk.folder / "out"
+    inbox.mkdir()
+    outbox.mkdir()
+    return inbox, outbox
+
+
+def test_an_inbox_is_worked_off_by_content_each_file_once(
+    desk: Desk,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+    boxes: tuple[Path, Path],
+) -> None:
+    inbox, outbox = boxes
+    every = [
+        *tickets(3),
+        {
+            "ticket_no": "9990000000098",
+            "refund_approved_on": "",
+            "charge": "refund",
+            "ticket_status": "refunded",
+            "voucher": "invoice",
+        },
+    ]
+    book = workbook(every, name="every.xlsx")
+    shutil.copy(book, inbox / "october.xlsx")
+    (inbox / "notes.txt").write_text("not ours")
+    (inbox / "~$october.xlsx").write_bytes(b"lock")
+    (inbox / "broken.xlsx").write_bytes(b"PK\x03\x04 nothing")
+    args = ("--inbox", inbox, "--outbox", outbox)
+    with sandbox(book, faults=f"{LOST_AFTER}requests = [2]\n") as carrier:
+        office = Office(desk, carrier)
+        before = (inbox / "october.xlsx").read_bytes()
+        ran = office.reconcile(*args)
+        assert ran.code == 4, ran.err
+        assert "broken.xlsx" in ran.err
+        assert office.states() == {"issued": 2, "unknown": 1, "waiting": 1}
+        assert (outbox / "october.result.xlsx").exists()
+        # The statement and the answered workbook are known by what is in them.
+        shutil.copy(carrier.statement, inbox / "whatever.csv")
+        (inbox / "broken.xlsx").unlink()
+        ran = office.reconcile(*args)
+        assert ran.code == 1, ran.err  # one row waits for its refund
+        assert office.states() == {"already_issued": 3, "waiting": 1}
+        assert len(office.report()["settled"]) == 1
+        assert (outbox / "october.result.2.xlsx").exists() or (outbox / "october.2.result.xlsx").exists()
+        # Nothing new: the open row is judged again, and no further workbook of it is written.
+        written = sorted(path.name for path in outbox.iterdir() if "result" in path.name)
+        office.reconcile(*args)
+        assert sorted(path.name for path in outbox.iterdir() if "result" in path.name) == written
+        assert (inbox / "october.xlsx").read_bytes() == before
+        assert carrier.twice() == []
+
+
+def test_a_finished_workbook_is_not_read_again_and_a_changed_one_is(
+    desk: Desk,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+    boxes: tuple[Path, Path],
+) -> None:
+    inbox, outbox = boxes
+    book = workbook(tickets(4), name="all.xlsx")
+    args = ("--inbox", inbox, "--outbox", outbox)
+    with sandbox(book) as carrier:
+        office = Office(desk, carrier)
+        workbook(tickets(2), name="in/october.xlsx")
+        assert office.reconcile(*args).code == 0
+        ran = office.reconcile(*args)
+        assert (ran.code, ran.err, office.report()["rows"]) == (0, "", [])
+        (inbox / "october.xlsx").rename(inbox / "renamed.xlsx")
+        assert office.reconcile(*args).code == 0
+        assert office.report()["rows"] == []
+        workbook(tickets(4), name="in/renamed.xlsx")
+        assert office.reconcile(*args).code == 0
+        assert office.states() == {"already_issued": 2, "issued": 2}
+        assert carrier.twice() == []
+
+
+def test_answers_that_come_by_the_inbox_settle_and_those_of_another_ledger_are_left(
+    desk: Desk,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+    boxes: tuple[Path, Path],
+) -> None:
+    inbox, outbox = boxes
+    book = workbook(tickets(1))
+    with sandbox(book, faults=f"{LOST_BEFORE}requests = [1]\n") as carrier:
+        office = Office(desk, carrier)
+        office.issue(book)
+        result = answered(desk.folder / "tickets.result.xlsx", "not issued")
+        other = openpyxl.load_workbook(result)
+        at = next(cell.column for cell in other["Unknown"][1] if cell.value == "ledger")
+        other["Unknown"].cell(2, at, "0123456789abcdef0123456789abcdef")
+        other.save(inbox / "other.xlsx")
+        ran = office.reconcile("--inbox", inbox, "--outbox", outbox)
+        assert ran.code == 4
+        assert "another ledger" in ran.err
+        (inbox / "other.xlsx").unlink()
+        shutil.copy(result, inbox / "answers.xlsx")
+        ran = office.reconcile("--inbox", inbox, "--outbox", outbox)
+        assert ran.code == 0, ran.err
+        assert office.reconcile(book).code == 0
+        assert len(carrier.issued()) == 1

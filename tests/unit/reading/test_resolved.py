@@ -1,0 +1,59 @@
+"""Answers are read back from the Unknown sheet of either language, wherever its columns stand by now."""
+
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from pipeline.errors import InputProblem
+from pipeline.evidence import Answer
+from pipeline.reading.resolved import read_answers
+
+EN = ("ledger", "request", "attempt", "tickets", "resolution", "number", "resolved_by", "evidence")
+ZH = ("台账", "请求", "次数", "客票明细", "处理结果", "凭证号码", "处理人", "依据")
+GIVEN = ("L1", "R1", 2, "9991234567890 1,000.00", "issued", "179525952880229397", "Wang", "by telephone")
+
+
+def workbook(path: Path, headings: Any, *rows: Any, sheet: str = "Unknown") -> Path:
+    book = openpyxl.Workbook()
+    book.active.title = sheet
+    for row in (headings, *rows):
+        book.active.append(list(row))
+    book.save(path)
+    return path
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("headings", [EN, ZH])
+def test_an_answer_with_its_place(tmp_path: Path, headings: Any, order: int) -> None:
+    path = workbook(tmp_path / "r.xlsx", headings[::order], GIVEN[::order])
+    assert read_answers(path) == [
+        Answer(
+            "L1", "R1", 2, "issued", "179525952880229397", "Wang", "by telephone", "r.xlsx, Unknown, row 2"
+        )
+    ]
+
+
+def test_lines_without_an_answer_are_none(tmp_path: Path) -> None:
+    blank = (*GIVEN[:4], None, None, None, None)
+    assert read_answers(workbook(tmp_path / "r.xlsx", EN, blank, blank)) == []
+
+
+@pytest.mark.parametrize(
+    ("row", "seen"),
+    [
+        ((*GIVEN[:4], None, "179525952880229397", None, None), "no resolution"),
+        ((*GIVEN[:5], 179525952880229397.0, "Wang", "why"), "spoilt by the spreadsheet"),
+    ],
+)
+def test_an_answer_that_can_not_be_read_stops_it(tmp_path: Path, row: Any, seen: str) -> None:
+    with pytest.raises(InputProblem, match=seen):
+        read_answers(workbook(tmp_path / "r.xlsx", EN, row))
+
+
+def test_another_workbook_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputProblem, match="no sheet Unknown"):
+        read_answers(workbook(tmp_path / "r.xlsx", EN, GIVEN, sheet="Rows"))
+    with pytest.raises(InputProblem, match="no sheet Unknown"):
+        read_answers(workbook(tmp_path / "r.xlsx", EN[1:], GIVEN[1:]))

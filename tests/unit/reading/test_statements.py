@@ -1,0 +1,188 @@
+"""A carrier's statement, however the carrier lays it out; what can't be understood proves nothing."""
+
+import datetime
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from pipeline.errors import InputProblem
+from pipeline.evidence import Statement
+from pipeline.profile import Codes
+from pipeline.reading.inputs import read_sheets
+from pipeline.reading.statements import is_statement, read_statement
+
+CODES = Codes(
+    fee_type={"ticket_fare": "TKT_FARE", "refund": "REFUND_FEE", "ancillary": "ANC"},
+    product_type={"flight": "Flight", "baggage": "XBAG", "seat": "", "upgrade": "", "meal": "", "lounge": ""},
+)
+HEADINGS = ("voucher", "number", "ticket_no", "charge", "amount", "issued_at", "buyer")
+LINE = ("invoice", "179525952880229397", "999-1234567890", "ticket_fare", "1,234.50", "2026-10-05", "Acme")
+
+
+def read(path: Path, *rows: Sequence[Any], sheet: str = "Sheet1") -> Statement:
+    if path.suffix == ".csv":
+        path.write_text("\n".join(",".join(f'"{cell}"' for cell in row) for row in rows), encoding="utf-8")
+    else:
+        book = openpyxl.Workbook()
+        book.active.title = sheet
+        for row in rows:
+            book.active.append(list(row))
+        book.save(path)
+    return read_statement(path, CODES)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_a_line_is_read_with_its_place(tmp_path: Path, suffix: str) -> None:
+    found = read(tmp_path / f"s{suffix}", HEADINGS, LINE)
+    assert found.misread == ()
+    (line,) = found.lines
+    assert (line.voucher, line.number, line.ticket_no, line.charge, line.product) == (
+        "invoice", "179525952880229397", "9991234567890", "ticket_fare", "flight"
+    )  # fmt: skip
+    assert (line.amount, line.buyer, line.issued) == (123450, "Acme", datetime.date(2026, 10, 5))
+    assert line.place.startswith(f"s{suffix}, ")
+    assert line.place.endswith("row 2")
+    assert found.name == f"s{suffix}"
+    assert len(found.sha256) == 64
+
+
+@pytest.mark.parametrize(
+    ("headings", "line"),
+    [
+        (("凭证类型", "凭证号码", "票号", "费用类型", "金额（元）", "开具时间", "购买方"), ("发票", LINE[1], LINE[2], "机票款", "1234.5元", "2026年10月5日", "甲")),
+        (("开票日期", "电子客票号码", "发票号码", "费用项目", "价税合计", "购买方名称"), ("2026/10/5", LINE[2], LINE[1], "TKT_FARE", 1234.5, "甲")),
+        (("Ticket Number", "Invoice No.", "Fee Type", "Total"), (LINE[2], LINE[1], "tkt_fare", 1234.5)),
+        (("票号 Ticket No", "号码 Number", "类型 Type", "项目 Item"), (LINE[2], LINE[1], "数电发票", "机票款")),
+    ],
+)  # fmt: skip
+def test_headings_and_words_as_carriers_have_them(tmp_path: Path, headings: Any, line: Any) -> None:
+    found = read(tmp_path / "s.xlsx", ("某航空公司开票明细",), (), headings, line)
+    assert found.misread == ()
+    assert (found.lines[0].voucher, found.lines[0].number, found.lines[0].charge) == (
+        "invoice",
+        LINE[1],
+        "ticket_fare",
+    )
+
+
+def test_a_column_for_each_kind_and_the_sheets_name_say_which_voucher_it_is(tmp_path: Path) -> None:
+    rows = (
+        ("ticket_no", "发票号码", "行程单号", "charge"),
+        (LINE[2], LINE[1], "", "refund"),
+        ("9991234567891", "", "2" * 20, ""),
+    )
+    found = read(tmp_path / "s.xlsx", *rows)
+    assert [(line.voucher, line.charge) for line in found.lines] == [
+        ("invoice", "refund"),
+        ("itinerary", "ticket_fare"),
+    ]
+    named = read(tmp_path / "t.xlsx", ("ticket_no", "号码"), (LINE[2], "2" * 20), sheet="行程单")
+    assert [line.voucher for line in named.lines] == ["itinerary"]
+
+
+@pytest.mark.parametrize(
+    ("charge", "product", "read_as"),
+    [
+        ("ancillary", "baggage", ("ancillary", "baggage")),
+        ("ANC", "XBAG", ("ancillary", "baggage")),
+        ("附加服务", "", ("ancillary", "")),
+        ("行李", "", ("ancillary", "baggage")),
+        ("退票费", "机票", ("refund", "flight")),
+        ("REFUND_FEE", "Flight", ("refund", "flight")),
+    ],
+)
+def test_charges_and_products_by_our_words_and_by_the_carriers_codes(
+    tmp_path: Path, charge: str, product: str, read_as: Any
+) -> None:
+    found = read(tmp_path / "s.xlsx", (*HEADINGS, "product"), (*LINE[:3], charge, *LINE[4:], product))
+    assert [(line.charge, line.product) for line in found.lines] == [read_as], found.misread
+
+
+@pytest.mark.parametrize(
+    ("cell", "when"),
+    [
+        (
+            "2026-10-05T09:30:00+08:00",
+            datetime.datetime(2026, 10, 5, 9, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=8))),
+        ),
+        ("2026-10-05 9:30", datetime.datetime(2026, 10, 5, 9, 30)),  # noqa: DTZ001 - a statement without a time zone
+        (datetime.datetime(2026, 10, 5, 9, 30), datetime.datetime(2026, 10, 5, 9, 30)),  # noqa: DTZ001 - likewise
+        ("20261005", datetime.date(2026, 10, 5)),
+        ("", None),
+    ],
+)
+def test_when_it_was_issued(tmp_path: Path, cell: Any, when: Any) -> None:
+    assert read(tmp_path / "s.xlsx", HEADINGS, (*LINE[:5], cell, "Acme")).lines[0].issued == when
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "seen"),
+    [
+        ("ticket_no", "12345", "not a ticket number"),
+        ("number", "", "number is missing"),
+        ("number", 179525952880229397.0, "spoilt"),
+        ("number", "1.79526E+17", "not a voucher's number"),
+        ("voucher", "receipt", "whether it is an invoice"),
+        ("charge", "", "not a charge"),
+        ("charge", "tip", "not a charge"),
+        ("amount", "-12.00", "not an amount"),
+        ("amount", "twelve", "not an amount"),
+        ("issued_at", "03/04/2026", "without guessing"),
+    ],
+)
+def test_a_line_that_can_not_be_understood_is_named_with_its_cell(
+    tmp_path: Path, column: str, cell: Any, seen: str
+) -> None:
+    bad = [cell if name == column else value for name, value in zip(HEADINGS, LINE, strict=True)]
+    found = read(tmp_path / "s.xlsx", HEADINGS, LINE, bad)
+    assert len(found.lines) == 1
+    (misread,) = found.misread
+    assert seen in misread.problem
+    assert misread.problem.startswith(f"{'ABCDEFG'[HEADINGS.index(column)]}3: ")
+    assert misread.ticket_no == ("" if column == "ticket_no" else "9991234567890")
+
+
+def test_totals_blank_rows_and_repeated_headings_are_no_lines(tmp_path: Path) -> None:
+    total = ("合计", "", "", "", 1234.5, "", "")
+    found = read(
+        tmp_path / "s.xlsx",
+        ("Statement of October",),
+        HEADINGS,
+        LINE,
+        (),
+        HEADINGS,
+        (*LINE[:2], "9991234567891", *LINE[3:]),
+        total,
+    )
+    assert (len(found.lines), found.misread) == (2, ())
+
+
+def test_tickets_are_no_statement(tmp_path: Path) -> None:
+    with pytest.raises(InputProblem, match="no carrier's statement"):
+        read(
+            tmp_path / "t.xlsx",
+            ("ticket_no", "passenger_name", "number", "amount"),
+            (LINE[2], "ZHANG/SAN", "1", 5),
+        )
+    assert not is_statement(tmp_path / "t.xlsx", read_sheets(tmp_path / "t.xlsx"))
+    with pytest.raises(InputProblem, match="no carrier's statement"):
+        read(tmp_path / "u.csv", ("a", "b"), ("1", "2"))
+
+
+def test_when_a_statement_was_made_is_when_its_file_was_written(tmp_path: Path) -> None:
+    import os  # noqa: PLC0415 - here alone
+
+    found = read(tmp_path / "s.csv", HEADINGS, LINE)
+    os.utime(tmp_path / "s.csv", (1_700_000_000, 1_700_000_000))
+    again = read_statement(tmp_path / "s.csv", CODES)
+    assert again.made == datetime.datetime.fromtimestamp(1_700_000_000, datetime.UTC)
+    assert found.made > again.made
+
+
+def test_a_statement_in_gb18030_is_known_by_its_own_headings(tmp_path: Path) -> None:
+    text = "填开日期,票号,行程单号码\n2026-10-05,999-1234567890,20179525952873829059\n"
+    (tmp_path / "s.csv").write_bytes(text.encode("gb18030"))
+    assert read_statement(tmp_path / "s.csv", CODES).lines[0].voucher == "itinerary"

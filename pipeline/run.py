@@ -102,7 +102,7 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
         inbox = take_in(task, ledger, watch)
         run = ledger.begin("reconcile", job.terms, [*job.inputs, *inbox.paths])
         evidence = weighed_together(task, named, inbox)
-        decided = settle(ledger, evidence, job)
+        decided = settle(ledger, run, evidence, job)
         batches = [*map(Batch, tables), *inbox.batches]
         done = [again(task, ledger, run, batch, keys, watch) for batch in batches]
         said = compared(task, ledger, decided, evidence, inbox, done)

@@ -5,7 +5,7 @@ import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -91,10 +91,8 @@ def template(path: Path, lang: Lang, *, example: bool) -> None:
     """Write the blank input workbook, or a filled-in example of it."""
     from pipeline.template import write_template  # noqa: PLC0415 - start-up
 
-    try:
+    with _said_in(lang):
         write_template(path, lang, example=example)
-    except InputProblem as problem:
-        raise InputProblem(in_language(str(problem), lang)) from problem
     say(in_language(f"Template: {path}", lang))
 
 
@@ -172,16 +170,31 @@ def reconcile(**given: Any) -> None:
 @PROFILE
 @LEDGER
 @SANDBOX_LEDGER
-def history(tickets: tuple[str, ...], profile: Path | None, ledger: str | None, *, sandbox: bool) -> None:
-    """Show everything that the ledger knows of a ticket, in time order."""
+@LANG
+@click.option(
+    "--json", "as_json", is_flag=True, help="For programs: one JSON object, by ticket; times in UTC."
+)
+def history(
+    tickets: tuple[str, ...], profile: Path | None, lang: Lang, *, as_json: bool, **given: Any
+) -> None:
+    """Show everything that the ledger knows of a ticket, in time order.
+
+    Every judgement, attempt, answer and settlement, and what a statement showed. Times are the carrier's (the profile's
+    time_zone), or UTC where no profile is given. A run may be on.
+    """
     from pipeline import run  # noqa: PLC0415 - start-up
     from pipeline.job import Job  # noqa: PLC0415 - likewise
-    from pipeline.results.history import history_lines  # noqa: PLC0415 - likewise
+    from pipeline.results.history import history_json, history_lines  # noqa: PLC0415 - likewise
     from pipeline.settings import load_profile  # noqa: PLC0415 - likewise
 
-    digits = [_ticket_digits(ticket) for ticket in tickets]
-    job = Job((), load_profile(profile), None, ledger=ledger, sandbox=sandbox)
-    for line in history_lines(run.history(job, digits)):
+    with _said_in(lang):
+        digits = [_ticket_digits(ticket) for ticket in tickets]
+        job = Job((), load_profile(profile), None, **given)
+        known = run.history(job, digits)
+    if as_json:
+        click.echo(history_json(known, lang))
+        return
+    for line in history_lines(known, lang, job.profile.carrier.time_zone if profile else "UTC"):
         click.echo(line)
 
 
@@ -233,13 +246,24 @@ def sandbox(**given: Any) -> None:
     say(counts)
 
 
+@contextlib.contextmanager
+def _said_in(lang: Lang) -> Iterator[None]:
+    """Say why it stops in the language of whoever reads it."""
+    try:
+        yield
+    except Stop as problem:
+        raise type(problem)(in_language(str(problem), lang)) from problem
+
+
 def _ticket_digits(text: str) -> str:
     from pipeline.reading.cells import Unreadable, ticket_no  # noqa: PLC0415 - start-up
 
     try:
         return ticket_no(text)
     except Unreadable:
-        raise InputProblem(f"{text}: is not a ticket number of 13 digits") from None
+        raise InputProblem(
+            f"{text}: is not a ticket number of 13 digits; enter them as on the ticket"
+        ) from None
 
 
 def _job(given: dict[str, Any], *, sends: bool) -> Any:

@@ -64,5 +64,6 @@ LEDGERS = {
     " file elsewhere for comparing with the carrier's statement": "没有台账，但有属于台账的 {0}：请将台账放回其旁边。若台账已无法找回，请将该文件另行保存，以便与承运人账单核对",
     "attempt {} is not in the ledger any more, or has ended there: another program has changed the ledger during this run. Keep this"
     " run's result workbook, and look the ledger over: voucher ledger check": "第 {0} 次尝试已不在台账中，或在其中已结束：运行期间有其他程序改动了台账。请保留本次结果工作簿，并检查台账：voucher ledger check",
+    "is not a ticket number of 13 digits; enter them as on the ticket": "不是 13 位票号；请按客票填写",
     "the ledger refused a change: {}": "台账拒绝更改：{0}",
 }  # fmt: skip

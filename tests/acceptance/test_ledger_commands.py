@@ -29,7 +29,7 @@ def test_a_sound_ledger_is_called_so(desk: Any, issued: Any) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
         "Ledger: october.ledger",
-        f"Carrier: {issued.base_url} as agency AGENCY; version 2; runs: 1",
+        f"Carrier: {issued.base_url} as agency AGENCY; version 3; runs: 1",
         "Attempts: 6 issued",
         "Sound: nothing is wrong with it",
     ]
@@ -187,7 +187,7 @@ def test_an_older_ledger_is_upgraded_by_the_first_run_and_says_so(
     ran = desk.voucher("issue", book, "--profile", profile, *ISSUE[2:])
     assert ran.code == 1  # it was issued to another buyer then
     assert "already_issued         1" in ran.err
-    assert "upgraded from version 1 to 2" in ran.err
+    assert "upgraded from version 1 to 3" in ran.err
     assert (desk.folder / "october.ledger.version-1").exists()
 
 

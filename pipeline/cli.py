@@ -5,7 +5,7 @@ import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -14,6 +14,7 @@ import click
 
 from pipeline import __version__
 from pipeline.chinese import in_language
+from pipeline.chinese.problems import said_in
 from pipeline.columns import Lang
 from pipeline.errors import InputProblem, Stop
 from pipeline.ledger_commands import ledger_commands
@@ -91,7 +92,7 @@ def template(path: Path, lang: Lang, *, example: bool) -> None:
     """Write the blank input workbook, or a filled-in example of it."""
     from pipeline.template import write_template  # noqa: PLC0415 - start-up
 
-    with _said_in(lang):
+    with said_in(lang):
         write_template(path, lang, example=example)
     say(in_language(f"Template: {path}", lang))
 
@@ -187,7 +188,7 @@ def history(
     from pipeline.results.history import history_json, history_lines  # noqa: PLC0415 - likewise
     from pipeline.settings import load_profile  # noqa: PLC0415 - likewise
 
-    with _said_in(lang):
+    with said_in(lang):
         digits = [_ticket_digits(ticket) for ticket in tickets]
         job = Job((), load_profile(profile), None, **given)
         known = run.history(job, digits)
@@ -244,15 +245,6 @@ def sandbox(**given: Any) -> None:
     )
     counts = asyncio.run(sandboxing.sandbox(carrier, say))
     say(counts)
-
-
-@contextlib.contextmanager
-def _said_in(lang: Lang) -> Iterator[None]:
-    """Say why it stops in the language of whoever reads it."""
-    try:
-        yield
-    except Stop as problem:
-        raise type(problem)(in_language(str(problem), lang)) from problem
 
 
 def _ticket_digits(text: str) -> str:

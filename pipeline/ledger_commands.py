@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipeline.chinese import in_language
+from pipeline.chinese.problems import said_in
+from pipeline.columns import Lang
 from pipeline.notice import asking, say
-from pipeline.options import LEDGER, PATH, PROFILE, SANDBOX_LEDGER, by, filled, options
+from pipeline.options import LANG, LEDGER, PATH, PROFILE, SANDBOX_LEDGER, by, filled, options
 
 if TYPE_CHECKING:
     from pipeline.job import Job
@@ -21,7 +24,7 @@ _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"]
 
 @click.group(name="ledger")
 def ledger_commands() -> None:
-    """Look the ledger over, back it up, move it with its carrier, mend its memory."""
+    """Look the ledger over, back it up, export it for auditors, move it with its carrier, mend its memory."""
 
 
 @ledger_commands.command(epilog="Example: voucher ledger check --profile carrier.toml")
@@ -54,6 +57,27 @@ def backup(path: Path, **given: Any) -> None:
     from pipeline import upkeep  # noqa: PLC0415 - start-up
 
     say(f"Backup: {upkeep.backed_up(_job(given), path)}")
+
+
+@ledger_commands.command(
+    epilog="Example: voucher ledger export audit-2026.xlsx --profile carrier.toml --lang zh"
+)
+@click.argument("path", type=PATH, metavar="OUT.xlsx")
+@_WHERE
+@LANG
+def export(path: Path, lang: Lang, **given: Any) -> None:
+    """Write all requests with their evidence to a workbook, for auditors.
+
+    Nothing is overwritten: where the name is taken, a number is added. Times are the carrier's (the profile's time_zone), or
+    UTC where no profile is given. The workbook names buyers; keep it as the ledger is kept. A run may be on.
+    """
+    from pipeline import upkeep  # noqa: PLC0415 - start-up
+
+    job = _job(given)
+    zone = job.profile.carrier.time_zone if given["profile"] else "UTC"
+    with said_in(lang):
+        done = upkeep.exported(job, path, lang, zone)
+    say(in_language(f"Export: {done}", lang))
 
 
 @ledger_commands.command(

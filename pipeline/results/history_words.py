@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pipeline.chinese import in_language
-from pipeline.columns import CHARGES, PRODUCTS, VOUCHERS, Lang
+from pipeline.columns import CHARGES, HEADER_TYPES, MARKETS, PRODUCTS, VOUCHERS, Lang
 from pipeline.reasons import REASON, STATUS
 from pipeline.wording import reason_text
 
@@ -92,7 +92,7 @@ _STATES: dict[str, dict[Lang, str]] = {
     "planned": {"en": "planned", "zh": "已计划"},
     "sending": {"en": "sending", "zh": "发送中"},
 }
-_CHOICES = {choice.name: choice for choice in (*CHARGES, *PRODUCTS, *VOUCHERS)}
+_CHOICES = {choice.name: choice for choice in (*CHARGES, *PRODUCTS, *VOUCHERS, *MARKETS, *HEADER_TYPES)}
 
 
 def say(name: str, lang: Lang) -> str:
@@ -101,7 +101,7 @@ def say(name: str, lang: Lang) -> str:
 
 
 def word(name: str, lang: Lang) -> str:
-    """A charge, product, kind of voucher, status or state, as a person reads it."""
+    """A charge, product, kind of voucher or buyer, market, status or state, as a person reads it."""
     if name in _CHOICES:
         return _CHOICES[name].word(lang)
     if name in STATUS:

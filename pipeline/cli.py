@@ -168,16 +168,30 @@ def reconcile(**given: Any) -> None:
 @PROFILE
 @LEDGER
 @SANDBOX_LEDGER
-def history(tickets: tuple[str, ...], profile: Path | None, ledger: str | None, *, sandbox: bool) -> None:
-    """Show everything that the ledger knows of a ticket, in time order."""
+@LANG
+@click.option(
+    "--json", "as_json", is_flag=True, help="For programs: one JSON object, by ticket; times in UTC."
+)
+def history(
+    tickets: tuple[str, ...], profile: Path | None, lang: Lang, *, as_json: bool, **given: Any
+) -> None:
+    """Show everything that the ledger knows of a ticket, in time order.
+
+    Every judgement, attempt, answer and settlement, and what a statement showed. Times are the carrier's (the profile's
+    time_zone), or UTC where no profile is given. A run may be on.
+    """
     from pipeline import run  # noqa: PLC0415 - start-up
     from pipeline.job import Job  # noqa: PLC0415 - likewise
-    from pipeline.results.history import history_lines  # noqa: PLC0415 - likewise
+    from pipeline.results.history import history_json, history_lines  # noqa: PLC0415 - likewise
     from pipeline.settings import load_profile  # noqa: PLC0415 - likewise
 
     digits = [_ticket_digits(ticket) for ticket in tickets]
-    job = Job((), load_profile(profile), None, ledger=ledger, sandbox=sandbox)
-    for line in history_lines(run.history(job, digits)):
+    job = Job((), load_profile(profile), None, **given)
+    known = run.history(job, digits)
+    if as_json:
+        click.echo(history_json(known, lang))
+        return
+    for line in history_lines(known, lang, job.profile.carrier.time_zone if profile else "UTC"):
         click.echo(line)
 
 
@@ -236,7 +250,9 @@ def _ticket_digits(text: str) -> str:
     try:
         return ticket_no(text)
     except Unreadable:
-        raise InputProblem(f"{text}: is not a ticket number of 13 digits") from None
+        raise InputProblem(
+            f"{text}: is not a ticket number of 13 digits; enter them as on the ticket"
+        ) from None
 
 
 def _job(given: dict[str, Any], *, sends: bool) -> Any:

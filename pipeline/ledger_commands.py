@@ -25,7 +25,7 @@ _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"]
 
 @click.group(name="ledger")
 def ledger_commands() -> None:
-    """Look the ledger over, back it up, move it with its carrier, mend its memory."""
+    """Look the ledger over, back it up, export it for auditors, move it with its carrier, mend its memory."""
 
 
 @ledger_commands.command(epilog="Example: voucher ledger check --profile carrier.toml")
@@ -58,6 +58,25 @@ def backup(path: Path, *, lang: Lang, **given: Any) -> None:
     from pipeline import upkeep  # noqa: PLC0415 - start-up
 
     teller(lang)(f"Backup: {upkeep.backed_up(_job(given), path)}")
+
+
+@ledger_commands.command(
+    epilog="Example: voucher ledger export audit-2026.xlsx --profile carrier.toml --lang zh"
+)
+@click.argument("path", type=PATH, metavar="OUT.xlsx")
+@_WHERE
+@LANG
+def export(path: Path, lang: Lang, **given: Any) -> None:
+    """Write all requests with their evidence to a workbook, for auditors.
+
+    Nothing is overwritten: where the name is taken, a number is added. Times are the carrier's (the profile's time_zone), or
+    UTC where no profile is given. The workbook names buyers; keep it as the ledger is kept. A run may be on.
+    """
+    from pipeline import upkeep  # noqa: PLC0415 - start-up
+
+    job = _job(given)
+    zone = job.profile.carrier.time_zone if given["profile"] else "UTC"
+    teller(lang)(f"Export: {upkeep.exported(job, path, lang, zone)}")
 
 
 @ledger_commands.command(

@@ -178,7 +178,7 @@ def weighed_together(task: Task, named: Named, inbox: Inbox) -> Evidence:
 # --- settling --------------------------------------------------------------------------------------
 
 
-def settle(ledger: OpenLedger, evidence: Evidence, job: Job) -> Decided:
+def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job) -> Decided:
     """Weigh the evidence and record what it settles, and what the carrier issued elsewhere."""
     with as_problem(ledger.path):
         answers, stale = _usable(ledger, evidence.answers)
@@ -192,7 +192,7 @@ def settle(ledger: OpenLedger, evidence: Evidence, job: Job) -> Decided:
                 ledger.connection, one.attempt.attempt_id, one.state, one.number, one.settled_by, one.evidence
             )
         coded = [(line, wire_text(job.profile.wire(line.charge, line.product))) for line in decided.elsewhere]
-        elsewhere.record(ledger.connection, coded, evidence.by)
+        elsewhere.record(ledger.connection, run, coded, evidence.by)
     return replace(decided, troubles=(*stale, *decided.troubles))
 
 

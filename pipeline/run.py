@@ -12,7 +12,6 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pipeline.account import Account
 from pipeline.accounting import make_account
@@ -29,7 +28,7 @@ from pipeline.holdings import Holdings
 from pipeline.inbox import Batch
 from pipeline.issuing import judged, submitted
 from pipeline.job import Finished, Job, Plan, Reconciled, Task, Watch
-from pipeline.ledger import opening, records
+from pipeline.ledger import elsewhere, judgements, opening, records
 from pipeline.reading.inputs import workbook_files
 from pipeline.reading.mapping import load_map
 from pipeline.reading.tables import read_table
@@ -42,6 +41,7 @@ from pipeline.reconciliation import (
     take_in,
     weighed_together,
 )
+from pipeline.results.history import Recorded
 from pipeline.results.paths import check_report_path, result_path
 from pipeline.results.report import report, write_report
 from pipeline.results.workbook import write_workbook
@@ -102,7 +102,7 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
         inbox = take_in(task, ledger, watch)
         run = ledger.begin("reconcile", job.terms, [*job.inputs, *inbox.paths])
         evidence = weighed_together(task, named, inbox)
-        decided = settle(ledger, evidence, job)
+        decided = settle(ledger, run, evidence, job)
         batches = [*map(Batch, tables), *inbox.batches]
         done = [again(task, ledger, run, batch, keys, watch) for batch in batches]
         said = compared(task, ledger, decided, evidence, inbox, done)
@@ -113,13 +113,21 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
     return finished
 
 
-def history(job: Job, tickets: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """Everything the ledger knows of these tickets, by ticket, in time order."""
+def history(job: Job, tickets: Sequence[str]) -> dict[str, Recorded]:
+    """Everything the ledger knows of these tickets, by ticket, as of one moment; a run may be on."""
     connection = opening.open_for_reading(job.ledger_path, None if job.ledger else job.owner)
     if connection is None:
         raise InputProblem(f"{job.ledger_path}: there is no ledger; name one with --ledger")
     with contextlib.closing(connection), as_problem(job.ledger_path):
-        return {ticket: records.history(connection, ticket) for ticket in tickets}
+        connection.execute("BEGIN")
+        return {
+            ticket: Recorded(
+                records.history(connection, ticket),
+                judgements.of_ticket(connection, ticket),
+                elsewhere.of_ticket(connection, ticket),
+            )
+            for ticket in tickets
+        }
 
 
 _NO_LEDGER = {"ledger": "", "ledger_id": ""}

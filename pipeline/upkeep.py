@@ -1,21 +1,30 @@
-"""What a team does with its one ledger beside issuing: look it over, back it up, move it, mend its memory."""
+"""What a team does with its one ledger beside issuing: look it over, back it up, export it, move it, mend its memory."""
 
 import contextlib
 import datetime
+import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import apsw
 
+from pipeline import __version__
 from pipeline.bookkeeping import as_problem
+from pipeline.chinese import in_language
+from pipeline.columns import Lang
 from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.job import Job
-from pipeline.ledger import gaps, moving, opening, records, runs, versions
+from pipeline.ledger import auditing, copying, gaps, moving, opening, records, runs, versions
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.copying import copied
 from pipeline.ledger.lock import Lock
 from pipeline.ledger.soundness import Looked, look
 from pipeline.ledger.spill import set_aside, spill_path
+from pipeline.results.audit import Audited, write_audit
+from pipeline.results.audit_words import tell
+from pipeline.results.history_words import word
+from pipeline.results.paths import check_folder, names, taken
 
 Note = Callable[[str], None]
 #: No ledger is older than this program.
@@ -46,17 +55,7 @@ def backed_up(job: Job, wanted: Path) -> Path:
         gaps.mark_gap(copy, since, "it is a backup made then")
 
     with _to_read(job) as connection:
-        try:
-            copied(connection, wanted, finish)
-        except FileExistsError:
-            raise InputProblem(
-                f"{wanted}: exists already and is left as it is; choose another name, or a folder"
-            ) from None
-        except (OSError, apsw.FullError, apsw.IOError) as error:
-            seen = error.strerror if isinstance(error, OSError) else error
-            raise LedgerProblem(
-                f"{wanted}: can't be written ({seen}); choose a folder that exists and has room"
-            ) from None
+        _copy(connection, wanted, wanted, finish)
     return wanted
 
 
@@ -123,6 +122,69 @@ def gap_closed(job: Job, note: Note, closed_by: str, evidence: str) -> str:
         runs.end_change(connection, lock)
     settled = "; ".join(f"what was issued after {gap.since} ({gap.why})" for gap in closed)
     return f"{path}: may be used for sending again; settled: {settled}"
+
+
+def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
+    """Write all that the ledger holds to a new workbook, with times of that zone; its path. A run may be on.
+
+    It is read from a copy as of one moment, so that a run that begins or ends need not wait for the writing.
+    """
+    target = _free_workbook(wanted)
+    with tempfile.TemporaryDirectory(prefix=".voucher-", dir=target.parent) as folder:
+        copy = Path(folder) / "copy"
+        with _to_read(job) as connection:
+            _copy(connection, copy, wanted)
+        with copying.read_alone(copy) as connection, as_problem(job.ledger_path):
+            copy.unlink()  # it is read to the end by whoever has it open, and is never taken for the ledger
+            audited = Audited(
+                _facts(job, auditing.about(connection), lang), partial(auditing.rows, connection), time_zone
+            )
+            return write_audit(audited, target, lang)
+
+
+def _free_workbook(wanted: Path) -> Path:
+    """The name for a new workbook: the wanted one, numbered where it is taken. Raises InputProblem for what is none."""
+    if wanted.suffix.lower() != ".xlsx":
+        raise InputProblem(f"{wanted}: the export is an Excel workbook; give it a name that ends in .xlsx")
+    check_folder(wanted, "choose a folder that exists and that you may write to")
+    return next(path for path in names(wanted) if not taken(path))
+
+
+def _facts(job: Job, about: auditing.About, lang: Lang) -> list[tuple[str, str]]:
+    """What the export says of the ledger itself."""
+    facts = [
+        ("ledger", str(job.ledger_path)),
+        ("ledger_id", about.ledger_id),
+        ("carrier", in_language(str(opening.Owner(about.base_url, about.agency)), lang)),
+        ("version", str(about.version)),
+        ("created", about.created_at),
+        ("exported", utc_now()),
+        ("by_program", f"voucher-pipeline {__version__}"),
+        ("attempts", ", ".join(f"{count} {word(state, lang)}" for state, count in about.states.items())),
+    ]
+    if about.gap is not None:
+        facts.append(("gap", tell("may_lack", lang).format(since=about.gap.since, why=about.gap.why)))
+    return facts
+
+
+def _copy(
+    connection: apsw.Connection,
+    path: Path,
+    wanted: Path,
+    finish: Callable[[apsw.Connection], None] = lambda _: None,
+) -> None:
+    """Copy the ledger to `path` for what was asked for as `wanted`, which a problem names."""
+    try:
+        copied(connection, path, finish)
+    except FileExistsError:
+        raise InputProblem(
+            f"{wanted}: exists already and is left as it is; choose another name, or a folder"
+        ) from None
+    except (OSError, apsw.FullError, apsw.IOError) as error:
+        seen = error.strerror if isinstance(error, OSError) else error
+        raise LedgerProblem(
+            f"{wanted}: can't be written ({seen}); choose a folder that exists and has room"
+        ) from None
 
 
 @contextlib.contextmanager

@@ -64,6 +64,10 @@ LEDGERS = {
     " file elsewhere for comparing with the carrier's statement": "没有台账，但有属于台账的 {0}：请将台账放回其旁边。若台账已无法找回，请将该文件另行保存，以便与承运人账单核对",
     "attempt {} is not in the ledger any more, or has ended there: another program has changed the ledger during this run. Keep this"
     " run's result workbook, and look the ledger over: voucher ledger check": "第 {0} 次尝试已不在台账中，或在其中已结束：运行期间有其他程序改动了台账。请保留本次结果工作簿，并检查台账：voucher ledger check",
+    "is not a ticket number of 13 digits; enter them as on the ticket": "不是 13 位票号；请按客票填写",
+    "Export: {}": "已导出：{0}",
+    "the export is an Excel workbook; give it a name that ends in .xlsx": "导出文件为 Excel 工作簿；名称须以 .xlsx 结尾",
+    "can't be written ({}); choose a folder that exists and has room": "无法写入（{0}）；请选择存在且有空间的文件夹",
     "the ledger refused a change: {}": "台账拒绝更改：{0}",
     # --- voucher ledger check -----------------------------------------------------------------------
     "Carrier: {} as agency {}; version {}; runs: {}": "承运人：{0}（代理人 {1}）；版本 {2}；运行 {3} 次",

@@ -3,14 +3,28 @@
 The copy is one whole file, without a -wal of its own, and appears under its name complete or not at all.
 """
 
+import contextlib
 import os
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import apsw
 
 from pipeline.placing import PRIVATE, appear, sync
+
+
+@contextlib.contextmanager
+def read_alone(path: Path) -> Iterator[apsw.Connection]:
+    """A file that nobody writes to, for reading; nothing is made beside it, and it may lose its name meanwhile."""
+    connection = apsw.Connection(
+        f"file:{quote(str(path))}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    )
+    try:
+        yield connection
+    finally:
+        connection.close()
 
 
 def copied(

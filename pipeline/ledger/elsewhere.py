@@ -13,6 +13,7 @@ from pipeline.holdings import Holding
 from pipeline.ledger.clock import utc_now
 from pipeline.request import Identity
 
+_SINCE_VERSION = 3
 #: `asked` is the temporary table of the tickets that are asked for (records.holdings).
 _OF_ASKED = """
 SELECT ticket_no, charge, product, wire, voucher, number, coalesce(amount, 0), buyer, issued_at, evidence, found_at
@@ -21,7 +22,7 @@ FROM asked JOIN elsewhere USING (ticket_no) ORDER BY elsewhere
 
 
 def record(
-    connection: apsw.Connection, lines: Iterable[tuple[StatementLine, str]], found_by: str
+    connection: apsw.Connection, run: int, lines: Iterable[tuple[StatementLine, str]], found_by: str
 ) -> list[StatementLine]:
     """Hold the charges of these statement lines, each with its code for the carrier; those that were not held yet."""
     held = []
@@ -34,20 +35,30 @@ def record(
             if known:
                 continue
             connection.execute(
-                "INSERT INTO elsewhere (ticket_no, charge, product, wire, voucher, number, amount, buyer, issued_at,"
-                " evidence, found_by, found_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO elsewhere (run, ticket_no, charge, product, wire, voucher, number, amount, buyer, issued_at,"
+                " evidence, found_by, found_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    line.ticket_no, line.charge, line.product, wire, line.voucher, line.number, line.amount, line.buyer,
-                    line.issued_text, line.place, found_by, utc_now(),
+                    run, line.ticket_no, line.charge, line.product, wire, line.voucher, line.number, line.amount,
+                    line.buyer, line.issued_text, line.place, found_by, utc_now(),
                 ),
             )  # fmt: skip
             held.append(line)
     return held
 
 
+def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
+    """Everything that statements showed of a ticket; nothing in a ledger that is older than such records."""
+    if connection.pragma("user_version") < _SINCE_VERSION:
+        return []
+    cursor = connection.execute(
+        "SELECT * FROM elsewhere WHERE ticket_no = ? ORDER BY elsewhere", (ticket_no,)
+    )
+    return [dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor]
+
+
 def of_asked(connection: apsw.Connection) -> list[Holding]:
     """What is held of the tickets in `asked`; none in a ledger that is older than such records."""
-    if connection.pragma("user_version") < 3:
+    if connection.pragma("user_version") < _SINCE_VERSION:
         return []
     return [_holding(row) for row in connection.execute(_OF_ASKED)]
 

@@ -41,6 +41,22 @@ _MUST_NOT_BE = {
         SELECT 'attempt ' || attempt_id FROM attempt LEFT JOIN settlement USING (attempt_id)
         WHERE was_unknown = 0 AND (attempt.state = 'unknown' OR settlement.attempt_id IS NOT NULL)""",
 }
+#: The same of what ledgers have from version 3 on.
+_MUST_NOT_BE_SINCE_3 = {
+    "a charge that was sent though a statement had shown it as issued elsewhere": """
+        SELECT DISTINCT charge.ticket_no || ' of attempt ' || attempt_id
+        FROM elsewhere JOIN charge USING (ticket_no) JOIN attempt USING (attempt_id)
+        WHERE attempt.state <> 'planned' AND attempt.run >= elsewhere.run AND (
+            (elsewhere.charge = charge.charge AND elsewhere.product IN (charge.product, ''))
+            OR (elsewhere.wire = charge.wire AND charge.wire <> '')
+            OR (elsewhere.voucher <> charge.voucher AND elsewhere.charge IN ('ticket_fare', 'refund')
+                AND charge.charge IN ('ticket_fare', 'refund'))
+        )""",
+    "a charge that counts as issued elsewhere under the number that it has here": """
+        SELECT DISTINCT charge.ticket_no || ' ' || charge.charge || '/' || charge.product
+        FROM elsewhere JOIN charge USING (ticket_no, charge, product) JOIN attempt USING (attempt_id)
+        WHERE attempt.state = 'issued' AND attempt.number = elsewhere.number AND charge.voucher = elsewhere.voucher""",
+}
 _SHOWN = 5
 
 
@@ -88,7 +104,8 @@ def _wrong(connection: apsw.Connection) -> Iterator[str]:
         yield f"the ledger's rules were changed: {name}"
     for table, row, other, _ in connection.execute("PRAGMA foreign_key_check"):
         yield f"{table} {row} refers to a {other} that is not there"
-    for what, query in _MUST_NOT_BE.items():
+    newer = _MUST_NOT_BE_SINCE_3 if connection.pragma("user_version") >= 3 else {}
+    for what, query in (_MUST_NOT_BE | newer).items():
         found = sorted(str(row[0]) for row in connection.execute(query))
         if found:
             more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""

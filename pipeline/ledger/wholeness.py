@@ -7,14 +7,13 @@ may begin at any moment.
 
 import contextlib
 import glob
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
 
 import apsw
 
 from pipeline.errors import InputProblem
+from pipeline.ledger.copying import read_alone
 from pipeline.ledger.gaps import begun_and_not_ended
 from pipeline.ledger.lock import LastRun, Phase
 from pipeline.ledger.spill import spill_path
@@ -29,18 +28,6 @@ def wal_filled(ledger: Path) -> bool:
     """Whether a ledger's -wal is there and holds anything."""
     wal = wal_path(ledger)
     return wal.exists() and wal.stat().st_size > 0
-
-
-@contextlib.contextmanager
-def _alone(path: Path) -> Iterator[apsw.Connection]:
-    """The ledger's own file without its -wal; nothing is made beside it."""
-    connection = apsw.Connection(
-        f"file:{quote(str(path))}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    )
-    try:
-        yield connection
-    finally:
-        connection.close()
 
 
 def check_single_name(path: Path) -> None:
@@ -144,7 +131,7 @@ def _if_lost(filled: bool, wal: Path) -> str:
 
 
 def _said_alone(path: Path, last: LastRun | None) -> _Said:
-    with _alone(path) as connection:
+    with read_alone(path) as connection:
         begun = begun_and_not_ended(connection)
         torn = any(connection.pragma("quick_check", table) != "ok" for table in ("ledger", "run"))
         if last is None:

@@ -56,7 +56,7 @@ def write_book(
         reason = getattr(cause, "strerror", None) or cause
         raise Stop(
             f"{path}: the result workbook can't be written ({reason}); nothing is lost, the ledger has it all: make"
-            " room or choose another place with -o, and run the same command again"
+            " room or choose another place, and run the same command again"
         ) from problem
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 ISSUE = ("--profile", "carrier.toml", "--ledger", "october.ledger", "--as-of", "2026-11-20")
@@ -29,7 +30,7 @@ def test_a_sound_ledger_is_called_so(desk: Any, issued: Any) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
         "Ledger: october.ledger",
-        f"Carrier: {issued.base_url} as agency AGENCY; version 2; runs: 1",
+        f"Carrier: {issued.base_url} as agency AGENCY; version 3; runs: 1",
         "Attempts: 6 issued",
         "Sound: nothing is wrong with it",
     ]
@@ -187,7 +188,7 @@ def test_an_older_ledger_is_upgraded_by_the_first_run_and_says_so(
     ran = desk.voucher("issue", book, "--profile", profile, *ISSUE[2:])
     assert ran.code == 1  # it was issued to another buyer then
     assert "already_issued         1" in ran.err
-    assert "upgraded from version 1 to 2" in ran.err
+    assert "upgraded from version 1 to 3" in ran.err
     assert (desk.folder / "october.ledger.version-1").exists()
 
 
@@ -195,6 +196,7 @@ def test_no_ledger_command_makes_a_ledger(desk: Any) -> None:
     for command in (
         ["check"],
         ["backup", "b.ledger"],
+        ["export", "e.xlsx"],
         ["mark-gap", "--since", "2026-11-20", "--why", "x"],
         ["close-gap", "--evidence", "x"],
         ["move-carrier", "--why", "x"],
@@ -324,3 +326,49 @@ def test_a_backup_onto_a_full_disk_names_the_disk(desk: Any) -> None:
     assert done.returncode == 3
     assert "full.ledger: can't be written" in done.stderr
     assert not (desk.folder / "full.ledger").exists()
+
+
+def test_the_export_is_made_while_a_run_is_on_and_does_not_hold_it_up(desk: Any, issued: Any) -> None:
+    slow = desk.start("issue", "all.xlsx", *ISSUE, "--rate", "2")
+    desk.during(slow, lambda: len(issued.issued()) >= 8)
+    ran = desk.voucher("ledger", "export", "audit.xlsx", *ISSUE[:4])
+    assert (ran.code, ran.out, ran.err) == (0, "", "Export: audit.xlsx\n")
+    assert slow.poll() is None
+    slow.send_signal(signal.SIGINT)
+    assert slow.wait(timeout=60) == 3
+    slow.communicate()
+    found = openpyxl.load_workbook(desk.folder / "audit.xlsx")
+    headings, *rows = found["Requests"].iter_rows(values_only=True)
+    assert "sending_at (Asia/Shanghai)" in headings
+    states = [row[headings.index("state")] for row in rows]
+    assert states.count("issued") >= 8
+    assert "planned" in states
+    numbers = {line["number"] for line in issued.issued()}
+    assert {row[headings.index("number")] for row in rows} - {None} <= numbers
+    assert stat.S_IMODE((desk.folder / "audit.xlsx").stat().st_mode) == 0o600
+    assert not list(desk.folder.glob(".voucher-*"))
+
+
+@pytest.mark.usefixtures("issued")
+def test_an_export_takes_a_free_name_and_speaks_chinese(desk: Any) -> None:
+    for name in ("audit.xlsx", "audit.2.xlsx"):
+        ran = desk.voucher("ledger", "export", "audit.xlsx", *ISSUE[2:4], "--lang", "zh")
+        assert (ran.code, ran.err) == (0, f"已导出：{name}\n")
+    ran = desk.voucher("ledger", "export", "audit.csv", *ISSUE[2:4], "--lang", "zh")
+    assert (ran.code, "名称须以 .xlsx 结尾" in ran.err) == (2, True)
+
+
+@pytest.mark.usefixtures("issued")
+@pytest.mark.parametrize("room", [40, 150])
+def test_an_export_onto_a_full_disk_leaves_nothing(desk: Any, room: int) -> None:
+    command = f"ulimit -f {room}; exec python -m pipeline ledger export full.xlsx --ledger october.ledger"
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=desk.folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+    )  # fmt: skip
+    if room == 40:
+        assert (done.returncode, "full.xlsx: can't be written" in done.stderr) == (3, True)
+        assert not (desk.folder / "full.xlsx").exists()
+    else:
+        assert done.returncode == 0, done.stderr
+    assert not list(desk.folder.glob(".voucher-*"))

@@ -281,7 +281,7 @@ GIVEN = {"month.xlsx", "carrier.toml"}
 
 @pytest.fixture(scope="module", params=[0o000, 0o022], ids=["umask 000", "umask 022"])
 def faulty_month(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Left:
-    """A month with every fault at its loudest; then again, silent; a look; a history; a backup."""
+    """A month with every fault at its loudest; then again, silent; a look; a history; a backup; an export."""
     tmp = tmp_path_factory.mktemp("faulty")
     desk = Desk(tmp / "desk", {**KEYS, **loud(tmp), **({} if request.param else {"PLAIN_LOOP": "1"})})
     desk.folder.mkdir()
@@ -301,6 +301,7 @@ def faulty_month(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
                 for command in (
                     ["check", *issue[1:-2], "-o", "looked.xlsx"],
                     ["ledger", "backup", "backup.ledger", *where],
+                    ["ledger", "export", "audit.xlsx", *where],
                     ["ledger", "check", *where],
                 )
             ]

@@ -44,7 +44,7 @@ def check_rows(model: Model, rows: Rows, look: Look) -> dict[int, dict[str, Any]
         _check_attempt(tried, found[key])
     charges = {
         (tried.attempt_id, *(c.identity.ticket_no, c.identity.charge, c.identity.product), on_the_wire(c),
-         tried.request.voucher, c.amount, *PLACES[c.row], int(tried.state in LIVE))
+         tried.request.voucher, c.amount, *PLACES[c.row], int(tried.state in LIVE), tried.request.content_of(c))
         for tried in model.attempts.values()
         for c in tried.request.charges
     }  # fmt: skip
@@ -56,6 +56,13 @@ def check_rows(model: Model, rows: Rows, look: Look) -> dict[int, dict[str, Any]
     given = {row["attempt_id"]: (row["state"], row["number"]) for row in look.named(rows, "settlement")}
     settled = {tried.attempt_id: tried.settled for tried in model.attempts.values() if tried.settled}
     _same("settlements", given, settled)
+    shown = [
+        (s.run, *(s.identity.ticket_no, s.identity.charge, s.identity.product), s.wire, s.voucher, s.number)
+        for s in model.shown
+    ]
+    _same("shown by statements", [row[1:8] for row in rows["elsewhere"]], shown)
+    for table in ("judgement", "handled"):  # one of each run
+        _same(table, [row["run"] for row in look.named(rows, table)], sorted(model.runs))
     return found
 
 
@@ -92,7 +99,15 @@ def _check_attempt(tried: Tried, row: dict[str, Any]) -> None:
 def check_holdings(model: Model, look: Look, found: dict[int, dict[str, Any]]) -> None:
     """What the rules are told: held charges with all that is said of them, apart, doubted."""
     told = records.holdings(look.connection, TICKETS)
-    held = {}
+    found_at = [
+        row for (row,) in look.connection.execute("SELECT found_at FROM elsewhere ORDER BY elsewhere")
+    ]
+    held: dict[Any, tuple[Any, ...]] = {
+        s.identity: (
+            s.wire, s.voucher, "issued", s.number, 0, "", "Acme", "", "", 0, 0, at, "", "october.csv, row 2", "", 0,
+        )
+        for s, at in zip(model.shown, found_at, strict=True)
+    }  # fmt: skip
     for tried in model.of(*LIVE):
         row, request, killed = found[tried.attempt_id], tried.request, tried.state == "sending"
         for charge in request.charges:

@@ -33,7 +33,7 @@ def charge_changed(t: Target) -> list[str]:
         "live = 1 - live", "amount = amount + 1", "ticket_no = ticket_no || '0'",
         "charge = 'refund', product = product || 'x'", "wire = wire || 'x'", "wire = '', amount = amount + 1",
         "voucher = voucher || 'x'", "row = row + 1", "file = file || 'x'", "sheet = sheet || 'x'",
-        "attempt_id = attempt_id + 1",
+        "attempt_id = attempt_id + 1", "content = content || 'x'", "content = ''",
     )  # fmt: skip
     return [f"UPDATE {t.either} charge SET {change} {t.pick(t.at, t.this_charge)}"]
 

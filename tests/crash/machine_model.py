@@ -47,6 +47,29 @@ class Spilled:
     what: Answered | Outcome | None
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A charge that a statement showed as issued, though no attempt here issued it; product "": it may be any."""
+
+    identity: Identity
+    wire: str
+    voucher: str
+    number: str
+    run: int
+
+    def holds(self, voucher: str, charge: Charge) -> bool:
+        """Whether a charge can't be sent as that kind of voucher any more."""
+        mine, theirs = self.identity, charge.identity
+        if mine.ticket_no != theirs.ticket_no:
+            return False
+        if mine.charge == theirs.charge and mine.product in ("", theirs.product):
+            return True
+        if self.wire and charge.wire and self.wire == "/".join(charge.wire):
+            return True
+        flight = ("ticket_fare", "refund")
+        return self.voucher != voucher and mine.charge in flight and theirs.charge in flight
+
+
 def same_charge(one: Charge, other: Charge) -> bool:
     """Charges are one by their content, or where the carrier could not tell them apart."""
     if one.identity == other.identity:
@@ -65,6 +88,7 @@ class Model:
     attempts: dict[int, Tried] = field(default_factory=dict)
     runs: dict[int, tuple[bool, int | None]] = field(default_factory=dict)  # ended, exit code
     requests: dict[str, Request] = field(default_factory=dict)
+    shown: list[Shown] = field(default_factory=list)
 
     def of(self, *states: str) -> list[Tried]:
         return [tried for tried in self.attempts.values() if tried.state in states]
@@ -90,6 +114,7 @@ class Model:
         return (
             tried.state == "planned"
             and not self.runs[tried.run][0]
+            and not any(shown.holds(tried.request.voucher, charge) for shown in self.shown for charge in mine)
             and not any(same_charge(one, other) for one, other in itertools.combinations(mine, 2))
             and not any(same_charge(charge, other) for charge in mine for _, other in theirs)
             and not any(

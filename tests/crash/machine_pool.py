@@ -68,7 +68,7 @@ def on_the_wire(charge: Charge) -> str:
     return "/".join(charge.wire) if charge.wire else ""
 
 
-def shown(request: Request) -> str:
+def shown_as(request: Request) -> str:
     charges = ", ".join(
         f"{c.identity.ticket_no[-1]} {c.identity.charge} {on_the_wire(c)} {c.amount}" for c in request.charges
     )

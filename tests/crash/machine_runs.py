@@ -1,18 +1,25 @@
 """Runs that begin, plan and end."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from pipeline.ledger import records, runs
+from pipeline.evidence import StatementLine
+from pipeline.ledger import elsewhere, handled, judgements, records, runs
+from pipeline.ledger.handled import Handled
+from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.ledger.writer import Writer
 from pipeline.request import Request
-from tests.crash.machine_choices import ONE, mixed, several
+from tests.crash.machine_choices import ONE, mixed, parts, several
 from tests.crash.machine_faults import heal_ledger
-from tests.crash.machine_life import Life, Running
-from tests.crash.machine_pool import PLACES, POOL, shown
+from tests.crash.machine_life import DONE, Life, Running
+from tests.crash.machine_model import Shown
+from tests.crash.machine_pool import PLACES, POOL, TICKETS, on_the_wire, shown_as
+
+MOST_SHOWN = 4  # in one life: what is issued elsewhere can not be sent any more
 
 
 class Runs(Life):
@@ -33,7 +40,61 @@ class Runs(Life):
 
             self.running = Running(run, spill, self.loop.run_until_complete(writer()))
             self._say(f"run {run} begins")
+            self._note(run)
+            self._show(run, self._new(number))
             self._plan(run, number)
+
+    def _note(self, run: int) -> None:
+        """What every reconciliation leaves: a judgement that is new, and a file that it has dealt with."""
+        row = (
+            "ticket_fare",
+            "flight",
+            "invoice",
+            100_00,
+            "waiting",
+            "ticket_still_open",
+            "tickets.xlsx",
+            "Tickets",
+        )
+        judgements.note(self.connection, run, [Judgement(TICKETS[run % len(TICKETS)], *row, run)])
+        handled.record(
+            self.connection, run, Handled(f"{run}", "tickets", "tickets.xlsx", "", "", unfinished=False)
+        )
+
+    def _show(self, run: int, number: int) -> None:
+        """Now and then a statement shows a charge that was issued elsewhere; before anything is sent, as it is."""
+        seldom, which, product, voucher, wire = parts(number, 4, len(POOL), 3, 3, 2)
+        if seldom or len(self.model.shown) >= MOST_SHOWN:
+            return
+        charge = POOL[which].charges[0]
+        kind = charge.identity.charge
+        shown = Shown(
+            replace(
+                charge.identity,
+                product="" if kind == "ancillary" and product == 0 else charge.identity.product,
+            ),
+            on_the_wire(charge) if wire else "",
+            "itinerary" if kind == "ticket_fare" and voucher == 0 else "invoice",
+            f"E{run}",
+            run,
+        )
+        i = shown.identity
+        line = StatementLine(
+            shown.voucher,
+            shown.number,
+            i.ticket_no,
+            i.charge,
+            i.product,
+            None,
+            None,
+            "Acme",
+            "october.csv, row 2",
+            "october.csv",
+        )
+        assert elsewhere.record(self.connection, run, [(line, shown.wire)], "chen") == [line]
+        self.model.shown.append(shown)
+        DONE["shown by statements"] += 1
+        self._say(f"a statement shows {shown}")
 
     begin_soon = begin  # under several names, rules are chosen so many times as often
     begin_at_once = begin
@@ -53,7 +114,7 @@ class Runs(Life):
         for attempt in attempts:
             tried = self.model.plan(attempt.attempt_id, attempt.request, run)
             assert attempt.attempt == tried.attempt
-            self._say(f"planned: {attempt.attempt_id} = {shown(attempt.request)}")
+            self._say(f"planned: {attempt.attempt_id} = {shown_as(attempt.request)}")
 
     def _wanted(self, number: int) -> Request:
         """What somebody asks for: often what came to nothing before, also after a doubt."""

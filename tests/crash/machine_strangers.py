@@ -8,6 +8,7 @@ from hypothesis.stateful import precondition, rule
 from pipeline.ledger.clock import utc_now
 from tests.crash import machine_illegal_attempts as attempts
 from tests.crash import machine_illegal_evidence as evidence
+from tests.crash import machine_illegal_newer as newer
 from tests.crash import machine_illegal_rows as rows
 from tests.crash.machine_choices import ONE, parts, several
 from tests.crash.machine_life import DONE, Life
@@ -35,6 +36,11 @@ ILLEGAL: tuple[Illegal, ...] = (
     evidence.evidence_not_followed,
     rows.ledger_row,
     rows.everything_at_once,
+    newer.noted_changed,
+    newer.noted_deleted,
+    newer.noted_over_another,
+    newer.noted_by_no_run,
+    newer.shown_again_or_not_whole,
 )
 #: OR FAIL and OR IGNORE keep what they have done, OR REPLACE deletes, OR ROLLBACK ends a transaction.
 EITHER = ("", "OR REPLACE", "OR REPLACE", "OR IGNORE", "OR FAIL", "OR ROLLBACK")

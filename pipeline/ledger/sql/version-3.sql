@@ -13,6 +13,7 @@ BEGIN SELECT RAISE(ABORT, 'a charge stays the one it is'); END;
 -- where the statement does not say which ancillary product it was: then it may be any.
 CREATE TABLE elsewhere (
     elsewhere   INTEGER PRIMARY KEY,
+    run         INTEGER NOT NULL REFERENCES run,
     ticket_no   TEXT NOT NULL,
     charge      TEXT NOT NULL CHECK (charge IN ('ticket_fare', 'refund', 'ancillary')),
     product     TEXT NOT NULL,
@@ -34,6 +35,13 @@ WHEN EXISTS (SELECT 1 FROM elsewhere WHERE elsewhere = new.elsewhere)
     OR EXISTS (SELECT 1 FROM elsewhere AS old WHERE old.ticket_no = new.ticket_no AND old.charge = new.charge
                AND old.product = new.product AND old.voucher = new.voucher AND old.number = new.number)
 BEGIN SELECT RAISE(ABORT, 'what a statement showed stays'); END;
+
+-- As with everything that must hold: asked of the row here, since a connection can switch CHECKs off.
+CREATE TRIGGER elsewhere_can_be_followed BEFORE INSERT ON elsewhere
+WHEN new.charge NOT IN ('ticket_fare', 'refund', 'ancillary') OR new.voucher NOT IN ('invoice', 'itinerary')
+    OR new.number = '' OR new.evidence = '' OR new.found_by = ''
+    OR NOT EXISTS (SELECT 1 FROM run WHERE run = new.run AND ended_at IS NULL)
+BEGIN SELECT RAISE(ABORT, 'what a statement showed is recorded whole, by a run that is on'); END;
 
 CREATE TRIGGER elsewhere_stays BEFORE UPDATE ON elsewhere
 BEGIN SELECT RAISE(ABORT, 'what a statement showed stays'); END;

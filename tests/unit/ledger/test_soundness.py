@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.ledger import gaps
+from pipeline.evidence import StatementLine
+from pipeline.ledger import elsewhere, gaps, records
 from pipeline.ledger.soundness import look
 
 from .conftest import OWNER
@@ -88,6 +89,37 @@ def test_a_sound_ledger_is_told_with_what_it_holds(kept: Any) -> None:
             "UPDATE attempt SET number = '' WHERE attempt_id = 1",
             "the file is damaged: CHECK constraint failed",
         ),
+        *(
+            (
+                f"INSERT INTO elsewhere VALUES (1, 1, '{shown}', 'E1', NULL, '', '', 'statement.csv', 'chen', 'now')",
+                f"a charge that was sent though a statement had shown it as issued elsewhere: {attempt}",
+            )
+            for shown, attempt in (
+                ("9990000000007', 'ticket_fare', 'flight', '', 'invoice", "9990000000007 of attempt 6"),
+                ("9990000000007', 'ticket_fare', '', '', 'invoice", "9990000000007 of attempt 6"),
+                (
+                    "9990000000007', 'ancillary', 'meal', 'FARE/Flight', 'invoice",
+                    "9990000000007 of attempt 6",
+                ),
+                ("9990000000005', 'refund', 'flight', '', 'itinerary", "9990000000005 of attempt 4"),
+            )
+        ),
+        (
+            "INSERT INTO elsewhere VALUES (1, 77, '9990000000001', 'ticket_fare', 'flight', '', 'invoice', 'N1', NULL, '', '', 'x', 'chen', 'now')",
+            "a charge that counts as issued elsewhere under the number that it has here: 9990000000001 ticket_fare/flight",
+        ),
+        (
+            "INSERT INTO judgement VALUES (1, 77, '1', '', '', '', 0, '', '', '', '', 2, 'now')",
+            "judgement 1 refers to a run that is not there",
+        ),
+        (
+            "INSERT INTO handled VALUES (1, 77, '1', 'tickets', '', '', '', 0, 'now')",
+            "handled 1 refers to a run that is not there",
+        ),
+        (
+            "INSERT INTO handled VALUES (1, 1, '1', 'letter', '', '', '', 0, 'now')",
+            "the file is damaged: CHECK constraint failed in handled",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(kept: Any, change: str, told: str) -> None:
@@ -103,6 +135,27 @@ def test_what_is_wrong_is_named(kept: Any, change: str, told: str) -> None:
     connection.execute(change)
     connection.execute("PRAGMA ignore_check_constraints = OFF")
     assert any(line.startswith(told) for line in look(connection).wrong), look(connection).wrong
+
+
+def test_what_a_statement_shows_later_is_nothing_wrong(kept: Any) -> None:
+    """The carrier lists what an earlier run was refused: it was sent before anybody knew."""
+    records.end_run(kept.connection, kept.run, 4)
+    later = records.begin_run(kept.connection, "reconcile", "0", "2026-11-21", [])
+    for number, kind, voucher in ((7, "ticket_fare", "invoice"), (1, "refund", "itinerary")):
+        line = StatementLine(
+            voucher,
+            f"E{number}",
+            f"999000000000{number}",
+            kind,
+            "flight",
+            None,
+            None,
+            "",
+            "s.csv, row 2",
+            "s.csv",
+        )
+        elsewhere.record(kept.connection, later, [(line, "")], "chen")
+    assert look(kept.connection).wrong == ()
 
 
 def test_of_many_wrongs_some_are_shown(kept: Any) -> None:

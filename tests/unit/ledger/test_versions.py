@@ -8,9 +8,13 @@ from pathlib import Path
 import apsw
 import pytest
 
+from pipeline.carrier.replies import Outcome
 from pipeline.errors import LedgerProblem
-from pipeline.ledger import opening, records, versions
+from pipeline.ledger import elsewhere, judgements, opening, records, runs, soundness, versions
 from pipeline.ledger.lock import Lock, Phase, noted_run
+from pipeline.request import Request
+
+from .conftest import HEADER, charge
 
 OWNER = opening.Owner("http://127.0.0.1:18080", "AGENCY")
 
@@ -21,15 +25,39 @@ def old(tmp_path: Path) -> Path:
     return shutil.copy(Path(__file__).with_name("version-1.ledger"), tmp_path / "old.ledger")
 
 
-def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
+@pytest.fixture
+def year_old(tmp_path: Path) -> Path:
+    """One that the program of version 2 wrote: 5 charges issued and in doubt, a move, a gap that is closed."""
+    return shutil.copy(Path(__file__).with_name("version-2.ledger"), tmp_path / "old.ledger")
+
+
+#: What each step added: tables, which are empty, and columns.
+NEW_TABLES = {
+    1: {"carrier_move", "gap", "elsewhere", "judgement", "handled"},
+    2: {"elsewhere", "judgement", "handled"},
+}
+NEW_COLUMNS = {"charge": {"content": ""}}
+
+
+def contents(path: Path) -> dict[str, list[dict[str, object]]]:
+    """Every row of every table, by the names of its columns."""
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-    found = {table: list(connection.execute(f"SELECT * FROM {table}")) for table in tables}
+    found = {}
+    for table in tables:
+        names = [column[1] for column in connection.execute(f"PRAGMA table_info({table})")]
+        found[table] = [
+            dict(zip(names, row, strict=True)) for row in connection.execute(f"SELECT * FROM {table}")
+        ]
     connection.close()
     return found
 
 
-def test_an_older_ledger_is_upgraded_with_all_that_it_holds(old: Path) -> None:
+@pytest.mark.parametrize(("fixture", "version"), [("old", 1), ("year_old", 2)])
+def test_an_older_ledger_is_upgraded_with_all_that_it_holds(
+    fixture: str, version: int, request: pytest.FixtureRequest
+) -> None:
+    old: Path = request.getfixturevalue(fixture)
     before, notes = contents(old), list[str]()
     connection, lock = opening.open_for_run(old, OWNER, may_create=False, note=notes.append)
     assert connection.pragma("user_version") == versions.VERSION
@@ -37,15 +65,34 @@ def test_an_older_ledger_is_upgraded_with_all_that_it_holds(old: Path) -> None:
     connection.close()
     lock.close()
     after = contents(old)
-    assert {table: after[table] for table in before} == before
-    assert {row[4] for row in after["attempt"]} == {"issued", "rejected", "unknown", "not_sent"}
-    assert {table: rows for table, rows in after.items() if table not in before} == {
-        "carrier_move": [],
-        "gap": [],
-    }
+    expected = {
+        table: [row | NEW_COLUMNS.get(table, {}) for row in rows] for table, rows in before.items()
+    } | {table: [] for table in NEW_TABLES[version]}
+    assert after == expected
+    assert {"issued", "unknown"} <= {row["state"] for row in after["attempt"]}
+    copy = old.with_name(f"old.ledger.version-{version}")
     assert notes == [
-        f"The ledger was upgraded from version 1 to {versions.VERSION}; as it was before: {old}.version-1"
+        f"The ledger was upgraded from version {version} to {versions.VERSION}; as it was before: {copy}"
     ]
+    assert contents(copy) == before
+
+
+def test_an_upgraded_ledger_is_sound_and_can_be_used(year_old: Path) -> None:
+    connection, lock = opening.open_for_run(year_old, OWNER, may_create=False)
+    run = runs.begin(connection, lock, "issue", "2026-11-20", ["tickets.xlsx"])
+    request = Request("invoice", "domestic", HEADER, (charge(77),))
+    (attempt,) = records.plan(connection, run, [request], {77: ("tickets.xlsx", "Tickets", 2)})
+    connection.execute(
+        "UPDATE attempt SET state = 'sending', sending_at = 'now' WHERE attempt_id = ?", (attempt.attempt_id,)
+    )
+    outcome = Outcome("rejected", "carrier_rejected", detail="no")
+    records.record_outcome(connection, attempt.attempt_id, outcome)
+    (refused,) = records.refusals(connection, [charge(77).identity.ticket_no]).values()
+    assert refused.content == request.content_of(request.charges[0])
+    runs.end(connection, lock, run, 1)
+    assert soundness.look(connection).wrong == ()
+    connection.close()
+    lock.close()
 
 
 def test_while_it_is_upgraded_the_lock_file_says_that_the_file_may_be_half_written(
@@ -95,11 +142,17 @@ def test_an_upgrade_that_can_not_be_copied_before_is_not_done(
     assert apsw.Connection(str(old)).pragma("user_version") == 1
 
 
-def test_looking_at_an_older_ledger_changes_nothing(old: Path) -> None:
+@pytest.mark.parametrize("fixture", ["old", "year_old"])
+def test_looking_at_an_older_ledger_changes_nothing(fixture: str, request: pytest.FixtureRequest) -> None:
+    old: Path = request.getfixturevalue(fixture)
     before = old.read_bytes()
     connection = opening.open_for_reading(old, OWNER)
     assert connection is not None
     assert records.holdings(connection, ["9990000000001"]).held
+    assert len(records.history(connection, "9990000000001")) == 1
+    assert judgements.of_ticket(connection, "9990000000001") == []
+    assert elsewhere.of_ticket(connection, "9990000000001") == []
+    assert soundness.look(connection).wrong == ()
     connection.close()
     assert old.read_bytes() == before
 

@@ -1,0 +1,83 @@
+"""What a statement shows beyond this ledger is recorded once, and told like what the ledger holds itself."""
+
+import datetime
+from dataclasses import replace
+from typing import Any
+
+from pipeline.evidence import StatementLine
+from pipeline.holdings import Holding
+from pipeline.ledger import elsewhere, records
+from pipeline.request import Identity
+
+FARE = Identity("9990000000001", "ticket_fare", "flight")
+LINE = StatementLine(
+    "itinerary", "20179525833603931965", FARE.ticket_no, FARE.charge, FARE.product, 617_25,
+    datetime.datetime(2026, 10, 5, 9, 30, tzinfo=datetime.UTC), "Acme", "october.csv, row 7", "october.csv",
+)  # fmt: skip
+
+
+def record(book: Any, *lines: StatementLine, wire: str = "FARE/Flight") -> list[StatementLine]:
+    return elsewhere.record(book.connection, book.run, [(line, wire) for line in lines], "chen")
+
+
+def test_a_line_is_held_with_all_that_it_says(book: Any) -> None:
+    assert record(book, LINE) == [LINE]
+    (row,) = elsewhere.of_ticket(book.connection, FARE.ticket_no)
+    found_at = row.pop("found_at")
+    assert row == {
+        "elsewhere": 1, "run": book.run, "ticket_no": FARE.ticket_no, "charge": "ticket_fare", "product": "flight",
+        "wire": "FARE/Flight", "voucher": "itinerary", "number": "20179525833603931965", "amount": 617_25,
+        "buyer": "Acme", "issued_at": "2026-10-05T09:30:00+00:00", "evidence": "october.csv, row 7", "found_by": "chen",
+    }  # fmt: skip
+    assert records.holdings(book.connection, [FARE.ticket_no]).held == {
+        FARE: Holding(
+            FARE, "FARE/Flight", "itinerary", "issued", "20179525833603931965", 617_25, "", "Acme", "", "", 0, 0,
+            found_at, "", "", "october.csv, row 7", "", 0, elsewhere=True, issued_at="2026-10-05T09:30:00+00:00",
+        )
+    }  # fmt: skip
+
+
+def test_a_line_that_says_little_is_held_too(book: Any) -> None:
+    bare = replace(LINE, charge="ancillary", product="", amount=None, issued=None, buyer="")
+    record(book, bare, wire="")
+    (row,) = elsewhere.of_ticket(book.connection, FARE.ticket_no)
+    assert (row["product"], row["wire"], row["amount"], row["issued_at"], row["buyer"]) == (
+        "",
+        "",
+        None,
+        "",
+        "",
+    )
+    (holding,) = records.holdings(book.connection, [FARE.ticket_no]).held.values()
+    assert (holding.amount, holding.issued_at, holding.elsewhere) == (0, "", True)
+
+
+def test_the_same_line_of_the_next_statement_is_no_second_one(book: Any) -> None:
+    record(book, LINE)
+    again = replace(LINE, place="november.csv, row 1", statement="november.csv", amount=1_00, issued=None)
+    assert record(book, again) == []
+    assert record(book, LINE, LINE) == []
+    other = replace(LINE, number="another")
+    assert record(book, other, other) == [other]
+    assert [row["evidence"] for row in elsewhere.of_ticket(book.connection, FARE.ticket_no)] == [
+        "october.csv, row 7"
+    ] * 2
+
+
+def test_what_the_ledger_has_itself_goes_before_what_a_statement_showed(book: Any, fare: Any) -> None:
+    (attempt,) = book.plan(fare(1))
+    book.state(attempt.attempt_id, "sending")
+    book.state(attempt.attempt_id, "issued", "26001")
+    record(book, LINE)
+    held = records.holdings(book.connection, [FARE.ticket_no]).held
+    assert (held[FARE].number, held[FARE].elsewhere) == ("26001", False)
+
+
+def test_only_the_tickets_that_are_asked_for_are_told_of(book: Any) -> None:
+    other = replace(LINE, ticket_no="9990000000002", number="another")
+    record(book, LINE, other)
+    assert set(records.holdings(book.connection, ["9990000000002"]).held) == {
+        Identity("9990000000002", "ticket_fare", "flight")
+    }
+    assert records.holdings(book.connection, ["9990000000003"]).held == {}
+    assert elsewhere.of_ticket(book.connection, "9990000000003") == []

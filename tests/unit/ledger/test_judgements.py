@@ -1,0 +1,80 @@
+"""How rows were judged is noted where it is new, and told in time order."""
+
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+
+from pipeline.ledger import judgements, records
+from pipeline.ledger.judgements import Judgement
+
+WAITING = Judgement(
+    "9990000000001", "ticket_fare", "flight", "invoice", 100_00, "waiting", "ticket_still_open",
+    "tickets.xlsx", "Tickets", 2,
+)  # fmt: skip
+
+
+def noted(book: Any, *judged: Judgement) -> list[Judgement]:
+    """What is told of the ticket after another run has judged these."""
+    run = records.begin_run(book.connection, "reconcile", "0", "2026-11-21", [])
+    judgements.note(book.connection, run, judged)
+    records.end_run(book.connection, run, 0)
+    return [
+        Judgement(**{name: value for name, value in row.items() if name not in ("run", "judged_at")})
+        for row in judgements.of_ticket(book.connection, "9990000000001")
+    ]
+
+
+def test_a_judgement_is_told_as_it_was_made(book: Any) -> None:
+    judgements.note(book.connection, book.run, [WAITING])
+    (row,) = judgements.of_ticket(book.connection, "9990000000001")
+    at = row.pop("judged_at")
+    assert at.endswith("+00:00")
+    assert row == {"run": book.run} | asdict(WAITING)
+    assert judgements.of_ticket(book.connection, "9990000000002") == []
+
+
+def test_the_same_judgement_night_after_night_is_one(book: Any) -> None:
+    for _ in range(3):
+        assert noted(book, WAITING) == [WAITING]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"voucher": "itinerary"}, {"amount": 1}, {"status": "ready", "reasons": ""}, {"reasons": "fare_window_closed"},
+        {"file": "other.xlsx"}, {"sheet": "Other"}, {"row": 3},
+    ],
+)  # fmt: skip
+def test_whatever_is_new_is_noted_and_so_is_the_way_back(book: Any, change: dict[str, Any]) -> None:
+    changed = replace(WAITING, **change)
+    noted(book, WAITING)
+    assert noted(book, changed) == [WAITING, changed]
+    assert noted(book, changed) == [WAITING, changed]
+    assert noted(book, WAITING) == [WAITING, changed, WAITING]
+
+
+def test_charges_of_a_ticket_are_judged_each_for_itself(book: Any) -> None:
+    seat = replace(WAITING, charge="ancillary", product="seat", row=3)
+    meal = replace(WAITING, charge="ancillary", product="meal", row=4)
+    assert noted(book, WAITING, seat, meal) == [WAITING, seat, meal]
+    assert noted(book, meal, seat, WAITING) == [WAITING, seat, meal]
+
+
+def test_a_charge_that_stands_twice_is_noted_for_both_rows(book: Any) -> None:
+    first = replace(WAITING, status="ineligible", reasons="duplicate_charge")
+    second = replace(first, row=3)
+    assert noted(book, first, second) == [first, second]
+
+
+def test_nothing_judged_is_nothing_noted(book: Any) -> None:
+    assert noted(book) == []
+
+
+def test_a_failing_note_leaves_nothing_half_written(book: Any) -> None:
+    judgements.note(book.connection, book.run, [WAITING])
+    records.end_run(book.connection, book.run, 0)
+    seat = replace(WAITING, charge="ancillary", product="seat")
+    with pytest.raises(Exception, match="made by a run that is on"):
+        judgements.note(book.connection, book.run, [seat])
+    assert noted(book, WAITING) == [WAITING]

@@ -17,7 +17,7 @@ ROWS = 14
 _MOST_BUYERS = 8
 _BEGINNING, _END = 9, 5  # letters of a long name that a label shows
 _LABELS = len(WIDTHS)  # the hidden column of labels, beside the page
-_HEIGHT, _LEFT, _RIGHT = 300, 470, 484  # pixels
+_HEIGHT, _LEFT, _RIGHT = 300, 470, 470  # pixels
 _PART_TONES = {"issued": "good", "ready": "plain", "rest": "warn"}
 
 

@@ -74,16 +74,11 @@ def cells_wide(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
+@functools.lru_cache(maxsize=4096)  # most rows say one of a few things
 def lines_of(text: str, width: int, style: Style = Style.WRAP) -> int:
     """How many lines a text is given in a column of that width, however much there is to say."""
-    if 2 * len(text) <= width and "\n" not in text:  # as nearly all are
-        return 1
-    return min(_measured(text, width), _MOST_LINES if style is Style.WRAP else _OWN_LINES)
-
-
-@functools.lru_cache(maxsize=4096)  # most rows say one of a few things
-def _measured(text: str, width: int) -> int:
-    return sum(max(1, math.ceil(_digits_wide(line) / width)) for line in text.split("\n"))
+    lines = sum(max(1, math.ceil(_digits_wide(line) / width)) for line in text.split("\n"))
+    return min(lines, _MOST_LINES if style is Style.WRAP else _OWN_LINES)
 
 
 def _digits_wide(text: str) -> float:
@@ -110,7 +105,7 @@ def roomy(shown: Field, values: Iterable[Any]) -> Field:
     for value in values:
         if isinstance(value, int | float):
             if abs(value) >= _SHORT:
-                widest = max(widest, len(f"{value:,.2f}") + 3)
+                widest = max(widest, min(_WIDEST, len(f"{value:,.2f}") + 3))
         elif isinstance(value, datetime.datetime) and value.time() != datetime.time():
             widest = max(widest, _MOMENT)
     return shown if widest == shown.width else replace(shown, width=widest)

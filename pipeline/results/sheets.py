@@ -113,7 +113,8 @@ def _lines(values: Sequence[Any], widths: Sequence[int], styles: Sequence[Style]
     most = 1
     for value, width, style in zip(values, widths, styles, strict=True):
         text = value.value if type(value) is Cell else value
-        if isinstance(text, str):
+        # Nearly all are short; what is not a text has no lines.
+        if type(text) is str and (2 * len(text) > width or "\n" in text):
             most = max(most, lines_of(text, width, style))
     return most
 

@@ -127,6 +127,18 @@ def test_many_deadlines_are_cut_and_counted(made: Made, tmp_path: Path) -> None:
     assert "… and 3 more: sort the sheet Rows by last_day." in text
 
 
+def test_of_the_deadlines_of_one_day_the_largest_amounts_are_shown(made: Made, tmp_path: Path) -> None:
+    rows = [
+        {"ticket_no": f"99912345678{n:02d}", "flight_date": ago(years=1) + DAY, "amount": 1 + n}
+        for n in range(18)
+    ]
+    lines = summary_text(write_workbook(made(*rows), tmp_path / "r.xlsx")).split("\n")
+    amounts = [
+        float(line.split(" | ")[-1]) for line in lines if line.startswith("tickets.xlsx, Tickets, row")
+    ]
+    assert amounts == [18 - n for n in range(15)]
+
+
 @pytest.mark.parametrize("lang", LANGS)
 def test_two_charts_show_the_tables(lang: Lang, sample: Callable[[Lang], Account], tmp_path: Path) -> None:
     path = write_workbook(sample(lang), tmp_path / "r.xlsx")

@@ -199,14 +199,14 @@ def test_no_number_and_no_day_is_wider_than_its_column(made: Made, tmp_path: Pat
     moment = datetime.datetime(2026, 10, 1, 8, 30)  # noqa: DTZ001 - a cell has no time zone
     rows = [{"ticket_no": f"99912345{n:05d}"} for n in range(300)]
     last = {"amount": 123456789.25, "fare": 123456789.25, "flight_date": moment, "voucher": "itinerary",
-            "own day": datetime.date(2026, 10, 1)}  # fmt: skip
+            "day": datetime.date(2026, 10, 1)}  # fmt: skip
     account = made(*rows, last, {**last, "amount": "abc", "change_fee": 1e300})
     book = openpyxl.load_workbook(write_workbook(account, tmp_path / "r.xlsx"))
     for sheet in (book["Failures"], book["Rows"]):
         assert width_of(sheet, "fare") > len("123,456,789.25") + 1
         assert width_of(sheet, "change_fee") < 50  # a program takes 255 at most
         assert width_of(sheet, "flight_date") > len("2026-10-01 08:30:00")
-        assert width_of(sheet, "own day") > len("2026-10-01") + 1
+        assert width_of(sheet, "day") > len("2026-10-01") + 1
     assert width_of(book["Itineraries"], "amount") > len("123,456,789.25") + 1
     assert width_of(book["Invoices"], "amount") < len("123,456,789.25") + 1
 

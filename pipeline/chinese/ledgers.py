@@ -94,7 +94,6 @@ LEDGERS = {
     # --- voucher ledger backup, move-carrier, mark-gap, close-gap -----------------------------------
     "Backup: {}": "备份：{0}",
     "exists already and is left as it is; choose another name, or a folder": "已经存在，保持不变；请另取名称，或指定文件夹",
-    "can't be written ({}); choose a folder that exists and has room": "无法写入（{0}）；请选择存在且有空间的文件夹",
     "belongs to {} and is to belong to {}": "现属于 {0}，将改属 {1}",
     "{}. Move it?": "{0}。是否迁移？",
     "belonged to {} and belongs to {} from now on": "原属于 {0}，从现在起属于 {1}",

@@ -3,6 +3,7 @@
 import datetime
 import heapq
 from collections.abc import Iterator
+from typing import Any
 
 from pipeline.account import Account, ChargeAccount, RowAccount
 from pipeline.columns import CHARGES, PRODUCTS, VOUCHERS, Lang
@@ -32,6 +33,12 @@ def due(account: Account) -> Iterator[Due]:
                 yield charge.last_day, row.index, position, row, charge
 
 
+def _urgency(found: Due) -> tuple[Any, ...]:
+    """The soonest first, and of one day the largest amounts: not all of them are shown."""
+    last_day, index, position, _, charge = found
+    return last_day, -(charge.amount or 0), index, position
+
+
 def _what(charge: ChargeAccount, lang: Lang) -> str:
     """A charge and the voucher that it is to have."""
     name = charge.product if charge.charge == "ancillary" else charge.charge
@@ -52,7 +59,7 @@ def add_deadlines(page: Page, account: Account) -> None:
         page.put(column, words.columns[name], page.number_heading if number else page.column_heading)
     page.row += 1
     today = datetime.date.fromisoformat(account.as_of)
-    for last_day, index, _, row, charge in heapq.nsmallest(_MOST, coming):
+    for last_day, index, _, row, charge in heapq.nsmallest(_MOST, coming, _urgency):
         place = words.place.format(file=row.file, sheet=row.sheet, row=row.row)
         page.line(place, page.name_link, Places.row(index))
         page.put(1, last_day, page.day)

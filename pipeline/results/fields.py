@@ -1,10 +1,11 @@
 """The columns of the result sheets: headings, styles and widths."""
 
+import datetime
 import functools
 import math
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pipeline.columns import COLUMN, RESULT_COLUMNS, Column, Lang
@@ -18,14 +19,14 @@ _OWN: dict[str, tuple[Style, int]] = {
     "what_to_do": (Style.WRAP, 42),
     "request": (Style.IDENTIFIER, 23),
     "attempt": (Style.COUNT, 9),
-    "trace_id": (Style.IDENTIFIER, 26),
+    "trace_id": (Style.IDENTIFIER, 36),
     "file": (Style.TEXT, 24),
     "sheet": (Style.TEXT, 12),
     "row": (Style.LINE, 8),
     "last_day": (Style.DATE, 12),
     "charges": (Style.COUNT, 9),
     "ledger": (Style.IDENTIFIER, 18),
-    "tickets": (Style.TEXT, 40),
+    "tickets": (Style.WRAP, 40),
     "currency": (Style.TEXT, 9),
     "resolution": (Style.ANSWER, 15),
     "resolved_by": (Style.ANSWER, 16),
@@ -33,8 +34,12 @@ _OWN: dict[str, tuple[Style, int]] = {
 }
 _WIDEST = 40
 _MOST_LINES = 12
+_OWN_LINES = 6  # of a text that the input brought: a page of remarks would hide the other rows
+_SHORT = 1_000_000  # a number below it fits wherever money stands
+_MOMENT = 21  # a day with its time
 
-LETTER = 0.95  # of a digit, the measure of widths: what a letter of running text takes, with some to spare
+# Of a digit, the measure of widths: what a letter of running text takes, with some to spare, and a capital beside.
+LETTER, CAPITAL = 0.95, 0.3
 LINE_POINTS = 13.5
 
 
@@ -70,12 +75,37 @@ def cells_wide(text: str) -> int:
 
 
 @functools.lru_cache(maxsize=4096)  # most rows say one of a few things
-def lines_of(text: str, width: int) -> int:
+def lines_of(text: str, width: int, style: Style = Style.WRAP) -> int:
     """How many lines a text is given in a column of that width, however much there is to say."""
-    lines = sum(max(1, math.ceil(cells_wide(line) * LETTER / width)) for line in text.split("\n"))
-    return min(lines, _MOST_LINES)
+    lines = sum(max(1, math.ceil(_digits_wide(line) / width)) for line in text.split("\n"))
+    return min(lines, _MOST_LINES if style is Style.WRAP else _OWN_LINES)
+
+
+def _digits_wide(text: str) -> float:
+    """A text's width in digits: names in capitals take much more than sentences."""
+    return LETTER * cells_wide(text) + CAPITAL * sum(map(str.isupper, text))
 
 
 def width_of(values: Iterable[Any]) -> int:
-    """A width that fits a column of which nothing is known but some values."""
-    return min(_WIDEST, max([10, *(cells_wide(str(value)) + 2 for value in values)]))
+    """A width that fits a column of which nothing is known but its values."""
+    widest = 10
+    for value in values:
+        widest = max(widest, cells_wide(str(value)) + 2)
+        if widest >= _WIDEST:
+            return _WIDEST
+    return widest
+
+
+def roomy(shown: Field, values: Iterable[Any]) -> Field:
+    """A column as wide as its values take; a text that is longer than the widest column takes another line.
+
+    A number or a day can't do that: where it does not fit it is shown as ##### and nothing else.
+    """
+    widest = max(shown.width, width_of(values)) if shown.style is Style.TEXT else shown.width
+    for value in values:
+        if isinstance(value, int | float):
+            if abs(value) >= _SHORT:
+                widest = max(widest, min(_WIDEST, len(f"{value:,.2f}") + 3))
+        elif isinstance(value, datetime.datetime) and value.time() != datetime.time():
+            widest = max(widest, _MOMENT)
+    return shown if widest == shown.width else replace(shown, width=widest)

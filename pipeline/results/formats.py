@@ -64,7 +64,8 @@ class Formats:
         font = {"font_name": FONT, "font_size": 10, "valign": "top"}
         box = {"border": 1, "border_color": LINE}
         # text stays text when a person edits it
-        text = font | {"num_format": "@", "align": "left", "indent": 1}
+        # and wraps: a long name or several numbers are read whole, not cut off at the next cell
+        text = font | {"num_format": "@", "align": "left", "indent": 1, "text_wrap": True}
         day = font | {"align": "left", "indent": 1}
         number = font | {"align": "right", "indent": 1}
         white = {"bold": True, "valign": "vcenter", "indent": 1, "font_color": "white", "bg_color": DARK}
@@ -75,7 +76,6 @@ class Formats:
         self.heading_number = book.add_format(heading | {"align": "right", "indent": 2})
         self.plain = self._add(font)
         self.text = self._add(text)
-        self.wrap = self._add(text | {"text_wrap": True})
         self.money = self._add(number | {"num_format": MONEY})
         self.day = self._add(day | {"num_format": DAY})
         self.moment = self._add(day | {"num_format": "yyyy-mm-dd hh:mm:ss"})
@@ -83,6 +83,7 @@ class Formats:
         self.duration = self._add(font | {"num_format": "[h]:mm:ss", "align": "left"})
         self.count = self._add(number | {"num_format": "#,##0"})
         self.line_number = self._add(number | {"num_format": "0"})
+        self.below = book.add_format({"bottom": 1, "bottom_color": LINE})
         self.answer = book.add_format(text | box | {"bg_color": "#FFFFE5"})
         self.tones = {
             tone: self._add(text | {"bg_color": fill, "font_color": letters})
@@ -90,7 +91,7 @@ class Formats:
         }
         self.of_style = {
             Style.TEXT: self.text,
-            Style.WRAP: self.wrap,
+            Style.WRAP: self.text,
             Style.IDENTIFIER: self.text,
             Style.MONEY: self.money,
             Style.DATE: self.day,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from pipeline.account import Account, RequestAccount
+from pipeline.account import Account, RequestAccount, RowAccount
 
 #: Links that a sheet may hold: a spreadsheet program takes 65,530, and refuses a file with more.
 MOST_LINKS = 65_000
@@ -13,11 +13,12 @@ ROOM = 1_048_575
 
 
 class Cell(NamedTuple):
-    """A value that is shown in a special way: as a link to another place, or marked as to be corrected."""
+    """A value that is shown in a special way: as a link, marked as to be corrected, or in another tone than its own."""
 
     value: object
     link: str = ""
     marked: bool = False
+    tone: str = ""
 
 
 def part(name: str, number: int) -> str:
@@ -59,6 +60,11 @@ class Places:
         self.failures: Mapping[object, str] = _lines(
             "Failures", (row.index for row in account.rows if row.failed)
         )
+
+    def remedy(self, row: RowAccount) -> str:
+        """Where something can be done about a row: its line of Failures, or of Unknown; "" where nothing can."""
+        doubts = (self.doubts[asked] for asked in row.request_ids if asked in self.doubts)
+        return self.failures.get(row.index) or next(doubts, "")
 
     @staticmethod
     def row(index: int) -> str:

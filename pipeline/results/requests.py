@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline.account import ISSUED, Account, Doubt, RequestAccount
 from pipeline.columns import CHARGES, MARKETS, VOUCHERS, Lang
-from pipeline.results.fields import Field, field
+from pipeline.results.fields import Field, field, roomy
 from pipeline.results.formats import Style
 from pipeline.results.links import Cell, Places
 from pipeline.results.sheets import Book
@@ -17,6 +17,7 @@ from pipeline.table import MINOR, money_text
 RESOLUTIONS = ("issued", "not issued")
 
 _WORD = {choice.name: choice for choice in (*MARKETS, *VOUCHERS, *CHARGES)}
+_UNKNOWN_KEYS = 2  # ledger and request
 _NAME_WIDTH = 36  # characters; a longer name takes another line
 _MOST_TICKETS = 30  # of an invoice; all of them are on the sheet Rows
 _MOST_DOUBTED = 500  # of an unknown request, which may stand on no other sheet
@@ -120,13 +121,16 @@ def _doubt(doubt: Doubt, account: Account, places: Places) -> tuple[Any, ...]:
     )
 
 
-def _fields(names: Iterable[str], lang: Lang) -> list[Field]:
-    """Columns of our own sheets; a buyer's name may take several lines."""
+def _fields(names: Iterable[str], amounts: Iterable[int], lang: Lang) -> list[Field]:
+    """Columns of our own sheets, with room for a buyer's name and for the largest amount."""
+    largest = max(amounts, default=0) / MINOR
     fields = [field(name, lang) for name in names]
     return [
-        replace(shown, style=Style.WRAP, width=_NAME_WIDTH) if shown.name == "header_name" else shown
+        replace(shown, width=_NAME_WIDTH) if shown.name == "header_name"
+        else roomy(shown, [largest]) if shown.name == "amount"
+        else shown
         for shown in fields
-    ]
+    ]  # fmt: skip
 
 
 def _of(account: Account, voucher: str) -> Iterator[RequestAccount]:
@@ -136,13 +140,15 @@ def _of(account: Account, voucher: str) -> Iterator[RequestAccount]:
 def add_invoices(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Invoices: one row a request."""
     rows = (_invoice(asked, account, places) for asked in _of(account, "invoice"))
-    book.add_rows("Invoices", _fields(_INVOICE, account.lang), rows)
+    amounts = (asked.request.amount for asked in _of(account, "invoice"))
+    book.add_rows("Invoices", _fields(_INVOICE, amounts, account.lang), rows)
 
 
 def add_itineraries(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Itineraries: one row a ticket."""
     rows = (_itinerary(asked, account, places) for asked in _of(account, "itinerary"))
-    book.add_rows("Itineraries", _fields(_ITINERARY, account.lang), rows)
+    amounts = (asked.request.amount for asked in _of(account, "itinerary"))
+    book.add_rows("Itineraries", _fields(_ITINERARY, amounts, account.lang), rows)
 
 
 def add_unknown(book: Book, account: Account, places: Places) -> None:
@@ -150,13 +156,14 @@ def add_unknown(book: Book, account: Account, places: Places) -> None:
 
     The answers are the same two words in every language, since they are read back.
     """
+    amounts = (doubt.amount for doubt in account.doubts)
     fields = [
         field(name, account.lang, Style.ANSWER) if name == "number" else shown
-        for name, shown in zip(_UNKNOWN, _fields(_UNKNOWN, account.lang), strict=True)
+        for name, shown in zip(_UNKNOWN, _fields(_UNKNOWN, amounts, account.lang), strict=True)
     ]
     words, at = WORDS[account.lang], _UNKNOWN.index("resolution")
     for sheet, count in book.add_rows(
-        "Unknown", fields, (_doubt(doubt, account, places) for doubt in account.doubts)
+        "Unknown", fields, (_doubt(doubt, account, places) for doubt in account.doubts), keys=_UNKNOWN_KEYS
     ):
         if count:
             check = {

@@ -13,23 +13,26 @@ from pipeline.columns import (
     FEE_COLUMNS,
     HEADER_FIELDS,
     HEADER_TYPES,
+    ORDER_TYPE,
     RESULT_HEADINGS,
     Column,
     Kind,
     Lang,
 )
 from pipeline.reasons import REASON
-from pipeline.results.fields import Field, field, vocabulary, width_of
+from pipeline.results.fields import Field, field, roomy, vocabulary, width_of
 from pipeline.results.formats import Style
 from pipeline.results.links import Cell, Places
 from pipeline.results.sheets import Book
 from pipeline.table import MINOR, Indices, Table
 
-_FAILURES = ("status", "reason", "what_to_do", "last_day")
-_FROM = ("file", "sheet", "row")
-_ROWS = (*_FROM, "status", "number", "reason", "request", "last_day")
+_FAILURES = ("status", "row", "reason", "what_to_do", "last_day")
+_FAILURE_KEYS = 2
+_FROM = ("file", "sheet")
+_ROWS = (*_FROM, "row", "status", "number", "reason", "request", "last_day")
+_ROW_KEYS = 3
+_WRITTEN_IF_READ = (*FEE_COLUMNS, ORDER_TYPE)  # nobody has to fill these in
 
-_SAMPLE = 200  # values that an extra column's width is measured by
 _KNOWN = {word.casefold() for column in COLUMNS for word in (column.name, column.zh, *column.variants)}
 
 
@@ -47,10 +50,7 @@ def extra_heading(heading: str) -> str:
 
 def _extras(table: Table) -> list[Field]:
     names = [str(name) for name in table.cells if name not in COLUMN]
-    return [
-        Field(name, extra_heading(name), Style.TEXT, width_of(table.cells[name].head(_SAMPLE)))
-        for name in names
-    ]
+    return [Field(name, extra_heading(name), Style.TEXT, width_of(table.cells[name])) for name in names]
 
 
 def _shown(name: str, table: Table, at: Indices) -> list[Any]:
@@ -135,17 +135,17 @@ def add_failures(book: Book, account: Account, places: Places) -> None:
     failed = [row for row in account.rows if row.failed]
     at = np.array([row.index for row in failed], dtype=np.int64)
     extras = _extras(table)
-    asked = [column for column in COLUMNS if column not in FEE_COLUMNS or column.name in table.cells]
-    fields = [
-        *(field(name, lang) for name in _FAILURES),
-        *vocabulary(asked, lang),
-        *extras,
-        *(field(name, lang) for name in _FROM),
-    ]
+    asked = [column for column in COLUMNS if column not in _WRITTEN_IF_READ or column.name in table.cells]
     columns = [
         _filled(c.name, account, at) if c.name in HEADER_FIELDS else _shown(c.name, table, at) for c in asked
     ]
     columns = [_in_our_words(c, cells, account, at) for c, cells in zip(asked, columns, strict=True)]
+    fields = [
+        *(field(name, lang) for name in _FAILURES),
+        *map(roomy, vocabulary(asked, lang), columns),
+        *extras,
+        *(field(name, lang) for name in _FROM),
+    ]
     columns += [_shown(extra.name, table, at) for extra in extras]
     wrong = [_to_correct(row) for row in failed]
     for position, column in enumerate(asked):
@@ -155,23 +155,27 @@ def add_failures(book: Book, account: Account, places: Places) -> None:
                 for value, names in zip(columns[position], wrong, strict=True)
             ]
     columns += [[row.file for row in failed], [row.sheet for row in failed]]
-    columns += [[Cell(row.row, places.row(row.index)) for row in failed]]
-    ours = ((row.status, reason_lines(row, lang), _cures(row), row.last_day) for row in failed)
-    book.add_rows("Failures", fields, _beside(ours, columns))
+    ours = (
+        (row.status, Cell(row.row, places.row(row.index)), reason_lines(row, lang), _cures(row), row.last_day)
+        for row in failed
+    )
+    book.add_rows("Failures", fields, _beside(ours, columns), keys=_FAILURE_KEYS)
 
 
 def _ours(row: RowAccount, places: Places, lang: Lang) -> tuple[Any, ...]:
     """What became of a row, with links to where it can be corrected and to its request."""
-    failure = places.failures.get(row.index)
+    remedy = places.remedy(row)
+    # Issued, but with other contents: a person has to look at it, which green would hide.
+    tone = "warn" if any(reason.code == "differs_from_issued" for reason in row.reasons) else ""
     asked = row.request_ids
-    request: Any = "\n".join(asked)
+    request: Any = ", ".join(asked)  # not by lines: LibreOffice runs them together in a link
     if asked and (link := places.requests.get(asked[0])):
         request = Cell(request, link)
     return (
         row.file,
         row.sheet,
         row.row,
-        Cell(row.status, failure) if failure else row.status,
+        Cell(row.status, remedy, tone=tone) if remedy or tone else row.status,
         "\n".join(row.numbers),
         reason_lines(row, lang),
         request,
@@ -185,7 +189,8 @@ def add_all_rows(book: Book, account: Account, places: Places) -> None:
     at = np.arange(len(table), dtype=np.int64)
     present = [column for column in COLUMNS if column.name in table.cells]
     extras = _extras(table)
-    fields = [*(field(name, lang) for name in _ROWS), *vocabulary(present, lang), *extras]
     columns = [_shown(name, table, at) for name in (*(c.name for c in present), *(e.name for e in extras))]
+    named = map(roomy, vocabulary(present, lang), columns)
+    fields = [*(field(name, lang) for name in _ROWS), *named, *extras]
     ours = (_ours(row, places, lang) for row in account.rows)
-    book.add_rows("Rows", fields, _beside(ours, columns))
+    book.add_rows("Rows", fields, _beside(ours, columns), keys=_ROW_KEYS)

@@ -32,16 +32,19 @@ class Book:
         self._links: Counter[Any] = Counter()
 
     def add_rows(
-        self, name: str, fields: Sequence[Field], rows: Iterable[Sequence[Any]]
+        self, name: str, fields: Sequence[Field], rows: Iterable[Sequence[Any]], keys: int = 1
     ) -> list[tuple[Any, int]]:
-        """Write the sheet `name`, and "name 2" and so on where it is full; give each with its rows' count."""
+        """Write the sheet `name`, and "name 2" and so on where it is full; give each with its rows' count.
+
+        The first `keys` columns name a row: they stay in sight, and stand on every page that is printed.
+        """
         rest = iter(rows)
         sheets: list[tuple[Any, int]] = []
         more: list[Sequence[Any]] = []
         while more or not sheets:
             sheet = self.workbook.add_worksheet(part(name, len(sheets)))
             count = self._fill(sheet, fields, islice(chain(more, rest), links.ROOM))
-            self._finish(sheet, fields, count)
+            self._finish(sheet, fields, count, keys)
             sheets.append((sheet, count))
             more = list(islice(rest, 1))
         return sheets
@@ -51,6 +54,8 @@ class Book:
         value, look = self.cells.shown(cell.value, style)
         linked = bool(cell.link) and self._links[sheet] < links.MOST_LINKS
         look = self.formats.special(look, link=linked, marked=cell.marked)
+        if cell.tone:
+            look = self.formats.tones[cell.tone]
         if linked:
             self._links[sheet] += 1
             write_link(sheet, row, column, cell.link, value, look)
@@ -63,14 +68,12 @@ class Book:
         for column, field in enumerate(fields):
             write_cell(sheet, 0, column, field.heading, self.formats.heading_of(field.style))
         styles = [field.style for field in fields]
-        sentences = [
-            (column, field.width) for column, field in enumerate(fields) if field.style is Style.WRAP
-        ]
+        widths = _widths(fields)
         shown, number = self.cells.shown, 0
         for number, values in enumerate(rows, start=1):
-            lines = [lines_of(text, width) for column, width in sentences if (text := _said(values[column]))]
-            if lines and max(lines) > 1:  # programs differ in whether they find a row's height by themselves
-                sheet.set_row(number, 3 + LINE_POINTS * max(lines))
+            lines = _lines(values, widths, styles)
+            if lines > 1:  # programs differ in whether they find a row's height by themselves
+                sheet.set_row(number, 3 + LINE_POINTS * lines)
             for column, value in enumerate(values):
                 style = styles[column]
                 if type(value) is Cell:
@@ -79,23 +82,41 @@ class Book:
                     write_cell(sheet, number, column, *shown(value, style))
         return number
 
-    def _finish(self, sheet: Any, fields: Sequence[Field], count: int) -> None:
+    def _finish(self, sheet: Any, fields: Sequence[Field], count: int, keys: int) -> None:
         """Widths, frozen headings, filter, and how the sheet is printed."""
-        widths = [max(field.width, cells_wide(field.heading) + _BUTTON) for field in fields]
+        widths = _widths(fields)
         for column, field in enumerate(fields):
             sheet.set_column(column, column, widths[column], self.formats.of_style[field.style])
-        sheet.freeze_panes(1, 1)
+        sheet.freeze_panes(1, keys)
         sheet.autofilter(0, 0, count, len(fields) - 1)
         sheet.ignore_errors(
             {"number_stored_as_text": f"A1:{xl_col_to_name(len(fields) - 1)}{links.ROOM + 1}"}
         )
         sheet.repeat_rows(0)
-        print_setup(sheet, self.lang, across=math.ceil(sum(widths) / _PAGE_WIDTH))
+        sheet.repeat_columns(0, keys - 1)
+        if count:  # on paper a long line is hard to follow without
+            rule = {"type": "formula", "criteria": "=TRUE", "format": self.formats.below}
+            lined = sum(
+                field.style is not Style.ANSWER for field in fields
+            )  # what is to be filled in has boxes
+            sheet.conditional_format(1, 0, count, lined - 1, rule)
+        repeated = sum(widths[:keys])
+        print_setup(sheet, self.lang, across=math.ceil((sum(widths) - repeated) / (_PAGE_WIDTH - repeated)))
 
 
-def _said(value: Any) -> str:
-    """A cell's text, whether it is shown in a special way or not."""
-    return str(value.value or "") if type(value) is Cell else value
+def _widths(fields: Sequence[Field]) -> list[int]:
+    return [max(field.width, cells_wide(field.heading) + _BUTTON) for field in fields]
+
+
+def _lines(values: Sequence[Any], widths: Sequence[int], styles: Sequence[Style]) -> int:
+    """How many lines the longest of a row's texts takes."""
+    most = 1
+    for value, width, style in zip(values, widths, styles, strict=True):
+        text = value.value if type(value) is Cell else value
+        # Nearly all are short; what is not a text has no lines.
+        if type(text) is str and (2 * len(text) > width or "\n" in text):
+            most = max(most, lines_of(text, width, style))
+    return most
 
 
 def print_setup(sheet: Any, lang: Lang, across: int = 1) -> None:
@@ -105,4 +126,4 @@ def print_setup(sheet: Any, lang: Lang, across: int = 1) -> None:
     sheet.fit_to_pages(across, 0)
     sheet.print_across()
     sheet.set_margins(left=0.4, right=0.4, top=0.6, bottom=0.6)
-    sheet.set_footer(f"&L&A&R{WORDS[lang].page}")
+    sheet.set_footer(f"&L&A&C&F&R{WORDS[lang].page}")

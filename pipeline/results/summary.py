@@ -12,7 +12,7 @@ from pipeline.results.deadlines import add_deadlines
 from pipeline.results.links import Places
 from pipeline.results.page import Page
 from pipeline.results.sheets import Book, print_setup
-from pipeline.results.steps import next_steps
+from pipeline.results.steps import Step, next_steps
 from pipeline.results.tallies import Group, Tally, by_buyer, by_status, by_voucher, everything, together
 from pipeline.results.words import WORDS
 from pipeline.table import MINOR
@@ -20,6 +20,7 @@ from pipeline.table import MINOR
 _MOST_BUYERS = 20
 _MOST_FILES = 3
 _BEFORE_LINK = 5  # the last of the page's columns that a step's text takes
+_COLUMN_OF = {"all": "", "issued": "issued_", "ready": "ready_", "rest": "open_"}
 
 
 def add_summary(book: Book, account: Account, places: Places) -> None:
@@ -70,19 +71,13 @@ def _headline(page: Page, account: Account) -> None:
 
 
 def _next(page: Page, account: Account, places: Places) -> None:
-    """What to do, each line with a link to the sheet that it speaks of."""
+    """What to do, each line with a link to the first row or request that it speaks of."""
     words = WORDS[account.lang]
     page.heading(words.next_heading)
-    first = {
-        "Failures": next(iter(places.failures.values()), ""),
-        "Unknown": next(iter(places.doubts.values()), ""),
-    }
-    for step in next_steps(account) or [words.nothing]:
-        page.spread(0, f"• {step}", page.text, _BEFORE_LINK)
-        for sheet, target in first.items():
-            if target and sheet in step:
-                page.merged(_BEFORE_LINK + 1, _BEFORE_LINK + 1, f"→ {sheet}", page.text_link, target)
-                break
+    for step in next_steps(account, places) or [Step(words.nothing)]:
+        page.spread(0, f"• {step.text}", page.text, _BEFORE_LINK)
+        if step.sheet:
+            page.merged(_BEFORE_LINK + 1, _BEFORE_LINK + 1, f"→ {step.sheet}", page.text_link, step.link)
         page.row += 1
 
 
@@ -154,7 +149,8 @@ def _statuses(page: Page, account: Account) -> charts.Lines:
     page.row += 1
     names = [STATUS[name].word(account.lang) for name in tallies]
     tones = [STATUS[name].tone for name in tallies]
-    return charts.Lines(first, names, {"charges": [tally.charges for tally in tallies.values()]}, tones)
+    charges = {"charges": (1, [tally.charges for tally in tallies.values()])}
+    return charts.Lines(first, names, charges, tones)
 
 
 def _buyers(account: Account) -> list[tuple[str, Group]]:
@@ -167,20 +163,24 @@ def _buyers(account: Account) -> list[tuple[str, Group]]:
 
 
 def _groups(page: Page, account: Account, of: str, lines: Sequence[tuple[str, Group]]) -> charts.Lines:
-    """A table of groups: all, issued, ready (where anything is), and the rest; where its lines stand."""
+    """A table of groups: all, issued and the rest, or where anything is ready, issued, ready and the rest."""
     words = WORDS[account.lang]
-    parts = ("issued", "ready", "rest") if "ready" in account.totals else ("issued", "rest")
+    parts = ("issued", "ready", "rest") if "ready" in account.totals else ("all", "issued", "rest")
     page.heading(words.by_voucher if of == "voucher" else words.by_buyer)
-    columns = [
-        f"{'open' if part == 'rest' else part}_{what}" for part in parts for what in ("charges", "amount")
-    ]
+    columns = [f"{_COLUMN_OF[part]}{what}" for part in parts for what in ("charges", "amount")]
     _table_heading(page, account, (of, *columns))
     first = page.row
     everything = together("", [group for _, group in lines])
-    for name, group in (*lines, (words.total, everything)):
+    for position, (name, group) in enumerate((*lines, (words.total, everything))):
         total = group is everything
         page.line(name, page.total["name"] if total else page.name)
         _numbers(page, 1, [getattr(group, part) for part in parts], total=total)
+        if of == "buyer" and not total:
+            charts.put_label(page, position, name)
         page.row += 1
-    amounts = {part: [getattr(group, part).amount / MINOR for _, group in lines] for part in parts}
+    amounts = {
+        part: (2 + 2 * place, [getattr(group, part).amount / MINOR for _, group in lines])
+        for place, part in enumerate(parts)
+        if part != "all"
+    }
     return charts.Lines(first, [name for name, _ in lines], amounts, [])

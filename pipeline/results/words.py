@@ -182,7 +182,7 @@ WORDS: dict[Lang, Words] = {
         by_buyer="按购买方",
         status_chart="各状态费用数",
         buyer_chart="各购买方金额（{currency}）",
-        short_money='[>=1000000]#,##0.0,,"百万";[>=1000]#,##0,"千";#,##0',
+        short_money='[>=10000]0\\.0,"万";#,##0',
         deadlines="今后 {days} 天内的申请截止日",
         no_deadlines="无：今后一段时间内，尚无凭证的费用均未到申请截止日。",
         more_deadlines="……另有 {count:,} 笔：请在 Rows 表中按申请截止日排序。",

@@ -1,11 +1,14 @@
 """The filled-in example: one row for each kind of charge and voucher, of made-up people and companies.
 
-Cells are by column; a choice is named as the vocabulary names it and written in the workbook's words.
+Cells are by column; a choice is named as the vocabulary names it and written in the workbook's words, and so are
+the made-up names (a passenger's stands as on the ticket, in Latin letters).
 Its days lie before EXAMPLE_DAY, the day that it is meant to be judged on.
 """
 
 from collections.abc import Mapping
 from datetime import date
+
+from pipeline.columns import Lang
 
 #: The day on which every row of the example is ready.
 EXAMPLE_DAY = date(2026, 11, 20)
@@ -14,6 +17,12 @@ Cell = str | float | date
 Cells = Mapping[str, Cell]
 
 _COMPANY, _PERSON = "Example Trading", "Li Na"
+_IN_CHINESE = {
+    _COMPANY: "示例贸易",
+    "Example Trading (Shanghai) Co., Ltd.": "示例贸易（上海）有限公司",
+    _PERSON: "李娜",
+    "PO 2026-0117": "采购单 2026-0117",
+}
 _FARE: Cells = {"charge": "ticket_fare", "ticket_status": "used", "buyer": _COMPANY}
 
 TICKETS: tuple[Cells, ...] = (
@@ -62,3 +71,8 @@ BUYERS: tuple[Cells, ...] = (
         "email": "li.na@example.com",
     },
 )  # fmt: skip
+
+
+def in_words(text: str, lang: Lang) -> str:
+    """A text of the example as it stands in the workbook of that language."""
+    return _IN_CHINESE.get(text, text) if lang == "zh" else text

@@ -3,7 +3,7 @@
 import unicodedata
 from typing import Any
 
-from pipeline.columns import Kind
+from pipeline.columns import Column, Kind
 
 FONT = "Arial"
 _DARK, _SOFT, _LINE = "#1F3864", "#8497B0", "#BFBFBF"
@@ -26,7 +26,12 @@ class Formats:
         box = {"border": 1, "border_color": _LINE, "valign": "vcenter", "indent": 1}
         heading = font | box | {"bold": True, "font_color": "white"}
         self.heading = book.add_format(heading | {"bg_color": _DARK})
-        self.component = book.add_format(heading | {"bg_color": _SOFT})
+        # On the right as the numbers below it, but clear of the filter's button.
+        number = heading | {"align": "right", "indent": 2}
+        self._money = {
+            True: book.add_format(number | {"bg_color": _SOFT}),
+            False: book.add_format(number | {"bg_color": _DARK}),
+        }
         self.cells = {kind: book.add_format(font | looks) for kind, looks in _FORMATS.items()}
         self.title = book.add_format(font | {"bold": True, "font_size": 16, "font_color": _DARK})
         self.section = book.add_format(font | {"bold": True, "font_size": 12, "font_color": _DARK})
@@ -34,6 +39,10 @@ class Formats:
         self.text = book.add_format(font | {"text_wrap": True, "valign": "vcenter"})
         self.boxed = book.add_format(font | box | {"text_wrap": True})
         self.name = book.add_format(font | box | {"bold": True})
+
+    def heading_of(self, column: Column, *, light: bool) -> Any:
+        """A column's heading; a component of an amount has a lighter one than the amount."""
+        return self._money[light] if column.kind is Kind.MONEY else self.heading
 
 
 def cells_wide(text: str) -> int:

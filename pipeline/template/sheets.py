@@ -8,7 +8,7 @@ from typing import Any
 from xlsxwriter.utility import quote_sheetname, xl_col_to_name, xl_range_abs, xl_rowcol_to_cell
 
 from pipeline.columns import BUYER_COLUMNS, BUYERS_SHEET, COMPONENTS, TICKET_COLUMNS, Column, Kind, Lang
-from pipeline.template.example import Cells
+from pipeline.template.example import Cells, in_words
 from pipeline.template.looks import FONT, Formats, cells_wide
 from pipeline.template.words import WORDS
 
@@ -33,8 +33,7 @@ def add_input_sheet(  # noqa: PLR0913 - a sheet, and all that is on it
         width = max(column.width, cells_wide(heading) + 4)
         whole += width
         sheet.set_column(index, index, width, formats.cells[column.kind])
-        style = formats.component if column.name in _COMPONENTS else formats.heading
-        sheet.write_string(0, index, heading, style)
+        sheet.write_string(0, index, heading, formats.heading_of(column, light=column.name in _COMPONENTS))
         sheet.write_comment(0, index, _note(column, lang), {"x_scale": 2, "font_size": 9, "font_name": FONT})
         check = _check(columns, index, lang)
         if check:
@@ -45,6 +44,7 @@ def add_input_sheet(  # noqa: PLR0913 - a sheet, and all that is on it
     sheet.freeze_panes(1, 1)
     sheet.autofilter(0, 0, ROWS, len(columns) - 1)
     sheet.repeat_rows(0)
+    sheet.repeat_columns(0)  # a page of the right half says whose rows they are
     sheet.set_landscape()
     print_setup(sheet, lang, across=math.ceil(whole / _PAGE_WIDTH))
 
@@ -59,7 +59,7 @@ def _write_row(sheet: Any, number: int, columns: tuple[Column, ...], cells: Cell
         elif isinstance(value, date):
             sheet.write_datetime(number, index, value)
         elif value:
-            sheet.write_string(number, index, words.get(value, value))
+            sheet.write_string(number, index, words.get(value) or in_words(value, lang))
 
 
 def _note(column: Column, lang: Lang) -> str:

@@ -190,7 +190,7 @@ def test_the_heading_row_stays_in_view_and_on_every_printed_page(book: Workbook,
     for sheet, columns in input_sheets(book, lang):
         assert sheet.freeze_panes == "B2"
         assert sheet.auto_filter.ref == f"A1:{get_column_letter(len(columns))}{ROWS + 1}"
-        assert sheet.print_title_rows == "$1:$1"
+        assert (sheet.print_title_rows, sheet.print_title_cols) == ("$1:$1", "$A:$A")
         assert sheet.page_setup.orientation == "landscape"
         assert sheet.page_setup.fitToHeight == 0
         assert sheet.sheet_properties.pageSetUpPr.fitToPage
@@ -324,7 +324,17 @@ def test_the_example_is_the_template_with_its_rows_in_its_own_formats(
     names = [column.name for column in TICKET_COLUMNS]
     shown = {name: sheet.cell(2, names.index(name) + 1) for name in ("ticket_no", "fare", "flight_date")}
     assert [cell.number_format for cell in shown.values()] == ["@", "#,##0.00", "yyyy-mm-dd"]
+    assert [sheet.cell(1, names.index(name) + 1).alignment.horizontal for name in ("amount", "fare")] == [
+        "right"
+    ] * 2
     assert sheet.cell(2, names.index("charge") + 1).value == {"en": "ticket_fare", "zh": "机票款"}[lang]
+
+
+def test_the_example_speaks_one_language(example: Path, lang: Lang) -> None:
+    table = read_table([example])
+    names = {*table.frame["buyer"], *table.frame["remarks"], *table.buyers["header_name"]} - {""}
+    assert len(names) == 4
+    assert {name.isascii() for name in names} == {lang == "en"}
 
 
 def test_the_examples_in_the_templates_folder_are_up_to_date(example: Path, lang: Lang) -> None:

@@ -14,7 +14,15 @@ from pipeline.columns import COLUMN, FEES, LANGS, RESULT_COLUMNS, RESULT_SHEETS,
 from pipeline.reasons import STATUS
 from pipeline.results import links
 from pipeline.results.workbook import write_workbook
+from pipeline.table import PART
+from pipeline.wording import reason_text
 
+DIFFERS = {
+    "issued_on": "2026-10-01",
+    "place": "t.xlsx, row 2 (run 1)",
+    "number": "1",
+    "differences": PART.join(("amount", "1", "2")),
+}
 Made = Callable[..., Account]
 
 
@@ -46,11 +54,11 @@ def test_headings_are_in_the_workbooks_language(
     words |= {name: column.heading(lang) for name, column in COLUMN.items()}
     failures = [
         words[name]
-        for name in ("status", "reason", "what_to_do", "last_day", *COLUMN)
-        if name not in FEES.values()
+        for name in ("status", "row", "reason", "what_to_do", "last_day", *COLUMN)
+        if name not in (*FEES.values(), "order_type")
     ]
     extras = ["cost_centre", "booking_ref"] if lang == "en" else ["成本中心", "订单号"]
-    origin = [words[name] for name in ("file", "sheet", "row")]
+    origin = [words[name] for name in ("file", "sheet")]
     book = openpyxl.load_workbook(path)
     assert [cell.value for cell in book["Failures"][1]] == [*failures, *extras, *origin]
     assert [cell.value for cell in book["Rows"][1]][:8] == [
@@ -145,13 +153,77 @@ def test_every_sheet_of_rows_can_be_filtered_scrolled_and_printed(mixed: Account
     book = openpyxl.load_workbook(write_workbook(mixed, tmp_path / "r.xlsx"))
     for name in RESULT_SHEETS[1:]:
         sheet = book[name]
-        assert sheet.freeze_panes == "B2"
+        # What names a row stays in sight, and stands on every page.
+        frozen, repeated = {
+            "Failures": ("C2", "$A:$B"), "Unknown": ("C2", "$A:$B"), "Rows": ("D2", "$A:$C"),
+        }.get(name, ("B2", "$A:$A"))  # fmt: skip
+        assert sheet.freeze_panes == frozen
         assert sheet.auto_filter.ref == sheet.dimensions
-        assert sheet.print_title_rows == "$1:$1"
+        assert (sheet.print_title_rows, sheet.print_title_cols) == ("$1:$1", repeated)
+        (lines,) = sheet.conditional_formatting
+        last = (
+            "L2" if name == "Unknown" else sheet.dimensions.partition(":")[2]
+        )  # beside it: boxes to fill in
+        assert str(lines.sqref) == f"A2:{last}"
         page = sheet.page_setup
         assert (page.orientation, page.fitToHeight, page.pageOrder) == ("landscape", 0, "overThenDown")
         widths = sum(column.width for column in sheet.column_dimensions.values())
         assert widths / int(page.fitToWidth) < 210  # more could not be read
+
+
+def width_of(sheet: Any, heading: str) -> float:
+    at = [cell.value for cell in sheet[1]].index(heading) + 1
+    return next(
+        float(found.width) for found in sheet.column_dimensions.values() if found.min <= at <= found.max
+    )
+
+
+def test_a_long_text_is_read_whole_in_a_row_that_is_high_enough(made: Made, tmp_path: Path) -> None:
+    name = "上海云帆示例国际货物运输代理及供应链综合管理服务（集团）股份有限公司第二分公司"
+    long = {"amount": "abc", "remarks": "line\n" * 3 + "end", "header_name": name, "own": "word " * 20}
+    book = openpyxl.load_workbook(
+        write_workbook(made(long, {"ticket_no": "9991234567891"}), tmp_path / "r.xlsx")
+    )
+    for sheet in (book["Failures"], book["Rows"]):
+        cells = {sheet.cell(1, cell.column).value: cell for cell in sheet[2]}
+        assert [cells[key].alignment.wrap_text for key in ("remarks", "header_name", "own")] == [True] * 3
+        assert sheet.row_dimensions[2].height > 4 * 13
+        assert width_of(sheet, "header_name") == pytest.approx(40, abs=1)
+    assert book["Rows"].row_dimensions[3].height is None
+    very_long = made({"remarks": "word " * 5000})
+    rows = openpyxl.load_workbook(write_workbook(very_long, tmp_path / "s.xlsx"))["Rows"]
+    assert rows.row_dimensions[2].height < 7 * 14  # it must not hide the rows around it
+
+
+def test_no_number_and_no_day_is_wider_than_its_column(made: Made, tmp_path: Path) -> None:
+    moment = datetime.datetime(2026, 10, 1, 8, 30)  # noqa: DTZ001 - a cell has no time zone
+    rows = [{"ticket_no": f"99912345{n:05d}"} for n in range(300)]
+    last = {"amount": 123456789.25, "fare": 123456789.25, "flight_date": moment, "voucher": "itinerary",
+            "day": datetime.date(2026, 10, 1)}  # fmt: skip
+    account = made(*rows, last, {**last, "amount": "abc", "change_fee": 1e300})
+    book = openpyxl.load_workbook(write_workbook(account, tmp_path / "r.xlsx"))
+    for sheet in (book["Failures"], book["Rows"]):
+        assert width_of(sheet, "fare") > len("123,456,789.25") + 1
+        assert width_of(sheet, "change_fee") < 50  # a program takes 255 at most
+        assert width_of(sheet, "flight_date") > len("2026-10-01 08:30:00")
+        assert width_of(sheet, "day") > len("2026-10-01") + 1
+    assert width_of(book["Itineraries"], "amount") > len("123,456,789.25") + 1
+    assert width_of(book["Invoices"], "amount") < len("123,456,789.25") + 1
+
+
+def test_an_issued_row_that_differs_is_not_green(mixed: Account, tmp_path: Path) -> None:
+    differs = reason_text("differs_from_issued", "", "en", DIFFERS)
+    first, *rest = mixed.rows
+    charge = dataclasses.replace(first.charges[0], status="already_issued", reasons=(differs,))
+    first = dataclasses.replace(first, charges=(charge,), reasons=(differs,))
+    path = write_workbook(dataclasses.replace(mixed, rows=(first, *rest)), tmp_path / "r.xlsx")
+    cells = [openpyxl.load_workbook(path)["Rows"].cell(row, 4) for row in (2, 5)]
+    assert [cell.value for cell in cells] == ["already_issued", "not_sent"]
+    assert cells[0].fill.fgColor.rgb == cells[1].fill.fgColor.rgb
+    steps = openpyxl.load_workbook(path)["Summary"]
+    assert {cell.value: cell.hyperlink.location for cell in steps["G"] if cell.hyperlink}[
+        "→ Rows"
+    ] == "'Rows'!A2"
 
 
 @pytest.mark.parametrize("lang", LANGS)
@@ -197,7 +269,9 @@ def test_a_row_leads_to_its_failure_and_its_request_and_they_lead_back(
     mixed: Account, tmp_path: Path
 ) -> None:
     path = write_workbook(mixed, tmp_path / "r.xlsx")
-    assert leads(path, "Rows", "status") == {3: "'Failures'!A2", 5: "'Failures'!A3", 6: "'Failures'!A4"}
+    assert leads(path, "Rows", "status") == {
+        3: "'Failures'!A2", 4: "'Unknown'!A2", 5: "'Failures'!A3", 6: "'Failures'!A4",
+    }  # fmt: skip
     assert leads(path, "Rows", "request") == {
         2: "'Itineraries'!A2", 3: "'Invoices'!A2", 4: "'Invoices'!A3", 5: "'Invoices'!A4",
     }  # fmt: skip

@@ -32,8 +32,8 @@ def test_the_summary_counts_and_says_what_to_do(mixed: Account, tmp_path: Path) 
     text = summary_text(write_workbook(mixed, tmp_path / "r.xlsx"))
     assert "issued | 1 | 1000.5 | the carrier accepted it" in text
     assert "Total | 5 | 4002" in text
-    assert "itinerary | 1 | 1000.5 | 0 | 0" in text
-    assert "Buyer 1 | 0 | 0 | 1 | 1000.5" in text
+    assert "itinerary | 1 | 1000.5 | 1 | 1000.5 | 0 | 0" in text
+    assert "Buyer 1 | 1 | 1000.5 | 0 | 0 | 1 | 1000.5" in text
     assert "1 request with an unknown outcome (sheet Unknown)" in text
     assert "1 row invalid: correct" in text
     assert "ready" not in text
@@ -127,6 +127,18 @@ def test_many_deadlines_are_cut_and_counted(made: Made, tmp_path: Path) -> None:
     assert "… and 3 more: sort the sheet Rows by last_day." in text
 
 
+def test_of_the_deadlines_of_one_day_the_largest_amounts_are_shown(made: Made, tmp_path: Path) -> None:
+    rows = [
+        {"ticket_no": f"99912345678{n:02d}", "flight_date": ago(years=1) + DAY, "amount": 1 + n}
+        for n in range(18)
+    ]
+    lines = summary_text(write_workbook(made(*rows), tmp_path / "r.xlsx")).split("\n")
+    amounts = [
+        float(line.split(" | ")[-1]) for line in lines if line.startswith("tickets.xlsx, Tickets, row")
+    ]
+    assert amounts == [18 - n for n in range(15)]
+
+
 @pytest.mark.parametrize("lang", LANGS)
 def test_two_charts_show_the_tables(lang: Lang, sample: Callable[[Lang], Account], tmp_path: Path) -> None:
     path = write_workbook(sample(lang), tmp_path / "r.xlsx")
@@ -140,7 +152,7 @@ def test_two_charts_show_the_tables(lang: Lang, sample: Callable[[Lang], Account
             cells = [sheet[f"{column}{row}"].value for row in range(int(first), int(last) + 1)]
             # For programs that show what is stored with a chart, and not what its cells hold.
             stored: list[Any] = re.findall("<c:v>(.*?)</c:v>", cache)
-            assert (stored if column == "A" else [float(number) for number in stored]) == cells
+            assert (stored if column in "AH" else [float(number) for number in stored]) == cells
     assert len(re.findall("<c:ser>", charts[0])) == 1
     assert len(re.findall("<c:dPt>", charts[0])) == len(sample(lang).totals)
     assert len(re.findall("<c:ser>", charts[1])) == len(
@@ -152,6 +164,32 @@ def test_each_step_leads_to_the_sheet_that_it_speaks_of(mixed: Account, tmp_path
     sheet = openpyxl.load_workbook(write_workbook(mixed, tmp_path / "r.xlsx"))["Summary"]
     links = {cell.value: cell.hyperlink.location for cell in sheet["G"] if cell.hyperlink}
     assert links == {"→ Unknown": "'Unknown'!A2", "→ Failures": "'Failures'!A2"}
+    # Each to the first row of its own kind: not sent, invalid, rejected.
+    assert [cell.hyperlink.location for cell in sheet["G"] if cell.value == "→ Failures"] == [
+        "'Failures'!A3", "'Failures'!A4", "'Failures'!A2",
+    ]  # fmt: skip
+
+
+def test_a_long_buyer_leaves_the_chart_its_room_and_every_bar_has_its_name(
+    made: Made, tmp_path: Path
+) -> None:
+    names = [f"Yunfan International Freight Forwarding Services (Group), Branch No. {n}" for n in range(10)]
+    rows = [
+        {"ticket_no": f"99912345678{n:02d}", "header_name": name, "header_type": "individual", "buyer": None}
+        for n, name in enumerate(names)
+    ]
+    path = write_workbook(made(*rows), tmp_path / "r.xlsx")
+    with zipfile.ZipFile(path) as package:
+        chart = package.read("xl/charts/chart2.xml").decode()
+    labels = re.findall("<c:v>([^<]+)</c:v>", chart.partition("<c:cat>")[2].partition("</c:cat>")[0])
+    assert len(set(labels)) == 8
+    assert labels[0] == "Yunfan Internation…anch No. 0"
+    assert '<c:tickLblSkip val="1"/>' in chart
+    assert '<c:plotVisOnly val="1"/>' not in chart  # the labels stand in a column that nobody sees
+    sheet = openpyxl.load_workbook(path)["Summary"]
+    assert [cell.value for cell in sheet["H"] if cell.value] == labels
+    assert sheet.column_dimensions["H"].hidden
+    assert names[0] in summary_text(path)
 
 
 def test_a_buyer_whose_name_no_file_can_hold_does_not_break_the_chart(made: Made, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ Everything is a process of its own: the carrier (`voucher sandbox`) lives for a 
 months; every night is a `voucher reconcile` with the little that cron gives a command to go by.
 """
 
+import contextlib
 import csv
 import os
 import re
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from random import Random
+from random import Random, SystemRandom
 
 _KEYS = {"VOUCHER_API_KEY": "year-api-key", "VOUCHER_ENCRYPTION_KEY": "year-encryption-key"}
 _REPOSITORY = Path(__file__).parents[2]
@@ -110,9 +111,11 @@ class Night:
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port
+    """A port for a year: none of those that the system gives to whoever asks for any."""
+    while True:
+        port = SystemRandom().randrange(20_000, 30_000)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 @dataclass

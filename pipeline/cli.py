@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from pipeline import __version__
+from pipeline import __version__, interruption
 from pipeline.columns import Lang
 from pipeline.errors import InputProblem, Stop
 from pipeline.ledger_commands import ledger_commands
@@ -43,6 +43,10 @@ _COMMON = (
     click.option("--sandbox", is_flag=True, help="Send to a sandbox carrier inside this run, not to the real one."),
     click.option("--concurrency", type=click.IntRange(1, 1000), help="Requests in flight; overrides the profile."),
     click.option("--rate", type=click.FloatRange(0, 100_000), help="Requests per second; overrides the profile."),
+    click.option(
+        "--log-file", type=PATH, metavar="FILE",
+        help="A log for machines: one JSON object a line, kept bounded; without keys or anything of people.",
+    ),
     click.option("--quiet", is_flag=True, help="Only what needs a person, on stderr."),
     click.option("--verbose", is_flag=True, help="More on stderr."),
 )  # fmt: skip
@@ -99,10 +103,11 @@ def template(path: Path, lang: Lang, *, example: bool) -> None:
 def check(**given: Any) -> None:
     """Judge and split the workbooks; send nothing."""
     from pipeline import run  # noqa: PLC0415 - start-up
+    from pipeline.logfile import logged  # noqa: PLC0415 - likewise
     from pipeline.terminal import Terminal  # noqa: PLC0415 - likewise
 
     terminal = Terminal(quiet=given["quiet"], verbose=given["verbose"], lang=given["lang"])
-    with terminal.watch(yes=True) as watch:
+    with terminal.watch(yes=True) as seen, logged(given["log_file"], "check", seen) as watch:
         finished = run.check(_job(given, sends=False), watch)
     terminal.finish(finished)
     sys.exit(finished.exit_code)
@@ -116,10 +121,11 @@ def check(**given: Any) -> None:
 def issue(*, yes: bool, **given: Any) -> None:
     """Judge, split, submit, and write the result workbook."""
     from pipeline import run  # noqa: PLC0415 - start-up
+    from pipeline.logfile import logged  # noqa: PLC0415 - likewise
     from pipeline.terminal import Terminal  # noqa: PLC0415 - likewise
 
     terminal = Terminal(quiet=given["quiet"], verbose=given["verbose"], lang=given["lang"])
-    with terminal.watch(yes=yes) as watch:
+    with terminal.watch(yes=yes) as seen, logged(given["log_file"], "issue", seen) as watch:
         finished = run.issue(_job(given, sends=True), watch)
     terminal.finish(finished)
     sys.exit(finished.exit_code)
@@ -137,28 +143,16 @@ def reconcile(**given: Any) -> None:
     evidence. Quiet where nothing needs a person.
     """
     from pipeline import run  # noqa: PLC0415 - start-up
-    from pipeline.job import Task  # noqa: PLC0415 - likewise
+    from pipeline.logfile import logged  # noqa: PLC0415 - likewise
     from pipeline.terminal import Terminal  # noqa: PLC0415 - likewise
 
-    sends = bool(given["workbooks"] or given["inbox"])
-    task = Task(
-        job=_job(given | {"sandbox_statement": None}, sends=sends),
-        by=given["by"],
-        statements=given["statement"],
-        resolved=given["resolved"],
-        complete=given["statement_complete"] or "",
-        inbox=given["inbox"],
-        outbox=given["outbox"],
-        month=given["month"] or "",
-        clock_is_right=given["clock_is_right"],
-    )
     terminal = Terminal(
         quiet=given["quiet"] or not (given["verbose"] or listening()),
         verbose=given["verbose"],
         lang=given["lang"],
     )
-    with terminal.watch(yes=True) as watch:
-        finished = run.reconcile(task, watch)
+    with terminal.watch(yes=True) as seen, logged(given["log_file"], "reconcile", seen) as watch:
+        finished = run.reconcile(_task(given), watch)
     terminal.finish_reconciled(finished)
     sys.exit(finished.exit_code)
 
@@ -285,6 +279,24 @@ def _job(given: dict[str, Any], *, sends: bool) -> Any:
     )
 
 
+def _task(given: dict[str, Any]) -> Any:
+    """What a reconciliation is asked to do."""
+    from pipeline.job import Task  # noqa: PLC0415 - start-up
+
+    sends = bool(given["workbooks"] or given["inbox"])
+    return Task(
+        job=_job(given | {"sandbox_statement": None}, sends=sends),
+        by=given["by"],
+        statements=given["statement"],
+        resolved=given["resolved"],
+        complete=given["statement_complete"] or "",
+        inbox=given["inbox"],
+        outbox=given["outbox"],
+        month=given["month"] or "",
+        clock_is_right=given["clock_is_right"],
+    )
+
+
 def _print_defect() -> None:
     """The traceback, for whoever mends it; without the keys, which a message in it may quote."""
     from pipeline.carrier.concealing import Concealed  # noqa: PLC0415 - start-up
@@ -298,29 +310,45 @@ def _print_defect() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command; every way it can end is an exit code of interface.md, and none a traceback."""
     reader = Reader()
+    interruption.heed()
     try:
-        code = voucher.main(arguments, prog_name="voucher", standalone_mode=False, obj=reader)
-        sys.exit(code if isinstance(code, int) else 0)
-    except Stop as stop:
-        reader.stopped(str(stop))
-        sys.exit(stop.exit_code)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(2)
+        code = _ended(arguments, reader)
     except (click.Abort, KeyboardInterrupt):
+        interruption.let_finish()
         reader.stopped("Interrupted. Running the same command again is safe.")
         sys.exit(3)
+    sys.exit(code)
+
+
+def _ended(arguments: Sequence[str] | None, reader: Reader) -> int:  # noqa: PLR0911 - one for each way
+    """Run a command to its end and say how it ended; the exit code. Raises what an interruption raises."""
+    try:
+        try:
+            code = voucher.main(arguments, prog_name="voucher", standalone_mode=False, obj=reader)
+        finally:
+            interruption.let_finish()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 0
+    except Stop as stop:
+        reader.stopped(str(stop))
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
     except BrokenPipeError:
         # Whoever read what `history` prints has left (`| head`); nothing to tell them.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        return 0
+    except click.Abort:
+        raise
     except OSError as error:
         what, seen = error.filename or "a file", error.strerror or error
         reader.stopped(f"{what} can't be read or written: {seen}. Running the same command again is safe.")
-        sys.exit(3)
+        return 3
     except Exception:  # noqa: BLE001 - a defect of ours is no finding about rows (1): the run stopped early
         _print_defect()
         reader.stopped(
             "This is a defect of the program; please report it. Running the same command again is safe."
         )
-        sys.exit(3)
+        return 3
+    return code if isinstance(code, int) else 0

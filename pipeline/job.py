@@ -4,6 +4,7 @@ import datetime
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from pipeline.account import Account
@@ -108,6 +109,17 @@ class Plan:
             yield voucher, market, len(amounts), sum(amounts)
 
 
+class Log(Protocol):
+    """Takes what happens for machines to read: an event and its facts, none of them a key or about people."""
+
+    def __call__(self, event: str, **facts: object) -> None:
+        """Note an event; never raises because it can't be kept."""
+
+
+def no_log(event: str, **facts: object) -> None:
+    """Where nobody asked for a log."""
+
+
 @dataclass(frozen=True)
 class Watch:
     """Who follows a run: told what happens as values, asked before anything is sent."""
@@ -116,6 +128,7 @@ class Watch:
     progress: Callable[[Progress], None]
     confirm: Callable[[Plan], bool]
     warn: Callable[[str], None]  # what --quiet must not leave out
+    log: Log = no_log
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from pipeline.bookkeeping import OpenLedger, as_problem
 from pipeline.comparison import Compare, Period, in_month, period_of
 from pipeline.errors import InputProblem, Stop
 from pipeline.evidence import Answer, Complete, Statement, Unsettled
+from pipeline.happenings import log_taken
 from pipeline.holdings import Holding, day_of
 from pipeline.inbox import Batch, Inbox, Reader, candidates, content_of, steady
 from pipeline.issuing import judged, submitted
@@ -154,11 +155,14 @@ def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
             _check_ledger(
                 ledger, [answer for answers, of, _ in inbox.answers if of == path for answer in answers]
             )
+            log_taken(watch.log, path, inbox)
         except Stop as problem:
+            watch.log("file_left", file=path.name, because="unreadable")
             inbox.answers = [taken for taken in inbox.answers if taken[1] != path]
             inbox.batches = [batch for batch in inbox.batches if batch.path != path]
             inbox.unread.append(Unread(path, str(problem)))
     for path in inbox.still_written:
+        watch.log("file_left", file=path.name, because="still written")
         watch.note(f"{path}: is still being written, and is left for the next time")
     return inbox
 
@@ -178,7 +182,7 @@ def weighed_together(task: Task, named: Named, inbox: Inbox) -> Evidence:
 # --- settling --------------------------------------------------------------------------------------
 
 
-def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job) -> Decided:
+def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Watch) -> Decided:
     """Weigh the evidence and record what it settles, and what the carrier issued elsewhere."""
     with as_problem(ledger.path):
         answers, stale = _usable(ledger, evidence.answers)
@@ -191,6 +195,7 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job) -> Decide
             settling.settle(
                 ledger.connection, one.attempt.attempt_id, one.state, one.number, one.settled_by, one.evidence
             )
+            watch.log("settled", request=one.attempt.request_id, attempt=one.attempt.attempt, state=one.state)
         coded = [(line, wire_text(job.profile.wire(line.charge, line.product))) for line in decided.elsewhere]
         elsewhere.record(ledger.connection, run, coded, evidence.by)
     return replace(decided, troubles=(*stale, *decided.troubles))
@@ -240,9 +245,22 @@ def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer]
 
 
 def again(  # noqa: PLR0913 - where the flow's parts meet
-    task: Task, ledger: OpenLedger, run: int, batch: Batch, keys: Secrets | None, watch: Watch
+    task: Task, ledger: OpenLedger, run: int, batches: Sequence[Batch], keys: Secrets | None, watch: Watch
+) -> list[Again]:
+    """Judge every batch anew and send what may be sent now; what stops the sending of one stops that of all after it."""
+    done: list[Again] = []
+    held_up = ledger.lacking()
+    for batch in batches:
+        done.append(_again(task, ledger, run, batch, keys, watch, held_up))
+        held_up = held_up or done[-1].account.stopped
+        if done[-1].ledger_failed:  # nothing that it says can be relied on, and nothing be written to it
+            break
+    return done
+
+
+def _again(  # noqa: PLR0913 - likewise
+    task: Task, ledger: OpenLedger, run: int, batch: Batch, keys: Secrets | None, watch: Watch, held_up: str
 ) -> Again:
-    """Judge a batch anew and send what may be sent now."""
     job = task.job
     rows = judged(ledger, batch.table, job, by_itself=True)
     if rows.requests and keys is None:
@@ -250,7 +268,7 @@ def again(  # noqa: PLR0913 - where the flow's parts meet
             "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY are needed to send; set them as for voucher issue"
         )
     account, sent = submitted(
-        job, ledger, run, rows, keys or Secrets("", ""), watch, "reconcile", held_up=ledger.lacking()
+        job, ledger, run, rows, keys or Secrets("", ""), watch, "reconcile", held_up=held_up
     )
     return Again(batch, account, sent.ledger_failed)
 

@@ -24,6 +24,7 @@ from pipeline.bookkeeping import (
 )
 from pipeline.errors import Declined, InputProblem, Stop
 from pipeline.filing import note_handled, reconciliation_path, written
+from pipeline.happenings import log_beginning, log_end, log_evidence, log_read, log_reconciled
 from pipeline.holdings import Holdings
 from pipeline.inbox import Batch
 from pipeline.issuing import judged, submitted
@@ -54,6 +55,7 @@ from pipeline.table import Table
 def check(job: Job, watch: Watch) -> Finished:
     """Judge and split; send nothing, write nothing to the ledger."""
     terms = job.terms
+    log_beginning(watch.log, job)
     files, table = _read(job, watch)
     target = result_path(job.output, files[0]) if job.output else None
     with ledger_to_read(job) as ledger:
@@ -69,12 +71,15 @@ def check(job: Job, watch: Watch) -> Finished:
             {"ledger": str(job.ledger_path), "ledger_id": records.ledger_id(ledger)} if ledger else _NO_LEDGER
         )
     account = make_account("check", table, verdicts, requests, [], doubts, terms, job.lang, **about)
-    return _written(account, target, job.report)
+    finished = _written(account, target, job.report)
+    log_end(watch.log, finished)
+    return finished
 
 
 def issue(job: Job, watch: Watch) -> Finished:
     """The main job: judge, split, submit, write the result workbook."""
     keys = job.secrets or made_up_keys()
+    log_beginning(watch.log, job)
     files, table = _read(job, watch)
     target = result_path(job.output, files[0])
     with ledger_to_write(job, watch, keys) as ledger:
@@ -84,10 +89,12 @@ def issue(job: Job, watch: Watch) -> Finished:
         if rows.requests and not watch.confirm(Plan(tuple(rows.requests), job.profile, str(job.owner))):
             raise Declined("Nothing was sent.")
         run = ledger.begin("issue", job.terms, files)
+        watch.log("ledger_taken", run=run, ledger_id=ledger.ledger_id)
         account, sent = submitted(job, ledger, run, rows, keys, watch, "issue")
         finished = _written(account, target, job.report)
         if not sent.ledger_failed:  # else the next start puts it in order
             ledger.end(run, finished.exit_code)
+    log_end(watch.log, finished)
     return finished
 
 
@@ -95,21 +102,24 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
     """Settle what the evidence settles, try again what may be, compare; needs nobody at the keyboard."""
     job = task.job
     keys = made_up_keys() if job.sandbox else job.secrets
+    log_beginning(watch.log, job, task)
     tables = [_read(job, watch)[1]] if job.inputs else []
     named, target = named_evidence(task), reconciliation_path(task)
+    log_evidence(watch.log, named.statements, len(named.answers))
     with ledger_to_write(job, watch, keys) as ledger:
         check_evidence(task, ledger, named)
         inbox = take_in(task, ledger, watch)
         run = ledger.begin("reconcile", job.terms, [*job.inputs, *inbox.paths])
+        watch.log("ledger_taken", run=run, ledger_id=ledger.ledger_id)
         evidence = weighed_together(task, named, inbox)
-        decided = settle(ledger, run, evidence, job)
-        batches = [*map(Batch, tables), *inbox.batches]
-        done = [again(task, ledger, run, batch, keys, watch) for batch in batches]
+        decided = settle(ledger, run, evidence, job, watch)
+        done = again(task, ledger, run, [*map(Batch, tables), *inbox.batches], keys, watch)
         said = compared(task, ledger, decided, evidence, inbox, done)
         finished = written(task, said, done, target)
         if not any(one.ledger_failed for one in done):  # else the next start puts it in order
             note_handled(ledger, run, inbox, done, finished)
             ledger.end(run, finished.exit_code)
+    log_reconciled(watch.log, finished)
     return finished
 
 
@@ -140,6 +150,7 @@ def _read(job: Job, watch: Watch) -> tuple[list[Path], Table]:
     mapping = load_map(job.columns)
     files = workbook_files(job.inputs)
     table = read_table(files, job.buyers, mapping)
+    log_read(watch.log, table)
     for note in table.notes:
         watch.note(note)
     watch.note(

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,11 +12,14 @@ from pipeline.bookkeeping import OpenLedger
 from pipeline.carrier.client import connected
 from pipeline.carrier.concealing import Concealed
 from pipeline.carrier.crypto import Cipher
+from pipeline.carrier.replies import Outcome
 from pipeline.holdings import Holdings
+from pipeline.interruption import ENDING, as_before
 from pipeline.job import Job, Watch
 from pipeline.ledger.records import Attempt, ledger_id
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.ledger.writer import Writer
+from pipeline.request import Request
 from pipeline.sandboxing import inside
 from pipeline.settings import Secrets
 from pipeline.submission import Halt, Submission
@@ -49,26 +53,35 @@ def send(  # noqa: PLR0913 - where the flow's parts meet
     in_flight = min(job.profile.submission.concurrency, len(attempts))
     spill = Spill(spill_path(ledger.path.resolve()), ledger_id(ledger.connection), in_flight)
 
+    def ended(request: Request, attempt: int, outcome: Outcome) -> None:
+        watch.log(
+            "request_ended",
+            request=request.request_id,
+            attempt=attempt,
+            voucher=request.voucher,
+            state=outcome.state,
+            reason=outcome.reason,
+            trace_id=_plain(outcome.trace_id),
+        )
+
     async def sending() -> Sent:
         halt = Halt()
-        writer = Writer(ledger.connection, spill)
-        try:
-            async with contextlib.AsyncExitStack() as stack:
-                stack.enter_context(_stoppable(halt, watch.note))
-                base_url = job.profile.carrier.base_url
-                if job.sandbox:
-                    base_url = await stack.enter_async_context(inside(job, table, keys))
-                client = await stack.enter_async_context(
-                    connected(job.profile, base_url, keys.api_key, direct=job.sandbox)
-                )
-                cipher = Cipher(keys.encryption_key)
-                concealed = Concealed(keys.api_key, keys.encryption_key)
-                submission = Submission(
-                    client, writer, cipher, job.profile, halt, holdings.doubts, watch.progress, concealed
-                )
-                results = await submission.submit(attempts)
-        finally:
-            await writer.close()
+        async with contextlib.AsyncExitStack() as stack:
+            stack.enter_context(_stoppable(halt, watch.note))
+            writer = Writer(ledger.connection, spill)
+            stack.push_async_callback(writer.close)
+            base_url = job.profile.carrier.base_url
+            if job.sandbox:
+                base_url = await stack.enter_async_context(inside(job, table, keys))
+            client = await stack.enter_async_context(
+                connected(job.profile, base_url, keys.api_key, direct=job.sandbox)
+            )
+            cipher = Cipher(keys.encryption_key)
+            concealed = Concealed(keys.api_key, keys.encryption_key)
+            submission = Submission(
+                client, writer, cipher, job.profile, halt, holdings.doubts, watch.progress, concealed, ended
+            )
+            results = await submission.submit(attempts)
         return Sent(tuple(results), halt.reason, writer.failed)
 
     secure = not job.sandbox and job.profile.carrier.base_url.startswith("https:")
@@ -93,14 +106,21 @@ def _stoppable(halt: Halt, note: Callable[[str], None]) -> Iterator[None]:
             )
             halt.stop("interrupted")
 
-    caught = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    for number in caught:
-        loop.add_signal_handler(number, interrupted)
-    try:
-        yield
-    finally:
+    # Ctrl-C may be ignored by what started this, as a shell's background jobs have it; `kill -INT` means it.
+    caught = [n for n in ENDING if n is signal.SIGINT or signal.getsignal(n) is not signal.SIG_IGN]
+    with as_before():
         for number in caught:
-            loop.remove_signal_handler(number)
+            loop.add_signal_handler(number, interrupted)
+        try:
+            yield
+        finally:
+            for number in caught:
+                loop.remove_signal_handler(number)
+
+
+def _plain(trace_id: str) -> str:
+    """A trace ID that looks like one; what else a carrier may have put there is none of a log's business."""
+    return trace_id if re.fullmatch(r"[A-Za-z0-9._-]{1,64}", trace_id) else ""
 
 
 def _loop_factory(*, secure: bool = False) -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -26,6 +26,7 @@ from pipeline.holdings import Doubts
 from pipeline.ledger.records import Attempt
 from pipeline.ledger.writer import Acknowledged, Again, Ended, GotAnswer, Sending, Writer
 from pipeline.profile import Profile
+from pipeline.request import Request
 
 #: Attempts at one request within a run, all of them `not_sent` but the last.
 TRIES = 4
@@ -113,6 +114,7 @@ class Submission:
         doubts: Doubts,
         progress: Callable[[Progress], None],
         concealed: Concealed | None = None,
+        ended: Callable[[Request, int, Outcome], None] = lambda *_: None,
     ) -> None:
         self._concealed = concealed or Concealed()
         self._client = client
@@ -122,6 +124,7 @@ class Submission:
         self._halt = halt
         self._doubts = doubts
         self._progress = progress
+        self._ended = ended  # told of every attempt's end
         rate = profile.submission.rate_per_second
         # One request a period, so that no burst goes over the rate at the start.
         self._limiter = AsyncLimiter(1, 1 / rate) if rate else None
@@ -153,6 +156,7 @@ class Submission:
             if self._halt.reason:
                 break
             outcome = await self._tried(attempt_id, attempt)
+            self._ended(request, number, outcome)
             if outcome.state != "not_sent" or outcome.stop or tries == TRIES or self._halt.reason:
                 break
             await self._halt.pause(_pause(tries, outcome.retry_after))

@@ -65,6 +65,9 @@ RUNS = {
     " same command again": "报告无法写入（{0}）；没有丢失任何内容，台账中都有：请腾出空间或另选位置，再运行同一命令",
     "the result workbook can't be written ({}); nothing is lost, the ledger has it all: make room or choose another place,"
     " and run the same command again": "结果工作簿无法写入（{0}）；没有丢失任何内容，台账中都有：请腾出空间或另选位置，再运行同一命令",
+    "is not a file that a log could be written to; give the name of a file": "不是可以写入日志的文件；请给出文件名",
+    "is no earlier log and is left as it is; give the log another name": "不是以前的日志，保持不变；请给日志另取名称",
+    "the log can't be written ({}); the run goes on without it": "日志无法写入（{0}）；运行继续，但不记日志",
     "a template is an Excel workbook; give a name that ends in .xlsx": "模板为 Excel 工作簿；名称须以 .xlsx 结尾",
     "exists already and is left as it is; choose another name, or move it away": "已经存在，保持不变；请另取名称，或移走该文件",
     "Template: {}": "模板：{0}",

@@ -52,10 +52,17 @@ def known_heading(text: str) -> object:
 
 def statement_layout(place: str, sheet: Sheet) -> Layout | None:
     """Where a statement's headings stand on a sheet; None where it is no statement's."""
+    if _is_of_tickets(sheet):  # by its own words first: as a statement's they may have two meanings
+        return None
     layout = find_layout(place, sheet, _headings_of(sheet))
     if layout is None or "ticket_no" not in layout.columns or TICKETS_ONLY & layout.columns.keys():
         return None
     return layout if _NUMBERS.keys() & layout.columns.keys() else None
+
+
+def _is_of_tickets(sheet: Sheet) -> bool:
+    cells = [cell for row in sheet.rows[:_TITLE_ROWS] for cell in row if isinstance(cell, str)]
+    return any(TICKETS_ONLY & set(meanings(cell)) for cell in cells)
 
 
 def _headings_of(sheet: Sheet) -> dict[str, str]:

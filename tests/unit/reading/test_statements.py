@@ -8,6 +8,7 @@ from typing import Any
 import openpyxl
 import pytest
 
+from pipeline.columns import BUYER_COLUMNS, TICKET_COLUMNS, Lang
 from pipeline.errors import InputProblem
 from pipeline.evidence import Statement
 from pipeline.profile import Codes
@@ -170,6 +171,14 @@ def test_tickets_are_no_statement(tmp_path: Path) -> None:
     assert not is_statement(tmp_path / "t.xlsx", read_sheets(tmp_path / "t.xlsx"))
     with pytest.raises(InputProblem, match="no carrier's statement"):
         read(tmp_path / "u.csv", ("a", "b"), ("1", "2"))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_one_sheet_with_all_our_own_headings_of_tickets_is_no_statement(tmp_path: Path, lang: Lang) -> None:
+    path = tmp_path / "tickets.csv"
+    headings = [column.heading(lang) for column in (*TICKET_COLUMNS, *BUYER_COLUMNS[1:])]
+    path.write_text(",".join(headings) + "\n9991234567890\n", encoding="utf-8")
+    assert not is_statement(path, read_sheets(path))
 
 
 def test_when_a_statement_was_made_is_when_its_file_was_written(tmp_path: Path) -> None:

@@ -1,0 +1,37 @@
+"""Ctrl-C, SIGTERM and a closed terminal: one way to be stopped, whatever a command is doing.
+
+While requests are in flight `sending` takes the signals itself and waits for the answers; at any other time they
+raise KeyboardInterrupt where the program is, so that transactions are rolled back, files half made are removed,
+and the process that reads a workbook is ended.
+"""
+
+import contextlib
+import signal
+from collections.abc import Iterator
+
+#: What systemd, `kill`, a terminal that closes, and Ctrl-C send.
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def heed() -> None:
+    """Let SIGTERM and a closed terminal do what Ctrl-C does; what was ignored on purpose (`nohup`) stays ignored."""
+    for number in ENDING:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
+
+
+def let_finish() -> None:
+    """The command has ended but for its last words and its exit code: nothing is interrupted any more."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def as_before() -> Iterator[None]:
+    """An event loop forgets how signals were taken before it took them; afterwards they are taken so again."""
+    before = {number: signal.getsignal(number) for number in ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

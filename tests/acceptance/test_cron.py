@@ -1,0 +1,248 @@
+"""Run by a timer: silent where nobody is needed, one at a time, and stopped at any moment without harm.
+
+Seen to catch: SIGTERM left as it was (the process dies of it); sending that goes on with the next workbook of the inbox
+after it was stopped; a lock that is not taken; a line on stderr of a run that needs nobody.
+"""
+
+import contextlib
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.conftest import Desk, write_workbook
+
+DAY = ("--as-of", "2026-11-20")
+SLOW = '[[fault]]\nkind = "latency"\nseconds = 0.5\n'
+AGAIN = "Running the same command again is safe."
+
+
+def heeds(process: Any) -> bool:
+    """Whether a process takes SIGTERM itself."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    caught = int(next(line for line in status.splitlines() if line.startswith("SigCgt")).split()[1], 16)
+    return bool(caught & 1 << (signal.SIGTERM - 1))
+
+
+def readers(process: Any) -> list[str]:
+    """The processes that read workbooks for it."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [pid for pid in children if is_reader(pid)]
+
+
+def is_reader(pid: str) -> bool:
+    with contextlib.suppress(OSError):
+        return b"child.py" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False
+
+
+def many(desk: Desk) -> Path:
+    """A workbook that takes seconds to read, to judge and to write."""
+    book = desk.folder / "many.csv"
+    head = "ticket_no,passenger_name,charge,amount,market,ticket_status,flight_date,voucher,header_type,header_name,email\n"
+    row = "999{:010},ZHANG/WEI,ticket_fare,1000,domestic,used,2026-10-01,itinerary,individual,Li Na,li.na@example.com\n"
+    book.write_text(head + "".join(row.format(number) for number in range(20_000)))
+    return book
+
+
+#: A moment, and how it is known from outside: the process, its desk, and what it has said so far.
+MOMENTS: dict[str, Callable[[Any, Desk, Path], object]] = {
+    "starting": lambda process, _, __: heeds(process),
+    "reading": lambda process, _, __: readers(process),
+    "judging": lambda _, __, said: "Read 20000 rows" in said.read_text(),
+    "writing": lambda _, desk, __: list(desk.folder.glob(".voucher-*/*")),
+}
+
+
+@pytest.mark.parametrize(
+    ("moment", "number"),
+    [
+        ("starting", signal.SIGTERM),
+        ("starting", signal.SIGHUP),
+        ("reading", signal.SIGTERM),
+        ("reading", signal.SIGINT),
+        ("judging", signal.SIGTERM),
+        ("writing", signal.SIGTERM),
+    ],
+)
+def test_a_run_can_be_stopped_at_any_moment_and_leaves_nothing_half_made(
+    desk: Any, moment: str, number: signal.Signals
+) -> None:
+    book = many(desk)
+    before = sorted(path.name for path in desk.folder.iterdir())
+    with (desk.folder.parent / "said").open("w") as file:
+        process = start(desk, "check", book, *DAY, "-o", "out.xlsx", "--report", "out.json", stderr=file)
+    said = desk.folder.parent / "said"
+    desk.during(process, lambda: MOMENTS[moment](process, desk, said))
+    pids = readers(process)
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    told = said.read_text()
+    assert (process.returncode, told.strip().splitlines()[-1]) == (3, f"voucher: Interrupted. {AGAIN}")
+    assert "Traceback" not in told
+    assert sorted(path.name for path in desk.folder.iterdir()) == before
+    assert not any(map(is_reader, pids))
+
+
+def start(desk: Any, *arguments: Any, **given: Any) -> Any:
+    """Start a command that does not ignore Ctrl-C, though a test worker may."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return desk.start(*arguments, **given)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_what_is_told_to_ignore_a_closed_terminal_goes_on(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any
+) -> None:
+    path = workbook(tickets(8))
+    with sandbox(path, faults=SLOW) as carrier:
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+        try:
+            process = desk.start(
+                "issue", path, "--profile", desk.profile(carrier.base_url, concurrency=2), *DAY
+            )
+        finally:
+            signal.signal(signal.SIGHUP, before)
+        desk.during(process, carrier.issued)
+        process.send_signal(signal.SIGHUP)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+        assert len(carrier.issued()) == 8
+
+
+def boxes(desk: Any) -> list[str]:
+    (desk.folder / "in").mkdir()
+    (desk.folder / "out").mkdir()
+    return ["--inbox", "in", "--outbox", "out"]
+
+
+def inbox_files(desk: Any, *lots: tuple[str, list[dict[str, Any]]]) -> None:
+    for name, rows in lots:
+        write_workbook(desk.folder / "in" / name, rows)
+
+
+def test_a_stopped_night_sends_nothing_of_the_workbooks_after_and_the_next_one_does(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any
+) -> None:
+    path = workbook(tickets(12))
+    with sandbox(path, faults=SLOW) as carrier:
+        arguments = [
+            "reconcile",
+            *boxes(desk),
+            "--ledger",
+            "L",
+            "--profile",
+            desk.profile(carrier.base_url, concurrency=1),
+            *DAY,
+        ]
+        inbox_files(desk, ("a.xlsx", tickets(12)[:6]), ("b.xlsx", tickets(12)[6:]))
+        process = desk.start(*arguments)
+        desk.during(process, carrier.issued)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 3, err
+        assert "interrupted" in err
+        assert {line["ticket_no"] for line in carrier.issued()} < {row["ticket_no"] for row in tickets(6)}
+        assert desk.voucher(*arguments).code == 0
+        assert carrier.twice() == []
+        assert len(carrier.issued()) == 12
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["TERM", "KILL"])
+def test_two_nights_at_once_the_second_says_so_and_a_lock_dies_with_its_process(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any, number: signal.Signals
+) -> None:
+    path = workbook(tickets(6))
+    late = '[[fault]]\nkind = "latency"\nseconds = 15\nwhen = "after"\nfirst = 1\n'
+    with sandbox(path, faults=late) as carrier:
+        more = "[reconcile]\nsettle_after_hours = 0\n"
+        profile = desk.profile(carrier.base_url, concurrency=1, response_timeout=60, more=more)
+        arguments = ["reconcile", *boxes(desk), "--ledger", "L", "--profile", profile, *DAY]
+        inbox_files(desk, ("a.xlsx", tickets(6)))
+        first = desk.start(*arguments)
+        desk.during(first, carrier.issued)
+        second = desk.voucher(*arguments)
+        assert second.code == 3
+        assert "another run is using this ledger" in second.err
+        assert len(second.err.splitlines()) == 1
+        first.send_signal(number)
+        first.communicate(timeout=60)
+        assert first.returncode in (3, -signal.SIGKILL)
+        third = desk.voucher(*arguments, "--statement", carrier.statement)
+        assert third.code in (0, 4), third.err  # killed just while it sent: what was not issued stays unknown
+        assert "another run" not in third.err
+        assert carrier.twice() == []
+
+
+def test_a_night_that_needs_nobody_says_nothing(desk: Any, sandbox: Any, workbook: Any, tickets: Any) -> None:
+    path = workbook(tickets(2))
+    with sandbox(path) as carrier:
+        arguments = [
+            "reconcile",
+            *boxes(desk),
+            "--ledger",
+            "L",
+            "--profile",
+            desk.profile(carrier.base_url),
+            *DAY,
+        ]
+        empty = desk.voucher(*arguments)
+        assert (empty.code, empty.out, empty.err) == (0, "", "")
+        inbox_files(desk, ("a.xlsx", tickets(2)))
+        issues = desk.voucher(*arguments)
+        assert (issues.code, issues.out, issues.err) == (0, "", "")
+        assert len(carrier.issued()) == 2
+        compares = desk.voucher(*arguments, "--statement", carrier.statement)
+        assert (compares.code, compares.out, compares.err) == (0, "", "")
+
+
+def test_a_night_that_needs_somebody_says_so_in_short(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any
+) -> None:
+    rows = [*tickets(2), {"ticket_no": "12", "passenger_name": "CANARY/WEI"}]
+    path = workbook(tickets(2))
+    with sandbox(path) as carrier:
+        arguments = [
+            "reconcile",
+            *boxes(desk),
+            "--ledger",
+            "L",
+            "--profile",
+            desk.profile(carrier.base_url),
+            *DAY,
+        ]
+        inbox_files(desk, ("a.xlsx", rows))
+        (desk.folder / "in" / "torn.xlsx").write_bytes(b"PK\3\4 half of it")
+        ran = desk.voucher(*arguments)
+    assert (ran.code, ran.out) == (1, "")
+    assert "bad_ticket_no" in ran.err
+    assert "torn.xlsx" in ran.err
+    assert "a.result.xlsx" in ran.err
+    assert "CANARY" not in ran.err
+    assert len(ran.err.splitlines()) <= 15
+
+
+def test_a_night_that_is_stopped_while_it_watches_its_inbox_has_done_nothing(desk: Any, tickets: Any) -> None:
+    arguments = [
+        "reconcile",
+        *boxes(desk),
+        "--ledger",
+        "L",
+        "--profile",
+        desk.profile("http://127.0.0.1:9"),
+        *DAY,
+    ]
+    inbox_files(desk, ("a.xlsx", tickets(2)))
+    process = desk.start(*arguments)
+    desk.during(process, (desk.folder / "L.lock").exists)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err.strip()) == (3, f"voucher: Interrupted. {AGAIN}")
+    assert list((desk.folder / "out").iterdir()) == []
+    assert desk.voucher("ledger", "check", "--ledger", "L").code == 0

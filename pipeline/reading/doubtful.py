@@ -14,13 +14,12 @@ import pandas as pd
 from pipeline.columns import COMPONENTS
 from pipeline.errors import InputProblem
 from pipeline.reading import cells
-from pipeline.reading.headings import Layout, Own, cell_name
+from pipeline.reading.headings import NOT_READ, TAXES, Layout, Own, cell_name
 from pipeline.reading.inputs import Sheet
 from pipeline.reading.leftout import is_blank
-from pipeline.reading.vocabulary import any_taxes, folded, says_money, tax_included, vague
+from pipeline.reading.moneywords import any_taxes, says_money, tax_included
+from pipeline.reading.vocabulary import folded, vague
 from pipeline.table import Finding, Mask, Money, money_text
-
-_TAXES = ["airport_fee", "fuel_surcharge", "other_taxes"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Tickets:
     def unread(self) -> Iterator[tuple[str, str]]:
         """Headings that are not read, though the team says nothing of them, and the cells that they stand in."""
         for heading, at in self.layout.extra.items():
-            if folded(heading) not in self.own and not heading.startswith("input: "):
+            if folded(heading) not in self.own and not heading.startswith(NOT_READ):
                 yield heading, cell_name(self.sheet, self.layout.heading_row, at)
 
     def read_as(self, column: str) -> tuple[str, str]:
@@ -96,10 +95,10 @@ def refuse_doubtful(
 def _refuse_without_fare(rows: _Reckoned) -> None:
     """Taxes alone are no ticket's fare; where its column has a name that is not known, that is told."""
     tickets = rows.tickets
-    taxed = rows.money(*_TAXES) != 0
+    taxed = rows.money(*TAXES) != 0
     if "fare" in tickets.layout.columns or not taxed.any():
         return
-    tax = next(name for name in _TAXES if name in tickets.layout.columns)
+    tax = next(name for name in TAXES if rows.money(name).any())
     heading, cell = tickets.layout.headings[tax]
     for unread, its_cell in sorted(tickets.unread(), key=lambda one: -says_money(one[0])):
         if says_money(unread) and (found := taxed & (_amounts(rows, unread) != 0)).any():
@@ -148,7 +147,7 @@ def _refuse_taxes_twice(rows: _Reckoned) -> None:
             f' leave it out with "{heading}" = "" in --columns if it holds them'
         )
     heading, cell = rows.tickets.read_as("fare")
-    found = (rows.money("fare") != 0) & (rows.money(*_TAXES) != 0)
+    found = (rows.money("fare") != 0) & (rows.money(*TAXES) != 0)
     if tax_included(heading) and found.any():
         raise InputProblem(
             f"{rows.tickets.where}: {cell} “{heading}” says that it holds the taxes, and row {rows.row(found)} has taxes beside it,"

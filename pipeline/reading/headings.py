@@ -20,12 +20,14 @@ from pipeline.reading.vocabulary import (
 #: Headings stand below a few title rows at most.
 _TITLE_ROWS = 30
 
+TAXES = ("airport_fee", "fuel_surcharge", "other_taxes")
+
 _RENAME = "rename or delete one of them, or say in --columns which of them is meant"
 _RENAME_IN_RESULT = "rename or delete one of them"
 
 #: Before a heading that would pass for a column, though it is not read as one: so nobody takes it for that
 #: column again, neither here nor where the result is read back.
-_NOT_READ = "input: "
+NOT_READ = "input: "
 
 #: A team's own headings, folded, and the columns that they mean; "" is none (see mapping.py).
 Own = Mapping[str, str]
@@ -173,12 +175,14 @@ def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, rename: str) -
                 continue
             heading = f"column {column_letters(sheet.first_column + position)}"
         if meanings(cell):  # a team says that it is not this column
-            heading = _NOT_READ + heading
+            heading = NOT_READ + heading
         unique, number = heading, 2
         while unique in extra:
             unique, number = f"{heading} ({number})", number + 1
         extra[unique] = position
-    _take_sum_of_taxes(columns, extra, own)
+    if taken := _sum_of_taxes(columns, extra, own):
+        columns["other_taxes"] = position = extra.pop(taken)
+        headings["other_taxes"] = (taken, _cell(sheet, found, position))
     _check_units_above(place, sheet, found, columns)
     words = {
         at: frozenset(folded(_at(sheet.rows[row], at)) for row in found.rows) - {""} for at in range(width)
@@ -186,14 +190,13 @@ def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, rename: str) -
     return Layout(found.last, columns, extra, words, headings)
 
 
-def _take_sum_of_taxes(columns: dict[str, int], extra: dict[str, int], own: Own) -> None:
-    """Two taxes in one column, as exports often have them, are read where no other column holds either of them.
+def _sum_of_taxes(columns: Collection[str], extra: Collection[str], own: Own) -> str:
+    """The heading of two taxes in one column, as exports often have them, where no other column holds either.
 
     A charge is issued as the sum of its parts, so that it makes no difference which part they are called.
     """
     found = [heading for heading in extra if sum_of_taxes(heading) and folded(heading) not in own]
-    if len(found) == 1 and not {"airport_fee", "fuel_surcharge", "other_taxes"} & set(columns):
-        columns["other_taxes"] = extra.pop(found[0])
+    return found[0] if len(found) == 1 and not {*TAXES} & set(columns) else ""
 
 
 def _cell(sheet: Sheet, found: _Headings, position: int) -> str:
@@ -293,7 +296,7 @@ def slips(sheet: Sheet, layout: Layout, own: Own | None = None) -> Iterator[str]
     told of words that come close to that one.
     """
     for heading, at in layout.extra.items():
-        if heading.startswith(_NOT_READ) or folded(heading) in (own or {}):
+        if heading.startswith(NOT_READ) or folded(heading) in (own or {}):
             continue
         cell = cell_name(sheet, layout.heading_row, at)
         free = [name for name in vague(heading) if name not in layout.columns]

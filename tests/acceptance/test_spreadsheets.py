@@ -314,3 +314,73 @@ def test_corrected_failures_of_an_export_are_issued_as_they_are(desk: Any) -> No
     ran = desk.voucher("issue", result, *arguments)
     assert ran.code == 0, ran.err
     assert _charges(desk.report()) == {charge for charge in CHARGES if charge[0] == "9991000000003"}
+
+
+BILL = ["票号", "乘机人", "客票状态", "乘机日期", "票价", "机建", "燃油"]
+USED = ["9991000000001", "张三", "已使用", "2026-09-01"]
+
+
+def _bill(path: Path, head: list[str], *rows: list[Any], above: str = "", merged: str = "") -> Path:
+    """A bill without any total, as it is written on one sheet; `merged` are cells of it."""
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    sheet.title = "国内机票"
+    for row in ([above], head, *rows):
+        sheet.append(row)
+    if merged:
+        sheet.merge_cells(merged)
+    buyers = book.create_sheet("购买方信息")
+    for line in BUYERS:
+        buyers.append(line)
+    book.save(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("head", "amounts", "more", "said"),
+    [
+        ([*BILL[:4], "成交价", *BILL[5:]], [1000, 50, 20], {}, "E2“成交价”不是已知表头"),
+        ([*BILL, "税费"], [1000, 50, 20, 70], {}, "H2“税费”可能已包含第 3 行的机建和燃油"),
+        ([*BILL[:4], "票价（含税）", *BILL[5:]], [1070, 50, 20], {}, "E2“票价（含税）”表明已含税费"),
+        ([*BILL, "手续费"], [1000, 50, 20, 30], {}, "H2“手续费”在第 3 行填有 30.00，未读取"),
+        (BILL, [0.1, 0.005, 0.002], {"above": "单位：万元"}, "A1“单位：万元”表明金额不是以元为单位"),
+        (BILL, [1000, 50, 20], {"merged": "E3:E4"}, "E3:E4 是一个合并单元格"),
+    ],
+)
+def test_a_bill_whose_sum_can_be_read_in_two_ways_sends_nothing_and_names_the_cell(
+    desk: Any, head: list[str], amounts: list[Any], more: dict[str, str], said: str
+) -> None:
+    second = ["9991000000002", *USED[1:], "" if more.get("merged") else amounts[0], *amounts[1:]]
+    book = _bill(desk.folder / "bill.xlsx", head, [*USED, *amounts], second, **more)
+    ran = desk.voucher(
+        "issue", book, "--sandbox", "--profile", desk.profile("http://127.0.0.1:1"), "--lang", "zh", *AS_OF
+    )
+    assert ran.code == 2, ran.err
+    assert said in ran.err
+    assert not (desk.folder / "bill.result.xlsx").exists()
+
+
+@pytest.mark.parametrize(
+    ("head", "amounts"),
+    [
+        (["票价", "机建+燃油"], [1000, 70]),
+        (["票价", "机建燃油", "合计"], [1000, 70, 1070]),
+        (["票价", "机建", "税费", "合计"], [1000, 50, 20, 1070]),
+        (["票价（含税）"], [1070]),
+    ],
+)
+def test_a_bill_whose_sum_can_only_be_one_is_issued(desk: Any, head: list[str], amounts: list[Any]) -> None:
+    book = _bill(desk.folder / "bill.xlsx", [*BILL[:4], *head], [*USED, *amounts])
+    ran = desk.voucher("issue", book, "--sandbox", "--profile", desk.profile("http://127.0.0.1:1"), *AS_OF)
+    assert ran.code == 0, ran.err
+    assert _charges(desk.report()) == {("9991000000001", "ticket_fare", "flight", "1070.00")}
+
+
+def test_tickets_on_a_second_page_without_headings_are_not_left_out_in_silence(desk: Any) -> None:
+    path = _bill(desk.folder / "bill.xlsx", BILL, [*USED, 1000, 50, 20])
+    book = openpyxl.load_workbook(path)
+    book.create_sheet("第2页").append(["9991000000002", *USED[1:], 900, 50, 20])
+    book.save(path)
+    ran = desk.voucher("check", path, "--profile", desk.profile("http://127.0.0.1:1"), *AS_OF)
+    assert ran.code == 2, ran.err
+    assert "sheet 第2页 has no headings, but A1 holds the ticket number 9991000000002" in ran.err

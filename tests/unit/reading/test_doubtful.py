@@ -37,6 +37,16 @@ def test_taxes_without_a_fare_are_refused_naming_the_column_that_may_be_it(headi
     assert f"row 2 has E1 “机建” but no fare: D1 “{heading}”" in said
 
 
+def test_two_taxes_in_one_column_are_no_fare_either() -> None:
+    said = _refusal(lambda: _table(["单价", "机建+燃油"], [*USED, 12000.0, 70.0]))
+    assert "row 2 has E1 “机建+燃油” but no fare: D1 “单价”" in said
+
+
+def test_the_tax_that_is_filled_is_the_one_that_is_named() -> None:
+    said = _refusal(lambda: _table(["单价", "机建", "燃油"], [*USED, 12000.0, "", 20.0]))
+    assert "row 2 has F1 “燃油” but no fare" in said
+
+
 def test_taxes_without_any_fare_are_refused_too() -> None:
     said = _refusal(lambda: _table(["机建", "部门"], [*USED, "", ""], [*USED, 50.0, 7.0]))
     assert "row 3 has D1 “机建” but no fare, and no column is known to hold it" in said

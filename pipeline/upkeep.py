@@ -24,7 +24,7 @@ from pipeline.ledger.spill import set_aside, spill_path
 from pipeline.results.audit import Audited, write_audit
 from pipeline.results.audit_words import tell
 from pipeline.results.history_words import word
-from pipeline.results.paths import check_folder, names, taken
+from pipeline.results.paths import check_folder
 
 Note = Callable[[str], None]
 #: No ledger is older than this program.
@@ -125,12 +125,14 @@ def gap_closed(job: Job, note: Note, closed_by: str, evidence: str) -> str:
 
 
 def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
-    """Write all that the ledger holds to a new workbook, with times of that zone; its path. A run may be on.
+    """Write all that the ledger holds to a new workbook, with times of that zone; its path, numbered where it was taken.
 
-    It is read from a copy as of one moment, so that a run that begins or ends need not wait for the writing.
+    A run may be on: it is read from a copy as of one moment, so that a run that begins or ends need not wait.
     """
-    target = _free_workbook(wanted)
-    with tempfile.TemporaryDirectory(prefix=".voucher-", dir=target.parent) as folder:
+    if wanted.suffix.lower() != ".xlsx":
+        raise InputProblem(f"{wanted}: the export is an Excel workbook; give it a name that ends in .xlsx")
+    check_folder(wanted, "choose a folder that exists and that you may write to")
+    with tempfile.TemporaryDirectory(prefix=".voucher-", dir=wanted.parent) as folder:
         copy = Path(folder) / "copy"
         with _to_read(job) as connection:
             _copy(connection, copy, wanted)
@@ -139,15 +141,7 @@ def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
             audited = Audited(
                 _facts(job, auditing.about(connection), lang), partial(auditing.rows, connection), time_zone
             )
-            return write_audit(audited, target, lang)
-
-
-def _free_workbook(wanted: Path) -> Path:
-    """The name for a new workbook: the wanted one, numbered where it is taken. Raises InputProblem for what is none."""
-    if wanted.suffix.lower() != ".xlsx":
-        raise InputProblem(f"{wanted}: the export is an Excel workbook; give it a name that ends in .xlsx")
-    check_folder(wanted, "choose a folder that exists and that you may write to")
-    return next(path for path in names(wanted) if not taken(path))
+            return write_audit(audited, wanted, lang)
 
 
 def _facts(job: Job, about: auditing.About, lang: Lang) -> list[tuple[str, str]]:

@@ -34,7 +34,8 @@ def noted_deleted(t: Target) -> list[str]:
 def noted_over_another(t: Target) -> list[str]:
     table = _table(t)
     columns = ", ".join(_COLUMNS[table])
-    changed = ", ".join("4711" if name == "amount" else name for name in _COLUMNS[table])
+    number = t.pick("number", "number || 'x'")
+    changed = ", ".join({"amount": "4711", "number": number}.get(name, name) for name in _COLUMNS[table])
     key = t.pick(table, "rowid")
     upsert = t.pick("", " WHERE true ON CONFLICT DO UPDATE SET run = run + 1")
     either = "" if upsert else t.either or "OR REPLACE"

@@ -82,7 +82,7 @@ def test_no_row_is_written_over(filled: Any, table: str, either: str, switches: 
     filled.connection.execute(switches)
     names = columns(filled, table)
     for key in (names[0], f"{names[0]} AS rowid"):
-        others = ", ".join(f"'{name}x'" if name == "evidence" else name for name in names[1:])
+        others = ", ".join(f"{name} || 'x'" if name in ("number", "evidence") else name for name in names[1:])
         refused(filled, f"INSERT {either} INTO {table} SELECT {key}, {others} FROM {table}")
     rest = ", ".join(names[1:])
     refused(filled, f"INSERT {either} INTO {table} (rowid, {rest}) SELECT rowid, {rest} FROM {table}")

@@ -112,6 +112,20 @@ def test_a_settlement_that_is_none_leaves_everything_as_it_was(
     assert book.states() == {other.attempt_id: "issued", attempt_id: "unknown"}
 
 
+def test_evidence_that_its_attempt_can_not_follow_is_not_left_alone(book: Any, fare: Any) -> None:
+    """The second half fails: the first is taken back, so that the evidence can be given again."""
+    attempt_id = unknown(book, fare(1))
+    book.connection.execute(
+        "CREATE TEMP TRIGGER failing BEFORE UPDATE ON main.attempt BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
+    )
+    with pytest.raises(apsw.ConstraintError, match="disk is full"):
+        settling.settle(book.connection, attempt_id, "issued", "26001", "chen", "statement")
+    assert rows(book, "SELECT * FROM settlement") == []
+    book.connection.execute("DROP TRIGGER failing")
+    settling.settle(book.connection, attempt_id, "issued", "26001", "chen", "statement")
+    assert book.states() == {attempt_id: "issued"}
+
+
 def test_an_attempt_is_settled_once(book: Any, fare: Any) -> None:
     attempt_id = unknown(book, fare(1))
     settling.settle(book.connection, attempt_id, "issued", "26001", "chen", "statement")

@@ -152,18 +152,20 @@ class _Rotated(RotatingFileHandler):
             self.stream.close()
             self.stream = None
         self.stream = self.stream or self._open()
-        if not self.shouldRollover(record):
-            return self.stream
-        with open(self.baseFilename, "rb") as whole:  # noqa: PTH123 - the handler has its name as a text
-            fcntl.flock(whole, fcntl.LOCK_EX)
-            if not self._in_place():  # another command was quicker
-                return self._with_room(record)
-            try:
-                self.doRollover()
-            except OSError as problem:  # it grows on: better than no log
-                self._say(problem)
+        if self.shouldRollover(record):
+            # Where another command is just beginning a new one, this line may still go to the earlier one.
+            with contextlib.suppress(BlockingIOError), open(self.baseFilename, "rb") as whole:  # noqa: PTH123 - a text
+                fcntl.flock(whole, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if self._in_place():
+                    self._begin_anew()
+        return self.stream
+
+    def _begin_anew(self) -> None:
+        try:
+            self.doRollover()
+        except OSError as problem:  # it grows on: better than no log
+            self._say(problem)
             self.stream = self.stream or self._open()
-            return self.stream
 
     def _in_place(self) -> bool:
         """Whether what is written goes to the file under the log's name."""

@@ -71,7 +71,16 @@ def test_no_key_and_nothing_of_people_is_in_the_log_of_a_month_of_faults(tmp_pat
         (folder / "out").mkdir()
         (folder / "in" / "bad.csv").write_text(f"ticket_no,amount,amount\n{BUYER},1,1\n")
         shutil.copy(folder / "month.xlsx", folder / "in" / "again.xlsx")
-        reconcile = ["reconcile", *where, "--inbox", "in", "--outbox", "out", "--by", "auditor.canary"]
+        reconcile = [
+            "reconcile",
+            *where,
+            "--inbox",
+            folder / "in",
+            "--outbox",
+            folder / "out",
+            "--by",
+            "auditor.canary",
+        ]
         assert desk.voucher(*reconcile, "--statement", "statement.csv").code == 4
         (folder / "doubled.csv").write_text(f"ticket_no,amount,amount\n{BUYER},1,1\n")
         assert desk.voucher("check", "doubled.csv", *where).code == 2

@@ -71,11 +71,11 @@ def live(
         found = lines(month, tickets, rng)
         expected += found
         open_lines = _deliver(office, month, found, open_lines)
-        with office.carrier(month, rng.randrange(10**6)):
+        with office.carrier(month, rng.randrange(10**6), requests=tickets):
             year.months.append(_month(office, month, tickets, rng))
         tell(year.months[-1])
     _deliver(office, months + 1, [], open_lines)
-    with office.carrier(months + 1, 0, faulty=False):
+    with office.carrier(months + 1, 0):
         office.night(day(months + 1, 5))
         for at in range(_CLOSINGS):
             _close(office, day(months + 1, 6 + at))

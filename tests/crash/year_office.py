@@ -37,7 +37,7 @@ response_timeout_seconds = 20
 [reconcile]
 settle_after_hours = 0
 """
-#: kind, when it strikes, chance
+#: kind, when it strikes, chance; of few requests several times as many are struck
 _FAULTS = (
     ("reset", "after", 0.008),
     ("reset", "before", 0.008),
@@ -170,13 +170,14 @@ class Office:
             return list(csv.DictReader(file))
 
     @contextmanager
-    def carrier(self, month: int, seed: int, *, faulty: bool = True) -> Iterator[None]:
-        """The carrier for a month."""
+    def carrier(self, month: int, seed: int, *, requests: int = 0) -> Iterator[None]:
+        """The carrier for a month of about so many requests; of none it does what it should."""
         faults = self.folder / "faults.toml"
         table = '[[fault]]\nkind = "{}"\nwhen = "{}"\nprobability = {}\n'
         told = "".join(
-            table.format(kind, when, chance) + ("status = 502\n" if kind == "http" else "")
-            for kind, when, chance in (_FAULTS if faulty else ())
+            table.format(kind, when, chance * min(5, max(1, 400 / requests)))
+            + ("status = 502\n" if kind == "http" else "")
+            for kind, when, chance in (_FAULTS if requests else ())
         )
         faults.write_text(f"seed = {seed}\n{told}")
         process = self._start(

@@ -62,10 +62,12 @@ def test_a_large_log_is_begun_anew_and_the_oldest_is_dropped(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022])
 def test_the_log_and_its_earlier_files_are_their_owners_alone(tmp_path: Path, mask: int) -> None:
-    (tmp_path / "log").touch(0o666)
+    (tmp_path / "log").touch()
+    (tmp_path / "log").chmod(0o644)
     before = os.umask(mask)
     try:
         log = log_at(tmp_path / "log", largest=300, kept=2)
+        assert stat.S_IMODE((tmp_path / "log").stat().st_mode) == 0o600
         for number in range(10):
             log("read", number=number)
         log.close()

@@ -5,6 +5,7 @@ from typing import Any
 import apsw
 from hypothesis.stateful import precondition, rule
 
+from pipeline.ledger import settling
 from pipeline.ledger.clock import utc_now
 from tests.crash import machine_illegal_attempts as attempts
 from tests.crash import machine_illegal_evidence as evidence
@@ -51,10 +52,10 @@ class ByHand(Life):
 
     # Settling.
 
-    @precondition(lambda self: not self.failure and self.model.of("unknown"))
+    @precondition(lambda self: self.running is not None and not self.failure and self.model.of("unknown"))
     @rule(number=ONE)
     def settle(self, number: int) -> None:
-        """A person's answer to an attempt in doubt: the evidence and what it says, in one transaction."""
+        """An attempt in doubt is settled by evidence, as a reconciliation does while it is on."""
         with self._step("settlements"):
             which, state, code = parts(self._new(number), 64, 2, 64)
             tried = self._chosen(which, "unknown")
@@ -64,24 +65,14 @@ class ByHand(Life):
             self._say(f"settled: {tried.attempt_id} as {new} {issued}")
             legal = not self.model.is_taken(issued)
             try:
-                with self.stranger:
-                    self._settle(tried.attempt_id, new, issued)
+                settling.settle(
+                    self.connection, tried.attempt_id, new, issued, "somebody", "the statement of May"
+                )
             except apsw.ConstraintError:
                 assert not legal
             else:
                 assert legal, f"number {issued} is given twice"
                 self.model.settle(tried, new, issued)
-
-    def _settle(self, attempt_id: int, state: str, number: str) -> None:
-        now = utc_now()
-        self.stranger.execute(
-            "INSERT INTO settlement VALUES (?, ?, ?, 'somebody', 'the statement of May', ?)",
-            (attempt_id, state, number, now),
-        )
-        self.stranger.execute(
-            "UPDATE attempt SET state = ?, number = ?, ended_at = ? WHERE attempt_id = ?",
-            (state, number, now, attempt_id),
-        )
 
     # A stranger with SQL.
 

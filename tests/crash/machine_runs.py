@@ -12,7 +12,7 @@ from pipeline.ledger.handled import Handled
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.ledger.writer import Writer
-from pipeline.request import Request
+from pipeline.request import Identity, Request
 from tests.crash.machine_choices import ONE, mixed, parts, several
 from tests.crash.machine_faults import heal_ledger
 from tests.crash.machine_life import DONE, Life, Running
@@ -63,21 +63,18 @@ class Runs(Life):
 
     def _show(self, run: int, number: int) -> None:
         """Now and then a statement shows a charge that was issued elsewhere; before anything is sent, as it is."""
-        seldom, which, product, voucher, wire = parts(number, 4, len(POOL), 3, 3, 2)
+        seldom, which, what = parts(number, 2, len(POOL), 5)
         if seldom or len(self.model.shown) >= MOST_SHOWN:
             return
-        charge = POOL[which].charges[0]
-        kind = charge.identity.charge
-        shown = Shown(
-            replace(
-                charge.identity,
-                product="" if kind == "ancillary" and product == 0 else charge.identity.product,
-            ),
-            on_the_wire(charge) if wire else "",
-            "itinerary" if kind == "ticket_fare" and voucher == 0 else "invoice",
-            f"E{run}",
-            run,
-        )
+        charge, voucher = POOL[which].charges[0], "invoice"
+        identity, wire = charge.identity, on_the_wire(charge)
+        if what == 0:  # the ticket is bound to the other kind of voucher, also for its refund
+            identity, wire, voucher = Identity(identity.ticket_no, "ticket_fare", "flight"), "", "itinerary"
+        elif what == 1:  # on the wire the same as a lounge
+            identity, wire = Identity(identity.ticket_no, "ancillary", "meal"), "EXTRA/Other"
+        elif what == 2 and identity.charge == "ancillary":  # it may be any
+            identity, wire = replace(identity, product=""), ""
+        shown = Shown(identity, wire, voucher, f"E{run}", run)
         i = shown.identity
         line = StatementLine(
             shown.voucher,

@@ -101,6 +101,18 @@ def test_two_commands_at_once_lose_no_line_of_one_log(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) > 5
 
 
+def test_a_command_follows_another_that_has_begun_a_new_file(tmp_path: Path) -> None:
+    first, second = (log_at(tmp_path / "log", largest=300, kept=9) for _ in "ab")
+    second("read")
+    for _ in range(5):
+        first("read")
+    assert (tmp_path / "log.1").exists()
+    second("settled")
+    first.close()
+    second.close()
+    assert lines(tmp_path / "log")[-1]["event"] == "settled"
+
+
 def test_a_log_that_goes_away_is_said_once_and_raises_nothing(tmp_path: Path) -> None:
     said: list[str] = []
     folder = tmp_path / "logs"

@@ -92,9 +92,11 @@ class Holdings:
     """All that the ledger knows of some tickets.
 
     `held` by identity; `apart` are charges whose invoice of several was rejected, so that they go one
-    to a request from now on; `doubts` are those that were ever unknown.
+    to a request from now on; `doubts` are those that were ever unknown; `both_kinds` are tickets of whose fare or
+    refund statements show invoices and itineraries, so that neither kind can be asked for any more.
     """
 
     held: Mapping[Identity, Holding] = field(default_factory=dict)
     apart: frozenset[Identity] = frozenset()
     doubts: Doubts = field(default_factory=Doubts)
+    both_kinds: frozenset[str] = frozenset()

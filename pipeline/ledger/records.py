@@ -121,7 +121,8 @@ def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> Holdings:
     """
     with connection:
         _ask(connection, tickets)
-        held = {holding.identity: holding for holding in elsewhere.of_asked(connection)}
+        shown = elsewhere.of_asked(connection)
+        held = {holding.identity: holding for holding in shown}
         for row in connection.execute(_HELD):
             identity, rest = Identity(*row[:3]), list(row[3:])
             if rest[2] == "sending":
@@ -136,7 +137,17 @@ def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> Holdings:
             frozenset(identity for identity, _ in doubted),
             frozenset((identity.ticket_no, wire) for identity, wire in doubted if wire),
         ),
+        _of_both_kinds([*held.values(), *shown]),
     )
+
+
+def _of_both_kinds(known: Iterable[Holding]) -> frozenset[str]:
+    """Tickets whose fare and refund went on both kinds of voucher, as only the carrier can have it."""
+    kinds: dict[str, set[str]] = {}
+    for holding in known:
+        if holding.identity.charge in ("ticket_fare", "refund"):
+            kinds.setdefault(holding.identity.ticket_no, set()).add(holding.voucher)
+    return frozenset(ticket for ticket, found in kinds.items() if len(found) > 1)
 
 
 def refusals(connection: apsw.Connection, tickets: Iterable[str]) -> dict[Identity, Refusal]:

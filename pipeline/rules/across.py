@@ -124,7 +124,11 @@ def ledger_kinds(holdings: Holdings) -> dict[str, Holding]:
 
 
 def ledger_conflicts(
-    rows: Rows, bound: Mapping[str, Holding], held: Mapping[int, Holding], time_zone: str
+    rows: Rows,
+    bound: Mapping[str, Holding],
+    held: Mapping[int, Holding],
+    both_kinds: Container[str],
+    time_zone: str,
 ) -> list[Finding]:
     """`voucher_conflict` against the ledger, for the charge itself or the ticket's other charge."""
     if not bound:
@@ -135,7 +139,8 @@ def ledger_conflicts(
         holding = held.get(row, bound[rows.ticket_no[row]])
         if row in held and holding.state != "issued":
             continue  # in doubt itself: unknown, whatever it asks for
-        if rows.voucher[row] and rows.voucher[row] != holding.voucher:
+        neither = row not in held and rows.ticket_no[row] in both_kinds
+        if rows.voucher[row] and (neither or rows.voucher[row] != holding.voucher):
             at.append(row)
             known = f"{holding.number} on" if holding.state == "issued" else "in doubt since"
             others.append(f"{holding.voucher} {known} {holding.day(time_zone)}, {holding.place}")

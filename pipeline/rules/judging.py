@@ -99,7 +99,7 @@ def judge(table: Table, holdings: Holdings, terms: Terms) -> Verdicts:
     kinds = rows.voucher.copy()
     for row, holding in held.items():
         kinds[row] = holding.voucher
-    against_ledger = across.ledger_conflicts(rows, bound, held, time_zone)
+    against_ledger = across.ledger_conflicts(rows, bound, held, holdings.both_kinds, time_zone)
     by_rule = [
         *(of_charges(finding, rows.line) for finding in table.findings),
         *(found for rule in RULES if (found := rule.find(rows, terms))),

@@ -309,3 +309,15 @@ def test_an_ancillary_that_a_statement_does_not_name_may_be_any_of_the_ticket(
     assert judged(seat, {**seat, "product": "meal"}, {}, holdings=known).statuses == [
         "already_issued", "already_issued", "ready"
     ]  # fmt: skip
+
+
+def test_where_statements_show_both_kinds_of_a_ticket_neither_is_asked_for(
+    judged: Any, holding: Any, ledger: Any
+) -> None:
+    known = dataclasses.replace(
+        ledger(holding(elsewhere=True)), both_kinds=frozenset({holding().identity.ticket_no})
+    )
+    found = judged({}, REFUND, holdings=known)
+    assert found.statuses == ["already_issued", "ineligible"]
+    assert found.codes(1) == {"voucher_conflict"}
+    assert judged({}, REFUND, holdings=ledger(holding(elsewhere=True))).statuses[1] != "ineligible"

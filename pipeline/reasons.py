@@ -316,6 +316,11 @@ FATES: dict[str, dict[Lang, str]] = {
         "zh": "承运人对各行的代码均为 {code}，无法区分，因此均不发送",
     },
 }
+#: One column in which a row contradicts the buyer that it names.
+DIFFERING: dict[Lang, str] = {
+    "en": "{column} is “{there}” there and “{here}” here",
+    "zh": "{column}在表中为“{there}”，此行为“{here}”",
+}
 #: Put before the reason of a doubt that an earlier run left.
 EARLIER: dict[Lang, str] = {"en": "In doubt since {earlier}: ", "zh": "自 {earlier}起结果未知："}
 #: One column in which a row differs from what was issued.

@@ -92,7 +92,29 @@ _ALL = (
         "“{seen}” in {column} is no day of the calendar.", "{column}中的“{seen}”在日历中不存在。",
         _TEXT_EN, _TEXT_ZH,
     ),
-    # --- buyers -------------------------------------------------------------------------------------
+    # --- buyers and names ---------------------------------------------------------------------------
+    Reason(
+        "two_buyers", "invalid",
+        "“{seen}” of the Buyers sheet is not the buyer that this row's own columns name: {differing}. Which of them the voucher is for is"
+        " not known.",
+        "购买方信息表中的“{seen}”与此行自填的购买方不是同一个：{differing}。无法得知凭证应开给谁。",
+        "Give one of them: if it is for “{seen}”, clear the row's own columns from header_type to email: they are taken from the Buyers sheet. If the"
+        " row's own columns are right, clear buyer.",
+        "若应开给“{seen}”，请清空此行的抬头类型至邮箱各列，将按购买方信息表填写；若以此行各列为准，请清空购买方。",
+    ),
+    Reason(
+        "line_break", "invalid",
+        "{column} has a line break within it, which may stand for a space or for nothing, so the name to be put on the voucher is not"
+        " known.",
+        "{column}中有换行，可能表示空格，也可能只是折行，无法确定凭证上的名称。",
+        "Write it on one line.", "请写在同一行内。",
+    ),
+    Reason(
+        "labelled", "invalid",
+        "“{seen}” in {column} has other words beside what belongs there, and would be sent with them.",
+        "{column}中的“{seen}”带有其他文字，会随之一并发送。",
+        "Keep {column} alone in its cell, without words before or behind it.", "请只填写{column}本身，前后不要带其他文字。",
+    ),
     Reason(
         "tax_letters", "invalid",
         "“{seen}” is not a tax number: a unified code never holds the letters I, O, S, V or Z. They are typed for 1, 0, 5, U and 2.",
@@ -159,3 +181,12 @@ def no_value(text: str) -> str:
     if text.strip() == "=":
         return "no_result"
     return "error_cell" if _ERRORS.fullmatch(text.strip()) else ""
+
+
+def name_slip(text: str) -> str:
+    """The slip of a name: it stands for no value, or a line break in it can be read in two ways.
+
+    >>> name_slip("ACME\\nTravel"), name_slip("#N/A"), name_slip("ACME Travel")
+    ('line_break', 'error_cell', '')
+    """
+    return no_value(text) or ("line_break" if len(text.splitlines()) > 1 else "")

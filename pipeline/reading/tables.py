@@ -194,6 +194,7 @@ def assemble(
     known = [column for column in COLUMNS if column.name in as_read]
     as_read = as_read[[column.name for column in known] + [name for name in as_read if name not in _NAMES]]
     frame = pd.DataFrame(gathered.places, columns=["file", "sheet", "row"]).astype({"row": np.int64})
+    frame["book"], frame["settled"] = frame["file"], False
     findings = []
     for column in COLUMNS:
         values = (

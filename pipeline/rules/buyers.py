@@ -6,6 +6,7 @@ libraries that are kept for it, leniently: a valid value must never be refused.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable
 
 import numpy as np
@@ -15,7 +16,7 @@ from pipeline.columns import HEADER_TYPES
 from pipeline.profile import Profile, Required
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Example, Facts, Rule, Terms, blank, invoice, itinerary
-from pipeline.slips import no_value
+from pipeline.slips import name_slip, no_value
 from pipeline.table import Indices, Mask, among
 
 _HEADER = "carrier-interface.md, Invoice request: invoiceHeader; Itinerary request: itineraryHeader"
@@ -24,6 +25,13 @@ _OLD_TAX_NO = re.compile(r"[0-9A-Z]{15}|[0-9A-Z]{20}")
 #: GB 32100-2015: who registered it and what it is, where, who, and a check character; never I, O, S, V or Z.
 _UNIFIED_CODE = re.compile(r"[0-9A-HJ-NPQRTUWXY]{2}[0-9]{6}[0-9A-HJ-NPQRTUWXY]{10}")
 _IDENTITY_NO = re.compile(r"[0-9]{17}[0-9X]")
+#: A number as it is written, with its extension; words of other kinds would go to the carrier with it.
+_PHONE = re.compile(
+    r"[+(]*[0-9][0-9 ()./~\u00a0\u2010-\u2015\u2212-]*(?:[,;]\s*[0-9]{1,6}|[,;]?\s*(?:转|轉|分机|分機|ext(?:n|ension)?\.?|x|#|;ext=)[ :.-]*[0-9]{1,6}#?)?",
+    re.IGNORECASE,
+)
+#: Words that say what stands behind them.
+_LABEL = re.compile(r"(?:电子)?(?:邮箱|邮件|电邮|信箱)(?:地址)?|e-?mail\s*:|mailto:|tel[.:]|(?:联系)?电话|手机|税号", re.IGNORECASE)
 _ADDRESSES = re.compile(r"[^@\s]+@[^@\s]+[;,、，；/\s]+[^@\s]+@[^@\s]+")
 _TYPES = [choice.name for choice in HEADER_TYPES]
 
@@ -59,6 +67,8 @@ def tax_slip(value: str) -> str:
         return no_value(value)
     if re.fullmatch(r"[0-9.]+E\+[0-9]+", value):
         return "tax_rounded"
+    if _LABEL.match(value):
+        return "labelled"
     if not re.fullmatch(r"[0-9A-Z]+", value):
         return ""
     if len(value) != 18:
@@ -69,11 +79,15 @@ def tax_slip(value: str) -> str:
 def is_email(value: str) -> bool:
     """An address by its form alone; nothing is looked up, and test domains are accepted.
 
-    >>> is_email("finance@example.com"), is_email("finance@"), is_email("a@b.test")
-    (True, False, True)
+    >>> is_email("finance@example.com"), is_email("finance@"), is_email("a@b.test"), is_email("邮箱a@example.com")
+    (True, False, True, False)
     """
     import email_validator  # noqa: PLC0415 - start-up, as above
 
+    # The validator takes what stands before the @ for letters, whatever it is: a label, or Chinese brackets.
+    local = value.rpartition("@")[0]
+    if _LABEL.match(value) or any(unicodedata.category(c)[0] in "PSZ" for c in local if not c.isascii()):
+        return False
     try:
         email_validator.validate_email(value, check_deliverability=False, test_environment=True)
     except email_validator.EmailNotValidError:
@@ -92,6 +106,8 @@ def email_slip(value: str) -> str:
     name, at, domain = value.rpartition("@")
     if _ADDRESSES.fullmatch(value):
         return "email_several"
+    if at and (_LABEL.match(value) or re.search("[<(（【《]", value)):
+        return "labelled"
     if not (at and name and domain):
         return "email_no_at"
     return "" if is_email(f"{name}@example.com") is False else "email_domain"
@@ -103,8 +119,10 @@ def phone_slip(value: str) -> str:
     >>> phone_slip("13800138000/13900139000"), phone_slip("12")
     ('phone_several', '')
     """
-    parts = [part for part in re.split(r"[/;,、，；]", value) if part.strip()]
-    return no_value(value) or ("phone_several" if len(parts) > 1 and all(map(is_phone, parts)) else "")
+    parts = [part.strip() for part in re.split(r"[/;,、，；\r\n]", value) if part.strip()]
+    if no_value(value) or (len(parts) > 1 and all(map(is_phone, parts))):
+        return no_value(value) or "phone_several"
+    return "labelled" if len(re.findall("[0-9]", value)) > 6 and re.search(r"[^\W\d_]", value) else ""
 
 
 def is_phone(value: str) -> bool:
@@ -115,6 +133,8 @@ def is_phone(value: str) -> bool:
     """
     import phonenumbers  # noqa: PLC0415 - start-up, as above
 
+    if not _PHONE.fullmatch(value):  # the library looks for a number anywhere in a text
+        return False
     for text in (value, _EXTENSION.sub("", value)):
         try:
             number = phonenumbers.parse(text, "CN")
@@ -155,14 +175,23 @@ def _seen(
 
 
 def _no_name(rows: Rows, _terms: Terms) -> Mask:
-    """No name, or a cell of the Buyers sheet that shows an error in place of one."""
+    """No name, or a cell that shows an error in place of one, or one that can be read in two ways."""
     codes, distinct = pd.factorize(rows.header_name)
-    broken = np.array([bool(no_value(name)) for name in distinct], dtype=bool)[codes]
+    broken = np.array([bool(name_slip(name)) for name in distinct], dtype=bool)[codes]
     return np.asarray(rows.known_buyer & (blank(rows, "header_name") | broken), dtype=bool)
 
 
 def _unknown(rows: Rows, _terms: Terms) -> Mask:
     return ~rows.known_buyer & ~rows.named_no_buyer
+
+
+def _unknown_facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
+    seen = [str(value) for value in rows.buyer[broken]]
+    differing = [str(text) for text in rows.two_buyers[broken]]
+    hints = [
+        "two_buyers" if text else no_value(name) for name, text in zip(seen, differing, strict=True)
+    ]
+    return {"seen": seen, "differing": differing, "hint": hints}
 
 
 def _wrong_type(rows: Rows, _terms: Terms) -> Mask:
@@ -228,12 +257,17 @@ RULES = (
             }),
             Example(False, {"buyer": "Nobody"}),  # the row says itself who it is
         ),
-        _seen("buyer", no_value),
+        _unknown_facts,
     ),
     Rule(
         "missing_value", "header_name", _HEADER, _no_name,
-        (Example(True, {"header_name": ""}), Example(False, {})),
-        _seen("header_name", no_value),
+        (
+            Example(True, {"header_name": ""}),
+            Example(False, {}),
+            Example(True, {"header_name": "Example\nTrading Co."}),
+            Example(False, {"header_name": "示例\n公司"}),
+        ),
+        _seen("header_name", name_slip),
     ),
     Rule(
         "missing_value", "header_type", _HEADER, _missing("header_type"),

@@ -147,7 +147,8 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Account:
-    """A whole run. `header` holds each row's resolved buyer columns, by column, for the Failures sheet."""
+    """A whole run. `header` holds each row's resolved buyer columns, by column, for the Failures sheet, and
+    `found_buyer` the buyer of the Buyers sheet that they were filled in from."""
 
     command: str
     as_of: str
@@ -157,6 +158,7 @@ class Account:
     ledger_id: str
     table: Table
     header: Mapping[str, Texts]
+    found_buyer: Texts
     rows: tuple[RowAccount, ...]
     requests: tuple[RequestAccount, ...]
     doubts: tuple[Doubt, ...] = ()

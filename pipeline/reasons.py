@@ -133,8 +133,9 @@ REASONS = (
     Reason(
         "unknown_buyer", "invalid",
         "“{seen}” is not the name of exactly one buyer in the Buyers sheet.", "“{seen}”在购买方信息表中没有唯一对应的购买方。",
-        "Correct the name where the Buyers sheet stands beside it (or give it with --buyers), or fill in the buyer's own columns.",
-        "请在带有购买方信息表的工作簿中更正名称（或用 --buyers 指定），或直接填写购买方各列。",
+        "Correct the name to one on the Buyers sheet (a result workbook has it as its last sheet), or add the buyer there; or fill in the"
+        " row's own columns from header_type on.",
+        "请将名称更正为购买方信息表中的名称（在结果工作簿中为最后的 Buyers 表），或在该表中补充此购买方；也可直接填写此行自抬头类型起的各列。",
     ),
     # --- ineligible: a rule forbids it ------------------------------------------------------------
     Reason(

@@ -8,6 +8,7 @@ import numpy as np
 
 from pipeline.account import Account, RowAccount
 from pipeline.columns import (
+    BUYER_COLUMNS,
     COLUMN,
     COLUMNS,
     FEE_COLUMNS,
@@ -19,6 +20,7 @@ from pipeline.columns import (
 )
 from pipeline.reasons import REASON
 from pipeline.results.fields import Field, field, vocabulary, width_of
+from pipeline.results.buyers import buyer_lines, needs_buyers, sources
 from pipeline.results.formats import Style
 from pipeline.results.links import Cell, Places
 from pipeline.results.sheets import Book
@@ -123,11 +125,10 @@ def add_failures(book: Book, account: Account, _places: Places) -> None:
         *(field(name, lang) for name in _FAILURES),
         *vocabulary(asked, lang),
         *extras,
-        *(field(name, lang) for name in _FROM),
+        *(field(name, lang) for name in (*_FROM, "buyer_source")),
     ]
-    columns = [
-        _filled(c.name, account, at) if c.name in HEADER_FIELDS else _shown(c.name, table, at) for c in asked
-    ]
+    filled = {name: _filled(name, account, at) for name in HEADER_FIELDS}
+    columns = [filled[c.name] if c.name in filled else _shown(c.name, table, at) for c in asked]
     columns += [_shown(extra.name, table, at) for extra in extras]
     wrong = [_to_correct(row) for row in failed]
     for position, column in enumerate(asked):
@@ -137,9 +138,16 @@ def add_failures(book: Book, account: Account, _places: Places) -> None:
                 for value, names in zip(columns[position], wrong, strict=True)
             ]
     columns += [[row.file for row in failed], [row.sheet for row in failed]]
-    columns += [[Cell(row.row, Places.row(row.index)) for row in failed]]
+    columns += [[Cell(row.row, Places.row(row.index)) for row in failed], sources(account, at, filled)]
     ours = ((row.status, reason_lines(row, lang), _cures(row), row.last_day) for row in failed)
     book.add_rows("Failures", fields, _beside(ours, columns))
+
+
+def add_buyers(book: Book, account: Account, _places: Places) -> None:
+    """Write the sheet Buyers, where a buyer has to be corrected: those that Failures may name instead."""
+    if needs_buyers(account):
+        fields = [*vocabulary(BUYER_COLUMNS, account.lang), field("buyer_source", account.lang)]
+        book.add_rows("Buyers", fields, buyer_lines(account))
 
 
 def _ours(row: RowAccount, places: Places, lang: Lang) -> tuple[Any, ...]:

@@ -20,7 +20,8 @@ class Rows:
     A row here is one charge; `line` is the input row that it comes from, ascending (a wide bill has
     several). Texts and choices are str ("" where blank or unreadable), `amount` int64 minor units (0 where it is
     not known), days datetime64[D] (NaT where not given). `voucher` is what a row asks for (invoice,
-    itinerary, auto) until `judging` has chosen for the autos. `two_buyers` says how a row contradicts the
+    itinerary, auto) until `judging` has chosen for the autos. `found_buyer` is the buyer
+    of the Buyers sheet that the row was given; `two_buyers` says how a row contradicts the
     buyer that it names (whose.Whose.differing). `unreadable` marks, by column, cells
     that hold something which can't be read.
     """
@@ -51,6 +52,7 @@ class Rows:
     row: Money
     known_buyer: Mask
     named_no_buyer: Mask
+    found_buyer: Texts
     two_buyers: Texts
     given_amount: Money
     given_used_on: Days
@@ -128,6 +130,7 @@ def resolve(table: Table) -> Rows:
         row=frame["row"].to_numpy(),
         known_buyer=found.known,
         named_no_buyer=found.named_none,
+        found_buyer=found.found,
         two_buyers=found.differing,
         given_amount=charges.given,
         given_used_on=used,

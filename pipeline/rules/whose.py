@@ -4,7 +4,8 @@ A row's own cells win, and the buyer that the row names fills in the rest: looke
 and then in the buyers file. A row that names nobody takes the only buyer there is (interface.md, `--buyers`);
 exports give a buyer's full name only, and a row that does names the one buyer who has it. A telephone number
 or an address says where a voucher goes and not whose it is, so it names nobody. A row that names one buyer and has
-the name, the tax number or the type of another says two things, and takes nothing of either.
+the name, the tax number or the type of another says two things, and takes nothing of either. In Failures the
+columns were filled in for the buyer that the row names (see refilling.py): what differs there was corrected.
 """
 
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.columns import HEADER_FIELDS, HEADER_TYPES
+from pipeline.rules.forms import is_tax_no
 from pipeline.rules.written import address, half_width, names, one_line, same, tax_no
 from pipeline.slips import no_value
 from pipeline.table import FIELD, PART, Mask, Texts
@@ -34,13 +36,14 @@ _TYPES = {choice.name for choice in HEADER_TYPES}
 class Whose:
     """By row: its header fields, whether its buyer is known, whether it names none, and what contradicts it.
 
-    `differing` holds, for a row that says two things, each column with what the named buyer has and what the row
+    `found` is the name of the buyer that it was given, "" where there is none. `differing` holds, for a row that says two things, each column with what the named buyer has and what the row
     has; "" for any other.
     """
 
     header: dict[str, Texts]
     known: Mask
     named_none: Mask
+    found: Texts
     differing: Texts
 
 
@@ -57,10 +60,12 @@ def whose(frame: pd.DataFrame, buyers: pd.DataFrame, named: Texts, own: dict[str
     differing = _differing(own, theirs, at)
     another = np.asarray(differing != "", dtype=bool)
     at = np.where(another, -1, at)
-    two = another & np.asarray(named != "", dtype=bool) & ~frame["settled"].to_numpy(dtype=bool)
+    two = another & np.asarray(named != "", dtype=bool) & np.asarray(frame["remembered"] == "", dtype=bool)
     header = {name: np.where(own[name] != "", own[name], theirs[name][at]) for name in HEADER_FIELDS}
     known = ((at >= 0) | says_who) & ~two
-    return Whose(header, known, np.asarray((named == "") & ~known, dtype=bool), np.where(two, differing, ""))
+    found = np.array([*buyers["buyer"].where(buyers["buyer"] != "", buyers["header_name"]), ""], dtype=object)
+    named_none = np.asarray((named == "") & ~known, dtype=bool)
+    return Whose(header, known, named_none, found[at], np.where(two, differing, ""))
 
 
 def _as_sent(values: Texts, write: Callable[[str], str]) -> Texts:
@@ -76,10 +81,16 @@ def _differing(own: dict[str, Texts], theirs: dict[str, Texts], at: np.ndarray) 
         told = (own[name] != "") & (given != "") & (own[name] != given)
         for row in np.flatnonzero(told).tolist():
             here, there = own[name][row], given[row]
-            is_one = there in _TYPES if name == "header_type" else not no_value(there)
-            if is_one and same(here) != same(there):
+            if _says_one(name, here, there) and same(here) != same(there):
                 found[row] += (FIELD if found[row] else "") + PART.join((name, there, here))
     return found
+
+
+def _says_one(column: str, here: str, there: str) -> bool:
+    """Whether both are what they should be; else one is a slip, which is told as that, and not another buyer."""
+    if column == "header_type":
+        return there in _TYPES
+    return is_tax_no(here) and is_tax_no(there) if column == "tax_no" else not no_value(there)
 
 
 def _looked_up(frame: pd.DataFrame, buyers: pd.DataFrame, wanted: Texts, in_full: Mask) -> np.ndarray:

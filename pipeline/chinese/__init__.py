@@ -17,12 +17,13 @@ import re
 from collections.abc import Mapping
 
 from pipeline import details
+from pipeline.chinese.files import FILES
 from pipeline.chinese.ledgers import LEDGERS
 from pipeline.chinese.runs import RUNS
 from pipeline.chinese.workbooks import WORKBOOKS
 from pipeline.columns import COLUMN, COLUMNS, Lang
 
-LINES: Mapping[str, str] = {**WORKBOOKS, **RUNS, **LEDGERS}
+LINES: Mapping[str, str] = {**WORKBOOKS, **FILES, **RUNS, **LEDGERS}
 
 _WORDS = {choice.name: choice.zh for column in COLUMNS for choice in column.choices}
 _JOINTS = (", ", " or ", " and ")

@@ -171,7 +171,8 @@ REASONS = (
     Reason(
         "not_an_itinerary_charge", "ineligible",
         "Only ticket fares can be issued as an itinerary.", "只有机票款可以开具行程单。",
-        "Set voucher to invoice.", "请将开票类型设为发票。",
+        "Set voucher to auto, or leave it blank: every charge of the ticket then goes as the voucher that it can have.",
+        "请将开票类型设为自动或留空：该客票的每项费用会按其可开的凭证种类开具。",
     ),
     Reason(
         "not_a_carrier_ticket", "ineligible",

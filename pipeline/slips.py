@@ -67,6 +67,15 @@ _ALL = (
         "{column}中的“{seen}”是其他币种；凭证只能以承运人的币种开具。",
         "Enter the amount in the carrier's currency, without its name.", "请填写承运人币种的金额，不带币种名称。",
     ),
+    Reason(
+        "fee_of_used", "invalid",
+        "{seen} stands in refund_fee, but the ticket is used, and only a refunded ticket has a refund charge. What is to be issued is not"
+        " clear, and no total says it.",
+        "退票手续费为 {seen}，但客票已使用，只有已退票的客票才有退票费。无法确定应开具的内容，也没有合计金额可以核对。",
+        "If the ticket was refunded, set ticket_status to refunded. If it was used, clear refund_fee, or enter in amount what is to be"
+        " issued for it in all.",
+        "若客票已退票，请将客票状态改为已退票；若已使用，请清空退票手续费，或在金额中填写应开具的合计。",
+    ),
     # --- days ---------------------------------------------------------------------------------------
     Reason(
         "two_days", "invalid",

@@ -55,6 +55,7 @@ class Rows:
     found_buyer: Texts
     two_buyers: Texts
     given_amount: Money
+    left_fee: Money
     given_used_on: Days
     unreadable: Mapping[str, Mask] = field(default_factory=dict)
 
@@ -133,6 +134,7 @@ def resolve(table: Table) -> Rows:
         found_buyer=found.found,
         two_buyers=found.differing,
         given_amount=charges.given,
+        left_fee=charges.left,
         given_used_on=used,
         unreadable={column: marks[charges.line] for column, marks in unreadable.items()},
     )

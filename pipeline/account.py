@@ -148,7 +148,8 @@ class Doubt:
 @dataclass(frozen=True)
 class Account:
     """A whole run. `header` holds each row's resolved buyer columns, by column, for the Failures sheet, and
-    `found_buyer` the buyer of the Buyers sheet that they were filled in from."""
+    `found_buyer` the buyer of the Buyers sheet that they were filled in from.
+    """
 
     command: str
     as_of: str

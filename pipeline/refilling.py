@@ -1,11 +1,11 @@
-"""What the Failures sheet remembers of a row's buyer, so that a corrected buyer is told from an old one's cells.
+r"""What the Failures sheet remembers of a row's buyer, so that a corrected buyer is told from an old one's cells.
 
 Failures is written with the buyer columns filled in. When somebody then names another buyer, what was filled in for
 the old one must not pass for the row's own. So one column of ours says whose buyers the row's names mean, whom its
 columns were filled in for, and what was put into each. A person can read it, and nobody has to.
 
 >>> source = Source("may.xlsx", "ACME", ("business", "ACME Ltd", "", "", "a@example.com"))
->>> Source.read(source.text) == source, Source.read("may.xlsx"), Source.read("one\\ntwo")
+>>> Source.read(source.text) == source, Source.read("may.xlsx"), Source.read("one\ntwo")
 (True, Source(book='may.xlsx', buyer='', filled=('', '', '', '', '')), None)
 """
 
@@ -41,9 +41,9 @@ class Source:
 
 
 def flat(text: str) -> str:
-    """A cell's text as it is remembered and compared: on one line.
+    r"""A cell's text as it is remembered and compared: on one line.
 
-    >>> flat(" a \\n b ")
+    >>> flat(" a \n b ")
     'a b'
     """
     return " ".join(text.split())

@@ -37,6 +37,19 @@ _ALL = (
         "Enter the 13 digits as on the ticket.", "请按客票填写 13 位数字。",
     ),
     Reason(
+        "no_airline_code", "invalid",
+        "“{seen}” has 10 digits: a ticket number without the airline's code of three digits in front, which is not known here.",
+        "“{seen}”只有 10 位：票号缺少前面的 3 位航空公司代码，此处无法得知。",
+        "Enter the 13 digits as on the ticket, the airline's code first, in a cell formatted as text.",
+        "请按客票填写 13 位票号（前 3 位为航空公司代码），单元格设为文本格式。",
+    ),
+    Reason(
+        "marked_as_text", "invalid",
+        "“{seen}” has signs around the ticket number that mark it as text in a spreadsheet; in a CSV file they are a part of it.",
+        "“{seen}”的票号带有表格程序的文本标记（引号、等号），在文本格式的文件中它们成为内容的一部分。",
+        "Enter the 13 digits alone, or save the file as .xlsx.", "请只填写 13 位数字，或将文件另存为 .xlsx。",
+    ),
+    Reason(
         "several_tickets", "invalid",
         "“{seen}” is more than one ticket number; a row is one ticket.", "“{seen}”包含多个票号；一行只能是一张客票。",
         "Give each ticket a row of its own, with its own amounts.", "请为每张客票单独填写一行，并填写各自的金额。",
@@ -193,9 +206,9 @@ def no_value(text: str) -> str:
 
 
 def name_slip(text: str) -> str:
-    """The slip of a name: it stands for no value, or a line break in it can be read in two ways.
+    r"""The slip of a name: it stands for no value, or a line break in it can be read in two ways.
 
-    >>> name_slip("ACME\\nTravel"), name_slip("#N/A"), name_slip("ACME Travel")
+    >>> name_slip("ACME\nTravel"), name_slip("#N/A"), name_slip("ACME Travel")
     ('line_break', 'error_cell', '')
     """
     return no_value(text) or ("line_break" if len(text.splitlines()) > 1 else "")

@@ -36,9 +36,7 @@ def _named(sheet: Sheet, names: Sequence[str]) -> bool:
     return bool(re.fullmatch(rf"(?:{'|'.join(names)})(?: [0-9]+)?", sheet.name))
 
 
-def buyers_of(
-    place: str, sheet: Sheet, layout: Layout, line: int, *, kept_apart: bool
-) -> str | None:
+def buyers_of(place: str, sheet: Sheet, layout: Layout, line: int, *, kept_apart: bool) -> str | None:
     """Whose a line of buyers is: every row's of that workbook, or one workbook's behind an earlier result.
 
     None for what an earlier result took from a buyers file, where such a file is given again (`kept_apart`).
@@ -70,7 +68,7 @@ def refilled(as_read: pd.DataFrame, places: Sequence[str]) -> tuple[pd.DataFrame
         Source.read(next(filter(None, map(cells.text, texts)), "")) or Source("")
         for texts in as_read[said].itertuples(index=False)
     ]
-    made: dict[str, list[Any]] = {name: as_read[name].tolist() for name in as_read if name not in said}
+    made: dict[str, list[Any]] = {str(name): as_read[name].tolist() for name in as_read if name not in said}
     remembered = [_remembered(made, row, source) for row, source in enumerate(sources)]
     books = [_book(place, source.book) for place, source in zip(places, sources, strict=True)]
     return pd.DataFrame(made, dtype=object), books, remembered
@@ -85,7 +83,11 @@ def _remembered(made: dict[str, list[Any]], row: int, source: Source) -> str:
     named = cell("buyer")
     if not source.buyer or not named or named.casefold() == source.buyer.casefold():
         return source.text if source.buyer else ""
-    old = [name for name, value in zip(HEADER_FIELDS, source.filled, strict=True) if value and cell(name) == value]
+    old = [
+        name
+        for name, value in zip(HEADER_FIELDS, source.filled, strict=True)
+        if value and cell(name) == value
+    ]
     if "header_name" not in old and cell("header_name") and "header_type" in old:
         old.remove("header_type")
     for name in old:

@@ -117,13 +117,8 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
     rows_before, buyers_before, tickets_seen = len(gathered.places), len(gathered.buyers), False
     for sheet in sheets:
         layout = find_layout(f"{path}, sheet {sheet.name}", sheet, own, ours=earlier_result)
-        if earlier_result and not earlier.is_failures(sheet) and (layout is None or "ticket_no" in layout.columns):
-            gathered.notes.append(
-                f"{place}: sheet {sheet.name} was not read: of an earlier result only Failures and buyers are"
-            )
-            continue
-        if layout is None and (version := made_from(sheet.rows)):  # a template's instructions
-            gathered.notes += [f"{place}: {told}" for told in newer(version)]
+        if (passed_over := _passed_over(sheet, layout, from_result=earlier_result)) is not None:
+            gathered.notes += [f"{place}: {told}" for told in passed_over]
             continue
         if layout is None and looks_like_tickets(sheet, own):
             raise nothing_known(str(path), [sheet], own)
@@ -147,6 +142,15 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
     if len(gathered.places) == rows_before:
         names = ", ".join(sheet.name for sheet in sheets)
         raise InputProblem(f"{path}: has headings but no rows below them (sheets: {names}); add the tickets")
+
+
+def _passed_over(sheet: Sheet, layout: Layout | None, *, from_result: bool) -> list[str] | None:
+    """What to tell of a sheet that is neither tickets nor buyers to be read; None for one that may be."""
+    if from_result and not earlier.is_failures(sheet) and (layout is None or "ticket_no" in layout.columns):
+        return [f"sheet {sheet.name} was not read: of an earlier result only Failures and buyers are"]
+    if layout is None and (version := made_from(sheet.rows)):  # a template's instructions
+        return list(newer(version))
+    return None
 
 
 def _take_buyers_file(path: Path, gathered: _Gathered) -> None:

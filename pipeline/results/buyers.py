@@ -1,11 +1,13 @@
-"""What a result workbook says of buyers so that they can be corrected in it: whose columns Failures has filled in,
-and the buyers that a corrected name may mean."""
+"""What a result workbook says of buyers so that they can be corrected in it.
+
+That is whom Failures has filled in its buyer columns for, and the buyers that a corrected name may mean.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.account import Account
-from pipeline.columns import HEADER_FIELDS, HEADER_TYPES, BUYER_COLUMNS
+from pipeline.columns import BUYER_COLUMNS, HEADER_FIELDS, HEADER_TYPES
 from pipeline.refilling import KEPT_APART, Source, flat
 from pipeline.table import Indices, shown
 

@@ -19,8 +19,8 @@ from pipeline.columns import (
     Lang,
 )
 from pipeline.reasons import REASON
-from pipeline.results.fields import Field, field, vocabulary, width_of
 from pipeline.results.buyers import buyer_lines, needs_buyers, sources
+from pipeline.results.fields import Field, field, vocabulary, width_of
 from pipeline.results.formats import Style
 from pipeline.results.links import Cell, Places
 from pipeline.results.sheets import Book

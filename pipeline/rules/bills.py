@@ -48,7 +48,9 @@ def charges_of(table: Table, charge: Texts, product: Texts) -> Charges:
     for name, kind, amounts in _of_bills(frame, wide):
         at = np.flatnonzero(amounts)
         found.append((at, np.full(len(at), name, object), np.full(len(at), kind, object), amounts[at]))
-    found += _without_fees(table, np.setdiff1d(np.flatnonzero(wide), np.concatenate([at for at, *_ in found])))
+    found += _without_fees(
+        table, np.setdiff1d(np.flatnonzero(wide), np.concatenate([at for at, *_ in found]))
+    )
     line, names, kinds, amount = (np.concatenate(column) for column in zip(*found, strict=True))
     total = np.zeros(len(table), dtype=np.int64)
     np.add.at(total, line, amount)

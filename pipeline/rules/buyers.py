@@ -58,9 +58,7 @@ def _unknown(rows: Rows, _terms: Terms) -> Mask:
 def _unknown_facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
     seen = [str(value) for value in rows.buyer[broken]]
     differing = [str(text) for text in rows.two_buyers[broken]]
-    hints = [
-        "two_buyers" if text else no_value(name) for name, text in zip(seen, differing, strict=True)
-    ]
+    hints = ["two_buyers" if text else no_value(name) for name, text in zip(seen, differing, strict=True)]
     return {"seen": seen, "differing": differing, "hint": hints}
 
 

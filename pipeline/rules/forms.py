@@ -20,7 +20,10 @@ _PHONE = re.compile(
     re.IGNORECASE,
 )
 #: Words that say what stands behind them.
-_LABEL = re.compile(r"(?:电子)?(?:邮箱|邮件|电邮|信箱)(?:地址)?|e-?mail\s*:|mailto:|tel[.:]|(?:联系)?电话|手机|税号", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:电子)?(?:邮箱|邮件|电邮|信箱)(?:地址)?|e-?mail\s*:|mailto:|tel[.:]|(?:联系)?电话|手机|税号",
+    re.IGNORECASE,
+)
 _ADDRESSES = re.compile(r"[^@\s]+@[^@\s]+[;,、，；/\s]+[^@\s]+@[^@\s]+")
 
 

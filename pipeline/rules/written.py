@@ -1,11 +1,11 @@
-"""Names, numbers and addresses as they are sent: without what only a spreadsheet's cell has.
+r"""Names, numbers and addresses as they are sent: without what only a spreadsheet's cell has.
 
 Nothing here changes what is written, only how: characters that nobody sees, full-width forms where the carrier
 knows the plain ones, and line breaks where a name can be read in one way only.
 
->>> one_line("甲\\n公司"), one_line("ZHANG/\\nSAN"), one_line("ACME\\nTravel")
-('甲公司', 'ZHANG/SAN', 'ACME\\nTravel')
->>> half_width("ａ＠example.com\\u200b")
+>>> one_line("甲\n公司"), one_line("ZHANG/\nSAN"), one_line("ACME\nTravel")
+('甲公司', 'ZHANG/SAN', 'ACME\nTravel')
+>>> half_width("ａ＠example.com\u200b")
 'a@example.com'
 """
 

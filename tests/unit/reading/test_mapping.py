@@ -181,7 +181,12 @@ def test_a_fixed_buyer_is_not_taken_by_a_row_that_says_itself_who_it_is(written:
         ["9991234567893", "A", "", "", "", "13800138000"],  # where a voucher goes is not whose it is
     ]
     table = _table(mapping, *rows, head=head)
-    assert _values(table, "buyer", "header_type") == [["", "business"], ["ACME", ""], ["Li", ""], ["ACME", ""]]
+    assert _values(table, "buyer", "header_type") == [
+        ["", "business"],
+        ["ACME", ""],
+        ["Li", ""],
+        ["ACME", ""],
+    ]
 
 
 def test_an_order_type_that_shows_an_error_says_nothing() -> None:

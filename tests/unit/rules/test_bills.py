@@ -63,7 +63,9 @@ def test_a_refunded_ticket_without_fees_has_nothing_to_be_issued(row: Any, fee: 
     found = row(**FARE | {"change_fee": "0"}, **refunded, refund_fee=fee)
     assert charges(found) == [("ticket_fare", "flight", 885_50)]
     assert found.status == "ineligible"
-    assert [(reason.code, reason.column) for reason in found.reasons] == [("ticket_not_used", "ticket_status")]
+    assert [(reason.code, reason.column) for reason in found.reasons] == [
+        ("ticket_not_used", "ticket_status")
+    ]
 
 
 def test_a_refund_whose_fee_can_not_be_read_stays_a_refund(row: Any) -> None:

@@ -124,7 +124,9 @@ def test_a_row_that_names_one_buyer_and_says_another_is_refused_and_takes_nothin
 def test_what_contradicts_a_buyer_is_told_in_chinese_too(judged: Judged) -> None:
     row = {**NOBODY, "buyer": "ACME", "header_name": "乙公司", "header_type": "individual"}
     message = judged(row, buyers=[HEADINGS, ACME]).message("unknown_buyer", lang="zh")
-    assert "抬头名称在表中为“ACME Travel Ltd”，此行为“乙公司”；抬头类型在表中为“企业”，此行为“个人”" in message
+    assert (
+        "抬头名称在表中为“ACME Travel Ltd”，此行为“乙公司”；抬头类型在表中为“企业”，此行为“个人”" in message
+    )
 
 
 def test_the_same_name_in_another_case_width_or_spacing_contradicts_nobody(judged: Judged) -> None:
@@ -369,7 +371,9 @@ def test_addresses_and_numbers_in_other_widths_are_sent_in_plain_characters(judg
         found = judged({"email": typed})
         assert found.statuses == ["ready"]
         assert found.verdicts.rows.email.tolist() == ["a@example.com"]
-    assert judged({"phone": "\u202d１３８００１３８０００\u202c"}).verdicts.rows.phone.tolist() == ["13800138000"]
+    assert judged({"phone": "\u202d１３８００１３８０００\u202c"}).verdicts.rows.phone.tolist() == [
+        "13800138000"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -405,7 +409,9 @@ def test_a_line_break_in_a_chinese_name_is_none_and_the_buyer_is_one(judged: Jud
     assert judged({**NOBODY, "buyer": "示例简称"}, buyers=[HEADINGS, buyer]).statuses == ["ready"]
 
 
-@pytest.mark.parametrize(("column", "value"), [("header_name", "ACME\nTravel"), ("passenger_name", "ZHANG\nSAN")])
+@pytest.mark.parametrize(
+    ("column", "value"), [("header_name", "ACME\nTravel"), ("passenger_name", "ZHANG\nSAN")]
+)
 def test_a_line_break_that_may_be_a_space_or_nothing_is_refused(
     judged: Judged, column: str, value: str
 ) -> None:

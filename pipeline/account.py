@@ -137,7 +137,9 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Account:
-    """A whole run. `header` holds each row's resolved buyer columns, by column, for the Failures sheet."""
+    """A whole run. `header` holds each row's resolved buyer columns, by column, for the Failures sheet, and
+    `found_buyer` the buyer of the Buyers sheet that they were filled in from.
+    """
 
     command: str
     as_of: str
@@ -147,6 +149,7 @@ class Account:
     ledger_id: str
     table: Table
     header: Mapping[str, Texts]
+    found_buyer: Texts
     rows: tuple[RowAccount, ...]
     requests: tuple[RequestAccount, ...]
     doubts: tuple[Doubt, ...] = ()

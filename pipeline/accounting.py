@@ -87,9 +87,10 @@ def make_account(  # noqa: PLR0913 - each argument is one stage's product
     header = {
         name: verdicts.rows.text(name)[first] for name in HEADER_FIELDS
     }  # all charges of a row have one buyer
+    found_buyer = verdicts.rows.found_buyer[first]
     return Account(
         command, str(terms.as_of), lang, terms.profile.carrier.currency,
-        table=table, header=header, rows=rows, requests=asked, doubts=tuple(doubts), **about,
+        table=table, header=header, found_buyer=found_buyer, rows=rows, requests=asked, doubts=tuple(doubts), **about,
     )  # fmt: skip
 
 

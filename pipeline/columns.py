@@ -389,6 +389,7 @@ RESULT_COLUMNS = {
     "row": "来源行",
     "currency": "币种",
     "charges": "费用数",
+    "buyer_source": "购买方填写来源",
     "ledger": "台账",
     "tickets": "客票明细",
     "resolution": "处理结果",

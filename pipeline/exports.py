@@ -23,7 +23,7 @@ CARRIED = (
     "发票号", "发票号码", "航班号", "航班", "航程", "行程", "舱位", "航空公司", "承运人", "起飞时间", "到达时间", "到达日期",
     "出发城市", "到达城市", "服务费", "折扣", "序号", "结算日期", "客户经理", "旅客类型", "乘客类型", "乘机人类型", "证件号", "证件号码",
     "税率", "税额", "不含税金额", "退款金额", "退票金额", "实退金额", "订单状态", "发票状态", "开票状态", "开票日期", "发票日期", "单价", "数量",
-    "passenger type", "order status", "invoice status", "invoice date", "tax rate", "net amount", "currency", "币种",
+    "no", "number", "line", "passenger type", "order status", "invoice status", "invoice date", "tax rate", "net amount", "currency", "币种",
 )  # fmt: skip
 
 #: Headings that could be several of ours: which one is for the team to say.

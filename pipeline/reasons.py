@@ -133,8 +133,9 @@ REASONS = (
     Reason(
         "unknown_buyer", "invalid",
         "“{seen}” is not the name of exactly one buyer in the Buyers sheet.", "“{seen}”在购买方信息表中没有唯一对应的购买方。",
-        "Correct the name where the Buyers sheet stands beside it (or give it with --buyers), or fill in the buyer's own columns.",
-        "请在带有购买方信息表的工作簿中更正名称（或用 --buyers 指定），或直接填写购买方各列。",
+        "Correct the name to one on the Buyers sheet (a result workbook has it as its last sheet), or add the buyer there; or fill in the"
+        " row's own columns from header_type on.",
+        "请将名称更正为购买方信息表中的名称（在结果工作簿中为最后的 Buyers 表），或在该表中补充此购买方；也可直接填写此行自抬头类型起的各列。",
     ),
     # --- ineligible: a rule forbids it ------------------------------------------------------------
     Reason(
@@ -170,7 +171,8 @@ REASONS = (
     Reason(
         "not_an_itinerary_charge", "ineligible",
         "Only ticket fares can be issued as an itinerary.", "只有机票款可以开具行程单。",
-        "Set voucher to invoice.", "请将开票类型设为发票。",
+        "Set voucher to auto, or leave it blank: every charge of the ticket then goes as the voucher that it can have.",
+        "请将开票类型设为自动或留空：该客票的每项费用会按其可开的凭证种类开具。",
     ),
     Reason(
         "not_a_carrier_ticket", "ineligible",
@@ -315,6 +317,11 @@ FATES: dict[str, dict[Lang, str]] = {
         "en": "the carrier's code is {code} for each, so that it could not tell them apart, and none of them is sent",
         "zh": "承运人对各行的代码均为 {code}，无法区分，因此均不发送",
     },
+}
+#: One column in which a row contradicts the buyer that it names.
+DIFFERING: dict[Lang, str] = {
+    "en": "{column} is “{there}” there and “{here}” here",
+    "zh": "{column}在表中为“{there}”，此行为“{here}”",
 }
 #: Put before the reason of a doubt that an earlier run left.
 EARLIER: dict[Lang, str] = {"en": "In doubt since {earlier}: ", "zh": "自 {earlier}起结果未知："}

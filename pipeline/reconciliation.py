@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import numpy as np
+
 from pipeline.account import Account, Doubt
 from pipeline.bookkeeping import OpenLedger, as_problem
 from pipeline.comparison import Compare, Period, in_month, period_of
@@ -64,6 +66,7 @@ class Again:
 def named_evidence(task: Task) -> Named:
     """Read the statements and answers that were named. Raises InputProblem; nothing was changed then."""
     job = task.job
+    month_of(task.month)
     statements = tuple(read_statement(path, job.profile.codes) for path in _each_once(task.statements))
     answers = tuple(answer for path in _each_once(task.resolved) for answer in read_answers(path))
     return Named(statements, answers, _complete(task, statements))
@@ -307,40 +310,33 @@ def month_of(text: str) -> Period | None:
 def compared(  # noqa: PLR0913 - likewise
     task: Task, ledger: OpenLedger, decided: Decided, evidence: Evidence, inbox: Inbox, done: Sequence[Again]
 ) -> Reconciliation:
-    """Tickets against ledger against statement, after everything was settled and sent."""
+    """Tickets against ledger against statement, after everything was settled and sent.
+
+    Where the ledger failed while rows were sent there is nothing to compare with; what is known of them is accounted for.
+    """
     job, zone = task.job, task.job.profile.carrier.time_zone
     month = month_of(task.month)
     period = month or _said_period(evidence) or period_of(decided.lines, zone)
+    account, accounts = _together(task, ledger, done), [one.account for one in done]
+    said = Reconciliation(account, (), decided, tuple(inbox.unread), evidence.statements, period, ())
+    if any(one.ledger_failed for one in done):
+        return replace(
+            said, account=replace(account, doubts=tuple(d for one in accounts for d in one.doubts))
+        )
     with as_problem(ledger.path):
         unsettled = settling.unsettled(ledger.connection)
         held = dict(_issued_in(ledger, period, zone) if evidence.statements and period else {})
-        tickets = {line.ticket_no for line in decided.lines} | {
-            ticket for one in done for ticket in one.batch.table.tickets()
-        }
-        held |= ledger.holdings(sorted(tickets)).held
-        held |= ledger.holdings(sorted({i.ticket_no for one in unsettled for i, _, _ in one.charges})).held
-    entries = Compare(
-        decided,
-        evidence.statements,
-        held,
-        [one.account for one in done],
-        period,
-        evidence.complete is not None,
-        zone,
-    ).entries()
-    if month:
-        entries = in_month(entries, month, zone)
-    account = _together(task, ledger, done)
-    notes = _notes(evidence, unsettled, period)
-    doubts = tuple(_doubt(one, job) for one in unsettled)
-    return Reconciliation(
-        replace(account, doubts=doubts),
-        tuple(entries),
-        decided,
-        tuple(inbox.unread),
-        evidence.statements,
-        period,
-        notes,
+    tickets = {line.ticket_no for line in decided.lines}
+    tickets |= {ticket for one in done for ticket in one.batch.table.tickets()}
+    tickets |= {identity.ticket_no for one in unsettled for identity, _, _ in one.charges}
+    held |= ledger.holdings(sorted(tickets)).held
+    everything = evidence.complete is not None
+    entries = Compare(decided, evidence.statements, held, accounts, period, everything, zone).entries()
+    return replace(
+        said,
+        account=replace(account, doubts=tuple(_doubt(one, job) for one in unsettled)),
+        entries=tuple(in_month(entries, month, zone) if month else entries),
+        notes=_notes(evidence, unsettled, period),
     )
 
 
@@ -408,7 +404,7 @@ def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> Account:
     job = task.job
     empty = Account(
         "reconcile", str(job.terms.as_of), job.lang, job.profile.carrier.currency, str(ledger.path), ledger.ledger_id,
-        Table.empty(), {}, (), (),
+        Table.empty(), {}, np.array([], dtype=object), (), (),
     )  # fmt: skip
     if len(done) == 1:
         return done[0].account

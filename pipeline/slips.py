@@ -37,6 +37,19 @@ _ALL = (
         "Enter the 13 digits as on the ticket.", "请按客票填写 13 位数字。",
     ),
     Reason(
+        "no_airline_code", "invalid",
+        "“{seen}” has 10 digits: a ticket number without the airline's code of three digits in front, which is not known here.",
+        "“{seen}”只有 10 位：票号缺少前面的 3 位航空公司代码，此处无法得知。",
+        "Enter the 13 digits as on the ticket, the airline's code first, in a cell formatted as text.",
+        "请按客票填写 13 位票号（前 3 位为航空公司代码），单元格设为文本格式。",
+    ),
+    Reason(
+        "marked_as_text", "invalid",
+        "“{seen}” has signs around the ticket number that mark it as text in a spreadsheet; in a CSV file they are a part of it.",
+        "“{seen}”的票号带有表格程序的文本标记（引号、等号），在文本格式的文件中它们成为内容的一部分。",
+        "Enter the 13 digits alone, or save the file as .xlsx.", "请只填写 13 位数字，或将文件另存为 .xlsx。",
+    ),
+    Reason(
         "several_tickets", "invalid",
         "“{seen}” is more than one ticket number; a row is one ticket.", "“{seen}”包含多个票号；一行只能是一张客票。",
         "Give each ticket a row of its own, with its own amounts.", "请为每张客票单独填写一行，并填写各自的金额。",
@@ -74,6 +87,15 @@ _ALL = (
         "{column}中的“{seen}”是其他币种；凭证只能以承运人的币种开具。",
         "Enter the amount in the carrier's currency, without its name.", "请填写承运人币种的金额，不带币种名称。",
     ),
+    Reason(
+        "fee_of_used", "invalid",
+        "{seen} stands in refund_fee, but the ticket is used, and only a refunded ticket has a refund charge. What is to be issued is not"
+        " clear, and no total says it.",
+        "退票手续费为 {seen}，但客票已使用，只有已退票的客票才有退票费。无法确定应开具的内容，也没有合计金额可以核对。",
+        "If the ticket was refunded, set ticket_status to refunded. If it was used, clear refund_fee, or enter in amount what is to be"
+        " issued for it in all.",
+        "若客票已退票，请将客票状态改为已退票；若已使用，请清空退票手续费，或在金额中填写应开具的合计。",
+    ),
     # --- days ---------------------------------------------------------------------------------------
     Reason(
         "two_days", "invalid",
@@ -99,7 +121,29 @@ _ALL = (
         "“{seen}” in {column} is no day of the calendar.", "{column}中的“{seen}”在日历中不存在。",
         _TEXT_EN, _TEXT_ZH,
     ),
-    # --- buyers -------------------------------------------------------------------------------------
+    # --- buyers and names ---------------------------------------------------------------------------
+    Reason(
+        "two_buyers", "invalid",
+        "“{seen}” of the Buyers sheet is not the buyer that this row's own columns name: {differing}. Which of them the voucher is for is"
+        " not known.",
+        "购买方信息表中的“{seen}”与此行自填的购买方不是同一个：{differing}。无法得知凭证应开给谁。",
+        "Give one of them: if it is for “{seen}”, clear the row's own columns from header_type to email: they are taken from the Buyers sheet. If the"
+        " row's own columns are right, clear buyer.",
+        "若应开给“{seen}”，请清空此行的抬头类型至邮箱各列，将按购买方信息表填写；若以此行各列为准，请清空购买方。",
+    ),
+    Reason(
+        "line_break", "invalid",
+        "{column} has a line break within it, which may stand for a space or for nothing, so the name to be put on the voucher is not"
+        " known.",
+        "{column}中有换行，可能表示空格，也可能只是折行，无法确定凭证上的名称。",
+        "Write it on one line.", "请写在同一行内。",
+    ),
+    Reason(
+        "labelled", "invalid",
+        "“{seen}” in {column} has other words beside what belongs there, and would be sent with them.",
+        "{column}中的“{seen}”带有其他文字，会随之一并发送。",
+        "Keep {column} alone in its cell, without words before or behind it.", "请只填写{column}本身，前后不要带其他文字。",
+    ),
     Reason(
         "tax_letters", "invalid",
         "“{seen}” is not a tax number: a unified code never holds the letters I, O, S, V or Z. They are typed for 1, 0, 5, U and 2.",
@@ -166,3 +210,12 @@ def no_value(text: str) -> str:
     if text.strip() == "=":
         return "no_result"
     return "error_cell" if _ERRORS.fullmatch(text.strip()) else ""
+
+
+def name_slip(text: str) -> str:
+    r"""The slip of a name: it stands for no value, or a line break in it can be read in two ways.
+
+    >>> name_slip("ACME\nTravel"), name_slip("#N/A"), name_slip("ACME Travel")
+    ('line_break', 'error_cell', '')
+    """
+    return no_value(text) or ("line_break" if len(text.splitlines()) > 1 else "")

@@ -3,7 +3,8 @@
 Shapes, shared by the reader (which makes it) and the core (which judges it):
 
 - `frame`: one row per input row, RangeIndex = the report's `index`. `file`, `sheet` (str) and `row`
-  (int64, as the spreadsheet program counts), then every column of the vocabulary:
+  (int64, as the spreadsheet program counts); `book`, whose buyers the row's names mean, and `remembered`, what
+  an earlier result filled in for the buyer that it names (refilling.Source, "" for nothing); then every column of the vocabulary:
   text and ticket numbers as str ("" where blank or unreadable), choices as categories of the
   choices' names (missing where blank or unreadable), money as int64 whole minor units (0 where not
   given or unreadable), dates as datetime64[s] at midnight (NaT where not given or unreadable).
@@ -13,7 +14,7 @@ Shapes, shared by the reader (which makes it) and the core (which judges it):
 - `findings`: the cells that could not be read.
 - `letters`: by file and sheet, the letters that each column of the vocabulary stood under.
 - `buyers`: the rows of the Buyers sheets, `file` and the buyer columns as text; rows of a buyers
-  file kept apart have `file` "".
+  file kept apart have `file` "", and those of an earlier result the `book` of its rows.
 """
 
 import datetime

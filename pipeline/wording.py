@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.chinese import in_chinese
 from pipeline.columns import CHARGES, COLUMN, HEADER_TYPES, MARKETS, PRODUCTS, VOUCHERS, Lang
-from pipeline.reasons import DIFFERENCE, EARLIER, FATES, HINTS, REASON, column_heading
+from pipeline.reasons import DIFFERENCE, DIFFERING, EARLIER, FATES, HINTS, REASON, column_heading
 from pipeline.slips import SLIPS
 from pipeline.table import FIELD, PART
 
@@ -38,6 +38,8 @@ def _fact_text(name: str, text: str, column: str, lang: Lang) -> str:
             said = HINTS[text][lang] if text in HINTS else ""  # a slip has a message of its own
         case "differences":
             said = _differences(text, lang)
+        case "differing":
+            said = _differing(text, lang)
         case "fate":
             said = _fate(text, lang)
         case "earlier":
@@ -75,6 +77,18 @@ def _differences(text: str, lang: Lang) -> str:
             column=column_heading(column, lang), issued=_choice(issued, lang), here=_choice(here, lang)
         )
         for column, issued, here in parts
+    ]
+    return ("；" if lang == "zh" else "; ").join(said)
+
+
+def _differing(text: str, lang: Lang) -> str:
+    """What a row says of its buyer and the buyer that it names does not, column by column."""
+    parts = [field.split(PART) for field in text.split(FIELD)] if text else []
+    said = [
+        DIFFERING[lang].format(
+            column=column_heading(column, lang), there=_choice(there, lang), here=_choice(here, lang)
+        )
+        for column, there, here in parts
     ]
     return ("；" if lang == "zh" else "; ").join(said)
 

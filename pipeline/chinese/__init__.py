@@ -17,6 +17,7 @@ import re
 from collections.abc import Mapping
 
 from pipeline import details
+from pipeline.chinese.files import FILES
 from pipeline.chinese.ledgers import LEDGERS
 from pipeline.chinese.reconciling import RECONCILING
 from pipeline.chinese.runs import RUNS
@@ -24,7 +25,7 @@ from pipeline.chinese.sandboxes import SANDBOXES
 from pipeline.chinese.workbooks import WORKBOOKS
 from pipeline.columns import COLUMN, COLUMNS, Lang
 
-LINES: Mapping[str, str] = {**WORKBOOKS, **RUNS, **LEDGERS, **SANDBOXES, **RECONCILING}
+LINES: Mapping[str, str] = {**WORKBOOKS, **FILES, **RUNS, **LEDGERS, **SANDBOXES, **RECONCILING}
 
 _WORDS = {choice.name: choice.zh for column in COLUMNS for choice in column.choices}
 _JOINTS = (", ", " or ", " and ")

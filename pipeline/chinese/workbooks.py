@@ -28,6 +28,7 @@ WORKBOOKS = {
     # --- sheets and headings ------------------------------------------------------------------------
     "{}: sheet {} is hidden and was not read": "{0}：工作表“{1}”已隐藏，未读取",
     "{}: sheet {} has no headings of tickets or buyers and was not read": "{0}：工作表“{1}”没有客票或购买方的表头，未读取",
+    "sheet {} was not read: of an earlier result only Failures and buyers are": "工作表“{0}”未读取：此前的结果工作簿只读取 Failures 表和购买方",
     "{} total, heading or footer rows left out": "略过 {0} 行合计、重复表头或表尾（制表人、备注等）",
     "all its sheets are hidden ({}); show the one with the tickets": "所有工作表都已隐藏（{0}）；请显示客票所在的工作表",
     "holds buyers but no tickets; give it as --buyers {}": "只有购买方而没有客票；请以 --buyers {0} 提供",

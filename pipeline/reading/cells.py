@@ -34,6 +34,8 @@ _BETWEEN_DIGITS = re.compile(r"[0-9.,]\s+[0-9.,]")
 _SPACED = re.compile(r"[^0-9]*[0-9]{1,3}(?: [0-9]{3})+(?:\.[0-9]*)?[^0-9]*")
 _GROUPED = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?")
 _CURRENCY = re.compile(r"^(?:¥|cny|rmb|人民币)|(?:¥|cny|rmb|人民币|元整?)$")
+#: How programs mark digits as a text, which in a CSV file is a part of the text.
+_MARKED = re.compile(r"""="[0-9]{3}-?[0-9]{10}"|['\u2018\u2019`][0-9]{3}-?[0-9]{10}""")
 _BRACKETED = re.compile(r"\((.*)\)")
 
 
@@ -65,17 +67,19 @@ def ticket_no(value: Any) -> str:
         digits = digits.replace("-", "", 1)
     if re.fullmatch(r"[0-9]{13}", digits):
         return digits
-    if isinstance(value, float) and re.fullmatch(r"[0-9]{10,12}", digits):
-        raise Unreadable("lost_zero")
     if re.search(r"[0-9]e[+-]?[0-9]", plain, re.IGNORECASE) or (isinstance(value, float) and value >= 10**13):
         raise Unreadable("spoilt_number")
     raise Unreadable(_ticket_slip(digits))
 
 
 def _ticket_slip(digits: str) -> str:
-    """The likely cause in a text that is no ticket number."""
-    if re.fullmatch(r"[0-9]{12}|[0-9]{2}-[0-9]{10}", digits):
+    """The likely cause in what is no ticket number. No airline's code begins with three zeros."""
+    if re.fullmatch(r"[0-9]{11,12}|[0-9]{1,2}-[0-9]{10}", digits):
         return "lost_zero"
+    if re.fullmatch(r"[0-9]{10}", digits):
+        return "no_airline_code"
+    if _MARKED.fullmatch(digits):
+        return "marked_as_text"
     if re.fullmatch(r"[0-9]{3}-?[0-9]{10}([-/,;、].*[0-9]+)", digits):
         return "several_tickets"
     letters = digits.upper().replace("O", "0").replace("I", "1").replace("L", "1")
@@ -123,6 +127,8 @@ def _amount_text(plain: str) -> str:
     sign = ""
     if inside := _BRACKETED.fullmatch(plain):  # accounting's way to write what is negative
         plain, sign = inside[1], "-"
+    if _FOREIGN_NAME.search(plain) and re.search("[0-9]", plain):
+        raise Unreadable("currency")  # before the 元 at the end of its name is taken for ours
     bare = _CURRENCY.sub("", _CURRENCY.sub("", plain))
     if bare.startswith(("-", "\u2212")) and bare[1:]:
         bare, sign = _CURRENCY.sub("", bare[1:]), "-"
@@ -139,7 +145,8 @@ def _amount_text(plain: str) -> str:
     return sign + bare
 
 
-_FOREIGN = re.compile(r"^[a-z]{3}[0-9]|[0-9][a-z]{3}$|[$€£₩₽฿]|美元|欧元|港币|港元|日元|英镑")
+_FOREIGN = re.compile(r"^[a-z]{3}[0-9]|[0-9][a-z]{3}$|[$€£₩₽฿]|英镑|港币|欧|韩币")
+_FOREIGN_NAME = re.compile("[美欧歐港日韩韓澳加]元|新台币|台币|新加坡元")
 
 
 def amount(value: Any) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pipeline.columns import COLUMN, HEADER_FIELDS
+from pipeline.columns import COLUMN
 from pipeline.reading.leftout import is_blank
 from pipeline.reading.mapping import ColumnMap, Filling
 from pipeline.reading.vocabulary import folded
@@ -48,7 +48,7 @@ def _may_be_filled(part: pd.DataFrame, name: str) -> Mask:
     """Not a buyer for a row that says itself who it is, nor a header type for one that does not."""
     if name not in ("buyer", "header_type"):
         return np.ones(len(part), dtype=bool)
-    own = [field for field in HEADER_FIELDS if field in part and field != "header_type"]
+    own = [field for field in ("header_name", "tax_no") if field in part]
     says_itself = np.zeros(len(part), dtype=bool)
     for field in own:
         says_itself |= ~_blanks(part[field].to_numpy(dtype=object))

@@ -1,6 +1,5 @@
 """Workbooks to one Table: tickets and buyers of every file, typed, with what could not be read."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pipeline.columns import BUYER_COLUMNS, COLUMNS, RECONCILIATION_SHEETS, RESULT_HEADINGS, RESULT_SHEETS
+from pipeline.columns import BUYER_COLUMNS, COLUMNS
 from pipeline.errors import InputProblem
-from pipeline.reading import cells
+from pipeline.reading import cells, earlier
 from pipeline.reading.currencies import as_seen
 from pipeline.reading.doubtful import Tickets, refuse_doubtful
 from pipeline.reading.filling import filled
@@ -46,6 +45,7 @@ class _Gathered:
 
     names: dict[Path, str]
     mapping: ColumnMap
+    kept_apart: bool = False  # whether a buyers file is given
     places: list[tuple[str, str, int]] = field(default_factory=list)
     parts: list[pd.DataFrame] = field(default_factory=list)
     buyers: list[pd.DataFrame] = field(default_factory=list)
@@ -83,28 +83,30 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _
         gathered.notes += notes
 
 
-def _buyer_rows(place: str, sheet: Sheet, layout: Layout, mapping: ColumnMap) -> pd.DataFrame:
-    """The sheet's buyers as text, with the file's name; see table.Table.buyers."""
-    below = unmerged(f"{place}, sheet {sheet.name}", sheet, layout).rows[layout.heading_row + 1 :]
-    rows = [
-        row
-        for row in below
+def _buyer_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered) -> pd.DataFrame:
+    """The sheet's buyers as text, with whose they are; see table.Table.buyers."""
+    sheet = unmerged(f"{place}, sheet {sheet.name}", sheet, layout)
+    below = list(enumerate(sheet.rows))[layout.heading_row + 1 :]
+    whose = [
+        (row, earlier.buyers_of(place, sheet, layout, line, kept_apart=gathered.kept_apart))
+        for line, row in below
         if not all(map(is_blank, row)) and not repeats(row, layout) and not is_footer(row)
     ]
-    found: dict[str, list[str]] = {"file": [place] * len(rows)}
+    rows = [row for row, book in whose if book is not None]
+    found: dict[str, list[str]] = {"file": [book for _, book in whose if book is not None]}
     for column in BUYER_COLUMNS:
         at = layout.columns.get(column.name)
         texts = [cells.text(row[at]) if at is not None and at < len(row) else "" for row in rows]
         # A word that is no known type stays as it is; the rules report it with the rows that use it.
-        words = mapping.words(column.name) if column.choices else {}
+        words = gathered.mapping.words(column.name) if column.choices else {}
         found[column.name] = [words.get(folded(text), text) for text in texts]
     return pd.DataFrame(found, dtype=object)
 
 
 def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: _Gathered) -> list[Sheet]:
-    """The visible sheets that hold anything; of an earlier result, the Failures alone."""
-    if is_result(sheets):
-        sheets = [sheet for sheet in sheets if re.fullmatch(r"Failures( [0-9]+)?", sheet.name)]
+    """The visible sheets that hold anything; of an earlier result, the Failures and what is none of its own."""
+    if earlier.is_result(sheets):
+        sheets = [sheet for sheet in sheets if earlier.is_failures(sheet) or earlier.is_added(sheet)]
     filled = [sheet for sheet in sheets if any(not is_blank(cell) for row in sheet.rows for cell in row)]
     hidden = [sheet.name for sheet in filled if not sheet.visible]
     gathered.notes += [f"{gathered.names[path]}: sheet {name} is hidden and was not read" for name in hidden]
@@ -118,23 +120,17 @@ def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: _Gathered) -> lis
     return visible
 
 
-def is_result(sheets: list[Sheet]) -> bool:
-    """Whether a workbook is a result or a reconciliation of ours, whose Failures were corrected."""
-    names = {sheet.name for sheet in sheets}
-    return names >= set(RESULT_SHEETS) or names >= set(RECONCILIATION_SHEETS)
-
-
 def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
     """One workbook's tickets and buyers. Raises InputProblem if it holds no tickets."""
-    place, earlier_result = gathered.names[path], is_result(sheets)
+    place, earlier_result = gathered.names[path], earlier.is_result(sheets)
     sheets = _sheets_to_read(path, sheets, gathered)
     own = beside_ours(gathered.mapping.headings) if earlier_result else gathered.mapping.headings
     rows_before, buyers_before, tickets_seen = len(gathered.places), len(gathered.buyers), False
     parts_before, sheets_before, unheaded = len(gathered.parts), len(gathered.tickets), list[Sheet]()
     for sheet in sheets:
         layout = find_layout(f"{path}, sheet {sheet.name}", sheet, own, ours=earlier_result)
-        if layout is None and (version := made_from(sheet.rows)):  # a template's instructions
-            gathered.notes += [f"{place}: {told}" for told in newer(version)]
+        if (passed_over := _passed_over(sheet, layout, from_result=earlier_result)) is not None:
+            gathered.notes += [f"{place}: {told}" for told in passed_over]
             continue
         if layout is None and looks_like_tickets(sheet, own):
             raise nothing_known(str(path), [sheet], own)
@@ -145,10 +141,10 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
             )
         elif "ticket_no" in layout.columns:
             tickets_seen = True
-            taken = layout.without(RESULT_HEADINGS) if earlier_result else layout
+            taken = layout.without(earlier.LEFT_OUT) if earlier_result else layout
             _ticket_rows(place, sheet, taken, own, gathered)
         else:
-            gathered.buyers.append(_buyer_rows(place, sheet, layout, gathered.mapping))
+            gathered.buyers.append(_buyer_rows(place, sheet, layout, gathered))
     if not tickets_seen and len(gathered.buyers) > buyers_before:
         raise InputProblem(f"{path}: holds buyers but no tickets; give it as --buyers {path}")
     if not tickets_seen:
@@ -171,6 +167,15 @@ def _no_rows(path: Path, sheets: list[Sheet], *, earlier_result: bool) -> InputP
     return InputProblem(f"{path}: has headings but no rows below them (sheets: {names}); add the tickets")
 
 
+def _passed_over(sheet: Sheet, layout: Layout | None, *, from_result: bool) -> list[str] | None:
+    """What to tell of a sheet that is neither tickets nor buyers to be read; None for one that may be."""
+    if from_result and not earlier.is_failures(sheet) and (layout is None or "ticket_no" in layout.columns):
+        return [f"sheet {sheet.name} was not read: of an earlier result only Failures and buyers are"]
+    if layout is None and (version := made_from(sheet.rows)):  # a template's instructions
+        return list(newer(version))
+    return None
+
+
 def _take_buyers_file(path: Path, gathered: _Gathered) -> None:
     """The buyers of a file kept apart from the tickets; an earlier month's workbook serves too."""
     try:
@@ -180,7 +185,7 @@ def _take_buyers_file(path: Path, gathered: _Gathered) -> None:
     if not there:
         raise InputProblem(f"{path}: there is no such buyers file; check the path")
     found = [
-        _buyer_rows("", sheet, layout, gathered.mapping)
+        _buyer_rows("", sheet, layout, gathered)
         for sheet in read_sheets(path, gathered.mapping.knows)
         if sheet.visible
         and (layout := find_layout(f"{path}, sheet {sheet.name}", sheet, gathered.mapping.headings))
@@ -212,15 +217,17 @@ def assemble(
     names = {path: path.name if alone[path.name] == 1 else str(path) for path, _ in workbooks}
     # A name in another encoding than UTF-8 is shown as far as it can be.
     shown_names = {path: name.encode(errors="replace").decode() for path, name in names.items()}
-    gathered = _Gathered(shown_names, mapping)
+    gathered = _Gathered(shown_names, mapping, kept_apart=buyers_file is not None)
     if buyers_file is not None:
         _take_buyers_file(buyers_file, gathered)
     for path, sheets in workbooks:
         _take_file(path, sheets, gathered)
     as_read = pd.concat(gathered.parts, ignore_index=True).fillna("")
+    as_read, books, remembered = earlier.refilled(as_read, [place for place, _, _ in gathered.places])
     known = [column for column in COLUMNS if column.name in as_read]
     as_read = as_read[[column.name for column in known] + [name for name in as_read if name not in _NAMES]]
     frame = pd.DataFrame(gathered.places, columns=["file", "sheet", "row"]).astype({"row": np.int64})
+    frame["book"], frame["remembered"] = books, remembered
     findings = []
     for column in COLUMNS:
         values = (

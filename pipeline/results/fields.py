@@ -25,6 +25,7 @@ _OWN: dict[str, tuple[Style, int]] = {
     "row": (Style.LINE, 8),
     "last_day": (Style.DATE, 12),
     "charges": (Style.COUNT, 9),
+    "buyer_source": (Style.TEXT, 24),
     "ledger": (Style.IDENTIFIER, 18),
     "tickets": (Style.WRAP, 40),
     "currency": (Style.TEXT, 9),

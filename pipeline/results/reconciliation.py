@@ -14,7 +14,7 @@ from pipeline.results.links import Cell, NoPlaces, Places
 from pipeline.results.reconciliation_summary import add_summary
 from pipeline.results.reconciliation_words import tell
 from pipeline.results.requests import add_unknown
-from pipeline.results.rows import add_failures
+from pipeline.results.rows import add_buyers, add_failures
 from pipeline.results.sheets import Book
 from pipeline.results.workbook import write_book
 from pipeline.table import MINOR
@@ -102,6 +102,7 @@ def _failures(book: Book, account: Account, places: Places) -> None:
     """Failures as in a result; where several workbooks came by the inbox, each has its own result for that."""
     if len(account.table):
         add_failures(book, account, places)
+        add_buyers(book, account, places)
     else:
         book.add_rows("Failures", [Field("status", tell("status", account.lang), Style.STATUS, 15)], [])
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from pipeline.account import Account, RowAccount
 from pipeline.columns import (
+    BUYER_COLUMNS,
     COLUMN,
     COLUMNS,
     FEE_COLUMNS,
@@ -20,6 +21,7 @@ from pipeline.columns import (
     Lang,
 )
 from pipeline.reasons import REASON
+from pipeline.results.buyers import buyer_lines, needs_buyers, sources
 from pipeline.results.fields import Field, field, roomy, vocabulary, width_of
 from pipeline.results.formats import Style
 from pipeline.results.links import Cell, Places
@@ -136,15 +138,14 @@ def add_failures(book: Book, account: Account, places: Places) -> None:
     at = np.array([row.index for row in failed], dtype=np.int64)
     extras = _extras(table)
     asked = [column for column in COLUMNS if column not in _WRITTEN_IF_READ or column.name in table.cells]
-    columns = [
-        _filled(c.name, account, at) if c.name in HEADER_FIELDS else _shown(c.name, table, at) for c in asked
-    ]
+    filled = {name: _filled(name, account, at) for name in HEADER_FIELDS}
+    columns = [filled[c.name] if c.name in filled else _shown(c.name, table, at) for c in asked]
     columns = [_in_our_words(c, cells, account, at) for c, cells in zip(asked, columns, strict=True)]
     fields = [
         *(field(name, lang) for name in _FAILURES),
         *map(roomy, vocabulary(asked, lang), columns),
         *extras,
-        *(field(name, lang) for name in _FROM),
+        *(field(name, lang) for name in (*_FROM, "buyer_source")),
     ]
     columns += [_shown(extra.name, table, at) for extra in extras]
     wrong = [_to_correct(row) for row in failed]
@@ -155,11 +156,19 @@ def add_failures(book: Book, account: Account, places: Places) -> None:
                 for value, names in zip(columns[position], wrong, strict=True)
             ]
     columns += [[row.file for row in failed], [row.sheet for row in failed]]
+    columns += [sources(account, at, filled)]
     ours = (
         (row.status, Cell(row.row, places.row(row.index)), reason_lines(row, lang), _cures(row), row.last_day)
         for row in failed
     )
     book.add_rows("Failures", fields, _beside(ours, columns), keys=_FAILURE_KEYS)
+
+
+def add_buyers(book: Book, account: Account, _places: Places) -> None:
+    """Write the sheet Buyers, where a buyer has to be corrected: those that Failures may name instead."""
+    if needs_buyers(account):
+        fields = [*vocabulary(BUYER_COLUMNS, account.lang), field("buyer_source", account.lang)]
+        book.add_rows("Buyers", fields, buyer_lines(account))
 
 
 def _ours(row: RowAccount, places: Places, lang: Lang) -> tuple[Any, ...]:

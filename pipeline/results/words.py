@@ -80,8 +80,8 @@ WORDS: dict[Lang, Words] = {
             " Ask the carrier about each, fill in the last columns there, and give this file to “voucher reconcile --resolved”.",
             "not_sent": "{rows} not sent: run the same workbook again. Nothing was issued for them.",
             "invalid": "{rows} invalid: correct the cells on the sheet Failures, save, and give this file to “voucher issue” as it is.",
-            "unknown_buyer": "Some rows name a buyer that is not known. On the sheet Failures, fill in header_type, header_name and"
-            " the columns after it; a corrected name in buyer is looked up only with --buyers.",
+            "unknown_buyer": "Some rows name a buyer that is not known. On the sheet Failures, correct buyer to a name on the sheet Buyers"
+            " (the last one), or add the buyer there; or fill in header_type, header_name and the columns after it.",
             "ineligible": "{rows} ineligible: a rule forbids the voucher. The sheet Failures says which rule, and what can be done.",
             "waiting": "{rows} waiting: not yet. Run them again later, from your workbook or from the sheet Failures.",
             "rejected": "{rows} rejected: the carrier said no. Its words are on the sheet Failures.",
@@ -168,8 +168,8 @@ WORDS: dict[Lang, Words] = {
             "再将本文件交给“voucher reconcile --resolved”。",
             "not_sent": "{rows}未发送：请重新运行同一工作簿。这些行尚未开具任何凭证。",
             "invalid": "{rows}填写有误：请在 Failures 表中更正并保存，然后将本文件直接交给“voucher issue”。",
-            "unknown_buyer": "部分行的购买方不在购买方信息表中。请在 Failures 表中填写抬头类型、抬头名称及其后各列；"
-            "如只更正购买方名称，须以 --buyers 提供购买方文件。",
+            "unknown_buyer": "部分行的购买方不在购买方信息表中。请在 Failures 表中将购买方更正为 Buyers 表（最后一个表）中的名称，"
+            "或在 Buyers 表中补充此购买方；也可填写抬头类型、抬头名称及其后各列。",
             "ineligible": "{rows}不可开具：规则不允许。Failures 表列出具体规则和处理办法。",
             "waiting": "{rows}待条件满足：请以后从原工作簿或 Failures 表重新运行。",
             "rejected": "{rows}被承运人拒绝：承运人的说明见 Failures 表。",

@@ -17,13 +17,13 @@ from pipeline.errors import Stop
 from pipeline.results.links import Places
 from pipeline.results.placing import place_new
 from pipeline.results.requests import add_invoices, add_itineraries, add_unknown
-from pipeline.results.rows import add_all_rows, add_failures
+from pipeline.results.rows import add_all_rows, add_buyers, add_failures
 from pipeline.results.sheets import Book
 from pipeline.results.summary import add_summary
 from pipeline.results.words import WORDS
 
-#: In the order of RESULT_SHEETS.
-_SHEETS = (add_summary, add_invoices, add_itineraries, add_failures, add_unknown, add_all_rows)
+#: In the order of RESULT_SHEETS; then Buyers, only where a buyer has to be corrected.
+_SHEETS = (add_summary, add_invoices, add_itineraries, add_failures, add_unknown, add_all_rows, add_buyers)
 
 
 def write_workbook(account: Account, path: Path) -> Path:

@@ -22,7 +22,7 @@ class Charges:
 
     `line` is each charge's input row, ascending. `amount` is the charge's own, in minor units, 0 where
     it is not known; `given` the amount that its row gives, and `parts` what that must add up to (0:
-    nothing to compare it with).
+    nothing to compare it with). `left` is a refund fee beside the fare of a used ticket, which has no refund charge.
     """
 
     line: Indices
@@ -31,6 +31,7 @@ class Charges:
     amount: Money
     given: Money
     parts: Money
+    left: Money
 
 
 def charges_of(table: Table, charge: Texts, product: Texts) -> Charges:
@@ -38,7 +39,7 @@ def charges_of(table: Table, charge: Texts, product: Texts) -> Charges:
     frame, rows = table.frame, np.arange(len(table), dtype=np.int64)
     given = frame["amount"].to_numpy()
     parts = _components(frame, charge, product)
-    plain = Charges(rows, charge, product, np.where(given != 0, given, parts), given, parts)
+    plain = Charges(rows, charge, product, np.where(given != 0, given, parts), given, parts, 0 * given)
     wide = _wide(table, charge)
     if not wide.any():
         return plain
@@ -47,20 +48,32 @@ def charges_of(table: Table, charge: Texts, product: Texts) -> Charges:
     for name, kind, amounts in _of_bills(frame, wide):
         at = np.flatnonzero(amounts)
         found.append((at, np.full(len(at), name, object), np.full(len(at), kind, object), amounts[at]))
-    # A refunded ticket without a fee: there is nothing to issue, and the row says so as any other.
-    empty = np.setdiff1d(np.flatnonzero(wide), np.concatenate([at for at, *_ in found]))
-    found.append(
-        (empty, np.full(len(empty), "refund", object), np.full(len(empty), "flight", object), 0 * empty)
+    found += _without_fees(
+        table, np.setdiff1d(np.flatnonzero(wide), np.concatenate([at for at, *_ in found]))
     )
     line, names, kinds, amount = (np.concatenate(column) for column in zip(*found, strict=True))
     total = np.zeros(len(table), dtype=np.int64)
     np.add.at(total, line, amount)
     order = np.argsort(line, kind="stable")
     sorted_line = line[order]
+    left = np.where(wide & (frame["ticket_status"] == "used").to_numpy(dtype=bool), frame["refund_fee"], 0)
     return Charges(
         sorted_line, names[order], kinds[order], amount[order], given[sorted_line],
         np.where(wide, total, parts)[sorted_line],
+        np.where(names[order] == "ticket_fare", left[sorted_line], 0).astype(np.int64),
     )  # fmt: skip
+
+
+def _without_fees(table: Table, empty: Indices) -> list[tuple[Indices, Texts, Texts, Money]]:
+    """The charges of refunded tickets without a fee: their fares, which are not to be issued; nothing else is.
+
+    Where a fee can't be read, the charge is the refund that it belongs to, of an amount that is not known.
+    """
+    fees = [finding.rows for finding in table.findings if finding.column in COMPONENTS["refund"]]
+    unknown = np.isin(empty, np.concatenate(fees)) if fees else np.zeros(len(empty), dtype=bool)
+    fares = table.frame[list(COMPONENTS["ticket_fare"])].to_numpy().sum(axis=1)[empty]
+    names = np.where(unknown, "refund", "ticket_fare").astype(object)
+    return [(empty, names, np.full(len(empty), "flight", object), np.where(unknown, 0, fares))]
 
 
 def _wide(table: Table, charge: Texts) -> Mask:

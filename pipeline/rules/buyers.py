@@ -1,11 +1,9 @@
 """Buyers: known, complete, and well-formed.
 
 Sources: carrier-interface.md, invoice and itinerary headers; what is required beside name, tax number
-and an itinerary's e-mail is "not shown" there and comes from the profile. Formats are judged by
-libraries that are kept for it, leniently: a valid value must never be refused.
+and an itinerary's e-mail is "not shown" there and comes from the profile. What is well-formed is said in forms.py.
 """
 
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -13,122 +11,14 @@ import pandas as pd
 
 from pipeline.columns import HEADER_TYPES
 from pipeline.profile import Profile, Required
+from pipeline.rules.forms import email_slip, is_email, is_phone, is_tax_no, phone_slip, tax_slip
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Example, Facts, Rule, Terms, blank, invoice, itinerary
-from pipeline.slips import no_value
+from pipeline.slips import name_slip, no_value
 from pipeline.table import Indices, Mask, among
 
 _HEADER = "carrier-interface.md, Invoice request: invoiceHeader; Itinerary request: itineraryHeader"
-_EXTENSION = re.compile(r"\s*(?:-|转|ext\.?|x|#)\s*[0-9]{1,6}$", re.IGNORECASE)
-_OLD_TAX_NO = re.compile(r"[0-9A-Z]{15}|[0-9A-Z]{20}")
-#: GB 32100-2015: who registered it and what it is, where, who, and a check character; never I, O, S, V or Z.
-_UNIFIED_CODE = re.compile(r"[0-9A-HJ-NPQRTUWXY]{2}[0-9]{6}[0-9A-HJ-NPQRTUWXY]{10}")
-_IDENTITY_NO = re.compile(r"[0-9]{17}[0-9X]")
-_ADDRESSES = re.compile(r"[^@\s]+@[^@\s]+[;,、，；/\s]+[^@\s]+@[^@\s]+")
 _TYPES = [choice.name for choice in HEADER_TYPES]
-
-
-def is_tax_no(value: str) -> bool:
-    """A unified social credit code (18 characters, checked) or an older form of 15 or 20 characters.
-
-    The library's own check of a whole code knows no registering body that is a letter (N for rural
-    collectives, Y for others), so only its check character is asked for. Sole traders are registered under
-    an identity number of 18 characters, which ends in a check character too; its list of birth places lacks
-    residents of Hong Kong, Macao and Taiwan, so that is not asked for either.
-
-    >>> is_tax_no("91110000600037341L"), is_tax_no("91110000600037341K"), is_tax_no("110108600037341")
-    (True, False, True)
-    """
-    if len(value) != 18:
-        return bool(_OLD_TAX_NO.fullmatch(value))
-    from stdnum.cn import uscc  # noqa: PLC0415 - start-up: only needed where there are buyers
-    from stdnum.iso7064 import mod_11_2  # noqa: PLC0415 - likewise
-
-    if _UNIFIED_CODE.fullmatch(value) and uscc.calc_check_digit(value[:-1]) == value[-1]:
-        return True
-    return bool(_IDENTITY_NO.fullmatch(value)) and bool(mod_11_2.is_valid(value))
-
-
-def tax_slip(value: str) -> str:
-    """The likely slip in what is no tax number (slips.SLIPS).
-
-    >>> tax_slip("9111OOOO600037341L"), tax_slip("91110000600037341K"), tax_slip("9111")
-    ('tax_letters', 'tax_check', 'tax_length')
-    """
-    if no_value(value):
-        return no_value(value)
-    if re.fullmatch(r"[0-9.]+E\+[0-9]+", value):
-        return "tax_rounded"
-    if not re.fullmatch(r"[0-9A-Z]+", value):
-        return ""
-    if len(value) != 18:
-        return "tax_length"
-    return "tax_letters" if re.search(r"[IOSVZ]", value) else "tax_check"
-
-
-def is_email(value: str) -> bool:
-    """An address by its form alone; nothing is looked up, and test domains are accepted.
-
-    >>> is_email("finance@example.com"), is_email("finance@"), is_email("a@b.test")
-    (True, False, True)
-    """
-    import email_validator  # noqa: PLC0415 - start-up, as above
-
-    try:
-        email_validator.validate_email(value, check_deliverability=False, test_environment=True)
-    except email_validator.EmailNotValidError:
-        return False
-    return True
-
-
-def email_slip(value: str) -> str:
-    """The likely slip in what is no e-mail address (slips.SLIPS).
-
-    >>> email_slip("a@example.com;b@example.com"), email_slip("finance"), email_slip("a@example,com")
-    ('email_several', 'email_no_at', 'email_domain')
-    """
-    if no_value(value):
-        return no_value(value)
-    name, at, domain = value.rpartition("@")
-    if _ADDRESSES.fullmatch(value):
-        return "email_several"
-    if not (at and name and domain):
-        return "email_no_at"
-    return "" if is_email(f"{name}@example.com") is False else "email_domain"
-
-
-def phone_slip(value: str) -> str:
-    """The likely slip in what is no telephone number (slips.SLIPS).
-
-    >>> phone_slip("13800138000/13900139000"), phone_slip("12")
-    ('phone_several', '')
-    """
-    parts = [part for part in re.split(r"[/;,、，；]", value) if part.strip()]
-    return no_value(value) or ("phone_several" if len(parts) > 1 and all(map(is_phone, parts)) else "")
-
-
-def is_phone(value: str) -> bool:
-    """A number that can be dialled from China or abroad, with or without an extension.
-
-    >>> [is_phone(text) for text in ("+86 138 0013 8000", "021-12345678-801", "400-820-8820", "1234", "phone")]
-    [True, True, True, False, False]
-    """
-    import phonenumbers  # noqa: PLC0415 - start-up, as above
-
-    for text in (value, _EXTENSION.sub("", value)):
-        try:
-            number = phonenumbers.parse(text, "CN")
-        except phonenumbers.NumberParseException:
-            continue
-        if phonenumbers.is_possible_number(number):
-            return True
-        local = phonenumbers.ValidationResult.IS_POSSIBLE_LOCAL_ONLY
-        if (
-            phonenumbers.is_possible_number_with_reason(number) == local
-            and len(str(number.national_number)) > 4
-        ):
-            return True
-    return False
 
 
 def _malformed(column: str, well_formed: Callable[[str], bool]) -> Callable[[Rows, Terms], Mask]:
@@ -155,14 +45,21 @@ def _seen(
 
 
 def _no_name(rows: Rows, _terms: Terms) -> Mask:
-    """No name, or a cell of the Buyers sheet that shows an error in place of one."""
+    """No name, or a cell that shows an error in place of one, or one that can be read in two ways."""
     codes, distinct = pd.factorize(rows.header_name)
-    broken = np.array([bool(no_value(name)) for name in distinct], dtype=bool)[codes]
+    broken = np.array([bool(name_slip(name)) for name in distinct], dtype=bool)[codes]
     return np.asarray(rows.known_buyer & (blank(rows, "header_name") | broken), dtype=bool)
 
 
 def _unknown(rows: Rows, _terms: Terms) -> Mask:
     return ~rows.known_buyer & ~rows.named_no_buyer
+
+
+def _unknown_facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
+    seen = [str(value) for value in rows.buyer[broken]]
+    differing = [str(text) for text in rows.two_buyers[broken]]
+    hints = ["two_buyers" if text else no_value(name) for name, text in zip(seen, differing, strict=True)]
+    return {"seen": seen, "differing": differing, "hint": hints}
 
 
 def _wrong_type(rows: Rows, _terms: Terms) -> Mask:
@@ -228,12 +125,17 @@ RULES = (
             }),
             Example(False, {"buyer": "Nobody"}),  # the row says itself who it is
         ),
-        _seen("buyer", no_value),
+        _unknown_facts,
     ),
     Rule(
         "missing_value", "header_name", _HEADER, _no_name,
-        (Example(True, {"header_name": ""}), Example(False, {})),
-        _seen("header_name", no_value),
+        (
+            Example(True, {"header_name": ""}),
+            Example(False, {}),
+            Example(True, {"header_name": "Example\nTrading Co."}),
+            Example(False, {"header_name": "示例\n公司"}),
+        ),
+        _seen("header_name", name_slip),
     ),
     Rule(
         "missing_value", "header_type", _HEADER, _missing("header_type"),

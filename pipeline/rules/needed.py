@@ -5,6 +5,7 @@ columns carry it is interface.md ("Input columns").
 """
 
 import numpy as np
+import pandas as pd
 
 from pipeline.columns import PRODUCTS
 from pipeline.rules.rows import Rows
@@ -22,6 +23,7 @@ from pipeline.rules.rule import (
     unreadable_part,
     used,
 )
+from pipeline.slips import name_slip
 from pipeline.table import Indices, Mask
 
 _COLUMNS = "interface.md, Input columns"
@@ -37,6 +39,11 @@ def _always(column: str, source: str, *examples: Example) -> Rule:
 
 def _no_amount(rows: Rows, _terms: Terms) -> Mask:
     return np.asarray((rows.amount == 0) & ~rows.bad("amount") & ~unreadable_part(rows), dtype=bool)
+
+
+def _broken_name(rows: Rows, _terms: Terms) -> Mask:
+    codes, distinct = pd.factorize(rows.passenger_name)
+    return np.array([name_slip(name) == "line_break" for name in distinct], dtype=bool)[codes]
 
 
 def _no_product(rows: Rows, _terms: Terms) -> Mask:
@@ -89,6 +96,11 @@ NEEDS_FLIGHT_DATE = Rule(
 RULES = (
     _always("ticket_no", _REQUEST),
     _always("passenger_name", _REQUEST),
+    Rule(
+        "missing_value", "passenger_name", _REQUEST, _broken_name,
+        (Example(True, {"passenger_name": "ZHANG\nWEI"}), Example(False, {"passenger_name": "ZHANG/\nWEI"})),
+        lambda _rows, _broken, _terms: {"hint": "line_break"},
+    ),
     _always("charge", _COLUMNS),
     _always("market", "carrier-interface.md, Limits: domestic and international invoices"),
     _always("ticket_status", "carrier-interface.md, Limits: ticket eligibility"),

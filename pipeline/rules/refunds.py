@@ -10,6 +10,7 @@ import numpy as np
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import (
     Example,
+    Facts,
     Rule,
     Terms,
     after,
@@ -20,7 +21,7 @@ from pipeline.rules.rule import (
     still_open,
     used,
 )
-from pipeline.table import Mask
+from pipeline.table import Indices, Mask, money_text
 
 
 def _used(rows: Rows, _terms: Terms) -> Mask:
@@ -35,6 +36,15 @@ def _not_approved(rows: Rows, terms: Terms) -> Mask:
     """Blank, or a day that has not come; a day that can't be read is a finding of the reader's."""
     missing = np.isnat(rows.refund_approved_on) & ~rows.bad("refund_approved_on")
     return refund(rows) & refunded(rows) & (missing | after(rows.refund_approved_on, terms.day))
+
+
+def _unclear(rows: Rows, _terms: Terms) -> Mask:
+    """A bill with a used ticket's fare and a refund's fee, and no total that says which is to be issued."""
+    return np.asarray((rows.left_fee != 0) & (rows.given_amount == 0), dtype=bool)
+
+
+def _fee_facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
+    return {"seen": [money_text(int(fee)) for fee in rows.left_fee[broken]], "hint": "fee_of_used"}
 
 
 def _as_itinerary(rows: Rows, _terms: Terms) -> Mask:
@@ -65,6 +75,17 @@ RULES = (
             Example(False, {**_REFUND, "refund_approved_on": "2026-11-20"}),
             Example(True, {**_REFUND, "refund_approved_on": "2026-11-21"}),
         ),
+    ),
+    Rule(
+        "bad_choice", "ticket_status", "carrier-interface.md, Terms: a fare when used, a refund charge when refunded; never both",
+        _unclear,
+        (
+            Example(True, {"charge": "", "product": "", "amount": "", "fare": "900", "refund_fee": "50"}),
+            Example(False, {"charge": "", "product": "", "amount": "900", "fare": "900", "refund_fee": "50"}),
+            Example(False, {**_REFUND, "charge": "", "product": "", "amount": "", "fare": "900", "refund_fee": "50"}),
+            Example(False, {"amount": "", "fare": "900", "refund_fee": "50"}),  # the row names its charge
+        ),
+        _fee_facts,
     ),
     Rule(
         "not_an_itinerary_charge", "voucher",

@@ -8,6 +8,8 @@ import pandas as pd
 
 from pipeline.columns import HEADER_FIELDS
 from pipeline.rules.bills import charges_of
+from pipeline.rules.whose import whose
+from pipeline.rules.written import names
 from pipeline.table import Days, Finding, Indices, Mask, Money, Table, Texts, among
 
 
@@ -18,7 +20,9 @@ class Rows:
     A row here is one charge; `line` is the input row that it comes from, ascending (a wide bill has
     several). Texts and choices are str ("" where blank or unreadable), `amount` int64 minor units (0 where it is
     not known), days datetime64[D] (NaT where not given). `voucher` is what a row asks for (invoice,
-    itinerary, auto) until `judging` has chosen for the autos. `unreadable` marks, by column, cells
+    itinerary, auto) until `judging` has chosen for the autos. `found_buyer` is the buyer
+    of the Buyers sheet that the row was given; `two_buyers` says how a row contradicts the
+    buyer that it names (whose.Whose.differing). `unreadable` marks, by column, cells
     that hold something which can't be read.
     """
 
@@ -48,7 +52,10 @@ class Rows:
     row: Money
     known_buyer: Mask
     named_no_buyer: Mask
+    found_buyer: Texts
+    two_buyers: Texts
     given_amount: Money
+    left_fee: Money
     given_used_on: Days
     unreadable: Mapping[str, Mask] = field(default_factory=dict)
 
@@ -72,8 +79,8 @@ class Rows:
 def _objects(values: "pd.Series[str]") -> Texts:
     """A text or categorical column as an object array of str."""
     if isinstance(values.dtype, pd.CategoricalDtype):
-        names = np.array([*values.cat.categories, ""], dtype=object)
-        return names[values.cat.codes.to_numpy()]
+        words = np.array([*values.cat.categories, ""], dtype=object)
+        return words[values.cat.codes.to_numpy()]
     return values.to_numpy(dtype=object)
 
 
@@ -88,79 +95,6 @@ def _unreadable(findings: tuple[Finding, ...], size: int) -> dict[str, Mask]:
     return marks
 
 
-def _buyers(frame: pd.DataFrame, buyers: pd.DataFrame, named: Texts) -> tuple[dict[str, Texts], Mask, Mask]:
-    """Header fields by row, which rows have a known buyer, and which name none at all.
-
-    A row's own header cells win; what they leave blank comes from the buyer that it names, looked up
-    in its own workbook first and then in the buyers file; a row that names nobody takes the only buyer
-    there is (interface.md, `--buyers`). Exports give a buyer's full name only: a row that does names the
-    one buyer who has it.
-    """
-    own = {name: _objects(frame[name]) for name in HEADER_FIELDS}
-    has_own = np.any([own[name] != "" for name in HEADER_FIELDS], axis=0)
-    by_name, only = _buyers_by_name(buyers)
-    in_full = _by_full_name(buyers)
-    by_full_name = (named == "") & (own["header_name"] != "")
-    keys = pd.MultiIndex.from_arrays(
-        [frame["file"], np.where(by_full_name, own["header_name"], named), by_full_name]
-    )
-    codes, distinct = pd.factorize(keys)
-
-    def find(file: str, name: str, full: bool) -> int:
-        known = in_full if full else by_name
-        for where in (file, ""):
-            if name:
-                if (where, name.casefold()) in known:
-                    return known[where, name.casefold()]
-            elif where in only and (where or not any(buyers["file"] == file)):
-                return int(only[where])
-        return -1
-
-    at = np.array([find(*key) for key in distinct], dtype=np.int64)[codes]
-    at = np.where((named == "") & has_own & ~by_full_name, -1, at)
-    fields_of = {
-        name: np.where(own[name] != "", own[name], np.append(buyers[name].to_numpy(dtype=object), "")[at])
-        for name in HEADER_FIELDS
-    }
-    known = (at >= 0) | has_own
-    return fields_of, known, (named == "") & ~known
-
-
-def _buyers_by_name(buyers: pd.DataFrame) -> tuple[dict[tuple[str, str], int], dict[str, int]]:
-    """Positions of buyers by file and name, and by file the only one that there is.
-
-    A buyer that stands twice alike is one; a name that two different buyers have is nobody's.
-    """
-    once = buyers.assign(name=buyers["buyer"].str.casefold()).drop_duplicates(
-        ["file", "name", *HEADER_FIELDS]
-    )
-    by_name = _unique(once)
-    only = {str(file): int(group.index[0]) for file, group in once.groupby("file") if len(group) == 1}
-    return by_name, only
-
-
-def _by_full_name(buyers: pd.DataFrame) -> dict[tuple[str, str], int]:
-    """Positions of buyers by file and the name that stands on vouchers, of which only one buyer has it."""
-    named = buyers[buyers["header_name"] != ""]
-    once = named.assign(name=named["header_name"].str.casefold()).drop_duplicates(["file", *HEADER_FIELDS])
-    return _unique(once)
-
-
-def _unique(buyers: pd.DataFrame) -> dict[tuple[str, str], int]:
-    """Positions by file and name of those whose name nobody else has."""
-    alone = buyers[~buyers.duplicated(["file", "name"], keep=False)]
-    return {
-        (file, name): int(at)
-        for at, file, name in zip(alone.index, alone["file"], alone["name"], strict=True)
-    }
-
-
-def _tax_no(values: Texts) -> Texts:
-    """Tax numbers in capitals without the spaces that people group them by."""
-    codes, distinct = pd.factorize(values)
-    return np.array(["".join(value.split()).upper() for value in distinct], dtype=object)[codes]
-
-
 def resolve(table: Table) -> Rows:
     """The Table's rows with everything that follows from other cells filled in."""
     charge, product = _objects(table.frame["charge"]), _objects(table.frame["product"])
@@ -171,12 +105,13 @@ def resolve(table: Table) -> Rows:
     frame = table.frame if len(charges.line) == len(table) else table.frame.iloc[charges.line]
     voucher = _objects(frame["voucher"])
     flight, used = _day(frame["flight_date"]), _day(frame["used_on"])
-    buyer = _objects(frame["buyer"])
-    header, known, none = _buyers(frame, table.buyers, buyer)
+    buyer = names(_objects(frame["buyer"]))
+    own = {name: _objects(frame[name]) for name in HEADER_FIELDS}
+    found = whose(frame, table.buyers, buyer, own)
     return Rows(
         line=charges.line,
         ticket_no=_objects(frame["ticket_no"]),
-        passenger_name=_objects(frame["passenger_name"]),
+        passenger_name=names(_objects(frame["passenger_name"])),
         charge=charges.charge,
         product=charges.product,
         amount=charges.amount,
@@ -190,17 +125,16 @@ def resolve(table: Table) -> Rows:
         voucher=np.where(voucher == "", "auto", voucher),
         remarks=_objects(frame["remarks"]),
         buyer=buyer,
-        header_type=header["header_type"],
-        header_name=header["header_name"],
-        tax_no=_tax_no(header["tax_no"]),
-        phone=header["phone"],
-        email=header["email"],
+        **found.header,
         file=_objects(frame["file"]),
         sheet=_objects(frame["sheet"]),
         row=frame["row"].to_numpy(),
-        known_buyer=known,
-        named_no_buyer=none,
+        known_buyer=found.known,
+        named_no_buyer=found.named_none,
+        found_buyer=found.found,
+        two_buyers=found.differing,
         given_amount=charges.given,
+        left_fee=charges.left,
         given_used_on=used,
         unreadable={column: marks[charges.line] for column, marks in unreadable.items()},
     )

@@ -28,7 +28,7 @@ GIVING = {"upkeep.py", "moving.py", "sandboxing.py"}
 #: What stays as it is in Chinese too: names of files, commands, options, keys and programs.
 NAMES = re.compile(
     r"--?[a-z-]+|\.?(xlsx|lock|json)\b|\[answers\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
-    r"|\b(TOML|JSON|CSV|UTF|GB18030|Big5|ASCII|Excel|README|The ledger|Ctrl|End|key_refused_codes|Failures|S\d+|HTTP|https?|true|false)\b"
+    r"|\b(TOML|JSON|CSV|UTF|PDF|SYLK|XML|GB18030|Big5|ASCII|Excel|README|The ledger|Ctrl|End|key_refused_codes|Failures|S\d+|HTTP|https?|true|false)\b"
     r"|\b(Unknown|UTC|issued|not issued|FROM|TO|VOUCHER_API_KEY|VOUCHER_ENCRYPTION_KEY|settle_after_hours|reconcile)\b"
     r"|\"[!-~]+\"|https?\b|not_processed_http|base_url|\b(seed|fault|when)\b|\.spill"
 )
@@ -83,6 +83,34 @@ def given(node: ast.AST) -> Iterator[ast.expr]:
             yield value
 
 
+def seen_in_files() -> Iterator[str]:
+    """What the reader of files says that it saw, which stands within a line to a person."""
+    for path in (PACKAGE / "reading").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(ast.Name("Refusal" | "_problem"), [*_, detail]) if len(node.args) > 1:
+                    yield text_of(detail)
+                case ast.Assign([ast.Name("_CUT_OFF" | "_BROKEN" | "ended")], value):
+                    yield text_of(value)
+                case ast.Assign([ast.Name("_OTHERS")], ast.Dict(_, values)):
+                    yield from map(text_of, values)
+                case ast.For(ast.Tuple([_, ast.Name("kind")]), ast.Tuple(pairs)):
+                    yield from (text_of(pair.elts[1]) for pair in pairs if isinstance(pair, ast.Tuple))
+                case ast.Return(ast.JoinedStr() as value) if path.name == "text.py":
+                    yield text_of(value)
+                case ast.Dict(keys, values):
+                    named = zip(keys, values, strict=True)
+                    yield from (
+                        text_of(value) for key, value in named if key and ast.unparse(key) == "'detail'"
+                    )
+
+
+def test_what_the_reader_of_files_can_have_seen_is_known() -> None:
+    seen = set(seen_in_files())
+    assert len(seen) > 30
+    assert {"a presentation", "byte {}", "it took longer than {} seconds", "a picture"} <= seen
+
+
 def lines() -> list[str]:
     found: set[str] = set()
     for path in PACKAGE.rglob("*.py"):
@@ -90,7 +118,8 @@ def lines() -> list[str]:
             nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
             kinds = [told, *[told_by_generators] * (path.name in TOLD), *[given] * (path.name in GIVING)]
             found.update(text_of(value) for kind in kinds for node in nodes for value in kind(node))
-    return sorted(line for line in found if re.search("[a-z]{2} ", line))
+    found.update(seen_in_files())
+    return sorted(line for line in found if re.search("[a-z]{2,} |^an? ", line))
 
 
 def test_there_are_lines_to_be_said() -> None:

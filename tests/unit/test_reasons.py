@@ -232,7 +232,7 @@ TEXTS = [
 ]
 #: Names that stay as they are in Chinese: sheets, commands, options, settings, and words that are read back.
 NAMES = re.compile(
-    r"\{[a-z_]+\}|--?[a-z-]+|“?voucher( [a-z]+)*”?|VOUCHER_API_KEY|\.?xlsx|\b(Unknown|Failures|Rows|agency|not issued|issued|differs_from_issued"
+    r"\{[a-z_]+\}|--?[a-z-]+|“?voucher( [a-z]+)*”?|VOUCHER_API_KEY|\.?xlsx|\b(Unknown|Failures|Rows|agency|not issued|issued|differs_from_issued|Buyers"
     r"|name@company\.com|UTF|CNY|O|I|l|XX?)\b"
 )
 #: Words of the trade of programs, which a finance person should never have to know.

@@ -142,6 +142,7 @@ def test_the_message_about_two_headings_is_one_line_though_a_heading_has_two() -
         ("发票号", ""),
         ("航班日期/时间", "航班日期"),
         ("weather", ""),
+        ("number", ""),  # of what is not said
         ("", ""),
     ],
 )

@@ -173,14 +173,20 @@ def test_what_is_taken_from_a_sheet_s_name_stands_in_the_cells_and_is_told() -> 
 
 def test_a_fixed_buyer_is_not_taken_by_a_row_that_says_itself_who_it_is(written: Any) -> None:
     mapping = load_map(written('[fixed]\nbuyer = "ACME"\nheader_type = "business"'))
-    head = ["票号", "姓名", "发票抬头", "购买方", "抬头类型"]
+    head = ["票号", "姓名", "发票抬头", "购买方", "抬头类型", "手机号"]
     rows = [
-        ["9991234567890", "A", "B 公司", "", ""],
-        ["9991234567891", "A", "", "", ""],
-        ["9991234567892", "A", "", "Li", ""],
+        ["9991234567890", "A", "B 公司", "", "", ""],
+        ["9991234567891", "A", "", "", "", ""],
+        ["9991234567892", "A", "", "Li", "", ""],
+        ["9991234567893", "A", "", "", "", "13800138000"],  # where a voucher goes is not whose it is
     ]
     table = _table(mapping, *rows, head=head)
-    assert _values(table, "buyer", "header_type") == [["", "business"], ["ACME", ""], ["Li", ""]]
+    assert _values(table, "buyer", "header_type") == [
+        ["", "business"],
+        ["ACME", ""],
+        ["Li", ""],
+        ["ACME", ""],
+    ]
 
 
 def test_an_order_type_that_shows_an_error_says_nothing() -> None:

@@ -58,7 +58,7 @@ def test_headings_are_in_the_workbooks_language(
         if name not in (*FEES.values(), "order_type")
     ]
     extras = ["cost_centre", "booking_ref"] if lang == "en" else ["成本中心", "订单号"]
-    origin = [words[name] for name in ("file", "sheet")]
+    origin = [words[name] for name in ("file", "sheet", "buyer_source")]
     book = openpyxl.load_workbook(path)
     assert [cell.value for cell in book["Failures"][1]] == [*failures, *extras, *origin]
     assert [cell.value for cell in book["Rows"][1]][:8] == [

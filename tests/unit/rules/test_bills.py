@@ -57,10 +57,52 @@ def test_a_change_fee_alone_is_part_of_a_fare(row: Any) -> None:
     assert charges(row(change_fee="50")) == [("ticket_fare", "flight", 50_00)]
 
 
-def test_a_refunded_ticket_without_fees_is_told_to_lack_them(row: Any) -> None:
-    found = row(fare="800", ticket_status="refunded", refund_approved_on="2026-10-02")
+@pytest.mark.parametrize("fee", ["", "0"])
+def test_a_refunded_ticket_without_fees_has_nothing_to_be_issued(row: Any, fee: str) -> None:
+    refunded = {"ticket_status": "refunded", "refund_approved_on": "2026-10-02"}
+    found = row(**FARE | {"change_fee": "0"}, **refunded, refund_fee=fee)
+    assert charges(found) == [("ticket_fare", "flight", 885_50)]
+    assert found.status == "ineligible"
+    assert [(reason.code, reason.column) for reason in found.reasons] == [
+        ("ticket_not_used", "ticket_status")
+    ]
+
+
+def test_a_refund_whose_fee_can_not_be_read_stays_a_refund(row: Any) -> None:
+    refunded = {"ticket_status": "refunded", "refund_approved_on": "2026-10-02"}
+    found = row(fare="800", **refunded, refund_fee="some")
     assert charges(found) == [("refund", "flight", None)]
-    assert [(reason.code, reason.column) for reason in found.reasons] == [("missing_value", "amount")]
+    assert [(reason.code, reason.column) for reason in found.reasons] == [("bad_amount", "refund_fee")]
+
+
+def test_a_refund_s_fee_beside_a_used_ticket_s_fare_is_refused_unless_a_total_says_what_is_meant(
+    row: Any,
+) -> None:
+    found = row(fare="800", airport_fee="50", refund_fee="100", seat_fee="20")
+    assert [charge.status for charge in found.charges] == ["invalid", "ready"]
+    assert [(reason.code, reason.column) for reason in found.reasons] == [("bad_choice", "ticket_status")]
+    assert "100.00 stands in refund_fee" in found.reasons[0].message
+    assert row(fare="800", airport_fee="50", refund_fee="100", amount="850").status == "ready"
+    assert [reason.code for reason in row(fare="800", refund_fee="100", amount="900").reasons] == [
+        "amount_mismatch"
+    ]
+
+
+def test_the_cure_for_a_fee_asked_for_as_an_itinerary_leads_to_its_voucher(
+    judged: Any, holding: Any, ledger: Any
+) -> None:
+    bill = BILL | {"fare": "1000", "baggage_fee": "120"}
+    first = judged(bill | {"voucher": "itinerary"}).account().rows[0]
+    assert [charge.status for charge in first.charges] == ["ready", "ineligible"]
+    (reason,) = first.reasons
+    assert reason.code == "not_an_itinerary_charge"
+    assert "auto" in reason.cure
+    issued = ledger(holding(voucher="itinerary"))  # as the first run left it
+    for voucher in ("auto", ""):
+        again = judged(bill | {"voucher": voucher}, holdings=issued).account().rows[0]
+        assert [(charge.status, charge.voucher) for charge in again.charges] == [
+            ("already_issued", "itinerary"), ("ready", "invoice"),
+        ]  # fmt: skip
 
 
 def test_a_row_that_names_its_charge_is_that_charge_alone(row: Any) -> None:

@@ -92,10 +92,77 @@ def test_an_unknown_buyer_is_told_by_its_name_and_by_nothing_else(judged: Judged
 
 
 def test_a_row_s_own_cells_win_and_the_buyer_fills_in_the_rest(judged: Judged) -> None:
-    row = {**NOBODY, "buyer": "ACME", "email": "other@example.com", "header_name": "ACME Branch"}
+    row = {**NOBODY, "buyer": "ACME", "email": "other@example.com", "header_name": "Acme  Travel Ltd"}
     found = judged(row, buyers=[HEADINGS, ACME, LI])
     assert found.statuses == ["ready"]
-    assert _header(found) == ["business", "ACME Branch", TAX, "13800138000", "other@example.com"]
+    assert _header(found) == ["business", "Acme  Travel Ltd", TAX, "13800138000", "other@example.com"]
+
+
+OTHER_TAX = "91350100M000100Y43"
+
+
+@pytest.mark.parametrize(
+    ("column", "own", "said"),
+    [
+        ("header_name", "Umbrella Ltd", "header_name is “ACME Travel Ltd” there and “Umbrella Ltd” here"),
+        ("tax_no", OTHER_TAX, f"tax_no is “{TAX}” there and “{OTHER_TAX}” here"),
+        ("header_type", "individual", "header_type is “business” there and “individual” here"),
+    ],
+)
+def test_a_row_that_names_one_buyer_and_says_another_is_refused_and_takes_nothing_of_either(
+    judged: Judged, column: str, own: str, said: str
+) -> None:
+    found = judged({**NOBODY, "buyer": "ACME", column: own}, buyers=[HEADINGS, ACME, LI])
+    assert found.found() == {("unknown_buyer", "buyer")}
+    assert "“ACME”" in found.message("unknown_buyer")
+    assert said in found.message("unknown_buyer")
+    assert _header(found) == [own if name == column else "" for name in HEADER]
+    cured = judged({**NOBODY, "buyer": "ACME"}, buyers=[HEADINGS, ACME, LI])
+    assert cured.statuses == ["ready"]
+
+
+def test_what_contradicts_a_buyer_is_told_in_chinese_too(judged: Judged) -> None:
+    row = {**NOBODY, "buyer": "ACME", "header_name": "乙公司", "header_type": "individual"}
+    message = judged(row, buyers=[HEADINGS, ACME]).message("unknown_buyer", lang="zh")
+    assert (
+        "抬头名称在表中为“ACME Travel Ltd”，此行为“乙公司”；抬头类型在表中为“企业”，此行为“个人”" in message
+    )
+
+
+def test_the_same_name_in_another_case_width_or_spacing_contradicts_nobody(judged: Judged) -> None:
+    buyer = ["A", "企业", "示例（上海）有限公司", TAX, "", "a@example.com"]
+    row = {**NOBODY, "buyer": "a", "header_name": "示例(上海)有限公司 ", "tax_no": "9111 0000 6000 3734 1l"}
+    assert judged(row, buyers=[HEADINGS, buyer]).statuses == ["ready"]
+
+
+def test_what_the_buyers_sheet_has_wrongly_is_put_right_by_a_row_s_own_cell(judged: Judged) -> None:
+    firm = ["A", "firm", b"#N/A", "", "", ""]
+    row = {**NOBODY, "buyer": "A", "header_type": "business", "header_name": "A Ltd", "tax_no": TAX}
+    assert judged(row, buyers=[HEADINGS, firm]).statuses == ["ready"]
+
+
+def test_a_full_name_with_another_tax_number_is_another_buyer(judged: Judged) -> None:
+    row = {**NOBODY, "header_name": "ACME Travel Ltd", "header_type": "business", "tax_no": OTHER_TAX}
+    found = judged(row, buyers=[HEADINGS, ACME, LI])
+    assert found.statuses == ["ready"]
+    assert _header(found) == ["business", "ACME Travel Ltd", OTHER_TAX, "", ""]
+
+
+@pytest.mark.parametrize("own", [{"phone": "13900139000"}, {"email": "zhang@example.com"}])
+def test_a_telephone_or_an_address_names_no_buyer(judged: Judged, own: dict[str, str]) -> None:
+    found = judged({**NOBODY, **own}, buyers=[HEADINGS, ACME])
+    assert found.statuses == ["ready"]
+    assert _header(found)[:3] == ACME[1:4]
+    assert set(own.values()) <= set(_header(found))
+    assert judged({**NOBODY, **own}, buyers=[HEADINGS, ACME, LI]).found() == {("missing_value", "buyer")}
+    unknown = judged({**NOBODY, **own, "buyer": "Umbrella"}, buyers=[HEADINGS, ACME])
+    assert unknown.found() == {("unknown_buyer", "buyer")}
+
+
+def test_a_type_alone_names_no_buyer_and_another_type_is_not_the_only_buyer_s(judged: Judged) -> None:
+    assert judged({**NOBODY, "header_type": "business"}, buyers=[HEADINGS, ACME]).statuses == ["ready"]
+    other = judged({**NOBODY, "header_type": "individual"}, buyers=[HEADINGS, ACME])
+    assert other.found() == {("missing_value", "buyer")}
 
 
 def test_a_row_that_says_itself_who_it_is_does_not_take_the_only_buyer(judged: Judged) -> None:
@@ -242,6 +309,8 @@ def test_what_the_profile_asks_for_besides_is_needed_for_that_voucher_alone(
         "110108600037341",  # 15, as before 2015
         "44030019700101001X01",  # 20
         110108600037341.0,
+        "９１１１００００６０００３７３４１Ｌ",
+        "91110000600037341L\u200b",
     ],
 )
 def test_a_valid_tax_number_is_accepted_and_sent_in_capitals_without_spaces(
@@ -251,7 +320,8 @@ def test_a_valid_tax_number_is_accepted_and_sent_in_capitals_without_spaces(
     assert found.statuses == ["ready"]
     sent = found.verdicts.rows.tax_no[0]
     assert sent == sent.upper()
-    assert " " not in sent
+    assert sent.isalnum()
+    assert sent.isascii()
 
 
 @pytest.mark.parametrize(
@@ -294,6 +364,61 @@ def test_a_valid_address_is_accepted_and_kept_as_it_is(judged: Judged, email: st
     found = judged({"email": email})
     assert found.statuses == ["ready"]
     assert found.verdicts.rows.email.tolist() == [email]
+
+
+def test_addresses_and_numbers_in_other_widths_are_sent_in_plain_characters(judged: Judged) -> None:
+    for typed in ("ａ＠example.com", "a@example。com", "\ufeffa@example.com\u200b", "a@example．com"):
+        found = judged({"email": typed})
+        assert found.statuses == ["ready"]
+        assert found.verdicts.rows.email.tolist() == ["a@example.com"]
+    assert judged({"phone": "\u202d１３８００１３８０００\u202c"}).verdicts.rows.phone.tolist() == [
+        "13800138000"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("email", "邮箱：a@example.com"),
+        ("email", "邮箱a@example.com"),
+        ("email", "mailto:a@example.com"),
+        ("email", "张三<a@example.com>"),
+        ("email", "【a@example.com】"),
+        ("phone", "电话：010-12345678"),
+        ("phone", "tel:+861085200000"),
+        ("phone", "13800138000 张三"),
+        ("tax_no", f"税号：{TAX}"),
+    ],
+)
+def test_words_beside_what_belongs_in_a_cell_are_never_sent_with_it(
+    judged: Judged, column: str, value: str
+) -> None:
+    found = judged({column: value})
+    assert found.found() == {(f"bad_{column}", column)}
+    assert "other words" in found.message(f"bad_{column}")
+
+
+def test_a_line_break_in_a_chinese_name_is_none_and_the_buyer_is_one(judged: Judged) -> None:
+    found = judged(
+        {"header_name": "示例\n公司"}, {"header_name": "示例公司", "passenger_name": "ZHANG/\r\nSAN"}
+    )
+    rows = found.verdicts.rows
+    assert rows.header_name.tolist() == ["示例公司", "示例公司"]
+    assert rows.passenger_name[1] == "ZHANG/SAN"
+    buyer = ["示例\n简称", "business", "示例\u200b公司", TAX, "", "a@example.com"]
+    assert judged({**NOBODY, "buyer": "示例简称"}, buyers=[HEADINGS, buyer]).statuses == ["ready"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("header_name", "ACME\nTravel"), ("passenger_name", "ZHANG\nSAN")]
+)
+def test_a_line_break_that_may_be_a_space_or_nothing_is_refused(
+    judged: Judged, column: str, value: str
+) -> None:
+    found = judged({column: value})
+    assert found.found() == {("missing_value", column)}
+    assert "line break" in found.message("missing_value")
+    assert value.partition("\n")[0] not in found.message("missing_value")  # this goes to logs
 
 
 @pytest.mark.parametrize(
@@ -444,7 +569,7 @@ def test_a_row_whose_buyer_shows_an_error_is_told_that_and_takes_no_other_buyer(
 def test_every_slip_has_a_message_and_a_cure_that_are_its_own(lang: Lang) -> None:
     said = []
     for slip in SLIP_WORDS:
-        text = reason_text("bad_tax_no", "tax_no", lang, {"seen": "SEEN", "hint": slip})
+        text = reason_text("bad_tax_no", "tax_no", lang, {"seen": "SEEN", "hint": slip, "differing": ""})
         assert text.code == "bad_tax_no"
         assert "{" not in text.message + text.cure
         said.append(text.message)
@@ -474,4 +599,5 @@ def test_the_name_that_a_row_refers_to_goes_before_the_full_name_beside_it(judge
     found = judged(
         {**NOBODY, "buyer": "Li Lei", "header_name": "ACME Travel Ltd"}, buyers=[HEADINGS, ACME, LI]
     )
-    assert _header(found) == ["individual", "ACME Travel Ltd", "", "", "li@example.com"]
+    assert found.found() == {("unknown_buyer", "buyer")}
+    assert _header(found) == ["", "ACME Travel Ltd", "", "", ""]

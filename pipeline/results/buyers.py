@@ -1,0 +1,48 @@
+"""What a result workbook says of buyers so that they can be corrected in it.
+
+That is whom Failures has filled in its buyer columns for, and the buyers that a corrected name may mean.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pipeline.account import Account
+from pipeline.columns import BUYER_COLUMNS, HEADER_FIELDS, HEADER_TYPES
+from pipeline.refilling import KEPT_APART, Source, flat
+from pipeline.table import Indices, shown
+
+
+def sources(account: Account, at: Indices, filled: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Of the rows at these positions, what the reader is to remember of their buyers.
+
+    `filled` are the buyer columns as Failures has them: what was blank in the input was filled in.
+    """
+    table = account.table
+    seen = [
+        table.cells[name].to_numpy(dtype=object)[at] if name in table.cells else [""] * len(at)
+        for name in HEADER_FIELDS
+    ]
+    wrote = [filled[name] for name in HEADER_FIELDS]
+    said = []
+    for place, row in enumerate(at.tolist()):
+        before = Source.read(table.frame["remembered"].iloc[row]) or Source("")
+        now = tuple(
+            flat(shown(given[place])) if isinstance(cell[place], str) and not cell[place].strip() else old
+            for cell, given, old in zip(seen, wrote, before.filled, strict=True)
+        )
+        buyer = account.found_buyer[row] or before.buyer
+        said.append(Source(table.frame["book"].iloc[row], flat(buyer), now if buyer else before.filled).text)
+    return said
+
+
+def needs_buyers(account: Account) -> bool:
+    """Whether a row has to be given another buyer."""
+    return any(reason.column == "buyer" for row in account.rows if row.failed for reason in row.reasons)
+
+
+def buyer_lines(account: Account) -> Iterator[tuple[Any, ...]]:
+    """Every buyer that the rows could have named, and whose it is."""
+    words = {choice.name: choice.word(account.lang) for choice in HEADER_TYPES}
+    for buyer in account.table.buyers.to_dict("records"):
+        texts = [words.get(buyer[column.name], buyer[column.name]) for column in BUYER_COLUMNS]
+        yield (*texts, buyer["file"] or KEPT_APART)

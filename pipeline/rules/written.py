@@ -1,0 +1,74 @@
+r"""Names, numbers and addresses as they are sent: without what only a spreadsheet's cell has.
+
+Nothing here changes what is written, only how: characters that nobody sees, full-width forms where the carrier
+knows the plain ones, and line breaks where a name can be read in one way only.
+
+>>> one_line("甲\n公司"), one_line("ZHANG/\nSAN"), one_line("ACME\nTravel")
+('甲公司', 'ZHANG/SAN', 'ACME\nTravel')
+>>> half_width("ａ＠example.com\u200b")
+'a@example.com'
+"""
+
+import re
+import unicodedata
+
+import numpy as np
+
+from pipeline.table import Texts
+
+_BREAK = re.compile(r"[^\S\r\n\v\f\x85\u2028\u2029]*[\r\n\v\f\x85\u2028\u2029]\s*")
+#: Zero-width spaces, and marks of direction that come along when text is copied from elsewhere.
+_UNSEEN = re.compile("[\u200b\u2060\ufeff\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_HALF_WIDTH = {full: full - 0xFEE0 for full in range(0xFF01, 0xFF5F)} | {0x3000: " "}
+
+
+def one_line(name: str) -> str:
+    """A name without the line breaks at which no letters are lost or joined.
+
+    Chinese is written without spaces, and a slash joins a passenger's names; anywhere else a line break may stand
+    for a space or for nothing, so it stays, and is refused.
+    """
+    if name.isprintable():  # as nearly every name is, and they are many
+        return name
+    return _BREAK.sub(_joint, _UNSEEN.sub("", name)).strip()
+
+
+def _joint(found: re.Match[str]) -> str:
+    around = found.string[max(found.start() - 1, 0) : found.start()] + found.string[found.end() :][:1]
+    return "" if any(c == "/" or unicodedata.east_asian_width(c) in "WF" for c in around) else "\n"
+
+
+def half_width(text: str) -> str:
+    """A number or an address in plain characters, without those that nobody sees."""
+    if text.isascii():
+        return text
+    return _UNSEEN.sub("", text).translate(_HALF_WIDTH).strip()
+
+
+def address(text: str) -> str:
+    """An e-mail address in plain characters, with the full stops that a domain name has.
+
+    >>> address("ａ@example。com")
+    'a@example.com'
+    """
+    name, at, domain = half_width(text).rpartition("@")
+    return name + at + (domain.replace("\u3002", ".").replace("\uff61", ".") if at else domain)
+
+
+def tax_no(text: str) -> str:
+    """A tax number in capitals without the spaces that people group it by."""
+    return "".join(half_width(text).split()).upper()
+
+
+def same(text: str) -> str:
+    """A name as names are compared: whatever its case, width and spaces.
+
+    >>> same("ACME  Ltd（上海）") == same("Acme ltd (上海)")
+    True
+    """
+    return "".join(unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).casefold().split())
+
+
+def names(values: Texts) -> Texts:
+    """Names, each on one line where that can be done."""
+    return np.array([one_line(value) for value in values], dtype=object)

@@ -16,7 +16,7 @@ import pandas as pd
 
 from pipeline.columns import HEADER_FIELDS, HEADER_TYPES
 from pipeline.rules.forms import is_tax_no
-from pipeline.rules.written import address, half_width, names, one_line, same, tax_no
+from pipeline.rules.written import address, half_width, one_line, same, tax_no
 from pipeline.slips import no_value
 from pipeline.table import FIELD, PART, Mask, Texts
 
@@ -95,7 +95,7 @@ def _says_one(column: str, here: str, there: str) -> bool:
 
 def _looked_up(frame: pd.DataFrame, buyers: pd.DataFrame, wanted: Texts, in_full: Mask) -> np.ndarray:
     """The position of each row's buyer, -1 where there is none."""
-    keys = pd.MultiIndex.from_arrays([frame["book"], frame["file"], names(wanted), in_full])
+    keys = pd.MultiIndex.from_arrays([frame["book"], frame["file"], wanted, in_full])
     codes, distinct = pd.factorize(keys)
     by_name, only = _buyers_by_name(buyers)
     by_full_name, having = _by_full_name(buyers), set(buyers["file"])

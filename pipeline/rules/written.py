@@ -14,6 +14,7 @@ import unicodedata
 
 import numpy as np
 
+from pipeline.rules.forms import is_tax_no
 from pipeline.table import Texts
 
 _BREAK = re.compile(r"[^\S\r\n\v\f\x85\u2028\u2029]*[\r\n\v\f\x85\u2028\u2029]\s*")
@@ -56,8 +57,14 @@ def address(text: str) -> str:
 
 
 def tax_no(text: str) -> str:
-    """A tax number in capitals without the spaces that people group it by."""
-    return "".join(half_width(text).split()).upper()
+    """A tax number in capitals without the spaces and hyphens that people group it by.
+
+    >>> tax_no("9111 0000 6000 3734 1l"), tax_no("91110000-60003734-1L"), tax_no("9111-x")
+    ('91110000600037341L', '91110000600037341L', '9111-X')
+    """
+    whole = "".join(half_width(text).split()).upper()
+    ungrouped = whole.replace("-", "")
+    return ungrouped if ungrouped != whole and is_tax_no(ungrouped) else whole
 
 
 def same(text: str) -> str:
@@ -71,4 +78,4 @@ def same(text: str) -> str:
 
 def names(values: Texts) -> Texts:
     """Names, each on one line where that can be done."""
-    return np.array([one_line(value) for value in values], dtype=object)
+    return np.array([v if v.isprintable() else one_line(v) for v in values], dtype=object)

@@ -309,6 +309,7 @@ def test_what_the_profile_asks_for_besides_is_needed_for_that_voucher_alone(
         "110108600037341",  # 15, as before 2015
         "44030019700101001X01",  # 20
         110108600037341.0,
+        "91110000-60003734-1L",
         "９１１１００００６０００３７３４１Ｌ",
         "91110000600037341L\u200b",
     ],

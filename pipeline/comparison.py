@@ -131,7 +131,7 @@ class Compare:
     def _not_listed(self) -> Iterator[Compared]:
         """What the ledger has and no statement lists."""
         listed = {identity for identity in self.decided.found.values() if identity}
-        vouchers = {line.voucher for line in self.decided.lines}
+        vouchers = {kind for statement in self.statements for kind in statement.kinds}
         made = min((statement.made for statement in self.statements), default=None)
         rows = self._rows()
         for identity, holding in self.held.items():
@@ -158,17 +158,29 @@ class Compare:
                 )
 
     def _to_issue(self) -> Iterator[Compared]:
-        """Rows whose voucher is still to come."""
+        """Charges whose voucher is still to come, each once: of this run's rows, and those that evidence set free."""
+        seen: set[Identity] = set()
         for account in self.accounts:
             for row in account.rows:
                 for charge in row.charges:
-                    if charge.status in (*ISSUED, "unknown", "ineligible"):
+                    identity = Identity(row.ticket_no, charge.charge, charge.product)
+                    if charge.status in (*ISSUED, "unknown", "ineligible") or identity in seen:
                         continue
+                    seen.add(identity)
                     reason = next(iter(charge.reasons or row.reasons), None)
                     yield Compared(
                         "to_issue", row.ticket_no, charge.charge, charge.product, charge.voucher,
                         _buyer(account, row), charge.amount, "", "", charge.status, charge.request_id,
                         _place(row), charge.last_day, f"{reason.message} [{reason.code}]" if reason else "",
+                    )  # fmt: skip
+
+        rows = self._rows()
+        for one in self.decided.settled:
+            for identity, _, amount in one.attempt.charges if one.state == "not_sent" else ():
+                if identity not in rows and identity not in self.held:
+                    yield Compared(
+                        "to_issue", identity.ticket_no, identity.charge, identity.product, one.attempt.voucher,
+                        one.attempt.header_name, amount, "", "", "not_sent", one.attempt.request_id, one.attempt.place,
                     )  # fmt: skip
 
     def _entry(

@@ -70,14 +70,19 @@ class Misread:
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of the carrier's; `made` is when its file was last written (UTC)."""
+    """One statement of the carrier's; `made` is when its file was last written (UTC).
+
+    `kinds` are the kinds of voucher that its columns and sheets can list; `unread` names sheets that hold something
+    and were not read, so that it may list more than is known of it.
+    """
 
     name: str
     sha256: str
     made: datetime.datetime
     lines: tuple[StatementLine, ...]
     misread: tuple[Misread, ...] = ()
-    notes: tuple[str, ...] = ()
+    kinds: frozenset[str] = frozenset({"invoice", "itinerary"})
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Where a reconciliation's workbooks go, and what is noted of the files that came by the inbox."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pipeline.bookkeeping import OpenLedger, as_problem
@@ -15,6 +16,9 @@ from pipeline.results.reconciled_report import reconciled_report
 from pipeline.results.reconciliation import write_reconciliation
 from pipeline.results.report import write_report
 from pipeline.results.workbook import write_workbook
+
+#: Bytes; a file's name has 255 on the file systems there are, and a number and an ending come behind.
+_LONGEST_STEM = 220
 
 
 def reconciliation_path(task: Task) -> Path:
@@ -48,17 +52,18 @@ def written(task: Task, said: Reconciliation, done: Sequence[Again], target: Pat
     """Write everything; a failure of one does not lose the others, and the ledger has it all."""
     problems: list[str] = []
     results: dict[Path, Path] = {}
+    unwritten: set[Path] = set()
     for one in done:
         path = one.batch.path
         before = one.batch.before
         if path is None or task.outbox is None or (before is not None and before.fates == fates(one.account)):
             continue
-        stem = path.name.removesuffix(path.suffix).removesuffix(".result")
         try:
-            wanted = result_path(task.outbox / f"{stem}.result.xlsx", path)
+            wanted = result_path(task.outbox / f"{_stem(path)}.result.xlsx", path)
             results[path] = write_workbook(one.account, wanted)
         except Stop as problem:
             problems.append(str(problem))
+            unwritten.add(path)
     workbook = None
     # A night on which there was nothing to compare leaves nothing behind, unless a workbook was asked for.
     if task.job.output or task.outbox is None or said.entries or said.account.doubts or said.decided.troubles:
@@ -66,20 +71,33 @@ def written(task: Task, said: Reconciliation, done: Sequence[Again], target: Pat
             workbook = write_reconciliation(said, target)
         except Stop as problem:
             problems.append(str(problem))
-    finished = Reconciled(said, workbook, results, tuple(problems))
+    finished = Reconciled(said, workbook, results, tuple(problems), frozenset(unwritten))
     if task.job.report:
         try:
             write_report(reconciled_report(said, finished.exit_code), task.job.report)
         except Stop as problem:
-            finished = Reconciled(said, workbook, results, (*problems, str(problem)))
+            finished = replace(finished, problems=(*problems, str(problem)))
     return finished
 
 
-def note_handled(
-    ledger: OpenLedger, run: int, inbox: Inbox, done: Sequence[Again], finished: Reconciled
+def _stem(path: Path) -> str:
+    """A name for a file's result: its own, as far as a file's name may be long and a text."""
+    stem = path.name.removesuffix(path.suffix).removesuffix(".result").encode(errors="replace").decode()
+    while len(stem.encode()) > _LONGEST_STEM:
+        stem = stem[:-1]
+    return stem
+
+
+def note_handled(  # noqa: PLR0913 - the flow's last step
+    ledger: OpenLedger,
+    run: int,
+    inbox: Inbox,
+    said: Reconciliation,
+    done: Sequence[Again],
+    finished: Reconciled,
 ) -> None:
-    """Note what was done with every file of the inbox; one whose result could not be written is taken again."""
+    """Note what was done with every file of the inbox."""
     names = {path: result.name for path, result in finished.results.items()}
     with as_problem(ledger.path):
-        for one in handled_files(inbox, [] if finished.problems else done, names):
+        for one in handled_files(inbox, said, done, names, finished.unwritten):
             handled.record(ledger.connection, run, one)

@@ -47,6 +47,9 @@ class Inbox:
     answers: list[tuple[list[Answer], Path, str]] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
     still_written: list[Path] = field(default_factory=list)
+    spent: list[tuple[Path, str]] = field(
+        default_factory=list
+    )  # our own workbooks in which nothing is to be done
 
     @property
     def paths(self) -> list[Path]:
@@ -117,7 +120,10 @@ class Reader:
         if not is_result(sheets) and is_statement(path, sheets):
             inbox.statements.append((statement_of(path, sheets, self.codes), path))
             return
-        table = self._table(path, sheets, needed=not answers)
+        ours = is_result(sheets)
+        table = self._table(path, sheets, needed=not ours)
+        if ours and table is None and not answers:
+            inbox.spent.append((path, sha256))
         if table is not None:
             inbox.batches.append(Batch(table, path, sha256, before))
         if answers:

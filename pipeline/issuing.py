@@ -1,7 +1,8 @@
 """One Table's way from its rows to their account: judged, split, noted, sent."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 
 from pipeline.account import Account, Doubt, Result
 from pipeline.accounting import make_account
@@ -53,17 +54,24 @@ def submitted(  # noqa: PLR0913 - where the flow's parts meet
     watch: Watch,
     command: str,
     held_up: str = "",
+    unclear: AbstractSet[str] = frozenset(),
 ) -> tuple[Account, Sent]:
-    """Note the judgements, send the requests, and account for every row; `held_up`: why nothing may be sent."""
+    """Note the judgements, send the requests, and account for every row.
+
+    `held_up`: why nothing may be sent; `unclear`: the tickets of which nothing may be sent, because a statement says
+    something of them that can't be read.
+    """
     ledger.note_judgements(run, _judgements(rows.verdicts))
+    clear = [request for request in rows.requests if unclear.isdisjoint(_tickets(request))]
     if held_up:
         outcome = Outcome("not_sent", "run_stopped", detail=held_up)
         sent = Sent(
             tuple(Result(request, 0, outcome) for request in rows.requests), held_up if rows.requests else ""
         )
     else:
-        attempts = ledger.plan(run, rows.requests, rows.verdicts.rows)
+        attempts = ledger.plan(run, clear, rows.verdicts.rows)
         sent = send(job, ledger, attempts, rows.table, rows.holdings, keys, watch)
+        sent = replace(sent, results=(*sent.results, *_kept_back(rows.requests, unclear)))
     account = make_account(
         command,
         rows.table,
@@ -78,6 +86,18 @@ def submitted(  # noqa: PLR0913 - where the flow's parts meet
         ledger_id=ledger.ledger_id,
     )
     return account, sent
+
+
+def _tickets(request: Request) -> set[str]:
+    return {charge.identity.ticket_no for charge in request.charges}
+
+
+def _kept_back(requests: Iterable[Request], unclear: AbstractSet[str]) -> Iterator[Result]:
+    """The requests that are not sent because of what a statement may say of their tickets."""
+    for request in requests:
+        if found := sorted(unclear & _tickets(request)):
+            detail = f"the statement has a line about ticket {found[0]} that can't be read; correct the statement first"
+            yield Result(request, 0, Outcome("not_sent", "run_stopped", detail=detail))
 
 
 def _judgements(verdicts: Verdicts) -> Iterator[Judgement]:

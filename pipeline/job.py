@@ -149,13 +149,14 @@ class Finished:
 class Reconciled:
     """What a reconciliation came to, the workbooks that were written, and what went wrong in writing.
 
-    `results` are the result workbooks of files from the inbox, by file.
+    `results` are the result workbooks of files from the inbox, by file; `unwritten` the files whose result is missing.
     """
 
     said: Reconciliation
     workbook: Path | None = None
     results: Mapping[Path, Path] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    unwritten: frozenset[Path] = frozenset()
 
     @property
     def exit_code(self) -> int:

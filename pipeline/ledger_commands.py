@@ -65,8 +65,7 @@ def backup(path: Path, *, lang: Lang, **given: Any) -> None:
 )
 @click.argument("path", type=PATH, metavar="OUT.xlsx")
 @_WHERE
-@LANG
-def export(path: Path, lang: Lang, **given: Any) -> None:
+def export(path: Path, *, lang: Lang, **given: Any) -> None:
     """Write all requests with their evidence to a workbook, for auditors.
 
     Nothing is overwritten: where the name is taken, a number is added. Times are the carrier's (the profile's time_zone), or

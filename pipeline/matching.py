@@ -43,7 +43,7 @@ def _by_number_or_amount(
     for at, line in lines:
         free = [holding for holding in ours if holding.identity not in taken]
         by_number = [holding for holding in ours if holding.number == line.number]
-        by_amount = [holding for holding in free if line.amount in (None, holding.amount)]
+        by_amount = [holding for holding in free if line.amount == holding.amount]
         same = [holding for holding in by_number if line.amount in (None, holding.amount)] or by_amount
         if len(same) == 1:
             found[at] = same[0].identity

@@ -68,4 +68,4 @@ def filled(_context: click.Context, _parameter: click.Parameter, text: str) -> s
     """A text that says something."""
     if not text.strip():
         raise click.BadParameter("is empty; say it in a few words")
-    return text.strip()
+    return text.strip().encode(errors="replace").decode()

@@ -7,7 +7,8 @@ evidence that contradicts itself changes nothing.
 import datetime
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -40,6 +41,8 @@ from pipeline.wording import reason_text
 _CLOCK_MAY_SLIP = datetime.timedelta(minutes=5)
 #: Row statuses after which a workbook has nothing more to come by itself.
 _SETTLED_STATUSES = frozenset({"issued", "already_issued", "invalid", "ineligible", "rejected"})
+#: Reasons that a day, or an answer of the carrier's in the profile, takes away.
+_PASSING = frozenset({"date_in_future", "code_not_configured", "amount_over_limit", "not_a_carrier_ticket"})
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ def _complete(task: Task, statements: Sequence[Statement]) -> Complete | None:
         raise InputProblem(
             "--statement-complete goes with --statement: it is said of a statement that is named"
         )
-    found = re.fullmatch(r"(\d{4}-\d{2}-\d{2})\.\.(\d{4}-\d{2}-\d{2})", task.complete)
+    found = re.fullmatch(r"(20\d{2}-\d{2}-\d{2})\.\.(20\d{2}-\d{2}-\d{2})", task.complete)
     try:
         first, last = (datetime.date.fromisoformat(day) for day in found.groups()) if found else (None, None)
     except ValueError:
@@ -115,12 +118,16 @@ def check_evidence(task: Task, ledger: OpenLedger, named: Named) -> None:
             " UTC; nothing was changed. Set the clock right, or say --clock-is-right if that entry was made by a wrong one"
         )
     for statement in named.statements:
-        if statement.made - now > _CLOCK_MAY_SLIP:
-            raise InputProblem(
-                f"{statement.name}: was made at {statement.made:%Y-%m-%d %H:%M} UTC, which is still to come by this machine's"
-                " clock; set the clock right, or save the statement again"
-            )
+        _check_made(statement)
     _check_ledger(ledger, named.answers)
+
+
+def _check_made(statement: Statement) -> None:
+    if statement.made - datetime.datetime.now(datetime.UTC) > _CLOCK_MAY_SLIP:
+        raise InputProblem(
+            f"{statement.name}: was made at {statement.made:%Y-%m-%d %H:%M} UTC, which is still to come by this machine's"
+            " clock; set the clock right, or save the statement again"
+        )
 
 
 def _check_ledger(ledger: OpenLedger, answers: Sequence[Answer]) -> None:
@@ -152,7 +159,7 @@ def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
                     kind: handled.last(ledger.connection, sha256, kind)
                     for kind in ("tickets", "statement", "resolved")
                 }
-            if any(before.values()) and not (before["tickets"] and before["tickets"].unfinished):
+            if any(before.values()) and not any(one.unfinished for one in before.values() if one):
                 continue
             reader.take(path, sha256, before["tickets"], inbox)
             _check_ledger(
@@ -190,10 +197,14 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Wa
     with as_problem(ledger.path):
         answers, stale = _usable(ledger, evidence.answers)
         unsettled = settling.unsettled(ledger.connection)
-        held = ledger.holdings(sorted({line.ticket_no for line in evidence.lines})).held
+        in_doubt = {identity.ticket_no for one in unsettled for identity, _, _ in one.charges}
+        held = ledger.holdings(sorted({line.ticket_no for line in evidence.lines} | in_doubt)).held
+        earlier = elsewhere.lines_of(ledger.connection, in_doubt)
         numbers = {line.number for line in evidence.lines} | {answer.number for answer in answers}
         taken = {number: settling.number_taken(ledger.connection, number) for number in numbers if number}
-        decided = decide(unsettled, replace(evidence, answers=tuple(answers)), held, taken)
+        taken |= dict.fromkeys(_of_other_tickets(ledger, answers, unsettled), True)
+        weighed = replace(evidence, answers=tuple(answers))
+        decided = decide(unsettled, weighed, held, taken, earlier, _must_be_listed(ledger, evidence))
         for one in decided.settled:
             settling.settle(
                 ledger.connection, one.attempt.attempt_id, one.state, one.number, one.settled_by, one.evidence
@@ -202,6 +213,30 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Wa
         coded = [(line, wire_text(job.profile.wire(line.charge, line.product))) for line in decided.elsewhere]
         elsewhere.record(ledger.connection, run, coded, evidence.by)
     return replace(decided, troubles=(*stale, *decided.troubles))
+
+
+def _must_be_listed(ledger: OpenLedger, evidence: Evidence) -> list[Holding]:
+    """What this ledger issued in the time for which the statements are said to be complete, long enough before them."""
+    if evidence.complete is None or evidence.settle_after is None:
+        return []
+    made = min(statement.made for statement in evidence.statements)
+    last = min(evidence.complete.until, made) - evidence.settle_after
+    since, until = (
+        moment.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
+        for moment in (evidence.complete.since, last)
+    )
+    return list(issued.issued_between(ledger.connection, since, until).values())
+
+
+def _of_other_tickets(
+    ledger: OpenLedger, answers: Sequence[Answer], unsettled: Sequence[Unsettled]
+) -> Iterator[str]:
+    """The numbers of answers that a statement showed for tickets of another request."""
+    tickets = {(one.request_id, one.attempt): {i.ticket_no for i, _, _ in one.charges} for one in unsettled}
+    for answer in answers:
+        shown = elsewhere.tickets_of_number(ledger.connection, answer.number) if answer.number else set()
+        if shown - tickets.get((answer.request_id, answer.attempt), set()):
+            yield answer.number
 
 
 def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer], list[Trouble]]:
@@ -233,6 +268,8 @@ def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer]
             problem = "says issued, and the voucher's number is missing; enter it in the column number"
         elif state == "not_sent" and answer.number:
             problem = f"says not issued, and gives a number ({answer.number}); clear one of them"
+        elif answer.number and not re.fullmatch(r"[0-9A-Za-z-]{4,40}", answer.number):
+            problem = f"“{answer.number}” is not a voucher's number; enter it as the carrier has it"
         elif missing:
             problem = f"{' and '.join(missing)} missing: say who found out, and how"
         else:
@@ -248,32 +285,32 @@ def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer]
 
 
 def again(  # noqa: PLR0913 - where the flow's parts meet
-    task: Task, ledger: OpenLedger, run: int, batches: Sequence[Batch], keys: Secrets | None, watch: Watch
+    task: Task,
+    ledger: OpenLedger,
+    run: int,
+    batches: Sequence[Batch],
+    evidence: Evidence,
+    keys: Secrets | None,
+    watch: Watch,
 ) -> list[Again]:
     """Judge every batch anew and send what may be sent now; what stops the sending of one stops that of all after it."""
     done: list[Again] = []
     held_up = ledger.lacking()
+    unclear = frozenset(misread.ticket_no for misread in evidence.misread if misread.ticket_no)
     for batch in batches:
-        done.append(_again(task, ledger, run, batch, keys, watch, held_up))
-        held_up = held_up or done[-1].account.stopped
-        if done[-1].ledger_failed:  # nothing that it says can be relied on, and nothing be written to it
+        rows = judged(ledger, batch.table, task.job, by_itself=True)
+        if rows.requests and keys is None:
+            raise InputProblem(
+                "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY are needed to send; set them as for voucher issue"
+            )
+        account, sent = submitted(
+            task.job, ledger, run, rows, keys or Secrets("", ""), watch, "reconcile", held_up, unclear
+        )
+        done.append(Again(batch, account, sent.ledger_failed))
+        held_up = held_up or account.stopped
+        if sent.ledger_failed:  # nothing that it says can be relied on, and nothing be written to it
             break
     return done
-
-
-def _again(  # noqa: PLR0913 - likewise
-    task: Task, ledger: OpenLedger, run: int, batch: Batch, keys: Secrets | None, watch: Watch, held_up: str
-) -> Again:
-    job = task.job
-    rows = judged(ledger, batch.table, job, by_itself=True)
-    if rows.requests and keys is None:
-        raise InputProblem(
-            "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY are needed to send; set them as for voucher issue"
-        )
-    account, sent = submitted(
-        job, ledger, run, rows, keys or Secrets("", ""), watch, "reconcile", held_up=held_up
-    )
-    return Again(batch, account, sent.ledger_failed)
 
 
 def fates(account: Account) -> str:
@@ -286,8 +323,12 @@ def fates(account: Account) -> str:
 
 
 def unfinished(account: Account) -> bool:
-    """Whether rows may come to another end without anybody's changing them."""
-    return any(charge.status not in _SETTLED_STATUSES for row in account.rows for charge in row.charges)
+    """Whether rows may come to another end without anybody's changing them: by time, by evidence, by the profile."""
+    return any(
+        charge.status not in _SETTLED_STATUSES or any(reason.code in _PASSING for reason in charge.reasons)
+        for row in account.rows
+        for charge in row.charges
+    )
 
 
 # --- comparing -------------------------------------------------------------------------------------
@@ -298,7 +339,7 @@ def month_of(text: str) -> Period | None:
     if not text:
         return None
     try:
-        first = datetime.date.fromisoformat(f"{text}-01") if re.fullmatch(r"\d{4}-\d{2}", text) else None
+        first = datetime.date.fromisoformat(f"{text}-01") if re.fullmatch(r"20\d{2}-\d{2}", text) else None
     except ValueError:
         first = None
     if first is None:
@@ -376,7 +417,7 @@ def _notes(evidence: Evidence, unsettled: Sequence[Unsettled], period: Period | 
             f"{soon} unknown outcomes are not listed, and that proves nothing yet: a request must have ended {hours:g} hours"
             f" before {evidence.complete.until:%Y-%m-%d %H:%M} and before the statement was made ({made:%Y-%m-%d %H:%M} UTC)"
         )
-    if evidence.statements and period is None:
+    if evidence.lines and period is None:
         notes.append(
             "The statement has no dates, so what is missing on it can't be told; say --month or --statement-complete"
         )
@@ -386,7 +427,12 @@ def _notes(evidence: Evidence, unsettled: Sequence[Unsettled], period: Period | 
 def _too_soon(evidence: Evidence, unsettled: Sequence[Unsettled]) -> int:
     """How many of the outcomes that are still unknown no statement lists."""
     listed = {line.ticket_no for line in evidence.lines} | {misread.ticket_no for misread in evidence.misread}
-    return sum(all(identity.ticket_no not in listed for identity, _, _ in one.charges) for one in unsettled)
+    made = max(statement.made for statement in evidence.statements)
+    return sum(
+        all(identity.ticket_no not in listed for identity, _, _ in one.charges)
+        and datetime.datetime.fromisoformat(one.began) <= made
+        for one in unsettled
+    )
 
 
 def _doubt(one: Unsettled, job: Job) -> Doubt:
@@ -417,19 +463,36 @@ def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> Account:
     return replace(empty, rows=tuple(rows), requests=tuple(requests), stopped=stopped)
 
 
-def handled_files(inbox: Inbox, done: Sequence[Again], results: Mapping[Path, str]) -> list[Handled]:
-    """What is to be noted of every file that was dealt with."""
+def handled_files(
+    inbox: Inbox,
+    said: Reconciliation,
+    done: Sequence[Again],
+    results: Mapping[Path, str],
+    unwritten: AbstractSet[Path],
+) -> list[Handled]:
+    """What is to be noted of every file that was dealt with.
+
+    Evidence that is in trouble is weighed again the next time, and a file whose result could not be written is taken again.
+    """
+    troubled = bool(said.decided.troubles)
     found = [
-        Handled(statement.sha256, "statement", path.name, "", "", False)
+        Handled(statement.sha256, "statement", _name(path), "", "", troubled)
         for statement, path in inbox.statements
     ]
-    found += [Handled(sha256, "resolved", path.name, "", "", False) for _, path, sha256 in inbox.answers]
+    found += [Handled(sha256, "resolved", _name(path), "", "", troubled) for _, path, sha256 in inbox.answers]
     for one in done:
-        if one.batch.path is not None:
-            found.append(
-                Handled(
-                    one.batch.sha256, "tickets", one.batch.path.name, results.get(one.batch.path, ""),
-                    fates(one.account), unfinished(one.account),
-                )
-            )  # fmt: skip
-    return found
+        path = one.batch.path
+        if path is None:
+            continue
+        again_ = path in unwritten or unfinished(one.account)
+        seen = "" if path in unwritten else fates(one.account)
+        found.append(Handled(one.batch.sha256, "tickets", _name(path), results.get(path, ""), seen, again_))
+    return [
+        *found,
+        *(Handled(sha256, "resolved", _name(path), "", "", False) for path, sha256 in inbox.spent),
+    ]
+
+
+def _name(path: Path) -> str:
+    """A file's name as text, whatever its bytes."""
+    return path.name.encode(errors="replace").decode()

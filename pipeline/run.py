@@ -113,11 +113,11 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
         watch.log("ledger_taken", run=run, ledger_id=ledger.ledger_id)
         evidence = weighed_together(task, named, inbox)
         decided = settle(ledger, run, evidence, job, watch)
-        done = again(task, ledger, run, [*map(Batch, tables), *inbox.batches], keys, watch)
+        done = again(task, ledger, run, [*map(Batch, tables), *inbox.batches], evidence, keys, watch)
         said = compared(task, ledger, decided, evidence, inbox, done)
         finished = written(task, said, done, target)
         if not any(one.ledger_failed for one in done):  # else the next start puts it in order
-            note_handled(ledger, run, inbox, done, finished)
+            note_handled(ledger, run, inbox, said, done, finished)
             ledger.end(run, finished.exit_code)
     log_reconciled(watch.log, finished)
     return finished

@@ -75,8 +75,7 @@ class Evidence:
         once: dict[tuple[object, ...], StatementLine] = {}
         for statement in self.statements:
             for line in statement.lines:
-                key = (line.voucher, line.number, line.ticket_no, line.charge, line.product, line.amount)
-                once.setdefault(key, line)
+                once.setdefault(_content(line), line)
         return tuple(once.values())
 
     @property
@@ -85,20 +84,25 @@ class Evidence:
         return tuple(misread for statement in self.statements for misread in statement.misread)
 
 
-def decide(
+def decide(  # noqa: PLR0913 - everything that is weighed
     unsettled: Sequence[Unsettled],
     evidence: Evidence,
     held: Mapping[Identity, Holding],
     taken: Mapping[str, bool],
+    earlier: Sequence[StatementLine] = (),
+    issued: Sequence[Holding] = (),
 ) -> Decided:
     """Weigh the evidence; nothing is changed here.
 
-    `held` is what the ledger holds of the tickets on the statements; `taken` says of a number whether an issued
-    attempt has it already.
+    `held` is what the ledger holds of the tickets on the statements and of those in doubt; `taken` says of a number
+    whether another voucher has it already; `earlier` is what earlier statements showed of the charges in doubt;
+    `issued` is what the statements must list if they are complete.
     """
-    lines = evidence.lines
+    known = set(map(_content, evidence.lines))
+    lines = (*evidence.lines, *(line for line in earlier if _content(line) not in known))
     found = matched(lines, held)
     weighing = _Weighing(evidence, lines, found, held, taken)
+    weighing.check_complete(issued)
     for attempt in unsettled:
         weighing.weigh(attempt)
     weighing.keep_numbers_apart()
@@ -106,13 +110,22 @@ def decide(
         Trouble("misread", misread.place, f"{misread.problem}; the line proves nothing")
         for misread in evidence.misread
     ]
+    troubles += [
+        Trouble(
+            "misread",
+            statement.name,
+            f"sheet {name} was not read: it is hidden, or has no headings of a statement",
+        )
+        for statement in evidence.statements
+        for name in statement.unread
+    ]
     return Decided(
         tuple(weighing.settled),
         (*weighing.troubles, *troubles, *weighing.unclear()),
         tuple(weighing.warnings()),
         tuple(weighing.elsewhere()),
-        lines,
-        found,
+        evidence.lines,
+        {at: found[at] for at in range(len(evidence.lines))},
     )
 
 
@@ -143,12 +156,29 @@ class _Weighing:
                 self._of[identity].append(line)
             self._tickets[line.ticket_no].append(at)
             self._numbers[line.number].add(identity)
+        self._whole = not any(statement.unread for statement in evidence.statements)
         self._doubtful = {
             (i.ticket_no, i.charge) for i, holding in held.items() if holding.state == "unknown"
         }
         self._answers: dict[tuple[str, int], list[Answer]] = defaultdict(list)
         for answer in evidence.answers:
             self._answers[answer.request_id, answer.attempt].append(answer)
+
+    def check_complete(self, issued: Sequence[Holding]) -> None:
+        """Statements that lack what this ledger issued in their time are not complete, whoever says so."""
+        listed = {identity for identity in self._found.values() if identity}
+        lacking = [holding for holding in issued if holding.identity not in listed]
+        if self._evidence.complete is None or not lacking:
+            return
+        self._whole = False
+        self.troubles.append(
+            Trouble(
+                "contradiction",
+                ", ".join(statement.name for statement in self._evidence.statements),
+                f"is said to be complete for {self._evidence.complete.text}, and lacks {len(lacking)} charges that were issued"
+                f" then, such as {lacking[0].number}; so what it does not list is not taken for not issued",
+            )
+        )
 
     def weigh(self, attempt: Unsettled) -> None:
         """Settle one attempt, report what contradicts itself about it, or leave it as it is."""
@@ -159,6 +189,10 @@ class _Weighing:
             problem = "the answers to it contradict each other"
         answer = answers[0] if answers else None
         state, number = next(iter(said)) if said else ("", "")
+        if problem and len(said) == 1 and state == "issued" and self._agree(attempt, number):
+            listed, problem = None, ""  # it lists a part of it, under the number that the answer has
+            self._settle(attempt, "issued", number, answer, "")
+            return
         if (
             not problem
             and listed is not None
@@ -198,6 +232,8 @@ class _Weighing:
             problem = f"it was asked for as {attempt.voucher}, and the statement lists it as {' and '.join(vouchers)}"
         elif len(numbers) > 1:
             problem = f"the statement lists it under several numbers: {', '.join(numbers)}"
+        elif early := self._before(attempt, found):
+            problem = f"the statement says that {early.number} was issued on {early.issued_day}, before it was asked for"
         elif missing:
             problem = (
                 f"the statement lists only {len(charges) - len(missing)} of its {len(charges)} charges as {numbers[0]};"
@@ -213,6 +249,29 @@ class _Weighing:
             return numbers[0], ""
         return None, problem
 
+    def _agree(self, attempt: Unsettled, number: str) -> bool:
+        """Whether all that statements list of an attempt has this number, and none other has it."""
+        charges = {identity for identity, _, _ in attempt.charges}
+        found = [line for identity in charges for line in self._of.get(identity, [])]
+        return (
+            {(line.number, line.voucher) for line in found} == {(number, attempt.voucher)}
+            and not self._numbers[number] - charges
+            and not self._before(attempt, found)
+        )
+
+    @staticmethod
+    def _before(attempt: Unsettled, found: Sequence[StatementLine]) -> StatementLine | None:
+        """A line that was issued before it was asked for; a day's difference may be the time zones'."""
+        began = datetime.datetime.fromisoformat(attempt.began).date()
+        return next(
+            (
+                line
+                for line in found
+                if line.issued_day and line.issued_day < began - datetime.timedelta(days=1)
+            ),
+            None,
+        )
+
     def _other_kind(self, attempt: Unsettled) -> str:
         """What is wrong where the ticket's other charge stands on the statement as the other kind of voucher."""
         for identity, _, _ in attempt.charges:
@@ -226,7 +285,9 @@ class _Weighing:
     def _silence_proves(self, attempt: Unsettled) -> bool:
         """Whether the statements would list it if it had been issued."""
         complete, after = self._evidence.complete, self._evidence.settle_after
-        if complete is None or after is None or not self._evidence.statements:
+        if complete is None or after is None or not self._evidence.statements or not self._whole:
+            return False
+        if not any(attempt.voucher in statement.kinds for statement in self._evidence.statements):
             return False
         tickets = {identity.ticket_no for identity, _, _ in attempt.charges}
         if any(not misread.ticket_no or misread.ticket_no in tickets for misread in self._evidence.misread):
@@ -289,13 +350,29 @@ class _Weighing:
         ]
 
     def elsewhere(self) -> list[StatementLine]:
-        """Lines of charges that no attempt of this ledger issued or has in doubt."""
+        """Lines of charges that no attempt of this ledger issued, and those that contradict themselves about one.
+
+        They are held, and remembered: what was said once counts at the next reconciliation, too.
+        """
+        settled = {
+            identity
+            for one in self.settled
+            for identity, _, _ in one.attempt.charges
+            if one.state == "issued"
+        }
         return [
             line
-            for at, line in enumerate(self._lines)
-            if ((identity := self._found[at]) is None or self._held[identity].elsewhere)
-            and not self._may_be_ours(line)
+            for at, line in enumerate(self._evidence.lines)
+            if (identity := self._found[at]) not in settled
+            and (
+                identity is None or self._held[identity].elsewhere or self._held[identity].state == "unknown"
+            )
         ]
+
+
+def _content(line: StatementLine) -> tuple[object, ...]:
+    """What a line says, wherever it stands."""
+    return line.voucher, line.number, line.ticket_no, line.charge, line.product, line.amount
 
 
 def _name(attempt: Unsettled) -> str:

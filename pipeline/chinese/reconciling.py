@@ -55,6 +55,14 @@ RECONCILING = {
     "the statement lists an {} of ticket {} ({}) instead": "账单列出的是客票 {1} 的{0}（{2}）",
     "it is said to be issued as {}, which another request has, too": "所称号码 {0} 另一请求也在使用",
     "{}: the number {} has another shape than the carrier's interface shows; it is recorded as it is": "{0}：号码 {1} 与承运人接口所示形式不同；已按原样记录",
+    "the statement says that {} was issued on {}, before it was asked for": "账单称号码 {0} 于 {1} 开具，早于申请时间",
+    "is said to be complete for {}, and lacks {} charges that were issued then, such as {}; so what it does not list is not taken"
+    " for not issued": "据称在 {0} 期间完整，却缺少当时已开具的 {1} 项费用（如 {2}）；因此未列出的内容不视为未开具",
+    "sheet {} was not read: it is hidden, or has no headings of a statement": "工作表“{0}”未读取：已隐藏，或没有账单的标题",
+    "is a product that does not go with the charge": "该产品与费用类型不符",
+    "the statement has a line about ticket {} that can't be read; correct the statement first": "账单中有一行涉及客票 {0} 但无法读取；请先更正账单",
+    "{}: was written to while it was read; let that end, and run again": "{0}：读取时仍在写入；请待写入结束后重新运行",
+    "“{}” is not a voucher's number; enter it as the carrier has it": "“{0}”不是凭证号码；请按承运人所示填写",
     # --- answers ---
     "“{}” is no answer; enter “issued” or “not issued”": "“{0}”不是有效答复；请填写“issued”或“not issued”",
     "request {}, attempt {}: there is no such attempt in this ledger": "请求 {0} 第 {1} 次：本台账中没有该次申请",

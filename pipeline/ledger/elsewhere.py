@@ -3,6 +3,7 @@
 They are held like our own (`elsewhere_holds`), for the carrier would issue them a second time.
 """
 
+import datetime
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -54,6 +55,31 @@ def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any
         "SELECT * FROM elsewhere WHERE ticket_no = ? ORDER BY elsewhere", (ticket_no,)
     )
     return [dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor]
+
+
+def lines_of(connection: apsw.Connection, tickets: Iterable[str]) -> list[StatementLine]:
+    """What earlier statements showed of these tickets, as the lines that they were."""
+    return [
+        StatementLine(row[0], row[1], row[2], row[3], row[4], row[5], _day(row[6]), row[7], row[8], "")
+        for ticket in sorted(tickets)
+        for row in connection.execute(
+            "SELECT voucher, number, ticket_no, charge, product, amount, issued_at, buyer, evidence FROM elsewhere"
+            " WHERE ticket_no = ?",
+            (ticket,),
+        )
+    ]
+
+
+def _day(text: str) -> datetime.date | None:
+    return datetime.date.fromisoformat(text[:10]) if text else None
+
+
+def tickets_of_number(connection: apsw.Connection, number: str) -> set[str]:
+    """The tickets that statements showed under a number."""
+    return {
+        ticket
+        for (ticket,) in connection.execute("SELECT ticket_no FROM elsewhere WHERE number = ?", (number,))
+    }
 
 
 def of_asked(connection: apsw.Connection) -> list[Holding]:

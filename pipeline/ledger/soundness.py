@@ -52,10 +52,6 @@ _MUST_NOT_BE_SINCE_3 = {
             OR (elsewhere.voucher <> charge.voucher AND elsewhere.charge IN ('ticket_fare', 'refund')
                 AND charge.charge IN ('ticket_fare', 'refund'))
         )""",
-    "a charge that counts as issued elsewhere under the number that it has here": """
-        SELECT DISTINCT charge.ticket_no || ' ' || charge.charge || '/' || charge.product
-        FROM elsewhere JOIN charge USING (ticket_no, charge, product) JOIN attempt USING (attempt_id)
-        WHERE attempt.state = 'issued' AND attempt.number = elsewhere.number AND charge.voucher = elsewhere.voucher""",
 }
 _SHOWN = 5
 

@@ -320,7 +320,9 @@ def nothing_known(place: str, sheets: Sequence[Sheet], own: Own | None = None) -
     seen = [
         str(cell).strip() for sheet in sheets for row in sheet.rows[:1] for cell in row if str(cell).strip()
     ]
-    first = f"; the first row reads: {', '.join(seen[:8])}" if seen else ""
+    # What may be a person's data, and not a heading, is left to the workbook: messages go to logs and mails.
+    data = any(character.isdigit() or character in "@/" for cell in seen for character in cell)
+    first = f"; the first row reads: {', '.join(seen[:8])}" if seen and not data else ""
     return InputProblem(
         f"{place}: no sheet has the headings of tickets (ticket_no 票号 and others){first}. `voucher template` writes a"
         " workbook with the headings; a team's own headings are explained with --columns"

@@ -12,6 +12,7 @@ from pipeline.errors import InputProblem
 from pipeline.evidence import Misread, Statement, StatementLine
 from pipeline.profile import Codes
 from pipeline.reading import cells
+from pipeline.reading.earlier import is_result
 from pipeline.reading.headings import Layout, cell_name, find_layout
 from pipeline.reading.inputs import Sheet, read_sheets
 from pipeline.reading.leftout import is_blank, is_total
@@ -84,31 +85,39 @@ def _headings_of(sheet: Sheet) -> dict[str, str]:
 
 def is_statement(path: Path, sheets: Sequence[Sheet]) -> bool:
     """Whether a file's content is a carrier's statement."""
-    return any(_layouts(path, sheets))
-
-
-def _layouts(path: Path, sheets: Sequence[Sheet]) -> Iterator[tuple[Sheet, Layout]]:
+    if is_result(sheets):
+        return False
     for sheet in sheets:
-        if sheet.visible and sheet.rows:
-            try:
-                layout = statement_layout(f"{path}, sheet {sheet.name}", sheet)
-            except InputProblem:
-                if len(sheets) == 1:
-                    raise
-                continue
-            if layout is not None:
-                yield sheet, layout
+        try:
+            if sheet.visible and sheet.rows and statement_layout(f"{path}, sheet {sheet.name}", sheet):
+                return True
+        except InputProblem:
+            if len(sheets) == 1:
+                raise
+    return False
 
 
 def read_statement(path: Path, codes: Codes) -> Statement:
     """Read a statement whole. Raises InputProblem naming the file and the cure if it is none."""
-    return statement_of(path, read_sheets(path, known_heading), codes)
+    before = _stamp(path)
+    statement = statement_of(path, read_sheets(path, known_heading), codes)
+    if _stamp(path) != before:
+        raise InputProblem(f"{path}: was written to while it was read; let that end, and run again")
+    return statement
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """What tells whether a file was written to."""
+    try:
+        seen = path.stat()
+    except OSError as error:
+        raise InputProblem(f"{path}: can't be read ({error.strerror}); check the path") from None
+    return seen.st_size, seen.st_mtime_ns
 
 
 def statement_of(path: Path, sheets: Sequence[Sheet], codes: Codes) -> Statement:
     """The statement in sheets that are read already."""
-    layouts = list(_layouts(path, sheets))
-    if not layouts:
+    if not is_statement(path, sheets):
         raise InputProblem(
             f"{path}: is no carrier's statement: no sheet has headings for a ticket's number and a voucher's number; a"
             " statement has voucher, number, ticket_no, charge, amount, issued_at and buyer"
@@ -122,23 +131,46 @@ def statement_of(path: Path, sheets: Sequence[Sheet], codes: Codes) -> Statement
     )
     lines: list[StatementLine] = []
     misread: list[Misread] = []
-    for sheet, layout in layouts:
+    kinds: set[str] = set()
+    unread: list[str] = []
+    for sheet in sheets:
+        # Headings that mean two things on one sheet stop the whole: that sheet may list anything.
+        layout = (
+            statement_layout(f"{path}, sheet {sheet.name}", sheet) if sheet.visible and sheet.rows else None
+        )
+        if layout is None:
+            if any(not is_blank(cell) for row in sheet.rows for cell in row):
+                unread.append(sheet.name)
+            continue
+        kinds |= _kinds(sheet, layout)
         for taken in _lines(path, sheet, layout, words):
             if isinstance(taken, Misread):
                 misread.append(taken)
             else:
                 lines.append(taken)
-    content = path.read_bytes()
-    made = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
-    return Statement(path.name, hashlib.sha256(content).hexdigest(), made, tuple(lines), tuple(misread))
+    kinds |= {line.voucher for line in lines}
+    made = datetime.datetime.fromtimestamp(_stamp(path)[1] / 1e9, datetime.UTC)
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    return Statement(path.name, sha256, made, tuple(lines), tuple(misread), frozenset(kinds), tuple(unread))
+
+
+def _kinds(sheet: Sheet, layout: Layout) -> set[str]:
+    """The kinds of voucher that a sheet's columns, or its name, can list."""
+    if "voucher" in layout.columns:
+        return {"invoice", "itinerary"}
+    said = {kind for name, kind in _NUMBERS.items() if name in layout.columns and kind}
+    named = _SHEETS.get(folded(sheet.name))
+    return said | ({named} if named else set())
 
 
 def _lines(path: Path, sheet: Sheet, layout: Layout, words: _Words) -> Iterator[StatementLine | Misread]:
     for index, row in enumerate(sheet.rows[layout.heading_row + 1 :], start=layout.heading_row + 1):
-        if all(is_blank(cell) for cell in row) or is_total(row, layout) or _says_headings(row, layout):
+        if all(is_blank(cell) for cell in row) or _says_headings(row, layout):
             continue
         place = f"{path.name}, {sheet.name}, row {sheet.first_row + index + 1}"
         get = _getter(row, layout)
+        if is_total(row, layout) and all(is_blank(get(name)) for name in _NUMBERS):
+            continue
         ticket = ""
         try:
             ticket = _ticket(get("ticket_no"))
@@ -216,6 +248,8 @@ def _charge(cell: Any, product_cell: Any, voucher: str, words: _Words) -> tuple[
         raise _Bad(
             "charge", "is not a charge that is known: ticket_fare 机票款, refund 退票费, ancillary 附加服务"
         )
+    if charge != "ancillary" and product not in ("", "flight"):
+        raise _Bad("product", "is a product that does not go with the charge")
     if charge != "ancillary":
         return charge, "flight"
     if product in ("?", "flight"):

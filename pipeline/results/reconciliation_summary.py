@@ -66,7 +66,6 @@ def add_summary(book: Book, done: Reconciliation) -> None:
     notes = [
         *done.notes,
         *done.decided.warnings,
-        *(f"{s.name}: {note}" for s in done.statements for note in s.notes),
     ]
     _section(
         page,

@@ -44,7 +44,8 @@ def compared(
     all_vouchers: bool = True,
 ) -> list[Compared]:
     held = {one.identity: one for one in ours}
-    statement = Statement("s.csv", "0" * 64, MADE, tuple(listed))
+    kinds = frozenset(one.voucher for one in listed)
+    statement = Statement("s.csv", "0" * 64, MADE, tuple(listed), kinds=kinds)
     decided = Decided(lines=tuple(listed), found=matched(listed, held))
     return Compare(decided, [statement], held, [], period, all_vouchers, ZONE).entries()
 

@@ -248,7 +248,8 @@ def test_an_ancillary_line_without_its_product_is_matched_by_its_amount_or_not_a
     found = decided(both, evidence(statement(unsaid), complete=COMPLETE))
     assert outcome(found) == []  # it may be either, so that silence proves nothing of the other
     assert [t.code for t in found.troubles] == ["ambiguous"]
-    assert found.elsewhere == ()
+    assert found.elsewhere == (unsaid,)  # held, whichever it is
+    assert outcome(decided([one], evidence(statement(replace(unsaid, amount=None))))) == []
     other_amount = decided([one], evidence(statement(replace(unsaid, amount=777)), complete=COMPLETE))
     assert outcome(other_amount) == []
 
@@ -274,6 +275,56 @@ def test_a_number_of_another_shape_is_recorded_with_a_warning() -> None:
     assert outcome(found) == [("issued", "INV-1")]
     assert "another shape" in found.warnings[0]
     assert decided([attempt(charge(1))], evidence(statement(line(charge(1))))).warnings == ()
+
+
+def test_statements_that_visibly_lack_something_are_not_complete_whoever_says_so() -> None:
+    one = attempt(charge(1))
+    issued = list(held(issued=[(charge(5), OTHER)]).values())
+    lacking = decide([one], evidence(statement(), complete=COMPLETE), held(one), {}, issued=issued)
+    assert outcome(lacking) == []
+    assert "lacks 1 charges" in lacking.troubles[0].message
+    listed = statement(line(charge(5), OTHER))
+    whole = held(one, issued=[(charge(5), OTHER)])
+    assert outcome(decide([one], evidence(listed, complete=COMPLETE), whole, {}, issued=issued)) == [
+        ("not_sent", "")
+    ]
+    unread = decided([one], evidence(replace(statement(), unread=("Page2",)), complete=COMPLETE))
+    assert outcome(unread) == []
+    assert "Page2" in unread.troubles[0].message
+    of_others = evidence(replace(statement(), kinds=frozenset({"itinerary"})), complete=COMPLETE)
+    assert outcome(decided([one], of_others)) == []
+
+
+def test_what_was_issued_before_it_was_asked_for_is_another_voucher() -> None:
+    early = line(charge(1), issued=(AT - 2 * DAY).date())
+    found = decided([attempt(charge(1))], evidence(statement(early)))
+    assert outcome(found) == []
+    assert "before it was asked for" in found.troubles[0].message
+    assert outcome(
+        decided([attempt(charge(1))], evidence(statement(line(charge(1), issued=(AT - DAY).date()))))
+    ) == [("issued", NUMBER)]
+
+
+def test_what_a_statement_showed_once_counts_at_the_next_reconciliation_too() -> None:
+    one = attempt(charge(1), charge(2))
+    first = decided([one], evidence(statement(line(charge(1)))))
+    assert outcome(first) == []
+    assert first.elsewhere == (line(charge(1)),)
+    denied = decide([one], evidence(answers=[answer("not issued")]), held(one), {}, earlier=first.elsewhere)
+    assert outcome(denied) == []
+    assert denied.troubles[0].code == "contradiction"
+    silent = decide([one], evidence(statement(), complete=COMPLETE), held(one), {}, earlier=first.elsewhere)
+    assert outcome(silent) == []
+    agreed = decide(
+        [one], evidence(answers=[answer("issued", NUMBER)]), held(one), {}, earlier=first.elsewhere
+    )
+    assert outcome(agreed) == [("issued", NUMBER)]
+    other = decide([one], evidence(answers=[answer("issued", OTHER)]), held(one), {}, earlier=first.elsewhere)
+    assert outcome(other) == []
+    whole = statement(line(charge(1)), line(charge(2)))
+    assert outcome(decide([one], evidence(whole), held(one), {}, earlier=first.elsewhere)) == [
+        ("issued", NUMBER)
+    ]
 
 
 NUMBERS = st.sampled_from([NUMBER, OTHER])

@@ -30,6 +30,8 @@ CREATE TABLE elsewhere (
 
 CREATE UNIQUE INDEX elsewhere_once ON elsewhere (ticket_no, charge, product, voucher, number);
 
+CREATE INDEX elsewhere_number ON elsewhere (number);
+
 CREATE TRIGGER elsewhere_is_written_once BEFORE INSERT ON elsewhere
 WHEN EXISTS (SELECT 1 FROM elsewhere WHERE elsewhere = new.elsewhere)
     OR EXISTS (SELECT 1 FROM elsewhere AS old WHERE old.ticket_no = new.ticket_no AND old.charge = new.charge

@@ -105,10 +105,6 @@ def test_a_sound_ledger_is_told_with_what_it_holds(kept: Any) -> None:
             )
         ),
         (
-            "INSERT INTO elsewhere VALUES (1, 77, '9990000000001', 'ticket_fare', 'flight', '', 'invoice', 'N1', NULL, '', '', 'x', 'chen', 'now')",
-            "a charge that counts as issued elsewhere under the number that it has here: 9990000000001 ticket_fare/flight",
-        ),
-        (
             "INSERT INTO judgement VALUES (1, 77, '1', '', '', '', 0, '', '', '', '', 2, 'now')",
             "judgement 1 refers to a run that is not there",
         ),

@@ -195,3 +195,41 @@ def test_a_statement_in_gb18030_is_known_by_its_own_headings(tmp_path: Path) -> 
     text = "填开日期,票号,行程单号码\n2026-10-05,999-1234567890,20179525952873829059\n"
     (tmp_path / "s.csv").write_bytes(text.encode("gb18030"))
     assert read_statement(tmp_path / "s.csv", CODES).lines[0].voucher == "itinerary"
+
+
+def test_what_of_a_statement_was_not_read_is_known(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (HEADINGS, LINE):
+        book.active.append(list(row))
+    book.create_sheet("Page2").append(list(LINE))
+    hidden = book.create_sheet("Old")
+    hidden.append(["9991234567890"])
+    hidden.sheet_state = "hidden"
+    book.create_sheet("Empty")
+    book.save(tmp_path / "s.xlsx")
+    found = read_statement(tmp_path / "s.xlsx", CODES)
+    assert (len(found.lines), found.unread) == (1, ("Page2", "Old"))
+
+
+def test_a_line_that_only_looks_like_a_total_is_named(tmp_path: Path) -> None:
+    found = read(
+        tmp_path / "s.xlsx", HEADINGS, LINE, ("invoice", "179525952880229398", "", "", 12, "", "Total")
+    )
+    assert (len(found.lines), len(found.misread)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("headings", "kinds"),
+    [
+        (HEADINGS, {"invoice", "itinerary"}),
+        (("ticket_no", "发票号码"), {"invoice"}),
+        (("ticket_no", "发票号码", "行程单号"), {"invoice", "itinerary"}),
+    ],
+)
+def test_which_kinds_of_voucher_a_statement_can_list(tmp_path: Path, headings: Any, kinds: set[str]) -> None:
+    assert read(tmp_path / "s.xlsx", headings, ["" for _ in headings]).kinds == kinds
+
+
+def test_a_product_that_does_not_go_with_its_charge_is_no_line(tmp_path: Path) -> None:
+    found = read(tmp_path / "s.xlsx", (*HEADINGS, "product"), (*LINE, "baggage"))
+    assert (found.lines, len(found.misread)) == ((), 1)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import sys
 import traceback
@@ -316,8 +317,21 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         interruption.let_finish()
         reader.stopped("Interrupted. Running the same command again is safe.")
-        sys.exit(3)
+        _leave(3)
     sys.exit(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """Exit with this code, here and now.
+
+    Where the interruption came while Python ran a text as code, as it does for every dataclass that is imported, it
+    would end the process by SIGINT, whatever is made of the exception (PyRun_String, _Py_UnhandledKeyboardInterrupt).
+    """
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(code)
 
 
 def _ended(arguments: Sequence[str] | None, reader: Reader) -> int:  # noqa: PLR0911 - one for each way

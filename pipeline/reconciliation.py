@@ -377,7 +377,7 @@ def compared(  # noqa: PLR0913 - likewise
         said,
         account=replace(account, doubts=tuple(_doubt(one, job) for one in unsettled)),
         entries=tuple(in_month(entries, month, zone) if month else entries),
-        notes=_notes(evidence, unsettled, period),
+        notes=_notes(evidence, decided, unsettled, period),
     )
 
 
@@ -397,7 +397,9 @@ def _issued_in(ledger: OpenLedger, period: Period, zone: str) -> dict[Identity, 
     )
 
 
-def _notes(evidence: Evidence, unsettled: Sequence[Unsettled], period: Period | None) -> tuple[str, ...]:
+def _notes(
+    evidence: Evidence, decided: Decided, unsettled: Sequence[Unsettled], period: Period | None
+) -> tuple[str, ...]:
     """What a person should know of how the comparison was made."""
     notes = []
     if evidence.complete and evidence.settle_after is None and unsettled:
@@ -410,7 +412,12 @@ def _notes(evidence: Evidence, unsettled: Sequence[Unsettled], period: Period | 
         notes.append(
             f"A statement's silence proves nothing here: in {unreadable} lines of it the ticket can't be read"
         )
-    elif evidence.complete and evidence.settle_after is not None and (soon := _too_soon(evidence, unsettled)):
+    elif (
+        evidence.complete
+        and evidence.settle_after is not None
+        and not decided.troubles  # they say why
+        and (soon := _too_soon(evidence, unsettled))
+    ):
         made = min(statement.made for statement in evidence.statements)
         hours = evidence.settle_after / datetime.timedelta(hours=1)
         notes.append(

@@ -18,6 +18,8 @@ from pipeline.slips import name_slip, no_value
 from pipeline.table import Indices, Mask, among
 
 _HEADER = "carrier-interface.md, Invoice request: invoiceHeader; Itinerary request: itineraryHeader"
+#: The carrier can't see it: any name is one to it.
+ONE_LINE = "interface.md, Buyers sheet: header_name, which a line break leaves in two readings"
 _TYPES = [choice.name for choice in HEADER_TYPES]
 
 
@@ -45,10 +47,15 @@ def _seen(
 
 
 def _no_name(rows: Rows, _terms: Terms) -> Mask:
-    """No name, or a cell that shows an error in place of one, or one that can be read in two ways."""
+    """No name, or a cell of the Buyers sheet that shows an error in place of one."""
     codes, distinct = pd.factorize(rows.header_name)
-    broken = np.array([bool(name_slip(name)) for name in distinct], dtype=bool)[codes]
+    broken = np.array([bool(no_value(name)) for name in distinct], dtype=bool)[codes]
     return np.asarray(rows.known_buyer & (blank(rows, "header_name") | broken), dtype=bool)
+
+
+def _broken_name(rows: Rows, _terms: Terms) -> Mask:
+    codes, distinct = pd.factorize(rows.header_name)
+    return np.array([name_slip(name) == "line_break" for name in distinct], dtype=bool)[codes]
 
 
 def _unknown(rows: Rows, _terms: Terms) -> Mask:
@@ -129,13 +136,13 @@ RULES = (
     ),
     Rule(
         "missing_value", "header_name", _HEADER, _no_name,
-        (
-            Example(True, {"header_name": ""}),
-            Example(False, {}),
-            Example(True, {"header_name": "Example\nTrading Co."}),
-            Example(False, {"header_name": "示例\n公司"}),
-        ),
-        _seen("header_name", name_slip),
+        (Example(True, {"header_name": ""}), Example(False, {})),
+        _seen("header_name", no_value),
+    ),
+    Rule(
+        "missing_value", "header_name", ONE_LINE, _broken_name,
+        (Example(True, {"header_name": "Example\nTrading Co."}), Example(False, {"header_name": "示例\n公司"})),
+        lambda _rows, _broken, _terms: {"hint": "line_break"},
     ),
     Rule(
         "missing_value", "header_type", _HEADER, _missing("header_type"),

@@ -77,7 +77,7 @@ RULES = (
         ),
     ),
     Rule(
-        "bad_choice", "ticket_status", "carrier-interface.md, Terms: a fare when used, a refund charge when refunded; never both",
+        "bad_choice", "ticket_status", "interface.md, Input columns: refund_fee is a component of a refund, and no used ticket has one",
         _unclear,
         (
             Example(True, {"charge": "", "product": "", "amount": "", "fare": "900", "refund_fee": "50"}),

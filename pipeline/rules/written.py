@@ -17,7 +17,7 @@ import numpy as np
 from pipeline.rules.forms import is_tax_no
 from pipeline.table import Texts
 
-_BREAK = re.compile(r"[^\S\r\n\v\f\x85\u2028\u2029]*[\r\n\v\f\x85\u2028\u2029]\s*")
+_BREAK = re.compile(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 #: Zero-width spaces, and marks of direction that come along when text is copied from elsewhere.
 _UNSEEN = re.compile("[\u200b\u2060\ufeff\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _HALF_WIDTH = {full: full - 0xFEE0 for full in range(0xFF01, 0xFF5F)} | {0x3000: " "}
@@ -31,7 +31,8 @@ def one_line(name: str) -> str:
     """
     if name.isprintable():  # as nearly every name is, and they are many
         return name
-    return _BREAK.sub(_joint, _UNSEEN.sub("", name)).strip()
+    seen = _BREAK.sub(_joint, _UNSEEN.sub("", name)).strip()
+    return seen if any(unicodedata.category(c) != "Cf" for c in seen) else ""
 
 
 def _joint(found: re.Match[str]) -> str:

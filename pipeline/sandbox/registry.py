@@ -5,6 +5,7 @@ amount can be read tell the carrier nothing: what they mean is not known here.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -95,11 +96,17 @@ class Registry:
         return self._charges.get(ticket_no, {}).values()
 
 
+def _as_on_ticket(name: str) -> str:
+    """A passenger's name as a ticket has it: in one line, of characters that can be seen."""
+    lines = "".join(line.strip() for line in name.splitlines())
+    return "".join(c for c in lines if unicodedata.category(c) != "Cf").strip()
+
+
 def _entries(table: Table) -> Iterator[tuple[str, Charge]]:
     frame = _spread(table.frame[_readable(table)])
     for ticket, name, charge, product, *facts in zip(
         frame["ticket_no"],
-        frame["passenger_name"].str.strip(),
+        frame["passenger_name"].map(_as_on_ticket),
         _texts(frame["charge"]),
         _texts(frame["product"]),
         _amounts(frame),

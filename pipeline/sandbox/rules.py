@@ -7,6 +7,7 @@ Where the interface leaves a reading open, the rule's docstring says "Inferred" 
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -109,7 +110,7 @@ def find_charge(asked: AskedCharge, books: Books) -> Charge | Refusal:
     """Find the charge in the carrier's books that an element of ticketFeeList asks for.
 
     Invoice request: ticketNo and psgName ("in the ticket's name format"; inferred: letter by letter
-    the ticket's own), productType and feeType. Where two charges of a ticket have the same codes,
+    the ticket's own, but for marks that nobody sees), productType and feeType. Where two charges of a ticket have the same codes,
     the first in the books is meant: on the wire they are one.
     """
     settings = books.settings
@@ -120,7 +121,7 @@ def find_charge(asked: AskedCharge, books: Books) -> Charge | Refusal:
     ticket_no = plain_ticket_no(asked.ticket_no)
     if ticket_no is None or ticket_no not in books.registry:
         return Refusal("A ticket is not known.")
-    name = asked.passenger_name
+    name = "".join(c for c in asked.passenger_name if unicodedata.category(c) != "Cf")
     if not name.strip() or name != books.registry.passenger_name(ticket_no):
         return Refusal(f"The passenger's name is not that on ticket {ticket_no}.")
     for charge in books.registry.charges(ticket_no):

@@ -32,6 +32,11 @@ def test_a_row_becomes_a_charge(kit: Any) -> None:
     ]
 
 
+def test_a_ticket_has_its_passenger_s_name_in_one_line_of_what_can_be_seen(kit: Any) -> None:
+    registry = Registry.from_table(kit.table(kit.fare(passenger_name="ZHANG/ \r\n SAN\u200b")))
+    assert registry.passenger_name(TICKET) == "ZHANG/SAN"
+
+
 def test_the_use_is_the_flight_unless_it_is_given(kit: Any) -> None:
     (default,) = _charges(kit.table(kit.fare()))
     (given,) = _charges(kit.table(kit.fare(used_on=date(2026, 11, 2))))

@@ -197,7 +197,7 @@ def test_what_can_t_be_read_is_shown_as_it_was_seen_and_has_no_amount(table_of: 
         "check", table, judge(table, Holdings(), terms), [], [], [], terms, "en", ledger="", ledger_id=""
     )
     (row,) = made.rows
-    assert (row.ticket_no, row.charge, row.amount) == ("99-1", "gift", None)
+    assert (row.ticket_no, row.charges[0].charge, row.amount) == ("99-1", "gift", None)
 
 
 def test_a_ticket_number_that_is_a_number_is_shown_as_the_spreadsheet_shows_it(

@@ -324,7 +324,7 @@ def test_a_reader_takes_nothing_away_from_a_run_that_begins_meanwhile(
     begun = []
     for place, moment in (
         *((opening, name) for name in ("noted_run", "check_memory", "_connect")),
-        (wholeness, "_alone"),
+        (wholeness, "read_alone"),
     ):
         real = getattr(place, moment)
 

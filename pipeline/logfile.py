@@ -154,7 +154,11 @@ class _Rotated(RotatingFileHandler):
         self.stream = self.stream or self._open()
         if self.shouldRollover(record):
             # Where another command is just beginning a new one, this line may still go to the earlier one.
-            with contextlib.suppress(BlockingIOError), open(self.baseFilename, "rb") as whole:  # noqa: PTH123 - a text
+            # (and for a moment there is none under the name).
+            with (
+                contextlib.suppress(BlockingIOError, FileNotFoundError),
+                open(self.baseFilename, "rb") as whole,  # noqa: PTH123 - a text
+            ):
                 fcntl.flock(whole, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if self._in_place():
                     self._begin_anew()

@@ -26,7 +26,7 @@ NAMES = [column.name for column in COLUMNS]
 #: Cells as the reader's child process hands them over: never an int, a bool or None.
 WILD = st.one_of(
     st.text(max_size=20),
-    st.floats(),
+    st.floats(allow_nan=False),  # pandas takes NaN for a blank cell, and no spreadsheet writes one
     st.dates(),
     st.datetimes(),
     st.times(),

@@ -509,7 +509,7 @@ def test_a_second_run_on_a_ledger_that_is_in_use_says_so_and_leaves_whatever_it_
     assert looked.code == 4, looked.err
     assert statuses(desk.report("looked.json")) == ["unknown", "ready"]
     assert told.code == 0, told.err
-    assert "sending ticket_fare/flight 1000.00" in told.out
+    assert "ticket_fare 1000.00 as itinerary for Acme" in told.out
     assert "october.xlsx, Tickets, row 2" in told.out
     carrier.answers.set()
     _, err = on_work.communicate(timeout=60)

@@ -45,7 +45,7 @@ def ancillaries() -> Request:
 
 def _a_moment() -> None:
     """What comes next has a time of its own."""
-    time.sleep(0.003)
+    time.sleep(0.02)
 
 
 def sent(
@@ -68,12 +68,15 @@ def being_told(path: Path) -> Iterator[apsw.Connection]:
     """The ledger while its third run is on: judged, lost, settled, refused, issued, and issued elsewhere."""
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
     with contextlib.closing(lock), contextlib.closing(connection):
+        _a_moment()
         run = runs.begin(connection, lock, "issue", "2026-11-20", ["tickets.xlsx"])
         judgements.note(connection, run, [WAITING])
         lost = sent(connection, run, fare(), Outcome("unknown", "no_answer", detail="the connection broke"))
         refused = Outcome("rejected", "carrier_rejected", trace_id="t-2", detail="too late\x1b[31m")
         sent(connection, run, ancillaries(), refused, 200)
+        _a_moment()
         runs.end(connection, lock, run, 4)
+        _a_moment()
         run = runs.begin(connection, lock, "reconcile", "2026-11-21", ["october.csv"])
         _a_moment()
         settling.settle(connection, lost, "not_sent", "", "chen", "not on october.csv")
@@ -96,9 +99,14 @@ def being_told(path: Path) -> Iterator[apsw.Connection]:
         judgements.note(connection, run, [replace(WAITING, status="ready", reasons="", row=5)])
         sent(connection, run, fare(5), Outcome("issued", number="017952583360393196", trace_id="t-1"), 200)
         handled.record(connection, run, Handled("ab12", "statement", "october.csv", "", "", unfinished=False))
+        _a_moment()
         runs.end(connection, lock, run, 0)
+        _a_moment()
         moving.move(connection, opening.Owner("http://127.0.0.1:9090", "DEMO"), "chen", "new port")
+        _a_moment()
         gaps.mark_gap(connection, "2026-11-21T00:00:00.000+00:00", "restored copy")
+        _a_moment()
         gaps.close_gaps(connection, "li", "nothing after the 20th")
+        _a_moment()
         runs.begin(connection, lock, "issue", "2026-11-22", ["other.xlsx"])
         yield connection

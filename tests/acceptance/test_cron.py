@@ -60,10 +60,9 @@ MOMENTS: dict[str, Callable[[Any, Desk, Path], object]] = {
 @pytest.mark.parametrize(
     ("moment", "number"),
     [
-        ("starting", signal.SIGTERM),
-        ("starting", signal.SIGHUP),
         ("reading", signal.SIGTERM),
         ("reading", signal.SIGINT),
+        ("reading", signal.SIGHUP),
         ("judging", signal.SIGTERM),
         ("writing", signal.SIGTERM),
     ],

@@ -287,6 +287,8 @@ class _Weighing:
         complete, after = self._evidence.complete, self._evidence.settle_after
         if complete is None or after is None or not self._evidence.statements or not self._whole:
             return False
+        if not self._evidence.lines:  # cut short, or not written yet: what lists nothing shows nothing
+            return False
         if not any(attempt.voucher in statement.kinds for statement in self._evidence.statements):
             return False
         tickets = {identity.ticket_no for identity, _, _ in attempt.charges}

@@ -20,13 +20,6 @@ SLOW = '[[fault]]\nkind = "latency"\nseconds = 0.5\n'
 AGAIN = "Running the same command again is safe."
 
 
-def heeds(process: Any) -> bool:
-    """Whether a process takes SIGTERM itself."""
-    status = Path(f"/proc/{process.pid}/status").read_text()
-    caught = int(next(line for line in status.splitlines() if line.startswith("SigCgt")).split()[1], 16)
-    return bool(caught & 1 << (signal.SIGTERM - 1))
-
-
 def readers(process: Any) -> list[str]:
     """The processes that read workbooks for it."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
@@ -50,7 +43,6 @@ def many(desk: Desk) -> Path:
 
 #: A moment, and how it is known from outside: the process, its desk, and what it has said so far.
 MOMENTS: dict[str, Callable[[Any, Desk, Path], object]] = {
-    "starting": lambda process, _, __: heeds(process),
     "reading": lambda process, _, __: readers(process),
     "judging": lambda _, __, said: "Read 20000 rows" in said.read_text(),
     "writing": lambda _, desk, __: list(desk.folder.glob(".voucher-*/*")),

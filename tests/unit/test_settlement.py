@@ -55,7 +55,7 @@ def statement(
     made: datetime.datetime = AT + datetime.timedelta(days=9),
     misread: Sequence[Misread] = (),
 ) -> Statement:
-    return Statement("s.csv", "0" * 64, made, tuple(lines), tuple(misread))
+    return Statement("s.csv", "0" * 64, made, tuple(lines) or (line(charge(99), "1" * 18),), tuple(misread))
 
 
 COMPLETE = Complete(
@@ -217,6 +217,11 @@ def test_the_moments_between_which_silence_is_evidence(
 ) -> None:
     found = decided([attempt(charge(1))], evidence(statement(made=made), complete=complete, hours=hours))
     assert outcome(found) == ([("not_sent", "")] if settles else [])
+
+
+def test_a_statement_that_lists_nothing_at_all_proves_nothing() -> None:
+    empty = replace(statement(), lines=())
+    assert outcome(decided([attempt(charge(1))], evidence(empty, complete=COMPLETE))) == []
 
 
 def test_the_earliest_of_several_statements_bounds_what_silence_proves() -> None:

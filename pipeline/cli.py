@@ -17,7 +17,7 @@ from pipeline import __version__, interruption
 from pipeline.columns import Lang
 from pipeline.errors import InputProblem, Stop
 from pipeline.ledger_commands import ledger_commands
-from pipeline.notice import listening
+from pipeline.notice import listening, say_no_more
 from pipeline.options import (
     AS_OF,
     COLUMNS,
@@ -318,6 +318,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         interruption.let_finish()
         reader.stopped("Interrupted. Running the same command again is safe.")
         _leave(3)
+    say_no_more()
     sys.exit(code)
 
 

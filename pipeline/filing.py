@@ -10,7 +10,8 @@ from pipeline.inbox import Inbox
 from pipeline.job import Reconciled, Task
 from pipeline.ledger import handled
 from pipeline.reconciled import Reconciliation
-from pipeline.reconciliation import Again, fates, handled_files
+from pipeline.reconciliation.noting import handled_files
+from pipeline.reconciliation.retrying import Again, fates
 from pipeline.results.paths import check_folder, check_report_path, result_path
 from pipeline.results.reconciled_report import reconciled_report
 from pipeline.results.reconciliation import write_reconciliation

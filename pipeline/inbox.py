@@ -4,7 +4,6 @@ Nothing in the inbox is changed or moved. A file is known by its content: under 
 a changed one is. What rows of it are still to be issued is judged anew at every reconciliation.
 """
 
-import hashlib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from pipeline.profile import Codes
 from pipeline.reading.earlier import is_result
 from pipeline.reading.inputs import SUFFIXES, Sheet, read_sheets
 from pipeline.reading.mapping import ColumnMap
+from pipeline.reading.origin import Origin, origin_of
 from pipeline.reading.resolved import answers_of, unknown_sheets
 from pipeline.reading.statements import is_statement, known_heading, statement_of
 from pipeline.reading.tables import assemble
@@ -47,9 +47,15 @@ class Inbox:
     answers: list[tuple[list[Answer], Path, str]] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
     still_written: list[Path] = field(default_factory=list)
-    spent: list[tuple[Path, str]] = field(
-        default_factory=list
-    )  # our own workbooks in which nothing is to be done
+    #: Our own workbooks in which nothing is to be done.
+    spent: list[tuple[Path, str]] = field(default_factory=list)
+
+    def leave(self, path: Path, problem: str) -> None:
+        """Take nothing of a file, and keep what is wrong with it."""
+        self.batches = [batch for batch in self.batches if batch.path != path]
+        self.statements = [taken for taken in self.statements if taken[1] != path]
+        self.answers = [taken for taken in self.answers if taken[1] != path]
+        self.unread.append(Unread(path, problem))
 
     @property
     def paths(self) -> list[Path]:
@@ -93,15 +99,6 @@ def steady(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
         yield path, before[path] is not None and _stamp(path) == before[path]
 
 
-def content_of(path: Path) -> str:
-    """A file's content as a digest. Raises InputProblem where it can't be read."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputProblem(f"{path}: can't be read ({error.strerror}); check its permissions") from None
-
-
 @dataclass(frozen=True)
 class Reader:
     """How an inbox's files are read."""
@@ -110,24 +107,24 @@ class Reader:
     mapping: ColumnMap
     buyers: Path | None
 
-    def take(self, path: Path, sha256: str, before: Handled | None, inbox: Inbox) -> None:
+    def take(self, path: Path, origin: Origin, before: Handled | None, inbox: Inbox) -> None:
         """Recognise one file and take it in. Raises InputProblem, with nothing taken, if it can't be read."""
         sheets = read_sheets(path, lambda text: known_heading(text) or text in self.mapping.headings)
-        if content_of(path) != sha256:
+        if origin_of(path) != origin:
             inbox.still_written.append(path)
             return
         answers = answers_of(path, sheets) if unknown_sheets(sheets) else []
         if not is_result(sheets) and is_statement(path, sheets):
-            inbox.statements.append((statement_of(path, sheets, self.codes), path))
+            inbox.statements.append((statement_of(path, sheets, self.codes, origin), path))
             return
         ours = is_result(sheets)
         table = self._table(path, sheets, needed=not ours)
         if ours and table is None and not answers:
-            inbox.spent.append((path, sha256))
+            inbox.spent.append((path, origin.sha256))
         if table is not None:
-            inbox.batches.append(Batch(table, path, sha256, before))
+            inbox.batches.append(Batch(table, path, origin.sha256, before))
         if answers:
-            inbox.answers.append((answers, path, sha256))
+            inbox.answers.append((answers, path, origin.sha256))
 
     def _table(self, path: Path, sheets: list[Sheet], *, needed: bool) -> Table | None:
         """The file's rows; of a resolved workbook those on its Failures sheet, if there are any."""

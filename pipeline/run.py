@@ -33,15 +33,11 @@ from pipeline.ledger import elsewhere, judgements, opening, records
 from pipeline.reading.inputs import workbook_files
 from pipeline.reading.mapping import load_map
 from pipeline.reading.tables import read_table
-from pipeline.reconciliation import (
-    again,
-    check_evidence,
-    compared,
-    named_evidence,
-    settle,
-    take_in,
-    weighed_together,
-)
+from pipeline.reconciliation.comparing import compared
+from pipeline.reconciliation.named import check_evidence, named_evidence
+from pipeline.reconciliation.retrying import again
+from pipeline.reconciliation.settling import settle
+from pipeline.reconciliation.taking import take_in, weighed_together
 from pipeline.results.history import Recorded
 from pipeline.results.paths import check_report_path, result_path
 from pipeline.results.report import report, write_report

@@ -1,7 +1,6 @@
 """A carrier's statement: one line for each issued charge, from a workbook or a text, with tolerant headings."""
 
 import datetime
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pipeline.reading.earlier import is_result
 from pipeline.reading.headings import Layout, cell_name, find_layout
 from pipeline.reading.inputs import Sheet, read_sheets
 from pipeline.reading.leftout import is_blank, is_total
+from pipeline.reading.origin import Origin, origin_of
 from pipeline.reading.unreadable import Unreadable
 from pipeline.reading.vocabulary import CHOICE_WORDS, folded, meanings, normal
 from pipeline.statements import STATEMENT_COLUMNS, TICKETS_ONLY, VOUCHER_SHEETS, VOUCHER_WORDS
@@ -99,24 +99,15 @@ def is_statement(path: Path, sheets: Sequence[Sheet]) -> bool:
 
 def read_statement(path: Path, codes: Codes) -> Statement:
     """Read a statement whole. Raises InputProblem naming the file and the cure if it is none."""
-    before = _stamp(path)
-    statement = statement_of(path, read_sheets(path, known_heading), codes)
-    if _stamp(path) != before:
+    before = origin_of(path)
+    statement = statement_of(path, read_sheets(path, known_heading), codes, before)
+    if origin_of(path) != before:
         raise InputProblem(f"{path}: was written to while it was read; let that end, and run again")
     return statement
 
 
-def _stamp(path: Path) -> tuple[int, int]:
-    """What tells whether a file was written to."""
-    try:
-        seen = path.stat()
-    except OSError as error:
-        raise InputProblem(f"{path}: can't be read ({error.strerror}); check the path") from None
-    return seen.st_size, seen.st_mtime_ns
-
-
-def statement_of(path: Path, sheets: Sequence[Sheet], codes: Codes) -> Statement:
-    """The statement in sheets that are read already."""
+def statement_of(path: Path, sheets: Sequence[Sheet], codes: Codes, origin: Origin) -> Statement:
+    """The statement in sheets that are read already from that origin."""
     if not is_statement(path, sheets):
         raise InputProblem(
             f"{path}: is no carrier's statement: no sheet has headings for a ticket's number and a voucher's number; a"
@@ -149,9 +140,9 @@ def statement_of(path: Path, sheets: Sequence[Sheet], codes: Codes) -> Statement
             else:
                 lines.append(taken)
     kinds |= {line.voucher for line in lines}
-    made = datetime.datetime.fromtimestamp(_stamp(path)[1] / 1e9, datetime.UTC)
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    return Statement(path.name, sha256, made, tuple(lines), tuple(misread), frozenset(kinds), tuple(unread))
+    return Statement(
+        path.name, origin.sha256, origin.made, tuple(lines), tuple(misread), frozenset(kinds), tuple(unread)
+    )
 
 
 def _kinds(sheet: Sheet, layout: Layout) -> set[str]:

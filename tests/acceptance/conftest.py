@@ -66,6 +66,7 @@ class Desk:
             **os.environ,
             "HOME": str(self.folder),
             "XDG_DATA_HOME": "",
+            "PYTHONUNBUFFERED": "",  # as users have it
             **KEYS,
             **self.environment,
         }

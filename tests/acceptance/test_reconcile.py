@@ -1,88 +1,16 @@
 """`voucher reconcile`: evidence settles what is unknown, rows are tried again, everything is compared."""
 
-import csv
 import datetime
 import os
-import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pytest
 
-from tests.acceptance.conftest import Desk, Ran, Sandbox
-
-LOST_AFTER = '[[fault]]\nkind = "reset"\nwhen = "after"\n'
-LOST_BEFORE = '[[fault]]\nkind = "reset"\nwhen = "before"\n'
-#: The machine's clock is not moved: what is said of days is said of the carrier's today.
-TODAY = datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=8))).date()
-COMPLETE = f"{TODAY - datetime.timedelta(days=2)}..{TODAY}"
-
-
-class Office:
-    """A desk with a profile and a ledger, beside a carrier."""
-
-    def __init__(
-        self, desk: Desk, carrier: Sandbox, more: str = "[reconcile]\nsettle_after_hours = 0\n"
-    ) -> None:
-        self.desk, self.carrier = desk, carrier
-        self.common = (
-            "--profile",
-            desk.profile(carrier.base_url, more=more),
-            "--ledger",
-            desk.folder / "o.ledger",
-        )
-
-    def issue(self, *workbooks: Path) -> Ran:
-        return self.desk.voucher(
-            "issue", *workbooks, *self.common, "--as-of", "2026-11-20", "--report", "issue.json"
-        )
-
-    def reconcile(self, *arguments: str | Path) -> Ran:
-        return self.desk.voucher(
-            "reconcile", *arguments, *self.common, "--as-of", "2026-11-20", "--report", "report.json"
-        )
-
-    def statement(self, name: str = "statement.csv", lines: Sequence[dict[str, str]] | None = None) -> Path:
-        """The carrier's statement of now, or of these lines."""
-        path = self.desk.folder / name
-        if lines is None:
-            return Path(shutil.copy(self.carrier.statement, path))
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(lines[0]))
-            writer.writeheader()
-            writer.writerows(lines)
-        return path
-
-    def report(self) -> dict[str, Any]:
-        return self.desk.report()
-
-    def states(self) -> dict[str, int]:
-        counts: dict[str, int] = {}
-        for row in self.desk.report()["rows"]:
-            counts[row["status"]] = counts.get(row["status"], 0) + 1
-        return counts
-
-
-def answered(
-    result: Path, resolution: str, number: str = "", by: str = "Wang", why: str = "telephone"
-) -> Path:
-    """A result workbook whose every unknown request was answered."""
-    book = openpyxl.load_workbook(result)
-    sheet = book["Unknown"]
-    at = {cell.value: cell.column for cell in sheet[1]}
-    for row in range(2, sheet.max_row + 1):
-        for name, text in (
-            ("resolution", resolution),
-            ("number", number),
-            ("resolved_by", by),
-            ("evidence", why),
-        ):
-            sheet.cell(row, at[name], text or None)
-    path = result.with_name(f"{resolution}-{number}-{result.name}")
-    book.save(path)
-    return path
+from tests.acceptance.conftest import Desk
+from tests.acceptance.office import COMPLETE, LOST_AFTER, LOST_BEFORE, TODAY, Office, answered
 
 
 def test_a_statement_settles_what_it_lists_and_silence_alone_settles_nothing(
@@ -391,112 +319,3 @@ def test_evidence_of_another_ledger_or_that_is_none_stops_it_with_nothing_change
 
 
 # --- an inbox ---------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def boxes(desk: Desk) -> tuple[Path, Path]:
-    inbox, outbox = desk.folder / "in", desk.folder / "out"
-    inbox.mkdir()
-    outbox.mkdir()
-    return inbox, outbox
-
-
-def test_an_inbox_is_worked_off_by_content_each_file_once(
-    desk: Desk,
-    sandbox: Callable[..., Any],
-    workbook: Callable[..., Path],
-    tickets: Callable[..., Any],
-    boxes: tuple[Path, Path],
-) -> None:
-    inbox, outbox = boxes
-    every = [
-        *tickets(3),
-        {
-            "ticket_no": "9990000000098",
-            "refund_approved_on": "",
-            "charge": "refund",
-            "ticket_status": "refunded",
-            "voucher": "invoice",
-        },
-    ]
-    book = workbook(every, name="every.xlsx")
-    shutil.copy(book, inbox / "october.xlsx")
-    (inbox / "notes.txt").write_text("not ours")
-    (inbox / "~$october.xlsx").write_bytes(b"lock")
-    (inbox / "broken.xlsx").write_bytes(b"PK\x03\x04 nothing")
-    args = ("--inbox", inbox, "--outbox", outbox)
-    with sandbox(book, faults=f"{LOST_AFTER}requests = [2]\n") as carrier:
-        office = Office(desk, carrier)
-        before = (inbox / "october.xlsx").read_bytes()
-        ran = office.reconcile(*args)
-        assert ran.code == 4, ran.err
-        assert "broken.xlsx" in ran.err
-        assert office.states() == {"issued": 2, "unknown": 1, "waiting": 1}
-        assert (outbox / "october.result.xlsx").exists()
-        # The statement and the answered workbook are known by what is in them.
-        shutil.copy(carrier.statement, inbox / "whatever.csv")
-        (inbox / "broken.xlsx").unlink()
-        ran = office.reconcile(*args)
-        assert ran.code == 1, ran.err  # one row waits for its refund
-        assert office.states() == {"already_issued": 3, "waiting": 1}
-        assert len(office.report()["settled"]) == 1
-        assert (outbox / "october.result.2.xlsx").exists() or (outbox / "october.2.result.xlsx").exists()
-        # Nothing new: the open row is judged again, and no further workbook of it is written.
-        written = sorted(path.name for path in outbox.iterdir() if "result" in path.name)
-        office.reconcile(*args)
-        assert sorted(path.name for path in outbox.iterdir() if "result" in path.name) == written
-        assert (inbox / "october.xlsx").read_bytes() == before
-        assert carrier.twice() == []
-
-
-def test_a_finished_workbook_is_not_read_again_and_a_changed_one_is(
-    desk: Desk,
-    sandbox: Callable[..., Any],
-    workbook: Callable[..., Path],
-    tickets: Callable[..., Any],
-    boxes: tuple[Path, Path],
-) -> None:
-    inbox, outbox = boxes
-    book = workbook(tickets(4), name="all.xlsx")
-    args = ("--inbox", inbox, "--outbox", outbox)
-    with sandbox(book) as carrier:
-        office = Office(desk, carrier)
-        workbook(tickets(2), name="in/october.xlsx")
-        assert office.reconcile(*args).code == 0
-        ran = office.reconcile(*args)
-        assert (ran.code, ran.err, office.report()["rows"]) == (0, "", [])
-        (inbox / "october.xlsx").rename(inbox / "renamed.xlsx")
-        assert office.reconcile(*args).code == 0
-        assert office.report()["rows"] == []
-        workbook(tickets(4), name="in/renamed.xlsx")
-        assert office.reconcile(*args).code == 0
-        assert office.states() == {"already_issued": 2, "issued": 2}
-        assert carrier.twice() == []
-
-
-def test_answers_that_come_by_the_inbox_settle_and_those_of_another_ledger_are_left(
-    desk: Desk,
-    sandbox: Callable[..., Any],
-    workbook: Callable[..., Path],
-    tickets: Callable[..., Any],
-    boxes: tuple[Path, Path],
-) -> None:
-    inbox, outbox = boxes
-    book = workbook(tickets(1))
-    with sandbox(book, faults=f"{LOST_BEFORE}requests = [1]\n") as carrier:
-        office = Office(desk, carrier)
-        office.issue(book)
-        result = answered(desk.folder / "tickets.result.xlsx", "not issued")
-        other = openpyxl.load_workbook(result)
-        at = next(cell.column for cell in other["Unknown"][1] if cell.value == "ledger")
-        other["Unknown"].cell(2, at, "0123456789abcdef0123456789abcdef")
-        other.save(inbox / "other.xlsx")
-        ran = office.reconcile("--inbox", inbox, "--outbox", outbox)
-        assert ran.code == 4
-        assert "another ledger" in ran.err
-        (inbox / "other.xlsx").unlink()
-        shutil.copy(result, inbox / "answers.xlsx")
-        ran = office.reconcile("--inbox", inbox, "--outbox", outbox)
-        assert ran.code == 0, ran.err
-        assert office.reconcile(book).code == 0
-        assert len(carrier.issued()) == 1

@@ -1,0 +1,111 @@
+"""Evidence weighed, and what it settles recorded in the ledger."""
+
+import datetime
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pipeline.bookkeeping import OpenLedger, as_problem
+from pipeline.evidence import Answer, Unsettled
+from pipeline.holdings import Holding
+from pipeline.job import Job, Watch
+from pipeline.ledger import elsewhere, issued, settling
+from pipeline.ledger.settling import Known
+from pipeline.request import wire_text
+from pipeline.settlement import RESOLVED_AS, Decided, Evidence, Trouble, decide
+
+
+def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Watch) -> Decided:
+    """Weigh the evidence and record what it settles, and what the carrier issued elsewhere."""
+    with as_problem(ledger.path):
+        answers, stale = _usable(ledger, evidence.answers)
+        unsettled = settling.unsettled(ledger.connection)
+        in_doubt = {identity.ticket_no for one in unsettled for identity, _, _ in one.charges}
+        held = ledger.holdings(sorted({line.ticket_no for line in evidence.lines} | in_doubt)).held
+        earlier = elsewhere.lines_of(ledger.connection, in_doubt)
+        numbers = {line.number for line in evidence.lines} | {answer.number for answer in answers}
+        taken = {number: settling.number_taken(ledger.connection, number) for number in numbers if number}
+        taken |= dict.fromkeys(_of_other_tickets(ledger, answers, unsettled), True)
+        weighed = replace(evidence, answers=tuple(answers))
+        decided = decide(unsettled, weighed, held, taken, earlier, _must_be_listed(ledger, evidence))
+        for one in decided.settled:
+            settling.settle(
+                ledger.connection, one.attempt.attempt_id, one.state, one.number, one.settled_by, one.evidence
+            )
+            watch.log("settled", request=one.attempt.request_id, attempt=one.attempt.attempt, state=one.state)
+        coded = [(line, wire_text(job.profile.wire(line.charge, line.product))) for line in decided.elsewhere]
+        elsewhere.record(ledger.connection, run, coded, evidence.by)
+    return replace(decided, troubles=(*stale, *decided.troubles))
+
+
+def _must_be_listed(ledger: OpenLedger, evidence: Evidence) -> list[Holding]:
+    """What this ledger issued in the time for which the statements are said to be complete, long enough before them."""
+    if evidence.complete is None or evidence.settle_after is None:
+        return []
+    made = min(statement.made for statement in evidence.statements)
+    last = min(evidence.complete.until, made) - evidence.settle_after
+    since, until = (
+        moment.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
+        for moment in (evidence.complete.since, last)
+    )
+    return list(issued.issued_between(ledger.connection, since, until).values())
+
+
+def _of_other_tickets(
+    ledger: OpenLedger, answers: Sequence[Answer], unsettled: Sequence[Unsettled]
+) -> Iterator[str]:
+    """The numbers of answers that a statement showed for tickets of another request."""
+    tickets = {(one.request_id, one.attempt): {i.ticket_no for i, _, _ in one.charges} for one in unsettled}
+    for answer in answers:
+        shown = elsewhere.tickets_of_number(ledger.connection, answer.number) if answer.number else set()
+        if shown - tickets.get((answer.request_id, answer.attempt), set()):
+            yield answer.number
+
+
+def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer], list[Trouble]]:
+    """The answers that say all that a settlement needs, about attempts that are unknown; and what is wrong with others."""
+    usable, troubles = [], []
+    for answer in answers:
+        known = settling.known(ledger.connection, answer.request_id, answer.attempt)
+        if known and known.state != "unknown":
+            if not _says_the_same(answer, known):
+                problem = (
+                    f"request {answer.request_id}, attempt {answer.attempt} is not unknown any more: it is"
+                    f" {f'{known.state} {known.number}'.strip()}; the answer changes nothing"
+                )
+                troubles.append(Trouble("stale", answer.place, problem))
+        elif problem := _objection(answer, known):
+            troubles.append(Trouble("incomplete", answer.place, problem))
+        else:
+            usable.append(answer)
+    return usable, troubles
+
+
+def _says_the_same(answer: Answer, known: Known) -> bool:
+    """Whether an answer repeats what an attempt was settled as."""
+    state = RESOLVED_AS.get(answer.resolution.casefold())
+    return known.settled and (known.state, known.number) == (
+        state,
+        answer.number if state == "issued" else "",
+    )
+
+
+def _objection(answer: Answer, known: Known | None) -> str:  # noqa: PLR0911 - a line for each thing that may lack
+    """What an answer lacks to settle its attempt; "" for nothing."""
+    state = RESOLVED_AS.get(answer.resolution.casefold())
+    if state is None:
+        return f"“{answer.resolution}” is no answer; enter “issued” or “not issued”"
+    if known is None:
+        return (
+            f"request {answer.request_id}, attempt {answer.attempt}: there is no such attempt in this ledger"
+        )
+    if state == "issued" and not answer.number:
+        return "says issued, and the voucher's number is missing; enter it in the column number"
+    if state == "not_sent" and answer.number:
+        return f"says not issued, and gives a number ({answer.number}); clear one of them"
+    if answer.number and not re.fullmatch(r"[0-9A-Za-z-]{4,40}", answer.number):
+        return f"“{answer.number}” is not a voucher's number; enter it as the carrier has it"
+    given = (("resolved_by", answer.resolved_by), ("evidence", answer.evidence))
+    if missing := [name for name, text in given if not text]:
+        return f"{' and '.join(missing)} missing: say who found out, and how"
+    return ""

@@ -1,0 +1,67 @@
+"""What lies in the inbox that is new, changed or not finished, taken in file by file."""
+
+import datetime
+from pathlib import Path
+
+from pipeline.bookkeeping import OpenLedger, as_problem
+from pipeline.errors import Stop
+from pipeline.happenings import log_taken
+from pipeline.inbox import Inbox, Reader, candidates, steady
+from pipeline.job import Task, Watch
+from pipeline.ledger import handled
+from pipeline.reading.mapping import load_map
+from pipeline.reading.origin import origin_of
+from pipeline.reconciliation.named import Named, check_ledger, check_made
+from pipeline.settlement import Evidence
+
+#: What a file may be to a reconciliation.
+_KINDS = ("tickets", "statement", "resolved")
+
+
+def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
+    """What the inbox holds that is new, changed or not finished; what can't be read is left and reported."""
+    inbox = Inbox()
+    if task.inbox is None:
+        return inbox
+    reader = Reader(task.job.profile.codes, load_map(task.job.columns), task.job.buyers)
+    for path, still in steady(candidates(task.inbox)):
+        if not still:
+            inbox.still_written.append(path)
+            continue
+        try:
+            _take(path, reader, ledger, inbox)
+        except (Stop, OSError) as problem:
+            watch.log("file_left", file=path.name, because="unreadable")
+            inbox.leave(path, str(problem))
+        else:
+            log_taken(watch.log, path, inbox)
+    for path in inbox.still_written:
+        watch.log("file_left", file=path.name, because="still written")
+        watch.note(f"{path}: is still being written, and is left for the next time")
+    return inbox
+
+
+def _take(path: Path, reader: Reader, ledger: OpenLedger, inbox: Inbox) -> None:
+    """Take one file in, unless one of its content is done with. Raises InputProblem for what is no evidence here."""
+    origin = origin_of(path)
+    with as_problem(ledger.path):
+        before = {kind: handled.last(ledger.connection, origin.sha256, kind) for kind in _KINDS}
+    if any(before.values()) and not any(one.unfinished for one in before.values() if one):
+        return
+    reader.take(path, origin, before["tickets"], inbox)
+    for statement, of in inbox.statements:
+        if of == path:
+            check_made(statement)
+    check_ledger(ledger, [answer for answers, of, _ in inbox.answers if of == path for answer in answers])
+
+
+def weighed_together(task: Task, named: Named, inbox: Inbox) -> Evidence:
+    """All the evidence of this reconciliation."""
+    hours = task.job.profile.reconcile.settle_after_hours
+    return Evidence(
+        (*named.statements, *(statement for statement, _ in inbox.statements)),
+        (*named.answers, *(answer for answers, _, _ in inbox.answers for answer in answers)),
+        named.complete,
+        None if hours is None else datetime.timedelta(hours=hours),
+        task.by,
+    )

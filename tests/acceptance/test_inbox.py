@@ -1,0 +1,167 @@
+"""`voucher reconcile --inbox --outbox`: whole files, known by their content, each dealt with once."""
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from tests.acceptance.conftest import Desk
+from tests.acceptance.office import LOST_AFTER, LOST_BEFORE, Office, answered
+
+Boxes = tuple[Path, Path]
+
+
+@pytest.fixture
+def boxes(desk: Desk) -> Boxes:
+    inbox, outbox = desk.folder / "in", desk.folder / "out"
+    inbox.mkdir()
+    outbox.mkdir()
+    return inbox, outbox
+
+
+def test_an_inbox_is_worked_off_by_content_each_file_once(
+    desk: Desk,
+    boxes: Boxes,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+) -> None:
+    inbox, outbox = boxes
+    every = [
+        *tickets(3),
+        {
+            "ticket_no": "9990000000098",
+            "refund_approved_on": "",
+            "charge": "refund",
+            "ticket_status": "refunded",
+            "voucher": "invoice",
+        },
+    ]
+    book = workbook(every, name="every.xlsx")
+    shutil.copy(book, inbox / "october.xlsx")
+    (inbox / "notes.txt").write_text("not ours")
+    (inbox / "~$october.xlsx").write_bytes(b"lock")
+    (inbox / "broken.xlsx").write_bytes(b"PK\x03\x04 nothing")
+    args = ("--inbox", inbox, "--outbox", outbox)
+    with sandbox(book, faults=f"{LOST_AFTER}requests = [2]\n") as carrier:
+        office = Office(desk, carrier)
+        before = (inbox / "october.xlsx").read_bytes()
+        ran = office.reconcile(*args)
+        assert ran.code == 4, ran.err
+        assert "broken.xlsx" in ran.err
+        assert office.states() == {"issued": 2, "unknown": 1, "waiting": 1}
+        assert (outbox / "october.result.xlsx").exists()
+        # The statement and the answered workbook are known by what is in them.
+        shutil.copy(carrier.statement, inbox / "whatever.csv")
+        (inbox / "broken.xlsx").unlink()
+        ran = office.reconcile(*args)
+        assert ran.code == 1, ran.err  # one row waits for its refund
+        assert office.states() == {"already_issued": 3, "waiting": 1}
+        assert len(office.report()["settled"]) == 1
+        assert (outbox / "october.result.2.xlsx").exists() or (outbox / "october.2.result.xlsx").exists()
+        # Nothing new: the open row is judged again, and no further workbook of it is written.
+        written = sorted(path.name for path in outbox.iterdir() if "result" in path.name)
+        office.reconcile(*args)
+        assert sorted(path.name for path in outbox.iterdir() if "result" in path.name) == written
+        assert (inbox / "october.xlsx").read_bytes() == before
+        assert carrier.twice() == []
+
+
+def test_a_finished_workbook_is_not_read_again_and_a_changed_one_is(
+    desk: Desk,
+    boxes: Boxes,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+) -> None:
+    inbox, outbox = boxes
+    book = workbook(tickets(4), name="all.xlsx")
+    args = ("--inbox", inbox, "--outbox", outbox)
+    with sandbox(book) as carrier:
+        office = Office(desk, carrier)
+        workbook(tickets(2), name="in/october.xlsx")
+        assert office.reconcile(*args).code == 0
+        ran = office.reconcile(*args)
+        assert (ran.code, ran.err, office.report()["rows"]) == (0, "", [])
+        (inbox / "october.xlsx").rename(inbox / "renamed.xlsx")
+        assert office.reconcile(*args).code == 0
+        assert office.report()["rows"] == []
+        workbook(tickets(4), name="in/renamed.xlsx")
+        assert office.reconcile(*args).code == 0
+        assert office.states() == {"already_issued": 2, "issued": 2}
+        assert carrier.twice() == []
+
+
+def test_answers_that_come_by_the_inbox_settle_and_those_of_another_ledger_are_left(
+    desk: Desk,
+    boxes: Boxes,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+) -> None:
+    inbox, outbox = boxes
+    book = workbook(tickets(1))
+    with sandbox(book, faults=f"{LOST_BEFORE}requests = [1]\n") as carrier:
+        office = Office(desk, carrier)
+        office.issue(book)
+        result = answered(desk.folder / "tickets.result.xlsx", "not issued")
+        other = openpyxl.load_workbook(result)
+        at = next(cell.column for cell in other["Unknown"][1] if cell.value == "ledger")
+        other["Unknown"].cell(2, at, "0123456789abcdef0123456789abcdef")
+        other.save(inbox / "other.xlsx")
+        ran = office.reconcile("--inbox", inbox, "--outbox", outbox)
+        assert ran.code == 4
+        assert "another ledger" in ran.err
+        (inbox / "other.xlsx").unlink()
+        shutil.copy(result, inbox / "answers.xlsx")
+        ran = office.reconcile("--inbox", inbox, "--outbox", outbox)
+        assert ran.code == 0, ran.err
+        assert office.reconcile(book).code == 0
+        assert len(carrier.issued()) == 1
+
+
+def test_a_statement_from_the_future_is_left_and_proves_nothing(
+    desk: Desk,
+    boxes: Boxes,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+) -> None:
+    inbox, outbox = boxes
+    book = workbook(tickets(2))
+    with sandbox(book, faults=f"{LOST_AFTER}requests = [1]\n") as carrier:
+        office = Office(desk, carrier)
+        office.issue(book)
+        later = Path(shutil.copy(carrier.statement, inbox / "statement.csv"))
+        os.utime(later, (time.time() + 86_400,) * 2)
+        ran = office.reconcile("--inbox", inbox, "--outbox", outbox)
+        assert ran.code == 4
+        assert "statement.csv" in ran.err
+        assert "still to come" in ran.err
+        assert office.report()["settled"] == []
+        os.utime(later)
+        assert office.reconcile("--inbox", inbox, "--outbox", outbox).code == 0
+        assert len(office.report()["settled"]) == 1
+
+
+def test_a_file_that_may_not_be_read_is_left_and_the_others_are_taken(
+    desk: Desk,
+    boxes: Boxes,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+) -> None:
+    inbox, outbox = boxes
+    book = workbook(tickets(1), name="in/october.xlsx")
+    (inbox / ("n" * 240 + ".csv")).write_text("nothing known\n")
+    with sandbox(book) as carrier:
+        office = Office(desk, carrier)
+        ran = office.reconcile("--inbox", inbox, "--outbox", outbox)
+        assert ran.code == 1
+        assert "nnnn" in ran.err
+        assert office.states() == {"issued": 1}

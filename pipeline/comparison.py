@@ -44,6 +44,7 @@ class Compared:
     reason: str = ""
     differing: tuple[str, ...] = ()
     line: StatementLine | None = None
+    set_free: bool = False  # by evidence, and in none of this run's workbooks: nobody sends it unless asked
 
     @property
     def issued_day(self) -> datetime.date | None:
@@ -181,6 +182,7 @@ class Compare:
                     yield Compared(
                         "to_issue", identity.ticket_no, identity.charge, identity.product, one.attempt.voucher,
                         one.attempt.header_name, amount, "", "", "not_sent", one.attempt.request_id, one.attempt.place,
+                        set_free=True,
                     )  # fmt: skip
 
     def _entry(

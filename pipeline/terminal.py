@@ -206,7 +206,8 @@ class Terminal:
 
     def finish_reconciled(self, finished: Reconciled) -> None:
         """What a reconciliation came to; where nobody listens, only what needs a person."""
-        warned = finished.said.decided.warnings or finished.said.notes
+        said = finished.said
+        warned = said.decided.warnings or said.notes or any(entry.set_free for entry in said.entries)
         if self._quiet and not finished.exit_code and not warned:
             return
         for line in reconciled_lines(finished.said):

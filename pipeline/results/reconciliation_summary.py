@@ -32,13 +32,14 @@ def steps(done: Reconciliation) -> list[str]:
     counts = {kind: len(done.of(kind)) for kind in DISAGREEING}
     counts["unknown"] = len(account.doubts)
     counts |= {"troubles": len(done.decided.troubles), "unread": len(done.unread)}
+    counts["set_free"] = sum(entry.set_free for entry in done.entries)
     counts["failures"] = sum(row.failed for row in account.rows)
     found = (
         [tell("stopped_do", lang).format(stopped=in_language(account.stopped, lang).rstrip(".。"))]
         if account.stopped
         else []
     )
-    order = ("unknown", "troubles", "unread", *DISAGREEING, "failures")
+    order = ("unknown", "troubles", "unread", *DISAGREEING, "set_free", "failures")
     return found + [tell(f"{name}_do", lang).format(count=counts[name]) for name in order if counts[name]]
 
 

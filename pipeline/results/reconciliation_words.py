@@ -69,6 +69,10 @@ TELL: dict[str, dict[Lang, str]] = {
     },
     "troubles_do": {"en": "Pieces of evidence that settle nothing: {count}. Look at them; they are named one by one.", "zh": "未能处理任何结果的证据：{count} 项，已逐一列出，请查看。"},
     "unread_do": {"en": "Files that could not be read: {count}. Mend or remove them; they are left as they are.", "zh": "无法读取的文件：{count} 个，均保持原样，请修正或移走。"},
+    "set_free_do": {
+        "en": "Charges that turned out as not issued, and stand in no workbook given: {count}. To send them, give their workbook (sheet To issue names it) to voucher issue.",
+        "zh": "经证据确认未开具、且不在本次所给工作簿中的费用：{count} 项。如需开具，请将其工作簿（见 To issue 表）交给 voucher issue。",
+    },
     "failures_do": {
         "en": "Rows without a voucher: {count} (sheet Failures, or the workbook's own result). What says “waiting” comes by itself; correct the others and give the file to “voucher issue” or the inbox.",
         "zh": "尚无凭证的行：{count} 行（Failures 表或各工作簿的结果文件）。“待条件满足”的行会自动再次处理；其余请更正后交给 voucher issue 或放入收件夹。",

@@ -46,6 +46,21 @@ def test_a_statement_settles_what_it_lists_and_silence_alone_settles_nothing(
         assert carrier.twice() == []
 
 
+def test_what_turns_out_as_not_issued_and_is_in_no_workbook_given_is_told(
+    desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
+) -> None:
+    book = workbook(tickets(2))
+    with sandbox(book, faults=f"{LOST_BEFORE}requests = [1]\n") as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(book).code == 4
+        ran = office.reconcile("--statement", office.statement(), "--statement-complete", COMPLETE)
+        assert ran.code == 0, ran.err
+        assert "stand in no workbook given: 1" in ran.err
+        assert [c["kind"] for c in office.report()["charges"]].count("to_issue") == 1
+        assert office.reconcile(book).code == 0
+        assert len(carrier.issued()) == 2
+
+
 @pytest.mark.parametrize(
     ("more", "complete"),
     [

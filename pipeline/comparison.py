@@ -122,7 +122,7 @@ class Compare:
             identity = decided.found[at]
             holding = self.held.get(identity) if identity else None
             if holding is None or holding.elsewhere:
-                yield self._not_ours(line)
+                yield self._not_ours(line, rows.get(Identity(line.ticket_no, line.charge, line.product)))
             elif holding.state != "issued":
                 yield self._entry("unknown", holding, rows, line)
             else:
@@ -206,20 +206,11 @@ class Compare:
             _place(row) if row else holding.place, None, reason, differing, line,
         )  # fmt: skip
 
-    def _not_ours(self, line: StatementLine) -> Compared:
+    def _not_ours(self, line: StatementLine, at: tuple[RowAccount, ChargeAccount] | None) -> Compared:
         return Compared(
-            "not_ours",
-            line.ticket_no,
-            line.charge,
-            line.product,
-            line.voucher,
-            "",
-            None,
-            "",
-            "",
-            "",
-            line=line,
-        )
+            "not_ours", *(line.ticket_no, line.charge, line.product, line.voucher), "", None, "", "", "",
+            place=_place(at[0]) if at else "", line=line,
+        )  # fmt: skip
 
     def _differing(self, holding: Holding, line: StatementLine, *, numbers_differ: bool) -> Iterator[str]:
         if line.voucher != holding.voucher:

@@ -9,6 +9,7 @@ People, companies, ticket numbers and tax numbers are made up; the tax numbers' 
 right.
 """
 
+import csv
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from pipeline.columns import BUYER_COLUMNS, BUYERS_SHEET, COLUMN, TICKET_COLUMNS
 #: The day on which the month is judged.
 AS_OF = date(2026, 11, 20)
 
+STATEMENT = "tickets-2026-10.statement.csv"
 _FOLDER = Path(__file__).resolve().parent
 _CREATED = datetime(2026, 11, 20, 9, tzinfo=UTC)
 _OCTOBER = date(2026, 10, 1)
@@ -470,6 +472,42 @@ def _shown(column: str, value: Any, lang: Lang) -> Any:
     return value
 
 
+def statement() -> list[dict[str, str]]:
+    """The carrier's statement: two charges of the month that somebody had issued at the counter, and one of no workbook."""
+    book = books()[0]
+    rows = [row for row, failure in book.rows if failure is None]
+    fare = next(row for row in rows if row.get("charge") == "ticket_fare" and row["voucher"] == "invoice")
+    baggage = next(row for row in rows if row.get("product") == "baggage")
+    at_counter = [
+        (fare, "20262810154501174401", "2026-10-28T15:45:01+08:00"),
+        (baggage, "20262910091207174402", "2026-10-29T09:12:07+08:00"),
+        ({**fare, "ticket_no": "9992412099991"}, "20263010103344174403", "2026-10-30T10:33:44+08:00"),
+    ]
+    header_names = {buyer["buyer"]: buyer["header_name"] for buyer in book.buyers}
+    return [
+        {
+            "voucher": "invoice",
+            "number": number,
+            "ticket_no": str(row["ticket_no"]).replace("-", ""),
+            "charge": str(row["charge"]),
+            "product": str(row.get("product") or "flight"),
+            "amount": f"{row['amount']:.2f}",
+            "issued_at": when,
+            "buyer": str(header_names[row["buyer"]]),
+        }
+        for row, number, when in at_counter
+    ]
+
+
+def write_statement(folder: Path) -> None:
+    """Write the statement as the carrier's file."""
+    lines = statement()
+    with (folder / STATEMENT).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+
+
 def readme() -> str:
     """Write the README: what is here, and the table of what must fail."""
     counts = {book.file: len(book.rows) for book in books()}
@@ -481,12 +519,21 @@ def readme() -> str:
         "",
         *(f"- `{file}`: {count} rows" for file, count in counts.items()),
         "- `sandbox.toml`: a carrier profile for the sandbox",
+        f"- `{STATEMENT}`: a statement of the carrier's that lists what others issued",
         "",
         "```sh",
         *(
             f"voucher check sample_data/{file} --profile sample_data/sandbox.toml --as-of {AS_OF}"
             for file in counts
         ),
+        "```",
+        "",
+        "Two charges of the English workbook stand on the statement: they were issued elsewhere, and are not issued again.",
+        "The third line of it belongs to no workbook:",
+        "",
+        "```sh",
+        f"voucher reconcile sample_data/{books()[0].file} --statement sample_data/{STATEMENT}"
+        f" --sandbox --profile sample_data/sandbox.toml --as-of {AS_OF} -o october.reconciliation.xlsx",
         "```",
         "",
         f"On {AS_OF}, {sum(counts.values()) - len(failures)} rows are ready. These {len(failures)} must fail:",
@@ -506,6 +553,7 @@ def main(folder: Path = _FOLDER) -> None:
     """Write the workbooks, the profile and the README into `folder`."""
     for book in books():
         write_book(book, folder)
+    write_statement(folder)
     (folder / "sandbox.toml").write_text(PROFILE, encoding="utf-8", newline="\n")
     (folder / "README.md").write_text(readme(), encoding="utf-8", newline="\n")
 

@@ -36,7 +36,7 @@ _SHEET_OF = dict(
 _COLUMNS = {
     "agreed": (*_OURS, "request", "place", *_STATEMENT),
     "not_on_statement": (*_OURS, "request", "place"),
-    "not_ours": ("ticket_no", "charge", "product", *_STATEMENT),
+    "not_ours": ("ticket_no", "charge", "product", *_STATEMENT, "place"),
     "differing": (
         "ticket_no",
         "charge",

@@ -334,3 +334,21 @@ def test_evidence_of_another_ledger_or_that_is_none_stops_it_with_nothing_change
 
 
 # --- an inbox ---------------------------------------------------------------------------------------
+
+
+def test_the_sample_statement_holds_what_was_issued_at_the_counter(desk: Desk) -> None:
+    samples = Path(__file__).parents[2] / "sample_data"
+    ran = desk.voucher(
+        "reconcile", samples / "tickets-2026-10.xlsx", "--statement", samples / "tickets-2026-10.statement.csv",
+        "--sandbox", "--profile", samples / "sandbox.toml", "--as-of", "2026-11-20",
+        "-o", "october.reconciliation.xlsx", "--report", "report.json",
+    )  # fmt: skip
+    assert ran.code == 1, ran.err
+    report = desk.report()
+    assert report["comparison"]["not_ours"] == 3
+    assert [row["ticket_no"] for row in report["rows"] if row["status"] == "already_issued"] == [
+        "9992412008816", "9992412021661",
+    ]  # fmt: skip
+    book = openpyxl.load_workbook(desk.folder / "october.reconciliation.xlsx", read_only=True)
+    where = [row[-1] for row in book["Not ours"].iter_rows(min_row=2, values_only=True)]
+    assert [place is not None for place in where] == [True, True, False]

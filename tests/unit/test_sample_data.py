@@ -248,4 +248,9 @@ def test_the_profile_has_every_code_filled_and_no_two_alike() -> None:
 
 def test_nothing_else_stands_in_the_folder() -> None:
     found = {path.name for path in SAMPLES.iterdir() if path.name != "__pycache__"}
-    assert found == {*FILES.values(), "README.md", "generate.py", "sandbox.toml"}
+    assert found == {*FILES.values(), "README.md", "generate.py", "sandbox.toml", generate.STATEMENT}
+
+
+def test_the_statement_is_what_the_generator_makes(tmp_path: Path) -> None:
+    generate.write_statement(tmp_path)
+    assert (SAMPLES / generate.STATEMENT).read_bytes() == (tmp_path / generate.STATEMENT).read_bytes()

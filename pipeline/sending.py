@@ -64,7 +64,11 @@ def send(  # noqa: PLR0913 - where the flow's parts meet
             trace_id=_plain(outcome.trace_id),
         )
 
-    async def sending() -> Sent:
+    sent = Sent()
+
+    async def sending() -> None:
+        # It hands over nothing itself: at its end asyncio writes the task out as text, with whatever it holds.
+        nonlocal sent
         halt = Halt()
         async with contextlib.AsyncExitStack() as stack:
             stack.enter_context(_stoppable(halt, watch.note))
@@ -82,11 +86,11 @@ def send(  # noqa: PLR0913 - where the flow's parts meet
                 client, writer, cipher, job.profile, halt, holdings.doubts, watch.progress, concealed, ended
             )
             results = await submission.submit(attempts)
-        return Sent(tuple(results), halt.reason, writer.failed)
+        sent = Sent(tuple(results), halt.reason, writer.failed)
 
     secure = not job.sandbox and job.profile.carrier.base_url.startswith("https:")
     with spill, asyncio.Runner(loop_factory=_loop_factory(secure=secure)) as runner:
-        sent = runner.run(sending())
+        runner.run(sending())
     for line in spill.failed:
         watch.warn(f"Could not be kept on disk; keep this line for reconciling: {line}")
     return sent

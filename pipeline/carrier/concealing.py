@@ -38,9 +38,8 @@ class Concealed:
         for form in self._forms:
             text = text.replace(form, _IN_PLACE)
             # A text may have been cut off inside a key.
-            for length in range(len(form) - 1, _SHORTEST - 1, -1):
-                if text.endswith(form[:length]):
-                    text = text[:-length] + _IN_PLACE
+            if (cut := _begun_at_the_end(text, form)) >= 0:
+                text = text[:cut] + _IN_PLACE
         return text
 
     def answer(self, answer: Answered) -> Answered:
@@ -53,3 +52,12 @@ class Concealed:
     def outcome(self, outcome: Outcome) -> Outcome:
         """An outcome without the keys: what the carrier says inside an encrypted result is readable only here."""
         return replace(outcome, detail=self.text(outcome.detail), trace_id=self.text(outcome.trace_id))
+
+
+def _begun_at_the_end(text: str, form: str) -> int:
+    """Where a text's end is the beginning of this form, -1 where it is not."""
+    begin = form[:_SHORTEST]
+    at = text.find(begin, max(0, len(text) - len(form) + 1))
+    while at >= 0 and not form.startswith(text[at:]):
+        at = text.find(begin, at + 1)
+    return at

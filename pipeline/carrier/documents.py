@@ -94,6 +94,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)  # json.loads would make one for each text
+
+
 def parsed(text: bytes | str) -> Any:
     """JSON as Python values; whole numbers of any length stay exact.
 
@@ -103,6 +106,6 @@ def parsed(text: bytes | str) -> Any:
     try:
         # Not json's own guess: it would read UTF-16 as well.
         text = text.decode("utf-8") if isinstance(text, bytes) else text
-        return json.loads(text, object_pairs_hook=_once)
+        return _DECODER.decode(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None

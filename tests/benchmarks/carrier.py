@@ -1,0 +1,142 @@
+"""A carrier that only answers: every request gets a yes of its own, after a wait that can be set.
+
+It judges nothing and keeps nothing, so that what is measured is the program and not the sandbox. It is written on
+bare asyncio, because it shares the machine with what is measured.
+
+    python -m tests.benchmarks.carrier --wait 0.02
+
+prints its address, and at its end (SIGTERM) how many requests it had and the most in any second.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import re
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pipeline.carrier.crypto import Cipher
+from tests.benchmarks.timing import KEYS, environment, python
+
+_LENGTH = re.compile(rb"content-length: *([0-9]+)", re.IGNORECASE)
+_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+
+
+class _Answering(asyncio.Protocol):
+    """One connection; requests come one after another."""
+
+    cipher = Cipher(KEYS["VOUCHER_ENCRYPTION_KEY"])
+    numbers = itertools.count(20260000000000000000)
+    arrived: deque[float] = deque()
+    most = 0
+    wait = 0.0
+
+    def __init__(self) -> None:
+        self.seen = b""
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self.seen += data
+        head, found, rest = self.seen.partition(b"\r\n\r\n")
+        if not found:
+            return
+        length = _LENGTH.search(head)
+        size = int(length[1]) if length else 0
+        if len(rest) < size:
+            return
+        self.seen = rest[size:]
+        self._count()
+        answer = self._answer(head, rest[:size])
+        if self.wait:
+            asyncio.get_running_loop().call_later(self.wait, self._write, answer)
+        else:
+            self._write(answer)
+
+    @classmethod
+    def _count(cls) -> None:
+        """Note the arrival, and the most that came within any one second."""
+        now = time.monotonic()
+        cls.arrived.append(now)
+        while now - cls.arrived[0] >= 1:
+            cls.arrived.popleft()
+        cls.most = max(cls.most, len(cls.arrived))
+
+    def _write(self, answer: bytes) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(answer)
+
+    def _answer(self, head: bytes, body: bytes) -> bytes:
+        number = str(next(self.numbers))
+        if b"issueItinerary" in head.split(b"\r\n", 1)[0]:
+            asked = orjson.loads(self.cipher.open(orjson.loads(body)))["issueItinerary"]
+            issued = {"ticketNo": asked["ticketNo"], "itineraryNum": number, "success": True}
+            result: dict[str, Any] = {"itineraryResult": issued}
+        else:
+            result = {"success": True, "errInfo": "The request was received.", "invoiceId": number}
+        sealed = self.cipher.seal(orjson.dumps(result))
+        answer = orjson.dumps({"code": 200, "message": "success", "data": sealed, "traceId": number})
+        return _HEAD % len(answer) + answer
+
+
+async def _serve(wait: float) -> None:
+    _Answering.wait = wait
+    loop = asyncio.get_running_loop()
+    done = asyncio.Event()
+    loop.add_signal_handler(signal.SIGTERM, done.set)
+    server = await loop.create_server(_Answering, "127.0.0.1", 0)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
+    await done.wait()
+    print(
+        f"requests={next(_Answering.numbers) - 20260000000000000000}\nmost_in_a_second={_Answering.most}",
+        flush=True,
+    )
+
+
+@contextlib.contextmanager
+def answering(folder: Path, wait: float = 0.0) -> Iterator[str]:
+    """Such a carrier in a process of its own; its address."""
+    with (folder / "carrier.txt").open("w+") as said:
+        process = subprocess.Popen(
+            python("-m", "tests.benchmarks.carrier", "--wait", str(wait)),
+            stdout=said,
+            env=environment(),
+            cwd=folder,
+        )
+        try:
+            while not (address := (folder / "carrier.txt").read_text().partition("\n")[0]):
+                if process.poll() is not None:
+                    raise RuntimeError("the carrier did not start")
+                time.sleep(0.05)
+            yield address
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=20)
+
+
+def most_in_a_second(folder: Path) -> int:
+    """The most requests that came within any one second, once that carrier has ended."""
+    return int((folder / "carrier.txt").read_text().rpartition("most_in_a_second=")[2])
+
+
+def main() -> None:
+    """Answer until told to end."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--wait", type=float, default=0.0)
+    wait = parser.parse_args().wait
+    import uvloop  # noqa: PLC0415 - where it installs, as the program has it
+
+    uvloop.run(_serve(wait))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Times of fresh processes, side by side: so many rounds, in each of which every side has its turn.
+
+What is compared is medians, so that one disturbed round does not count; what is printed beside them is the least and
+the most, so that a disturbed machine shows.
+"""
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+#: Keys for carriers on this machine; they protect nothing.
+KEYS = {"VOUCHER_API_KEY": "benchmark-api-key", "VOUCHER_ENCRYPTION_KEY": "benchmark-encryption-key"}
+ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Took:
+    """What one process took: seconds by the clock, seconds of processor (children's too), largest memory in MB."""
+
+    seconds: float
+    processor: float
+    megabytes: float
+    said: str
+
+    def figure(self, name: str) -> float:
+        """A figure that the process printed as `name=12.5`."""
+        found = re.search(rf"^{name}=([0-9.e+-]+)$", self.said, re.MULTILINE)
+        if found is None:
+            raise ValueError(f"it did not print {name}: {self.said[-500:]}")
+        return float(found[1])
+
+
+def environment() -> dict[str, str]:
+    """What a benchmark's processes know: this repository, and keys for carriers on this machine."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("VOUCHER_")}
+    return {**kept, **KEYS, "PYTHONPATH": str(REPOSITORY)}
+
+
+def run(command: Sequence[str | Path], folder: Path, accepted: Sequence[int] = (0,)) -> Took:
+    """Run a command in a process of its own; one that ends otherwise than accepted is an error."""
+    with (folder / "said.txt").open("w+b") as said:
+        begun = time.perf_counter()
+        process = subprocess.Popen(
+            [*map(str, command)],
+            cwd=folder,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - begun
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        text = said.read().decode(errors="replace")
+    if process.returncode not in accepted:
+        raise RuntimeError(f"{' '.join(map(str, command))} ended with {process.returncode}: {text[-2000:]}")
+    return Took(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, text)
+
+
+def python(*arguments: str | Path) -> list[str]:
+    """A command of this very interpreter."""
+    return [sys.executable, *map(str, arguments)]
+
+
+def voucher(*arguments: str | Path) -> list[str]:
+    """A command of the program."""
+    return python("-m", "pipeline", *arguments)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A side's figures over all rounds."""
+
+    figures: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """What is compared."""
+        return statistics.median(self.figures)
+
+    @property
+    def spread(self) -> str:
+        """The least and the most."""
+        return f"{min(self.figures):.3g} to {max(self.figures):.3g}"
+
+
+def alternating(sides: Mapping[str, Callable[[int], float]], rounds: int = ROUNDS) -> dict[str, Measured]:
+    """Give every side its turn in every round; a side is told the round's number."""
+    figures: dict[str, list[float]] = {name: [] for name in sides}
+    for at in range(rounds):
+        for name, side in sides.items():
+            figures[name].append(side(at))
+    return {name: Measured(tuple(found)) for name, found in figures.items()}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the results: what was measured against what, and the ratio that was to be reached."""
+
+    what: str
+    against: str
+    to_reach: str
+    ratio: float
+    reached: bool
+    figures: str

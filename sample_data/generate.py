@@ -472,6 +472,12 @@ def _shown(column: str, value: Any, lang: Lang) -> Any:
     return value
 
 
+_TRY_RECONCILE = (
+    "voucher reconcile sample_data/{book} --statement sample_data/{statement} --sandbox"
+    " --profile sample_data/sandbox.toml --as-of {as_of} -o october.reconciliation.xlsx"
+)
+
+
 def statement() -> list[dict[str, str]]:
     """The carrier's statement: two charges of the month that somebody had issued at the counter, and one of no workbook."""
     book = books()[0]
@@ -532,8 +538,7 @@ def readme() -> str:
         "The third line of it belongs to no workbook:",
         "",
         "```sh",
-        f"voucher reconcile sample_data/{books()[0].file} --statement sample_data/{STATEMENT}"
-        f" --sandbox --profile sample_data/sandbox.toml --as-of {AS_OF} -o october.reconciliation.xlsx",
+        _TRY_RECONCILE.format(book=books()[0].file, statement=STATEMENT, as_of=AS_OF),
         "```",
         "",
         f"On {AS_OF}, {sum(counts.values()) - len(failures)} rows are ready. These {len(failures)} must fail:",

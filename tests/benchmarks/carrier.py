@@ -5,7 +5,7 @@ bare asyncio, because it shares the machine with what is measured.
 
     python -m tests.benchmarks.carrier --wait 0.02
 
-prints its address, and at its end (SIGTERM) how many requests it had and the most in any second.
+prints its address, and at its end (SIGTERM) the most requests that came within any second.
 """
 
 import argparse
@@ -15,11 +15,12 @@ import itertools
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 
@@ -35,7 +36,7 @@ class _Answering(asyncio.Protocol):
 
     cipher = Cipher(KEYS["VOUCHER_ENCRYPTION_KEY"])
     numbers = itertools.count(20260000000000000000)
-    arrived: deque[float] = deque()
+    arrived: ClassVar[deque[float]] = deque()
     most = 0
     wait = 0.0
 
@@ -94,7 +95,7 @@ async def _serve(wait: float) -> None:
     done = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, done.set)
     server = await loop.create_server(_Answering, "127.0.0.1", 0)
-    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
+    _tell(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     await done.wait()
     print(
         f"requests={next(_Answering.numbers) - 20260000000000000000}\nmost_in_a_second={_Answering.most}",

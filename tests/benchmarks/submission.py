@@ -10,6 +10,7 @@ to their results: document, encryption, synced `sending`, the post, the raw answ
 
 import argparse
 import asyncio
+import sys
 import tempfile
 import time
 from dataclasses import replace
@@ -21,7 +22,6 @@ from pipeline.carrier.documents import PATHS, request_body
 from pipeline.issuing import judged
 from pipeline.job import Job, Watch
 from pipeline.reading.tables import read_table
-from pipeline.request import Request
 from pipeline.sending import send
 from pipeline.settings import Secrets, load_profile
 from tests.benchmarks.months import AS_OF
@@ -102,7 +102,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="submission-", dir=given.month.parent) as folder:
         job = _job(given.address, given.month, Path(folder), given.in_flight, given.rate)
         count, seconds = (_ours if given.side == "ours" else _bare)(job, given.month)
-    print(f"requests={count}\nseconds={seconds:.4f}")
+    sys.stdout.write(f"requests={count}\nseconds={seconds:.4f}\n")
 
 
 if __name__ == "__main__":

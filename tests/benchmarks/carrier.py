@@ -97,10 +97,12 @@ async def _serve(wait: float) -> None:
     server = await loop.create_server(_Answering, "127.0.0.1", 0)
     _tell(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     await done.wait()
-    print(
-        f"requests={next(_Answering.numbers) - 20260000000000000000}\nmost_in_a_second={_Answering.most}",
-        flush=True,
-    )
+    _tell(f"most_in_a_second={_Answering.most}")
+
+
+def _tell(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 @contextlib.contextmanager

@@ -89,12 +89,12 @@ class _Answering(asyncio.Protocol):
         return _HEAD % len(answer) + answer
 
 
-async def _serve(wait: float) -> None:
+async def _serve(wait: float, port: int) -> None:
     _Answering.wait = wait
     loop = asyncio.get_running_loop()
     done = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, done.set)
-    server = await loop.create_server(_Answering, "127.0.0.1", 0)
+    server = await loop.create_server(_Answering, "127.0.0.1", port)
     _tell(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     await done.wait()
     _tell(f"most_in_a_second={_Answering.most}")
@@ -106,11 +106,11 @@ def _tell(line: str) -> None:
 
 
 @contextlib.contextmanager
-def answering(folder: Path, wait: float = 0.0) -> Iterator[str]:
+def answering(folder: Path, wait: float = 0.0, port: int = 0) -> Iterator[str]:
     """Such a carrier in a process of its own; its address."""
     with (folder / "carrier.txt").open("w+") as said:
         process = subprocess.Popen(
-            python("-m", "tests.benchmarks.carrier", "--wait", str(wait)),
+            python("-m", "tests.benchmarks.carrier", "--wait", str(wait), "--port", str(port)),
             stdout=said,
             env=environment(),
             cwd=folder,
@@ -135,10 +135,11 @@ def main() -> None:
     """Answer until told to end."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--wait", type=float, default=0.0)
-    wait = parser.parse_args().wait
+    parser.add_argument("--port", type=int, default=0)
+    given = parser.parse_args()
     import uvloop  # noqa: PLC0415 - where it installs, as the program has it
 
-    uvloop.run(_serve(wait))
+    uvloop.run(_serve(given.wait, given.port))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.submission ours ADDRESS MONTH.xlsx --in-flight 64
     python -m tests.benchmarks.submission bare ADDRESS MONTH.xlsx --in-flight 64
 
-Each prints the seconds that its requests took. `ours` is `sending.send` with a real ledger, from the planned attempts
+Each prints the seconds that its requests took; `--sync-ms 5` makes every sync of the ledger last that much longer. `ours` is `sending.send` with a real ledger, from the planned attempts
 to their results: document, encryption, synced `sending`, the post, the raw answer on disk, the outcome on disk.
 `bare` has its bodies ready and looks at no answer.
 """
@@ -15,6 +15,9 @@ import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import apsw
 
 from pipeline.bookkeeping import ledger_to_write
 from pipeline.carrier.crypto import Cipher
@@ -24,11 +27,85 @@ from pipeline.job import Job, Watch
 from pipeline.reading.tables import read_table
 from pipeline.sending import send
 from pipeline.settings import Secrets, load_profile
-from tests.benchmarks.months import AS_OF
-from tests.benchmarks.timing import KEYS, REPOSITORY
+from tests.benchmarks.carrier import answering, most_in_a_second
+from tests.benchmarks.months import AS_OF, write_month
+from tests.benchmarks.timing import KEYS, REPOSITORY, ROUNDS, Line, Measured, alternating, python, run
 
 #: One charge to an invoice, so that a month of N rows is N requests.
 _SINGLE = 1
+_MODULE = "tests.benchmarks.submission"
+
+
+class _SlowDisk(apsw.VFS):
+    """The disk, but for syncs that take so many seconds longer."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__("slow disk", "unix", makedefault=True)
+
+    def xOpen(self, name: Any, flags: list[int]) -> "_SlowFile":  # noqa: N802 - SQLite's name
+        return _SlowFile(self.seconds, name, flags)
+
+
+class _SlowFile(apsw.VFSFile):
+    def __init__(self, seconds: float, name: Any, flags: list[int]) -> None:
+        self.seconds = seconds
+        super().__init__("unix", name, flags)
+
+    def xSync(self, flags: int) -> None:  # noqa: N802 - likewise
+        time.sleep(self.seconds)
+        super().xSync(flags)
+
+
+def measured(folder: Path) -> list[Line]:
+    """The figures of sending: against the bare loop, on a disk with slow syncs, to a slow carrier, at a bounded rate."""
+    many, few = (write_month(folder / f"{rows}.xlsx", rows, 3_000) for rows in (10_000, 5_000))
+
+    def seconds(side: str, address: str, month: Path, *more: str) -> float:
+        return run(python("-m", _MODULE, side, address, month, *more), folder).figure("seconds")
+
+    with answering(folder) as address:
+        sides = {
+            "bare": lambda _: seconds("bare", address, many),
+            "ours": lambda _: seconds("ours", address, many),
+            "slow disk": lambda _: seconds("ours", address, many, "--sync-ms", "5"),
+        }
+        found = alternating(sides)
+    lines = []
+    for side, what in (
+        ("ours", "submission with everything on"),
+        ("slow disk", "the same, every sync 5 ms longer"),
+    ):
+        ratio = found["bare"].median / found[side].median
+        rates = [f"{10_000 / found[name].median:,.0f}/s ({found[name].spread} s)" for name in (side, "bare")]
+        lines.append(
+            Line(what, "a bare aiohttp + uvloop loop", "≥ 0.65 ×", ratio, ratio >= 0.65, " : ".join(rates))
+        )
+    with answering(folder, wait=0.2) as address:
+        taken = Measured(tuple(seconds("ours", address, few) for _ in range(ROUNDS)))
+    least = 5_000 * 0.2 / 64
+    lines.append(
+        Line(
+            "5,000 requests to a carrier that answers after 200 ms, 64 in flight", "requests × 0.2 s / 64", "≤ 1.03 ×",
+            taken.median / least, taken.median <= 1.03 * least, f"{taken.median:.2f} s ({taken.spread}) : {least:.2f} s",
+        )
+    )  # fmt: skip
+    return [*lines, _at_a_rate(folder, few)]
+
+
+def _at_a_rate(folder: Path, month: Path) -> Line:
+    """At 100 a second: how many came in all, and the most within any one second, by the carrier's own count."""
+    allowed = 100
+    with answering(folder, wait=0.2) as address:
+        took = run(python("-m", _MODULE, "ours", address, month, "--rate", str(allowed)), folder).figure(
+            "seconds"
+        )
+    # The first leaves at once, and the last is answered 0.2 s after it left.
+    ratio, most = (5_000 - 1) / (took - 0.2) / allowed, most_in_a_second(folder)
+    return Line(
+        "the same at `rate_per_second` 100", "the allowed rate", "0.98 to 1.00, never above", ratio,
+        0.98 <= ratio <= 1.0 and most <= allowed, f"{took:.2f} s; at most {most} within any second",
+    )  # fmt: skip
 
 
 def _job(address: str, month: Path, folder: Path, in_flight: int, rate: float) -> Job:
@@ -98,10 +175,14 @@ def main() -> None:
     parser.add_argument("month", type=Path)
     parser.add_argument("--in-flight", type=int, default=64)
     parser.add_argument("--rate", type=float, default=0)
+    parser.add_argument("--sync-ms", type=float, default=0)
     given = parser.parse_args()
+    slow = _SlowDisk(given.sync_ms / 1000) if given.sync_ms else None
     with tempfile.TemporaryDirectory(prefix="submission-", dir=given.month.parent) as folder:
         job = _job(given.address, given.month, Path(folder), given.in_flight, given.rate)
         count, seconds = (_ours if given.side == "ours" else _bare)(job, given.month)
+    if slow:
+        slow.unregister()
     sys.stdout.write(f"requests={count}\nseconds={seconds:.4f}\n")
 
 

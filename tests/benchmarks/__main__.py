@@ -1,0 +1,87 @@
+"""Every benchmark, one after another: prints the table and writes it to RESULTS.md, with date and machine.
+
+    python -m tests.benchmarks [--only checking submission …] [--folder FOLDER]
+
+Each process is fresh, sides take turns, ratios are of medians (timing.py). It takes about two hours and some 30 GB of disk,
+most of it for the ledger of ten million charges; a FOLDER that is named keeps that.
+"""
+
+import argparse
+import datetime
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tests.benchmarks import checking, ledger_age, packing, result_workbook, starting, submission, whole_job
+from tests.benchmarks.months import write_month
+from tests.benchmarks.timing import Line
+
+_RESULTS = Path(__file__).with_name("RESULTS.md")
+_ROWS, _MILLION, _BUYERS = 100_000, 1_000_000, 3_000
+
+
+def _month(folder: Path, rows: int) -> Path:
+    path = folder / f"month-of-{rows}.xlsx"
+    return path if path.exists() else write_month(path, rows, _BUYERS)
+
+
+PARTS: dict[str, Callable[[Path], list[Line]]] = {
+    "checking": lambda folder: checking.measured(_month(folder, _ROWS), _month(folder, _MILLION)),
+    "packing": packing.measured,
+    "submission": submission.measured,
+    "result_workbook": lambda folder: result_workbook.measured(_month(folder, _ROWS)),
+    "whole_job": lambda folder: whole_job.measured(folder, _month(folder, _ROWS)),
+    "ledger_age": ledger_age.measured,
+    "starting": starting.measured,
+}
+
+
+def _machine() -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    found = Path("/proc/cpuinfo")
+    names = (
+        [line for line in found.read_text().splitlines() if line.startswith("model name")]
+        if found.exists()
+        else []
+    )
+    model = names[0].partition(":")[2].strip() if names else platform.processor()
+    return f"{os.cpu_count()} × {model}, {memory:.0f} GB, {platform.system()} {platform.release()}, Python {platform.python_version()}"
+
+
+def _table(lines: list[Line]) -> Iterator[str]:
+    yield "| what | measured against | to reach | measured | | figures |"
+    yield "|---|---|---|---|---|---|"
+    for line in lines:
+        reached = "reached" if line.reached else "**not reached**"
+        yield f"| {line.what} | {line.against} | {line.to_reach} | {line.ratio:.3g} | {reached} | {line.figures} |"
+
+
+def main() -> None:
+    """Measure what is asked for; RESULTS.md is written only by a run of everything."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--folder", type=Path)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="benchmarks-") as temporary:
+        folder = (given.folder or Path(temporary)).resolve()
+        lines = []
+        for name in given.only:
+            sys.stderr.write(f"{name} …\n")
+            lines += PARTS[name](folder)
+    table = "\n".join(_table(lines))
+    sys.stdout.write(f"{table}\n")
+    if given.only == list(PARTS):
+        said = (
+            "# Benchmarks\n\nWritten by `python -m tests.benchmarks`; ratios of medians over alternating runs, each process fresh.\n\n"
+            f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC, {_machine()}\n\n{table}\n"
+        )
+        _RESULTS.write_text(said, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

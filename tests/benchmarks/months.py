@@ -8,7 +8,7 @@ sample_data/sandbox.toml every row is ready.
 """
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -55,11 +55,16 @@ _REMARKS = ("", "", "", "", "", "", "", "Cost centre 410", "Project Q4", "Custom
 
 def write_month(path: Path, rows: int, buyers: int, seed: int = 1) -> Path:
     """A workbook of so many rows of tickets and so many buyers."""
+    return write_book(path, ticket_rows(rows, buyers, seed), buyer_rows(buyers, seed))
+
+
+def write_book(path: Path, tickets: Iterable[Sequence[Any]], buyers: Iterable[Sequence[Any]]) -> Path:
+    """A workbook of these tickets, and of these buyers."""
     with xlsxwriter.Workbook(str(path), {"default_date_format": "yyyy-mm-dd"}) as book:
         book.set_properties({"created": _CREATED})
         for name, headings, lines in (
-            (TICKETS_SHEET["en"], TICKETS, ticket_rows(rows, buyers, seed)),
-            (BUYERS_SHEET["en"], BUYERS, buyer_rows(buyers, seed)),
+            (TICKETS_SHEET["en"], TICKETS, tickets),
+            (BUYERS_SHEET["en"], BUYERS, buyers),
         ):
             sheet = book.add_worksheet(name)
             sheet.write_row(0, 0, headings)

@@ -18,7 +18,7 @@ _SINCE_VERSION = 3
 #: `asked` is the temporary table of the tickets that are asked for (records.holdings).
 _OF_ASKED = """
 SELECT ticket_no, charge, product, wire, voucher, number, coalesce(amount, 0), buyer, issued_at, evidence, found_at
-FROM asked JOIN elsewhere USING (ticket_no) ORDER BY elsewhere
+FROM asked CROSS JOIN elsewhere USING (ticket_no) ORDER BY elsewhere
 """
 
 

@@ -81,3 +81,25 @@ def test_only_the_tickets_that_are_asked_for_are_told_of(book: Any) -> None:
     }
     assert records.holdings(book.connection, ["9990000000003"]).held == {}
     assert elsewhere.of_ticket(book.connection, "9990000000003") == []
+
+
+def test_what_earlier_statements_showed_is_given_as_the_lines_that_it_was(book: Any) -> None:
+    undated = replace(LINE, charge="ancillary", product="", amount=None, issued=None, buyer="")
+    dated = replace(LINE, voucher="invoice", number="77", issued=datetime.date(2026, 9, 30))
+    other = replace(LINE, ticket_no="9990000000002", number="78")
+    unasked = replace(LINE, ticket_no="9990000000003", number="79")
+    record(book, other, unasked, undated, dated, LINE)
+    # Of the day alone the ledger can be sure, and the file that it came from is named by the place.
+    of_a_day = {"issued": datetime.date(2026, 10, 5), "statement": ""}
+    found = elsewhere.lines_of(book.connection, {"9990000000002", FARE.ticket_no, "9990000000004"})
+    assert found[-1] == replace(other, **of_a_day)
+    assert sorted(found[:-1], key=lambda line: (line.number, line.charge)) == [
+        replace(undated, statement=""), replace(LINE, **of_a_day), replace(dated, statement=""),
+    ]  # fmt: skip
+
+
+def test_a_number_leads_to_every_ticket_that_statements_show_under_it(book: Any) -> None:
+    second = replace(LINE, ticket_no="9990000000002")
+    record(book, LINE, second, replace(LINE, ticket_no="9990000000003", number="another"))
+    assert elsewhere.tickets_of_number(book.connection, LINE.number) == {FARE.ticket_no, second.ticket_no}
+    assert elsewhere.tickets_of_number(book.connection, LINE.number[:-1]) == set()

@@ -4,6 +4,9 @@ import datetime
 from dataclasses import replace
 from typing import Any
 
+import apsw
+import pytest
+
 from pipeline.evidence import StatementLine
 from pipeline.holdings import Holding
 from pipeline.ledger import elsewhere, records
@@ -71,6 +74,17 @@ def test_what_the_ledger_has_itself_goes_before_what_a_statement_showed(book: An
     record(book, LINE)
     held = records.holdings(book.connection, [FARE.ticket_no]).held
     assert (held[FARE].number, held[FARE].elsewhere) == ("26001", False)
+
+
+def test_of_two_vouchers_of_one_charge_the_one_that_was_found_last_is_told(book: Any) -> None:
+    record(book, replace(LINE, number="2"), replace(LINE, number="1"))
+    assert records.holdings(book.connection, [FARE.ticket_no]).held[FARE].number == "1"
+
+
+def test_lines_are_held_together_or_not_at_all(book: Any) -> None:
+    with pytest.raises(apsw.ConstraintError, match="recorded whole"):
+        record(book, LINE, replace(LINE, ticket_no="9990000000002", number=""))
+    assert elsewhere.of_ticket(book.connection, FARE.ticket_no) == []
 
 
 def test_only_the_tickets_that_are_asked_for_are_told_of(book: Any) -> None:

@@ -42,7 +42,7 @@ def test_the_same_judgement_night_after_night_is_one(book: Any) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"voucher": "itinerary"}, {"amount": 1}, {"status": "ready", "reasons": ""}, {"reasons": "fare_window_closed"},
+        {"voucher": "itinerary"}, {"amount": 1}, {"status": "ready", "reasons": ""}, {"status": "ineligible"}, {"reasons": "fare_window_closed"},
         {"file": "other.xlsx"}, {"sheet": "Other"}, {"row": 3},
     ],
 )  # fmt: skip
@@ -59,6 +59,15 @@ def test_charges_of_a_ticket_are_judged_each_for_itself(book: Any) -> None:
     meal = replace(WAITING, charge="ancillary", product="meal", row=4)
     assert noted(book, WAITING, seat, meal) == [WAITING, seat, meal]
     assert noted(book, meal, seat, WAITING) == [WAITING, seat, meal]
+
+
+def test_the_last_judgement_of_another_charge_or_ticket_says_nothing_of_this_one(book: Any) -> None:
+    """Nothing but the ticket, or nothing but the charge, tells these from one another."""
+    refund = replace(WAITING, charge="refund", row=3)
+    other = replace(WAITING, ticket_no="9990000000002", row=4)
+    assert noted(book, WAITING, refund, other) == [WAITING, refund]
+    assert noted(book, other, refund, WAITING) == [WAITING, refund]
+    assert noted(book, replace(WAITING, row=3)) == [WAITING, refund, replace(WAITING, row=3)]
 
 
 def test_a_charge_that_stands_twice_is_noted_for_both_rows(book: Any) -> None:

@@ -67,6 +67,14 @@ def test_the_same_line_of_the_next_statement_is_no_second_one(book: Any) -> None
     ] * 2
 
 
+def test_the_lines_after_one_that_is_held_already_are_held_too(book: Any) -> None:
+    record(book, LINE)
+    new = replace(LINE, number="new")
+    assert record(book, LINE, new, LINE) == [new]
+    found = elsewhere.of_ticket(book.connection, FARE.ticket_no)
+    assert [row["number"] for row in found] == [LINE.number, "new"]
+
+
 def test_what_the_ledger_has_itself_goes_before_what_a_statement_showed(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
     book.state(attempt.attempt_id, "sending")

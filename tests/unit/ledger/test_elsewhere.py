@@ -89,6 +89,42 @@ def test_of_two_vouchers_of_one_charge_the_one_that_was_found_last_is_told(book:
     assert records.holdings(book.connection, [FARE.ticket_no]).held[FARE].number == "1"
 
 
+INVOICE = replace(LINE, voucher="invoice", number="I1")
+REFUND = replace(LINE, charge="refund", number="R1")
+SEAT = replace(LINE, charge="ancillary", product="seat", number="S1")
+
+
+@pytest.mark.parametrize(
+    ("lines", "both"),
+    [
+        ((LINE, INVOICE), True),  # one charge, so that one of them alone is told as held
+        ((INVOICE, REFUND), True),
+        ((LINE, replace(REFUND, voucher="invoice")), True),
+        ((LINE, REFUND), False),
+        ((INVOICE, replace(INVOICE, number="I2")), False),
+        ((SEAT, INVOICE), False),
+        ((SEAT, replace(SEAT, voucher="invoice", number="S2")), False),
+        ((LINE, replace(INVOICE, ticket_no="9990000000002")), False),
+        ((), False),
+    ],
+)
+def test_a_ticket_whose_fare_and_refund_are_on_both_kinds_of_voucher_is_told(
+    book: Any, lines: tuple[StatementLine, ...], both: bool
+) -> None:
+    record(book, *lines)
+    told = records.holdings(book.connection, [FARE.ticket_no, "9990000000002"]).both_kinds
+    assert told == ({FARE.ticket_no} if both else set())
+
+
+def test_what_the_ledger_issued_and_what_a_statement_shows_are_both_kinds_too(book: Any, fare: Any) -> None:
+    (attempt,) = book.plan(fare(1))
+    book.state(attempt.attempt_id, "sending")
+    book.state(attempt.attempt_id, "issued", "26001")
+    assert records.holdings(book.connection, [FARE.ticket_no]).both_kinds == frozenset()
+    record(book, REFUND)
+    assert records.holdings(book.connection, [FARE.ticket_no]).both_kinds == {FARE.ticket_no}
+
+
 def test_lines_are_held_together_or_not_at_all(book: Any) -> None:
     with pytest.raises(apsw.ConstraintError, match="recorded whole"):
         record(book, LINE, replace(LINE, ticket_no="9990000000002", number=""))

@@ -241,3 +241,9 @@ def test_what_stands_below_the_rows_does_not_keep_from_the_quick_look() -> None:
     text = f'<worksheet><sheetData><row r="1"><c r="A1"><v>1</v></c></row></sheetData>{below}</worksheet>'
     found = xlsx._quickly(iter([text.encode()]), {})
     assert (found.merged, found.filled) == ([(0, 0, 1, 0)], 1)
+
+
+def test_a_formula_that_nobody_reckoned_is_told_in_a_cell_that_does_not_say_its_place(tmp_path: Path) -> None:
+    cells = '<row r="1"><c r="A1"><v>1</v></c><c><f>1+1</f></c></row>'
+    path = workbook_of(tmp_path, f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>')
+    assert list(only_sheet(path).rows) == [[1.0, b"="]]

@@ -29,6 +29,7 @@ from pipeline.options import (
     by,
     options,
 )
+from pipeline.reading.opening import Opening, ahead
 from pipeline.telling import LANG, Reader, teller
 
 _COMMON = (
@@ -103,13 +104,14 @@ def template(path: Path, lang: Lang, *, example: bool) -> None:
 @_JUDGING
 def check(**given: Any) -> None:
     """Judge and split the workbooks; send nothing."""
-    from pipeline import run  # noqa: PLC0415 - start-up
-    from pipeline.logfile import logged  # noqa: PLC0415 - likewise
-    from pipeline.terminal import Terminal  # noqa: PLC0415 - likewise
+    with ahead(given["workbooks"]) as begun:
+        from pipeline import run  # noqa: PLC0415 - start-up
+        from pipeline.logfile import logged  # noqa: PLC0415 - likewise
+        from pipeline.terminal import Terminal  # noqa: PLC0415 - likewise
 
-    terminal = Terminal(quiet=given["quiet"], verbose=given["verbose"], lang=given["lang"])
-    with terminal.watch(yes=True) as seen, logged(given["log_file"], "check", seen) as watch:
-        finished = run.check(_job(given, sends=False), watch)
+        terminal = Terminal(quiet=given["quiet"], verbose=given["verbose"], lang=given["lang"])
+        with terminal.watch(yes=True) as seen, logged(given["log_file"], "check", seen) as watch:
+            finished = run.check(_job(given, sends=False, begun=begun), watch)
     terminal.finish(finished)
     sys.exit(finished.exit_code)
 
@@ -121,13 +123,14 @@ def check(**given: Any) -> None:
 @click.option("-y", "--yes", is_flag=True, help="Send without asking; without a terminal it never asks.")
 def issue(*, yes: bool, **given: Any) -> None:
     """Judge, split, submit, and write the result workbook."""
-    from pipeline import run  # noqa: PLC0415 - start-up
-    from pipeline.logfile import logged  # noqa: PLC0415 - likewise
-    from pipeline.terminal import Terminal  # noqa: PLC0415 - likewise
+    with ahead(given["workbooks"]) as begun:
+        from pipeline import run  # noqa: PLC0415 - start-up
+        from pipeline.logfile import logged  # noqa: PLC0415 - likewise
+        from pipeline.terminal import Terminal  # noqa: PLC0415 - likewise
 
-    terminal = Terminal(quiet=given["quiet"], verbose=given["verbose"], lang=given["lang"])
-    with terminal.watch(yes=yes) as seen, logged(given["log_file"], "issue", seen) as watch:
-        finished = run.issue(_job(given, sends=True), watch)
+        terminal = Terminal(quiet=given["quiet"], verbose=given["verbose"], lang=given["lang"])
+        with terminal.watch(yes=yes) as seen, logged(given["log_file"], "issue", seen) as watch:
+            finished = run.issue(_job(given, sends=True, begun=begun), watch)
     terminal.finish(finished)
     sys.exit(finished.exit_code)
 
@@ -250,7 +253,7 @@ def _ticket_digits(text: str) -> str:
         ) from None
 
 
-def _job(given: dict[str, Any], *, sends: bool) -> Any:
+def _job(given: dict[str, Any], *, sends: bool, begun: Opening | None = None) -> Any:
     """The run that the options ask for: options, then environment, then profile."""
     from pipeline.job import Job  # noqa: PLC0415 - start-up
     from pipeline.settings import load_profile, load_secrets  # noqa: PLC0415 - likewise
@@ -277,6 +280,7 @@ def _job(given: dict[str, Any], *, sends: bool) -> Any:
         lang=given["lang"],
         sandbox=given["sandbox"],
         statement=given["sandbox_statement"],
+        begun=begun,
     )
 
 

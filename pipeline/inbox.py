@@ -14,10 +14,12 @@ from pipeline.evidence import Answer, Statement
 from pipeline.ledger.handled import Handled
 from pipeline.profile import Codes
 from pipeline.reading.earlier import is_result
-from pipeline.reading.inputs import SUFFIXES, Sheet, read_sheets
+from pipeline.reading.inputs import read_sheets
 from pipeline.reading.mapping import ColumnMap
+from pipeline.reading.opening import SUFFIXES
 from pipeline.reading.origin import Origin, origin_of
 from pipeline.reading.resolved import answers_of, unknown_sheets
+from pipeline.reading.sheet import Sheet
 from pipeline.reading.statements import is_statement, known_heading, statement_of
 from pipeline.reading.tables import assemble
 from pipeline.reconciled import Unread

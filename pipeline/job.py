@@ -11,6 +11,7 @@ from pipeline.account import Account
 from pipeline.columns import Lang
 from pipeline.ledger import opening
 from pipeline.profile import Profile
+from pipeline.reading.opening import Opening
 from pipeline.reconciled import Reconciliation
 from pipeline.request import Request
 from pipeline.rules.rule import Terms
@@ -35,6 +36,7 @@ class Job:
     lang: Lang = "en"
     sandbox: bool = False
     statement: Path | None = None  # the sandbox's own statement
+    begun: Opening | None = None  # the child process that reads the first input already
 
     @property
     def terms(self) -> Terms:

@@ -145,7 +145,7 @@ def _read(job: Job, watch: Watch) -> tuple[list[Path], Table]:
         check_report_path(job.report)
     mapping = load_map(job.columns)
     files = workbook_files(job.inputs)
-    table = read_table(files, job.buyers, mapping)
+    table = read_table(files, job.buyers, mapping, job.begun)
     log_read(watch.log, table)
     for note in table.notes:
         watch.note(note)

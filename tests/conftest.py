@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.columns import COLUMNS
 from pipeline.profile import Carrier, Codes, Profile
-from pipeline.reading.inputs import Sheet
+from pipeline.reading.sheet import Sheet
 from pipeline.reading.tables import assemble
 from pipeline.rules.rule import Terms
 from pipeline.table import Table
@@ -74,9 +74,9 @@ def table_of(rows: Sequence[Mapping[str, Any]], buyers: Sequence[Sequence[Any]] 
         *sorted({n for row in rows for n in row} - {c.name for c in COLUMNS}),
     ]
     cells = [names, *([{**GOOD, **row}.get(name, "") for name in names] for row in rows)]
-    sheets = [Sheet("Tickets", True, 0, 0, cells)]
+    sheets = [Sheet.of_rows("Tickets", cells)]
     if buyers:
-        sheets.append(Sheet("Buyers", True, 0, 0, [list(row) for row in buyers]))
+        sheets.append(Sheet.of_rows("Buyers", [list(row) for row in buyers]))
     return assemble([(Path("tickets.xlsx"), sheets)])
 
 

@@ -40,6 +40,8 @@ FILES = {
     "sheet {} reaches to row {} and column {} for {} filled cells": "工作表“{0}”有 {3} 个单元格有内容，却延伸到第 {1} 行第 {2} 列",
     "one cell with {} is repeated {} times": "一个含 {0} 的单元格重复 {1} 次",
     "it holds more than {} cells": "单元格超过 {0} 个",
+    "a row of it holds {} cells": "其中一行有 {0} 个单元格",
+    "it spans {} cells": "共跨 {0} 个单元格",
     # --- an encoding that can't be told -------------------------------------------------------------
     "byte {}": "第 {0} 字节",
 }  # fmt: skip

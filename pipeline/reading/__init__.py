@@ -1,5 +1,6 @@
 """Files in, one Table out.
 
-`inputs` names the files, `child` opens each in a bounded process of its own, `headings` finds what
-stands where, `cells` reads single values, `tables` puts it all together.
+`inputs` names the files, `opening` has each opened by `child` in a bounded process of its own, which hands it over as
+a `sheet`; `headings` finds what stands where, `plainly` reads cells that need no second look and `cells` those that do,
+`tables` puts it all together.
 """

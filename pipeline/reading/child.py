@@ -10,11 +10,14 @@ near row; the parent asks so where a first reading came to its end by a signal.
 
 It writes one pickle to standard output: `{"readings": [[sheet, …], …], "certain": …}` or `{"problem": code,
 "detail": text}`. There is one certain reading, or one for each encoding that a text may be in. A sheet is a dict of `name`, `visible`,
-`first_row`, `first_column` (both from 0), `merged` and `foreign` (see `look`) and `rows`, a list of lists of str, float, bool-as-text, datetime, date,
-time, timedelta or bytes. "" is a blank cell. Bytes are no value: an error's text (b"#N/A"), or b"=" for a formula
-whose result was never stored. Of a hidden sheet that holds anything one cell is handed over.
+`first_row`, `first_column` (both from 0), `merged` and `foreign` (see `look`), `height` (in rows) and `columns` (see
+`columns`), whose values are str, float, bool-as-text, datetime, date, time, timedelta or bytes. "" is a blank cell. Bytes
+are no value: an error's text (b"#N/A"), or b"=" for a formula whose result was never stored. Of a hidden sheet that holds
+anything one cell is handed over.
 """
 
+import gc
+import os
 import pickle
 import resource
 import stat
@@ -59,9 +62,12 @@ def set_bounds() -> None:
 def main() -> None:
     """Set the bounds, read, hand over."""
     set_bounds()
+    gc.disable()  # cells are many, and hold nothing that could hold them
     sys.path.insert(0, str(Path(__file__).parents[2]))
     result = read(Path(sys.argv[1]), exactly=EXACTLY in sys.argv[2:])
     pickle.dump(result, sys.stdout.buffer, protocol=pickle.HIGHEST_PROTOCOL)
+    sys.stdout.flush()
+    os._exit(0)  # what was refused may still be being laid out (see `laying`); nobody waits for that
 
 
 if __name__ == "__main__":

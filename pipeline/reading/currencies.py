@@ -1,10 +1,10 @@
 """Amounts that a cell's number format shows in another currency: read as they are seen, not as bare numbers."""
 
-from dataclasses import replace
+from typing import Any
 
 from pipeline.columns import COLUMN, Kind
 from pipeline.reading.headings import Layout
-from pipeline.reading.inputs import Sheet
+from pipeline.reading.sheet import Sheet
 from pipeline.table import shown
 
 
@@ -13,11 +13,11 @@ def as_seen(sheet: Sheet, layout: Layout) -> Sheet:
     if not sheet.foreign:
         return sheet
     money = {at for name, at in layout.columns.items() if COLUMN[name].kind is Kind.MONEY}
-    rows = list(sheet.rows)
+    seen: dict[int, dict[int, Any]] = {at: {} for at in money}
     for (line, column), currency in sheet.foreign.items():
         row, at = line - sheet.first_row, column - sheet.first_column
-        if at in money and layout.heading_row < row < len(rows) and at < len(rows[row]):
-            cell = rows[row][at]
+        if at in money and layout.heading_row < row < sheet.height:
+            cell = sheet.columns[at][row]
             if isinstance(cell, float) and cell:
-                rows[row] = [*rows[row][:at], f"{currency}{shown(cell)}", *rows[row][at + 1 :]]
-    return replace(sheet, rows=rows)
+                seen[at][row] = f"{currency}{shown(cell)}"
+    return sheet.changed(seen)

@@ -15,9 +15,8 @@ from pipeline.columns import COMPONENTS
 from pipeline.errors import InputProblem
 from pipeline.reading import cells
 from pipeline.reading.headings import NOT_READ, TAXES, Layout, Own, cell_name
-from pipeline.reading.inputs import Sheet
-from pipeline.reading.leftout import is_blank
 from pipeline.reading.moneywords import any_taxes, says_money, tax_included
+from pipeline.reading.sheet import Sheet, is_blank
 from pipeline.reading.vocabulary import folded, vague
 from pipeline.table import Finding, Mask, Money, money_text
 
@@ -79,6 +78,8 @@ def refuse_doubtful(
     for finding in findings:
         if finding.column in ("amount", "charge"):
             sum_of_parts[finding.rows] = False  # the rules say what is wrong there
+    if not sum_of_parts.any():
+        return
     unnamed, refunded = frame["charge"].isna(), frame["ticket_status"] == "refunded"
     for tickets in sheets:
         mine = sum_of_parts & ((frame["file"] == tickets.place) & (frame["sheet"] == tickets.sheet.name))

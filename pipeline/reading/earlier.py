@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import pandas as pd
-
 from pipeline.columns import (
     HEADER_FIELDS,
     RECONCILIATION_SHEETS,
@@ -14,13 +12,15 @@ from pipeline.columns import (
     RESULT_SHEETS,
 )
 from pipeline.reading import cells
+from pipeline.reading.filling import Part
 from pipeline.reading.headings import Layout
-from pipeline.reading.inputs import Sheet
+from pipeline.reading.sheet import Cells, Sheet
 from pipeline.refilling import KEPT_APART, Source, flat
 
 _SOURCE = {"buyer_source", RESULT_COLUMNS["buyer_source"]}
 #: Headings of ours that say nothing about a row that is to be issued again.
 LEFT_OUT = RESULT_HEADINGS - _SOURCE
+_REFILLED = {"buyer", *HEADER_FIELDS}
 
 
 def is_result(sheets: Iterable[Sheet]) -> bool:
@@ -43,15 +43,14 @@ def _named(sheet: Sheet, names: Sequence[str]) -> bool:
     return bool(re.fullmatch(rf"(?:{'|'.join(names)})(?: [0-9]+)?", sheet.name))
 
 
-def buyers_of(place: str, sheet: Sheet, layout: Layout, line: int, *, kept_apart: bool) -> str | None:
-    """Whose a line of buyers is: every row's of that workbook, or one workbook's behind an earlier result.
+def buyers_of(place: str, row: Sequence[Any], layout: Layout, *, kept_apart: bool) -> str | None:
+    """Whose a row of buyers is: every row's of that workbook, or one workbook's behind an earlier result.
 
     None for what an earlier result took from a buyers file, where such a file is given again (`kept_apart`).
     """
     if not place:
         return ""
     at = next((layout.extra[heading] for heading in _SOURCE if heading in layout.extra), None)
-    row = sheet.rows[line]
     text = cells.text(row[at]) if at is not None and at < len(row) else ""
     if text == KEPT_APART:
         return None if kept_apart else place
@@ -62,7 +61,7 @@ def _book(place: str, source: str) -> str:
     return f"{place}: {source}" if source else place
 
 
-def refilled(as_read: pd.DataFrame, places: Sequence[str]) -> tuple[pd.DataFrame, list[str], list[str]]:
+def refilled(as_read: Part, places: Cells) -> tuple[Part, Cells, Cells]:
     """Rows without what was filled in for another buyer than they name now.
 
     Beside them, whose buyers each row means, and what stays remembered of its buyer. The type is kept where a row has
@@ -70,15 +69,20 @@ def refilled(as_read: pd.DataFrame, places: Sequence[str]) -> tuple[pd.DataFrame
     """
     said = [heading for heading in as_read if heading in _SOURCE]
     if not said:
-        return as_read, list(places), [""] * len(as_read)
+        return as_read, places, Cells.same("", len(places))
     sources = [
         Source.read(next(filter(None, map(cells.text, texts)), "")) or Source("")
-        for texts in as_read[said].itertuples(index=False)
+        for texts in zip(*(as_read[heading].objects() for heading in said), strict=True)
     ]
-    made: dict[str, list[Any]] = {str(name): as_read[name].tolist() for name in as_read if name not in said}
+    made = {name: column.objects().tolist() for name, column in as_read.items() if name in _REFILLED}
     remembered = [_remembered(made, row, source) for row, source in enumerate(sources)]
-    books = [_book(place, source.book) for place, source in zip(places, sources, strict=True)]
-    return pd.DataFrame(made, dtype=object), books, remembered
+    books = [_book(place, source.book) for place, source in zip(places.objects(), sources, strict=True)]
+    kept = {name: column for name, column in as_read.items() if name not in said}
+    return (
+        kept | {name: Cells.of(column) for name, column in made.items()},
+        Cells.of(books),
+        Cells.of(remembered),
+    )
 
 
 def _remembered(made: dict[str, list[Any]], row: int, source: Source) -> str:

@@ -14,7 +14,7 @@ _ROWS = 200
 
 class _Rows(Protocol):
     @property
-    def rows(self) -> list[list[Any]]: ...
+    def rows(self) -> Sequence[list[Any]]: ...
 
 
 def confirmed(readings: Sequence[Sequence[_Rows]], known: Callable[[str], object] = meanings) -> int | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline.columns import COLUMN, Kind
 from pipeline.errors import InputProblem
-from pipeline.reading.inputs import Sheet
+from pipeline.reading.sheet import Sheet, is_blank
 from pipeline.reading.vocabulary import (
     BUYER_NAMES,
     folded,
@@ -84,10 +84,6 @@ class _Headings:
     rows: tuple[int, ...]
 
 
-def _blank(cell: Any) -> bool:
-    return isinstance(cell, str) and not cell.strip()
-
-
 def _means(cell: Any, own: Own) -> frozenset[str]:
     """The columns that a heading means, by the team's own mapping first."""
     if own and (word := folded(cell)) in own:
@@ -107,7 +103,7 @@ def _is_heading_row(names: set[str]) -> bool:
 
 def _continues(top: Sequence[Any], below: Sequence[Any], own: Own) -> bool:
     """Whether a row is the second half of the headings above it: under merged cells, such as groups have."""
-    filled = [(at, cell) for at, cell in enumerate(below) if not _blank(cell)]
+    filled = [(at, cell) for at, cell in enumerate(below) if not is_blank(cell)]
     if len(filled) < 2 or not all(isinstance(cell, str) for _, cell in filled):
         return False
     known = [bool(_means(cell, own)) for _, cell in filled]
@@ -123,7 +119,7 @@ def _headings(sheet: Sheet, index: int, own: Own) -> _Headings:
     if index + 1 < len(rows) and _continues(row, rows[index + 1], own):
         lower, last = rows[index + 1], index + 1
         pairs = [
-            (lower[at], last) if at < len(lower) and not _blank(lower[at]) else (_at(row, at), index)
+            (lower[at], last) if at < len(lower) and not is_blank(lower[at]) else (_at(row, at), index)
             for at in range(max(len(row), len(lower)))
         ]
         return _Headings(last, [cell for cell, _ in pairs], [at for _, at in pairs], (index, last))
@@ -133,7 +129,7 @@ def _headings(sheet: Sheet, index: int, own: Own) -> _Headings:
     for at, cell in enumerate(rows[index - 1] if index else []):
         # A heading merged over this row and the one above stands in the one above.
         above = _means(cell, own)
-        if _blank(_at(row, at)) and above and not above & named and _has_data(sheet, index, at):
+        if is_blank(_at(row, at)) and above and not above & named and _has_data(sheet, index, at):
             cells += [""] * (at + 1 - len(cells))
             at_rows += [index] * (at + 1 - len(at_rows))
             cells[at], at_rows[at], used = cell, index - 1, True
@@ -145,15 +141,14 @@ def _at(row: Sequence[Any], at: int) -> Any:
 
 
 def _has_data(sheet: Sheet, row: int, position: int) -> bool:
-    return any(not _blank(_at(cells, position)) for cells in sheet.rows[row + 1 :])
+    return position < sheet.width and not sheet.columns[position].blank[row + 1 :].all()
 
 
 def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, rename: str) -> Layout:
     columns: dict[str, int] = {}
     extra: dict[str, int] = {}
     headings: dict[str, tuple[str, str]] = {}
-    width = max(len(cells) for cells in sheet.rows[found.rows[0] :])
-    for position in range(width):
+    for position in range(sheet.width):
         cell = _at(found.cells, position)
         names = _means(cell, own)
         if len(names) > 1:
@@ -185,7 +180,8 @@ def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, rename: str) -
         headings["other_taxes"] = (taken, _cell(sheet, found, position))
     _check_units_above(place, sheet, found, columns)
     words = {
-        at: frozenset(folded(_at(sheet.rows[row], at)) for row in found.rows) - {""} for at in range(width)
+        at: frozenset(folded(_at(sheet.rows[row], at)) for row in found.rows) - {""}
+        for at in range(sheet.width)
     }
     return Layout(found.last, columns, extra, words, headings)
 
@@ -240,7 +236,7 @@ def _check_units_above(place: str, sheet: Sheet, found: _Headings, columns: Coll
         return
     for row in range(found.last):
         for at, cell in enumerate(sheet.rows[row]):
-            if row in found.rows and _blank(_at(sheet.rows[found.last], at)):
+            if row in found.rows and is_blank(_at(sheet.rows[found.last], at)):
                 continue  # a heading of its own, merged down: looked at where it is read
             if said := other_unit(cell):
                 raise _other_unit(place, cell_name(sheet, row, at), cell, said)
@@ -331,7 +327,7 @@ def nothing_known(place: str, sheets: Sequence[Sheet], own: Own | None = None) -
 
 def repeats(row: Sequence[Any], layout: Layout) -> bool:
     """Whether a row says the headings again: every cell of it that is filled, and the ticket's among them."""
-    filled = [(at, cell) for at, cell in enumerate(row) if not _blank(cell)]
+    filled = [(at, cell) for at, cell in enumerate(row) if not is_blank(cell)]
     return len(filled) > 1 and all(
         isinstance(cell, str) and folded(cell) in layout.words.get(at, ()) for at, cell in filled
     )

@@ -1,23 +1,14 @@
 """Which files a run reads, and each file's cells by way of the child process."""
 
-import os
-import pickle
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pipeline.errors import InputProblem
-from pipeline.reading import child
 from pipeline.reading.encodings import confirmed
+from pipeline.reading.opening import SUFFIXES, Opening
+from pipeline.reading.sheet import Sheet
 from pipeline.reading.vocabulary import meanings
-
-SUFFIXES = (".xlsx", ".xls", ".xlsb", ".ods", ".csv", ".tsv")
-#: A million rows take some 40 seconds; a slow machine has the rest.
-TIME_SECONDS = 300
 
 _CURES = {
     "encrypted": "is protected by a password; open it, remove the password and save it again",
@@ -40,23 +31,6 @@ _CURES = {
     "no_file": "is not a file but a pipe or a device; save the workbook as a file and give that",
     "unreadable": "can't be read ({detail}); check the path and its permissions",
 }
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """One sheet's cells as they stand; `first_row` and `first_column` count from 0.
-
-    `merged` are the cells merged over several rows: first row and column, last row and column, as the spreadsheet program
-    counts, from 0. `foreign` are the numbers that are shown in another currency, by row and column.
-    """
-
-    name: str
-    visible: bool
-    first_row: int
-    first_column: int
-    rows: list[list[Any]]
-    merged: Sequence[tuple[int, int, int, int]] = ()
-    foreign: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
 
 def is_ours(path: Path) -> bool:
@@ -121,13 +95,18 @@ def workbook_files(inputs: Sequence[Path]) -> list[Path]:
     return list(once.values())
 
 
-def read_sheets(path: Path, known: Callable[[str], object] = meanings) -> list[Sheet]:
+def read_sheets(
+    path: Path, known: Callable[[str], object] = meanings, begun: Opening | None = None
+) -> list[Sheet]:
     """All sheets of one workbook, read by the child process; of a hidden sheet one cell alone.
 
     `known` says whether a text is a word that stands in such workbooks, which confirms a file's encoding; a team
-    has some of its own (ColumnMap.knows). Raises InputProblem naming the file and the cure.
+    has some of its own (ColumnMap.knows). `begun` may be a child that reads the file already. Raises InputProblem naming
+    the file and the cure.
     """
-    return sheets_of(path, _answer(path), known)
+    whole = path.resolve()
+    opening = begun if begun and begun.path == whole else Opening(whole)
+    return sheets_of(path, opening.answer(), known)
 
 
 def sheets_of(
@@ -136,37 +115,13 @@ def sheets_of(
     """The sheets that the child process handed over, or InputProblem for what it could not read."""
     if "problem" in answer:
         raise _problem(path, answer["problem"], answer["detail"])
-    readings = [[Sheet(**sheet) for sheet in sheets] for sheets in answer["readings"]]
+    readings = [[Sheet.handed_over(sheet) for sheet in sheets] for sheets in answer["readings"]]
     if answer["certain"]:
         return readings[0]
     at = confirmed(readings, known)
     if at is None:
         raise _problem(path, "encoding", answer["detail"])
     return readings[at]
-
-
-def _answer(path: Path, *more: str) -> dict[str, Any]:
-    """What the child process says of a file."""
-    command = [sys.executable, "-P", child.__file__, str(path.resolve()), *more]
-    try:
-        done = subprocess.run(  # noqa: S603 - our own interpreter and script, no shell
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=TIME_SECONDS,
-            check=False,
-            # It reads files of unknown origin, so it knows no keys.
-            env={name: value for name, value in os.environ.items() if not name.startswith("VOUCHER_")},
-        )
-    except subprocess.TimeoutExpired:
-        raise _problem(path, "too_large", f"it took longer than {TIME_SECONDS} seconds") from None
-    if done.returncode == -signal.SIGABRT and not more:  # it ran out of memory: for what?
-        return _answer(path, child.EXACTLY)
-    if done.returncode != 0:
-        ended = f"the reader ended with {done.returncode}"
-        raise _problem(path, "too_large" if done.returncode < 0 else "damaged", ended)
-    answer: dict[str, Any] = pickle.loads(done.stdout)  # noqa: S301 - written by our own child process
-    return answer
 
 
 def _problem(path: Path, code: str, detail: str) -> InputProblem:

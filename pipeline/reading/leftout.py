@@ -7,7 +7,7 @@ from typing import Any
 from pipeline.errors import InputProblem
 from pipeline.reading.footers import is_label
 from pipeline.reading.headings import Layout, Own, cell_name, known_at, repeats
-from pipeline.reading.inputs import Sheet
+from pipeline.reading.sheet import Sheet, is_blank
 from pipeline.reading.vocabulary import folded
 from pipeline.table import shown
 
@@ -21,11 +21,6 @@ _MAY_SAY = re.compile("[计計和总總汇匯累tsｔｓ]", re.IGNORECASE)
 _BEHIND = re.compile(r"(?:\([^()]*\)|[:：=]|¥?[0-9][0-9,]*元?|张|条|笔|行|人|份|客票|tickets?|rows?)*")
 _COUNT = re.compile(r"[0-9]{1,6}(?:张|条|笔|人|份|tickets?)?")
 _TICKET = re.compile(r"(?<![0-9])[0-9]{13}(?![0-9])")
-
-
-def is_blank(cell: Any) -> bool:
-    """Whether a cell holds nothing but spaces."""
-    return isinstance(cell, str) and not cell.strip()
 
 
 def says_total(cell: Any) -> bool:

@@ -3,13 +3,12 @@
 A name or a date over two rows is that of both. An amount may be of each or of all together, which is not guessed.
 """
 
-from dataclasses import replace
+from typing import Any
 
 from pipeline.columns import COLUMN, Kind
 from pipeline.errors import InputProblem
 from pipeline.reading.headings import Layout, cell_name
-from pipeline.reading.inputs import Sheet
-from pipeline.reading.leftout import is_blank
+from pipeline.reading.sheet import Sheet, is_blank
 from pipeline.table import shown
 
 
@@ -20,16 +19,17 @@ def unmerged(place: str, sheet: Sheet, layout: Layout) -> Sheet:
     people give each ticket two rows and merge them all.
     """
     names = {at: name for name, at in layout.columns.items()}
-    rows = list(sheet.rows)
+    said: dict[int, dict[int, Any]] = {at: {} for at in names}
     for above, left, below, _ in sheet.merged:
         top, at, bottom = above - sheet.first_row, left - sheet.first_column, below - sheet.first_row
-        if top <= layout.heading_row or at not in names or top >= len(rows) or at >= len(rows[top]):
+        if top <= layout.heading_row or at not in names or top >= sheet.height:
             continue
-        cell = sheet.rows[top][at]
+        column = sheet.columns[at]
+        cell = column[top]
         under = [
             row
-            for row in range(top + 1, min(bottom + 1, len(rows)))
-            if (at >= len(rows[row]) or is_blank(rows[row][at])) and not all(map(is_blank, sheet.rows[row]))
+            for row in range(top + 1, min(bottom + 1, sheet.height))
+            if is_blank(said[at].get(row, column[row])) and not all(map(is_blank, sheet.rows[row]))
         ]
         if is_blank(cell) or not under:
             continue
@@ -38,6 +38,5 @@ def unmerged(place: str, sheet: Sheet, layout: Layout) -> Sheet:
                 f"{place}: {cell_name(sheet, top, at)}:{cell_name(sheet, bottom, at)} is one merged cell, and its amount"
                 f" “{shown(cell)}” may be that of each row or of all together; split the cell and enter each row's own amount"
             )
-        for row in under:
-            rows[row] = [*rows[row][:at], *[""] * (at - len(rows[row])), cell, *rows[row][at + 1 :]]
-    return replace(sheet, rows=rows)
+        said[at] |= dict.fromkeys(under, cell)
+    return sheet.changed(said)

@@ -9,8 +9,8 @@ from pipeline.columns import COLUMN, RESULT_COLUMNS
 from pipeline.errors import InputProblem
 from pipeline.evidence import Answer
 from pipeline.reading import cells
-from pipeline.reading.inputs import Sheet, read_sheets
-from pipeline.reading.leftout import is_blank
+from pipeline.reading.inputs import read_sheets
+from pipeline.reading.sheet import Sheet, is_blank
 from pipeline.reading.vocabulary import folded
 
 _NEEDED = ("ledger", "request", "attempt", "resolution", "number", "resolved_by", "evidence")

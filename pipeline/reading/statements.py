@@ -13,9 +13,10 @@ from pipeline.profile import Codes
 from pipeline.reading import cells
 from pipeline.reading.earlier import is_result
 from pipeline.reading.headings import Layout, cell_name, find_layout
-from pipeline.reading.inputs import Sheet, read_sheets
-from pipeline.reading.leftout import is_blank, is_total
+from pipeline.reading.inputs import read_sheets
+from pipeline.reading.leftout import is_total
 from pipeline.reading.origin import Origin, origin_of
+from pipeline.reading.sheet import Sheet, is_blank
 from pipeline.reading.unreadable import Unreadable
 from pipeline.reading.vocabulary import CHOICE_WORDS, folded, meanings, normal
 from pipeline.statements import STATEMENT_COLUMNS, TICKETS_ONLY, VOUCHER_SHEETS, VOUCHER_WORDS
@@ -130,7 +131,7 @@ def statement_of(path: Path, sheets: Sequence[Sheet], codes: Codes, origin: Orig
             statement_layout(f"{path}, sheet {sheet.name}", sheet) if sheet.visible and sheet.rows else None
         )
         if layout is None:
-            if any(not is_blank(cell) for row in sheet.rows for cell in row):
+            if sheet.filled:
                 unread.append(sheet.name)
             continue
         kinds |= _kinds(sheet, layout)

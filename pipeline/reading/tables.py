@@ -1,8 +1,9 @@
 """Workbooks to one Table: tickets and buyers of every file, typed, with what could not be read."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,10 @@ import pandas as pd
 
 from pipeline.columns import BUYER_COLUMNS, COLUMNS
 from pipeline.errors import InputProblem
-from pipeline.reading import cells, earlier
+from pipeline.reading import cells, earlier, plainly
 from pipeline.reading.currencies import as_seen
 from pipeline.reading.doubtful import Tickets, refuse_doubtful
-from pipeline.reading.filling import filled
+from pipeline.reading.filling import Part, filled
 from pipeline.reading.footers import is_footer
 from pipeline.reading.headings import (
     Layout,
@@ -27,27 +28,38 @@ from pipeline.reading.headings import (
     repeats,
     slips,
 )
-from pipeline.reading.inputs import Sheet, read_sheets
-from pipeline.reading.leftout import is_blank, is_heading, is_total
+from pipeline.reading.inputs import read_sheets
+from pipeline.reading.leftout import is_heading, is_total
 from pipeline.reading.mapping import NO_MAP, ColumnMap
 from pipeline.reading.merged import unmerged
-from pipeline.reading.typed import typed
+from pipeline.reading.opening import Opening
+from pipeline.reading.sheet import Cells, Sheet, is_blank
+from pipeline.reading.typed import as_texts, typed
 from pipeline.reading.unheaded import refuse_unheaded
 from pipeline.reading.untaken import untaken_fees
 from pipeline.reading.vocabulary import folded
 from pipeline.stamp import made_from, newer
-from pipeline.table import Table
+from pipeline.table import Indices, Table
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The input rows of one sheet, and where they stand."""
+
+    place: str
+    sheet: str
+    lines: Indices  # as the spreadsheet program counts
+    columns: Part
 
 
 @dataclass
 class _Gathered:
-    """Rows of all sheets so far, column by column."""
+    """Rows of all sheets so far, sheet by sheet."""
 
     names: dict[Path, str]
     mapping: ColumnMap
     kept_apart: bool = False  # whether a buyers file is given
-    places: list[tuple[str, str, int]] = field(default_factory=list)
-    parts: list[pd.DataFrame] = field(default_factory=list)
+    parts: list[_Rows] = field(default_factory=list)
     buyers: list[pd.DataFrame] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     letters: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
@@ -56,58 +68,77 @@ class _Gathered:
 
 def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _Gathered) -> None:
     """Take the sheet's input rows: no blank ones, no totals, no repeated headings, no signatures."""
-    sheet = as_seen(unmerged(f"{place}, sheet {sheet.name}", sheet, layout), layout)
+    where = f"{place}, sheet {sheet.name}"
+    sheet = as_seen(unmerged(where, sheet, layout), layout)
     positions = {**layout.columns, **layout.extra}
     gathered.letters[place, sheet.name] = {
         name: column_letters(sheet.first_column + position) for name, position in layout.columns.items()
     }
     gathered.tickets.append(Tickets(place, sheet, layout, own))
-    where = f"{place}, sheet {sheet.name}"
-    kept: list[list[Any]] = []
-    left_out = 0
-    for index, row in enumerate(sheet.rows[layout.heading_row + 1 :], start=layout.heading_row + 1):
-        if all(is_blank(cell) for cell in row):
-            continue
-        if is_total(row, layout) or is_footer(row) or is_heading(where, sheet, index, layout, own):
-            left_out += 1
-            continue
-        kept.append([row[position] if position < len(row) else "" for position in positions.values()])
-        gathered.places.append((place, sheet.name, sheet.first_row + index + 1))
+    rows, left_out = _input_rows(where, sheet, layout, own)
     if left_out:
         gathered.notes.append(f"{where}: {left_out} total, heading or footer rows left out")
     gathered.notes += [f"{where}: {slip}" for slip in slips(sheet, layout, own)]
-    if kept:
-        part = pd.DataFrame(dict(zip(positions, zip(*kept, strict=True), strict=True)), dtype=object)
+    if len(rows):
+        part: Part = {name: sheet.columns[position].at(rows) for name, position in positions.items()}
         part, notes = filled(part, place, sheet.name, gathered.mapping)
-        gathered.parts.append(part)
+        gathered.parts.append(_Rows(place, sheet.name, rows + sheet.first_row + 1, part))
         gathered.notes += notes
+
+
+def _input_rows(where: str, sheet: Sheet, layout: Layout, own: Own) -> tuple[Indices, int]:
+    """The positions of the input rows, and how many others are left out that are not blank.
+
+    A row with a ticket's number is input whatever else it says, so that only the others are looked at.
+    """
+    below = layout.heading_row + 1
+    tickets = sheet.columns[layout.columns["ticket_no"]]
+    taken = np.array(plainly.named(tickets.different), dtype=bool)[tickets.codes]
+    taken[:below] = False
+    others = np.flatnonzero(~taken[below:]) + below
+    left_out = 0
+    for index, row in zip(others.tolist(), sheet.at(others).rows, strict=True):
+        if all(map(is_blank, row)):
+            continue
+        if is_total(row, layout) or is_footer(row) or is_heading(where, sheet, index, layout, own):
+            left_out += 1
+        else:
+            taken[index] = True
+    return np.flatnonzero(taken), left_out
 
 
 def _buyer_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered) -> pd.DataFrame:
     """The sheet's buyers as text, with whose they are; see table.Table.buyers."""
     sheet = unmerged(f"{place}, sheet {sheet.name}", sheet, layout)
-    below = list(enumerate(sheet.rows))[layout.heading_row + 1 :]
-    whose = [
-        (row, earlier.buyers_of(place, sheet, layout, line, kept_apart=gathered.kept_apart))
-        for line, row in below
-        if not all(map(is_blank, row)) and not repeats(row, layout) and not is_footer(row)
-    ]
-    rows = [row for row, book in whose if book is not None]
-    found: dict[str, list[str]] = {"file": [book for _, book in whose if book is not None]}
+    whose = {
+        line: earlier.buyers_of(place, row, layout, kept_apart=gathered.kept_apart)
+        for line, row in enumerate(sheet.rows)
+        if line > layout.heading_row
+        and not all(map(is_blank, row))
+        and not repeats(row, layout)
+        and not is_footer(row)
+    }
+    lines = np.array([line for line, book in whose.items() if book is not None], dtype=np.int64)
+    found = {"file": np.array([book for book in whose.values() if book is not None], dtype=object)}
     for column in BUYER_COLUMNS:
         at = layout.columns.get(column.name)
-        texts = [cells.text(row[at]) if at is not None and at < len(row) else "" for row in rows]
+        texts = (Cells.same("", sheet.height) if at is None else sheet.columns[at]).read(cells.text).at(lines)
         # A word that is no known type stays as it is; the rules report it with the rows that use it.
-        words = gathered.mapping.words(column.name) if column.choices else {}
-        found[column.name] = [words.get(folded(text), text) for text in texts]
+        if column.choices:
+            texts = texts.read(partial(_named, gathered.mapping.words(column.name)))
+        found[column.name] = texts.objects()
     return pd.DataFrame(found, dtype=object)
+
+
+def _named(words: Mapping[str, str], text: str) -> str:
+    return words.get(folded(text), text)
 
 
 def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: _Gathered) -> list[Sheet]:
     """The visible sheets that hold anything; of an earlier result, the Failures and what is none of its own."""
     if earlier.is_result(sheets):
         sheets = [sheet for sheet in sheets if earlier.is_failures(sheet) or earlier.is_added(sheet)]
-    filled = [sheet for sheet in sheets if any(not is_blank(cell) for row in sheet.rows for cell in row)]
+    filled = [sheet for sheet in sheets if sheet.filled]
     hidden = [sheet.name for sheet in filled if not sheet.visible]
     gathered.notes += [f"{gathered.names[path]}: sheet {name} is hidden and was not read" for name in hidden]
     visible = [sheet for sheet in filled if sheet.visible]
@@ -125,7 +156,7 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
     place, earlier_result = gathered.names[path], earlier.is_result(sheets)
     sheets = _sheets_to_read(path, sheets, gathered)
     own = beside_ours(gathered.mapping.headings) if earlier_result else gathered.mapping.headings
-    rows_before, buyers_before, tickets_seen = len(gathered.places), len(gathered.buyers), False
+    buyers_before, tickets_seen = len(gathered.buyers), False
     parts_before, sheets_before, unheaded = len(gathered.parts), len(gathered.tickets), list[Sheet]()
     for sheet in sheets:
         layout = find_layout(f"{path}, sheet {sheet.name}", sheet, own, ours=earlier_result)
@@ -152,10 +183,10 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
     refuse_unheaded(
         path,
         unheaded,
-        [cell for part in gathered.parts[parts_before:] for cell in part["ticket_no"]],
+        (cell for part in gathered.parts[parts_before:] for cell in part.columns["ticket_no"].objects()),
         {seen.ticket_column for seen in gathered.tickets[sheets_before:]},
     )
-    if len(gathered.places) == rows_before:
+    if len(gathered.parts) == parts_before:
         raise _no_rows(path, sheets, earlier_result=earlier_result)
 
 
@@ -199,12 +230,17 @@ def _take_buyers_file(path: Path, gathered: _Gathered) -> None:
     gathered.buyers += found
 
 
-def read_table(files: Sequence[Path], buyers_file: Path | None = None, mapping: ColumnMap = NO_MAP) -> Table:
+def read_table(
+    files: Sequence[Path],
+    buyers_file: Path | None = None,
+    mapping: ColumnMap = NO_MAP,
+    begun: Opening | None = None,
+) -> Table:
     """Read every workbook into one Table, in the order of the files, sheets and rows.
 
-    Raises InputProblem naming the file, sheet or cell and the cure.
+    `begun` may be a child that reads one of them already. Raises InputProblem naming the file, sheet or cell and the cure.
     """
-    return assemble([(path, read_sheets(path, mapping.knows)) for path in files], buyers_file, mapping)
+    return assemble([(path, read_sheets(path, mapping.knows, begun)) for path in files], buyers_file, mapping)
 
 
 def assemble(
@@ -222,26 +258,41 @@ def assemble(
         _take_buyers_file(buyers_file, gathered)
     for path, sheets in workbooks:
         _take_file(path, sheets, gathered)
-    as_read = pd.concat(gathered.parts, ignore_index=True).fillna("")
-    as_read, books, remembered = earlier.refilled(as_read, [place for place, _, _ in gathered.places])
-    known = [column for column in COLUMNS if column.name in as_read]
-    as_read = as_read[[column.name for column in known] + [name for name in as_read if name not in _NAMES]]
-    frame = pd.DataFrame(gathered.places, columns=["file", "sheet", "row"]).astype({"row": np.int64})
-    frame["book"], frame["remembered"] = books, remembered
+    return _table(gathered)
+
+
+def _table(gathered: _Gathered) -> Table:
+    """The Table of all sheets' rows."""
+    parts = gathered.parts
+    places = Cells.joined([Cells.same(part.place, len(part.lines)) for part in parts])
+    sheets = Cells.joined([Cells.same(part.sheet, len(part.lines)) for part in parts])
+    as_read, books, remembered = earlier.refilled(_joined(parts), places)
+    made: dict[str, Any] = {"file": as_texts(places), "sheet": as_texts(sheets)}
+    made["row"] = np.concatenate([part.lines for part in parts])
+    made |= {"book": as_texts(books), "remembered": as_texts(remembered)}
     findings = []
     for column in COLUMNS:
-        values = (
-            as_read[column.name] if column.name in as_read else pd.Series([""] * len(as_read), dtype=object)
-        )
-        words = mapping.words(column.name) if column.choices else {}
-        frame[column.name], finding = typed(column, values, words)
+        words = gathered.mapping.words(column.name) if column.choices else {}
+        values = as_read.get(column.name, Cells.same("", len(places)))
+        made[column.name], finding = typed(column, values, words)
         if finding:
             findings.append(finding)
-    refuse_doubtful(gathered.tickets, frame, as_read, findings)
+    frame = pd.DataFrame(made, copy=False)
+    known = {column.name: as_read[column.name] for column in COLUMNS if column.name in as_read}
+    seen = pd.DataFrame(
+        {name: column.objects() for name, column in {**known, **as_read}.items()}, dtype=object, copy=False
+    )
+    refuse_doubtful(gathered.tickets, frame, seen, findings)
     empty = pd.DataFrame({name: [] for name in ("file", *(c.name for c in BUYER_COLUMNS))}, dtype=object)
     buyers = pd.concat([empty, *gathered.buyers], ignore_index=True)
     notes = (*gathered.notes, *untaken_fees(frame))
-    return Table(frame, as_read, tuple(findings), buyers, notes, gathered.letters)
+    return Table(frame, seen, tuple(findings), buyers, notes, gathered.letters)
 
 
-_NAMES = {column.name for column in COLUMNS}
+def _joined(parts: Sequence[_Rows]) -> Part:
+    """The columns of all sheets, one sheet's rows below the other's; blank where a sheet has no such column."""
+    names = dict.fromkeys(name for part in parts for name in part.columns)
+    return {
+        name: Cells.joined([part.columns.get(name, Cells.same("", len(part.lines))) for part in parts])
+        for name in names
+    }

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from pipeline.columns import Column, Kind
-from pipeline.reading import cells
-from pipeline.reading.leftout import is_blank
-from pipeline.table import Finding, Mask, shown
+from pipeline.reading import cells as single
+from pipeline.reading import plainly
+from pipeline.reading.sheet import Cells, Codes, is_blank
+from pipeline.table import Finding, shown
 
 _BAD = {
     Kind.TICKET: "bad_ticket_no",
@@ -17,36 +18,52 @@ _BAD = {
     Kind.DATE: "bad_date",
     Kind.CHOICE: "bad_choice",
 }
+_AT_SIGHT: Mapping[Kind, Callable[[Sequence[Any]], list[Any]]] = {
+    Kind.TEXT: plainly.texts,
+    Kind.TICKET: plainly.tickets,
+    Kind.MONEY: plainly.money,
+}
 #: Texts are read as they are; what holds no value at all is said by the code of what it should be.
 _BAD_TEXT = {"tax_no": "bad_tax_no", "phone": "bad_phone", "email": "bad_email", "buyer": "unknown_buyer"}
 
 
-def typed(column: Column, values: pd.Series, words: Mapping[str, str]) -> tuple[Any, Finding | None]:
-    """A column's values as the Table has them, and a finding of the cells that could not be read.
+def typed(column: Column, cells: Cells, words: Mapping[str, str]) -> tuple[Any, Finding | None]:
+    """A column's cells as the Table has them, and a finding of those that could not be read.
 
-    Equal cells are read once: months hold few dates, statuses and amounts, and many rows.
+    Each value is read once: months hold few dates, statuses and amounts, and many rows.
     """
-    codes, distinct = pd.factorize(values.to_numpy(dtype=object), use_na_sentinel=False)
-    parse: Callable[[Any], Any] = {
-        Kind.TEXT: cells.text,
-        Kind.TICKET: cells.ticket_no,
-        Kind.MONEY: cells.amount if column.name == "amount" else cells.money,
-        Kind.DATE: cells.day,
-        Kind.CHOICE: lambda value: cells.choice(column.name, value, words),
-    }[column.kind]
+    read, hints = _read(column, cells.different, words)
+    return _made(column, read, cells.codes), _finding(column, cells, hints)
+
+
+def _read(
+    column: Column, values: Sequence[Any], words: Mapping[str, str]
+) -> tuple[list[Any], dict[int, str]]:
+    """Each value as it is read, and the hints of those that can't be, by position."""
     nothing: Any = {Kind.MONEY: 0, Kind.DATE: None}.get(column.kind, "")
-    read, bad, hints = [nothing] * len(distinct), np.zeros(len(distinct), bool), [""] * len(distinct)
-    for index, value in enumerate(distinct):
-        if is_blank(value):
+    parse: Callable[[Any], Any] = {
+        Kind.TEXT: single.text,
+        Kind.TICKET: single.ticket_no,
+        Kind.MONEY: single.amount if column.name == "amount" else single.money,
+        Kind.DATE: single.day,
+        Kind.CHOICE: lambda value: single.choice(column.name, value, words),
+    }[column.kind]
+    at_sight = _AT_SIGHT.get(column.kind)
+    read: list[Any] = at_sight(values) if at_sight else [None] * len(values)
+    hints: dict[int, str] = {}
+    for index in [at for at, plain in enumerate(read) if plain is None]:
+        read[index] = nothing
+        if is_blank(values[index]):
             continue
         try:
-            read[index] = parse(cells.value(value))
-        except cells.Unreadable as unreadable:
-            bad[index], hints[index] = column.name != "order_type", str(unreadable)
-    return _made(column, read, codes), _finding(column, values, bad[codes], [hints[code] for code in codes])
+            read[index] = parse(single.value(values[index]))
+        except single.Unreadable as unreadable:
+            if column.name != "order_type":
+                hints[index] = str(unreadable)
+    return read, hints
 
 
-def _made(column: Column, read: list[Any], codes: Any) -> Any:
+def _made(column: Column, read: list[Any], codes: Codes) -> Any:
     if column.kind is Kind.MONEY:
         return np.array(read, dtype=np.int64)[codes]
     if column.kind is Kind.DATE:
@@ -56,16 +73,24 @@ def _made(column: Column, read: list[Any], codes: Any) -> Any:
         position = {name: index for index, name in enumerate(names)}
         at = np.array([position.get(name, -1) for name in read], dtype=np.int8)
         return pd.Categorical.from_codes(at[codes], dtype=pd.CategoricalDtype(names))
-    return np.array(read, dtype=object)[codes]
+    return as_texts(Cells(read, codes))
 
 
-def _finding(column: Column, values: pd.Series, bad: Mask, hints: list[str]) -> Finding | None:
-    rows = np.flatnonzero(bad)
+def as_texts(texts: Cells) -> Any:
+    """Each row's text, as a column of the Table."""
+    return pd.array(np.array(texts.different, dtype=object), dtype="str").take(texts.codes)
+
+
+def _finding(column: Column, cells: Cells, hints: Mapping[int, str]) -> Finding | None:
+    if not hints:
+        return None
+    rows = np.flatnonzero(np.isin(cells.codes, list(hints))).astype(np.int64)
     if not len(rows):
         return None
+    codes = cells.codes[rows].tolist()
     facts: dict[str, str | Sequence[str]] = {
-        "seen": [shown(value) for value in values.iloc[rows]],
-        "hint": [hints[row] for row in rows],
+        "seen": [shown(cells.different[code]) for code in codes],
+        "hint": [hints[code] for code in codes],
     }
     if column.kind is Kind.CHOICE:
         facts["choices"] = " ".join(choice.name for choice in column.choices)

@@ -4,28 +4,29 @@ They can't be read, and passing them over would leave tickets out that somebody 
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pipeline.errors import InputProblem
 from pipeline.reading.headings import cell_name
-from pipeline.reading.inputs import Sheet
-from pipeline.reading.leftout import is_blank
+from pipeline.reading.sheet import Sheet, is_blank
 from pipeline.reading.unreadable import one_width
 from pipeline.table import shown
 
 _TICKET = re.compile(r"[0-9]{3}[- ]?[0-9]{10}")
 
 
-def refuse_unheaded(
-    path: Path, sheets: Collection[Sheet], tickets: Collection[str], columns: set[int]
-) -> None:
+def refuse_unheaded(path: Path, sheets: Collection[Sheet], tickets: Iterable[Any], columns: set[int]) -> None:
     """Raise InputProblem for a sheet without headings that holds a ticket which no other sheet holds.
 
     `tickets` are the cells of the tickets that were read, `columns` where they stood. A number of 13 digits elsewhere may
     be an order's; one that begins like a ticket of the same workbook is none.
     """
+    if not sheets:
+        return
     known = {number for cell in tickets if (number := _ticket(cell))}
     airlines = {number[:3] for number in known}
     for sheet in sheets:
@@ -38,10 +39,13 @@ def refuse_unheaded(
 
 
 def _numbers(sheet: Sheet) -> Iterator[tuple[int, int, str]]:
-    for row, cells in enumerate(sheet.rows):
-        for at, cell in enumerate(cells):
-            if number := _ticket(cell):
-                yield row, at, number
+    """The tickets on a sheet with their rows and columns, row by row."""
+    found = [
+        (row, at, _ticket(column[row]))
+        for at, column in enumerate(sheet.columns)
+        for row in np.flatnonzero(column.where(lambda cell: bool(_ticket(cell)))).tolist()
+    ]
+    return iter(sorted(found))
 
 
 def _ticket(cell: Any) -> str:

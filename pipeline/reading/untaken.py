@@ -13,6 +13,8 @@ _CARRIED = tuple(dict.fromkeys([*COMPONENTS["ticket_fare"], *COMPONENTS["refund"
 
 def untaken_fees(frame: pd.DataFrame) -> Iterator[str]:
     """A note for each sheet in which rows that name their charge carry other charges' fees too."""
+    if not any(_of_others(frame, name).any() for name in _CARRIED):
+        return
     for (file, sheet), rows in frame.groupby(["file", "sheet"], sort=False):
         found = {name: at for name in _CARRIED if (at := _of_others(rows, name)).any()}
         if not found:
@@ -31,6 +33,9 @@ def untaken_fees(frame: pd.DataFrame) -> Iterator[str]:
 
 def _of_others(rows: pd.DataFrame, name: str) -> Mask:
     """Rows that name a charge which the column is no part of, and hold an amount in it."""
+    given = (rows[name] != 0).to_numpy(dtype=bool)
+    if not given.any():
+        return given
     mine = np.zeros(len(rows), dtype=bool)
     for charge, parts in COMPONENTS.items():
         if name in parts:
@@ -39,4 +44,4 @@ def _of_others(rows: pd.DataFrame, name: str) -> Mask:
         if name == fee:
             mine |= ((rows["charge"] == "ancillary") & (rows["product"] == product)).to_numpy(dtype=bool)
     named = rows["charge"].notna().to_numpy(dtype=bool)
-    return np.asarray(named & ~mine & (rows[name] != 0).to_numpy(dtype=bool), dtype=bool)
+    return np.asarray(named & ~mine & given, dtype=bool)

@@ -1,4 +1,7 @@
-"""What a look through a sheet tells before its cells are taken out: its extent, and cells without a value."""
+"""What a look through a sheet tells before its cells are taken out: its extent, and cells without a value.
+
+The quick look through an .xlsx leaves the extent open; it is filled in when the sheet is laid out.
+"""
 
 from dataclasses import dataclass, field
 

@@ -46,6 +46,13 @@ class Package:
         """The parts' names in lower case with forward slashes."""
         return list(self._parts)
 
+    def check(self) -> None:
+        """Refuse it if what its sheets and texts declare is more than any workbook unpacks to."""
+        declared = [info for name, info in self._parts.items() if name.endswith(".xml")]
+        for info in declared:
+            self._check(info.file_size, info.compress_size)
+        self._check(sum(info.file_size for info in declared), len(self._content))
+
     def pieces(self, name: str) -> Iterator[bytes]:
         """A part's content, unpacked piece by piece and counted."""
         info = self._parts[_plain(name)]

@@ -5,15 +5,18 @@ last, and shows an error cell, or a formula without its result, as a blank one; 
 before (`Look`), and what holds no value is put in its place here.
 """
 
-import io
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
-from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
+from python_calamine import CalamineError, PasswordError
 
 from pipeline.reading.formats import compound, ods, xls, xlsb, xlsx
+from pipeline.reading.formats.columns import Columns
+from pipeline.reading.formats.laying import Beside, Workbook, is_visible
 from pipeline.reading.formats.look import LARGEST_AREA, Look
 from pipeline.reading.formats.package import Package
 from pipeline.reading.formats.refusal import Refusal
@@ -22,15 +25,20 @@ _SMALL = 1024**2
 #: Every .xlsb calls itself binary.macroEnabled, with macros or without.
 _MACROS = re.compile(rb"(?<!binary\.)macroEnabled")
 _HIDDEN_CELL = "…"
+_NOWHERE = 1 << 20  # beyond every sheet's last row
 
 
 def sheets(content: bytes, exactly: bool = False) -> list[dict[str, Any]]:
     """The worksheets in their order; see `child` for their shape, and for when to look exactly."""
     if content.startswith(compound.SIGNATURE):
-        return _quietly(partial(_taken, content, _looks_of_xls(content)))
+        return _quietly(partial(_sheets, partial(Workbook, content), _looks_of_xls(content)))
     package = Package(content)
     _refuse_macros(package)
+    made: Callable[[], Workbook] = partial(Workbook, content)
     if xlsx.WORKBOOK in package:
+        if not exactly:
+            package.check()
+            made = Beside(content).workbook
         looks = _looks_of_xlsx(package, exactly)
     elif xlsb.WORKBOOK in package:
         looks = _looks_of_xlsb(package)
@@ -40,7 +48,7 @@ def sheets(content: bytes, exactly: bool = False) -> list[dict[str, Any]]:
             look.check(name)
     else:
         raise _no_workbook(package)
-    return _quietly(partial(_taken, content, looks))
+    return _quietly(partial(_sheets, made, looks))
 
 
 def _no_workbook(package: Package) -> Refusal:
@@ -117,84 +125,47 @@ def _quietly(cells_of: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any
         raise Refusal("damaged", "the workbook reader stumbled over it") from error
 
 
-def _taken(content: bytes, looks: dict[str, Look] | list[Look]) -> list[dict[str, Any]]:
+def _sheets(made: Callable[[], Workbook], looks: dict[str, Look] | list[Look]) -> list[dict[str, Any]]:
     """The sheets' cells, within bounds; of a hidden sheet one cell alone, to show that it holds something."""
-    workbook = CalamineWorkbook.from_filelike(io.BytesIO(content))
-    metas = [meta for meta in workbook.sheets_metadata if meta.typ == SheetTypeEnum.WorkSheet]
+    workbook = made()
     if isinstance(looks, list):  # .xls: in the order of the worksheets
-        looks = dict(zip((meta.name for meta in metas), looks, strict=False))
+        looks = dict(zip((meta.name for meta in workbook.worksheets), looks, strict=False))
     found, area = [], 0
-    kept: dict[Any, Any] = {}
-    for meta in metas:
-        look = looks.get(meta.name, Look())
-        visible = meta.visible == SheetVisibleEnum.Visible
+    for meta in workbook.worksheets:
+        look, columns = looks.get(meta.name, Look()), Columns()
+        visible = is_visible(meta)
         sheet: dict[str, Any] = {"name": meta.name, "visible": visible, "first_row": 0, "first_column": 0}
         if visible:
             look.check(meta.name)
-            area += look.area
+            cells = workbook.sheet(meta.name)
+            area += _laid_out(cells, look).area
             if area > LARGEST_AREA:
                 raise Refusal("too_large", f"its sheets span {area} cells")
-            sheet |= _cells(workbook.get_sheet_by_name(meta.name), look, kept)
-        else:
-            sheet["rows"] = [[_HIDDEN_CELL]] if look.filled else []
-        found.append(sheet)
+            sheet |= _taken_in(cells, look, columns)
+        elif look.filled:
+            columns.take([[_HIDDEN_CELL]])
+        found.append(sheet | {"height": columns.height, "columns": columns.handed_over()})
     return found
 
 
-def _cells(sheet: Any, look: Look, kept: dict[Any, Any]) -> dict[str, Any]:
-    """One sheet's cells and where they begin.
-
-    Equal texts and dates are one object: a month has few of most of them, and handing them over takes as
-    long as reading them.
-    """
-    # The same again, for what the look did not see: a cell far away in the midst of a near row.
-    Look(sheet.total_height - 1, sheet.total_width - 1, look.filled).check(sheet.name)
-    top, left = sheet.start or (0, 0)
-    once = kept.setdefault
-    rows: list[list[Any]] = [
-        [
-            cell
-            if cell.__class__ is float
-            else once(cell, cell)
-            if cell.__class__ is str
-            else _plain(cell, once)
-            for cell in row
-        ]
-        for row in sheet.to_python(skip_empty_area=True)
-    ]
-    if look.marks:
-        top, left = _mark(rows, top, left, look.marks)
-    return {
-        "first_row": top,
-        "first_column": left,
-        "rows": rows,
-        "merged": look.merged,
-        "foreign": look.foreign,
-    }
+def _laid_out(sheet: Any, look: Look) -> Look:
+    """The look with the sheet's extent as it was laid out, which the quick one does not see; within bounds."""
+    last_row = max([sheet.total_height - 1, *(row for row, _, _ in look.marks)])
+    last_column = max([sheet.total_width - 1, *(column for _, column, _ in look.marks)])
+    found = replace(look, last_row=last_row, last_column=last_column)
+    found.check(sheet.name)
+    return found
 
 
-def _plain(cell: Any, once: Callable[[Any, Any], Any]) -> Any:
-    """A cell as the parent expects it: a whole number is a number too, and a checkbox can't pass for 1."""
-    if isinstance(cell, bool):
-        return str(cell).upper()
-    return float(cell) if isinstance(cell, int) else once(cell, cell)
-
-
-def _mark(
-    rows: list[list[Any]], top: int, left: int, marks: Iterable[tuple[int, int, bytes]]
-) -> tuple[int, int]:
-    """Put what holds no value in its place, beyond the cells taken out too; gives where they begin now."""
-    marks = list(marks)
-    if not rows:
-        top, left = marks[0][:2]
-    new_top, new_left = min(top, *(row for row, _, _ in marks)), min(left, *(at for _, at, _ in marks))
-    width = max(left + len(rows[0]) if rows else 0, *(at + 1 for _, at, _ in marks)) - new_left
-    height = max(top + len(rows), *(row + 1 for row, _, _ in marks)) - new_top
-    if left > new_left or width > (len(rows[0]) if rows else 0):
-        for at, row in enumerate(rows):
-            rows[at] = ([""] * (left - new_left) + row + [""] * width)[:width]
-    rows[:0] = [[""] * width for _ in range(top - new_top)]
-    rows += [[""] * width for _ in range(height - len(rows))]
-    for row_at, column, mark in marks:
-        rows[row_at - new_top][column - new_left] = mark
-    return new_top, new_left
+def _taken_in(sheet: Any, look: Look, columns: Columns) -> dict[str, Any]:
+    """Take one sheet's cells into the columns, and say where they begin."""
+    top, left = sheet.start or (_NOWHERE, _NOWHERE)
+    first_row = min([top, *(row for row, _, _ in look.marks)])
+    first_column = min([left, *(column for _, column, _ in look.marks)])
+    if sheet.height:
+        columns.skip(top - first_row)
+        columns.take(islice(sheet.iter_rows(), top, None), left - first_column)
+    for row, column, mark in look.marks:  # beyond the cells taken out too
+        columns.put(row - first_row, column - first_column, mark)
+    place = {"first_row": first_row, "first_column": first_column} if columns.height else {}
+    return {**place, "merged": look.merged, "foreign": look.foreign}

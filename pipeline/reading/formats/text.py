@@ -9,8 +9,10 @@ import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from pipeline.reading.formats.columns import Columns
 from pipeline.reading.formats.refusal import Refusal
 
 SEPARATORS = ",\t;|"
@@ -102,16 +104,22 @@ def _sheet(text: str, name: str) -> dict[str, Any]:
     else:
         separator = _separator(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    rows, area = [], 0
+    columns = Columns()
     try:
-        for row in reader:
-            rows.append(row)
-            area += len(row) + 1
-            if area > LARGEST_AREA:
-                raise Refusal("too_large", f"it holds more than {LARGEST_AREA} cells")
+        columns.take(_bounded(reader))
     except csv.Error as error:
         raise Refusal("damaged", f"line {reader.line_num}: {error}") from error
-    return {"name": name, "visible": True, "first_row": 0, "first_column": 0, "rows": rows}
+    place = {"first_row": 0, "first_column": 0, "height": columns.height}
+    return {"name": name, "visible": True, **place, "columns": columns.handed_over()}
+
+
+def _bounded(rows: Iterable[list[str]]) -> Iterator[list[str]]:
+    area = 0
+    for row in rows:
+        area += len(row) + 1
+        if area > LARGEST_AREA:
+            raise Refusal("too_large", f"it holds more than {LARGEST_AREA} cells")
+        yield row
 
 
 def _separator(text: str) -> str:

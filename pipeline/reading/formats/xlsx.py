@@ -1,9 +1,10 @@
 """A look through the sheets of an .xlsx file, before their cells are taken out.
 
-A sheet is a long text of one shape, `<row r="2"><c r="A2" t="s"><v>4</v></c>…</row>`. It is looked
-through row by row with byte searches, which costs a fifth of what reading it costs; only rows that may
-hold an error or a formula without a result are taken apart. A sheet of another shape, or one that seems
-to reach far, is parsed once as XML (`xlsx_slowly`), which takes longer and is exact.
+A sheet is a long text of one shape, `<row r="2"><c r="A2" t="s"><v>4</v></c>…</row>`. It is unpacked piece by piece
+and searched for what may be an error or a formula without a result, which costs a tenth of what reading it costs; only
+rows that may hold one are taken apart. How far it reaches is not asked: that shows when it is laid out, and the bounds
+of the process hold until then. A sheet of another shape is parsed once as XML (`xlsx_slowly`), which takes longer and is
+exact.
 """
 
 import re
@@ -23,8 +24,6 @@ _LONGEST_ROW = 32 * 1024**2
 _DECLARES = b"<!DOCTYPE"  # entities can be declared nowhere else
 _PREFIX = re.compile(rb"<(?:([\w.-]+):)?sheetData[\s>/]")
 _REF = re.compile(rb"([A-Za-z]{1,3})([0-9]{1,7})\"")
-_FAR = re.compile(rb'c r="(?:[A-Za-z]{3}|[A-Za-z]{1,2}[0-9]{6})')
-_NEAR_ROW, _NEAR_COLUMN = 99_999, 702
 _ERROR = re.compile(rb"\st=(?:\"e\"|'e')")
 _TEXT = re.compile(rb"\st=(?:\"str\"|'str')")
 _FORMULA = re.compile(rb"<f[\s>/]")
@@ -73,16 +72,14 @@ def check_texts(package: Package) -> dict[bytes, str]:
 def look(
     pieces: Callable[[], Iterator[bytes]], exactly: bool = False, foreign: Mapping[bytes, str] | None = None
 ) -> Look:
-    """One sheet's extent and the cells without a value; `pieces` unpacks it from its start."""
+    """One sheet's cells without a value; `pieces` unpacks it from its start. How far it reaches the exact look tells alone."""
     foreign = foreign or {}
-    try:
-        found = None if exactly else _quickly(harmless(pieces()), foreign)
-    except _Otherwise:
-        found = None
-    if found is None:
-        return xlsx_slowly.look(harmless(pieces()), foreign)
-    # The quick look counts cells that have a format alone; whole columns often do, down to the last row.
-    return xlsx_slowly.look(harmless(pieces()), foreign) if found.sparse else found
+    if not exactly:
+        try:
+            return _quickly(harmless(pieces()), foreign)
+        except _Otherwise:
+            pass
+    return xlsx_slowly.look(harmless(pieces()), foreign)
 
 
 def harmless(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -98,30 +95,37 @@ def harmless(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _quickly(pieces: Iterator[bytes], foreign: Mapping[bytes, str]) -> Look:
-    found, names, waiting = Look(), None, b""
-    shown = _shown_foreign(foreign)
+    found, shown = Look(), _shown_foreign(foreign)
+    for rows, names in _whole_rows(pieces):
+        found.filled += rows.count(names.value_end) + (rows.count(names.text_end) if b"i" in rows else 0)
+        if _may_mark(rows, names):
+            _marks(rows, names, found)
+        if shown:
+            _refuse_otherwise(rows, names)
+            for column, row, style in shown.findall(rows):
+                found.foreign[int(row) - 1, column_of(column)] = foreign[style]
+        below = b"" if rows.endswith(names.row_end) else rows
+        for left, top, right, bottom in _MERGED.findall(below):
+            found.merge(int(top) - 1, column_of(left), int(bottom) - 1, column_of(right))
+    return found
+
+
+def _whole_rows(pieces: Iterator[bytes]) -> Iterator[tuple[bytes, "_Names"]]:
+    """A sheet's text in pieces that end where a row ends; the last one is what stands below the rows."""
+    names, waiting = None, b""
     for piece in pieces:
         waiting += piece
-        if names is None:
-            if not (root := _PREFIX.search(waiting)):
-                if len(waiting) > _LONGEST_ROW:
-                    raise _Otherwise
-                continue
+        if names is None and (root := _PREFIX.search(waiting)):
             names = _Names(root[1])
-        cut = waiting.rfind(names.row_end) + len(names.row_end)
-        if cut < len(names.row_end):
-            if len(waiting) > _LONGEST_ROW:
-                raise _Otherwise
-            continue
-        _rows(waiting[:cut], names, found)
-        for column, row, style in shown.findall(waiting[:cut]) if shown else ():
-            found.foreign[int(row) - 1, column_of(column)] = foreign[style]
-        waiting = waiting[cut:]
-    if names is None or names.cell in waiting:
+        cut = waiting.rfind(names.row_end) + len(names.row_end) if names else 0
+        if names and cut >= len(names.row_end):
+            yield waiting[:cut], names
+            waiting = waiting[cut:]
+        elif len(waiting) > _LONGEST_ROW:
+            raise _Otherwise
+    if names is None or any(cell in waiting for cell in names.cells):
         raise _Otherwise
-    for left, top, right, bottom in _MERGED.findall(waiting):  # they stand below the rows
-        found.merge(int(top) - 1, column_of(left), int(bottom) - 1, column_of(right))
-    return found
+    yield waiting, names
 
 
 def _shown_foreign(foreign: Mapping[bytes, str]) -> re.Pattern[bytes] | None:
@@ -139,41 +143,35 @@ class _Names:
 
     def __init__(self, prefix: bytes | None) -> None:
         self.prefix = prefix + b":" if prefix else b""
-        self.cell, self.row_end = b"<" + self.prefix + b"c", b"</" + self.prefix + b"row>"
-        self.cell_ref = self.cell + b' r="'
+        cell = b"<" + self.prefix + b"c"
+        self.cells, self.cell_ref = (cell + b" ", cell + b">"), cell + b' r="'
+        self.row_end, self.formula = b"</" + self.prefix + b"row>", b"<" + self.prefix + b"f"
         self.value_end, self.text_end = b"</" + self.prefix + b"v>", b"</" + self.prefix + b"is>"
 
 
-def _rows(rows: bytes, names: _Names, found: Look) -> None:
-    """Take whole rows into account."""
-    if rows.count(names.cell_ref) != rows.count(names.cell + b" ") or names.cell + b">" in rows:
-        raise _Otherwise  # cells without a place of their own, or with attributes in another order
-    found.filled += rows.count(names.value_end) + rows.count(names.text_end)
-    skip = len(names.cell_ref)
-    # A row's cells stand in their order: its last one is its furthest.
-    last = [
-        row[at + skip : at + skip + 12]
-        for row in rows.split(names.row_end)
-        if (at := row.rfind(names.cell_ref)) >= 0
-    ]
-    places = _REF.findall(b"<".join(last))
-    if len(places) != len(last):
+def _may_mark(rows: bytes, names: _Names) -> bool:
+    """Whether rows may hold an error or a formula without its result. Single letters, looked for first, are the quickest."""
+    if b"e" in rows and (b'"e"' in rows or b"'e'" in rows):
+        return True
+    return b"f" in rows and names.formula in rows and bool(_UNSTORED.search(_unprefixed(rows, names)))
+
+
+def _unprefixed(rows: bytes, names: _Names) -> bytes:
+    if not names.prefix:
+        return rows
+    return rows.replace(b"<" + names.prefix, b"<").replace(b"</" + names.prefix, b"</")
+
+
+def _refuse_otherwise(rows: bytes, names: _Names) -> None:
+    """Cells without a place of their own, or with attributes in another order, are for the exact look."""
+    if rows.count(names.cell_ref) != rows.count(names.cells[0]) or names.cells[1] in rows:
         raise _Otherwise
-    if places:
-        last_row = max(int(row) for _, row in places) - 1
-        found.last_row = max(found.last_row, last_row)
-        found.last_column = max(found.last_column, *map(column_of, {column for column, _ in places}))
-        if last_row < _NEAR_ROW and found.last_column < _NEAR_COLUMN and _FAR.search(rows):
-            raise _Otherwise  # a far-away cell in the midst of a near row
-    if names.prefix:
-        rows = rows.replace(b"<" + names.prefix, b"<").replace(b"</" + names.prefix, b"</")
-    if b'"e"' in rows or b"'e'" in rows or (b"<f" in rows and _UNSTORED.search(rows)):
-        _marks(rows, found)
 
 
-def _marks(rows: bytes, found: Look) -> None:
+def _marks(rows: bytes, names: _Names, found: Look) -> None:
     """Find the cells that hold an error, or a formula without its result."""
-    for cell in rows.split(b"<c ")[1:]:
+    _refuse_otherwise(rows, names)
+    for cell in _unprefixed(rows, names).split(b"<c ")[1:]:
         attributes, _, content = (b" " + cell).partition(b">")
         content = content.partition(b"</c>")[0]
         value = _VALUE.search(content)
@@ -183,7 +181,7 @@ def _marks(rows: bytes, found: Look) -> None:
         elif _FORMULA.search(content) and xlsx_slowly.unstored(
             text, "str" if _TEXT.search(attributes) else ""
         ):
-            mark = NO_RESULT
+            mark, found.filled = NO_RESULT, found.filled + 1
         else:
             continue
         place = _CELL_REF.search(attributes)

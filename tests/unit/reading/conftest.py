@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 import xlsxwriter
 
-from pipeline.reading.inputs import Sheet
+from pipeline.reading.sheet import Sheet
 from pipeline.reading.tables import assemble
 from pipeline.table import Table
 
@@ -93,7 +93,7 @@ def sheets_table() -> Callable[..., Table]:
     """The Table of one workbook whose sheets are given as (name, rows), or as Sheets."""
 
     def make(*sheets: Any, buyers: Path | None = None) -> Table:
-        made = [one if isinstance(one, Sheet) else Sheet(one[0], True, 0, 0, one[1]) for one in sheets]
+        made = [one if isinstance(one, Sheet) else Sheet.of_rows(one[0], one[1]) for one in sheets]
         return assemble([(Path("book.xlsx"), made)], buyers)
 
     return make

@@ -230,7 +230,7 @@ def test_an_xls_with_macros_is_to_be_saved_without_them_too(tmp_path: Path) -> N
 def test_an_xlsb_without_macros_is_read_though_its_type_names_them(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsb"
     path.write_bytes(xlsb((0, 0, 6, xlsb_text("票号"))))
-    assert read_sheets(path)[0].rows == [["票号"]]
+    assert list(read_sheets(path)[0].rows) == [["票号"]]
 
 
 def test_an_archive_with_two_parts_of_one_name_or_a_password_is_refused(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def written(tmp_path: Path, content: bytes, name: str = "t.csv") -> Path:
 
 def rows(path: Path) -> Sequence[Sequence[Any]]:
     (sheet,) = read_sheets(path)
-    return sheet.rows
+    return list(sheet.rows)
 
 
 @pytest.mark.parametrize("separator", [",", "\t", ";", "|"])
@@ -73,7 +73,7 @@ def test_a_team_s_own_heading_tells_the_encoding_too(tmp_path: Path) -> None:
     with pytest.raises(InputProblem):
         read_sheets(path)
     (sheet,) = read_sheets(path, known=lambda heading: heading == "凭单")
-    assert sheet.rows == month
+    assert list(sheet.rows) == month
 
 
 @pytest.mark.parametrize("encoding", ["gb18030", "big5"])

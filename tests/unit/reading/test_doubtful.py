@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pipeline.errors import InputProblem
-from pipeline.reading.inputs import Sheet
 from pipeline.reading.mapping import ColumnMap
+from pipeline.reading.sheet import Sheet
 from pipeline.reading.tables import assemble
 from pipeline.reading.vocabulary import folded
 from pipeline.table import Table
@@ -18,7 +18,7 @@ USED = ["9991234567890", "A", "已使用"]
 
 
 def _table(head: list[str], *rows: list[Any], own: dict[str, str] | None = None) -> Table:
-    sheet = Sheet("S", True, 0, 0, [[*HEAD, *head], *rows])
+    sheet = Sheet.of_rows("S", [[*HEAD, *head], *rows])
     mapping = ColumnMap(headings={folded(word): name for word, name in (own or {}).items()})
     return assemble([(Path("book.xlsx"), [sheet])], None, mapping)
 

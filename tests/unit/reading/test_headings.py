@@ -9,14 +9,14 @@ import pytest
 from pipeline.columns import COLUMN, COLUMNS, TICKET_COLUMNS
 from pipeline.errors import InputProblem
 from pipeline.reading.headings import beside_ours, cell_name, column_letters, find_layout, slips
-from pipeline.reading.inputs import Sheet
+from pipeline.reading.sheet import Sheet
 from pipeline.reading.vocabulary import HEADINGS, folded, meanings, nearest, normal
 
 WORDS = [(c.name, word) for c in COLUMNS for word in (c.name, c.zh, *c.variants)]
 
 
 def _sheet(*rows: list[Any], first: tuple[int, int] = (0, 0)) -> Sheet:
-    return Sheet("S", True, first[0], first[1], [list(row) for row in rows])
+    return Sheet.of_rows("S", [list(row) for row in rows], first_row=first[0], first_column=first[1])
 
 
 @pytest.mark.parametrize(("column", "word"), WORDS)

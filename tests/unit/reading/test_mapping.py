@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pipeline.errors import InputProblem
-from pipeline.reading.inputs import Sheet
 from pipeline.reading.mapping import NO_MAP, ColumnMap, load_map
+from pipeline.reading.sheet import Sheet
 from pipeline.reading.tables import assemble
 from pipeline.table import Table
 
@@ -44,7 +44,7 @@ def written(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def _table(mapping: ColumnMap, *rows: list[Any], sheet: str = "S", head: list[str] = HEAD) -> Table:
-    return assemble([(Path("book.xlsx"), [Sheet(sheet, True, 0, 0, [head, *rows])])], None, mapping)
+    return assemble([(Path("book.xlsx"), [Sheet.of_rows(sheet, [head, *rows])])], None, mapping)
 
 
 def _values(table: Table, *columns: str) -> list[list[Any]]:
@@ -118,8 +118,8 @@ def test_a_team_s_own_words_are_understood_in_the_buyers_sheet_too(written: Any)
     mapping = load_map(
         written('[values.header_type]\n"国企" = "business"\n[headings]\n"户名" = "header_name"')
     )
-    sheets = [Sheet("S", True, 0, 0, [HEAD, [*TICKET, "", "", ""]])]
-    sheets.append(Sheet("B", True, 0, 0, [["购买方", "抬头类型", "户名"], ["A", "国企", "A 公司"]]))
+    sheets = [Sheet.of_rows("S", [HEAD, [*TICKET, "", "", ""]])]
+    sheets.append(Sheet.of_rows("B", [["购买方", "抬头类型", "户名"], ["A", "国企", "A 公司"]]))
     (buyer,) = assemble([(Path("book.xlsx"), sheets)], None, mapping).buyers.to_dict("records")
     assert (buyer["header_type"], buyer["header_name"]) == ("business", "A 公司")
 

@@ -12,7 +12,8 @@ import pytest
 
 from pipeline.errors import InputProblem
 from pipeline.reading.formats import xls, xlsb, xlsx_slowly
-from pipeline.reading.inputs import Sheet, read_sheets
+from pipeline.reading.inputs import read_sheets
+from pipeline.reading.sheet import Sheet
 from pipeline.reading.tables import assemble
 from pipeline.table import Table
 
@@ -25,7 +26,7 @@ BUYERS = [["购买方", "抬头名称", "抬头类型"], ["A", "甲公司", "企
 
 
 def _table(*merged: tuple[int, int, int, int], rows: list[list[Any]] = ROWS, first: int = 0) -> Table:
-    sheet = Sheet("S", True, first, first, [["title"], HEAD, *rows], merged)
+    sheet = Sheet.of_rows("S", [["title"], HEAD, *rows], first_row=first, first_column=first, merged=merged)
     return assemble([(Path("book.xlsx"), [sheet])])
 
 
@@ -78,8 +79,8 @@ def test_a_cell_that_holds_something_of_its_own_under_a_merged_one_keeps_it() ->
 
 
 def test_what_is_merged_among_buyers_is_said_of_each_of_them() -> None:
-    buyers = Sheet("B", True, 0, 0, BUYERS, ((1, 2, 2, 2),))
-    table = assemble([(Path("book.xlsx"), [Sheet("S", True, 0, 0, [HEAD, ROWS[0]]), buyers])])
+    buyers = Sheet.of_rows("B", BUYERS, merged=((1, 2, 2, 2),))
+    table = assemble([(Path("book.xlsx"), [Sheet.of_rows("S", [HEAD, ROWS[0]]), buyers])])
     assert table.buyers["header_type"].tolist() == ["business", "business"]
 
 

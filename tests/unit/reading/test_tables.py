@@ -13,7 +13,7 @@ import pytest
 
 from pipeline.columns import COLUMNS, RESULT_SHEETS
 from pipeline.errors import InputProblem
-from pipeline.reading.inputs import Sheet
+from pipeline.reading.sheet import Sheet
 from pipeline.reading.tables import assemble
 from pipeline.table import Table
 
@@ -102,7 +102,7 @@ def test_rows_are_in_the_order_of_files_sheets_and_rows(sheets_table: Make) -> N
 
 
 def test_a_sheet_that_starts_elsewhere_counts_rows_as_the_spreadsheet_does(sheets_table: Make) -> None:
-    sheet = Sheet("S", True, 4, 2, [["title"], HEAD, ROW])
+    sheet = Sheet.of_rows("S", [["title"], HEAD, ROW], first_row=4, first_column=2)
     assert sheets_table(sheet).frame["row"].tolist() == [7]
 
 
@@ -281,7 +281,7 @@ def test_fees_that_a_row_of_one_charge_carries_for_others_are_told_and_not_taken
 
 
 def test_a_hidden_sheet_is_not_read_and_told(sheets_table: Make) -> None:
-    hidden = Sheet("Old", False, 0, 0, [HEAD, ["9990000000000", *ROW[1:]]])
+    hidden = Sheet.of_rows("Old", [HEAD, ["9990000000000", *ROW[1:]]], visible=False)
     table = sheets_table(("S", [HEAD, ROW]), hidden)
     assert table.frame["ticket_no"].tolist() == ["9991234567890"]
     assert table.notes == ("book.xlsx: sheet Old is hidden and was not read",)
@@ -331,7 +331,7 @@ def test_a_missing_buyers_file_is_named(sheets_table: Make, tmp_path: Path) -> N
 
 
 def test_workbooks_of_one_name_are_told_apart_by_their_folders() -> None:
-    sheet = Sheet("S", True, 0, 0, [HEAD, ROW])
+    sheet = Sheet.of_rows("S", [HEAD, ROW])
     table = assemble(
         [(Path("jan/t.xlsx"), [sheet]), (Path("feb/t.xlsx"), [sheet]), (Path("feb/u.xlsx"), [sheet])]
     )
@@ -431,12 +431,12 @@ def test_empty_sheets_are_an_empty_workbook(sheets_table: Make, sheets: list[Any
 
 
 def test_a_workbook_of_hidden_sheets_is_not_called_empty(sheets_table: Make) -> None:
-    assert "hidden" in assert_problem(lambda: sheets_table(Sheet("S", False, 0, 0, [HEAD, ROW])))
+    assert "hidden" in assert_problem(lambda: sheets_table(Sheet.of_rows("S", [HEAD, ROW], visible=False)))
 
 
 def test_an_unknown_heading_is_refused_with_the_cell_and_the_nearest_one(sheets_table: Make) -> None:
     rows = [["title"], ["Ticket Numbr", "amount"], ["9991234567890", 1.0]]
-    text = assert_problem(lambda: sheets_table(Sheet("S", True, 4, 2, rows)))
+    text = assert_problem(lambda: sheets_table(Sheet.of_rows("S", rows, first_row=4, first_column=2)))
     for part in ("sheet S", "C6", "“Ticket Numbr”", "“ticket number”"):
         assert part in text
 
@@ -459,7 +459,7 @@ def test_a_workbook_of_buyers_alone_is_told_how_to_be_given(sheets_table: Make) 
 
 
 def test_one_workbook_without_tickets_refuses_the_run_though_the_other_has_some() -> None:
-    good, bad = Sheet("S", True, 0, 0, [HEAD, ROW]), Sheet("S", True, 0, 0, [["weather", "wind"]])
+    good, bad = Sheet.of_rows("S", [HEAD, ROW]), Sheet.of_rows("S", [["weather", "wind"]])
     assert "book.xlsx" in assert_problem(
         lambda: assemble([(Path("a.xlsx"), [good]), (Path("book.xlsx"), [bad])])
     )

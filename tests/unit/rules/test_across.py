@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.columns import COLUMNS
 from pipeline.profile import Profile
-from pipeline.reading.inputs import Sheet
+from pipeline.reading.sheet import Sheet
 from pipeline.reading.tables import assemble
 
 Judged = Callable[..., Any]
@@ -116,7 +116,7 @@ def test_what_auto_becomes_counts_and_not_the_word(judged: Judged) -> None:
 
 def test_the_same_charge_in_two_workbooks_is_a_duplicate(judged: Judged, good: dict[str, Any]) -> None:
     names = [column.name for column in COLUMNS]
-    sheet = Sheet("Tickets", True, 0, 0, [names, [good.get(name, "") for name in names]])
+    sheet = Sheet.of_rows("Tickets", [names, [good.get(name, "") for name in names]])
     found = judged(table=assemble([(Path("a.xlsx"), [sheet]), (Path("b.xlsx"), [sheet])]))
     assert found.statuses == ["ready", "ineligible"]
     assert "a.xlsx, Tickets, row 2" in found.message("duplicate_charge", 1)

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.columns import COLUMNS, LANGS, Lang
 from pipeline.profile import Profile, Required
-from pipeline.reading.inputs import Sheet
+from pipeline.reading.sheet import Sheet
 from pipeline.reading.tables import assemble
 from pipeline.slips import SLIPS as SLIP_WORDS
 from pipeline.table import Table
@@ -37,9 +37,9 @@ def _books(
     made = []
     for file, rows, buyers in books:
         cells = [names, *([{**good, **NOBODY, **row}.get(name, "") for name in names] for row in rows)]
-        sheets = [Sheet("Tickets", True, 0, 0, cells)]
+        sheets = [Sheet.of_rows("Tickets", cells)]
         if buyers:
-            sheets.append(Sheet("Buyers", True, 0, 0, [HEADINGS, *(list(row) for row in buyers)]))
+            sheets.append(Sheet.of_rows("Buyers", [HEADINGS, *(list(row) for row in buyers)]))
         made.append((Path(file), sheets))
     return made
 

@@ -1,0 +1,133 @@
+"""Cells as the child hands them over: a sheet column by column, each column as its values and where they stand.
+
+A month has few different days, statuses and buyers, and many rows. Of such a column each value is handed over once,
+with a number for every row that says which of them stands there: a fifth of what the cells themselves would take. A
+column whose values are nearly all their own, such as ticket numbers, is handed over as its cells.
+"""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import count, islice, zip_longest
+from typing import Any
+
+from pipeline.reading.formats.refusal import Refusal
+
+#: So many rows at a time stay near the processor while they are sorted into columns.
+_BLOCK = 500
+#: A column is looked at when it has this many values: are more than half of its cells their own?
+_MANY = 2_000
+#: No program shows a sheet of more columns than 16,384; in a text each may cost a column of its own.
+_WIDEST = 100_000
+_LARGEST = 256_000_000
+_NUMBERS = {bool, int}
+
+
+class Columns:
+    """A sheet's cells, taken in row by row."""
+
+    def __init__(self) -> None:
+        self.height = 0
+        self._columns: list[_Column] = []
+
+    def take(self, rows: Iterable[Sequence[Any]], left: int = 0) -> None:
+        """Take in rows below those that are there, the first cell of each at `left`; they may differ in length."""
+        rows = iter(rows)
+        while block := list(islice(rows, _BLOCK)):
+            self._reach(self.height + len(block), left + max(map(len, block)))
+            columns = (
+                zip_longest(*block, fillvalue="") if left or _ragged(block) else zip(*block, strict=True)
+            )
+            for at, cells in enumerate(columns, start=left):
+                self._columns[at].take(self.height, cells)
+            self.height += len(block)
+
+    def skip(self, rows: int) -> None:
+        """Take in so many blank rows."""
+        self.height += rows
+
+    def put(self, row: int, column: int, cell: Any) -> None:
+        """Put one cell in its place, beyond those that are there too."""
+        self._reach(row + 1, column + 1)
+        self.height = max(self.height, row + 1)
+        self._columns[column].put(row, cell)
+
+    @property
+    def filled(self) -> int:
+        """How many cells are not blank."""
+        return sum(column.filled for column in self._columns)
+
+    def handed_over(self) -> list[tuple[list[Any], bytes | None]]:
+        """Each column's values, and the number of the value in each row (int32); None where there is one for each.
+
+        A column may end above the sheet's last row: below it is blank.
+        """
+        return [column.handed_over() for column in self._columns]
+
+    def _reach(self, height: int, width: int) -> None:
+        if width > _WIDEST:
+            raise Refusal("too_large", f"a row of it holds {width} cells")
+        if height * width > _LARGEST:
+            raise Refusal("too_large", f"it spans {height * width} cells")
+        self._columns += [_Column() for _ in range(width - len(self._columns))]
+
+
+def _ragged(block: list[Sequence[Any]]) -> bool:
+    return len(set(map(len, block))) > 1
+
+
+class _Column:
+    """One column so far: `_numbers` gives each value's number, and a new value the next one."""
+
+    def __init__(self) -> None:
+        self._numbers: defaultdict[Any, int] = defaultdict(count().__next__)
+        self._codes = array("i")
+        self._cells: list[Any] | None = None
+
+    def take(self, row: int, cells: Sequence[Any]) -> None:
+        """Take in the cells from this row on."""
+        if not _NUMBERS.isdisjoint(map(type, cells)):
+            cells = [_plain(cell) for cell in cells]
+        self._reach(row)
+        if self._cells is not None:
+            self._cells += cells
+            return
+        self._codes.extend(map(self._numbers.__getitem__, cells))
+        if len(self._numbers) > _MANY and 2 * len(self._numbers) > len(self._codes):
+            values = list(self._numbers)
+            self._cells = [values[code] for code in self._codes]
+
+    def put(self, row: int, cell: Any) -> None:
+        """Put one cell in its place."""
+        self._reach(row + 1)
+        if self._cells is not None:
+            self._cells[row] = cell
+        else:
+            self._codes[row] = self._numbers[cell]
+
+    def _reach(self, height: int) -> None:
+        """Blank cells down to there."""
+        if self._cells is not None:
+            self._cells += [""] * (height - len(self._cells))
+        elif height > len(self._codes):
+            self._codes.extend(array("i", [self._numbers[""]]) * (height - len(self._codes)))
+
+    @property
+    def filled(self) -> int:
+        """How many of its cells are not blank."""
+        if self._cells is not None:
+            return len(self._cells) - self._cells.count("")
+        return len(self._codes) - (self._codes.count(self._numbers[""]) if "" in self._numbers else 0)
+
+    def handed_over(self) -> tuple[list[Any], bytes | None]:
+        """See Columns.handed_over."""
+        if self._cells is not None:
+            return self._cells, None
+        return list(self._numbers), self._codes.tobytes()
+
+
+def _plain(cell: Any) -> Any:
+    """A cell as the parent expects it: a whole number is a number too, and a checkbox can't pass for 1."""
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    return float(cell) if isinstance(cell, int) else cell

@@ -1,0 +1,56 @@
+"""A child process that is started ahead: used where its file is read, ended where it is not."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import InputProblem
+from pipeline.reading.opening import ahead
+from pipeline.reading.tables import read_table
+
+TEXT = "ticket_no,passenger_name,amount\n9991234567890,A,12.50\n"
+
+
+def written(path: Path) -> Path:
+    path.write_text(TEXT)
+    return path
+
+
+def test_a_file_that_is_being_read_is_not_opened_again(tmp_path: Path) -> None:
+    path = written(tmp_path / "t.csv")
+    with ahead([path]) as begun:
+        assert begun
+        begun._process.wait(60)
+        path.unlink()
+        assert read_table([path], begun=begun).frame["amount"].tolist() == [1250]
+    with pytest.raises(InputProblem):
+        read_table([path])
+
+
+def test_another_file_s_child_is_not_taken_for_its_own(tmp_path: Path) -> None:
+    path, other = written(tmp_path / "t.csv"), tmp_path / "other.csv"
+    other.write_text(TEXT.replace("12.50", "99"))
+    with ahead([other]) as begun:
+        assert read_table([path], begun=begun).frame["amount"].tolist() == [1250]
+
+
+def test_a_child_that_nobody_asks_is_ended(tmp_path: Path) -> None:
+    with pytest.raises(InputProblem), ahead([written(tmp_path / "t.csv")]) as begun:
+        raise InputProblem("the profile can't be read")
+    assert begun
+    assert begun._process.returncode is not None
+
+
+def test_what_is_no_file_of_a_known_kind_is_not_opened_ahead(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.xlsx")
+    written(tmp_path / "t.pdf")
+    for path in (
+        tmp_path,
+        tmp_path / "gone.xlsx",
+        tmp_path / "pipe.xlsx",
+        tmp_path / "t.pdf",
+        Path("\0.xlsx"),
+    ):
+        with ahead([path]) as begun:
+            assert begun is None

@@ -40,8 +40,8 @@ def log_beginning(log: Log, job: Job, task: Task | None = None) -> None:
 
 def log_read(log: Log, table: Table) -> None:
     """Workbooks of tickets were read together."""
-    for file, rows in Counter(map(str, table.frame["file"].tolist())).items():
-        log("read", file=Path(file).name, kind="tickets", rows=rows)
+    for file, rows in table.frame["file"].value_counts(sort=False).items():
+        log("read", file=Path(str(file)).name, kind="tickets", rows=int(rows))
 
 
 def log_evidence(log: Log, statements: Sequence[Statement], answers: int) -> None:
@@ -89,7 +89,7 @@ def _end(log: Log, account: Account, exit_code: int, written: Sequence[Path | No
         "run_ends",
         exit_code=exit_code,
         rows=account.totals,
-        requests=dict(Counter(request.status for request in account.requests)),
+        requests=account.request_totals,
         unknown=len(account.doubts),
         stopped_early=bool(account.stopped),
         written=[path.name for path in written if path],

@@ -95,12 +95,6 @@ class Requests(Lazy[Request]):
         self._rows, self._profile = rows, profile
         self.charges, self.starts = charges, starts
 
-    def of_charges(self) -> Indices:
-        """By charge the number of its request, -1 for those that are in none."""
-        numbers = np.full(len(self._rows), -1, dtype=np.int64)
-        numbers[self.charges] = np.repeat(np.arange(len(self)), np.diff(self.starts))
-        return numbers
-
     def _made(self, number: int) -> Request:
         members = self.charges[self.starts[number] : self.starts[number + 1]].tolist()
         rows, first = self._rows, members[0]
@@ -113,6 +107,15 @@ class Requests(Lazy[Request]):
         identity = Identity(rows.ticket_no[row], rows.charge[row], rows.product[row])
         wire = self._profile.wire(identity.charge, identity.product)
         return Charge(identity, rows.passenger_name[row], int(rows.amount[row]), row, wire)
+
+
+def charges_of(requests: Sequence[Request]) -> tuple[Indices, Indices]:
+    """The positions of all requests' charges, request after request, and where each request's begin."""
+    if isinstance(requests, Requests):
+        return requests.charges, requests.starts
+    each = [[charge.row for charge in request.charges] for request in requests]
+    charges = np.array(list(chain.from_iterable(each)), dtype=np.int64)
+    return charges, np.cumsum([0, *map(len, each)])
 
 
 def _apart(rows: Rows, ready: Mask, holdings: Holdings) -> Mask:

@@ -6,8 +6,8 @@ and Limits). Into as few invoices as possible: best fit decreasing, whose order 
 alone, so that the same rows give the same requests in whatever order they stand.
 """
 
-import bisect
 import functools
+from bisect import bisect_left, insort
 from collections.abc import Sequence
 from itertools import chain
 
@@ -37,22 +37,25 @@ def pack(amounts: Sequence[int], limit: int, most: int) -> list[list[int]]:
     >>> pack([5, 5, 5], 100, 2)
     [[0, 1], [2]]
     """
-    if sum(amounts) <= limit and (most == 0 or len(amounts) <= most):  # as nearly all buyers' charges do
+    if sum(amounts) <= limit and (most == 0 or len(amounts) <= most):  # then one holds them all
         return [list(range(len(amounts)))] if amounts else []
     bins: list[list[int]] = []
-    room: list[int] = []  # what still fits into a bin, and which it is, as one number; ascending
-    size = len(amounts) + 1
+    # What still fits into a bin, and which it is, as one number: the first times `size` and the second. Ascending.
+    room: list[int] = []
+    size, least = len(amounts), amounts[-1] * len(amounts)
     for position, amount in enumerate(amounts):
-        at = bisect.bisect_left(room, amount * size)
+        wanted = amount * size
+        at = bisect_left(room, wanted)
         if at == len(room):
-            bins.append([position])
-            left, number = limit - amount, len(bins) - 1
+            left = limit * size + len(bins) - wanted
+            members = [position]
+            bins.append(members)
         else:
-            left, number = divmod(room.pop(at), size)
-            left -= amount
-            bins[number].append(position)
-        if left >= amounts[-1] and (most == 0 or len(bins[number]) < most):
-            bisect.insort(room, left * size + number)
+            left = room.pop(at) - wanted
+            members = bins[left % size]
+            members.append(position)
+        if left >= least and (most == 0 or len(members) < most):
+            insort(room, left, 0, at)
     return bins
 
 

@@ -81,11 +81,13 @@ def is_email(value: str) -> bool:
     (True, False, True, False)
     """
     # The validator takes what stands before the @ for letters, whatever it is: a label, or Chinese brackets.
-    local = value.rpartition("@")[0]
-    if _LABEL.match(value) or any(unicodedata.category(c)[0] in "PSZ" for c in local if not c.isascii()):
+    if _LABEL.match(value):
         return False
     if PLAIN_ADDRESS.fullmatch(value):
         return True
+    local = value.rpartition("@")[0]
+    if any(unicodedata.category(c)[0] in "PSZ" for c in local if not c.isascii()):
+        return False
     import email_validator  # noqa: PLC0415 - start-up, as above
 
     try:

@@ -100,22 +100,23 @@ def _says_one(column: str, here: str, there: str) -> bool:
 def _looked_up(rows: Mapping[str, Texts], buyers: pd.DataFrame, wanted: Texts, in_full: Mask) -> np.ndarray:
     """The position of each row's buyer, -1 where there is none."""
     short_names = [_key(name) for name in buyers["buyer"].tolist()]
-    by_name, only = _unique(buyers, short_names), _only(buyers, short_names)
-    # A buyer without one is found by no full name: "" is not looked up.
-    by_full_name = _unique(buyers, [_key(name) for name in buyers["header_name"].tolist()])
-    having = set(buyers["file"])
+    full_names = [_key(name) for name in buyers["header_name"].tolist()] if in_full.any() else []
+    by_name = _unique(buyers, short_names)
+    by_full_name = _unique(buyers, full_names) if full_names else {}
+    only = _only(buyers, short_names) if (wanted == "").any() else {}
+    having = set(buyers["file"].tolist())
 
     def find(book: str, file: str, name: str, full: bool) -> int:
-        known, nearer = by_full_name if full else by_name, False
+        known, key, nearer = by_full_name if full else by_name, _key(name), False
         for where in dict.fromkeys((book, file, "")):
-            if name and (where, _key(name)) in known:
-                return known[where, _key(name)]
+            if name and (where, key) in known:
+                return known[where, key]
             if not name and not nearer and where in only:
                 return only[where]
             nearer = nearer or where in having
         return -1
 
-    keys = zip(rows["book"], rows["file"], wanted, in_full, strict=True)
+    keys = zip(*(texts.tolist() for texts in (rows["book"], rows["file"], wanted, in_full)), strict=True)
     return np.array([find(*key) for key in keys], dtype=np.int64)
 
 

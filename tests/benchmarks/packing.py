@@ -8,13 +8,16 @@ of a contract. Months are the same for the same seed.
 """
 
 import argparse
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import exp, log
+from pathlib import Path
 from random import Random
 
 from pipeline.profile import Limits
 from pipeline.splitting import lower_bound, pack
+from tests.benchmarks.timing import Line
 
 MONTHS = 1_000
 LIMITS = Limits()
@@ -70,10 +73,26 @@ def packed(random: Random) -> Packed:
     return total
 
 
-def measured(months: int = MONTHS, seed: int = 1) -> tuple[Packed, list[Packed]]:
+def over_months(months: int = MONTHS, seed: int = 1) -> tuple[Packed, list[Packed]]:
     """All months together, and each of them."""
     each = [packed(Random(seed * MONTHS + number)) for number in range(months)]
     return sum(each, Packed(0, 0)), each
+
+
+def measured(_folder: Path | None = None, months: int = MONTHS, seed: int = 1) -> list[Line]:
+    """The figure."""
+    together, each = over_months(months, seed)
+    over = sorted(month.over for month in each if month.bound)
+    figures = (
+        f"{together.invoices:,} invoices, at least {together.bound:,}: {together.over:.2%} over; of the months half are at most"
+        f" {over[len(over) // 2]:.2%} over, nine in ten {over[len(over) * 9 // 10]:.2%}, the worst {over[-1]:.2%}"
+    )
+    what = f"number of invoices, {months:,} random months"
+    return [
+        Line(
+            what, "lower bound of the packing", "≤ 1.01 ×", together.over + 1, together.over <= 0.01, figures
+        )
+    ]
 
 
 def main() -> None:
@@ -82,13 +101,8 @@ def main() -> None:
     asked.add_argument("--months", type=int, default=MONTHS)
     asked.add_argument("--seed", type=int, default=1)
     given = asked.parse_args()
-    together, each = measured(given.months, given.seed)
-    over = sorted(month.over for month in each if month.bound)
-    print(  # noqa: T201 - asked for
-        f"{given.months} months: {together.invoices} invoices, at least {together.bound} ({together.over:.2%} over);"
-        f" of the months half are at most {over[len(over) // 2]:.2%} over, nine in ten {over[len(over) * 9 // 10]:.2%},"
-        f" the worst {over[-1]:.2%}"
-    )
+    for line in measured(None, given.months, given.seed):
+        sys.stdout.write(f"{line.what}: {line.figures}\n")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from pipeline.request import Header, Identity, Request
 from pipeline.rules.judging import Verdicts, judge
 from pipeline.rules.rule import Terms
 from pipeline.splitting import Requests, lower_bound, pack, split
-from tests.benchmarks.packing import measured
+from tests.benchmarks.packing import over_months
 
 #: The fixtures that these tests use give functions and values that no test changes.
 SETTINGS = settings(
@@ -206,7 +206,7 @@ def test_packing_takes_at_most_11_ninths_of_the_fewest_bins_and_one(cuts: list[l
 
 
 def test_the_invoices_of_random_months_are_within_a_hundredth_of_the_fewest() -> None:
-    together, _ = measured(months=60)
+    together, _ = over_months(months=60)
     assert together.invoices >= together.bound > 10_000
     assert together.over <= 0.01
 

@@ -4,21 +4,19 @@ Sources: carrier-interface.md, Issue invoice, rule 2, and Issue itinerary, rule 
 itinerary, never both); that nothing is issued twice is the product's promise.
 """
 
-from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from pipeline.holdings import Holding, Holdings
-from pipeline.lazy import Lazy
 from pipeline.profile import Profile
 from pipeline.request import Identity, wire_text
 from pipeline.rules.alike import Coded, alike
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import fare, refund
-from pipeline.table import FIELD, PART, Finding, Indices, Mask, among, money_text
+from pipeline.rules.together import Together
+from pipeline.table import FIELD, PART, Finding, Mask, among, money_text
 
 #: What two rows of one charge must agree in to be the same row twice: all that decides whether and
 #: how it is sent.
@@ -43,65 +41,12 @@ def _charge_keys(rows: Rows, profile: Profile) -> Coded:
     return Coded.of(np.array(keys, dtype=object)).spread(kinds.group)
 
 
-@dataclass(frozen=True)
-class _Together:
-    """Rows that have something to do with each other, in groups: `rows` group after group, each ascending.
-
-    `group` is by place in `rows` the number of its group, from 0, and `starts` where each group begins.
-    """
-
-    rows: Indices
-    group: Indices
-    starts: Indices
-
-    @classmethod
-    def of(cls, rows: Indices, groups: Indices) -> "_Together":
-        """These rows by the numbers of their groups, without those that are alone in theirs."""
-        several = pd.Series(groups).duplicated(keep=False).to_numpy()
-        rows, groups = rows[several], groups[several]
-        order = np.argsort(groups, kind="stable")
-        new = np.diff(groups[order], prepend=-1) != 0
-        return cls(rows[order], np.cumsum(new) - 1, np.flatnonzero(new))
-
-    def members(self, group: int) -> list[int]:
-        """The rows of a group."""
-        end = self.starts[group + 1] if group + 1 < len(self.starts) else len(self.rows)
-        found: list[int] = self.rows[self.starts[group] : end].tolist()
-        return found
-
-    def differ(self, values: np.ndarray) -> Mask:
-        """In which groups not every row has the same of these whole numbers, which are by place in `rows`."""
-        if not len(self.rows):
-            return np.zeros(0, dtype=bool)
-        least, most = (f.reduceat(values, self.starts) for f in (np.minimum, np.maximum))
-        return np.asarray(least != most, dtype=bool)
-
-    def finding(
-        self, code: str, column: str, rows: Rows, refused: Mask, fate: Callable[[int], str] | None = None
-    ) -> list[Finding]:
-        """The finding about the refused ones of the rows: each is told where the others of its group are."""
-        places = np.flatnonzero(refused)
-        places = places[np.argsort(self.rows[places])]
-        if not len(places):
-            return []
-        at, groups = self.rows[places], self.group[places]
-        facts = {"other": Lazy(len(at), lambda n: _others(rows, self.members(groups[n]), at[n]))}
-        if fate:
-            facts["fate"] = Lazy(len(at), lambda n: fate(groups[n]))
-        return [Finding(code, column, at, facts)]
-
-
-def _others(rows: Rows, group: Sequence[int], row: int) -> str:
-    places = [rows.place(other) for other in group if other != row]
-    return "; ".join(places[:3]) + ("; …" if len(places) > 3 else "")
-
-
 def duplicates(rows: Rows, profile: Profile) -> list[Finding]:
     """`duplicate_charge`: of identical rows all but the first, of differing ones every one."""
     keys = _charge_keys(rows, profile)
     charges = rows.same_ticket * len(keys.words) + keys.codes
     known = np.flatnonzero(identified(rows))
-    groups = _Together.of(known, charges[known])
+    groups = Together.of(known, charges[known])
     differing = {name: groups.differ(_comparable(getattr(rows, name)[groups.rows])) for name in _SAME}
     any_differs = np.any(list(differing.values()), axis=0)
     first = np.diff(groups.group, prepend=-1) != 0
@@ -126,7 +71,7 @@ def conflicts(rows: Rows, kinds: Coded) -> list[Finding]:
     `kinds` is each row's kind, the ledger's where it holds the charge already.
     """
     mine = np.flatnonzero(identified(rows) & (fare(rows) | refund(rows)) & ~kinds.says(""))
-    groups = _Together.of(mine, rows.same_ticket[mine])
+    groups = Together.of(mine, rows.same_ticket[mine])
     mixed = groups.differ(kinds.codes[groups.rows])
     return groups.finding("voucher_conflict", "voucher", rows, mixed[groups.group])
 

@@ -1,19 +1,32 @@
 """The account of a run: what became of every row and every request, as values.
 
 Made once (accounting.py); the result workbook, the report, the summary and the exit code are all drawn
-from it.
+from it. Whoever looks at all rows takes them by column, from `Account.fates`:
+
+    fates.status, .last_day, .numbers, .request_ids     by row; all that were found of a row of several charges
+    fates.failed, fates.having[code]                    the positions of rows, ascending
+    fates.charges.status, .amount, .number, …           by charge, `fates.charges.line` says of which row
+
+Whoever looks at single rows takes them from `Account.rows`: a row's account, with its reasons in words, is made when
+it is looked at (a row without reasons is in no `fates.having`). Likewise `Account.requests`.
 """
 
 import datetime
+import functools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from pipeline.carrier.replies import Outcome
 from pipeline.chinese import in_language
 from pipeline.columns import Lang
+from pipeline.fates import WORST, ChargeFates, Fates
+from pipeline.lazy import Lazy
 from pipeline.reasons import STATUS
 from pipeline.request import Identity, Request
+from pipeline.rules.alike import Coded
 from pipeline.table import Table, Texts
 from pipeline.wording import ReasonText
 
@@ -47,13 +60,6 @@ class ChargeAccount:
     request_id: str
     reasons: tuple[ReasonText, ...]
     last_day: datetime.date | None = None
-
-
-#: Statuses from the worst on: what a row of several charges shows of them. Those that decide the
-#: exit code come first, in its order.
-WORST = (
-    "unknown", "not_sent", "rejected", "invalid", "ineligible", "waiting", "ready", "issued", "already_issued",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,22 @@ class RequestAccount:
     reason: ReasonText | None
 
 
+class RowAccounts(Lazy[RowAccount]):
+    """The accounts of all rows, each made when it is looked at, and what is known of them by column."""
+
+    def __init__(self, fates: Fates, make: Callable[[int], RowAccount]) -> None:
+        super().__init__(fates.size, functools.cache(make))
+        self.fates = fates
+
+
+class RequestAccounts(Lazy[RequestAccount]):
+    """The accounts of all requests, each made when it is looked at, and how each of them ended."""
+
+    def __init__(self, statuses: Sequence[str], make: Callable[[int], RequestAccount]) -> None:
+        super().__init__(len(statuses), functools.cache(make))
+        self.statuses = statuses
+
+
 @dataclass(frozen=True)
 class Doubt:
     """One attempt whose outcome is unknown, of this run or an earlier one, with what was in it."""
@@ -150,8 +172,8 @@ class Account:
     table: Table
     header: Mapping[str, Texts]
     found_buyer: Texts
-    rows: tuple[RowAccount, ...]
-    requests: tuple[RequestAccount, ...]
+    rows: Sequence[RowAccount]
+    requests: Sequence[RequestAccount]
     doubts: tuple[Doubt, ...] = ()
     stopped: str = ""
 
@@ -160,11 +182,22 @@ class Account:
         """What the reader left out, for the summary."""
         return tuple(in_language(note, self.lang) for note in self.table.notes)
 
+    @functools.cached_property
+    def fates(self) -> Fates:
+        """What became of the rows, by column."""
+        return self.rows.fates if isinstance(self.rows, RowAccounts) else _by_column(self.rows)
+
     @property
     def totals(self) -> dict[str, int]:
         """Rows by status, in the order of the contract; statuses without rows are left out."""
-        counts = Counter(row.status for row in self.rows)
-        return {name: counts[name] for name in STATUS if counts[name]}
+        return self.fates.totals
+
+    @property
+    def request_totals(self) -> dict[str, int]:
+        """Requests by status."""
+        asked = self.requests
+        statuses = asked.statuses if isinstance(asked, RequestAccounts) else [one.status for one in asked]
+        return dict(Counter(statuses))
 
     @property
     def exit_code(self) -> int:
@@ -175,5 +208,31 @@ class Account:
         if "not_sent" in totals or self.stopped:
             return 3
         failures = any(STATUS[name].failure for name in totals)
-        differing = any(reason.code == "differs_from_issued" for row in self.rows for reason in row.reasons)
-        return 1 if failures or differing else 0
+        return 1 if failures or "differs_from_issued" in self.fates.having else 0
+
+
+def _by_column(rows: Sequence[RowAccount]) -> Fates:
+    """The fates of rows whose accounts are made already."""
+    charges = [charge for row in rows for charge in row.charges]
+    having: dict[str, dict[int, None]] = {}
+    for position, row in enumerate(rows):
+        for reason in row.reasons:
+            having.setdefault(reason.code, {})[position] = None
+    return Fates(
+        len(rows),
+        ChargeFates(
+            np.repeat(np.arange(len(rows)), np.array([len(row.charges) for row in rows], dtype=np.int64)),
+            _texts(charge.voucher for charge in charges),
+            np.array([charge.amount or 0 for charge in charges], dtype=np.int64),
+            Coded.of(_texts(charge.status for charge in charges)),
+            _texts(charge.number for charge in charges),
+            np.arange(len(charges)),
+            [charge.request_id for charge in charges],
+            np.array([charge.last_day for charge in charges], dtype="datetime64[D]"),
+        ),
+        {code: np.array([*at], dtype=np.int64) for code, at in having.items()},
+    )
+
+
+def _texts(texts: Iterable[str]) -> Texts:
+    return np.array([*texts], dtype=object)

@@ -1,6 +1,5 @@
 """The command line: parse, call the flow, exit with its code."""
 
-import asyncio
 import contextlib
 import logging
 import os
@@ -222,7 +221,9 @@ def sandbox(**given: Any) -> None:
     Its keys are VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY, as for the client; its codes, agency and
     limits are the profile's.
     """
-    from pipeline import sandboxing  # noqa: PLC0415 - start-up
+    import asyncio  # noqa: PLC0415 - start-up
+
+    from pipeline import sandboxing  # noqa: PLC0415 - likewise
     from pipeline.job import SandboxJob  # noqa: PLC0415 - likewise
     from pipeline.settings import load_profile, load_secrets  # noqa: PLC0415 - likewise
 

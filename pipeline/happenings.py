@@ -16,14 +16,16 @@ A file is named by its bare name. Nobody's name, number or address is among the 
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline import __version__
 from pipeline.account import Account
-from pipeline.comparison import KINDS
-from pipeline.evidence import Statement
-from pipeline.inbox import Inbox
 from pipeline.job import Finished, Job, Log, Reconciled, Task
 from pipeline.table import Table
+
+if TYPE_CHECKING:  # start-up: only a reconciliation has them
+    from pipeline.evidence import Statement
+    from pipeline.inbox import Inbox
 
 
 def log_beginning(log: Log, job: Job, task: Task | None = None) -> None:
@@ -40,11 +42,11 @@ def log_beginning(log: Log, job: Job, task: Task | None = None) -> None:
 
 def log_read(log: Log, table: Table) -> None:
     """Workbooks of tickets were read together."""
-    for file, rows in Counter(map(str, table.frame["file"].tolist())).items():
-        log("read", file=Path(file).name, kind="tickets", rows=rows)
+    for file, rows in table.frame["file"].value_counts(sort=False).items():
+        log("read", file=Path(str(file)).name, kind="tickets", rows=int(rows))
 
 
-def log_evidence(log: Log, statements: Sequence[Statement], answers: int) -> None:
+def log_evidence(log: Log, statements: "Sequence[Statement]", answers: int) -> None:
     """Statements and answers that were named were read."""
     for statement in statements:
         log("read", file=statement.name, kind="statement", rows=len(statement.lines) + len(statement.misread))
@@ -52,7 +54,7 @@ def log_evidence(log: Log, statements: Sequence[Statement], answers: int) -> Non
         log("read", file="", kind="resolved", rows=answers)
 
 
-def log_taken(log: Log, path: Path, inbox: Inbox) -> None:
+def log_taken(log: Log, path: Path, inbox: "Inbox") -> None:
     """A file of the inbox was taken in, as what it is."""
     for batch in inbox.batches:
         if batch.path == path:
@@ -72,6 +74,8 @@ def log_end(log: Log, finished: Finished) -> None:
 
 def log_reconciled(log: Log, finished: Reconciled) -> None:
     """A reconciliation has ended: how its comparison came out, and the end of the run."""
+    from pipeline.comparison import KINDS  # noqa: PLC0415 - start-up, as above
+
     said = finished.said
     log(
         "compared",
@@ -89,7 +93,7 @@ def _end(log: Log, account: Account, exit_code: int, written: Sequence[Path | No
         "run_ends",
         exit_code=exit_code,
         rows=account.totals,
-        requests=dict(Counter(request.status for request in account.requests)),
+        requests=account.request_totals,
         unknown=len(account.doubts),
         stopped_early=bool(account.stopped),
         written=[path.name for path in written if path],

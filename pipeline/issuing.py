@@ -1,6 +1,6 @@
 """One Table's way from its rows to their account: judged, split, noted, sent."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
@@ -27,7 +27,7 @@ class Judged:
     table: Table
     holdings: Holdings
     verdicts: Verdicts
-    requests: list[Request]
+    requests: Sequence[Request]
     doubts: list[Doubt]
 
 

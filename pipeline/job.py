@@ -4,19 +4,21 @@ import datetime
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from zoneinfo import ZoneInfo
 
 from pipeline.account import Account
 from pipeline.columns import Lang
 from pipeline.ledger import opening
 from pipeline.profile import Profile
+from pipeline.progress import Progress
 from pipeline.reading.opening import Opening
-from pipeline.reconciled import Reconciliation
 from pipeline.request import Request
 from pipeline.rules.rule import Terms
 from pipeline.settings import Secrets
-from pipeline.submission import Progress
+
+if TYPE_CHECKING:  # start-up: only a reconciliation ends in one
+    from pipeline.reconciled import Reconciliation
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ class Reconciled:
     `results` are the result workbooks of files from the inbox, by file; `unwritten` the files whose result is missing.
     """
 
-    said: Reconciliation
+    said: "Reconciliation"
     workbook: Path | None = None
     results: Mapping[Path, Path] = field(default_factory=dict)
     problems: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline.account import Account
 from pipeline.accounting import make_account
@@ -23,29 +24,21 @@ from pipeline.bookkeeping import (
     note_gap,
 )
 from pipeline.errors import Declined, InputProblem, Stop
-from pipeline.filing import note_handled, reconciliation_path, written
 from pipeline.happenings import log_beginning, log_end, log_evidence, log_read, log_reconciled
 from pipeline.holdings import Holdings
-from pipeline.inbox import Batch
-from pipeline.issuing import judged, submitted
 from pipeline.job import Finished, Job, Plan, Reconciled, Task, Watch
 from pipeline.ledger import elsewhere, judgements, opening, records
 from pipeline.reading.inputs import workbook_files
 from pipeline.reading.mapping import load_map
 from pipeline.reading.tables import read_table
-from pipeline.reconciliation.comparing import compared
-from pipeline.reconciliation.named import check_evidence, named_evidence
-from pipeline.reconciliation.retrying import again
-from pipeline.reconciliation.settling import settle
-from pipeline.reconciliation.taking import take_in, weighed_together
-from pipeline.results.history import Recorded
 from pipeline.results.paths import check_report_path, result_path
 from pipeline.results.report import report, write_report
-from pipeline.results.workbook import write_workbook
 from pipeline.rules.judging import judge
-from pipeline.sandboxing import made_up_keys
 from pipeline.splitting import split
 from pipeline.table import Table
+
+if TYPE_CHECKING:  # start-up: what only one command needs is imported there
+    from pipeline.results.history import Recorded
 
 
 def check(job: Job, watch: Watch) -> Finished:
@@ -74,6 +67,10 @@ def check(job: Job, watch: Watch) -> Finished:
 
 def issue(job: Job, watch: Watch) -> Finished:
     """The main job: judge, split, submit, write the result workbook."""
+    import pipeline.results.workbook  # noqa: PLC0415, F401 - before anything is sent: it must not fail to load after it
+    from pipeline.issuing import judged, submitted  # noqa: PLC0415 - start-up: only this sends
+    from pipeline.sandboxing import made_up_keys  # noqa: PLC0415 - likewise
+
     keys = job.secrets or made_up_keys()
     log_beginning(watch.log, job)
     files, table = _read(job, watch)
@@ -96,6 +93,19 @@ def issue(job: Job, watch: Watch) -> Finished:
 
 def reconcile(task: Task, watch: Watch) -> Reconciled:
     """Settle what the evidence settles, try again what may be, compare; needs nobody at the keyboard."""
+    from pipeline.filing import (  # noqa: PLC0415 - start-up: only this compares
+        note_handled,
+        reconciliation_path,
+        written,
+    )
+    from pipeline.inbox import Batch  # noqa: PLC0415 - likewise
+    from pipeline.reconciliation.comparing import compared  # noqa: PLC0415 - likewise
+    from pipeline.reconciliation.named import check_evidence, named_evidence  # noqa: PLC0415 - likewise
+    from pipeline.reconciliation.retrying import again  # noqa: PLC0415 - likewise
+    from pipeline.reconciliation.settling import settle  # noqa: PLC0415 - likewise
+    from pipeline.reconciliation.taking import take_in, weighed_together  # noqa: PLC0415 - likewise
+    from pipeline.sandboxing import made_up_keys  # noqa: PLC0415 - likewise
+
     job = task.job
     keys = made_up_keys() if job.sandbox else job.secrets
     log_beginning(watch.log, job, task)
@@ -119,8 +129,10 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
     return finished
 
 
-def history(job: Job, tickets: Sequence[str]) -> dict[str, Recorded]:
+def history(job: Job, tickets: Sequence[str]) -> "dict[str, Recorded]":
     """Everything the ledger knows of these tickets, by ticket, as of one moment; a run may be on."""
+    from pipeline.results.history import Recorded  # noqa: PLC0415 - start-up: only this tells it
+
     connection = opening.open_for_reading(job.ledger_path, None if job.ledger else job.owner)
     if connection is None:
         raise InputProblem(f"{job.ledger_path}: there is no ledger; name one with --ledger")
@@ -159,6 +171,8 @@ def _written(account: Account, target: Path | None, path: Path | None) -> Finish
     """Write what is asked for; a failure of one does not lose the other, and the ledger has it all."""
     finished = Finished(account)
     if target is not None:
+        from pipeline.results.workbook import write_workbook  # noqa: PLC0415 - start-up: if it is asked for
+
         try:
             finished = replace(finished, workbook=write_workbook(account, target))
         except Stop as problem:

@@ -6,19 +6,25 @@ and Limits). Into as few invoices as possible: best fit decreasing, whose order 
 alone, so that the same rows give the same requests in whatever order they stand.
 """
 
-import bisect
+import functools
+from bisect import bisect_left, insort
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
-import pandas as pd
 
 from pipeline.holdings import Holdings
+from pipeline.lazy import Lazy
+from pipeline.profile import Profile
 from pipeline.request import Charge, Header, Identity, Request
+from pipeline.rules.alike import Coded, alike
 from pipeline.rules.judging import Verdicts
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Terms
+from pipeline.rules.rule import Terms, itinerary
+from pipeline.table import Indices, Mask, Texts, among
 
-_HEADER = ("header_type", "header_name", "tax_no", "phone", "email", "remarks")
+_BUYER = ("header_type", "header_name", "tax_no", "phone", "email")
+_HEADER = (*_BUYER, "remarks")
 
 
 def pack(amounts: Sequence[int], limit: int, most: int) -> list[list[int]]:
@@ -31,100 +37,148 @@ def pack(amounts: Sequence[int], limit: int, most: int) -> list[list[int]]:
     >>> pack([5, 5, 5], 100, 2)
     [[0, 1], [2]]
     """
+    if sum(amounts) <= limit and (most == 0 or len(amounts) <= most):  # then one holds them all
+        return [list(range(len(amounts)))] if amounts else []
     bins: list[list[int]] = []
-    room: list[tuple[int, int]] = []  # (what still fits, bin), ascending
+    # What still fits into a bin, and which it is, as one number: the first times `size` and the second. Ascending.
+    room: list[int] = []
+    size, least = len(amounts), amounts[-1] * len(amounts)
     for position, amount in enumerate(amounts):
-        at = bisect.bisect_left(room, (amount, -1))
+        wanted = amount * size
+        at = bisect_left(room, wanted)
         if at == len(room):
-            bins.append([position])
-            left, number = limit - amount, len(bins) - 1
+            left = limit * size + len(bins) - wanted
+            members = [position]
+            bins.append(members)
         else:
-            left, number = room.pop(at)
-            left -= amount
-            bins[number].append(position)
-        if most == 0 or len(bins[number]) < most:
-            bisect.insort(room, (left, number))
+            left = room.pop(at) - wanted
+            members = bins[left % size]
+            members.append(position)
+        if left >= least and (most == 0 or len(members) < most):
+            insort(room, left, 0, at)
     return bins
 
 
-def lower_bound(amounts: Sequence[int], limit: int, most: int) -> int:
-    """No packing has fewer bins: by the sum, by the count, and by amounts that exclude each other.
+#: How finely `lower_bound` looks at the amounts: by halves, thirds and so on, up to these parts of the limit.
+_FINEST = 21
 
-    >>> lower_bound([60, 60, 60], 100, 0)
-    3
+
+def lower_bound(amounts: Sequence[int], limit: int, most: int) -> int:
+    """No packing has fewer bins: by the sum, by the count, and by the parts of a bin that amounts take up.
+
+    Of amounts that are more than a half of the limit a bin holds one, of those that are more than a third two, and so
+    on: an amount of more than n parts in k + 1 takes up n parts in k, whatever else it leaves room for (a dual feasible
+    function: Fekete and Schepers, New classes of fast lower bounds for bin packing problems, 2001).
+
+    >>> lower_bound([60, 60, 60], 100, 0), lower_bound([40, 40, 40, 40, 40], 100, 0)
+    (3, 3)
     """
     by_sum = -(-sum(amounts) // limit)
     by_count = -(-len(amounts) // most) if most else 0
-    return max(by_sum, by_count, sum(2 * amount > limit for amount in amounts))
-
-
-def _charges(rows: Rows, at: Sequence[int], terms: Terms) -> list[Charge]:
-    return [
-        Charge(
-            Identity(rows.ticket_no[row], rows.charge[row], rows.product[row]),
-            rows.passenger_name[row],
-            int(rows.amount[row]),
-            row,
-            terms.profile.wire(rows.charge[row], rows.product[row]),
-        )
-        for row in at
-    ]
-
-
-def _header(rows: Rows, row: int) -> Header:
-    return Header(*(rows.text(name)[row] for name in _HEADER))
-
-
-def _apart(rows: Rows, at: Sequence[int], holdings: Holdings) -> np.ndarray:
-    """A number of its own for each charge that must not share an invoice, 0 for all others."""
-    return np.array(
-        [
-            place + 1
-            if Identity(rows.ticket_no[row], rows.charge[row], rows.product[row]) in holdings.apart
-            else 0
-            for place, row in enumerate(at)
-        ]
-        if holdings.apart
-        else np.zeros(len(at)),
-        dtype=np.int64,
+    by_parts = (
+        -(-sum(_taken_up(amount, limit, parts) for amount in amounts) // (parts * limit))
+        for parts in range(1, _FINEST)
     )
+    return max(by_sum, by_count, *by_parts)
 
 
-def _invoices(rows: Rows, at: Sequence[int], holdings: Holdings, terms: Terms) -> list[Request]:
-    """The invoice requests for the rows at these positions."""
+def _taken_up(amount: int, limit: int, parts: int) -> int:
+    """What an amount takes up of a bin of `parts` times the limit, where it counts by parts of a bin."""
+    whole, rest = divmod(amount * (parts + 1), limit)
+    return whole * limit if rest else amount * parts
+
+
+class Requests(Lazy[Request]):
+    """All requests, in the order of their first rows; each is made when it is first looked at.
+
+    `charges` are the positions of all their charges (Rows), request after request, and `starts` says where each
+    request's begin, with the end behind them.
+    """
+
+    def __init__(self, rows: Rows, profile: Profile, charges: Indices, starts: Indices) -> None:
+        super().__init__(len(starts) - 1, functools.cache(self._made))
+        self._rows, self._profile = rows, profile
+        self.charges, self.starts = charges, starts
+
+    def _made(self, number: int) -> Request:
+        members = self.charges[self.starts[number] : self.starts[number + 1]].tolist()
+        rows, first = self._rows, members[0]
+        header = Header(*(rows.text(name)[first] for name in _HEADER))
+        charges = tuple(self._charge(row) for row in members)
+        return Request(str(rows.voucher[first]), str(rows.market[first]), header, charges)
+
+    def _charge(self, row: int) -> Charge:
+        rows = self._rows
+        identity = Identity(rows.ticket_no[row], rows.charge[row], rows.product[row])
+        wire = self._profile.wire(identity.charge, identity.product)
+        return Charge(identity, rows.passenger_name[row], int(rows.amount[row]), row, wire)
+
+
+def charges_of(requests: Sequence[Request]) -> tuple[Indices, Indices]:
+    """The positions of all requests' charges, request after request, and where each request's begin."""
+    if isinstance(requests, Requests):
+        return requests.charges, requests.starts
+    each = [[charge.row for charge in request.charges] for request in requests]
+    charges = np.array(list(chain.from_iterable(each)), dtype=np.int64)
+    return charges, np.cumsum([0, *map(len, each)])
+
+
+def _apart(rows: Rows, ready: Mask, holdings: Holdings) -> Mask:
+    """The charges that must not share an invoice."""
+    apart = np.zeros(len(rows), dtype=bool)
+    if holdings.apart:
+        of_their_tickets = among(rows.ticket_no, {identity.ticket_no for identity in holdings.apart})
+        for row in np.flatnonzero(ready & of_their_tickets).tolist():
+            apart[row] = Identity(rows.ticket_no[row], rows.charge[row], rows.product[row]) in holdings.apart
+    return apart
+
+
+def _ranks(column: Coded) -> Indices:
+    """By row, the place of its value among all values in alphabetical order: the same in whatever order the rows stand."""
+    place = np.empty(len(column.words), dtype=np.int64)
+    place[np.argsort(column.words)] = np.arange(len(column.words))
+    return place[column.codes]
+
+
+def _packable(rows: Rows, at: Indices) -> tuple[Indices, Indices]:
+    """These rows in groups that may share an invoice, each group's largest amounts first; and where each group begins."""
+    buyers = alike([Coded.of(rows.text(name)[rows.same_buyer.first]) for name in _BUYER])
+    buyer = Coded(buyers.group[rows.same_buyer.group], np.arange(len(buyers), dtype=object))
+    fare = Coded(rows.says("charge", "ticket_fare").astype(np.int64), np.array([False, True], dtype=object))
+    columns = (buyer, rows.coded("remarks"), rows.coded("market"), fare)
+    group = alike([column.spread(at) for column in columns]).group
+    charge, product = _ranks(rows.coded("charge"))[at], _ranks(rows.coded("product"))[at]
+    order = np.lexsort((product, charge, rows.ticket[at], -rows.amount[at], group))
+    return at[order], np.flatnonzero(np.diff(group[order], prepend=-1))
+
+
+def _invoices(rows: Rows, at: Indices, terms: Terms) -> tuple[Indices, list[int]]:
+    """The rows of invoices, invoice after invoice, and how many each invoice has."""
     limits = terms.profile.limits
-    frame = pd.DataFrame(
-        {name: rows.text(name)[at] for name in (*_HEADER, "market", "ticket_no", "charge", "product")}
-    )
-    frame["fare"] = frame["charge"] == "ticket_fare"
-    frame["apart"] = _apart(rows, at, holdings)
-    frame["amount"] = rows.amount[at]
-    frame["row"] = at
-    frame = frame.sort_values(
-        ["amount", "ticket_no", "charge", "product"], ascending=[False, True, True, True]
-    )
-    requests = []
-    for _, group in frame.groupby([*_HEADER, "market", "fare", "apart"], sort=True):
-        members = group["row"].tolist()
-        market = str(rows.market[members[0]])
-        charges = _charges(rows, members, terms)
-        packed = pack(group["amount"].tolist(), limits.of_market(market), limits.max_charges_per_invoice)
-        header = _header(rows, members[0])
-        requests += [
-            Request("invoice", market, header, tuple(charges[place] for place in one)) for one in packed
-        ]
-    return requests
-
-
-def split(verdicts: Verdicts, holdings: Holdings, terms: Terms) -> list[Request]:
-    """The requests for every ready row, each row in exactly one, in the order of their first rows."""
-    rows = verdicts.rows
-    as_itinerary = np.asarray(rows.voucher == "itinerary", dtype=bool)
-    requests = [
-        Request("itinerary", str(rows.market[charge.row]), _header(rows, charge.row), (charge,))
-        for charge in _charges(rows, np.flatnonzero(verdicts.ready & as_itinerary).tolist(), terms)
+    packable, starts = _packable(rows, at)
+    amounts: list[int] = rows.amount[packable].tolist()
+    markets: Texts = rows.market[packable[starts]]
+    ends = np.append(starts, len(packable))[1:]
+    packed = [
+        pack(amounts[start:end], limits.of_market(market), limits.max_charges_per_invoice)
+        for start, end, market in zip(starts.tolist(), ends.tolist(), markets, strict=True)
     ]
-    invoiced = np.flatnonzero(verdicts.ready & ~as_itinerary).tolist()
-    if invoiced:
-        requests += _invoices(rows, invoiced, holdings, terms)
-    return sorted(requests, key=lambda request: min(charge.row for charge in request.charges))
+    bins = list(chain.from_iterable(packed))
+    sizes = list(map(len, bins))
+    behind = np.repeat(np.repeat(starts, list(map(len, packed))), sizes)
+    return packable[behind + np.fromiter(chain.from_iterable(bins), np.int64, len(packable))], sizes
+
+
+def split(verdicts: Verdicts, holdings: Holdings, terms: Terms) -> Requests:
+    """The requests for every ready row, each row in exactly one, in the order of their first rows."""
+    rows, ready = verdicts.rows, verdicts.ready
+    alone = ready & (itinerary(rows) | _apart(rows, ready, holdings))
+    single = np.flatnonzero(alone)
+    together, sizes = _invoices(rows, np.flatnonzero(ready & ~alone), terms)
+    charges = np.concatenate([single, together])
+    size = np.concatenate([np.ones(len(single), dtype=np.int64), np.array(sizes, dtype=np.int64)])
+    start = np.cumsum(size) - size
+    order = np.argsort(np.minimum.reduceat(charges, start)) if len(charges) else start
+    starts = np.concatenate([[0], np.cumsum(size[order])])
+    places = np.repeat(start[order] - starts[:-1], size[order]) + np.arange(len(charges))
+    return Requests(rows, terms.profile, charges[places], starts)

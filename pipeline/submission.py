@@ -26,6 +26,7 @@ from pipeline.holdings import Doubts
 from pipeline.ledger.records import Attempt
 from pipeline.ledger.writer import Acknowledged, Again, Ended, GotAnswer, Sending, Writer
 from pipeline.profile import Profile
+from pipeline.progress import Progress
 from pipeline.request import Request
 
 #: Attempts at one request within a run, all of them `not_sent` but the last.
@@ -33,19 +34,6 @@ TRIES = 4
 _FIRST_PAUSE, _LONGEST_PAUSE, _LONGEST_RETRY_AFTER = 0.5, 8.0, 30.0  # seconds
 #: So many unknown outcomes in a row, and the carrier is in no state to be sent anything.
 UNKNOWN_IN_A_ROW = 10
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a submission is: requests by state, and how many there are."""
-
-    total: int
-    states: Counter[str]
-
-    @property
-    def done(self) -> int:
-        """Requests that have their final outcome of this run."""
-        return self.states.total()
 
 
 @dataclass

@@ -26,6 +26,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pipeline.lazy import Lazy
+
 Mask = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.int64]
 Money = npt.NDArray[np.int64]
@@ -52,6 +54,15 @@ class Finding:
     column: str
     rows: Indices
     facts: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+
+    def at(self, positions: Indices, rows: Indices) -> "Finding":
+        """The same reason about `rows`, for each with the facts of the row at that position in this one."""
+        facts = {name: _facts_at(fact, positions) for name, fact in self.facts.items()}
+        return Finding(self.code, self.column, rows, facts)
+
+
+def _facts_at(fact: str | Sequence[str], positions: Indices) -> str | Sequence[str]:
+    return fact if isinstance(fact, str) else Lazy(len(positions), lambda at: fact[int(positions[at])])
 
 
 @dataclass(frozen=True)
@@ -86,7 +97,10 @@ class Table:
 
 def among(values: Texts, wanted: Iterable[str]) -> Mask:
     """Which texts are among the wanted ones, by hashing: numpy's isin compares objects pair by pair."""
-    return pd.Series(values, dtype=object).isin(list(wanted)).to_numpy()
+    known = list(wanted)
+    if not known:
+        return np.zeros(len(values), dtype=bool)
+    return pd.Series(values, dtype=object).isin(known).to_numpy()
 
 
 def shown(value: Any) -> str:

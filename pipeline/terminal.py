@@ -14,10 +14,9 @@ from pipeline.chinese import in_language
 from pipeline.columns import MARKETS, VOUCHERS, Lang
 from pipeline.job import Finished, Plan, Reconciled, Watch
 from pipeline.notice import asking, listening, say
+from pipeline.progress import Progress
 from pipeline.reasons import STATUS
-from pipeline.results.reconciled_text import reconciled_lines
 from pipeline.results.text import summary_lines
-from pipeline.submission import Progress
 from pipeline.table import money_text
 
 Show = Callable[[Progress], None]
@@ -206,6 +205,8 @@ class Terminal:
 
     def finish_reconciled(self, finished: Reconciled) -> None:
         """What a reconciliation came to; where nobody listens, only what needs a person."""
+        from pipeline.results.reconciled_text import reconciled_lines  # noqa: PLC0415 - start-up, of other commands
+
         said = finished.said
         warned = said.decided.warnings or said.notes or any(entry.set_free for entry in said.entries)
         if self._quiet and not finished.exit_code and not warned:

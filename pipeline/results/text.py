@@ -1,16 +1,14 @@
 """The last lines of a run on the terminal: counts and money by status, and the commonest reasons."""
 
-from collections import Counter
-
 from pipeline.account import Account
 from pipeline.chinese import in_language
-from pipeline.columns import HEADER_FIELDS
+from pipeline.columns import HEADER_FIELDS, Lang
 from pipeline.reasons import STATUS, column_heading
 from pipeline.results.fields import cells_wide
 from pipeline.results.plain import one_line
-from pipeline.results.tallies import by_status, everything
 from pipeline.results.words import WORDS
 from pipeline.table import MINOR
+from pipeline.wording import ReasonText
 
 _MOST_REASONS = 8
 _MOST_LETTERS = 160
@@ -22,8 +20,8 @@ _NAMES_BUYERS = ("differs_from_issued", "carrier_rejected")
 def summary_lines(account: Account) -> list[str]:
     """Short lines in the account's language, safe to print."""
     words = WORDS[account.lang]
-    tallies = by_status(account)
-    rows, charges = len(account.rows), everything(tallies.values()).charges
+    tallies = account.fates.charges.tallies()
+    rows, charges = account.fates.size, sum(count for count, _ in tallies.values())
     counted = (
         words.count_rows(rows)
         if rows == charges
@@ -32,11 +30,9 @@ def summary_lines(account: Account) -> list[str]:
     lines = [words.judged.format(rows=counted, as_of=account.as_of)]
     named = {name: STATUS[name].word(account.lang) for name in tallies}
     widest = max((cells_wide(word) for word in named.values()), default=0)
-    for name, tally in tallies.items():
+    for name, (count, amount) in tallies.items():
         gap = " " * (widest - cells_wide(named[name]))
-        lines.append(
-            f"  {named[name]}{gap} {tally.charges:>9,}  {account.currency} {tally.amount / MINOR:>16,.2f}"
-        )
+        lines.append(f"  {named[name]}{gap} {count:>9,}  {account.currency} {amount / MINOR:>16,.2f}")
     lines += _reasons(account)
     if account.doubts:
         requests = words.count_requests(len(account.doubts))
@@ -50,22 +46,28 @@ def summary_lines(account: Account) -> list[str]:
 
 def _reasons(account: Account) -> list[str]:
     """The commonest reasons with one row's message each."""
-    codes: Counter[str] = Counter()
-    messages: dict[str, str] = {}
-    for row in account.rows:
-        for code in {reason.code: None for reason in row.reasons if reason.code != "issued_before"}:
-            codes[code] += 1
-        for reason in row.reasons:
-            # What was seen of a person or buyer stays in the workbook; this goes to logs and cron's mail.
-            personal = reason.column in _PERSONAL and reason.code != "missing_value"
-            heading = column_heading(reason.column, account.lang)
-            message = reason.cure if reason.code in _NAMES_BUYERS else reason.message
-            messages.setdefault(reason.code, f"{heading}: …" if personal else message)
+    first = {code: int(rows[0]) for code, rows in account.fates.having.items() if code != "issued_before"}
+    said = {code: [reason.code for reason in account.rows[row].reasons] for code, row in first.items()}
+    commonest = sorted(
+        first, key=lambda code: (-len(account.fates.having[code]), first[code], said[code].index(code))
+    )
     words = WORDS[account.lang]
     return [
-        "  " + words.example.format(count=count, code=code, message=_short(messages[code]))
-        for code, count in codes.most_common(_MOST_REASONS)
+        "  "
+        + words.example.format(
+            count=len(account.fates.having[code]),
+            code=code,
+            message=_short(_message(account.rows[first[code]].reasons[said[code].index(code)], account.lang)),
+        )
+        for code in commonest[:_MOST_REASONS]
     ]
+
+
+def _message(reason: ReasonText, lang: Lang) -> str:
+    """What a reason says, without what was seen of a person or buyer: it goes to logs and cron's mail."""
+    said = reason.cure if reason.code in _NAMES_BUYERS else reason.message
+    personal = reason.column in _PERSONAL and reason.code != "missing_value"
+    return f"{column_heading(reason.column, lang)}: …" if personal else said
 
 
 def _short(message: str) -> str:

@@ -8,14 +8,15 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from pipeline.holdings import Holding, Holdings
 from pipeline.profile import Profile
 from pipeline.request import Identity, wire_text
+from pipeline.rules.alike import Coded, alike
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import fare, refund
-from pipeline.table import FIELD, PART, Finding, Mask, Texts, among, money_text
+from pipeline.rules.together import Together
+from pipeline.table import FIELD, PART, Finding, Mask, among, money_text
 
 #: What two rows of one charge must agree in to be the same row twice: all that decides whether and
 #: how it is sent.
@@ -28,70 +29,51 @@ _SAME = (
 
 def identified(rows: Rows) -> Mask:
     """Rows whose charge is known for what it is: ticket, charge and product readable."""
-    return np.asarray((rows.ticket_no != "") & (rows.charge != "") & (rows.product != ""), dtype=bool)
+    return (rows.ticket >= 0) & ~rows.says("charge", "") & ~rows.says("product", "")
 
 
-def _charge_keys(rows: Rows, profile: Profile) -> Texts:
+def _charge_keys(rows: Rows, profile: Profile) -> Coded:
     """What makes two charges of one ticket the same: equal wire codes, else equal names."""
-    names = pd.Series(rows.charge + "/" + rows.product, dtype=object)
-    keys = {name: wire_text(profile.wire(*name.split("/"))) or name for name in names.unique()}
-    return names.map(keys).to_numpy(dtype=object)
-
-
-def _others(rows: Rows, group: Sequence[int], row: int) -> str:
-    places = [rows.place(other) for other in group if other != row]
-    return "; ".join(places[:3]) + ("; …" if len(places) > 3 else "")
-
-
-def _finding(code: str, column: str, rows: Rows, groups: Mapping[int, Sequence[int]]) -> list[Finding]:
-    if not groups:
-        return []
-    at = sorted(groups)
-    others = [_others(rows, groups[row], row) for row in at]
-    return [Finding(code, column, np.array(at, dtype=np.int64), {"other": others})]
+    charge, product = rows.coded("charge"), rows.coded("product")
+    kinds = alike([charge, product])
+    names = (f"{rows.charge[at]}/{rows.product[at]}" for at in kinds.first.tolist())
+    keys = [wire_text(profile.wire(*name.split("/"))) or name for name in names]
+    return Coded.of(np.array(keys, dtype=object)).spread(kinds.group)
 
 
 def duplicates(rows: Rows, profile: Profile) -> list[Finding]:
     """`duplicate_charge`: of identical rows all but the first, of differing ones every one."""
+    keys = _charge_keys(rows, profile)
+    charges = rows.same_ticket * len(keys.words) + keys.codes
     known = np.flatnonzero(identified(rows))
-    frame = pd.DataFrame(
-        {"ticket": rows.ticket_no[known], "key": _charge_keys(rows, profile)[known]}, index=known
-    )
-    frame = frame[frame.duplicated(["ticket", "key"], keep=False)]
-    content = pd.DataFrame({name: getattr(rows, name)[frame.index] for name in _SAME}, index=frame.index)
-    refused: dict[int, Sequence[int]] = {}
-    fate: dict[int, str] = {}
-    for (_, key), group in frame.groupby(["ticket", "key"], sort=False):
-        members = [int(row) for row in group.index]
-        theirs = content.loc[group.index]
-        differing = " ".join(name for name in _SAME if len(set(theirs[name])) > 1)
-        refused.update(dict.fromkeys(members if differing else members[1:], members))
-        one_to_the_carrier = {"charge", "product"} & set(differing.split())
-        fate.update(dict.fromkeys(members, f"wire {key}" if one_to_the_carrier else differing))
-    return [
-        Finding(
-            found.code,
-            found.column,
-            found.rows,
-            {**found.facts, "fate": [fate[r] for r in found.rows.tolist()]},
-        )
-        for found in _finding("duplicate_charge", "ticket_no", rows, refused)
-    ]
+    groups = Together.of(known, charges[known])
+    differing = {name: groups.differ(_comparable(getattr(rows, name)[groups.rows])) for name in _SAME}
+    any_differs = np.any(list(differing.values()), axis=0)
+    first = np.diff(groups.group, prepend=-1) != 0
+
+    def fate(group: int) -> str:
+        names = [name for name in _SAME if differing[name][group]]
+        one_to_the_carrier = {"charge", "product"} & set(names)
+        key = keys.words[keys.codes[groups.rows[groups.starts[group]]]]
+        return f"wire {key}" if one_to_the_carrier else " ".join(names)
+
+    return groups.finding("duplicate_charge", "ticket_no", rows, any_differs[groups.group] | ~first, fate)
 
 
-def conflicts(rows: Rows, kinds: Texts) -> list[Finding]:
+def _comparable(values: np.ndarray) -> np.ndarray:
+    """A column as whole numbers that are equal where its values are; days that are not given are equal."""
+    return Coded.of(values).codes if values.dtype == object else values.astype(np.int64)
+
+
+def conflicts(rows: Rows, kinds: Coded) -> list[Finding]:
     """`voucher_conflict` within the input: a ticket's fare and refund as different kinds of voucher.
 
     `kinds` is each row's kind, the ledger's where it holds the charge already.
     """
-    mine = np.flatnonzero(identified(rows) & (fare(rows) | refund(rows)) & (kinds != ""))
-    frame = pd.DataFrame({"ticket": rows.ticket_no[mine], "kind": kinds[mine]}, index=mine)
-    mixed = frame.groupby("ticket")["kind"].transform("nunique") > 1
-    refused: dict[int, Sequence[int]] = {}
-    for _, group in frame[mixed].groupby("ticket", sort=False):
-        members = [int(row) for row in group.index]
-        refused.update(dict.fromkeys(members, members))
-    return _finding("voucher_conflict", "voucher", rows, refused)
+    mine = np.flatnonzero(identified(rows) & (fare(rows) | refund(rows)) & ~kinds.says(""))
+    groups = Together.of(mine, rows.same_ticket[mine])
+    mixed = groups.differ(kinds.codes[groups.rows])
+    return groups.finding("voucher_conflict", "voucher", rows, mixed[groups.group])
 
 
 def held_rows(rows: Rows, holdings: Holdings, profile: Profile) -> dict[int, Holding]:

@@ -6,8 +6,9 @@ invoice, 100000 for one international invoice; exactly the limit is allowed).
 
 import numpy as np
 
+from pipeline.lazy import Lazy
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Facts, Rule, Terms, invoice, unreadable_part
+from pipeline.rules.rule import Example, Facts, Rule, Terms, invoice, money_texts, unreadable_part
 from pipeline.table import Indices, Mask, money_text
 
 
@@ -18,21 +19,22 @@ def _mismatch(rows: Rows, _terms: Terms) -> Mask:
 
 def _both_sums(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
     return {
-        "seen": [money_text(int(amount)) for amount in rows.given_amount[broken]],
-        "sum": [money_text(int(amount)) for amount in rows.components[broken]],
+        "seen": money_texts(rows.given_amount[broken]),
+        "sum": money_texts(rows.components[broken]),
     }
 
 
 def _over_limit(rows: Rows, terms: Terms) -> Mask:
     limits = terms.profile.limits
-    limit = np.where(rows.market == "domestic", limits.domestic_invoice_max, limits.international_invoice_max)
-    known = rows.market != ""
-    return np.asarray(invoice(rows) & known & (rows.amount > limit), dtype=bool)
+    domestic, unknown = rows.says("market", "domestic"), rows.says("market", "")
+    limit = np.where(domestic, limits.domestic_invoice_max, limits.international_invoice_max)
+    return np.asarray(invoice(rows) & ~unknown & (rows.amount > limit), dtype=bool)
 
 
 def _limit(rows: Rows, broken: Indices, terms: Terms) -> Facts:
     limits = terms.profile.limits
-    return {"limit": [money_text(limits.of_market(str(rows.market[row]))) for row in broken]}
+    of_market = Lazy(len(broken), lambda at: money_text(limits.of_market(rows.market[broken[at]])))
+    return {"limit": of_market}
 
 
 RULES = (

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.columns import COMPONENTS, FEES
+from pipeline.rules.alike import Coded
 from pipeline.table import Finding, Indices, Mask, Money, Table, Texts
 
 _FARE_ALONE = tuple(name for name in COMPONENTS["ticket_fare"] if name not in COMPONENTS["refund"])
@@ -26,15 +27,15 @@ class Charges:
     """
 
     line: Indices
-    charge: Texts
-    product: Texts
+    charge: Coded
+    product: Coded
     amount: Money
     given: Money
     parts: Money
     left: Money
 
 
-def charges_of(table: Table, charge: Texts, product: Texts) -> Charges:
+def charges_of(table: Table, charge: Coded, product: Coded) -> Charges:
     """The charges of every row; `charge` and `product` as the rows name them."""
     frame, rows = table.frame, np.arange(len(table), dtype=np.int64)
     given = frame["amount"].to_numpy()
@@ -44,7 +45,7 @@ def charges_of(table: Table, charge: Texts, product: Texts) -> Charges:
     if not wide.any():
         return plain
     alone = np.flatnonzero(~wide)
-    found = [(alone, charge[alone], product[alone], plain.amount[alone])]
+    found = [(alone, charge.texts[alone], product.texts[alone], plain.amount[alone])]
     for name, kind, amounts in _of_bills(frame, wide):
         at = np.flatnonzero(amounts)
         found.append((at, np.full(len(at), name, object), np.full(len(at), kind, object), amounts[at]))
@@ -58,7 +59,7 @@ def charges_of(table: Table, charge: Texts, product: Texts) -> Charges:
     sorted_line = line[order]
     left = np.where(wide & (frame["ticket_status"] == "used").to_numpy(dtype=bool), frame["refund_fee"], 0)
     return Charges(
-        sorted_line, names[order], kinds[order], amount[order], given[sorted_line],
+        sorted_line, Coded.of(names[order]), Coded.of(kinds[order]), amount[order], given[sorted_line],
         np.where(wide, total, parts)[sorted_line],
         np.where(names[order] == "ticket_fare", left[sorted_line], 0).astype(np.int64),
     )  # fmt: skip
@@ -76,10 +77,10 @@ def _without_fees(table: Table, empty: Indices) -> list[tuple[Indices, Texts, Te
     return [(empty, names, np.full(len(empty), "flight", object), np.where(unknown, 0, fares))]
 
 
-def _wide(table: Table, charge: Texts) -> Mask:
+def _wide(table: Table, charge: Coded) -> Mask:
     """Rows that name no charge and carry one in a column of its own."""
     carried = table.frame[[*COMPONENTS["ticket_fare"], *COMPONENTS["refund"][:1], *FEES.values()]]
-    wide = (charge == "") & (carried.to_numpy() != 0).any(axis=1)
+    wide = charge.says("") & (carried.to_numpy() != 0).any(axis=1)
     for finding in table.findings:
         if finding.column == "charge":
             wide[finding.rows] = False
@@ -99,26 +100,21 @@ def _of_bills(frame: pd.DataFrame, wide: Mask) -> list[tuple[str, str, Money]]:
     ]
 
 
-def _components(frame: pd.DataFrame, charge: Texts, product: Texts) -> Money:
+def _components(frame: pd.DataFrame, charge: Coded, product: Coded) -> Money:
     """The sum of the components that a row's own charge has; an ancillary charge has its fee's column."""
     total = np.zeros(len(frame), dtype=np.int64)
     for name, parts in COMPONENTS.items():
-        mine = charge == name
+        mine = charge.says(name)
         for part in parts:
-            total[mine] += frame[part].to_numpy()[mine]
+            total += np.where(mine, frame[part].to_numpy(), 0)
     for name, fee in FEES.items():
-        mine = (charge == "ancillary") & (product == name)
-        total[mine] = frame[fee].to_numpy()[mine]
+        mine = charge.says("ancillary") & product.says(name)
+        total = np.where(mine, frame[fee].to_numpy(), total)
     return total
 
 
 def of_charges(finding: Finding, line: Indices) -> Finding:
     """A finding about input rows as one about their charges."""
     at = np.flatnonzero(np.isin(line, finding.rows))
-    place = {row: position for position, row in enumerate(finding.rows.tolist())}
-    positions = [place[row] for row in line[at].tolist()]
-    facts = {
-        name: fact if isinstance(fact, str) else [fact[position] for position in positions]
-        for name, fact in finding.facts.items()
-    }
-    return Finding(finding.code, finding.column, at, facts)
+    order = np.argsort(finding.rows, kind="stable")
+    return finding.at(order[np.searchsorted(finding.rows, line[at], sorter=order)], at)

@@ -7,15 +7,15 @@ and an itinerary's e-mail is "not shown" there and comes from the profile. What 
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 
 from pipeline.columns import HEADER_TYPES
+from pipeline.lazy import Lazy
 from pipeline.profile import Profile, Required
 from pipeline.rules.forms import email_slip, is_email, is_phone, is_tax_no, phone_slip, tax_slip
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Example, Facts, Rule, Terms, blank, invoice, itinerary
 from pipeline.slips import name_slip, no_value
-from pipeline.table import Indices, Mask, among
+from pipeline.table import Indices, Mask
 
 _HEADER = "carrier-interface.md, Invoice request: invoiceHeader; Itinerary request: itineraryHeader"
 #: The carrier can't see it: any name is one to it.
@@ -27,8 +27,7 @@ def _malformed(column: str, well_formed: Callable[[str], bool]) -> Callable[[Row
     """Each distinct value is looked at once; blank ones are nobody's slip."""
 
     def broken(rows: Rows, _terms: Terms) -> Mask:
-        codes, distinct = pd.factorize(rows.text(column))
-        return np.array([value != "" and not well_formed(value) for value in distinct], dtype=bool)[codes]
+        return rows.coded(column).where(lambda value: value != "" and not well_formed(value))
 
     return broken
 
@@ -39,23 +38,20 @@ def _seen(
     """The texts as they stand, each with its likely slip."""
 
     def facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
-        seen = [str(value) for value in rows.text(column)[broken]]
-        slips = {value: slip(value) for value in set(seen)}
-        return {"seen": seen, "hint": [slips[value] for value in seen]}
+        seen: list[str] = rows.text(column)[broken].tolist()
+        return {"seen": seen, "hint": Lazy(len(seen), lambda at: slip(seen[at]))}
 
     return facts
 
 
 def _no_name(rows: Rows, _terms: Terms) -> Mask:
     """No name, or a cell of the Buyers sheet that shows an error in place of one."""
-    codes, distinct = pd.factorize(rows.header_name)
-    broken = np.array([bool(no_value(name)) for name in distinct], dtype=bool)[codes]
+    broken = rows.coded("header_name").where(lambda name: bool(no_value(name)))
     return np.asarray(rows.known_buyer & (blank(rows, "header_name") | broken), dtype=bool)
 
 
 def _broken_name(rows: Rows, _terms: Terms) -> Mask:
-    codes, distinct = pd.factorize(rows.header_name)
-    return np.array([name_slip(name) == "line_break" for name in distinct], dtype=bool)[codes]
+    return rows.coded("header_name").where(lambda name: name_slip(name) == "line_break")
 
 
 def _unknown(rows: Rows, _terms: Terms) -> Mask:
@@ -63,15 +59,15 @@ def _unknown(rows: Rows, _terms: Terms) -> Mask:
 
 
 def _unknown_facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
-    seen = [str(value) for value in rows.buyer[broken]]
-    differing = [str(text) for text in rows.two_buyers[broken]]
-    hints = ["two_buyers" if text else no_value(name) for name, text in zip(seen, differing, strict=True)]
+    seen: list[str] = rows.buyer[broken].tolist()
+    differing: list[str] = rows.two_buyers[broken].tolist()
+    hints = Lazy(len(seen), lambda at: "two_buyers" if differing[at] else no_value(seen[at]))
     return {"seen": seen, "differing": differing, "hint": hints}
 
 
 def _wrong_type(rows: Rows, _terms: Terms) -> Mask:
     """A Buyers row's type; one in the ticket rows is marked by the reader."""
-    return np.asarray(~among(rows.header_type, [*_TYPES, ""]) & ~rows.bad("header_type"), dtype=bool)
+    return np.asarray(~rows.coded("header_type").among([*_TYPES, ""]) & ~rows.bad("header_type"), dtype=bool)
 
 
 def _missing(column: str) -> Callable[[Rows, Terms], Mask]:
@@ -79,7 +75,9 @@ def _missing(column: str) -> Callable[[Rows, Terms], Mask]:
 
 
 def _no_tax_no(rows: Rows, _terms: Terms) -> Mask:
-    return np.asarray(rows.known_buyer & (rows.header_type == "business") & blank(rows, "tax_no"), dtype=bool)
+    return np.asarray(
+        rows.known_buyer & rows.says("header_type", "business") & blank(rows, "tax_no"), dtype=bool
+    )
 
 
 def _not_given(column: str) -> Callable[[Rows, Terms], Mask]:

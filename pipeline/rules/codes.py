@@ -5,21 +5,22 @@ shown"; nothing is guessed (interface.md, Carrier profile).
 """
 
 import numpy as np
-import pandas as pd
 
+from pipeline.lazy import Lazy
 from pipeline.profile import Carrier, Codes, Profile
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Example, Facts, Rule, Terms, invoice
-from pipeline.table import Indices, Mask, among
+from pipeline.table import Indices, Mask
 
 _SOURCE = "carrier-interface.md, Invoice request: other values not shown"
+_BEHIND_PREFIX = 10**10  # ten of a ticket number's 13 digits
 _SECTION = {"charge": "fee_type", "product": "product_type", "header_type": "header_type"}
 
 
 def _no_code(column: str, rows: Rows, terms: Terms) -> Mask:
     codes = getattr(terms.profile.codes, _SECTION[column])
     unset = [name for name, code in codes.items() if not code]
-    return among(rows.text(column), unset)
+    return rows.coded(column).among(unset)
 
 
 def _no_fee_type(rows: Rows, terms: Terms) -> Mask:
@@ -35,26 +36,23 @@ def _no_header_type(rows: Rows, terms: Terms) -> Mask:
 
 
 def _key(column: str, rows: Rows, broken: Indices) -> Facts:
-    seen = [str(value) for value in rows.text(column)[broken]]
-    return {"seen": seen, "key": [f"[codes.{_SECTION[column]}] {value}" for value in seen]}
-
-
-def _prefixes(rows: Rows) -> "pd.Series[str]":
-    return pd.Series(rows.ticket_no, dtype=object).str[:3]
+    seen: list[str] = rows.text(column)[broken].tolist()
+    return {"seen": seen, "key": Lazy(len(seen), lambda at: f"[codes.{_SECTION[column]}] {seen[at]}")}
 
 
 def _foreign(rows: Rows, terms: Terms) -> Mask:
     ours = terms.profile.carrier.ticket_prefixes
     if not ours:
         return np.zeros(len(rows), dtype=bool)
-    return np.asarray(rows.ticket_no != "", dtype=bool) & ~_prefixes(rows).isin(ours).to_numpy()
+    has_one = rows.ticket >= 0
+    return np.asarray(
+        has_one & ~np.isin(rows.ticket // _BEHIND_PREFIX, [int(prefix) for prefix in ours]), dtype=bool
+    )
 
 
 def _prefix_facts(rows: Rows, broken: Indices, terms: Terms) -> Facts:
-    return {
-        "prefix": [str(rows.ticket_no[row])[:3] for row in broken],
-        "prefixes": ", ".join(terms.profile.carrier.ticket_prefixes),
-    }
+    prefix = Lazy(len(broken), lambda at: str(rows.ticket_no[broken[at]])[:3])
+    return {"prefix": prefix, "prefixes": ", ".join(terms.profile.carrier.ticket_prefixes)}
 
 
 _AS_SHOWN = Profile()  # only what the interface shows

@@ -1,6 +1,5 @@
 """The judgement: rules over rows and ledger, and the one status that each row ends in."""
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from pipeline.rules import (
     needed,
     refunds,
 )
+from pipeline.rules.alike import Coded
 from pipeline.rules.bills import of_charges
 from pipeline.rules.rows import Rows, resolve
 from pipeline.rules.rule import Rule, Terms, fare, refund
@@ -65,17 +65,23 @@ def _chosen(rows: Rows, held: Mapping[int, Holding], bound: Mapping[str, Holding
     Conditions are the itinerary's own, and that the ticket is not bound to invoices already, by the
     ledger or by a refund in the same input. A charge that the ledger holds stays what it was.
     """
-    auto = np.asarray(rows.voucher == "auto", dtype=bool)
-    supposed = dataclasses.replace(rows, voucher=np.where(auto & fare(rows), "itinerary", rows.voucher))
+    voucher, auto = rows.coded("voucher"), rows.says("voucher", "auto")
+    supposed = rows.asking(voucher.but(auto & fare(rows), "itinerary"))
     broken = np.any([rule.broken(supposed, terms) for rule in ITINERARY_CONDITIONS], axis=0)
-    has_refund = among(rows.ticket_no, rows.ticket_no[refund(rows) & (rows.ticket_no != "")])
+    has_refund = rows.of_tickets(refund(rows))
     to_invoices = among(rows.ticket_no, [ticket for ticket, h in bound.items() if h.voucher == "invoice"])
     itinerary = fare(rows) & ~broken & ~has_refund & ~to_invoices
-    kinds = np.where(auto, np.where(itinerary, "itinerary", "invoice"), rows.voucher)
-    for row, holding in held.items():
-        if auto[row]:
-            kinds[row] = holding.voucher
-    return dataclasses.replace(rows, voucher=kinds)
+    chosen = voucher.but(auto, "invoice").but(auto & itinerary, "itinerary")
+    return rows.asking(_as_held(chosen, held, auto))
+
+
+def _as_held(kinds: Coded, held: Mapping[int, Holding], where: Mask) -> Coded:
+    """Kinds of voucher, those of the charges that the ledger holds as it has them."""
+    for voucher in {holding.voucher for holding in held.values()}:
+        mine = np.zeros(len(kinds), dtype=bool)
+        mine[[row for row, holding in held.items() if holding.voucher == voucher]] = True
+        kinds = kinds.but(mine & where, voucher)
+    return kinds
 
 
 def _statuses(size: int, findings: list[Finding]) -> Texts:
@@ -96,9 +102,7 @@ def judge(table: Table, holdings: Holdings, terms: Terms) -> Verdicts:
     bound = across.ledger_kinds(holdings)
     held = across.held_rows(resolved, holdings, terms.profile)
     rows = _chosen(resolved, held, bound, terms)
-    kinds = rows.voucher.copy()
-    for row, holding in held.items():
-        kinds[row] = holding.voucher
+    kinds = _as_held(rows.coded("voucher"), held, np.ones(len(rows), dtype=bool))
     against_ledger = across.ledger_conflicts(rows, bound, held, holdings.both_kinds, time_zone)
     by_rule = [
         *(of_charges(finding, rows.line) for finding in table.findings),
@@ -126,9 +130,5 @@ def _without_held(finding: Finding, held: Mapping[int, Holding]) -> Finding | No
     """
     if REASON[finding.code].status == "invalid" or not held:
         return finding
-    keep = ~np.isin(finding.rows, list(held))
-    facts = {
-        name: fact if isinstance(fact, str) else [text for text, kept in zip(fact, keep, strict=True) if kept]
-        for name, fact in finding.facts.items()
-    }
-    return Finding(finding.code, finding.column, finding.rows[keep], facts) if keep.any() else None
+    kept = np.flatnonzero(~np.isin(finding.rows, list(held)))
+    return finding.at(kept, finding.rows[kept]) if len(kept) else None

@@ -5,7 +5,6 @@ columns carry it is interface.md ("Input columns").
 """
 
 import numpy as np
-import pandas as pd
 
 from pipeline.columns import PRODUCTS
 from pipeline.rules.rows import Rows
@@ -23,6 +22,7 @@ from pipeline.rules.rule import (
     unreadable_part,
     used,
 )
+from pipeline.rules.written import unprintable
 from pipeline.slips import name_slip
 from pipeline.table import Indices, Mask
 
@@ -42,8 +42,10 @@ def _no_amount(rows: Rows, _terms: Terms) -> Mask:
 
 
 def _broken_name(rows: Rows, _terms: Terms) -> Mask:
-    codes, distinct = pd.factorize(rows.passenger_name)
-    return np.array([name_slip(name) == "line_break" for name in distinct], dtype=bool)[codes]
+    broken = np.zeros(len(rows), dtype=bool)
+    odd = unprintable(rows.passenger_name)  # every line break is
+    broken[odd] = [name_slip(name) == "line_break" for name in rows.passenger_name[odd]]
+    return broken
 
 
 def _no_product(rows: Rows, _terms: Terms) -> Mask:
@@ -69,18 +71,16 @@ def _no_purchase(rows: Rows, _terms: Terms) -> Mask:
 
 
 def _wrong_product(rows: Rows, _terms: Terms) -> Mask:
-    is_flight = np.asarray(rows.product == "flight", dtype=bool)
-    is_service = np.asarray(rows.product != "", dtype=bool) & ~is_flight
+    is_flight = rows.says("product", "flight")
+    is_service = ~rows.says("product", "") & ~is_flight
     wrong: Mask = ((fare(rows) | refund(rows)) & is_service) | (ancillary(rows) & is_flight)
     return wrong
 
 
 def _products_that_fit(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
     services = " ".join(choice.name for choice in PRODUCTS if choice.name != "flight")
-    return {
-        "seen": [str(rows.product[row]) for row in broken],
-        "choices": [services if rows.charge[row] == "ancillary" else "flight" for row in broken],
-    }
+    choices = np.where(ancillary(rows)[broken], services, "flight")
+    return {"seen": rows.product[broken].tolist(), "choices": choices.tolist()}
 
 
 NEEDS_FLIGHT_DATE = Rule(

@@ -16,12 +16,13 @@ from pipeline.rules.rule import (
     after,
     ancillary,
     itinerary,
+    money_texts,
     refund,
     refunded,
     still_open,
     used,
 )
-from pipeline.table import Indices, Mask, money_text
+from pipeline.table import Indices, Mask
 
 
 def _used(rows: Rows, _terms: Terms) -> Mask:
@@ -44,7 +45,7 @@ def _unclear(rows: Rows, _terms: Terms) -> Mask:
 
 
 def _fee_facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
-    return {"seen": [money_text(int(fee)) for fee in rows.left_fee[broken]], "hint": "fee_of_used"}
+    return {"seen": money_texts(rows.left_fee[broken]), "hint": "fee_of_used"}
 
 
 def _as_itinerary(rows: Rows, _terms: Terms) -> Mask:

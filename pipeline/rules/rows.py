@@ -1,16 +1,21 @@
 """The rows as the rules see them: typed arrays, with amounts, dates and buyers resolved."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from pipeline.columns import HEADER_FIELDS
+from pipeline.rules.alike import Alike, Coded, alike
 from pipeline.rules.bills import charges_of
-from pipeline.rules.whose import whose
+from pipeline.rules.whose import DECIDING, whose
 from pipeline.rules.written import names
-from pipeline.table import Days, Finding, Indices, Mask, Money, Table, Texts, among
+from pipeline.table import Days, Finding, Indices, Mask, Money, Table, Texts
+
+#: Columns of which nearly every row has a value of its own: finding the distinct ones would be all the work.
+_HARDLY_TWICE = ("ticket_no", "passenger_name")
 
 
 @dataclass(frozen=True)
@@ -18,16 +23,20 @@ class Rows:
     """One array a column, one element a row.
 
     A row here is one charge; `line` is the input row that it comes from, ascending (a wide bill has
-    several). Texts and choices are str ("" where blank or unreadable), `amount` int64 minor units (0 where it is
+    several). `ticket` is its ticket number as a whole number, -1 where there is none, and `same_ticket` the number
+    of its ticket among the tickets. Texts and choices are str ("" where blank or unreadable), `amount` int64 minor units (0 where it is
     not known), days datetime64[D] (NaT where not given). `voucher` is what a row asks for (invoice,
     itinerary, auto) until `judging` has chosen for the autos. `found_buyer` is the buyer
     of the Buyers sheet that the row was given; `two_buyers` says how a row contradicts the
     buyer that it names (whose.Whose.differing). `unreadable` marks, by column, cells
-    that hold something which can't be read.
+    that hold something which can't be read. `same_buyer` are the groups of rows whose cells say the same of their
+    buyer, so that one of each has to be looked at. `coded_already` are the columns that `coded` need not take apart.
     """
 
     line: Indices
     ticket_no: Texts
+    ticket: Indices
+    same_ticket: Indices
     passenger_name: Texts
     charge: Texts
     product: Texts
@@ -57,19 +66,47 @@ class Rows:
     given_amount: Money
     left_fee: Money
     given_used_on: Days
+    same_buyer: Alike
     unreadable: Mapping[str, Mask] = field(default_factory=dict)
+    coded_already: dict[str, Coded] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.ticket_no)
+
+    def asking(self, voucher: Coded) -> "Rows":
+        """The same rows asking for these vouchers."""
+        return replace(self, voucher=voucher.texts, coded_already={**self.coded_already, "voucher": voucher})
 
     def text(self, column: str) -> Texts:
         """A text or choice column by name."""
         found: Texts = getattr(self, column)
         return found
 
+    def coded(self, column: str) -> Coded:
+        """A text or choice column by its distinct values, which are found out once."""
+        if column not in self.coded_already:
+            if column in HEADER_FIELDS:
+                of_group = Coded.of(self.text(column)[self.same_buyer.first])
+                self.coded_already[column] = of_group.spread(self.same_buyer.group)
+            else:
+                self.coded_already[column] = Coded.of(self.text(column))
+        return self.coded_already[column]
+
+    def says(self, column: str, value: str) -> Mask:
+        """Which rows have that value."""
+        if column in _HARDLY_TWICE:
+            return np.asarray(self.text(column) == value, dtype=bool)
+        return self.coded(column).says(value)
+
     def bad(self, column: str) -> Mask:
         """Which rows hold something unreadable in that column."""
         return self.unreadable.get(column, np.zeros(len(self), dtype=bool))
+
+    def of_tickets(self, chosen: Mask) -> Mask:
+        """The rows of every ticket that a chosen row is of."""
+        found = np.zeros(len(self), dtype=bool)  # by group, of which there are no more than rows
+        found[self.same_ticket[chosen & (self.ticket >= 0)]] = True
+        return found[self.same_ticket]
 
     def place(self, row: int) -> str:
         """Where a row stands, for a message."""
@@ -95,46 +132,76 @@ def _unreadable(findings: tuple[Finding, ...], size: int) -> dict[str, Mask]:
     return marks
 
 
+def _buyers(frame: pd.DataFrame, buyers: pd.DataFrame) -> tuple[Alike, dict[str, Any]]:
+    """The rows grouped by all that decides whose voucher they ask for, and what is found of each group, by row."""
+    columns = {name: _objects(frame[name]) for name in DECIDING}
+    same = alike([Coded.of(texts) for texts in columns.values()])
+    found = whose({name: texts[same.first] for name, texts in columns.items()}, buyers)
+    by_group = {
+        "buyer": found.named,
+        "known_buyer": found.known,
+        "named_no_buyer": found.named_none,
+        "found_buyer": found.found,
+        "two_buyers": found.differing,
+        **found.header,
+    }
+    return same, {name: values[same.group] for name, values in by_group.items()}
+
+
+def _ticket_numbers(texts: Texts) -> Indices:
+    """Ticket numbers of 13 digits as whole numbers, -1 where there is none."""
+    size, digits = 13, "".join(texts.tolist())
+    blank = np.zeros(len(texts), dtype=bool)
+    if len(digits) < size * len(texts):
+        blank = np.asarray(texts == "", dtype=bool)
+        digits = "".join(np.where(blank, "0" * size, texts).tolist())
+    each = np.frombuffer(digits.encode("ascii"), dtype=np.uint8).reshape(-1, size).astype(np.int64) - ord("0")
+    return np.where(blank, -1, each @ 10 ** np.arange(size - 1, -1, -1))
+
+
 def resolve(table: Table) -> Rows:
     """The Table's rows with everything that follows from other cells filled in."""
-    charge, product = _objects(table.frame["charge"]), _objects(table.frame["product"])
+    charge, product = Coded.of_choices(table.frame["charge"]), Coded.of_choices(table.frame["product"])
     unreadable = _unreadable(table.findings, len(table))
-    blank_product = (product == "") & ~unreadable.get("product", np.zeros(len(table), dtype=bool))
-    product = np.where(blank_product & among(charge, ["ticket_fare", "refund"]), "flight", product)
+    no_product = product.says("") & ~unreadable.get("product", np.zeros(len(table), dtype=bool))
+    product = product.but(no_product & (charge.says("ticket_fare") | charge.says("refund")), "flight")
     charges = charges_of(table, charge, product)
     frame = table.frame if len(charges.line) == len(table) else table.frame.iloc[charges.line]
-    voucher = _objects(frame["voucher"])
+    voucher = Coded.of_choices(frame["voucher"])
+    choices = {
+        "charge": charges.charge,
+        "product": charges.product,
+        "market": Coded.of_choices(frame["market"]),
+        "ticket_status": Coded.of_choices(frame["ticket_status"]),
+        "voucher": voucher.but(voucher.says(""), "auto"),
+    }
     flight, used = _day(frame["flight_date"]), _day(frame["used_on"])
-    buyer = names(_objects(frame["buyer"]))
-    own = {name: _objects(frame[name]) for name in HEADER_FIELDS}
-    found = whose(frame, table.buyers, buyer, own)
+    ticket_no = _objects(frame["ticket_no"])
+    ticket = _ticket_numbers(ticket_no)
+    same_buyer, found = _buyers(frame, table.buyers)
+    texts: dict[str, Any] = {name: column.texts for name, column in choices.items()}
     return Rows(
         line=charges.line,
-        ticket_no=_objects(frame["ticket_no"]),
+        ticket_no=ticket_no,
+        ticket=ticket,
+        same_ticket=pd.factorize(ticket)[0].astype(np.int64, copy=False),
         passenger_name=names(_objects(frame["passenger_name"])),
-        charge=charges.charge,
-        product=charges.product,
         amount=charges.amount,
         components=charges.parts,
-        market=_objects(frame["market"]),
-        ticket_status=_objects(frame["ticket_status"]),
         flight_date=flight,
         used_on=np.where(np.isnat(used), flight, used),
         refund_approved_on=_day(frame["refund_approved_on"]),
         purchased_on=_day(frame["purchased_on"]),
-        voucher=np.where(voucher == "", "auto", voucher),
         remarks=_objects(frame["remarks"]),
-        buyer=buyer,
-        **found.header,
+        **texts,
+        **found,
         file=_objects(frame["file"]),
         sheet=_objects(frame["sheet"]),
         row=frame["row"].to_numpy(),
-        known_buyer=found.known,
-        named_no_buyer=found.named_none,
-        found_buyer=found.found,
-        two_buyers=found.differing,
         given_amount=charges.given,
         left_fee=charges.left,
         given_used_on=used,
+        same_buyer=same_buyer,
         unreadable={column: marks[charges.line] for column, marks in unreadable.items()},
+        coded_already=choices,
     )

@@ -5,11 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 
 from pipeline.columns import COMPONENTS, FEES
+from pipeline.lazy import Lazy
 from pipeline.profile import Profile
 from pipeline.rules.rows import Rows
-from pipeline.table import Days, Finding, Indices, Mask
+from pipeline.table import Days, Finding, Indices, Mask, Money, money_text
 
 Facts = Mapping[str, str | Sequence[str]]
 
@@ -69,42 +71,42 @@ class Rule:
 
 def fare(rows: Rows) -> Mask:
     """Ticket fare charges."""
-    return np.asarray(rows.charge == "ticket_fare", dtype=bool)
+    return rows.says("charge", "ticket_fare")
 
 
 def refund(rows: Rows) -> Mask:
     """Refund charges."""
-    return np.asarray(rows.charge == "refund", dtype=bool)
+    return rows.says("charge", "refund")
 
 
 def ancillary(rows: Rows) -> Mask:
     """Ancillary service charges."""
-    return np.asarray(rows.charge == "ancillary", dtype=bool)
+    return rows.says("charge", "ancillary")
 
 
 def invoice(rows: Rows) -> Mask:
     """Rows that go as an invoice."""
-    return np.asarray(rows.voucher == "invoice", dtype=bool)
+    return rows.says("voucher", "invoice")
 
 
 def itinerary(rows: Rows) -> Mask:
     """Rows that go as an itinerary."""
-    return np.asarray(rows.voucher == "itinerary", dtype=bool)
+    return rows.says("voucher", "itinerary")
 
 
 def still_open(rows: Rows) -> Mask:
     """Tickets not used yet."""
-    return np.asarray(rows.ticket_status == "open", dtype=bool)
+    return rows.says("ticket_status", "open")
 
 
 def used(rows: Rows) -> Mask:
     """Used tickets."""
-    return np.asarray(rows.ticket_status == "used", dtype=bool)
+    return rows.says("ticket_status", "used")
 
 
 def refunded(rows: Rows) -> Mask:
     """Refunded tickets."""
-    return np.asarray(rows.ticket_status == "refunded", dtype=bool)
+    return rows.says("ticket_status", "refunded")
 
 
 def after(days: Days, last: np.datetime64) -> Mask:
@@ -119,7 +121,7 @@ def before(days: Days, first: np.datetime64) -> Mask:
 
 def blank(rows: Rows, column: str) -> Mask:
     """Rows that hold nothing in a text or choice column (unreadable is not blank)."""
-    return np.asarray(rows.text(column) == "", dtype=bool) & ~rows.bad(column)
+    return rows.says(column, "") & ~rows.bad(column)
 
 
 def unreadable_part(rows: Rows) -> Mask:
@@ -134,15 +136,23 @@ def one_year_after(days: Days) -> Days:
     >>> one_year_after(np.array(["2024-02-29", "2025-11-20"], dtype="datetime64[D]")).astype(str).tolist()
     ['2025-02-28', '2026-11-20']
     """
-    months = days.astype("datetime64[M]")
+    codes, distinct = pd.factorize(days.astype(np.int64))  # a month has few days
+    each = distinct.astype("datetime64[D]")
+    months = each.astype("datetime64[M]")
     later = months + np.timedelta64(12, "M")
     last_of_month = (later + np.timedelta64(1, "M")).astype("datetime64[D]") - np.timedelta64(1, "D")
     same_day: Days = np.minimum(
-        later.astype("datetime64[D]") + (days - months.astype("datetime64[D]")), last_of_month
+        later.astype("datetime64[D]") + (each - months.astype("datetime64[D]")), last_of_month
     )
-    return same_day
+    return same_day[codes]
+
+
+def money_texts(amounts: Money) -> Sequence[str]:
+    """Amounts of minor units as texts, for messages."""
+    return Lazy(len(amounts), lambda at: money_text(int(amounts[at])))
 
 
 def day_texts(days: Days) -> list[str]:
     """Days as ISO texts, for messages."""
-    return [str(text) for text in days.astype("datetime64[D]").astype(str)]
+    texts: list[str] = days.astype("datetime64[D]").astype(str).tolist()
+    return texts

@@ -8,7 +8,7 @@ the name, the tax number or the type of another says two things, and takes nothi
 columns were filled in for the buyer that the row names (see refilling.py): what differs there was corrected.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ import pandas as pd
 
 from pipeline.columns import HEADER_FIELDS, HEADER_TYPES
 from pipeline.rules.forms import is_tax_no
-from pipeline.rules.written import address, half_width, one_line, same, tax_no
+from pipeline.rules.written import address, half_width, names, one_line, same, tax_no
 from pipeline.slips import no_value
 from pipeline.table import FIELD, PART, Mask, Texts
 
@@ -27,6 +27,8 @@ _AS_SENT: dict[str, Callable[[str], str]] = {
     "phone": half_width,
     "email": address,
 }
+#: The columns that decide whose voucher a row asks for.
+DECIDING = ("book", "file", "remembered", "buyer", *HEADER_FIELDS)
 #: What makes two buyers two, and not one buyer with two addresses.
 _IDENTITY = ("header_name", "tax_no", "header_type")
 _TYPES = {choice.name for choice in HEADER_TYPES}
@@ -34,12 +36,13 @@ _TYPES = {choice.name for choice in HEADER_TYPES}
 
 @dataclass(frozen=True)
 class Whose:
-    """By row: its header fields, whether its buyer is known, whether it names none, and what contradicts it.
+    """By row: the buyer it names, its header fields, whether its buyer is known, whether it names none, and what contradicts it.
 
     `found` is the name of the buyer that it was given, "" where there is none. `differing` holds, for a row that says two things, each column with what the named buyer has and what the row
     has; "" for any other.
     """
 
+    named: Texts
     header: dict[str, Texts]
     known: Mask
     named_none: Mask
@@ -47,25 +50,26 @@ class Whose:
     differing: Texts
 
 
-def whose(frame: pd.DataFrame, buyers: pd.DataFrame, named: Texts, own: dict[str, Texts]) -> Whose:
-    """The buyer of every row; `named` and `own` as the rows have them, `frame` for where they stand."""
-    own = {name: _as_sent(own[name], _AS_SENT[name]) for name in HEADER_FIELDS}
+def whose(rows: Mapping[str, Texts], buyers: pd.DataFrame) -> Whose:
+    """The buyer of every row; `rows` are their deciding columns, as they were read."""
+    named = names(rows["buyer"])
+    own = {name: _as_sent(rows[name], _AS_SENT[name]) for name in HEADER_FIELDS}
     theirs = {
         name: np.array([*map(_AS_SENT[name], buyers[name]), ""], dtype=object) for name in HEADER_FIELDS
     }
     says_who = np.asarray((own["header_name"] != "") | (own["tax_no"] != ""), dtype=bool)
     by_full_name = np.asarray((named == "") & (own["header_name"] != ""), dtype=bool)
-    at = _looked_up(frame, buyers, np.where(by_full_name, own["header_name"], named), by_full_name)
+    at = _looked_up(rows, buyers, np.where(by_full_name, own["header_name"], named), by_full_name)
     at = np.where((named == "") & says_who & ~by_full_name, -1, at)
     differing = _differing(own, theirs, at)
     another = np.asarray(differing != "", dtype=bool)
     at = np.where(another, -1, at)
-    two = another & np.asarray(named != "", dtype=bool) & np.asarray(frame["remembered"] == "", dtype=bool)
+    two = another & np.asarray(named != "", dtype=bool) & np.asarray(rows["remembered"] == "", dtype=bool)
     header = {name: np.where(own[name] != "", own[name], theirs[name][at]) for name in HEADER_FIELDS}
     known = ((at >= 0) | says_who) & ~two
     found = np.array([*buyers["buyer"].where(buyers["buyer"] != "", buyers["header_name"]), ""], dtype=object)
     named_none = np.asarray((named == "") & ~known, dtype=bool)
-    return Whose(header, known, named_none, found[at], np.where(two, differing, ""))
+    return Whose(named, header, known, named_none, found[at], np.where(two, differing, ""))
 
 
 def _as_sent(values: Texts, write: Callable[[str], str]) -> Texts:
@@ -93,52 +97,50 @@ def _says_one(column: str, here: str, there: str) -> bool:
     return is_tax_no(here) and is_tax_no(there) if column == "tax_no" else not no_value(there)
 
 
-def _looked_up(frame: pd.DataFrame, buyers: pd.DataFrame, wanted: Texts, in_full: Mask) -> np.ndarray:
+def _looked_up(rows: Mapping[str, Texts], buyers: pd.DataFrame, wanted: Texts, in_full: Mask) -> np.ndarray:
     """The position of each row's buyer, -1 where there is none."""
-    keys = pd.MultiIndex.from_arrays([frame["book"], frame["file"], wanted, in_full])
-    codes, distinct = pd.factorize(keys)
-    by_name, only = _buyers_by_name(buyers)
-    by_full_name, having = _by_full_name(buyers), set(buyers["file"])
+    short_names = [_key(name) for name in buyers["buyer"].tolist()]
+    full_names = [_key(name) for name in buyers["header_name"].tolist()] if in_full.any() else []
+    by_name = _unique(buyers, short_names)
+    by_full_name = _unique(buyers, full_names) if full_names else {}
+    only = _only(buyers, short_names) if (wanted == "").any() else {}
+    having = set(buyers["file"].tolist())
 
     def find(book: str, file: str, name: str, full: bool) -> int:
-        known, nearer = by_full_name if full else by_name, False
+        known, key, nearer = by_full_name if full else by_name, _key(name), False
         for where in dict.fromkeys((book, file, "")):
-            if name and (where, _key(name)) in known:
-                return known[where, _key(name)]
+            if name and (where, key) in known:
+                return known[where, key]
             if not name and not nearer and where in only:
                 return only[where]
             nearer = nearer or where in having
         return -1
 
-    return np.array([find(*key) for key in distinct], dtype=np.int64)[codes]
+    keys = zip(*(texts.tolist() for texts in (rows["book"], rows["file"], wanted, in_full)), strict=True)
+    return np.array([find(*key) for key in keys], dtype=np.int64)
 
 
 def _key(name: str) -> str:
     return " ".join(one_line(name).split()).casefold()
 
 
-def _buyers_by_name(buyers: pd.DataFrame) -> tuple[dict[tuple[str, str], int], dict[str, int]]:
-    """Positions of buyers by file and name, and by file the only one that there is.
-
-    A buyer that stands twice alike is one; a name that two different buyers have is nobody's.
-    """
-    once = buyers.assign(name=buyers["buyer"].map(_key)).drop_duplicates(["file", "name", *HEADER_FIELDS])
-    by_name = _unique(once)
-    only = {str(file): int(group.index[0]) for file, group in once.groupby("file") if len(group) == 1}
-    return by_name, only
+def _only(buyers: pd.DataFrame, names: Sequence[str]) -> dict[str, int]:
+    """By file, the position of the only buyer that there is; one who stands twice alike is one."""
+    found: dict[str, dict[tuple[str, ...], int]] = {}
+    for at, (file, *content) in enumerate(_contents(buyers, names)):
+        found.setdefault(file, {}).setdefault(tuple(content), at)
+    return {file: next(iter(those.values())) for file, those in found.items() if len(those) == 1}
 
 
-def _by_full_name(buyers: pd.DataFrame) -> dict[tuple[str, str], int]:
-    """Positions of buyers by file and the name that stands on vouchers, of which only one buyer has it."""
-    named = buyers[buyers["header_name"] != ""]
-    once = named.assign(name=named["header_name"].map(_key)).drop_duplicates(["file", *HEADER_FIELDS])
-    return _unique(once)
+def _unique(buyers: pd.DataFrame, names: Sequence[str]) -> dict[tuple[str, str], int]:
+    """By file and name, the position of the buyer who has it; a name that two different buyers have is nobody's."""
+    found: dict[tuple[str, str], dict[tuple[str, ...], int]] = {}
+    for at, (file, name, *content) in enumerate(_contents(buyers, names)):
+        found.setdefault((file, name), {}).setdefault(tuple(content), at)
+    return {key: next(iter(those.values())) for key, those in found.items() if len(those) == 1}
 
 
-def _unique(buyers: pd.DataFrame) -> dict[tuple[str, str], int]:
-    """Positions by file and name of those whose name nobody else has."""
-    alone = buyers[~buyers.duplicated(["file", "name"], keep=False)]
-    return {
-        (file, name): int(at)
-        for at, file, name in zip(alone.index, alone["file"], alone["name"], strict=True)
-    }
+def _contents(buyers: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Of every buyer: the file, the name that it is looked up by, and what stands on vouchers."""
+    columns = (buyers[column].tolist() for column in HEADER_FIELDS)
+    return zip(buyers["file"].tolist(), names, *columns, strict=True)

@@ -15,7 +15,7 @@ import unicodedata
 import numpy as np
 
 from pipeline.rules.forms import is_tax_no
-from pipeline.table import Texts
+from pipeline.table import Indices, Texts
 
 _BREAK = re.compile(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 #: Zero-width spaces, and marks of direction that come along when text is copied from elsewhere.
@@ -77,6 +77,19 @@ def same(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).casefold().split())
 
 
+def unprintable(values: Texts) -> Indices:
+    """The texts with a character that nobody can see, a line break among them: as good as no name has one."""
+    texts: list[str] = values.tolist()
+    if "".join(texts).isprintable():
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero([not text.isprintable() for text in texts])
+
+
 def names(values: Texts) -> Texts:
     """Names, each on one line where that can be done."""
-    return np.array([v if v.isprintable() else one_line(v) for v in values], dtype=object)
+    odd = unprintable(values)
+    if not len(odd):
+        return values
+    written = values.copy()
+    written[odd] = [one_line(values[at]) for at in odd.tolist()]
+    return written

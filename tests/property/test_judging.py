@@ -1,5 +1,6 @@
 """The judgement holds its promises for any table, however wild its cells."""
 
+import dataclasses
 import datetime
 import random
 from collections.abc import Callable
@@ -103,6 +104,12 @@ def test_any_cells_are_judged_into_a_status_of_the_contract_and_told_in_both_lan
             "check", table, verdicts, requests, [], [], terms, lang, ledger="", ledger_id=""
         )
         assert [row.status for row in account.rows] == verdicts.status.tolist()
+        one_by_one = dataclasses.replace(account, rows=tuple(account.rows))
+        assert (account.totals, account.exit_code) == (one_by_one.totals, one_by_one.exit_code)
+        assert account.fates.charges.tallies() == one_by_one.fates.charges.tallies()
+        assert {code: rows.tolist() for code, rows in account.fates.having.items()} == {
+            code: rows.tolist() for code, rows in one_by_one.fates.having.items()
+        }
         for row in account.rows:
             needs_reason = row.status in {"invalid", "ineligible", "waiting", "unknown"}
             assert row.reasons or not needs_reason

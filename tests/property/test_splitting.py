@@ -14,7 +14,8 @@ from pipeline.profile import Codes, Limits, Profile
 from pipeline.request import Header, Identity, Request
 from pipeline.rules.judging import Verdicts, judge
 from pipeline.rules.rule import Terms
-from pipeline.splitting import lower_bound, pack, split
+from pipeline.splitting import Requests, lower_bound, pack, split
+from tests.benchmarks.packing import over_months
 
 #: The fixtures that these tests use give functions and values that no test changes.
 SETTINGS = settings(
@@ -84,7 +85,7 @@ def _requests(
     rows: Sequence[dict[str, Any]],
     apart: frozenset[Identity],
     profile: Profile,
-) -> tuple[Verdicts, list[Request]]:
+) -> tuple[Verdicts, Requests]:
     terms, holdings = Terms(as_of, profile), Holdings(apart=apart)
     verdicts = judge(table_of(rows), holdings, terms)
     return verdicts, split(verdicts, holdings, terms)
@@ -202,3 +203,18 @@ def test_packing_takes_at_most_11_ninths_of_the_fewest_bins_and_one(cuts: list[l
     amounts.sort(reverse=True)
     assert lower_bound(amounts, 1000, 0) == len(cuts)
     assert 9 * len(pack(amounts, 1000, 0)) <= 11 * len(cuts) + 9
+
+
+def test_the_invoices_of_random_months_are_within_a_hundredth_of_the_fewest() -> None:
+    together, _ = over_months(months=60)
+    assert together.invoices >= together.bound > 10_000
+    assert together.over <= 0.01
+
+
+def test_a_request_is_made_when_it_is_looked_at_and_the_same_every_time(
+    table_of: Callable[..., Any], as_of: Any
+) -> None:
+    rows = [{"ticket_no": f"999{number:010}", "amount": "6000"} for number in range(3)]
+    _, requests = _requests(table_of, as_of, rows, frozenset(), Profile(codes=CODES))
+    assert [len(requests), requests[-1].charges[0].row] == [3, 2]
+    assert requests[0] is next(iter(requests))

@@ -1,5 +1,6 @@
 """The account: statuses after sending, numbers, reasons in order, totals, exit codes."""
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -136,6 +137,81 @@ def test_totals_are_in_the_contract_s_order_and_add_up_to_the_rows(account: Any)
     assert sum(made.totals.values()) == len(made.rows) == len(ends)
     assert [row.index for row in made.rows] == list(range(len(ends)))
     assert [row.row for row in made.rows] == list(range(2, 2 + len(ends)))
+
+
+def by_column(account: Account) -> dict[str, Any]:
+    """All that an account says by column, as plain values."""
+    fates = account.fates
+    charges = fates.charges
+    return {
+        "totals": account.totals,
+        "requests": account.request_totals,
+        "exit_code": account.exit_code,
+        "tallies": charges.tallies(),
+        "having": {code: rows.tolist() for code, rows in sorted(fates.having.items())},
+        **{name: getattr(fates, name).tolist() for name in ("status", "failed", "last_day", "first")},
+        **{name: [*getattr(fates, name)] for name in ("numbers", "request_ids")},
+        **{f"charge's {name}": getattr(charges, name).tolist() for name in CHARGES_BY_COLUMN},
+    }
+
+
+CHARGES_BY_COLUMN = ("line", "voucher", "amount", "status", "number", "request_id", "last_day")
+
+
+def test_what_is_said_by_column_is_what_the_rows_say_one_by_one(account: Any) -> None:
+    for ends in (*((end,) for end in ENDS), tuple(ENDS), tuple(ENDS) * 2):
+        made = account(ends, stopped="interrupted" if len(ends) > 8 else "")
+        one_by_one = dataclasses.replace(made, rows=tuple(made.rows), requests=tuple(made.requests))
+        assert by_column(made) == by_column(one_by_one)
+        assert made.fates.status.tolist() == [row.status for row in made.rows]
+        assert made.fates.failed.tolist() == [row.index for row in made.rows if row.failed]
+    nothing = by_column(dataclasses.replace(made, rows=(), requests=(), stopped=""))
+    assert (nothing["totals"], nothing["exit_code"], nothing["numbers"], nothing["last_day"]) == (
+        {},
+        0,
+        [],
+        [],
+    )
+
+
+def test_a_row_of_several_charges_is_by_column_what_it_is_by_itself(table_of: Any, terms: Terms) -> None:
+    bill = {
+        "charge": "",
+        "product": "",
+        "amount": "",
+        "fare": "900",
+        "seat_fee": "20",
+        "meal_fee": "30",
+        "purchased_on": "2026-10-01",
+    }
+    table = table_of([
+        bill, {**bill, "ticket_no": "9990000000001", "purchased_on": "2020-01-01"}, {"ticket_no": "9990000000002"},
+        {**bill, "ticket_no": "9990000000099", "purchased_on": "", "voucher": "auto"},
+    ])  # fmt: skip
+    verdicts = judge(table, _held(), terms)
+    requests = split(verdicts, _held(), terms)
+    outcomes = itertools.cycle([ENDS["issued"][1], ENDS["rejected"][1], ENDS["unknown"][1]])
+    results = [
+        Result(request, 1, outcome) for request, outcome in zip(requests, outcomes, strict=False) if outcome
+    ]
+    made = make_account("issue", table, verdicts, requests, results, [], terms, "en", ledger="", ledger_id="")
+    assert [len(row.charges) for row in made.rows] == [3, 3, 1, 3]
+    assert len({row.status for row in made.rows}) > 1
+    one_by_one = dataclasses.replace(made, rows=tuple(made.rows), requests=tuple(made.requests))
+    assert by_column(made) == by_column(one_by_one)
+    assert [[*made.fates.numbers], [*made.fates.request_ids]] == [
+        [row.numbers for row in made.rows], [row.request_ids for row in made.rows]
+    ]  # fmt: skip
+    assert made.fates.last_day.tolist() == [row.last_day for row in made.rows]
+    assert made.fates.status.tolist() == [row.status for row in made.rows]
+
+
+def test_a_row_is_made_when_it_is_looked_at_and_the_same_every_time(account: Any) -> None:
+    made = account(["issued", "invalid"])
+    assert made.rows[1] is made.rows[-1]
+    assert [row.index for row in made.rows[:1]] == [0]
+    with pytest.raises(IndexError):
+        _ = made.rows[2]
 
 
 def test_an_issued_row_has_its_number_and_its_request_s_id(account: Any) -> None:

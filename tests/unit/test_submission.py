@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 import pytest
@@ -28,7 +28,10 @@ from pipeline.ledger.writer import Acknowledged, Again, Change, Ended, GotAnswer
 from pipeline.profile import Profile
 from pipeline.profile import Submission as SubmissionSettings
 from pipeline.request import Charge, Header, Identity, Request
-from pipeline.submission import TRIES, UNKNOWN_IN_A_ROW, Halt, Progress, Submission
+from pipeline.submission import TRIES, UNKNOWN_IN_A_ROW, Halt, Submission
+
+if TYPE_CHECKING:
+    from pipeline.progress import Progress
 
 CIPHER = Cipher("key")
 HEADER = Header("business", "Example Trading Co.", "91110000600037341L", "", "finance@example.com")

@@ -1,0 +1,71 @@
+"""What is known to be well-formed at sight is well-formed to the libraries that judge everything else."""
+
+import email_validator
+import phonenumbers
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.rules.forms import PLAIN_ADDRESS, PLAIN_PHONE, is_email, is_phone
+
+
+def _texts(letters: str, least: int, most: int) -> st.SearchStrategy[str]:
+    return st.text(letters, min_size=least, max_size=most)
+
+
+#: What an address is made of, much of it plain.
+_NAMES = st.lists(_texts("azAZ09_+-", 1, 30), min_size=1, max_size=3).map(".".join)
+_LABELS = st.lists(_texts("azAZ09", 1, 12), min_size=1, max_size=4).map("-".join)
+_ENDS = _texts("azAZ", 2, 24) | st.sampled_from(
+    ["invalid", "LOCAL", "arpas", "testing", "onion", "cn", "company"]
+)
+ADDRESSES = st.builds(
+    lambda name, labels, end: f"{name}@{'.'.join([*labels, end])}",
+    _NAMES,
+    st.lists(_LABELS, min_size=1, max_size=3),
+    _ENDS,
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(address=ADDRESSES.filter(PLAIN_ADDRESS.fullmatch))
+def test_an_address_that_is_plain_is_one_to_the_library(address: str) -> None:
+    email_validator.validate_email(address, check_deliverability=False, test_environment=True)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "a@example.invalid", "a@host.LOCAL", "a@b.onion", "a@b.arpa", "a@localhost", "a..b@example.com", ".a@example.com",
+        "a@-b.com", "a@b-.com", "a@ab--c.com", "a@b.c0m1", "a@b..com", f"a@{'b' * 64}.com", "a@b.com\n",
+    ],
+)  # fmt: skip
+def test_what_the_library_refuses_is_not_plain(address: str) -> None:
+    assert not PLAIN_ADDRESS.fullmatch(address)
+    assert not is_email(address)
+
+
+def test_every_form_of_a_plain_number_can_be_dialled() -> None:
+    mobiles = (
+        f"{country}{start}345678"
+        for country in ("", "+86", "+86 ", "+86-")
+        for start in range(13000, 20000, 7)
+    )
+    landlines = (
+        f"0{area}{joint}{first}{rest}"
+        for area in (*range(10, 100), *range(100, 1000, 7))
+        for joint in ("", "-")
+        for first in range(2, 9)
+        for rest in ("123456", "1234567")
+    )
+    for number in (*mobiles, *landlines):
+        assert PLAIN_PHONE.fullmatch(number), number
+        parsed = phonenumbers.parse(number, "CN")
+        assert phonenumbers.is_possible_number(parsed), number
+        assert is_phone(number)
+
+
+@settings(max_examples=300, deadline=None)
+@given(number=st.from_regex(PLAIN_PHONE.pattern, fullmatch=True, alphabet=st.characters(codec="ascii")))
+def test_a_number_that_is_plain_is_one_to_the_library(number: str) -> None:
+    assert phonenumbers.is_possible_number(phonenumbers.parse(number, "CN"))

@@ -138,9 +138,9 @@ def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
             _copy(connection, copy, wanted)
         with copying.read_alone(copy) as connection, as_problem(job.ledger_path):
             copy.unlink()  # it is read to the end by whoever has it open, and is never taken for the ledger
-            audited = Audited(
-                _facts(job, auditing.about(connection), lang), partial(auditing.rows, connection), time_zone
-            )
+            facts = _facts(job, auditing.about(connection), lang)
+            count, rows = partial(auditing.count, connection), partial(auditing.rows, connection)
+            audited = Audited(facts, count, rows, time_zone)
             return write_audit(audited, wanted, lang)
 
 

@@ -84,6 +84,15 @@ def about(connection: apsw.Connection) -> About:
     return About(row[0], row[1], row[2], version, row[3], states, gaps.open_gap(connection))
 
 
+def count(connection: apsw.Connection, sheet: str) -> int:
+    """How many rows a sheet has."""
+    since, query = _QUERIES[sheet]
+    if connection.pragma("user_version") < since:
+        return 0
+    counted: int = connection.execute(f"SELECT count(*) FROM ({query})").get  # noqa: S608 - a query of ours
+    return counted
+
+
 def rows(connection: apsw.Connection, sheet: str) -> Iterator[dict[str, Any]]:
     """The rows of one sheet in the order in which they came about; none in a ledger that is older than these."""
     since, query = _QUERIES[sheet]

@@ -14,6 +14,7 @@ from pipeline.results.audit_words import SHEET_COLUMNS, heading, tell
 from pipeline.results.fields import Field
 from pipeline.results.formats import Style
 from pipeline.results.history_words import judged_because, known_reason, word
+from pipeline.results.sheet_rows import by_column
 from pipeline.results.sheets import Book
 from pipeline.results.workbook import write_book
 from pipeline.table import MINOR
@@ -39,9 +40,10 @@ _LONG = ("request", "number", "trace_id", "sha256", "result")
 
 @dataclass(frozen=True)
 class Audited:
-    """What is exported: facts about the ledger, and the rows of each sheet, which are read as they are written."""
+    """What is exported: facts about the ledger, and of each sheet how many rows, which are read as they are written."""
 
     facts: Sequence[tuple[str, str]]
+    count: Callable[[str], int]
     rows: Callable[[str], Iterable[Mapping[str, Any]]]
     time_zone: str
 
@@ -54,10 +56,11 @@ def write_audit(audited: Audited, path: Path, lang: Lang) -> Path:
 
     def fill(book: Book) -> None:
         facts = [Field(name, heading(name, lang), Style.WRAP, _WIDE[name]) for name in ("fact", "value")]
-        book.add_rows("Ledger", facts, _facts(audited, lang))
+        told = list(_facts(audited, lang))
+        book.add_rows("Ledger", facts, len(told), by_column(told))
         for sheet, name in list(SHEETS.items())[1:]:
             fields = [_field(column, lang, audited.time_zone) for column in SHEET_COLUMNS[name]]
-            book.add_rows(sheet, fields, _values(audited, name, lang))
+            book.add_rows(sheet, fields, audited.count(name), by_column(_values(audited, name, lang)))
 
     return write_book(path, lang, tell("title", lang), SHEETS, fill)
 

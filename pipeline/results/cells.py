@@ -77,6 +77,15 @@ class Cells:
             return value, formats.of_style[style]
         return self._by_type(value)
 
+    def special(
+        self, value: Any, style: Style, *, linked: bool, marked: bool, tone: str
+    ) -> tuple[Any, Any]:
+        """The same for a value that is a link, marked, or in another tone than its own; what is blank is None."""
+        formats = self._formats
+        shown, look = self.shown("" if value is None else value, style)
+        look = formats.tones[tone] if tone else formats.special(look, link=linked, marked=marked)
+        return None if shown == "" else shown, look
+
     def _by_type(self, value: Any) -> tuple[Any, Any]:
         """A value by its own type, whatever the column is for; what no cell can hold is written out."""
         formats = self._formats

@@ -90,7 +90,7 @@ def _digits_wide(text: str) -> float:
 def width_of(values: Iterable[Any]) -> int:
     """A width that fits a column of which nothing is known but its values."""
     widest = 10
-    for value in values:
+    for value in set(values):
         widest = max(widest, cells_wide(str(value)) + 2)
         if widest >= _WIDEST:
             return _WIDEST
@@ -102,6 +102,7 @@ def roomy(shown: Field, values: Iterable[Any]) -> Field:
 
     A number or a day can't do that: where it does not fit it is shown as ##### and nothing else.
     """
+    values = set(values)
     widest = max(shown.width, width_of(values)) if shown.style is Style.TEXT else shown.width
     for value in values:
         if isinstance(value, int | float):

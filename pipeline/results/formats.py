@@ -54,11 +54,12 @@ def style_of(column: Column) -> Style:
 class Formats:
     """The formats of one workbook. `of_style` is also what a blank cell below a heading has.
 
-    Every format of values has two twins: as a link, and as a cell that is to be corrected.
+    Every format of values has two twins: as a link, and as a cell that is to be corrected. `of_values` are all of them.
     """
 
     def __init__(self, book: Any) -> None:
         self._book = book
+        self.of_values: list[Any] = []
         self._linked: dict[Any, Any] = {}
         self._marked: dict[Any, Any] = {}
         font = {"font_name": FONT, "font_size": 10, "valign": "top"}
@@ -85,6 +86,7 @@ class Formats:
         self.line_number = self._add(number | {"num_format": "0"})
         self.below = book.add_format({"bottom": 1, "bottom_color": LINE})
         self.answer = book.add_format(text | box | {"bg_color": "#FFFFE5"})
+        self.of_values.append(self.answer)
         self.tones = {
             tone: self._add(text | {"bg_color": fill, "font_color": letters})
             for tone, (fill, letters) in TONES.items()
@@ -107,6 +109,7 @@ class Formats:
         link = {"underline": 1} if "bg_color" in looks else LINK
         self._linked[made] = self._book.add_format(looks | link)
         self._marked[made] = self._book.add_format(looks | MARK)
+        self.of_values += [made, self._linked[made], self._marked[made]]
         return made
 
     def heading_of(self, style: Style) -> Any:

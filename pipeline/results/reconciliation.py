@@ -15,6 +15,7 @@ from pipeline.results.reconciliation_summary import add_summary
 from pipeline.results.reconciliation_words import tell
 from pipeline.results.requests import add_unknown
 from pipeline.results.rows import add_buyers, add_failures
+from pipeline.results.sheet_rows import by_column
 from pipeline.results.sheets import Book
 from pipeline.results.workbook import write_book
 from pipeline.table import MINOR
@@ -104,7 +105,7 @@ def _failures(book: Book, account: Account, places: Places) -> None:
         add_failures(book, account, places)
         add_buyers(book, account, places)
     else:
-        book.add_rows("Failures", [Field("status", tell("status", account.lang), Style.STATUS, 15)], [])
+        book.add_rows("Failures", [Field("status", tell("status", account.lang), Style.STATUS, 15)], 0, by_column([]))
 
 
 def _entries(book: Book, done: Reconciliation, kind: str, sheet: str) -> None:
@@ -113,7 +114,7 @@ def _entries(book: Book, done: Reconciliation, kind: str, sheet: str) -> None:
         Field(name, tell("differing_column" if name == "differing" else name, lang), *_LOOKS[name])
         for name in names
     ]
-    book.add_rows(sheet, fields, _rows(done, kind, names, lang))
+    book.add_rows(sheet, fields, len(done.of(kind)), by_column(_rows(done, kind, names, lang)))
 
 
 def _rows(done: Reconciliation, kind: str, names: tuple[str, ...], lang: Lang) -> Iterator[list[Any]]:

@@ -1,6 +1,6 @@
 """The sheets of requests: Invoices, Itineraries, and Unknown with its columns to fill in."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +9,7 @@ from pipeline.columns import CHARGES, MARKETS, VOUCHERS, Lang
 from pipeline.results.fields import Field, field, roomy
 from pipeline.results.formats import Style
 from pipeline.results.links import Cell, Places
+from pipeline.results.sheet_rows import by_column
 from pipeline.results.sheets import Book
 from pipeline.results.words import WORDS
 from pipeline.table import MINOR, money_text
@@ -133,22 +134,27 @@ def _fields(names: Iterable[str], amounts: Iterable[int], lang: Lang) -> list[Fi
     ]  # fmt: skip
 
 
-def _of(account: Account, voucher: str) -> Iterator[RequestAccount]:
-    return (asked for asked in account.requests if asked.request.voucher == voucher)
+def _add(
+    book: Book,
+    account: Account,
+    sheet: str,
+    voucher: str,
+    names: Sequence[str],
+    row: Callable[[RequestAccount], tuple[Any, ...]],
+) -> None:
+    asked = [asked for asked in account.requests if asked.request.voucher == voucher]
+    fields = _fields(names, (one.request.amount for one in asked), account.lang)
+    book.add_rows(sheet, fields, len(asked), by_column(map(row, asked)))
 
 
 def add_invoices(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Invoices: one row a request."""
-    rows = (_invoice(asked, account, places) for asked in _of(account, "invoice"))
-    amounts = (asked.request.amount for asked in _of(account, "invoice"))
-    book.add_rows("Invoices", _fields(_INVOICE, amounts, account.lang), rows)
+    _add(book, account, "Invoices", "invoice", _INVOICE, lambda asked: _invoice(asked, account, places))
 
 
 def add_itineraries(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Itineraries: one row a ticket."""
-    rows = (_itinerary(asked, account, places) for asked in _of(account, "itinerary"))
-    amounts = (asked.request.amount for asked in _of(account, "itinerary"))
-    book.add_rows("Itineraries", _fields(_ITINERARY, amounts, account.lang), rows)
+    _add(book, account, "Itineraries", "itinerary", _ITINERARY, lambda asked: _itinerary(asked, account, places))
 
 
 def add_unknown(book: Book, account: Account, places: Places) -> None:
@@ -162,9 +168,8 @@ def add_unknown(book: Book, account: Account, places: Places) -> None:
         for name, shown in zip(_UNKNOWN, _fields(_UNKNOWN, amounts, account.lang), strict=True)
     ]
     words, at = WORDS[account.lang], _UNKNOWN.index("resolution")
-    for sheet, count in book.add_rows(
-        "Unknown", fields, (_doubt(doubt, account, places) for doubt in account.doubts), keys=_UNKNOWN_KEYS
-    ):
+    rows = by_column(_doubt(doubt, account, places) for doubt in account.doubts)
+    for sheet, count in book.add_rows("Unknown", fields, len(account.doubts), rows, keys=_UNKNOWN_KEYS):
         if count:
             check = {
                 "validate": "list",

@@ -1,7 +1,6 @@
 """The sheets of input rows: Rows, with all of them as they were read, and Failures, to be corrected in place."""
 
-import datetime
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from pipeline.results.buyers import buyer_lines, needs_buyers, sources
 from pipeline.results.fields import Field, field, roomy, vocabulary, width_of
 from pipeline.results.formats import Style
 from pipeline.results.links import Cell, Places
+from pipeline.results.sheet_rows import Block, Rows, by_column
 from pipeline.results.sheets import Book
 from pipeline.table import MINOR, Indices, Table
 
@@ -62,22 +62,20 @@ def _shown(name: str, table: Table, at: Indices) -> list[Any]:
     """
     if name not in table.cells:
         return [""] * len(at)
-    seen: list[Any] = table.cells[name].to_numpy(dtype=object)[at].tolist()
+    cells: list[Any] = table.cells[name].to_numpy(dtype=object)[at].tolist()
     kind = COLUMN[name].kind if name in COLUMN else Kind.TEXT
+    if kind not in (Kind.MONEY, Kind.DATE):
+        return cells
+    texts = [place for place, cell in enumerate(cells) if isinstance(cell, str) and cell]
+    meant = table.frame[name].to_numpy()[at[texts]]
     if kind is Kind.MONEY:
-        minors = table.frame[name].to_numpy()[at].tolist()
-        return [
-            minor / MINOR if isinstance(cell, str) and minor else cell
-            for cell, minor in zip(seen, minors, strict=True)
-        ]
-    if kind is Kind.DATE:
-        days = table.frame[name].to_numpy()[at].astype("datetime64[D]").astype(object).tolist()
-        return [_date(cell, day) for cell, day in zip(seen, days, strict=True)]
-    return seen
-
-
-def _date(cell: Any, day: datetime.date | None) -> Any:
-    return day if isinstance(cell, str) and day is not None else cell
+        read: list[Any] = [minor / MINOR if minor else None for minor in meant.tolist()]
+    else:
+        read = meant.astype("datetime64[D]").astype(object).tolist()
+    for place, value in zip(texts, read, strict=True):
+        if value is not None:
+            cells[place] = value
+    return cells
 
 
 def _filled(name: str, account: Account, at: Indices) -> list[Any]:
@@ -127,8 +125,9 @@ def _cures(row: RowAccount) -> str:
     return "\n".join(dict.fromkeys(reason.cure for reason in row.reasons))
 
 
-def _beside(rows: Iterable[tuple[Any, ...]], columns: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
-    return ((*ours, *theirs) for ours, theirs in zip(rows, zip(*columns, strict=True), strict=True))
+def _beside(ours: Rows, columns: Sequence[Sequence[Any]]) -> Rows:
+    """What became of the rows, and then their own columns."""
+    return lambda start, stop: [*ours(start, stop), *(column[start:stop] for column in columns)]
 
 
 def add_failures(book: Book, account: Account, places: Places) -> None:
@@ -157,39 +156,65 @@ def add_failures(book: Book, account: Account, places: Places) -> None:
             ]
     columns += [[row.file for row in failed], [row.sheet for row in failed]]
     columns += [sources(account, at, filled)]
-    ours = (
-        (row.status, Cell(row.row, places.row(row.index)), reason_lines(row, lang), _cures(row), row.last_day)
-        for row in failed
+    book.add_rows(
+        "Failures", fields, len(failed), _beside(_failed(failed, places, lang), columns), keys=_FAILURE_KEYS
     )
-    book.add_rows("Failures", fields, _beside(ours, columns), keys=_FAILURE_KEYS)
+
+
+def _failed(failed: Sequence[RowAccount], places: Places, lang: Lang) -> Rows:
+    """Why rows failed, and what to do, with links to them."""
+
+    def ours(start: int, stop: int) -> Block:
+        rows = failed[start:stop]
+        return [
+            [row.status for row in rows],
+            [Cell(row.row, places.row(row.index)) for row in rows],
+            [reason_lines(row, lang) for row in rows],
+            [_cures(row) for row in rows],
+            [row.last_day for row in rows],
+        ]
+
+    return ours
 
 
 def add_buyers(book: Book, account: Account, _places: Places) -> None:
     """Write the sheet Buyers, where a buyer has to be corrected: those that Failures may name instead."""
     if needs_buyers(account):
         fields = [*vocabulary(BUYER_COLUMNS, account.lang), field("buyer_source", account.lang)]
-        book.add_rows("Buyers", fields, buyer_lines(account))
+        book.add_rows("Buyers", fields, len(account.table.buyers), by_column(buyer_lines(account)))
 
 
-def _ours(row: RowAccount, places: Places, lang: Lang) -> tuple[Any, ...]:
-    """What became of a row, with links to where it can be corrected and to its request."""
+def _fates(account: Account, places: Places) -> Rows:
+    """What became of every row, with links to where it can be corrected and to its request."""
+
+    def ours(start: int, stop: int) -> Block:
+        rows = account.rows[start:stop]
+        return [
+            [row.file for row in rows],
+            [row.sheet for row in rows],
+            [row.row for row in rows],
+            [_status(row, places) for row in rows],
+            ["\n".join(row.numbers) for row in rows],
+            [reason_lines(row, account.lang) for row in rows],
+            [_request(row, places) for row in rows],
+            [row.last_day for row in rows],
+        ]
+
+    return ours
+
+
+def _status(row: RowAccount, places: Places) -> Any:
     remedy = places.remedy(row)
     # Issued, but with other contents: a person has to look at it, which green would hide.
     tone = "warn" if any(reason.code == "differs_from_issued" for reason in row.reasons) else ""
+    return Cell(row.status, remedy, tone=tone) if remedy or tone else row.status
+
+
+def _request(row: RowAccount, places: Places) -> Any:
     asked = row.request_ids
-    request: Any = ", ".join(asked)  # not by lines: LibreOffice runs them together in a link
-    if asked and (link := places.requests.get(asked[0])):
-        request = Cell(request, link)
-    return (
-        row.file,
-        row.sheet,
-        row.row,
-        Cell(row.status, remedy, tone=tone) if remedy or tone else row.status,
-        "\n".join(row.numbers),
-        reason_lines(row, lang),
-        request,
-        row.last_day,
-    )
+    shown = ", ".join(asked)  # not by lines: LibreOffice runs them together in a link
+    link = places.requests.get(asked[0]) if asked else None
+    return Cell(shown, link) if link else shown
 
 
 def add_all_rows(book: Book, account: Account, places: Places) -> None:
@@ -201,5 +226,4 @@ def add_all_rows(book: Book, account: Account, places: Places) -> None:
     columns = [_shown(name, table, at) for name in (*(c.name for c in present), *(e.name for e in extras))]
     named = map(roomy, vocabulary(present, lang), columns)
     fields = [*(field(name, lang) for name in _ROWS), *named, *extras]
-    ours = (_ours(row, places, lang) for row in account.rows)
-    book.add_rows("Rows", fields, _beside(ours, columns), keys=_ROW_KEYS)
+    book.add_rows("Rows", fields, len(table), _beside(_fates(account, places), columns), keys=_ROW_KEYS)

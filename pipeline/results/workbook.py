@@ -15,6 +15,7 @@ from pipeline.account import Account
 from pipeline.columns import RESULT_SHEETS, Lang
 from pipeline.errors import Stop
 from pipeline.results.links import Places
+from pipeline.results.package import put_in_rows
 from pipeline.results.placing import place_new
 from pipeline.results.requests import add_invoices, add_itineraries, add_unknown
 from pipeline.results.rows import add_all_rows, add_buyers, add_failures
@@ -68,14 +69,14 @@ def _forget(problem: BaseException | None) -> None:
 
 
 def _write(path: Path, folder: str, lang: Lang, title: str, fill: Callable[[Book], None]) -> None:
-    """Write every sheet in order, a row at a time."""
-    content = (
-        io.BytesIO()
-    )  # a file that can't be written would be closed, and complain, only when it is forgotten
-    with xlsxwriter.Workbook(content, {"constant_memory": True, "tmpdir": folder}) as book:
-        book.use_zip64()  # only where a sheet is larger than 4 GB
-        book.set_properties({"title": title, "author": "Voucher Pipeline"})
-        fill(Book(book, lang))
+    """Write every sheet but for its rows, then the rows."""
+    # A file that can't be written would be closed, and complain, only when it is forgotten: so both are in memory.
+    package, content = io.BytesIO(), io.BytesIO()
+    with xlsxwriter.Workbook(package, {"constant_memory": True, "tmpdir": folder}) as workbook:
+        workbook.set_properties({"title": title, "author": "Voucher Pipeline"})
+        book = Book(workbook, lang)
+        fill(book)
+    put_in_rows(package, book.rows, book.cells, book.formats.of_values, content)
     path.write_bytes(content.getbuffer())
 
 

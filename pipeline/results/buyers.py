@@ -9,6 +9,7 @@ from typing import Any
 from pipeline.account import Account
 from pipeline.columns import BUYER_COLUMNS, HEADER_FIELDS, HEADER_TYPES
 from pipeline.refilling import KEPT_APART, Source, flat
+from pipeline.results.fates import Fates
 from pipeline.table import Indices, shown
 
 
@@ -23,21 +24,22 @@ def sources(account: Account, at: Indices, filled: Mapping[str, Sequence[Any]]) 
         for name in HEADER_FIELDS
     ]
     wrote = [filled[name] for name in HEADER_FIELDS]
+    remembered, books = (table.frame[name].to_numpy(dtype=object)[at] for name in ("remembered", "book"))
     said = []
     for place, row in enumerate(at.tolist()):
-        before = Source.read(table.frame["remembered"].iloc[row]) or Source("")
+        before = Source.read(remembered[place]) or Source("")
         now = tuple(
             flat(shown(given[place])) if isinstance(cell[place], str) and not cell[place].strip() else old
             for cell, given, old in zip(seen, wrote, before.filled, strict=True)
         )
         buyer = account.found_buyer[row] or before.buyer
-        said.append(Source(table.frame["book"].iloc[row], flat(buyer), now if buyer else before.filled).text)
+        said.append(Source(books[place], flat(buyer), now if buyer else before.filled).text)
     return said
 
 
-def needs_buyers(account: Account) -> bool:
+def needs_buyers(fates: Fates) -> bool:
     """Whether a row has to be given another buyer."""
-    return any(reason.column == "buyer" for row in account.rows if row.failed for reason in row.reasons)
+    return any(reason.column == "buyer" for position in fates.failed for reason in fates.reasons[position])
 
 
 def buyer_lines(account: Account) -> Iterator[tuple[Any, ...]]:

@@ -77,9 +77,7 @@ class Cells:
             return value, formats.of_style[style]
         return self._by_type(value)
 
-    def special(
-        self, value: Any, style: Style, *, linked: bool, marked: bool, tone: str
-    ) -> tuple[Any, Any]:
+    def special(self, value: Any, style: Style, *, linked: bool, marked: bool, tone: str) -> tuple[Any, Any]:
         """The same for a value that is a link, marked, or in another tone than its own; what is blank is None."""
         formats = self._formats
         shown, look = self.shown("" if value is None else value, style)

@@ -1,8 +1,8 @@
 """The columns of the result sheets: headings, styles and widths."""
 
 import datetime
-import functools
 import math
+import string
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ _OWN: dict[str, tuple[Style, int]] = {
     "resolved_by": (Style.ANSWER, 16),
     "evidence": (Style.ANSWER, 36),
 }
-_WIDEST = 40
+_NARROWEST, _WIDEST = 10, 40
 _MOST_LINES = 12
 _OWN_LINES = 6  # of a text that the input brought: a page of remarks would hide the other rows
 _SHORT = 1_000_000  # a number below it fits wherever money stands
@@ -42,6 +42,7 @@ _MOMENT = 21  # a day with its time
 # Of a digit, the measure of widths: what a letter of running text takes, with some to spare, and a capital beside.
 LETTER, CAPITAL = 0.95, 0.3
 LINE_POINTS = 13.5
+_NO_CAPITALS = str.maketrans("", "", string.ascii_uppercase)
 
 
 @dataclass(frozen=True)
@@ -75,26 +76,31 @@ def cells_wide(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
-@functools.lru_cache(maxsize=4096)  # most rows say one of a few things
 def lines_of(text: str, width: int, style: Style = Style.WRAP) -> int:
     """How many lines a text is given in a column of that width, however much there is to say."""
+    most = LETTER + CAPITAL if text.isascii() else 2 * LETTER  # of one character
+    if most * len(text) <= width and "\n" not in text:  # as nearly all are
+        return 1
     lines = sum(max(1, math.ceil(_digits_wide(line) / width)) for line in text.split("\n"))
     return min(lines, _MOST_LINES if style is Style.WRAP else _OWN_LINES)
 
 
 def _digits_wide(text: str) -> float:
     """A text's width in digits: names in capitals take much more than sentences."""
-    return LETTER * cells_wide(text) + CAPITAL * sum(map(str.isupper, text))
+    capitals = (
+        len(text) - len(text.translate(_NO_CAPITALS)) if text.isascii() else sum(map(str.isupper, text))
+    )
+    return LETTER * cells_wide(text) + CAPITAL * capitals
 
 
 def width_of(values: Iterable[Any]) -> int:
     """A width that fits a column of which nothing is known but its values."""
-    widest = 10
-    for value in set(values):
-        widest = max(widest, cells_wide(str(value)) + 2)
-        if widest >= _WIDEST:
-            return _WIDEST
-    return widest
+    texts = set(map(str, values))
+    latin = [text for text in texts if text.isascii()]
+    widest = max(map(len, latin), default=0)
+    if len(latin) < len(texts) and widest < _WIDEST:
+        widest = max(cells_wide(text) for text in texts)
+    return min(max(widest + 2, _NARROWEST), _WIDEST)
 
 
 def roomy(shown: Field, values: Iterable[Any]) -> Field:
@@ -104,7 +110,7 @@ def roomy(shown: Field, values: Iterable[Any]) -> Field:
     """
     values = set(values)
     widest = max(shown.width, width_of(values)) if shown.style is Style.TEXT else shown.width
-    for value in values:
+    for value in [value for value in values if not isinstance(value, str)]:
         if isinstance(value, int | float):
             if abs(value) >= _SHORT:
                 widest = max(widest, min(_WIDEST, len(f"{value:,.2f}") + 3))

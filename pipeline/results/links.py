@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from pipeline.account import Account, RequestAccount, RowAccount
+from pipeline.account import Account, RequestAccount
+from pipeline.results.fates import Fates
 
 #: Links that a sheet may hold: a spreadsheet program takes 65,530, and refuses a file with more.
 MOST_LINKS = 65_000
@@ -49,36 +50,38 @@ def _is(asked: RequestAccount, voucher: str) -> bool:
 
 
 class Places:
-    """The links of one account's workbook: to requests and doubts by their ID, to failed rows by their index."""
+    """The links of one account's workbook: to requests and doubts by their ID, to failed rows by their position."""
 
     def __init__(self, account: Account) -> None:
+        self.fates = Fates(account.rows)
         self.requests: Mapping[object, str] = {
             **_lines("Invoices", (a.request.request_id for a in account.requests if _is(a, "invoice"))),
             **_lines("Itineraries", (a.request.request_id for a in account.requests if _is(a, "itinerary"))),
         }
         self.doubts: Mapping[object, str] = _lines("Unknown", (doubt.request_id for doubt in account.doubts))
-        self.failures: Mapping[object, str] = _lines(
-            "Failures", (row.index for row in account.rows if row.failed)
-        )
+        self.failures: Mapping[object, str] = _lines("Failures", self.fates.failed)
 
-    def remedy(self, row: RowAccount) -> str:
+    def remedy(self, position: int) -> str:
         """Where something can be done about a row: its line of Failures, or of Unknown; "" where nothing can."""
-        doubts = (self.doubts[asked] for asked in row.request_ids if asked in self.doubts)
-        return self.failures.get(row.index) or next(doubts, "")
+        if position in self.failures:
+            return self.failures[position]
+        asked = self.fates.requests[position] if self.doubts else ()
+        return next((self.doubts[request] for request in asked if request in self.doubts), "")
 
     @staticmethod
-    def row(index: int) -> str:
+    def row(position: int) -> str:
         """Where an input row stands on the sheet Rows."""
-        return to_line("Rows", index)
+        return to_line("Rows", position)
 
 
 class NoPlaces(Places):
     """For a workbook without the sheets that these links lead to."""
 
-    def __init__(self) -> None:
+    def __init__(self, account: Account) -> None:
+        self.fates = Fates(account.rows)
         self.requests = self.doubts = self.failures = {}
 
     @staticmethod
-    def row(index: int) -> str:  # noqa: ARG004 - there is no such sheet
+    def row(position: int) -> str:  # noqa: ARG004 - there is no such sheet
         """Nowhere."""
         return ""

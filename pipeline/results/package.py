@@ -34,7 +34,11 @@ def write_pattern(sheet: Any, formats: Sequence[Any]) -> None:
 
 
 def put_in_rows(
-    package: IO[bytes], rows: Mapping[int, SheetRows], cells: Cells, formats: Sequence[Any], finished: IO[bytes]
+    package: IO[bytes],
+    rows: Mapping[int, SheetRows],
+    cells: Cells,
+    formats: Sequence[Any],
+    finished: IO[bytes],
 ) -> None:
     """Write the package again, with these rows; they are by their sheet's place in the workbook."""
     of_part = {f"xl/worksheets/sheet{place + 1}.xml": sheet for place, sheet in rows.items()}

@@ -88,7 +88,7 @@ def write_reconciliation(done: Reconciliation, path: Path) -> Path:
 
 def _fill(book: Book, done: Reconciliation) -> None:
     account = done.account
-    places = NoPlaces()
+    places = NoPlaces(account)
     adders: dict[str, Callable[[], None]] = {
         "Summary": lambda: add_summary(book, done),
         "Unknown": lambda: add_unknown(book, account, places),
@@ -105,7 +105,9 @@ def _failures(book: Book, account: Account, places: Places) -> None:
         add_failures(book, account, places)
         add_buyers(book, account, places)
     else:
-        book.add_rows("Failures", [Field("status", tell("status", account.lang), Style.STATUS, 15)], 0, by_column([]))
+        book.add_rows(
+            "Failures", [Field("status", tell("status", account.lang), Style.STATUS, 15)], 0, by_column([])
+        )
 
 
 def _entries(book: Book, done: Reconciliation, kind: str, sheet: str) -> None:

@@ -1,6 +1,6 @@
 """The sheets of requests: Invoices, Itineraries, and Unknown with its columns to fill in."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -134,27 +134,24 @@ def _fields(names: Iterable[str], amounts: Iterable[int], lang: Lang) -> list[Fi
     ]  # fmt: skip
 
 
-def _add(
-    book: Book,
-    account: Account,
-    sheet: str,
-    voucher: str,
-    names: Sequence[str],
-    row: Callable[[RequestAccount], tuple[Any, ...]],
-) -> None:
-    asked = [asked for asked in account.requests if asked.request.voucher == voucher]
-    fields = _fields(names, (one.request.amount for one in asked), account.lang)
-    book.add_rows(sheet, fields, len(asked), by_column(map(row, asked)))
+def _asked(account: Account, voucher: str, names: Sequence[str]) -> tuple[list[RequestAccount], list[Field]]:
+    """The requests for that voucher, and the columns of their sheet."""
+    asked = [one for one in account.requests if one.request.voucher == voucher]
+    return asked, _fields(names, (one.request.amount for one in asked), account.lang)
 
 
 def add_invoices(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Invoices: one row a request."""
-    _add(book, account, "Invoices", "invoice", _INVOICE, lambda asked: _invoice(asked, account, places))
+    asked, fields = _asked(account, "invoice", _INVOICE)
+    book.add_rows("Invoices", fields, len(asked), by_column(_invoice(one, account, places) for one in asked))
 
 
 def add_itineraries(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Itineraries: one row a ticket."""
-    _add(book, account, "Itineraries", "itinerary", _ITINERARY, lambda asked: _itinerary(asked, account, places))
+    asked, fields = _asked(account, "itinerary", _ITINERARY)
+    book.add_rows(
+        "Itineraries", fields, len(asked), by_column(_itinerary(one, account, places) for one in asked)
+    )
 
 
 def add_unknown(book: Book, account: Account, places: Places) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.account import Account, RowAccount
+from pipeline.account import Account
 from pipeline.columns import (
     BUYER_COLUMNS,
     COLUMN,
@@ -27,6 +27,7 @@ from pipeline.results.links import Cell, Places
 from pipeline.results.sheet_rows import Block, Rows, by_column
 from pipeline.results.sheets import Book
 from pipeline.table import MINOR, Indices, Table
+from pipeline.wording import ReasonText
 
 _FAILURES = ("status", "row", "reason", "what_to_do", "last_day")
 _FAILURE_KEYS = 2
@@ -107,22 +108,21 @@ def _in_our_words(column: Column, cells: list[Any], account: Account, at: Indice
     ]
 
 
-def reason_lines(row: RowAccount, lang: Lang) -> str:
+def reason_lines(reasons: Sequence[ReasonText], lang: Lang) -> str:
     """Every reason that applies to a row, its own status's first: its cell, what is said of it, and its code."""
     colon = "：" if lang == "zh" else ": "
     return "\n".join(
-        f"{reason.cell}{colon if reason.cell else ''}{reason.message} [{reason.code}]"
-        for reason in row.reasons
+        f"{reason.cell}{colon if reason.cell else ''}{reason.message} [{reason.code}]" for reason in reasons
     )
 
 
-def _to_correct(row: RowAccount) -> frozenset[str]:
+def _to_correct(reasons: Sequence[ReasonText]) -> frozenset[str]:
     """The columns whose cells a person has to correct."""
-    return frozenset(r.column for r in row.reasons if REASON[r.code].status == "invalid")
+    return frozenset(r.column for r in reasons if REASON[r.code].status == "invalid")
 
 
-def _cures(row: RowAccount) -> str:
-    return "\n".join(dict.fromkeys(reason.cure for reason in row.reasons))
+def _cures(reasons: Sequence[ReasonText]) -> str:
+    return "\n".join(dict.fromkeys(reason.cure for reason in reasons))
 
 
 def _beside(ours: Rows, columns: Sequence[Sequence[Any]]) -> Rows:
@@ -132,9 +132,8 @@ def _beside(ours: Rows, columns: Sequence[Sequence[Any]]) -> Rows:
 
 def add_failures(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Failures: what has to be corrected, with every column that may have to be filled in."""
-    table, lang = account.table, account.lang
-    failed = [row for row in account.rows if row.failed]
-    at = np.array([row.index for row in failed], dtype=np.int64)
+    table, lang, fates = account.table, account.lang, places.fates
+    at = np.array(fates.failed, dtype=np.int64)
     extras = _extras(table)
     asked = [column for column in COLUMNS if column not in _WRITTEN_IF_READ or column.name in table.cells]
     filled = {name: _filled(name, account, at) for name in HEADER_FIELDS}
@@ -147,71 +146,72 @@ def add_failures(book: Book, account: Account, places: Places) -> None:
         *(field(name, lang) for name in (*_FROM, "buyer_source")),
     ]
     columns += [_shown(extra.name, table, at) for extra in extras]
-    wrong = [_to_correct(row) for row in failed]
+    wrong = [_to_correct(fates.reasons[position]) for position in fates.failed]
     for position, column in enumerate(asked):
         if any(column.name in names for names in wrong):
             columns[position] = [
                 Cell(value, marked=True) if column.name in names else value
                 for value, names in zip(columns[position], wrong, strict=True)
             ]
-    columns += [[row.file for row in failed], [row.sheet for row in failed]]
+    columns += [[fates.file[position] for position in fates.failed]]
+    columns += [[fates.sheet[position] for position in fates.failed]]
     columns += [sources(account, at, filled)]
-    book.add_rows(
-        "Failures", fields, len(failed), _beside(_failed(failed, places, lang), columns), keys=_FAILURE_KEYS
-    )
+    rows = _beside(_failed(places, lang), columns)
+    book.add_rows("Failures", fields, len(fates.failed), rows, keys=_FAILURE_KEYS)
 
 
-def _failed(failed: Sequence[RowAccount], places: Places, lang: Lang) -> Rows:
+def _failed(places: Places, lang: Lang) -> Rows:
     """Why rows failed, and what to do, with links to them."""
+    fates = places.fates
 
     def ours(start: int, stop: int) -> Block:
-        rows = failed[start:stop]
+        positions = fates.failed[start:stop]
+        reasons = [fates.reasons[position] for position in positions]
         return [
-            [row.status for row in rows],
-            [Cell(row.row, places.row(row.index)) for row in rows],
-            [reason_lines(row, lang) for row in rows],
-            [_cures(row) for row in rows],
-            [row.last_day for row in rows],
+            [fates.status[position] for position in positions],
+            [Cell(fates.row[position], places.row(position)) for position in positions],
+            [reason_lines(of_row, lang) for of_row in reasons],
+            [_cures(of_row) for of_row in reasons],
+            [fates.last_day[position] for position in positions],
         ]
 
     return ours
 
 
-def add_buyers(book: Book, account: Account, _places: Places) -> None:
+def add_buyers(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Buyers, where a buyer has to be corrected: those that Failures may name instead."""
-    if needs_buyers(account):
+    if needs_buyers(places.fates):
         fields = [*vocabulary(BUYER_COLUMNS, account.lang), field("buyer_source", account.lang)]
         book.add_rows("Buyers", fields, len(account.table.buyers), by_column(buyer_lines(account)))
 
 
-def _fates(account: Account, places: Places) -> Rows:
+def _fates(places: Places, lang: Lang) -> Rows:
     """What became of every row, with links to where it can be corrected and to its request."""
+    fates = places.fates
+    # Issued, but with other contents: a person has to look at it, which green would hide.
+    tones = dict.fromkeys(fates.having("differs_from_issued"), "warn")
 
     def ours(start: int, stop: int) -> Block:
-        rows = account.rows[start:stop]
         return [
-            [row.file for row in rows],
-            [row.sheet for row in rows],
-            [row.row for row in rows],
-            [_status(row, places) for row in rows],
-            ["\n".join(row.numbers) for row in rows],
-            [reason_lines(row, account.lang) for row in rows],
-            [_request(row, places) for row in rows],
-            [row.last_day for row in rows],
+            fates.file[start:stop],
+            fates.sheet[start:stop],
+            fates.row[start:stop],
+            [_status(position, places, tones.get(position, "")) for position in range(start, stop)],
+            fates.numbers[start:stop],
+            [reason_lines(reasons, lang) if reasons else "" for reasons in fates.reasons[start:stop]],
+            [_request(asked, places) for asked in fates.requests[start:stop]],
+            fates.last_day[start:stop],
         ]
 
     return ours
 
 
-def _status(row: RowAccount, places: Places) -> Any:
-    remedy = places.remedy(row)
-    # Issued, but with other contents: a person has to look at it, which green would hide.
-    tone = "warn" if any(reason.code == "differs_from_issued" for reason in row.reasons) else ""
-    return Cell(row.status, remedy, tone=tone) if remedy or tone else row.status
+def _status(position: int, places: Places, tone: str) -> Any:
+    status, remedy = places.fates.status[position], places.remedy(position)
+    return Cell(status, remedy, tone=tone) if remedy or tone else status
 
 
-def _request(row: RowAccount, places: Places) -> Any:
-    asked = row.request_ids
+def _request(asked: Sequence[str], places: Places) -> Any:
     shown = ", ".join(asked)  # not by lines: LibreOffice runs them together in a link
     link = places.requests.get(asked[0]) if asked else None
     return Cell(shown, link) if link else shown
@@ -226,4 +226,4 @@ def add_all_rows(book: Book, account: Account, places: Places) -> None:
     columns = [_shown(name, table, at) for name in (*(c.name for c in present), *(e.name for e in extras))]
     named = map(roomy, vocabulary(present, lang), columns)
     fields = [*(field(name, lang) for name in _ROWS), *named, *extras]
-    book.add_rows("Rows", fields, len(table), _beside(_fates(account, places), columns), keys=_ROW_KEYS)
+    book.add_rows("Rows", fields, len(table), _beside(_fates(places, lang), columns), keys=_ROW_KEYS)

@@ -12,9 +12,9 @@ from itertools import repeat
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
-from openpyxl.utils.datetime import to_excel
+from openpyxl.utils import datetime as days
 
-from pipeline.results.plain import fit
+from pipeline.results.plain import LONGEST, fit
 
 #: In the XML of a cell, where the number of its row goes: a character that no text in a workbook has.
 ROW = "\0"
@@ -23,6 +23,8 @@ ROW = "\0"
 TRAP = re.compile(r"(?<=_)(?=x[0-9a-fA-F]{4}_)")
 
 _SPECIAL = re.compile(r"[&<>_]|^\s|\s$")  # as few texts have
+_SPECIAL_AMONG = re.compile(r"[&<>_]|^ | $|\| | \|")  # printable texts, put together with "|"
+_UNQUOTED = re.compile('[&<>"\n\t]')
 _IN_QUOTES = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;"}
 
 
@@ -45,17 +47,27 @@ def cell_xml(column: str, value: Any, look: Look) -> str:
     return f"{start}/>" if value is None else f"{start}><v>{_number(value)}</v></c>"
 
 
+def texts_xml(column: str, texts: Sequence[str], look: Look) -> list[str] | None:
+    """Texts as `cell_xml` would write each, all at once; None where one of them has to be looked at."""
+    together = "|".join(texts)
+    if not together.isprintable() or _SPECIAL_AMONG.search(together) or 2 * max(map(len, texts)) > LONGEST:
+        return None
+    start, end = f'<c r="{column}{ROW}" s="{look.style}" t="inlineStr"><is><t>', "</t></is></c>"
+    return [start + text + end if text else "" for text in texts]
+
+
 def link_xml(cell: str, place: str, shown: Any) -> str:
     """What makes a cell a link to a place of the same workbook ("internal:…"); `shown` is what stands in it."""
-    location = escape(place.removeprefix("internal:"), _IN_QUOTES)
-    text = escape(fit(shown), _IN_QUOTES) if isinstance(shown, str) else " "
-    return f'<hyperlink ref="{cell}" location="{location}" display="{text}"/>'
+    text = fit(shown) if isinstance(shown, str) else " "
+    return f'<hyperlink ref="{cell}" location="{_quoted(place.removeprefix("internal:"))}" display="{_quoted(text)}"/>'
 
 
 def rows_xml(first: int, columns: Sequence[Iterable[str]], heights: Iterable[float | None]) -> bytes:
     """Rows from the number `first` on, out of the XML of their cells by column; a height of None is the usual one."""
     rows = zip(map(_start, heights), *columns, repeat("</row>"), strict=False)  # the last has no end
-    return "".join(["".join(row).replace(ROW, str(number)) for number, row in enumerate(rows, first)]).encode()
+    return "".join(
+        ["".join(row).replace(ROW, str(number)) for number, row in enumerate(rows, first)]
+    ).encode()
 
 
 @functools.cache  # there are a few
@@ -66,8 +78,12 @@ def _start(height: float | None) -> str:
 
 def _number(value: Any) -> str:
     if isinstance(value, float):
-        return float.__repr__(value)
-    return str(int(value)) if isinstance(value, int) else repr(to_excel(value))
+        return float.__repr__(value).removesuffix(".0")
+    return str(int(value)) if isinstance(value, int) else str(days.to_excel(value))  # type: ignore[no-untyped-call]  # openpyxl's stubs have no types here
+
+
+def _quoted(text: str) -> str:
+    return escape(text, _IN_QUOTES) if _UNQUOTED.search(text) else text
 
 
 def _text(text: str, font: str) -> str:

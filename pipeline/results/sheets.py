@@ -47,7 +47,9 @@ class Book:
             self._head(sheet, fields)
             write_pattern(sheet, self.formats.of_values)
             self._finish(sheet, fields, widths, part_count, keys)
-            self.rows[len(self.workbook.worksheets()) - 1] = SheetRows(fields, widths, rows, first, part_count)
+            self.rows[len(self.workbook.worksheets()) - 1] = SheetRows(
+                fields, widths, rows, first, part_count
+            )
             sheets.append((sheet, part_count))
         return sheets
 

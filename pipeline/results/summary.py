@@ -1,7 +1,7 @@
 """The sheet Summary: what became of it all, what to do next, what presses, and the counts and money behind it."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipeline.account import ISSUED, Account
@@ -13,7 +13,7 @@ from pipeline.results.links import Places
 from pipeline.results.page import Page
 from pipeline.results.sheets import Book, print_setup
 from pipeline.results.steps import Step, next_steps
-from pipeline.results.tallies import Group, Tally, by_buyer, by_status, by_voucher, everything, together
+from pipeline.results.tallies import Group, Tallies, Tally, everything, together
 from pipeline.results.words import WORDS
 from pipeline.table import MINOR
 
@@ -29,19 +29,21 @@ def add_summary(book: Book, account: Account, places: Places) -> None:
     page.sheet.set_row(0, 26)
     page.put(0, words.title, page.title)
     page.row = 1
-    _headline(page, account)
+    tallies = Tallies(account.rows, account.header["header_name"])
+    by_status = tallies.by_status()
+    _headline(page, account, by_status)
     _next(page, account, places)
-    statuses = _statuses(page, account)
+    statuses = _statuses(page, account, by_status)
     room = page.row + 1
     page.row += charts.ROWS + 2
     add_deadlines(page, account)
     names = {choice.name: choice.word(account.lang) for choice in VOUCHERS}
-    vouchers = by_voucher(account)
-    _groups(page, account, "voucher", [(names.get(group.name, group.name), group) for group in vouchers])
-    buyers = _groups(page, account, "buyer", _buyers(account))
+    vouchers = [(names.get(group.name, group.name), group) for group in tallies.by_voucher()]
+    _groups(page, account, "voucher", vouchers)
+    buyers = _groups(page, account, "buyer", _buyers(account, tallies.by_buyer()))
     charts.add_statuses(book, page, account, statuses, room)
     charts.add_buyers(book, page, account, buyers, room)
-    _facts(page, account)
+    _facts(page, account, places, everything(by_status.values()))
     if account.notes:
         page.heading(words.notes_heading)
         for note in account.notes:
@@ -51,9 +53,9 @@ def add_summary(book: Book, account: Account, places: Places) -> None:
     page.sheet.set_portrait()
 
 
-def _headline(page: Page, account: Account) -> None:
+def _headline(page: Page, account: Account, tallies: Mapping[str, Tally]) -> None:
     """How much of it is done, in one line."""
-    words, tallies = WORDS[account.lang], by_status(account)
+    words = WORDS[account.lang]
     whole = everything(tallies.values())
     done = everything(tally for name, tally in tallies.items() if name in ISSUED)
     facts = {
@@ -81,14 +83,13 @@ def _next(page: Page, account: Account, places: Places) -> None:
         page.row += 1
 
 
-def _facts(page: Page, account: Account) -> None:
+def _facts(page: Page, account: Account, places: Places, total: Tally) -> None:
     words = WORDS[account.lang]
     page.heading(words.facts_heading)
-    files = list(dict.fromkeys(row.file for row in account.rows))
+    files = list(dict.fromkeys(places.fates.file))
     named, more = ", ".join(files[:_MOST_FILES]), len(files) - _MOST_FILES
     if more > 0:
         named = words.files.format(first=named, count=more)
-    total = everything(by_status(account).values())
     charges, amount = total.charges, total.amount / MINOR
     shown: dict[str, Any] = {
         "command": f"voucher {account.command}",
@@ -133,9 +134,9 @@ def _numbers(page: Page, column: int, tallies: Sequence[Tally], *, total: bool) 
         page.put(column + 2 * index + 1, tally.amount / MINOR, money)
 
 
-def _statuses(page: Page, account: Account) -> charts.Lines:
+def _statuses(page: Page, account: Account, tallies: Mapping[str, Tally]) -> charts.Lines:
     """The table of statuses; where its lines stand, for the chart."""
-    words, tallies = WORDS[account.lang], by_status(account)
+    words = WORDS[account.lang]
     page.heading(words.by_status)
     _table_heading(page, account, ("status", "charges", "amount", "meaning"))
     first = page.row
@@ -153,9 +154,9 @@ def _statuses(page: Page, account: Account) -> charts.Lines:
     return charts.Lines(first, names, charges, tones)
 
 
-def _buyers(account: Account) -> list[tuple[str, Group]]:
+def _buyers(account: Account, groups: Sequence[Group]) -> list[tuple[str, Group]]:
     """The largest buyers, and the others in one line."""
-    words, groups = WORDS[account.lang], by_buyer(account)
+    words = WORDS[account.lang]
     shown = [(group.name or words.no_buyer, group) for group in groups[:_MOST_BUYERS]]
     if rest := groups[_MOST_BUYERS:]:
         shown.append((words.other_buyers.format(count=len(rest)), together("", rest)))

@@ -1,10 +1,11 @@
 """Counts and money of an account, by status, voucher and buyer, for the Summary and the last lines."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pipeline.account import ISSUED, Account, ChargeAccount, RowAccount
+from pipeline.account import ISSUED, RowAccount
 from pipeline.reasons import STATUSES
+from pipeline.table import Texts
 
 
 @dataclass
@@ -13,11 +14,6 @@ class Tally:
 
     charges: int = 0
     amount: int = 0
-
-    def add(self, charge: ChargeAccount) -> None:
-        """Count one charge."""
-        self.charges += 1
-        self.amount += charge.amount or 0
 
 
 @dataclass(frozen=True)
@@ -34,18 +30,6 @@ class Group:
 _PARTS = ("all", "issued", "ready", "rest")
 
 
-def _group(name: str) -> Group:
-    return Group(name, Tally(), Tally(), Tally(), Tally())
-
-
-def _add(group: Group, charge: ChargeAccount) -> None:
-    group.all.add(charge)
-    part = (
-        group.issued if charge.status in ISSUED else group.ready if charge.status == "ready" else group.rest
-    )
-    part.add(charge)
-
-
 def everything(tallies: Iterable[Tally]) -> Tally:
     """Several tallies as one."""
     total = Tally()
@@ -60,45 +44,46 @@ def together(name: str, groups: Sequence[Group]) -> Group:
     return Group(name, *(everything(getattr(group, part) for group in groups) for part in _PARTS))
 
 
-def by_status(account: Account) -> dict[str, Tally]:
-    """Statuses that occur, in the contract's order."""
-    tallies = {status.name: Tally() for status in STATUSES}
-    for row in account.rows:
-        for charge in row.charges:
-            tallies[charge.status].add(charge)
-    return {name: tally for name, tally in tallies.items() if tally.charges}
+class Tallies:
+    """Charges, counted once by what they are grouped by: status, voucher and, where `names` has it by row, its buyer."""
 
+    def __init__(self, rows: Iterable[RowAccount], names: Texts | None = None) -> None:
+        self._of: dict[tuple[str, str, str], Tally] = {}
+        for row in rows:
+            name = "" if names is None else str(names[row.index])
+            for charge in row.charges:
+                kind = charge.status, charge.voucher, name
+                tally = self._of.get(kind) or self._of.setdefault(kind, Tally())
+                tally.charges += 1
+                tally.amount += charge.amount or 0
 
-def _grouped(account: Account, name_of: Callable[[RowAccount, ChargeAccount], str]) -> list[Group]:
-    groups: dict[str, Group] = {}
-    for row in account.rows:
-        for charge in row.charges:
-            name = name_of(row, charge)
-            if name not in groups:
-                groups[name] = _group(name)
-            _add(groups[name], charge)
-    return list(groups.values())
+    def by_status(self) -> dict[str, Tally]:
+        """Statuses that occur, in the contract's order."""
+        found = {
+            status.name: everything(tally for (name, _, _), tally in self._of.items() if name == status.name)
+            for status in STATUSES
+        }
+        return {name: tally for name, tally in found.items() if tally.charges}
 
+    def by_voucher(self) -> list[Group]:
+        """Invoices, then itineraries."""
+        return sorted(self._groups(1), key=lambda group: group.name)
 
-def by_voucher(account: Account) -> list[Group]:
-    """Invoices, then itineraries."""
-    return sorted(_grouped(account, lambda _, charge: charge.voucher), key=lambda group: group.name)
+    def by_buyer(self) -> list[Group]:
+        """Buyers by the name on the voucher, the largest amounts first."""
+        return sorted(self._groups(2), key=lambda group: (-group.all.amount, group.name))
 
-
-def by_buyer(account: Account) -> list[Group]:
-    """Buyers by the name on the voucher, the largest amounts first."""
-    names = account.header["header_name"]
-    return sorted(
-        _grouped(account, lambda row, _: str(names[row.index])),
-        key=lambda group: (-group.all.amount, group.name),
-    )
-
-
-def failing(account: Account, code: str) -> int:
-    """How many rows that are to be corrected have that reason."""
-    return sum(any(reason.code == code for reason in row.reasons) for row in account.rows if row.failed)
-
-
-def differing(account: Account) -> int:
-    """How many rows were issued earlier with something else in them."""
-    return sum(any(reason.code == "differs_from_issued" for reason in row.reasons) for row in account.rows)
+    def _groups(self, by: int) -> list[Group]:
+        found: dict[str, list[Group]] = {}
+        for kind, tally in self._of.items():
+            status, none = kind[0], Tally()
+            issued, ready = status in ISSUED, status == "ready"
+            one = Group(
+                kind[by],
+                tally,
+                tally if issued else none,
+                tally if ready else none,
+                none if issued or ready else tally,
+            )
+            found.setdefault(kind[by], []).append(one)
+        return [together(name, groups) for name, groups in found.items()]

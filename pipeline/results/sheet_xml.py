@@ -20,7 +20,7 @@ from pipeline.results.plain import LONGEST, fit
 ROW = "\0"
 
 #: Where a text is parted: readers differ in whether they take _x0041_ for an "A".
-TRAP = re.compile(r"(?<=_)(?=x[0-9a-fA-F]{4}_)")
+_TRAP = re.compile(r"(?<=_)(?=x[0-9a-fA-F]{4}_)")
 
 _SPECIAL = re.compile(r"[&<>_]|^\s|\s$")  # as few texts have
 _SPECIAL_AMONG = re.compile(r"[&<>_]|^ | $|\| | \|")  # printable texts, put together with "|"
@@ -79,7 +79,10 @@ def _start(height: float | None) -> str:
 def _number(value: Any) -> str:
     if isinstance(value, float):
         return float.__repr__(value).removesuffix(".0")
-    return str(int(value)) if isinstance(value, int) else str(days.to_excel(value))  # type: ignore[no-untyped-call]  # openpyxl's stubs have no types here
+    if isinstance(value, int):
+        return str(int(value))
+    serial: float = days.to_excel(value)  # type: ignore[no-untyped-call]  # openpyxl's stubs lack it
+    return str(serial)
 
 
 def _quoted(text: str) -> str:
@@ -89,7 +92,7 @@ def _quoted(text: str) -> str:
 def _text(text: str, font: str) -> str:
     if not _SPECIAL.search(text):
         return f"<t>{text}</t>"
-    parts = TRAP.split(text)
+    parts = _TRAP.split(text)
     if len(parts) == 1:
         return _part(text)
     return "".join(f"<r>{font}{_part(part)}</r>" for part in parts)

@@ -73,6 +73,7 @@ RUNS = {
     "Template: {}": "模板：{0}",
     "it does not open: {}": "无法打开：{0}",
     "it is damaged: {}": "已损坏：{0}",
+    "this version of XlsxWriter writes a sheet in another way than is known here": "此版本的 XlsxWriter 写工作表的方式与本程序所知不同",
     # --- what the operating system says -------------------------------------------------------------
     "No such file or directory": "没有此文件或文件夹",
     "Permission denied": "没有权限",

@@ -58,8 +58,8 @@ def _with_rows(xml: str, sheet: SheetRows, cells: Cells, formats: Sequence[Any])
     pattern = _ROW.search(xml)
     looks = [Look(*found) for found in _LOOK.findall(pattern[0])] if pattern else []
     if pattern is None or len(looks) != len(formats) or not _LINKS.search(xml, pattern.end()):
-        raise RuntimeError("XlsxWriter writes a sheet in another way than is known here")
-    yield _DIMENSION.sub(f"A1:{sheet.last_cell}", xml[: pattern.start()]).encode()
+        raise OSError("this version of XlsxWriter writes a sheet in another way than is known here")
+    yield _DIMENSION.sub(f"A1:{sheet.last_cell}", xml[: pattern.start()], count=1).encode()
     yield from sheet.xml(cells, dict(zip(formats, looks, strict=True)))
     found = f"<hyperlinks>{''.join(sheet.links)}</hyperlinks>" if sheet.links else ""
     yield _LINKS.sub(lambda _: found, xml[pattern.end() :]).encode()

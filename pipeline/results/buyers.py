@@ -9,7 +9,7 @@ from typing import Any
 from pipeline.account import Account
 from pipeline.columns import BUYER_COLUMNS, HEADER_FIELDS, HEADER_TYPES
 from pipeline.refilling import KEPT_APART, Source, flat
-from pipeline.results.fates import Fates
+from pipeline.results.by_row import ByRow
 from pipeline.table import Indices, shown
 
 
@@ -37,9 +37,9 @@ def sources(account: Account, at: Indices, filled: Mapping[str, Sequence[Any]]) 
     return said
 
 
-def needs_buyers(fates: Fates) -> bool:
+def needs_buyers(rows: ByRow) -> bool:
     """Whether a row has to be given another buyer."""
-    return any(reason.column == "buyer" for position in fates.failed for reason in fates.reasons[position])
+    return any(reason.column == "buyer" for row in rows.failed for reason in rows.reasons(row))
 
 
 def buyer_lines(account: Account) -> Iterator[tuple[Any, ...]]:

@@ -1,17 +1,16 @@
 """The Summary's table of what presses: charges without a voucher whose last day to request is near, soonest first."""
 
 import datetime
-import heapq
-from collections.abc import Iterator
-from typing import Any
 
-from pipeline.account import Account, ChargeAccount, RowAccount
+import numpy as np
+
+from pipeline.account import Account, ChargeAccount
 from pipeline.columns import CHARGES, PRODUCTS, VOUCHERS, Lang
 from pipeline.reasons import STATUS
 from pipeline.results.links import Places
 from pipeline.results.page import Page
 from pipeline.results.words import WORDS
-from pipeline.table import MINOR
+from pipeline.table import MINOR, Indices
 
 #: How far ahead the table looks, in days.
 NEAR = 30
@@ -20,23 +19,17 @@ _MOST = 15
 _WORD = {choice.name: choice for choice in (*CHARGES, *PRODUCTS, *VOUCHERS)}
 _COLUMNS = ("place", "last_day", "ticket", "days_left", "what", "status", "amount")
 
-Due = tuple[datetime.date, int, int, RowAccount, ChargeAccount]
 
+def due(account: Account) -> Indices:
+    """The charges that still can be asked for and must be soon, by their position: the soonest first.
 
-def due(account: Account) -> Iterator[Due]:
-    """(last day, index, position, row, charge) of every charge that still can be asked for and must be soon."""
-    today = datetime.date.fromisoformat(account.as_of)
-    until = today + datetime.timedelta(NEAR)
-    for row in account.rows:
-        for position, charge in enumerate(row.charges):
-            if charge.last_day is not None and today <= charge.last_day <= until:
-                yield charge.last_day, row.index, position, row, charge
-
-
-def _urgency(found: Due) -> tuple[Any, ...]:
-    """The soonest first, and of one day the largest amounts: not all of them are shown."""
-    last_day, index, position, _, charge = found
-    return last_day, -(charge.amount or 0), index, position
+    Of one day the largest amounts come first: not all of them are shown.
+    """
+    charges, today = account.fates.charges, np.datetime64(account.as_of)
+    soon = np.flatnonzero((charges.last_day >= today) & (charges.last_day <= today + NEAR))
+    urgency = np.lexsort((soon, -charges.amount[soon], charges.last_day[soon]))
+    found: Indices = soon[urgency]
+    return found
 
 
 def _what(charge: ChargeAccount, lang: Lang) -> str:
@@ -48,9 +41,9 @@ def _what(charge: ChargeAccount, lang: Lang) -> str:
 
 def add_deadlines(page: Page, account: Account) -> None:
     """Write the table, where anything presses; how many lines were left out is said below it."""
-    words, coming = WORDS[account.lang], list(due(account))
+    words, coming, fates = WORDS[account.lang], due(account), account.fates
     page.heading(words.deadlines.format(days=NEAR))
-    if not coming:
+    if not len(coming):
         page.spread(0, words.no_deadlines, page.text)
         page.row += 1
         return
@@ -59,9 +52,11 @@ def add_deadlines(page: Page, account: Account) -> None:
         page.put(column, words.columns[name], page.number_heading if number else page.column_heading)
     page.row += 1
     today = datetime.date.fromisoformat(account.as_of)
-    for last_day, index, _, row, charge in heapq.nsmallest(_MOST, coming, _urgency):
+    for at in coming[:_MOST].tolist():
+        row = account.rows[int(fates.charges.line[at])]
+        charge, last_day = row.charges[at - int(fates.first[row.index])], fates.charges.last_day[at].item()
         place = words.place.format(file=row.file, sheet=row.sheet, row=row.row)
-        page.line(place, page.name_link, Places.row(index))
+        page.line(place, page.name_link, Places.row(row.index))
         page.put(1, last_day, page.day)
         page.put(2, row.ticket_no, page.name)
         page.put(3, (last_day - today).days, page.count)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from pipeline.account import Account, RequestAccount
-from pipeline.results.fates import Fates
+from pipeline.results.by_row import ByRow
 
 #: Links that a sheet may hold: a spreadsheet program takes 65,530, and refuses a file with more.
 MOST_LINKS = 65_000
@@ -53,19 +53,19 @@ class Places:
     """The links of one account's workbook: to requests and doubts by their ID, to failed rows by their position."""
 
     def __init__(self, account: Account) -> None:
-        self.fates = Fates(account.rows)
+        self.rows = ByRow(account)
         self.requests: Mapping[object, str] = {
             **_lines("Invoices", (a.request.request_id for a in account.requests if _is(a, "invoice"))),
             **_lines("Itineraries", (a.request.request_id for a in account.requests if _is(a, "itinerary"))),
         }
         self.doubts: Mapping[object, str] = _lines("Unknown", (doubt.request_id for doubt in account.doubts))
-        self.failures: Mapping[object, str] = _lines("Failures", self.fates.failed)
+        self.failures: Mapping[object, str] = _lines("Failures", self.rows.failed)
 
     def remedy(self, position: int) -> str:
         """Where something can be done about a row: its line of Failures, or of Unknown; "" where nothing can."""
         if position in self.failures:
             return self.failures[position]
-        asked = self.fates.requests[position] if self.doubts else ()
+        asked = self.rows.requests[position] if self.doubts else ()
         return next((self.doubts[request] for request in asked if request in self.doubts), "")
 
     @staticmethod
@@ -78,7 +78,7 @@ class NoPlaces(Places):
     """For a workbook without the sheets that these links lead to."""
 
     def __init__(self, account: Account) -> None:
-        self.fates = Fates(account.rows)
+        self.rows = ByRow(account)
         self.requests = self.doubts = self.failures = {}
 
     @staticmethod

@@ -33,7 +33,7 @@ def steps(done: Reconciliation) -> list[str]:
     counts["unknown"] = len(account.doubts)
     counts |= {"troubles": len(done.decided.troubles), "unread": len(done.unread)}
     counts["set_free"] = sum(entry.set_free for entry in done.entries)
-    counts["failures"] = sum(row.failed for row in account.rows)
+    counts["failures"] = len(account.fates.failed)
     found = (
         [tell("stopped_do", lang).format(stopped=in_language(account.stopped, lang).rstrip(".。"))]
         if account.stopped

@@ -110,6 +110,8 @@ def _in_our_words(column: Column, cells: list[Any], account: Account, at: Indice
 
 def reason_lines(reasons: Sequence[ReasonText], lang: Lang) -> str:
     """Every reason that applies to a row, its own status's first: its cell, what is said of it, and its code."""
+    if not reasons:
+        return ""
     colon = "：" if lang == "zh" else ": "
     return "\n".join(
         f"{reason.cell}{colon if reason.cell else ''}{reason.message} [{reason.code}]" for reason in reasons
@@ -132,8 +134,8 @@ def _beside(ours: Rows, columns: Sequence[Sequence[Any]]) -> Rows:
 
 def add_failures(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Failures: what has to be corrected, with every column that may have to be filled in."""
-    table, lang, fates = account.table, account.lang, places.fates
-    at = np.array(fates.failed, dtype=np.int64)
+    table, lang, failed = account.table, account.lang, places.rows.failed
+    at = np.array(failed, dtype=np.int64)
     extras = _extras(table)
     asked = [column for column in COLUMNS if column not in _WRITTEN_IF_READ or column.name in table.cells]
     filled = {name: _filled(name, account, at) for name in HEADER_FIELDS}
@@ -146,33 +148,33 @@ def add_failures(book: Book, account: Account, places: Places) -> None:
         *(field(name, lang) for name in (*_FROM, "buyer_source")),
     ]
     columns += [_shown(extra.name, table, at) for extra in extras]
-    wrong = [_to_correct(fates.reasons[position]) for position in fates.failed]
+    wrong = [_to_correct(places.rows.reasons(position)) for position in failed]
     for position, column in enumerate(asked):
         if any(column.name in names for names in wrong):
             columns[position] = [
                 Cell(value, marked=True) if column.name in names else value
                 for value, names in zip(columns[position], wrong, strict=True)
             ]
-    columns += [[fates.file[position] for position in fates.failed]]
-    columns += [[fates.sheet[position] for position in fates.failed]]
+    columns += [[places.rows.file[position] for position in failed]]
+    columns += [[places.rows.sheet[position] for position in failed]]
     columns += [sources(account, at, filled)]
     rows = _beside(_failed(places, lang), columns)
-    book.add_rows("Failures", fields, len(fates.failed), rows, keys=_FAILURE_KEYS)
+    book.add_rows("Failures", fields, len(failed), rows, keys=_FAILURE_KEYS)
 
 
 def _failed(places: Places, lang: Lang) -> Rows:
     """Why rows failed, and what to do, with links to them."""
-    fates = places.fates
+    rows = places.rows
 
     def ours(start: int, stop: int) -> Block:
-        positions = fates.failed[start:stop]
-        reasons = [fates.reasons[position] for position in positions]
+        failed = rows.failed[start:stop]
+        reasons = [rows.reasons(position) for position in failed]
         return [
-            [fates.status[position] for position in positions],
-            [Cell(fates.row[position], places.row(position)) for position in positions],
+            [rows.status[position] for position in failed],
+            [Cell(rows.number[position], places.row(position)) for position in failed],
             [reason_lines(of_row, lang) for of_row in reasons],
             [_cures(of_row) for of_row in reasons],
-            [fates.last_day[position] for position in positions],
+            [rows.last_day[position] for position in failed],
         ]
 
     return ours
@@ -180,34 +182,34 @@ def _failed(places: Places, lang: Lang) -> Rows:
 
 def add_buyers(book: Book, account: Account, places: Places) -> None:
     """Write the sheet Buyers, where a buyer has to be corrected: those that Failures may name instead."""
-    if needs_buyers(places.fates):
+    if needs_buyers(places.rows):
         fields = [*vocabulary(BUYER_COLUMNS, account.lang), field("buyer_source", account.lang)]
         book.add_rows("Buyers", fields, len(account.table.buyers), by_column(buyer_lines(account)))
 
 
 def _fates(places: Places, lang: Lang) -> Rows:
     """What became of every row, with links to where it can be corrected and to its request."""
-    fates = places.fates
+    rows = places.rows
     # Issued, but with other contents: a person has to look at it, which green would hide.
-    tones = dict.fromkeys(fates.having("differs_from_issued"), "warn")
+    tones = dict.fromkeys(rows.having("differs_from_issued"), "warn")
 
     def ours(start: int, stop: int) -> Block:
         return [
-            fates.file[start:stop],
-            fates.sheet[start:stop],
-            fates.row[start:stop],
+            rows.file[start:stop],
+            rows.sheet[start:stop],
+            rows.number[start:stop],
             [_status(position, places, tones.get(position, "")) for position in range(start, stop)],
-            fates.numbers[start:stop],
-            [reason_lines(reasons, lang) if reasons else "" for reasons in fates.reasons[start:stop]],
-            [_request(asked, places) for asked in fates.requests[start:stop]],
-            fates.last_day[start:stop],
+            rows.vouchers[start:stop],
+            [reason_lines(rows.reasons(position), lang) for position in range(start, stop)],
+            [_request(asked, places) for asked in rows.requests[start:stop]],
+            rows.last_day[start:stop],
         ]
 
     return ours
 
 
 def _status(position: int, places: Places, tone: str) -> Any:
-    status, remedy = places.fates.status[position], places.remedy(position)
+    status, remedy = places.rows.status[position], places.remedy(position)
     return Cell(status, remedy, tone=tone) if remedy or tone else status
 
 

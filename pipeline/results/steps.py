@@ -19,7 +19,7 @@ class Step(NamedTuple):
 def next_steps(account: Account, places: Places) -> list[Step]:
     """What a person is to do, the most urgent first; nothing where every row is issued."""
     words, totals = WORDS[account.lang], account.totals
-    steps, fates, found = words.steps, places.fates, []
+    steps, rows, found = words.steps, places.rows, []
     if account.stopped:
         stopped = in_language(account.stopped, account.lang).rstrip(".。")
         found.append(Step(steps["stopped"].format(stopped=stopped)))
@@ -30,11 +30,13 @@ def next_steps(account: Account, places: Places) -> list[Step]:
     for status in ("not_sent", "invalid", "ineligible", "rejected", "waiting"):
         if status in totals:
             text = steps[status].format(rows=words.count_rows(totals[status]))
-            first = next(position for position in fates.failed if fates.status[position] == status)
+            first = next(row for row in rows.failed if rows.status[row] == status)
             found.append(Step(text, "Failures", places.failures[first]))
-        if status == "invalid" and (named := fates.having("unknown_buyer", fates.failed)):
+        if status == "invalid" and (
+            named := [row for row in rows.having("unknown_buyer") if row in places.failures]
+        ):
             found.append(Step(steps["unknown_buyer"], "Failures", places.failures[named[0]]))
-    if other := fates.having("differs_from_issued"):
+    if other := rows.having("differs_from_issued"):
         text = steps["differs"].format(rows=words.count_rows(len(other)))
         found.append(Step(text, "Rows", Places.row(other[0])))
     if "ready" in totals:

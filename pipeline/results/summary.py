@@ -29,7 +29,7 @@ def add_summary(book: Book, account: Account, places: Places) -> None:
     page.sheet.set_row(0, 26)
     page.put(0, words.title, page.title)
     page.row = 1
-    tallies = Tallies(account.rows, account.header["header_name"])
+    tallies = Tallies(account)
     by_status = tallies.by_status()
     _headline(page, account, by_status)
     _next(page, account, places)
@@ -86,7 +86,7 @@ def _next(page: Page, account: Account, places: Places) -> None:
 def _facts(page: Page, account: Account, places: Places, total: Tally) -> None:
     words = WORDS[account.lang]
     page.heading(words.facts_heading)
-    files = list(dict.fromkeys(places.fates.file))
+    files = list(dict.fromkeys(places.rows.file))
     named, more = ", ".join(files[:_MOST_FILES]), len(files) - _MOST_FILES
     if more > 0:
         named = words.files.format(first=named, count=more)

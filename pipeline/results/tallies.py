@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pipeline.account import ISSUED, RowAccount
+import pandas as pd
+
+from pipeline.account import ISSUED, Account
 from pipeline.reasons import STATUSES
-from pipeline.table import Texts
 
 
 @dataclass
@@ -45,17 +46,19 @@ def together(name: str, groups: Sequence[Group]) -> Group:
 
 
 class Tallies:
-    """Charges, counted once by what they are grouped by: status, voucher and, where `names` has it by row, its buyer."""
+    """An account's charges, counted once by what they are grouped by: status, voucher, and name on the voucher."""
 
-    def __init__(self, rows: Iterable[RowAccount], names: Texts | None = None) -> None:
-        self._of: dict[tuple[str, str, str], Tally] = {}
-        for row in rows:
-            name = "" if names is None else str(names[row.index])
-            for charge in row.charges:
-                kind = charge.status, charge.voucher, name
-                tally = self._of.get(kind) or self._of.setdefault(kind, Tally())
-                tally.charges += 1
-                tally.amount += charge.amount or 0
+    def __init__(self, account: Account) -> None:
+        charges = account.fates.charges
+        names = account.header["header_name"][charges.line]
+        kinds = [charges.status, charges.voucher, names]
+        found = pd.Series(charges.amount).groupby(kinds, sort=False).agg(["size", "sum"])
+        self._of = {
+            kind: Tally(count, amount)
+            for kind, count, amount in zip(
+                found.index, found["size"].tolist(), found["sum"].tolist(), strict=True
+            )
+        }
 
     def by_status(self) -> dict[str, Tally]:
         """Statuses that occur, in the contract's order."""

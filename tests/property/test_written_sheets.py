@@ -51,8 +51,8 @@ VALUES = st.one_of(st.none(), TEXTS, NUMBERS, DAYS)
 SHOWN = VALUES.filter(lambda value: value is not None and (not isinstance(value, str) or fit(value) != ""))
 CELLS = (
     st.one_of(  # no link of ours is on a blank cell, where openpyxl would show its place; a tone is a text's
-        st.builds(Cell, VALUES, st.just(""), st.booleans()),
-        st.builds(Cell, SHOWN, st.just("internal:'Values'!A1"), st.booleans()),
+        st.builds(Cell, VALUES, st.just(""), st.booleans(), st.just("")),
+        st.builds(Cell, SHOWN, st.just("internal:'Values'!A1"), st.booleans(), st.just("")),
         st.builds(Cell, TEXTS, st.just(""), st.booleans(), st.just("warn")),
     )
 )

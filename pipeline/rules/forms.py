@@ -22,7 +22,7 @@ _PHONE = re.compile(
 )
 #: Words that say what stands behind them.
 _LABEL = re.compile(
-    r"(?:电子)?(?:邮箱|邮件|电邮|信箱)(?:地址)?|e-?mail\s*:|mailto:|tel[.:]|(?:联系)?电话|手机|税号",
+    r"(?:电子)?(?:邮箱|邮件|电邮|信箱)(?:地址)?|e-?mail\s*:|mailto:|tel\.?\s*:|tel\.\s|(?:联系)?电话|手机|税号",
     re.IGNORECASE,
 )
 #: Addresses and numbers that are sound at sight: a part of what the libraries take (tests/property/test_forms.py).

@@ -358,6 +358,7 @@ def test_an_individual_s_tax_number_need_not_be_given_but_must_be_right_if_it_is
         "FINANCE@EXAMPLE.COM",
         "first.last+voucher@sub.example.co.uk",
         "12345678@qq.com",
+        "tel.smith@example.com",
         "财务@例子.中国",
     ],
 )
@@ -387,6 +388,7 @@ def test_addresses_and_numbers_in_other_widths_are_sent_in_plain_characters(judg
         ("email", "【a@example.com】"),
         ("phone", "电话：010-12345678"),
         ("phone", "tel:+861085200000"),
+        ("phone", "Tel. 010-85200000"),
         ("phone", "13800138000 张三"),
         ("tax_no", f"税号：{TAX}"),
     ],

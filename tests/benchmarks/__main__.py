@@ -1,4 +1,4 @@
-"""Every benchmark, one after another: prints the table and writes it to RESULTS.md, with date and machine.
+"""Every benchmark, one after another: prints each part's table and writes it to RESULTS.md, with date and machine.
 
     python -m tests.benchmarks [--only checking submission …] [--folder FOLDER]
 
@@ -12,14 +12,27 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-from tests.benchmarks import checking, ledger_age, packing, result_workbook, starting, submission, whole_job
+from tests.benchmarks import (
+    checking,
+    judging,
+    ledger_age,
+    packing,
+    result_workbook,
+    starting,
+    submission,
+    whole_job,
+)
 from tests.benchmarks.months import write_month
 from tests.benchmarks.timing import Line
 
 _RESULTS = Path(__file__).with_name("RESULTS.md")
+_TITLE = (
+    "# Benchmarks\n\nWritten by `python -m tests.benchmarks`, a part at a time (`--only`): ratios of medians over alternating runs, each"
+    " process fresh. In brackets the least and the most."
+)
 _ROWS, _MILLION, _BUYERS = 100_000, 1_000_000, 3_000
 
 
@@ -30,6 +43,7 @@ def _month(folder: Path, rows: int) -> Path:
 
 PARTS: dict[str, Callable[[Path], list[Line]]] = {
     "checking": lambda folder: checking.measured(_month(folder, _ROWS), _month(folder, _MILLION)),
+    "judging": lambda folder: judging.measured(_month(folder, _MILLION)),
     "packing": packing.measured,
     "submission": submission.measured,
     "result_workbook": lambda folder: result_workbook.measured(_month(folder, _ROWS)),
@@ -51,16 +65,35 @@ def _machine() -> str:
     return f"{os.cpu_count()} × {model}, {memory:.0f} GB, {platform.system()} {platform.release()}, Python {platform.python_version()}"
 
 
-def _table(lines: list[Line]) -> Iterator[str]:
-    yield "| what | measured against | to reach | measured | | figures |"
-    yield "|---|---|---|---|---|---|"
+def _section(name: str, lines: list[Line]) -> str:
+    """A part's figures, with when and where they were measured."""
+    table = [
+        f"## {name}",
+        "",
+        f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC, {_machine()}",
+        "",
+        "| what | measured against | to reach | measured | | figures |",
+        "|---|---|---|---|---|---|",
+    ]
     for line in lines:
         reached = "reached" if line.reached else "**not reached**"
-        yield f"| {line.what} | {line.against} | {line.to_reach} | {line.ratio:.3g} | {reached} | {line.figures} |"
+        table.append(
+            f"| {line.what} | {line.against} | {line.to_reach} | {line.ratio:.3g} | {reached} | {line.figures} |"
+        )
+    return "\n".join([*table, ""])
+
+
+def _write(name: str, section: str) -> None:
+    """Put a part's section in the place of its earlier one."""
+    written = _RESULTS.read_text(encoding="utf-8") if _RESULTS.exists() else ""
+    sections = {text.split("\n", 1)[0]: f"## {text}" for text in written.split("\n## ")[1:]}
+    sections[name] = section
+    ordered = [sections[part].rstrip() for part in PARTS if part in sections]
+    _RESULTS.write_text("\n\n".join([_TITLE, *ordered]) + "\n", encoding="utf-8")
 
 
 def main() -> None:
-    """Measure what is asked for; RESULTS.md is written only by a run of everything."""
+    """Measure what is asked for, a part at a time."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -69,18 +102,11 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="benchmarks-") as temporary:
         folder = (given.folder or Path(temporary)).resolve()
-        lines = []
         for name in given.only:
-            sys.stderr.write(f"{name} …\n")
-            lines += PARTS[name](folder)
-    table = "\n".join(_table(lines))
-    sys.stdout.write(f"{table}\n")
-    if given.only == list(PARTS):
-        said = (
-            "# Benchmarks\n\nWritten by `python -m tests.benchmarks`; ratios of medians over alternating runs, each process fresh.\n\n"
-            f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC, {_machine()}\n\n{table}\n"
-        )
-        _RESULTS.write_text(said, encoding="utf-8")
+            section = _section(name, PARTS[name](folder))
+            sys.stdout.write(f"{section}\n")
+            sys.stdout.flush()
+            _write(name, section)
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ def _section(name: str, lines: list[Line]) -> str:
     for line in lines:
         reached = "reached" if line.reached else "**not reached**"
         table.append(
-            f"| {line.what} | {line.against} | {line.to_reach} | {line.ratio:.3g} | {reached} | {line.figures} |"
+            f"| {line.what} | {line.against} | {line.to_reach} | {line.ratio:.4g} | {reached} | {line.figures} |"
         )
     return "\n".join([*table, ""])
 

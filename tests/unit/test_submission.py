@@ -70,6 +70,7 @@ class Bench:
         self.halt = Halt()
         self.asked: list[str] = []
         self.progress: list[Progress] = []
+        self.ended: list[tuple[Request, int, Outcome]] = []
         self.peers: list[object] = []
         self.doubts = Doubts()
         self.concealed: Concealed | None = None
@@ -124,6 +125,7 @@ class Bench:
                             self.doubts,
                             self.progress.append,
                             self.concealed,
+                            lambda *told: self.ended.append(told),
                         )
                         return await submission.submit(attempts)
                 finally:
@@ -455,6 +457,23 @@ def test_a_new_attempt_that_can_not_be_written_leaves_the_outcome_of_the_last(
     assert [(r.outcome.reason, r.attempt) for r in results] == [("carrier_busy", 1), ("run_stopped", 1)]
     assert len(bench.asked) == 1
     assert bench.halt.reason == "the disk is full"
+
+
+def test_a_run_that_stopped_while_a_new_attempt_was_written_leaves_the_outcome_of_the_last(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    while_writing(monkeypatch, Again, lambda: bench.halt.stop("interrupted"))
+    (result,) = bench.submit(itineraries(1), busy)
+    assert (result.outcome.reason, result.attempt) == ("carrier_busy", 1)
+    assert bench.on_disk("SELECT attempt, state FROM attempt") == [(1, "not_sent"), (2, "planned")]
+
+
+def test_every_attempts_end_is_told(bench: Bench) -> None:
+    request = itineraries(1)[0]
+    (result,) = bench.submit([request], lambda ticket: yes(ticket) if len(bench.asked) > 1 else busy(ticket))
+    (first, number, outcome), last = bench.ended
+    assert (first, number, outcome.state, outcome.reason) == (request, 1, "not_sent", "carrier_busy")
+    assert last == (request, 2, result.outcome)
 
 
 def test_a_run_that_stops_between_attempts_leaves_the_outcome_of_the_last(bench: Bench) -> None:

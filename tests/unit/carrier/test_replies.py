@@ -76,6 +76,10 @@ UNKNOWN = {
     "key refused, and success": envelope("", code=401),
     "not there, and success": envelope("", code=9999, status=404),
     "too many, and success as text": envelope("", code="200", message="busy", status=429),
+    "too many, and code 200 alone": envelope("", message="busy", status=429),
+    "too many, and a yes without a number": envelope(
+        {"success": True}, code=9999, message="busy", status=429
+    ),
     "too many, and a number": envelope({"invoiceId": NUMBER}, code=9999, message="busy", status=429),
     "sealed in UTF-16": envelope(CIPHER.seal(json.dumps(invoice_result()).encode("utf-16"))),
     "not JSON": Answered(200, b"<html>"),
@@ -493,4 +497,12 @@ def test_a_no_that_names_this_ticket_or_none_is_a_no(named: Any) -> None:
 
 def test_a_no_about_another_ticket_is_no_answer_to_this_request() -> None:
     refused = itinerary_result(success=False, itineraryNum="", ticketNo="999-0000000000")
-    assert said(envelope(refused), ITINERARY) == ("unknown", "answer_unexplained")
+    assert interpret(envelope(refused), ITINERARY, CIPHER, ANSWERS) == unexplained(
+        "the answer is about another ticket (999-0000000000)"
+    )
+
+
+def test_an_itinerarys_yes_beside_a_status_that_says_not_processed_is_unknown() -> None:
+    yes = {"itineraryResult": {"success": True}}
+    reply = envelope(yes, code=9999, message="busy", status=429)
+    assert said(reply, ITINERARY) == ("unknown", "answer_unexplained")

@@ -23,6 +23,7 @@ SINCE_VERSION_3 = ("elsewhere", "judgements", "files")
 def told(book: Book, sheet: str) -> Rows:
     """A sheet's rows, of which the times are told by whether there is one."""
     rows = list(auditing.rows(book.connection, sheet))
+    assert auditing.count(book.connection, sheet) == len(rows)
     return [
         {name: value is not None if name.endswith("_at") else value for name, value in row.items()}
         for row in rows
@@ -180,6 +181,7 @@ def test_an_older_ledger_has_the_rows_of_its_time(
     path = shutil.copy(Path(__file__).with_name(f"version-{version}.ledger"), tmp_path / "old.ledger")
     connection = apsw.Connection(f"file:{path}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     found = {sheet: len(list(auditing.rows(connection, sheet))) for sheet in SHEETS}
+    assert {sheet: auditing.count(connection, sheet) for sheet in SHEETS} == found
     assert found["requests"] == attempts
     assert found["gaps_and_moves"] == changes
     assert [found[sheet] for sheet in SINCE_VERSION_3] == [0, 0, 0]

@@ -179,6 +179,25 @@ def test_a_ledger_whose_rules_were_changed_is_refused(tmp_path: Path, change: st
         opening.open_for_reading(path, None)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DROP INDEX elsewhere_number",  # as the first ledgers of version 3 are
+        "CREATE INDEX of_mine ON attempt (trace_id)",
+    ],
+)
+def test_an_index_that_keeps_nothing_out_is_no_rule(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "a.ledger"
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    connection.execute(change)
+    connection.close()
+    lock.close()
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    assert elsewhere.tickets_of_number(connection, "1") == set()
+    connection.close()
+    lock.close()
+
+
 def test_an_older_ledger_whose_rules_were_changed_is_not_upgraded(old: Path) -> None:
     connection = apsw.Connection(str(old))
     connection.execute("DROP TRIGGER attempt_state")

@@ -7,37 +7,21 @@ python -m tests.benchmarks.checking pandas MONTH.xlsx      # pandas.read_excel b
 import sys
 from pathlib import Path
 
-from tests.benchmarks.timing import REPOSITORY, Line, Measured, Took, alternating, python, run, voucher
+from tests.benchmarks.timing import Line, Measured, alternating, check, python, run
 
-_PROFILE = REPOSITORY / "sample_data" / "sandbox.toml"
 _SIDE = "tests.benchmarks.checking"
-_MILLION = 1_000_000
-
-
-def _check(month: Path) -> Took:
-    asked = (
-        "check",
-        month,
-        "--profile",
-        _PROFILE,
-        "--as-of",
-        "2026-11-20",
-        "--ledger",
-        month.with_suffix(".ledger"),
-    )
-    return run(voucher(*asked), month.parent)
 
 
 def measured(month: Path, million: Path) -> list[Line]:
     """The figures of `check`; `million` has ten times the rows of `month`."""
     found = alternating(
         {
-            "check": lambda _: _check(month).seconds,
+            "check": lambda _: check(month).seconds,
             "calamine": lambda _: run(python("-m", _SIDE, "calamine", month), month.parent).seconds,
             "pandas": lambda _: run(python("-m", _SIDE, "pandas", month), month.parent).seconds,
         }
     )
-    large = [_check(million) for _ in range(3)]
+    large = [check(million) for _ in range(3)]
     most = max(took.megabytes for took in large)
     by_row = sorted(took.seconds for took in large)[1] / 10 / found["check"].median
     faster = found["pandas"].median / found["check"].median

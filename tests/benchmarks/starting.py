@@ -3,29 +3,17 @@
 from pathlib import Path
 
 from tests.benchmarks.months import write_month
-from tests.benchmarks.timing import REPOSITORY, Line, alternating, python, run, voucher
-
-_PROFILE = REPOSITORY / "sample_data" / "sandbox.toml"
+from tests.benchmarks.timing import Line, alternating, check, python, run, voucher
 
 
 def measured(folder: Path) -> list[Line]:
     """Both figures."""
     month = write_month(folder / "ten.xlsx", 10, 2)
-    asked = (
-        "check",
-        month,
-        "--profile",
-        _PROFILE,
-        "--as-of",
-        "2026-11-20",
-        "--ledger",
-        folder / "none.ledger",
-    )
     found = alternating(
         {
             "pandas": lambda _: run(python("-c", "import pandas"), folder).seconds,
             "help": lambda _: run(voucher("--help"), folder).seconds,
-            "check": lambda _: run(voucher(*asked), folder).seconds,
+            "check": lambda _: check(month).seconds,
         }
     )
     lines = []

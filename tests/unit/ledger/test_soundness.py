@@ -84,7 +84,7 @@ def test_a_sound_ledger_is_told_with_what_it_holds(kept: Any) -> None:
             "a settlement that its attempt does not follow: attempt 5",
         ),
         ("UPDATE attempt SET run = 77 WHERE attempt_id = 1", "attempt 1 refers to a run that is not there"),
-        ("DROP INDEX run_open", "the ledger's rules were changed: index run_open"),
+        ("DROP INDEX elsewhere_once", "the ledger's rules were changed: index elsewhere_once"),
         (
             "UPDATE attempt SET number = '' WHERE attempt_id = 1",
             "the file is damaged: CHECK constraint failed",

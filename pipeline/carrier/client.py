@@ -1,15 +1,13 @@
 """The socket: sealed bytes out, one raw reply in. One try, no decisions, nothing logged.
 
-What tells "nothing was sent" from "something may have been": aiohttp fires `on_request_headers_sent`
-before it hands the first byte of a request to the transport (http_writer.write_headers, 3.14), so a
-request whose signal never fired has not left this machine. Redirects are not followed: 307 and 308
+What tells "nothing was sent" from "something may have been": aiohttp writes a request in its `send` and nowhere
+else (client_reqrep, 3.14), so a request whose `send` was never called has not left this machine. Redirects are not followed: 307 and 308
 would send the body again, 301 to 303 would become a GET that looks like success.
 """
 
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from types import SimpleNamespace
 
 import aiohttp
 from aiohttp.connector import Connection
@@ -59,14 +57,13 @@ class Client:
 
         Cancelling it while it is under way leaves the request's fate open; the caller records that.
         """
-        sent = SimpleNamespace(begun=False)
+        sent = _Body(body, content_type="application/json")
         try:
             async with self._session.post(
                 self._base_url + path,
-                data=body,
+                data=sent,
                 headers=self._headers(),
                 proxy=self._proxy,
-                trace_request_ctx=sent,
                 allow_redirects=False,
             ) as response:
                 answer = await response.content.read(LARGEST_ANSWER + 1)
@@ -120,8 +117,14 @@ class _Stray(aiohttp.ClientConnectionError):
     """Something came over an idle connection that nobody had asked for."""
 
 
+class _Body(aiohttp.BytesPayload):
+    """A request's body, and whether the request was begun to be written."""
+
+    begun = False
+
+
 class _OnQuietLine(aiohttp.ClientRequest):
-    """A request that leaves only over a connection on which nothing has come meanwhile.
+    """A request that leaves only over a connection on which nothing has come meanwhile, and says so before it does.
 
     What came while it was idle (a second answer, a proxy's 408) would be taken for this request's own.
     aiohttp asks `should_close` before it keeps a connection, but not before it takes one again.
@@ -130,11 +133,10 @@ class _OnQuietLine(aiohttp.ClientRequest):
     async def send(self, conn: Connection) -> aiohttp.ClientResponse:
         if conn.protocol is None or conn.protocol.should_close:
             raise _Stray
+        if not isinstance(self.body, _Body):
+            raise TypeError("a request's body tells whether it was begun")
+        self.body.begun = True
         return await super().send(conn)
-
-
-async def _begun(_session: aiohttp.ClientSession, context: SimpleNamespace, _params: object) -> None:
-    context.trace_request_ctx.begun = True
 
 
 def _connector(profile: Profile) -> aiohttp.TCPConnector:
@@ -163,15 +165,12 @@ async def connected(
         sock_connect=connect,
         sock_read=submission.response_timeout_seconds,
     )
-    trace = aiohttp.TraceConfig()
-    trace.on_request_headers_sent.append(_begun)
 
     def make_session() -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
             connector=_connector(profile),
             request_class=_OnQuietLine,
             timeout=timeout,
-            trace_configs=[trace],
             trust_env=False,
             cookie_jar=aiohttp.DummyCookieJar(),
         )

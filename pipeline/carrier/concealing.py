@@ -5,6 +5,7 @@ interface.md, Secrets: never in a log, a ledger, a workbook or a traceback.
 
 import base64
 import json
+import re
 from dataclasses import replace
 from urllib.parse import quote
 
@@ -32,9 +33,14 @@ class Concealed:
             )
         }  # fmt: skip
         self._forms = sorted(forms, key=len, reverse=True)
+        # Where no form begins, none stands, not even one that is cut off: true of nearly every text.
+        begins = "|".join(re.escape(form[:_SHORTEST]) for form in self._forms) or r"(?!)"
+        self._begun, self._begun_in_bytes = re.compile(begins), re.compile(begins.encode())
 
     def text(self, text: str) -> str:
         """A text without the keys."""
+        if self._begun.search(text) is None:
+            return text
         for form in self._forms:
             text = text.replace(form, _IN_PLACE)
             # A text may have been cut off inside a key.
@@ -45,13 +51,18 @@ class Concealed:
     def answer(self, answer: Answered) -> Answered:
         """An answer as it came, but for the keys; for keeping, not for interpreting."""
         body = answer.body
+        if self._begun_in_bytes.search(body) is None and not answer.retry_after:
+            return answer
         for form in self._forms:
             body = body.replace(form.encode(), _IN_PLACE.encode())
         return replace(answer, body=body, retry_after=self.text(answer.retry_after))
 
     def outcome(self, outcome: Outcome) -> Outcome:
         """An outcome without the keys: what the carrier says inside an encrypted result is readable only here."""
-        return replace(outcome, detail=self.text(outcome.detail), trace_id=self.text(outcome.trace_id))
+        detail, trace_id = self.text(outcome.detail), self.text(outcome.trace_id)
+        if (detail, trace_id) == (outcome.detail, outcome.trace_id):
+            return outcome
+        return replace(outcome, detail=detail, trace_id=trace_id)
 
 
 def _begun_at_the_end(text: str, form: str) -> int:

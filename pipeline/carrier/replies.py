@@ -67,13 +67,17 @@ class Outcome:
 
 
 _NUMBER = re.compile(r"(?=.*[1-9])[0-9A-Za-z][0-9A-Za-z._/-]{0,99}")
+_UNSAFE = re.compile(r"[\s\x00-\x1f\x7f\ufffe\uffff\ud800-\udfff]+")
 _DETAIL_LENGTH = 300
 _WRONG_ADDRESS = (404, 405)
 
 
 def _clean(text: Any) -> str:
     """The carrier's words as one line that is safe to show."""
-    return re.sub(r"[\s\x00-\x1f\x7f\ufffe\uffff\ud800-\udfff]+", " ", str(text)).strip()[:_DETAIL_LENGTH]
+    words = str(text)
+    if not words.isprintable() or "  " in words:  # most are safe as they came
+        words = _UNSAFE.sub(" ", words)
+    return words.strip()[:_DETAIL_LENGTH]
 
 
 def _seconds(retry_after: str) -> float | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import re
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -89,11 +90,22 @@ def send(  # noqa: PLR0913 - where the flow's parts meet
         sent = Sent(tuple(results), halt.reason, writer.failed)
 
     secure = not job.sandbox and job.profile.carrier.base_url.startswith("https:")
-    with spill, asyncio.Runner(loop_factory=_loop_factory(secure=secure)) as runner:
+    with spill, _collecting_less(), asyncio.Runner(loop_factory=_loop_factory(secure=secure)) as runner:
         runner.run(sending())
     for line in spill.failed:
         watch.warn(f"Could not be kept on disk; keep this line for reconciling: {line}")
     return sent
+
+
+@contextlib.contextmanager
+def _collecting_less() -> Iterator[None]:
+    """What was read and judged stays to the end: the garbage collector need not go through it again and again."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 @contextlib.contextmanager

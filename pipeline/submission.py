@@ -9,7 +9,7 @@ further request leaves.
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,8 +23,9 @@ from pipeline.carrier.documents import PATHS, request_body
 from pipeline.carrier.replies import Answered, Lost, Outcome, Reply, interpret
 from pipeline.errors import LedgerProblem
 from pipeline.holdings import Doubts
+from pipeline.ledger.changes import Acknowledged, Again, Ended, GotAnswer, Sending
 from pipeline.ledger.records import Attempt
-from pipeline.ledger.writer import Acknowledged, Again, Ended, GotAnswer, Sending, Writer
+from pipeline.ledger.writer import Writer
 from pipeline.profile import Profile
 from pipeline.progress import Progress
 from pipeline.request import Request
@@ -89,6 +90,15 @@ class Halt:
             self._waiting.discard(task)
 
 
+@dataclass
+class _Try:
+    """One attempt's number and outcome; `recorded` until it is known that the outcome is on disk."""
+
+    number: int
+    outcome: Outcome
+    recorded: Awaitable[Acknowledged] | None = None
+
+
 class Submission:
     """One run's sending. `submit` is the way in; the attempts' states are in the ledger throughout."""
 
@@ -124,87 +134,101 @@ class Submission:
         states: Counter[str] = Counter()
         queue = iter(attempts)
 
+        async def finish(attempt: Attempt, last: _Try) -> None:
+            await self._recorded(attempt.request, last)
+            results[attempt.attempt_id] = Result(attempt.request, last.number, last.outcome)
+            states[last.outcome.state] += 1
+            self._progress(Progress(len(attempts), states))
+
         async def work(waiting: Iterator[Attempt]) -> None:
             for attempt in waiting:
-                result = await self._settled(attempt)
-                results[attempt.attempt_id] = result
-                states[result.outcome.state] += 1
-                self._progress(Progress(len(attempts), states))
+                # Not waited for: what this one came to and the next one's `sending` go to disk together, in that order.
+                group.create_task(finish(attempt, await self._settled(attempt)))
 
         async with asyncio.TaskGroup() as group:
             for _ in range(min(self._profile.submission.concurrency, len(attempts))):
                 group.create_task(work(queue))
         return [results[attempt.attempt_id] for attempt in attempts]
 
-    async def _settled(self, attempt: Attempt) -> Result:
-        """One request to its final outcome of this run, through bounded retries."""
-        request, attempt_id, number = attempt.request, attempt.attempt_id, attempt.attempt
-        outcome = self._stopped()
+    async def _settled(self, attempt: Attempt) -> _Try:
+        """One request through bounded retries; the last try, whose outcome may be yet to be recorded."""
+        attempt_id = attempt.attempt_id
+        last = _Try(attempt.attempt, self._stopped())
         for tries in range(1, TRIES + 1):
             if self._halt.reason:
                 break
-            outcome = await self._tried(attempt_id, attempt)
-            self._ended(request, number, outcome)
+            last = await self._tried(attempt_id, attempt.request, last.number)
+            outcome = last.outcome
             if outcome.state != "not_sent" or outcome.stop or tries == TRIES or self._halt.reason:
                 break
+            await self._recorded(attempt.request, last)
             await self._halt.pause(_pause(tries, outcome.retry_after))
             if self._halt.reason:
                 break
-            try:
-                again = await self._writer.commit(Again(attempt_id))
-            except LedgerProblem as problem:
-                self._halt.stop(str(problem))
+            again = await self._kept(self._writer.commit(Again(attempt_id)))
+            if self._halt.reason:  # it stays planned, and is forgotten
                 break
             if not isinstance(again, tuple):
                 raise TypeError("a new attempt is acknowledged with its ID")
-            if self._halt.reason:  # it stays planned, and is forgotten
-                break
-            attempt_id, number = again
-        return Result(request, number, outcome)
+            attempt_id, last.number = again
+        return last
 
     def _stopped(self) -> Outcome:
         return Outcome("not_sent", "run_stopped", detail=self._halt.reason)
 
-    async def _tried(self, attempt_id: int, attempt: Attempt) -> Outcome:
-        """One attempt: claim, send, record the answer, interpret it, record the outcome."""
-        request = attempt.request
+    async def _tried(self, attempt_id: int, request: Request, number: int) -> _Try:
+        """One attempt: claim, send, record the answer, interpret it, and hand in the outcome to be recorded."""
         body = request_body(request, self._profile, self._cipher)
         if self._limiter is not None:
             await self._halt.unless_stopped(self._limiter.acquire())
-        if self._halt.reason:
-            return self._stopped()
+        if self._halt.reason or not await self._claimed(attempt_id):
+            outcome = self._stopped()
+            self._ended(request, number, outcome)
+            return _Try(number, outcome)
+        if self._halt.reason:  # it stopped while this was being written: the request stays here
+            outcome = self._stopped()
+            return _Try(number, outcome, self._writer.commit(Ended(attempt_id, outcome)))
+        reply = await self._halt.answer_to(self._client, PATHS[request.voucher], body)
+        if isinstance(reply, Answered):
+            await self._kept(self._writer.commit(GotAnswer(attempt_id, self._concealed.answer(reply))))
+        doubted = self._doubts.about(request)
+        outcome = interpret(reply, request, self._cipher, self._profile.answers, doubted=doubted)
+        outcome = self._concealed.outcome(outcome)
+        if outcome.state != "issued":  # whether that one is, the ledger has a word in
+            self._watch(outcome)
+        return _Try(number, outcome, self._writer.commit(Ended(attempt_id, outcome)))
+
+    async def _claimed(self, attempt_id: int) -> bool:
+        """Whether its `sending` is on disk."""
         try:
             await self._writer.commit(Sending(attempt_id))
         except LedgerProblem as problem:
             self._halt.stop(str(problem))
-            return self._stopped()
-        if self._halt.reason:  # it stopped while this was being written: the request stays here
-            outcome = self._stopped()
-            await self._kept(Ended(attempt_id, outcome))
-            return outcome
-        reply = await self._halt.answer_to(self._client, PATHS[request.voucher], body)
-        if isinstance(reply, Answered):
-            await self._kept(GotAnswer(attempt_id, self._concealed.answer(reply)))
-        doubted = self._doubts.about(request)
-        outcome = interpret(reply, request, self._cipher, self._profile.answers, doubted=doubted)
-        outcome = self._concealed.outcome(outcome)
-        recorded = await self._kept(Ended(attempt_id, outcome))
-        outcome = recorded if isinstance(recorded, Outcome) else outcome
-        if outcome.state == "unknown":
-            self._client.distrust()
-        self._watch(outcome)
-        return outcome
+            return False
+        return True
 
-    async def _kept(self, change: GotAnswer | Ended) -> Acknowledged:
-        """Put it on disk; if the ledger can't take it, the writer has spilled it and the run stops."""
+    async def _recorded(self, request: Request, last: _Try) -> None:
+        """Wait until an outcome is on disk, as the ledger takes it, and tell of it."""
+        if last.recorded is None:
+            return
+        recorded, last.recorded = await self._kept(last.recorded), None
+        if last.outcome.state == "issued":
+            last.outcome = recorded if isinstance(recorded, Outcome) else last.outcome
+            self._watch(last.outcome)
+        self._ended(request, last.number, last.outcome)
+
+    async def _kept(self, change: Awaitable[Acknowledged]) -> Acknowledged:
+        """Wait for the disk; if the ledger can't take it, the writer has spilled it and the run stops."""
         try:
-            return await self._writer.commit(change)
+            return await change
         except LedgerProblem as problem:
             self._halt.stop(str(problem))
             return None
 
     def _watch(self, outcome: Outcome) -> None:
-        """Stop the run where every further request would fare the same."""
+        """Stop the run where every further request would fare the same; trust no connection that is out of step."""
+        if outcome.state == "unknown":
+            self._client.distrust()
         if outcome.stop:
             self._halt.stop(outcome.detail)
         if outcome.state in ("issued", "rejected"):

@@ -9,7 +9,7 @@ from hypothesis.stateful import precondition, rule
 
 from pipeline.carrier.replies import Answered
 from pipeline.errors import LedgerProblem
-from pipeline.ledger.writer import Again, Change, Ended, GotAnswer, Sending
+from pipeline.ledger.changes import Again, Change, Ended, GotAnswer, Sending
 from tests.crash.machine_answers import read
 from tests.crash.machine_choices import ONE, several
 from tests.crash.machine_life import DONE

@@ -8,7 +8,7 @@ from hypothesis.stateful import precondition, rule
 
 from pipeline.carrier.replies import Outcome
 from pipeline.errors import LedgerProblem
-from pipeline.ledger.writer import Again, Change, Ended, GotAnswer, Sending
+from pipeline.ledger.changes import Again, Change, Ended, GotAnswer, Sending
 from tests.crash.machine_answers import answer_of, outcome_of, read
 from tests.crash.machine_choices import ONE, parts, several
 from tests.crash.machine_life import DONE, Life

@@ -23,10 +23,11 @@ from pipeline.bookkeeping import OpenLedger
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import opening, records
+from pipeline.ledger.changes import Again, Change, Ended, GotAnswer, Sending
 from pipeline.ledger.naming import Named
 from pipeline.ledger.recovery import recover
 from pipeline.ledger.spill import Spill, spill_path
-from pipeline.ledger.writer import Again, Change, Ended, GotAnswer, Sending, Writer
+from pipeline.ledger.writer import Writer
 from pipeline.profile import Profile
 from pipeline.request import Charge, Header, Identity, Request
 from pipeline.rules.rule import Terms

@@ -22,9 +22,10 @@ from pipeline.carrier.replies import Answered, Lost, Outcome, Reply, interpret
 from pipeline.errors import LedgerProblem
 from pipeline.holdings import Doubts
 from pipeline.ledger import opening, records
+from pipeline.ledger.changes import Acknowledged, Again, Change, Ended, GotAnswer, Sending
 from pipeline.ledger.records import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
-from pipeline.ledger.writer import Acknowledged, Again, Change, Ended, GotAnswer, Sending, Writer
+from pipeline.ledger.writer import Writer
 from pipeline.profile import Profile
 from pipeline.profile import Submission as SubmissionSettings
 from pipeline.request import Charge, Header, Identity, Request

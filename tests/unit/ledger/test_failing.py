@@ -9,8 +9,10 @@ import pytest
 
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
-from pipeline.ledger import records
-from pipeline.ledger.writer import Again, Ended, GotAnswer, Sending
+from pipeline.ledger import changes, records
+from pipeline.ledger.changes import Again, Ended, GotAnswer, Sending
+
+pytestmark = pytest.mark.usefixtures("by_either")
 
 
 class Broken:
@@ -54,13 +56,35 @@ def test_a_failure_within_a_group_undoes_all_of_it(
 
     monkeypatch.setattr(records, "record_outcome", fails_at_the_second)
     yes = Outcome("issued", number="1", trace_id="t")
-    results = book.write(Ended(one, yes), Ended(two, Outcome("rejected", "carrier_rejected")), Sending(three))
+    no = Outcome("rejected", "carrier_rejected")
+    # The last is refused, so that each is written alone.
+    results = book.write(Ended(one, yes), Ended(two, no), Sending(three), Sending(99))
     assert texts(results) == {unwritable(book, "disk I/O error")}
     assert book.connection.get_autocommit()  # no transaction is left open
     assert book.states() == {one: "sending", two: "sending", three: "planned"}
     assert [(entry["attempt_id"], entry.get("state")) for entry in book.kept()] == [
-        (one, "issued"), (two, "rejected"), (three, None),
+        (one, "issued"), (two, "rejected"), (three, None), (99, None),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", ["_GOT_ANSWER", "_ENDED", "_SENDING"])
+def test_a_failure_in_a_group_that_is_written_as_sets_undoes_all_of_it(
+    book: Any, fare: Any, statement: str
+) -> None:
+    one, two, three = (attempt.attempt_id for attempt in book.plan(*map(fare, (1, 2, 3))))
+    book.write(Sending(one), Sending(two))
+    broken = Broken(book.connection, getattr(changes, statement))
+    results = book.write(
+        Ended(one, Outcome("issued", number="1")),
+        GotAnswer(two, Answered(200, b"{}")),
+        Sending(three),
+        connection=broken,
+    )
+    (told,) = texts(results)
+    assert told.startswith(f"{book.path}: the ledger can't be written (disk I/O error at")
+    assert book.connection.get_autocommit()
+    assert book.states() == {one: "sending", two: "sending", three: "planned"}
+    assert [entry["attempt_id"] for entry in book.kept()] == [one, two, three]
 
 
 @pytest.mark.parametrize("statement", ["BEGIN IMMEDIATE", "COMMIT"])
@@ -147,10 +171,7 @@ def test_whoever_does_not_wait_any_more_is_passed_over(book: Any, fare: Any) -> 
 
     async def run() -> tuple[Any, ...]:
         async with book.writer() as writer:
-            first, second = (
-                asyncio.ensure_future(writer.commit(Sending(attempt.attempt_id))) for attempt in attempts
-            )
-            await asyncio.sleep(0)
+            first, second = (writer.commit(Sending(attempt.attempt_id)) for attempt in attempts)
             first.cancel()
             return await asyncio.wait_for(asyncio.gather(first, second, return_exceptions=True), 20)
 
@@ -182,6 +203,7 @@ def test_a_ledger_that_lost_its_name_is_named(book: Any, fare: Any, taken: bool,
     assert book.states() == {attempt.attempt_id: "planned"}
 
 
+@pytest.mark.usefixtures("by_thread")
 def test_closing_waits_for_all_that_was_asked_for_before(book: Any, fare: Any) -> None:
     """While one change is being written the next and the closing queue up together."""
     one, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
@@ -194,10 +216,9 @@ def test_closing_waits_for_all_that_was_asked_for_before(book: Any, fare: Any) -
     async def run() -> list[Any]:
         async with book.writer() as writer:
             assert writer._thread.daemon  # it keeps no program alive
-            first = asyncio.ensure_future(writer.commit(Sending(one)))
+            first = writer.commit(Sending(one))
             await asyncio.to_thread(writing.wait, 20)
-            second = asyncio.ensure_future(writer.commit(Sending(two)))
-            await asyncio.sleep(0)
+            second = writer.commit(Sending(two))
             closed = asyncio.ensure_future(writer.close())
             still_waiting = not (await asyncio.wait({closed}, timeout=0.2))[0]
             go_on.set()

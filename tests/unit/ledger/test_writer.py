@@ -11,9 +11,11 @@ import pytest
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import records
+from pipeline.ledger.changes import Again, Ended, GotAnswer, Sending
 from pipeline.ledger.recovery import recover
 from pipeline.ledger.spill import Spill, spill_path, spilled
-from pipeline.ledger.writer import Again, Ended, GotAnswer, Sending
+
+pytestmark = pytest.mark.usefixtures("by_either")
 
 
 def seen_by_another(book: Any, query: str) -> list[Any]:

@@ -1,0 +1,128 @@
+"""A group written as sets comes to the same as change by change; and who commits it."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pipeline.carrier.replies import Answered, Outcome
+from pipeline.ledger import changes
+from pipeline.ledger.changes import Change, Ended, GotAnswer, Sending
+
+#: Texts and bytes that a way through JSON could spoil.
+ODD = "数\\\"'é\u2028😀"
+ENDS = [
+    Outcome("issued", number="00123456789012345678", trace_id="t-1", detail=ODD),
+    Outcome("issued", number="12345678901234567890", trace_id="1e5"),
+    Outcome("rejected", "carrier_rejected", trace_id="true", detail="null"),
+    Outcome("not_sent", "carrier_busy", detail=ODD * 20),
+    Outcome("unknown", "answer_unexplained", trace_id="", detail="[1,2]"),
+]
+ANSWERS = [
+    Answered(200, bytes(range(256)), "7"),
+    Answered(502, b"", ""),
+    Answered(200, ODD.encode()),
+    Answered(599, b'{"a":1}', "Wed, 21 Oct 2026 07:28:00 GMT"),
+    Answered(200, b"\0"),
+]
+ALL = """
+SELECT attempt_id, state, reason, number, trace_id, detail, was_unknown, http_status, typeof(http_status), answer,
+       typeof(answer), retry_after, typeof(number), answered_at IS NULL, ended_at IS NULL, sending_at IS NULL
+FROM attempt ORDER BY 1
+"""
+LIVE = "SELECT attempt_id, live FROM charge ORDER BY 1"
+
+
+def written(book: Any, groups: Sequence[Sequence[Change]]) -> list[list[Any]]:
+    results = []
+    for group in groups:
+        results.append(changes.write(book.connection, group))
+        book.connection.execute("COMMIT")
+    return results
+
+
+def a_life(ids: Sequence[int]) -> list[list[Change]]:
+    return [
+        [Sending(attempt) for attempt in ids],
+        [GotAnswer(attempt, answer) for attempt, answer in zip(ids, ANSWERS, strict=True)],
+        [Ended(attempt, outcome) for attempt, outcome in zip(ids, ENDS, strict=True)],
+    ]
+
+
+def test_sets_come_to_the_same_as_change_by_change(book: Any, fare: Any) -> None:
+    first = [attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 6)))]
+    as_sets = written(book, a_life(first))
+    assert as_sets == [[None] * 5, [None] * 5, ENDS]
+    rows, live = list(book.connection.execute(ALL)), list(book.connection.execute(LIVE))
+    assert [row[9] for row in rows] == [answer.body for answer in ANSWERS]
+    assert [row[3] for row in rows] == [outcome.number for outcome in ENDS]
+    others = [attempt.attempt_id for attempt in book.plan(*map(fare, range(11, 16)))]
+    apart = [
+        [change if not isinstance(change, Ended) or not change.outcome.number else Ended(change.attempt_id, Outcome(
+            "issued", number=change.outcome.number + "0", trace_id=change.outcome.trace_id, detail=change.outcome.detail))]
+        for group in a_life(others) for change in group
+    ]  # fmt: skip
+    for (change,) in apart:
+        book.connection.execute("BEGIN IMMEDIATE")
+        changes._alone(book.connection, change)
+        book.connection.execute("COMMIT")
+    again = [row for row in book.connection.execute(ALL) if row[0] in others]
+    assert [(row[1:3], row[4:]) for row in again] == [(row[1:3], row[4:]) for row in rows]
+    assert [row[1] for row in book.connection.execute(LIVE) if row[0] in others] == [row[1] for row in live]
+
+
+def test_a_group_of_all_kinds_is_one_transaction_of_sets(book: Any, fare: Any) -> None:
+    ids = [attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 4)))]
+    written(book, [[Sending(ids[0]), Sending(ids[1])]])
+    seen: list[str] = []
+    book.connection.set_profile(lambda sql, _: seen.append(sql.split()[0]))
+    results = written(
+        book,
+        [[Sending(ids[2]), GotAnswer(ids[1], ANSWERS[0]), Ended(ids[0], ENDS[0])]],
+    )
+    book.connection.set_profile(None)
+    assert results == [[None, None, ENDS[0]]]
+    assert seen == ["BEGIN", "UPDATE", "UPDATE", "UPDATE", "COMMIT"]
+    assert book.states() == {ids[0]: "issued", ids[1]: "sending", ids[2]: "sending"}
+
+
+def test_a_number_that_is_taken_is_told_as_unknown_within_one_group_too(book: Any, fare: Any) -> None:
+    ids = [attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 4)))]
+    yes = Outcome("issued", number="7", trace_id="t")
+    written(book, [[Sending(attempt) for attempt in ids]])
+    ((first, second, third),) = written(book, [[Ended(attempt, yes) for attempt in ids]])
+    assert first == yes
+    assert (second.state, third.state) == ("unknown", "unknown")
+    assert book.states() == {ids[0]: "issued", ids[1]: "unknown", ids[2]: "unknown"}
+
+
+@pytest.mark.parametrize(
+    ("slow", "by"), [([True] * 6, "ledger"), ([True, True, False] * 4, "MainThread"), ([False] * 6, "MainThread")]
+)  # fmt: skip
+def test_who_commits(
+    book: Any, fare: Any, slow: list[bool], by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commits that are slow in a row become the thread's; one now and then does not."""
+    monkeypatch.setattr("pipeline.ledger.writer._QUICK", 0.2)
+    attempts = book.plan(*(fare(number) for number in range(len(slow))))
+    made_by = []
+
+    def hook() -> bool:
+        made_by.append(threading.current_thread().name)
+        if slow[len(made_by) - 1]:
+            time.sleep(0.25)
+        return False
+
+    async def run() -> None:
+        async with book.writer() as writer:
+            for attempt in attempts:
+                await writer.commit(Sending(attempt.attempt_id))
+
+    book.connection.set_commit_hook(hook)
+    asyncio.run(run())
+    book.connection.set_commit_hook(None)
+    assert made_by[:3] == ["MainThread"] * 3
+    assert set(made_by[3:]) == {by}

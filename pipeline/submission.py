@@ -9,11 +9,8 @@ further request leaves.
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-from aiolimiter import AsyncLimiter
 
 from pipeline.account import Result
 from pipeline.carrier.client import Client
@@ -26,6 +23,7 @@ from pipeline.holdings import Doubts
 from pipeline.ledger.changes import Acknowledged, Again, Ended, GotAnswer, Sending
 from pipeline.ledger.records import Attempt
 from pipeline.ledger.writer import Writer
+from pipeline.pace import Pace
 from pipeline.profile import Profile
 from pipeline.progress import Progress
 from pipeline.request import Request
@@ -58,20 +56,12 @@ class Halt:
 
     async def pause(self, seconds: float) -> None:
         """Wait so long, or until the run stops."""
+        if not seconds:
+            return
         try:
             await asyncio.wait_for(self._event.wait(), seconds)
         except TimeoutError:
             return
-
-    async def unless_stopped(self, turn: Coroutine[Any, Any, None]) -> None:
-        """Wait for a turn, or until the run stops."""
-        waiting = (asyncio.ensure_future(turn), asyncio.ensure_future(self._event.wait()))
-        try:
-            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in waiting:
-                task.cancel()
-            await asyncio.gather(*waiting, return_exceptions=True)
 
     async def answer_to(self, client: Client, path: str, body: bytes) -> Reply:
         """Post and wait; abandoned while waiting, the request's fate is open."""
@@ -124,8 +114,7 @@ class Submission:
         self._progress = progress
         self._ended = ended  # told of every attempt's end
         rate = profile.submission.rate_per_second
-        # One request a period, so that no burst goes over the rate at the start.
-        self._limiter = AsyncLimiter(1, 1 / rate) if rate else None
+        self._pace = Pace(rate) if rate else None
         self._in_a_row: Counter[str] = Counter()
 
     async def submit(self, attempts: Sequence[Attempt]) -> list[Result]:
@@ -179,12 +168,15 @@ class Submission:
     async def _tried(self, attempt_id: int, request: Request, number: int) -> _Try:
         """One attempt: claim, send, record the answer, interpret it, and hand in the outcome to be recorded."""
         body = request_body(request, self._profile, self._cipher)
-        if self._limiter is not None:
-            await self._halt.unless_stopped(self._limiter.acquire())
+        clock = asyncio.get_running_loop().time
+        if self._pace:
+            await self._halt.pause(self._pace.turn(clock()))
         if self._halt.reason or not await self._claimed(attempt_id):
             outcome = self._stopped()
             self._ended(request, number, outcome)
             return _Try(number, outcome)
+        while self._pace and not self._halt.reason and (wait := self._pace.leave(clock())):
+            await self._halt.pause(wait)
         if self._halt.reason:  # it stopped while this was being written: the request stays here
             outcome = self._stopped()
             return _Try(number, outcome, self._writer.commit(Ended(attempt_id, outcome)))

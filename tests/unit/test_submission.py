@@ -1,6 +1,7 @@
 """Submission with a real ledger file and a real server: what is on disk at the moments that matter."""
 
 import asyncio
+import gc
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ import pytest
 from aiohttp import web
 
 import pipeline.submission
+from pipeline import sending
 from pipeline.account import Result
 from pipeline.carrier.client import Client, connected
 from pipeline.carrier.concealing import Concealed
@@ -301,20 +303,22 @@ def test_the_rate_is_kept_from_the_first_request_on(bench: Bench) -> None:
     assert loop_times[-1] - loop_times[0] > 13 / 50
 
 
+def same_number(ticket_no: str) -> web.Response:
+    result = {
+        "itineraryResult": {"ticketNo": ticket_no, "itineraryNum": "20179522956809634828", "success": True}
+    }
+    data = json.loads(body(json.dumps(result).encode(), CIPHER))
+    return web.json_response({"code": 200, "message": "success", "data": data, "traceId": "t"})
+
+
+def test_a_carrier_that_repeats_a_number_is_sent_ten_more_and_no_further(bench: Bench) -> None:
+    bench.submit(itineraries(20), same_number, concurrency=1)
+    assert len(bench.asked) == 1 + UNKNOWN_IN_A_ROW
+    assert bench.halt.reason.startswith("10 outcomes in a row are unknown (the answer brings number")
+
+
 def test_a_number_that_another_request_has_is_no_number_of_this_one(bench: Bench) -> None:
     """As when a stale answer comes in on a connection that is used again."""
-
-    def same_number(ticket_no: str) -> web.Response:
-        result = {
-            "itineraryResult": {
-                "ticketNo": ticket_no,
-                "itineraryNum": "20179522956809634828",
-                "success": True,
-            }
-        }
-        data = json.loads(body(json.dumps(result).encode(), CIPHER))
-        return web.json_response({"code": 200, "message": "success", "data": data, "traceId": "t"})
-
     results = bench.submit(itineraries(3), same_number, concurrency=1)
     assert states(results) == ["issued", "unknown", "unknown"]
     assert "has already" in results[1].outcome.detail
@@ -437,6 +441,7 @@ def test_a_claim_that_the_ledger_refuses_is_not_sent_and_stops_the_run(
     assert len(bench.asked) == 1
     assert bench.halt.reason.startswith("attempt 2 is not in the ledger any more")
     assert {result.outcome.detail for result in results[1:]} == {bench.halt.reason}
+    assert list(spilled(spill_path(bench.path), records.ledger_id(bench.connection))) == []
 
 
 @pytest.mark.parametrize("kind", [GotAnswer, Ended])
@@ -522,18 +527,6 @@ def test_pauses_double_up_to_a_bound_and_the_carriers_wish_is_kept_up_to_one(
     assert pauses == [0.625, 1.25, 2.5, 5.0, 10.0, 10.0, 10.0]
     assert spread == [(0.5, 1.5)] * 7
     assert [pipeline.submission._pause(3, wish) for wish in (0.0, 7.0, 30.0, 31.0)] == [0.0, 7.0, 30.0, 30.0]
-
-
-@pytest.mark.parametrize(("rate", "period"), [(50, 0.02), (0.5, 2.0)])
-def test_the_rate_lets_one_request_through_each_period(rate: float, period: float) -> None:
-    async def limiter() -> tuple[float, float]:
-        profile = Profile(submission=SubmissionSettings(rate_per_second=rate))
-        client, writer = cast("Client", None), cast("Writer", None)
-        made = Submission(client, writer, CIPHER, profile, Halt(), Doubts(), lambda _: None)._limiter
-        assert made is not None
-        return made.max_rate, made.time_period
-
-    assert asyncio.run(limiter()) == (1, period)
 
 
 def test_ten_unknown_outcomes_in_a_row_are_too_many(bench: Bench) -> None:
@@ -695,21 +688,8 @@ def test_the_first_reason_to_stop_is_kept() -> None:
     assert asyncio.run(work()) == "the disk is full"
 
 
-def test_a_turn_that_is_not_awaited_any_more_has_ended() -> None:
-    ended = False
-
-    async def turn() -> None:
-        nonlocal ended
-        try:
-            await asyncio.sleep(60)
-        finally:
-            await asyncio.sleep(0)
-            ended = True
-
-    async def work() -> bool:
-        halt = Halt()
-        asyncio.get_running_loop().call_later(0.01, halt.stop, "interrupted")
-        await halt.unless_stopped(turn())
-        return ended
-
-    assert asyncio.run(work())
+def test_while_sending_the_collector_leaves_what_was_read_alone_and_only_then() -> None:
+    assert gc.get_freeze_count() == 0
+    with sending._collecting_less():
+        assert gc.get_freeze_count() > 0
+    assert gc.get_freeze_count() == 0

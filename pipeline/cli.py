@@ -16,7 +16,7 @@ from pipeline import __version__, interruption
 from pipeline.columns import Lang
 from pipeline.errors import InputProblem, Stop
 from pipeline.ledger_commands import ledger_commands
-from pipeline.notice import listening, say_no_more
+from pipeline.notice import listening
 from pipeline.options import (
     AS_OF,
     COLUMNS,
@@ -322,15 +322,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         interruption.let_finish()
         reader.stopped("Interrupted. Running the same command again is safe.")
-        _leave(3)
-    say_no_more()
-    sys.exit(code)
+        code = 3
+    _leave(code)
 
 
 def _leave(code: int) -> NoReturn:
-    """Exit with this code, here and now.
+    """Exit with this code, here and now: all is closed, and to take a month of rows apart again takes its time.
 
-    Where the interruption came while Python ran a text as code, as it does for every dataclass that is imported, it
+    And where an interruption came while Python ran a text as code, as it does for every dataclass that is imported, it
     would end the process by SIGINT, whatever is made of the exception (PyRun_String, _Py_UnhandledKeyboardInterrupt).
     """
     logging.shutdown()

@@ -5,7 +5,6 @@ never stop a run that is sending, so a line that can't be written is let go.
 """
 
 import contextlib
-import os
 import sys
 
 import click
@@ -17,16 +16,6 @@ def say(text: str) -> None:
     with contextlib.suppress(OSError, ValueError):
         if sys.stderr is not None:
             click.echo(line, err=True)
-
-
-def say_no_more() -> None:
-    """Let go of what could not be written, at the program's end: Python would make an exit code of its own of it."""
-    try:
-        if sys.stderr is not None:
-            sys.stderr.flush()
-    except (OSError, ValueError):
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def listening() -> bool:

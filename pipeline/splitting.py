@@ -21,7 +21,7 @@ from pipeline.rules.alike import Coded, alike
 from pipeline.rules.judging import Verdicts
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Terms, itinerary
-from pipeline.table import Indices, Mask, Texts, among
+from pipeline.table import Indices, Mask, among
 
 _BUYER = ("header_type", "header_name", "tax_no", "phone", "email")
 _HEADER = (*_BUYER, "remarks")
@@ -37,8 +37,8 @@ def pack(amounts: Sequence[int], limit: int, most: int) -> list[list[int]]:
     >>> pack([5, 5, 5], 100, 2)
     [[0, 1], [2]]
     """
-    if sum(amounts) <= limit and (most == 0 or len(amounts) <= most):  # then one holds them all
-        return [list(range(len(amounts)))] if amounts else []
+    if not amounts:
+        return []
     bins: list[list[int]] = []
     # What still fits into a bin, and which it is, as one number: the first times `size` and the second. Ascending.
     room: list[int] = []
@@ -155,18 +155,23 @@ def _packable(rows: Rows, at: Indices) -> tuple[Indices, Indices]:
 def _invoices(rows: Rows, at: Indices, terms: Terms) -> tuple[Indices, list[int]]:
     """The rows of invoices, invoice after invoice, and how many each invoice has."""
     limits = terms.profile.limits
+    most = limits.max_charges_per_invoice
     packable, starts = _packable(rows, at)
-    amounts: list[int] = rows.amount[packable].tolist()
-    markets: Texts = rows.market[packable[starts]]
+    if not len(packable):
+        return packable, []
     ends = np.append(starts, len(packable))[1:]
-    packed = [
-        pack(amounts[start:end], limits.of_market(market), limits.max_charges_per_invoice)
-        for start, end, market in zip(starts.tolist(), ends.tolist(), markets, strict=True)
-    ]
-    bins = list(chain.from_iterable(packed))
-    sizes = list(map(len, bins))
-    behind = np.repeat(np.repeat(starts, list(map(len, packed))), sizes)
-    return packable[behind + np.fromiter(chain.from_iterable(bins), np.int64, len(packable))], sizes
+    amounts = rows.amount[packable]
+    markets = rows.coded("market").spread(packable[starts])
+    limit = np.array([limits.of_market(market) for market in markets.words], dtype=np.int64)[markets.codes]
+    order, sizes = np.arange(len(packable)), ends - starts
+    each = [[size] for size in sizes.tolist()]
+    too_many = (np.add.reduceat(amounts, starts) > limit) | ((sizes > most) if most else False)
+    for group in np.flatnonzero(too_many).tolist():  # the others are one invoice each
+        start, end = starts[group], ends[group]
+        bins = pack(amounts[start:end].tolist(), int(limit[group]), most)
+        order[start:end] = start + np.fromiter(chain.from_iterable(bins), np.int64, end - start)
+        each[group] = list(map(len, bins))
+    return packable[order], list(chain.from_iterable(each))
 
 
 def split(verdicts: Verdicts, holdings: Holdings, terms: Terms) -> Requests:

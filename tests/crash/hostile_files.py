@@ -117,6 +117,7 @@ def run(seeds: range, folder: Path, found: Mapping[str, bytes], keep: Path | Non
         slowest, largest = max(slowest, one.seconds), max(largest, one.megabytes)
         violations += [f"seed {seed} ({name}): {line}" for line in one.wrong]
         if one.wrong and keep:
+            keep.mkdir(parents=True, exist_ok=True)
             (keep / f"{seed}-{name}").write_bytes(path.read_bytes())
         if seed % 500 == 499:
             sys.stderr.write(

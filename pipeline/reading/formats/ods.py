@@ -35,7 +35,7 @@ class _Content:
 
     def __init__(self) -> None:
         self.found: dict[str, Look] = {}
-        self.parser = expat.ParserCreate()
+        self.parser = expat.ParserCreate("utf-8")  # whatever it declares: nothing else is read
         self.parser.buffer_text = True
         self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
         self._look = Look()

@@ -195,7 +195,8 @@ def _xml(package: Package, name: str) -> ElementTree.Element:
         raise Refusal("no_workbook")
     text = b"".join(harmless(iter([package.whole(name, _SMALL)])))
     try:
-        return ElementTree.fromstring(text)  # noqa: S314 - declarations of its own are refused above
+        # As UTF-8 whatever it declares, as the reader has it; declarations of its own are refused above.
+        return ElementTree.fromstring(text, ElementTree.XMLParser(encoding="utf-8"))  # noqa: S314
     except ElementTree.ParseError as error:
         raise Refusal("damaged", f"its list of sheets: {error}") from error
 

@@ -41,7 +41,7 @@ class _Cells:
 
     def __init__(self, foreign: Mapping[bytes, str]) -> None:
         self.found, self._foreign = Look(), foreign
-        self.parser = expat.ParserCreate()
+        self.parser = expat.ParserCreate("utf-8")  # whatever it declares: nothing else is read
         self.parser.buffer_text = True
         self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
         self.parser.CharacterDataHandler = self._text

@@ -63,12 +63,18 @@ def changed(parts: Mapping[str, bytes | None], content: bytes | None = None) -> 
     return made.getvalue()
 
 
-def ods(rows: str, **parts: bytes) -> bytes:
+def part_of(name: str) -> bytes:
+    """A part of the plain workbook."""
+    with zipfile.ZipFile(io.BytesIO(plain())) as archive:
+        return archive.read(name)
+
+
+def ods(rows: str, declared: str = "", **parts: bytes) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
         archive.writestr("META-INF/manifest.xml", "<manifest/>")
-        archive.writestr("content.xml", CONTENT.format(rows))
+        archive.writestr("content.xml", declared + CONTENT.format(rows))
         for name, inside in parts.items():
             archive.writestr(name, inside)
     return made.getvalue()
@@ -120,6 +126,39 @@ def test_a_far_away_cell_is_named_before_it_takes_any_memory(tmp_path: Path, con
     text = refusal(tmp_path, content)
     assert "row 1048576 and column XFD for" in text
     assert "Ctrl+End" in text
+
+
+def declaring(name: str, encoding: str) -> bytes:
+    """A workbook of which this part declares an encoding of its own."""
+    declared = f'<?xml version="1.0" encoding="{encoding}"?>'.encode()
+    if name == "content.xml":
+        return ods(f"<table:table-row>{ONE_CELL}</table:table-row>", declared.decode())
+    part = part_of(name)
+    part = part[part.index(b"?>") + 2 :] if part.startswith(b"<?xml") else part
+    return changed({name: declared + part})
+
+
+@pytest.mark.parametrize("exactly", [False, True])
+@pytest.mark.parametrize("encoding", ["UT.-8", "gb2312", "utf-7", ""])
+@pytest.mark.parametrize(
+    "part",
+    [
+        SHEET,
+        "xl/workbook.xml",
+        "xl/_rels/workbook.xml.rels",
+        "xl/styles.xml",
+        "[Content_Types].xml",
+        "content.xml",
+    ],
+)
+def test_an_encoding_that_is_none_or_another_is_no_stumbling_block(
+    tmp_path: Path, part: str, encoding: str, *, exactly: bool
+) -> None:
+    """What is declared does not count: it is read as UTF-8, or refused; and the text here is one in any of them."""
+    path = tmp_path / "tickets.xlsx"
+    path.write_bytes(declaring(part, encoding))
+    answer = child.read(path, exactly)
+    assert answer.get("problem", "damaged") == "damaged", answer
 
 
 def test_a_cell_repeated_a_million_times_a_million_times_is_too_large(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What stands in which column: heading rows found and understood by the vocabulary."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -148,6 +149,7 @@ def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, rename: str) -
     columns: dict[str, int] = {}
     extra: dict[str, int] = {}
     headings: dict[str, tuple[str, str]] = {}
+    numbers: defaultdict[str, int] = defaultdict(lambda: 1)  # of the last column that says so
     for position in range(sheet.width):
         cell = _at(found.cells, position)
         names = _means(cell, own)
@@ -171,18 +173,17 @@ def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, rename: str) -
             heading = f"column {column_letters(sheet.first_column + position)}"
         if meanings(cell):  # a team says that it is not this column
             heading = NOT_READ + heading
-        unique, number = heading, 2
+        unique = heading
         while unique in extra:
-            unique, number = f"{heading} ({number})", number + 1
+            numbers[heading] += 1
+            unique = f"{heading} ({numbers[heading]})"
         extra[unique] = position
     if taken := _sum_of_taxes(columns, extra, own):
         columns["other_taxes"] = position = extra.pop(taken)
         headings["other_taxes"] = (taken, _cell(sheet, found, position))
     _check_units_above(place, sheet, found, columns)
-    words = {
-        at: frozenset(folded(_at(sheet.rows[row], at)) for row in found.rows) - {""}
-        for at in range(sheet.width)
-    }
+    said = [sheet.rows[row] for row in found.rows]
+    words = {at: frozenset(folded(_at(row, at)) for row in said) - {""} for at in range(sheet.width)}
     return Layout(found.last, columns, extra, words, headings)
 
 
@@ -234,9 +235,10 @@ def _check_units_above(place: str, sheet: Sheet, found: _Headings, columns: Coll
     """The same where the unit is said above the headings, for all of them."""
     if not any(map(_is_money, columns)):
         return
+    last = sheet.rows[found.last]
     for row in range(found.last):
         for at, cell in enumerate(sheet.rows[row]):
-            if row in found.rows and is_blank(_at(sheet.rows[found.last], at)):
+            if row in found.rows and is_blank(_at(last, at)):
                 continue  # a heading of its own, merged down: looked at where it is read
             if said := other_unit(cell):
                 raise _other_unit(place, cell_name(sheet, row, at), cell, said)

@@ -5,6 +5,8 @@ A name or a date over two rows is that of both. An amount may be of each or of a
 
 from typing import Any
 
+import numpy as np
+
 from pipeline.columns import COLUMN, Kind
 from pipeline.errors import InputProblem
 from pipeline.reading.headings import Layout, cell_name
@@ -18,18 +20,25 @@ def unmerged(place: str, sheet: Sheet, layout: Layout) -> Sheet:
     Raises InputProblem for an amount over several rows that hold something. A row that holds nothing of its own is none: some
     people give each ticket two rows and merge them all.
     """
+    if not sheet.merged:
+        return sheet
     names = {at: name for name, at in layout.columns.items()}
     said: dict[int, dict[int, Any]] = {at: {} for at in names}
-    for above, left, below, _ in sheet.merged:
+    filled = ~np.logical_and.reduce([column.blank for column in sheet.columns])
+    reached: dict[int, int] = {}
+    for above, left, below, _ in sorted(sheet.merged):
         top, at, bottom = above - sheet.first_row, left - sheet.first_column, below - sheet.first_row
         if top <= layout.heading_row or at not in names or top >= sheet.height:
             continue
+        if top <= reached.get(at, -1):  # no program merges a cell twice
+            continue
+        reached[at] = bottom
         column = sheet.columns[at]
         cell = column[top]
         under = [
             row
             for row in range(top + 1, min(bottom + 1, sheet.height))
-            if is_blank(said[at].get(row, column[row])) and not all(map(is_blank, sheet.rows[row]))
+            if filled[row] and is_blank(column[row])
         ]
         if is_blank(cell) or not under:
             continue

@@ -6,7 +6,7 @@ away, entities and endless tags, parts that unpack to hundreds of megabytes. Of 
 
 - the reading process ends by itself, within SECONDS, and no larger than the bound that it has;
 - there is no traceback, on its stderr neither;
-- what it hands over becomes a Table, or one line that names the file and says what to do.
+- what it hands over becomes a Table, or one line that names the file and says what to do, within as many seconds.
 
     python -m tests.crash.hostile_files --seeds 0..10000 [--keep FOLDER]
 
@@ -91,6 +91,8 @@ def tried(path: Path, folder: Path) -> Tried:
 
 def _told(path: Path, answer: Mapping[str, object]) -> tuple[str, list[str]]:
     """The line for the person at the keyboard, "" if there is a Table, and what is wrong with it."""
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(SECONDS)
     try:
         assemble([(path, inputs.sheets_of(path, answer))])
     except InputProblem as problem:
@@ -99,7 +101,13 @@ def _told(path: Path, answer: Mapping[str, object]) -> tuple[str, list[str]]:
         return line.removeprefix(f"{path}"), wrong
     except Exception as error:  # noqa: BLE001 - any other is what is looked for
         return "", [f"{type(error).__name__}: {error}"]
+    finally:
+        signal.alarm(0)
     return "", []
+
+
+def _too_long(*_: object) -> None:
+    raise TimeoutError(f"it was not made a Table in {SECONDS} seconds")
 
 
 def run(seeds: range, folder: Path, found: Mapping[str, bytes], keep: Path | None = None) -> list[str]:

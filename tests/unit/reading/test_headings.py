@@ -9,7 +9,7 @@ import pytest
 from pipeline.columns import COLUMN, COLUMNS, TICKET_COLUMNS
 from pipeline.errors import InputProblem
 from pipeline.reading.headings import beside_ours, cell_name, column_letters, find_layout, slips
-from pipeline.reading.sheet import Sheet
+from pipeline.reading.sheet import Cells, Sheet
 from pipeline.reading.vocabulary import HEADINGS, folded, meanings, nearest, normal
 
 WORDS = [(c.name, word) for c in COLUMNS for word in (c.name, c.zh, *c.variants)]
@@ -383,3 +383,35 @@ def test_a_team_s_own_headings_go_before_the_known_ones() -> None:
     assert layout.columns == {"ticket_no": 0, "passenger_name": 1, "fare": 3, "amount": 4}
     assert layout.extra == {"input: 票面价": 2}
     assert list(slips(sheet, layout, {"票面价": ""})) == []
+
+
+@pytest.mark.parametrize("headings", [["?"], [""], ["a", "b"]])
+def test_a_sheet_of_very_many_columns_is_gone_through_once_and_not_once_for_each(
+    headings: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A spoilt .xls had 51,201 columns; each row of it was made anew for each of them, for hours."""
+    width, cells = 3_000, 0
+    real = Cells.__getitem__
+
+    def counted(column: Cells, row: int) -> Any:
+        nonlocal cells
+        cells += 1
+        return real(column, row)
+
+    monkeypatch.setattr(Cells, "__getitem__", counted)
+    wide = [headings[at % len(headings)] for at in range(width)]
+    top = ["", "", "价格", "价格", *wide]
+    sheet = _sheet(
+        top, ["票号", "姓名", "票价", "机建", *wide], ["9991234567890", "A", 1.0, 2.0, *["x"] * width]
+    )
+    layout = find_layout("book.xlsx", sheet)
+    assert layout is not None
+    assert len(layout.extra) == width
+    assert cells < 50 * width
+
+
+def test_columns_of_one_heading_are_numbered_in_their_order() -> None:
+    row = ["票号", "姓名", "注", "注 (2)", "注", "注"]
+    layout = find_layout("book.xlsx", _sheet(row, ["9991234567890", *"ABCDE"]))
+    assert layout is not None
+    assert layout.extra == {"注": 2, "注 (2)": 3, "注 (3)": 4, "注 (4)": 5}

@@ -152,3 +152,11 @@ def test_merged_cells_that_overlap_without_end_are_no_workbook_s(tmp_path: Path)
     path.write_bytes(made.getvalue())
     with pytest.raises(InputProblem, match="merged cells of sheet Sheet overlap"):
         read_sheets(path)
+
+
+def test_cells_merged_twice_are_said_once_and_cost_no_more() -> None:
+    """No program writes that; of a hostile file each row would be gone through for each of them."""
+    rows = [[f"99912345{at:05}", "A", 1000.0, 50.0, "甲公司" if not at else "", ""] for at in range(2_000)]
+    merged = [(2, 4, 2_001, 4)] + [(2 + at, 4, 2_001, 4) for at in range(1, 2_000)]
+    table = _table(*merged, rows=rows)
+    assert set(table.frame["header_name"]) == {"甲公司"}

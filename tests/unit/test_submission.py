@@ -28,6 +28,7 @@ from pipeline.ledger.changes import Acknowledged, Again, Change, Ended, GotAnswe
 from pipeline.ledger.records import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
 from pipeline.ledger.writer import Writer
+from pipeline.pace import Pace
 from pipeline.profile import Profile
 from pipeline.profile import Submission as SubmissionSettings
 from pipeline.request import Charge, Header, Identity, Request
@@ -371,6 +372,41 @@ def test_stopping_does_not_wait_for_the_rate(bench: Bench) -> None:
     assert states(results).count("not_sent") == 4
     assert time.monotonic() - begun < 25  # the next turn would come after 50 seconds
     assert bench.on_disk("SELECT state, count(*) FROM attempt GROUP BY 1") == [("issued", 1), ("planned", 4)]
+    # The one that waited for its turn is told of, as it would have been had it left.
+    stopped = Outcome("not_sent", "run_stopped", detail="interrupted")
+    told = [(request, number, outcome) for request, number, outcome in bench.ended if outcome == stopped]
+    assert told == [(results[1].request, 1, stopped)]
+    assert [result.attempt for result in results] == [1] * 5
+
+
+def test_a_request_that_left_late_holds_up_the_one_that_would_follow_too_closely(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+
+    def leave(_pace: Pace, now: float) -> float:
+        asked.append(now)
+        assert bench.on_disk("SELECT state FROM attempt") == [("sending",)]
+        return 0.1 if len(asked) < 3 else 0.0
+
+    monkeypatch.setattr(Pace, "leave", leave)
+    assert states(bench.submit(itineraries(1), yes, rate_per_second=1000)) == ["issued"]
+    assert len(asked) == 3
+    assert asked[1] - asked[0] >= 0.1
+    assert asked[2] - asked[1] >= 0.1
+
+
+def test_a_pause_takes_its_time_and_ends_when_the_run_stops() -> None:
+    async def work() -> None:
+        halt, clock = Halt(), asyncio.get_running_loop().time
+        begun = clock()
+        await halt.pause(0.1)
+        assert clock() - begun >= 0.1
+        asyncio.get_running_loop().call_later(0.05, halt.stop, "interrupted")
+        await halt.pause(60)
+        assert clock() - begun < 30
+
+    asyncio.run(asyncio.wait_for(work(), 40))
 
 
 def no(ticket_no: str) -> web.Response:

@@ -100,7 +100,7 @@ def test_a_number_that_is_taken_is_told_as_unknown_within_one_group_too(book: An
 
 
 @pytest.mark.parametrize(
-    ("slow", "by"), [([True] * 6, "ledger"), ([True, True, False] * 4, "MainThread"), ([False] * 6, "MainThread")]
+    ("slow", "by"), [([True] * 6, "ledger"), ([True] * 3 + [False] * 3, "ledger"), ([True, True, False] * 4, "MainThread"), ([False] * 6, "MainThread")]
 )  # fmt: skip
 def test_who_commits(
     book: Any, fare: Any, slow: list[bool], by: str, monkeypatch: pytest.MonkeyPatch

@@ -134,7 +134,7 @@ class _OnQuietLine(aiohttp.ClientRequest):
         if conn.protocol is None or conn.protocol.should_close:
             raise _Stray
         if not isinstance(self.body, _Body):
-            raise TypeError("a request's body tells whether it was begun")
+            raise TypeError(type(self.body))
         self.body.begun = True
         return await super().send(conn)
 

@@ -18,6 +18,9 @@ from typing import IO, Any
 import openpyxl
 import pytest
 
+#: Tests that were started by nohup or without a terminal may ignore a closed one; what they start must not inherit it.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 REPOSITORY = Path(__file__).parents[2]
 KEYS = {"VOUCHER_API_KEY": "canary-api-key-7f3a", "VOUCHER_ENCRYPTION_KEY": "canary-encryption-key-91bd"}
 

@@ -7,6 +7,7 @@ and the process that reads a workbook is ended.
 
 import contextlib
 import signal
+import threading
 from collections.abc import Iterator
 
 #: What systemd, `kill`, a terminal that closes, and Ctrl-C send.
@@ -24,6 +25,22 @@ def let_finish() -> None:
     """The command has ended but for its last words and its exit code: nothing is interrupted any more."""
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def put_off() -> Iterator[None]:
+    """For a moment that must not be cut in two: an interruption in it comes at its end."""
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread():  # where none arrives
+        yield
+        return
+    with as_before():
+        for number in ENDING:
+            if signal.getsignal(number) is signal.default_int_handler:
+                signal.signal(number, lambda number, _: came.append(number))
+        yield
+    if came:
+        raise KeyboardInterrupt
 
 
 @contextlib.contextmanager

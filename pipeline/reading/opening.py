@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from pipeline.interruption import put_off
 from pipeline.reading import child
 
 #: A million rows take some 40 seconds; a slow machine has the rest.
@@ -26,14 +27,12 @@ class Opening:
 
     def __init__(self, path: Path, *more: str) -> None:
         self.path, self._more = path, more
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and script, no shell
-            [sys.executable, "-P", child.__file__, str(path), *more],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            # It reads files of unknown origin, so it knows no keys.
-            env={name: value for name, value in os.environ.items() if not name.startswith("VOUCHER_")},
-        )
+        try:
+            with put_off():  # it would be left behind, reading
+                self._process = _started(path, *more)
+        except KeyboardInterrupt:
+            self.end()
+            raise
 
     def answer(self) -> dict[str, Any]:
         """What it says of the file; see `child`."""
@@ -56,6 +55,17 @@ class Opening:
         self._process.kill()
         with self._process:
             pass
+
+
+def _started(path: Path, *more: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and script, no shell
+        [sys.executable, "-P", child.__file__, str(path), *more],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # It reads files of unknown origin, so it knows no keys.
+        env={name: value for name, value in os.environ.items() if not name.startswith("VOUCHER_")},
+    )
 
 
 def _problem(code: str, detail: str) -> dict[str, Any]:

@@ -1,12 +1,15 @@
 """A child process that is started ahead: used where its file is read, ended where it is not."""
 
 import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from pipeline.errors import InputProblem
-from pipeline.reading.opening import ahead
+from pipeline.reading import opening
+from pipeline.reading.opening import Opening, ahead
 from pipeline.reading.tables import read_table
 
 TEXT = "ticket_no,passenger_name,amount\n9991234567890,A,12.50\n"
@@ -54,3 +57,25 @@ def test_what_is_no_file_of_a_known_kind_is_not_opened_ahead(tmp_path: Path) -> 
     ):
         with ahead([path]) as begun:
             assert begun is None
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_while_the_child_is_started_leaves_none_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: signal.Signals
+) -> None:
+    real, made = opening._started, []
+
+    def interrupted(path: Path, *more: str) -> subprocess.Popen[bytes]:
+        os.kill(os.getpid(), stop)
+        made.append(real(path, *more))
+        return made[0]
+
+    monkeypatch.setattr(opening, "_started", interrupted)
+    before = signal.signal(stop, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Opening(written(tmp_path / "t.csv"))
+        assert signal.getsignal(stop) is signal.default_int_handler
+    finally:
+        signal.signal(stop, before)
+    assert made[0].returncode == -signal.SIGKILL

@@ -19,7 +19,7 @@ from pathlib import Path
 #: Of each kind of profile: the frame in which it begins, and the layers' frames, the first that fits.
 _LAYERS = {
     "sending": (
-        r"sending\.py",
+        r"sending\.py|ledger/writer\.py",  # the writer may have a thread of its own
         (
             ("the ledger", r"pipeline/ledger/"),
             ("documents, encryption, answers", r"pipeline/carrier/(?!client)|Crypto/"),

@@ -2,7 +2,8 @@
 
 Turns are handed out ahead, each a period after the one before, so that one which is taken a little late makes no
 later one late: what the rate allows is used, all but one part in a hundred. And where turns were taken so late that
-requests would leave close together, the last of them wait.
+requests would leave close together, the last of them wait. (A leaky bucket counts a period from when its turn was
+taken, so that every lateness is lost; or it lets several through at once.)
 """
 
 from collections import deque

@@ -729,3 +729,12 @@ def test_while_sending_the_collector_leaves_what_was_read_alone_and_only_then() 
     with sending._collecting_less():
         assert gc.get_freeze_count() > 0
     assert gc.get_freeze_count() == 0
+
+
+def test_an_outcome_and_the_next_requests_sending_share_a_commit(bench: Bench) -> None:
+    commits: list[None] = []
+    bench.connection.set_commit_hook(lambda: bool(commits.append(None)))  # type: ignore[func-returns-value]
+    assert set(states(bench.submit(itineraries(5), yes, concurrency=1))) == {"issued"}
+    bench.connection.set_commit_hook(None)
+    # The plan; then for each a raw answer, and its sending together with the outcome before; and the last outcome.
+    assert len(commits) == 1 + 5 + 5 + 1

@@ -126,3 +126,11 @@ def test_who_commits(
     book.connection.set_commit_hook(None)
     assert made_by[:3] == ["MainThread"] * 3
     assert set(made_by[3:]) == {by}
+
+
+@pytest.mark.parametrize("statement", [changes._GOT_ANSWER, changes._ENDED, changes._SENDING])
+def test_an_attempt_is_found_by_its_id_however_many_are_open(book: Any, statement: str) -> None:
+    plan = [row[3] for row in book.connection.execute(f"EXPLAIN QUERY PLAN {statement}", ("now", "[]"))]
+    assert [line for line in plan if " attempt" in line][:1] == [
+        "SEARCH attempt USING INTEGER PRIMARY KEY (rowid=?)"
+    ]

@@ -5,15 +5,14 @@ first byte of its request leaves, at the price of one sync for everybody who wai
 fails, nothing more is acknowledged: what is known by then, and what still comes in, goes to the spill
 file.
 
-Where commits are quick, the event loop makes them itself, once it has gone through all that is ready: handing a group
-to a thread and back costs more than the commit does. Once they have shown to be slow, a thread makes them for the
-rest of the run, so that requests go on leaving and answers are taken in meanwhile.
+A thread commits, so that requests go on leaving and answers are taken in meanwhile, however long the disk takes.
+SQLite lets Python go on while it works; what the thread needs of Python between two of its steps is little, and the
+program that sends sees to it that it gets it at once (`sending`).
 """
 
 import asyncio
 import queue
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,8 +25,6 @@ from pipeline.ledger.naming import Named
 from pipeline.ledger.spill import Spill
 
 _GROUP = 512  # changes in one transaction at the most, so that none waits for an endless group
-#: A commit that takes longer (in seconds) is slow; one now and then is SQLite's checkpoint, so many in a row are the disk.
-_QUICK, _SLOW_IN_A_ROW = 0.003, 3
 
 _Waiting = tuple[Change, "asyncio.Future[Acknowledged]"]
 
@@ -43,7 +40,6 @@ class Writer:
         self._waiting: list[_Waiting] = []  # the loop's alone, as is the next
         self._idle = asyncio.Event()  # no group is being written, nor about to be handed over
         self._idle.set()
-        self._slow = 0  # commits in a row, up to the number at which the thread takes over
         self._groups: queue.SimpleQueue[list[_Waiting] | None] = queue.SimpleQueue()
         self._failure = ""
         self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
@@ -74,12 +70,10 @@ class Writer:
 
     def _hand_over(self) -> None:
         group, self._waiting = self._waiting[:_GROUP], self._waiting[_GROUP:]
-        if not group:
-            self._idle.set()
-        elif self._slow < _SLOW_IN_A_ROW:
-            self._acknowledge(group, self._committed(group))
-        else:
+        if group:
             self._groups.put(group)
+        else:
+            self._idle.set()
 
     def _work(self) -> None:
         while (group := self._groups.get()) is not None:
@@ -116,9 +110,7 @@ class Writer:
         if not self._failure:
             try:
                 results = changes.write(self._connection, group)
-                begun = time.perf_counter()
                 self._connection.execute("COMMIT")
-                self._note_slowness(time.perf_counter() - begun)
             except Exception as error:  # noqa: BLE001 - whatever it was, nobody may be told yes
                 # A failed COMMIT may or may not have reached the disk; the next start reads which.
                 self._failure = self._unwritable(str(error))
@@ -131,10 +123,6 @@ class Writer:
             if isinstance(result, LedgerProblem) and not isinstance(change, Sending):
                 self._keep(change)
         return results
-
-    def _note_slowness(self, seconds: float) -> None:
-        if self._slow < _SLOW_IN_A_ROW:
-            self._slow = self._slow + 1 if seconds > _QUICK else 0
 
     def _give_up(self) -> None:
         try:

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import json
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -729,6 +730,13 @@ def test_while_sending_the_collector_leaves_what_was_read_alone_and_only_then() 
     with sending._collecting_less():
         assert gc.get_freeze_count() > 0
     assert gc.get_freeze_count() == 0
+
+
+def test_while_sending_the_ledgers_thread_gets_its_turns_at_once_and_only_then() -> None:
+    before = sys.getswitchinterval()
+    with sending._turns_at_once():
+        assert sys.getswitchinterval() < before
+    assert sys.getswitchinterval() == before
 
 
 def test_an_outcome_and_the_next_requests_sending_share_a_commit(bench: Bench) -> None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 import apsw
 import pytest
 
-from pipeline.ledger import opening, records, writer
+from pipeline.ledger import opening, records
 from pipeline.ledger.changes import Change
 from pipeline.ledger.lock import Lock
 from pipeline.ledger.records import Attempt
@@ -118,24 +118,6 @@ def book(tmp_path: Path) -> Iterator[Book]:
     yield Book(tmp_path / "test.ledger", connection, lock)
     connection.close()
     lock.close()
-
-
-@pytest.fixture
-def by_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commits are made by the writer's thread from the first one on, as on a slow disk."""
-    monkeypatch.setattr(writer, "_SLOW_IN_A_ROW", 0)
-
-
-@pytest.fixture
-def by_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commits are made by the event loop, however slow this machine is."""
-    monkeypatch.setattr(writer, "_QUICK", 1_000)
-
-
-@pytest.fixture(params=["by_loop", "by_thread"])
-def by_either(request: pytest.FixtureRequest) -> None:
-    """Once each way."""
-    request.getfixturevalue(request.param)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -99,33 +98,20 @@ def test_a_number_that_is_taken_is_told_as_unknown_within_one_group_too(book: An
     assert book.states() == {ids[0]: "issued", ids[1]: "unknown", ids[2]: "unknown"}
 
 
-@pytest.mark.parametrize(
-    ("slow", "by"), [([True] * 6, "ledger"), ([True] * 3 + [False] * 3, "ledger"), ([True, True, False] * 4, "MainThread"), ([False] * 6, "MainThread")]
-)  # fmt: skip
-def test_who_commits(
-    book: Any, fare: Any, slow: list[bool], by: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Commits that are slow in a row become the thread's; one now and then does not."""
-    monkeypatch.setattr("pipeline.ledger.writer._QUICK", 0.2)
-    attempts = book.plan(*(fare(number) for number in range(len(slow))))
-    made_by = []
+def test_while_the_disk_is_slow_the_event_loop_goes_on(book: Any, fare: Any) -> None:
+    """Answers are taken in and requests leave while a group is being committed."""
+    (attempt,) = book.plan(fare(1))
+    gone_on = threading.Event()
+    book.connection.set_commit_hook(lambda: not gone_on.wait(20))
 
-    def hook() -> bool:
-        made_by.append(threading.current_thread().name)
-        if slow[len(made_by) - 1]:
-            time.sleep(0.25)
-        return False
-
-    async def run() -> None:
+    async def run() -> list[Any]:
         async with book.writer() as writer:
-            for attempt in attempts:
-                await writer.commit(Sending(attempt.attempt_id))
+            asyncio.get_running_loop().call_later(0.05, gone_on.set)
+            return await book.together(writer, Sending(attempt.attempt_id))
 
-    book.connection.set_commit_hook(hook)
-    asyncio.run(run())
+    assert asyncio.run(run()) == [None]
     book.connection.set_commit_hook(None)
-    assert made_by[:3] == ["MainThread"] * 3
-    assert set(made_by[3:]) == {by}
+    assert book.states() == {attempt.attempt_id: "sending"}
 
 
 @pytest.mark.parametrize("statement", [changes._GOT_ANSWER, changes._ENDED, changes._SENDING])

@@ -12,8 +12,6 @@ from pipeline.errors import LedgerProblem
 from pipeline.ledger import changes, records
 from pipeline.ledger.changes import Again, Ended, GotAnswer, Sending
 
-pytestmark = pytest.mark.usefixtures("by_either")
-
 
 class Broken:
     """A connection whose ledger fails at certain statements."""
@@ -203,7 +201,6 @@ def test_a_ledger_that_lost_its_name_is_named(book: Any, fare: Any, taken: bool,
     assert book.states() == {attempt.attempt_id: "planned"}
 
 
-@pytest.mark.usefixtures("by_thread")
 def test_closing_waits_for_all_that_was_asked_for_before(book: Any, fare: Any) -> None:
     """While one change is being written the next and the closing queue up together."""
     one, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))

@@ -15,8 +15,6 @@ from pipeline.ledger.changes import Again, Ended, GotAnswer, Sending
 from pipeline.ledger.recovery import recover
 from pipeline.ledger.spill import Spill, spill_path, spilled
 
-pytestmark = pytest.mark.usefixtures("by_either")
-
 
 def seen_by_another(book: Any, query: str) -> list[Any]:
     """What is on disk, as a connection of its own sees it."""

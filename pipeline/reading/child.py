@@ -66,7 +66,8 @@ def main() -> None:
     sys.path.insert(0, str(Path(__file__).parents[2]))
     result = read(Path(sys.argv[1]), exactly=EXACTLY in sys.argv[2:])
     handing_over = pickle.Pickler(sys.stdout.buffer, protocol=pickle.HIGHEST_PROTOCOL)
-    handing_over.fast = True  # no note of each cell's place, as if the same might come again: a fifth of the time
+    # It takes no note of each cell, as if the same might come again, and a fifth of the time.
+    handing_over.fast = True
     handing_over.dump(result)
     sys.stdout.flush()
     os._exit(0)  # what was refused may still be being laid out (see `laying`); nobody waits for that

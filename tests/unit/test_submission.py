@@ -726,10 +726,13 @@ def test_the_first_reason_to_stop_is_kept() -> None:
 
 
 def test_while_sending_the_collector_leaves_what_was_read_alone_and_only_then() -> None:
+    before = gc.get_threshold()
     assert gc.get_freeze_count() == 0
     with sending._collecting_less():
         assert gc.get_freeze_count() > 0
+        assert gc.get_threshold()[0] > before[0]
     assert gc.get_freeze_count() == 0
+    assert gc.get_threshold() == before
 
 
 def test_while_sending_the_ledgers_thread_gets_its_turns_at_once_and_only_then() -> None:
@@ -746,3 +749,26 @@ def test_an_outcome_and_the_next_requests_sending_share_a_commit(bench: Bench) -
     bench.connection.set_commit_hook(None)
     # The plan; then for each a raw answer, and its sending together with the outcome before; and the last outcome.
     assert len(commits) == 1 + 5 + 5 + 1
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_no_more_are_at_the_carrier_at_once_than_may_be(bench: Bench, concurrency: int) -> None:
+    there, most = 0, 0
+
+    async def count(ticket_no: str) -> web.Response:
+        nonlocal there, most
+        there += 1
+        most = max(most, there)
+        await asyncio.sleep(0.01)
+        there -= 1
+        return yes(ticket_no)
+
+    bench.submit(itineraries(20), count, concurrency=concurrency)
+    assert most == concurrency
+
+
+def test_a_refusal_inside_an_answer_is_understood_before_the_next_request_leaves(bench: Bench) -> None:
+    refused = {"code": 401, "message": "no such key", "traceId": "t"}
+    results = bench.submit(itineraries(5), lambda _: web.json_response(refused), concurrency=1)
+    assert len(bench.asked) == 1
+    assert [result.outcome.reason for result in results] == ["key_refused", *["run_stopped"] * 4]

@@ -107,10 +107,11 @@ def _judgements(verdicts: Verdicts) -> Iterator[Judgement]:
     for finding in verdicts.findings:
         for at in finding.rows.tolist():
             codes.setdefault(at, {})[finding.code] = None
-    lines = rows.row.tolist()
-    for at, ticket_no in enumerate(rows.ticket_no.tolist()):
+    columns = (
+        rows.ticket_no, rows.charge, rows.product, rows.voucher, rows.amount, verdicts.status, rows.file, rows.sheet, rows.row,
+    )  # fmt: skip
+    for at, row in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+        ticket_no, charge, product, voucher, amount, status, *place = row
         if ticket_no:
-            yield Judgement(
-                ticket_no, rows.charge[at], rows.product[at], rows.voucher[at], int(rows.amount[at]),
-                str(verdicts.status[at]), " ".join(codes.get(at, ())), rows.file[at], rows.sheet[at], lines[at],
-            )  # fmt: skip
+            reasons = " ".join(codes.get(at, ()))
+            yield Judgement(ticket_no, charge, product, voucher, amount, status, reasons, *place)

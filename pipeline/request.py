@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 
 
@@ -90,12 +90,11 @@ class Request:
 
 def content_digest(voucher: str, market: str, header: Header, charge: Charge) -> str:
     """What is asked for one charge, as a digest."""
+    h, identity = header, charge.identity
     asked = [
-        voucher,
-        market,
-        *astuple(header),
-        *astuple(charge.identity),
-        charge.passenger_name,
-        charge.amount,
-    ]
+        voucher, market,
+        h.header_type, h.header_name, h.tax_no, h.phone, h.email, h.remarks,
+        identity.ticket_no, identity.charge, identity.product,
+        charge.passenger_name, charge.amount,
+    ]  # fmt: skip
     return hashlib.sha256(json.dumps(asked, separators=(",", ":")).encode()).hexdigest()[:20]

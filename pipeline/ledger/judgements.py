@@ -1,7 +1,8 @@
 """How rows were judged, for whoever asks for a ticket's history."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import apsw
@@ -39,6 +40,9 @@ class Judgement:
     row: int
 
 
+_values = attrgetter(*_COLUMNS.split(", "))
+
+
 def note(connection: apsw.Connection, run: int, judged: Iterable[Judgement]) -> None:
     """Record the judgements that differ from the last one of their charge."""
     connection.execute(_MADE)
@@ -46,7 +50,7 @@ def note(connection: apsw.Connection, run: int, judged: Iterable[Judgement]) -> 
         connection.execute("DELETE FROM judged")
         connection.executemany(
             f"INSERT INTO judged ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - as above
-            (astuple(judgement) for judgement in judged),
+            map(_values, judged),
         )
         connection.execute(_NOTE, (run, utc_now()))
         connection.execute("DELETE FROM judged")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import apsw
@@ -46,16 +47,36 @@ FROM asked CROSS JOIN charge USING (ticket_no) CROSS JOIN attempt USING (attempt
 WHERE attempt.state <> 'planned' GROUP BY 1, 2, 3
 """
 
-_PLAN_REQUEST = "INSERT INTO request VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-_PLAN_ATTEMPT = """
+# As sets: a statement by itself costs many times what a row of it does (each keeps what it may have to undo). What a row
+# is goes as JSON, of which `->>` gives each value as it was.
+_PLAN_REQUESTS = f"""
+INSERT INTO request SELECT {", ".join(f"value ->> {at}" for at in range(10))} FROM json_each(?) WHERE true
+ON CONFLICT DO NOTHING
+"""  # noqa: S608 - numbers alone
+_PLAN_ATTEMPTS = """
 INSERT INTO attempt (request_id, attempt, run, state, planned_at)
-VALUES (?1, 1 + (SELECT coalesce(max(attempt), 0) FROM attempt WHERE request_id = ?1), ?2, 'planned', ?3)
-RETURNING attempt_id, attempt
+SELECT value, 1 + (SELECT coalesce(max(attempt), 0) FROM attempt WHERE request_id = value), ?2, 'planned', ?3
+FROM json_each(?1)
+RETURNING request_id, attempt_id, attempt
 """
-_PLAN_CHARGE = """
-INSERT INTO charge (attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row, content)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
+_CHARGE = (
+    "attempt_id",
+    "ticket_no",
+    "charge",
+    "product",
+    "wire",
+    "voucher",
+    "amount",
+    "file",
+    "sheet",
+    "row",
+    "content",
+)
+_PLAN_CHARGES = f"""
+INSERT INTO charge ({", ".join(_CHARGE)})
+SELECT {", ".join(f"value ->> {at}" for at in range(len(_CHARGE)))} FROM json_each(?)
+"""  # noqa: S608 - names of columns, all of them written above
+_TOGETHER = 10_000  # rows in one statement at the most, so that no text of them grows too large
 
 _HISTORY = """
 SELECT attempt.sending_at, attempt.answered_at, attempt.ended_at, attempt.planned_at, attempt.state, attempt.request_id,
@@ -199,17 +220,27 @@ def plan(
 ) -> list[Attempt]:
     """Write all requests and their first attempts of this run as `planned`, in one transaction.
 
-    `places` says where each charge's row stands: file, sheet, row.
+    `places` says where each charge's row stands: file, sheet, row. A request that stands among them twice is refused.
     """
-    now = utc_now()
     attempts = []
     with connection:
-        connection.executemany(_PLAN_REQUEST, (_request_values(request) for request in requests))
-        for request in requests:
-            row: Any = connection.execute(_PLAN_ATTEMPT, (request.request_id, run, now)).get
-            attempts.append(Attempt(row[0], row[1], request))
-        connection.executemany(_PLAN_CHARGE, _charge_values(attempts, places))
+        for begin in range(0, len(requests), _TOGETHER):
+            some = requests[begin : begin + _TOGETHER]
+            connection.execute(_PLAN_REQUESTS, (json.dumps([*map(_request_values, some)]),))
+            numbered = _numbered(connection, run, [request.request_id for request in some])
+            attempts += [Attempt(*numbered[request.request_id], request) for request in some]
+        charges = _charge_values(attempts, places)
+        while together := list(islice(charges, _TOGETHER)):
+            connection.execute(_PLAN_CHARGES, (json.dumps(together),))
     return attempts
+
+
+def _numbered(
+    connection: apsw.Connection, run: int, request_ids: Sequence[str]
+) -> dict[str, tuple[int, int]]:
+    """New attempts at these requests: each one's ID and number, by the request's ID."""
+    planned = connection.execute(_PLAN_ATTEMPTS, (json.dumps(request_ids), run, utc_now()))
+    return {request_id: (attempt_id, attempt) for request_id, attempt_id, attempt in planned}
 
 
 def _request_values(request: Request) -> tuple[Any, ...]:
@@ -386,11 +417,10 @@ def plan_again(connection: apsw.Connection, attempt_id: int) -> tuple[int, int]:
         ended: Any = connection.execute(
             "SELECT request_id, run FROM attempt WHERE attempt_id = ?", (attempt_id,)
         ).get
-        row: Any = connection.execute(_PLAN_ATTEMPT, (*ended, utc_now())).get
+        ((again, attempt),) = _numbered(connection, ended[1], ended[:1]).values()
+        rest = ", ".join(_CHARGE[1:])
         connection.execute(
-            "INSERT INTO charge (attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row, content)"
-            " SELECT ?, ticket_no, charge, product, wire, voucher, amount, file, sheet, row, content FROM charge"
-            " WHERE attempt_id = ?",
-            (row[0], attempt_id),
+            f"INSERT INTO charge (attempt_id, {rest}) SELECT ?, {rest} FROM charge WHERE attempt_id = ?",  # noqa: S608 - as above
+            (again, attempt_id),
         )
-    return row[0], row[1]
+    return again, attempt

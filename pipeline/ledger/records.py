@@ -60,18 +60,8 @@ FROM json_each(?1)
 RETURNING request_id, attempt_id, attempt
 """
 _CHARGE = (
-    "attempt_id",
-    "ticket_no",
-    "charge",
-    "product",
-    "wire",
-    "voucher",
-    "amount",
-    "file",
-    "sheet",
-    "row",
-    "content",
-)
+    "attempt_id", "ticket_no", "charge", "product", "wire", "voucher", "amount", "file", "sheet", "row", "content",
+)  # fmt: skip
 _PLAN_CHARGES = f"""
 INSERT INTO charge ({", ".join(_CHARGE)})
 SELECT {", ".join(f"value ->> {at}" for at in range(len(_CHARGE)))} FROM json_each(?)
@@ -226,12 +216,12 @@ def plan(
     with connection:
         for begin in range(0, len(requests), _TOGETHER):
             some = requests[begin : begin + _TOGETHER]
-            connection.execute(_PLAN_REQUESTS, (json.dumps([*map(_request_values, some)]),))
+            connection.execute(_PLAN_REQUESTS, (_as_json([*map(_request_values, some)]),))
             numbered = _numbered(connection, run, [request.request_id for request in some])
             attempts += [Attempt(*numbered[request.request_id], request) for request in some]
         charges = _charge_values(attempts, places)
         while together := list(islice(charges, _TOGETHER)):
-            connection.execute(_PLAN_CHARGES, (json.dumps(together),))
+            connection.execute(_PLAN_CHARGES, (_as_json(together),))
     return attempts
 
 
@@ -239,8 +229,13 @@ def _numbered(
     connection: apsw.Connection, run: int, request_ids: Sequence[str]
 ) -> dict[str, tuple[int, int]]:
     """New attempts at these requests: each one's ID and number, by the request's ID."""
-    planned = connection.execute(_PLAN_ATTEMPTS, (json.dumps(request_ids), run, utc_now()))
+    planned = connection.execute(_PLAN_ATTEMPTS, (_as_json(request_ids), run, utc_now()))
     return {request_id: (attempt_id, attempt) for request_id, attempt_id, attempt in planned}
+
+
+def _as_json(values: Sequence[Any]) -> str:
+    """For SQLite to take apart. As they are, not escaped: what is no text (half a character) is refused as it is handed over."""
+    return json.dumps(values, ensure_ascii=False)
 
 
 def _request_values(request: Request) -> tuple[Any, ...]:

@@ -80,6 +80,12 @@ def test_a_plan_names_a_request_once(book: Any, fare: Any) -> None:
     assert book.states() == {}
 
 
+def test_what_is_no_text_is_refused_and_nothing_is_planned(book: Any, fare: Any) -> None:
+    with pytest.raises(UnicodeEncodeError):
+        book.plan(fare(1), fare(2, remarks="half a character: \ud83d"))
+    assert book.states() == {}
+
+
 def test_a_plan_of_many_is_written_whole_and_in_its_order(
     book: Any, several: Any, fare: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,10 +13,17 @@ from pathlib import Path
 import apsw
 
 from pipeline.errors import InputProblem
+from pipeline.ledger.clock import FORM
 from pipeline.ledger.copying import read_alone
 from pipeline.ledger.gaps import begun_and_not_ended
 from pipeline.ledger.lock import LastRun, Phase
 from pipeline.ledger.spill import spill_path
+
+#: A row of which some sectors are older than the others: SQLite finds nothing amiss in it, but its times are none.
+_GARBLED = """
+SELECT EXISTS (SELECT 1 FROM run WHERE started_at NOT GLOB ?1 OR ended_at NOT GLOB ?1)
+    OR EXISTS (SELECT 1 FROM ledger WHERE created_at NOT GLOB ?1)
+"""
 
 
 def wal_path(ledger: Path) -> Path:
@@ -133,7 +140,7 @@ def _if_lost(filled: bool, wal: Path) -> str:
 def _said_alone(path: Path, last: LastRun | None) -> _Said:
     with read_alone(path) as connection:
         begun = begun_and_not_ended(connection)
-        torn = any(connection.pragma("quick_check", table) != "ok" for table in ("ledger", "run"))
+        torn = _is_torn(connection)
         if last is None:
             return _Said(begun, knows=False, copied=False, settled=False, torn=torn)
         knows: bool = connection.execute(
@@ -150,3 +157,10 @@ def _said_alone(path: Path, last: LastRun | None) -> _Said:
             )
         )
     return _Said(begun, bool(knows), bool(copied), bool(settled), torn)
+
+
+def _is_torn(connection: apsw.Connection) -> bool:
+    """Whether what is asked of the file alone is no whole answer."""
+    if any(connection.pragma("quick_check", table) != "ok" for table in ("ledger", "run")):
+        return True
+    return bool(connection.execute(_GARBLED, (FORM,)).get)

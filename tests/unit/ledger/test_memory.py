@@ -345,6 +345,39 @@ def test_a_file_of_which_a_page_is_torn_is_whole_with_its_wal(path: Path, table:
     assert known(path) == {"9990000000001"}
 
 
+@pytest.mark.parametrize("table", ["run", "ledger"])
+def test_a_row_of_which_a_sector_is_older_is_whole_with_its_wal(path: Path, table: str) -> None:
+    """As test_power_loss's model had it: nothing is amiss with the page, but the row says nonsense."""
+    run(path, 1)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    opening.keep_wal(connection, keep=True)
+    lock.note(Phase.FOLDING)
+    (page,) = next(iter(connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,))))
+    if table == "run":
+        records.begin_run(connection, "issue", "0", "2026-11-20", [])
+        column = "started_at"
+    else:
+        for owner in (opening.Owner("http://127.0.0.1:9090", "DEMO"), OWNER):
+            moving.move(connection, owner, "chen", "a letter")
+        column = "ledger_id || base_url || agency || created_at"  # as they stand one after the other
+    written = connection.execute(f"SELECT {column} FROM {table} WHERE rowid = 1").get.encode()
+    connection.close()
+    lock.close()
+    content = bytearray(path.read_bytes())
+    at = content.index(written, (page - 1) * 4096)
+    assert at < page * 4096
+    content[at : at + len(written)] = b"\0\t\x17" + written[:-3]
+    path.write_bytes(content)
+    lock = Lock(path)
+    for phase in (Phase.ON, Phase.AT_REST):
+        lock.note(phase)
+        with pytest.raises(InputProblem, match="does not know"):  # nothing was being written
+            opening.open_for_reading(path, OWNER)
+    lock.note(Phase.FOLDING)
+    lock.close()
+    assert known(path) == {"9990000000001"}
+
+
 def test_a_file_of_the_first_version_that_is_torn_as_it_is_upgraded_is_whole_with_its_wal(path: Path) -> None:
     """As a power cut leaves it while the upgrade is being folded into it, the first page not yet."""
     shutil.copy(Path(__file__).with_name("version-1.ledger"), path)

@@ -10,7 +10,6 @@ from xml.parsers import expat
 from pipeline.reading.formats.look import NO_RESULT, Look
 from pipeline.reading.formats.refusal import Refusal
 
-CONTENT = "content.xml"
 _FURTHEST = 1 << 40
 _MOST_MARKS = 1_000_000
 _ERROR = re.compile(r"#[A-Z/0]{3,6}[!?]?|Err:[0-9]{3}")

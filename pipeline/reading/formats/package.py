@@ -18,6 +18,9 @@ LARGEST_RATIO = 250
 RATIO_COUNTS_FROM = 16 * 1024**2
 MOST_MEMBERS = 20_000
 
+#: The part that lists the sheets, by which an archive is told to be a workbook of that kind; an .ods has all in one.
+OF_XLSX, OF_XLSB, OF_ODS = "xl/workbook.xml", "xl/workbook.bin", "content.xml"
+
 _PACKED_PIECE, _PIECE = 1 << 16, 1 << 20
 _CUT_OFF = "it is cut off, or its parts do not fit together"
 

@@ -3,6 +3,8 @@
 python-calamine takes the cells out, and is quick. It lays out every position from a sheet's first cell to its
 last, and shows an error cell, or a formula without its result, as a blank one; so each sheet is looked through
 before (`Look`), and what holds no value is put in its place here.
+
+Each kind's own module is loaded where a file is of that kind, that of an .xlsx while the file is being laid out already.
 """
 
 import re
@@ -14,11 +16,11 @@ from typing import Any
 
 from python_calamine import CalamineError, PasswordError
 
-from pipeline.reading.formats import compound, ods, xls, xlsb, xlsx
+from pipeline.reading.formats import compound
 from pipeline.reading.formats.columns import Columns
 from pipeline.reading.formats.laying import Beside, Workbook, is_visible
 from pipeline.reading.formats.look import LARGEST_AREA, Look
-from pipeline.reading.formats.package import Package
+from pipeline.reading.formats.package import OF_ODS, OF_XLSB, OF_XLSX, Package
 from pipeline.reading.formats.refusal import Refusal
 
 _SMALL = 1024**2
@@ -34,21 +36,19 @@ def sheets(content: bytes, exactly: bool = False) -> list[dict[str, Any]]:
         return _quietly(partial(_sheets, partial(Workbook, content), _looks_of_xls(content)))
     package = Package(content)
     _refuse_macros(package)
-    made: Callable[[], Workbook] = partial(Workbook, content)
-    if xlsx.WORKBOOK in package:
+    if OF_XLSX in package:
+        made: Callable[[], Workbook] = partial(Workbook, content)
         if not exactly:
             package.check()
             made = Beside(content).workbook
-        looks = _looks_of_xlsx(package, exactly)
-    elif xlsb.WORKBOOK in package:
+        return _quietly(partial(_sheets, made, _looks_of_xlsx(package, exactly)))
+    if OF_XLSB in package:
         looks = _looks_of_xlsb(package)
-    elif ods.CONTENT in package and _is_open_document(package):
-        looks = ods.looks(xlsx.harmless(package.pieces(ods.CONTENT)))
-        for name, look in looks.items():  # the reader lays them all out at once, hidden ones too
-            look.check(name)
+    elif OF_ODS in package and _is_open_document(package):
+        looks = _looks_of_ods(package)
     else:
         raise _no_workbook(package)
-    return _quietly(partial(_sheets, made, looks))
+    return _quietly(partial(_sheets, partial(Workbook, content), looks))
 
 
 def _no_workbook(package: Package) -> Refusal:
@@ -76,6 +76,8 @@ def _is_open_document(package: Package) -> bool:
 
 
 def _looks_of_xlsx(package: Package, exactly: bool) -> dict[str, Look]:
+    from pipeline.reading.formats import xlsx  # noqa: PLC0415 - see above
+
     foreign = xlsx.check_texts(package)
     parts = {sheet: part for sheet, part in xlsx.sheet_parts(package).items() if part in package}
     return {
@@ -89,7 +91,18 @@ def _is_cells(part: str) -> bool:
     return "chartsheet" not in part.lower() and "dialogsheet" not in part.lower()
 
 
+def _looks_of_ods(package: Package) -> dict[str, Look]:
+    from pipeline.reading.formats import ods, xlsx  # noqa: PLC0415 - see above
+
+    looks = ods.looks(xlsx.harmless(package.pieces(OF_ODS)))
+    for name, look in looks.items():  # the reader lays them all out at once, hidden ones too
+        look.check(name)
+    return looks
+
+
 def _looks_of_xlsb(package: Package) -> dict[str, Look]:
+    from pipeline.reading.formats import xlsb, xlsx  # noqa: PLC0415 - see above
+
     targets = xlsx.relations(package, "xl/_rels/workbook.bin.rels")
     named = {sheet: targets.get(to, "") for sheet, to in xlsb.sheet_relations(package).items()}
     for name in ("xl/sharedstrings.bin", "xl/styles.bin"):
@@ -104,6 +117,8 @@ def _looks_of_xlsb(package: Package) -> dict[str, Look]:
 
 
 def _looks_of_xls(content: bytes) -> list[Look]:
+    from pipeline.reading.formats import xls  # noqa: PLC0415 - see above
+
     inside = compound.Compound(content)
     stream = xls.content_of(inside)
     if any(name.upper().startswith("_VBA_PROJECT") for name in inside.names()):

@@ -8,10 +8,9 @@ import struct
 from collections.abc import Iterator
 
 from pipeline.reading.formats.look import Look
-from pipeline.reading.formats.package import Package
+from pipeline.reading.formats.package import OF_XLSB, Package
 from pipeline.reading.formats.refusal import Refusal
 
-WORKBOOK = "xl/workbook.bin"
 _ROW, _SHEET = 0, 156
 _FIRST_CELL, _LAST_CELL = 2, 11  # records 2 to 11 are filled cells, 1 is a blank one
 _ERROR, _ERROR_OF_FORMULA = 3, 11
@@ -34,7 +33,7 @@ ERRORS = {
 def sheet_relations(package: Package) -> dict[str, str]:
     """The relation of each sheet, by the sheet's name."""
     found = {}
-    for number, record in _records(package.pieces(WORKBOOK)):
+    for number, record in _records(package.pieces(OF_XLSB)):
         if number == _SHEET:
             relation, at = _text(record, 8)
             name, _ = _text(record, at)

@@ -14,10 +14,9 @@ from xml.etree import ElementTree
 from pipeline.reading.formats import xlsx_slowly
 from pipeline.reading.formats.currencies import foreign_styles
 from pipeline.reading.formats.look import NO_RESULT, Look, column_of
-from pipeline.reading.formats.package import Package
+from pipeline.reading.formats.package import OF_XLSX, Package
 from pipeline.reading.formats.refusal import Refusal
 
-WORKBOOK = "xl/workbook.xml"
 _SMALL = 32 * 1024**2  # for what lists a workbook's sheets
 _LONGEST_ROW = 32 * 1024**2
 
@@ -43,7 +42,7 @@ def sheet_parts(package: Package) -> dict[str, str]:
     """The part that holds each sheet, by the sheet's name."""
     targets = relations(package, "xl/_rels/workbook.xml.rels")
     found = {}
-    for node in _xml(package, WORKBOOK).iter():
+    for node in _xml(package, OF_XLSX).iter():
         if _local(node.tag) == "sheet":
             relation = next((value for key, value in node.items() if _local(key) == "id"), "")
             found[node.get("name", "")] = targets.get(relation, "")

@@ -16,7 +16,7 @@ from pipeline.columns import Lang
 from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.holdings import Holdings, Refusal, day_of
 from pipeline.job import Job, Watch
-from pipeline.ledger import judgements, opening, records, runs
+from pipeline.ledger import judgements, known, opening, planning, records, runs
 from pipeline.ledger.gaps import Gap, open_gap
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.lock import Lock
@@ -59,7 +59,7 @@ class OpenLedger:
     def holdings(self, tickets: Sequence[str]) -> Holdings:
         """What is known of these tickets' charges."""
         with as_problem(self.path):
-            return records.holdings(self.connection, tickets)
+            return known.holdings(self.connection, tickets)
 
     @property
     def ledger_id(self) -> str:
@@ -70,7 +70,7 @@ class OpenLedger:
     def refusals(self, tickets: Sequence[str]) -> dict[Identity, Refusal]:
         """The charges of these tickets whose last attempt the carrier refused."""
         with as_problem(self.path):
-            return records.refusals(self.connection, tickets)
+            return known.refusals(self.connection, tickets)
 
     def note_judgements(self, run: int, made: Iterable[Judgement]) -> None:
         """Record how rows were judged, where that is new."""
@@ -88,11 +88,11 @@ class OpenLedger:
         with as_problem(self.path):
             return runs.begin(self.connection, self.lock, command, str(terms.as_of), names)
 
-    def plan(self, run: int, requests: Sequence[Request], rows: Rows) -> list[records.Attempt]:
+    def plan(self, run: int, requests: Sequence[Request], rows: Rows) -> list[planning.Attempt]:
         """Claim every request's charges as `planned`, with the rows that they come from."""
         places = dict(enumerate(zip(rows.file, rows.sheet, rows.row.tolist(), strict=True)))
         with as_problem(self.path):
-            return records.plan(self.connection, run, requests, places)
+            return planning.plan(self.connection, run, requests, places)
 
     def end(self, run: int, exit_code: int) -> None:
         """Record how it ended and forget what was not sent.

@@ -27,7 +27,7 @@ from pipeline.errors import Declined, InputProblem, Stop
 from pipeline.happenings import log_beginning, log_end, log_evidence, log_read, log_reconciled
 from pipeline.holdings import Holdings
 from pipeline.job import Finished, Job, Plan, Reconciled, Task, Watch
-from pipeline.ledger import elsewhere, judgements, opening, records
+from pipeline.ledger import elsewhere, judgements, known, opening, records
 from pipeline.reading.inputs import workbook_files
 from pipeline.reading.mapping import load_map
 from pipeline.reading.tables import read_table
@@ -52,7 +52,7 @@ def check(job: Job, watch: Watch) -> Finished:
             watch.note(f"There is no ledger yet ({job.ledger_path}): what was issued before does not show")
         if ledger:
             note_gap(ledger, watch.note)
-        holdings = records.holdings(ledger, table.tickets()) if ledger else Holdings()
+        holdings = known.holdings(ledger, table.tickets()) if ledger else Holdings()
         verdicts = judge(table, holdings, terms)
         requests = split(verdicts, holdings, terms)
         doubts = earlier_doubts(ledger, verdicts, job.lang, terms) if ledger else []

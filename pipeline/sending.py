@@ -18,7 +18,8 @@ from pipeline.carrier.replies import Outcome
 from pipeline.holdings import Holdings
 from pipeline.interruption import ENDING, as_before
 from pipeline.job import Job, Watch
-from pipeline.ledger.records import Attempt, ledger_id
+from pipeline.ledger.planning import Attempt
+from pipeline.ledger.records import ledger_id
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.ledger.writer import Writer
 from pipeline.request import Request

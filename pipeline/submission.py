@@ -21,7 +21,7 @@ from pipeline.carrier.replies import Answered, Lost, Outcome, Reply, interpret
 from pipeline.errors import LedgerProblem
 from pipeline.holdings import Doubts
 from pipeline.ledger.changes import Acknowledged, Again, Ended, GotAnswer, Sending
-from pipeline.ledger.records import Attempt
+from pipeline.ledger.planning import Attempt
 from pipeline.ledger.writer import Writer
 from pipeline.pace import Pace
 from pipeline.profile import Profile

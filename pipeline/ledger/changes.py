@@ -15,7 +15,7 @@ import apsw
 
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
-from pipeline.ledger import records
+from pipeline.ledger import planning, records
 from pipeline.ledger.clock import utc_now
 
 
@@ -127,7 +127,7 @@ def _alone(connection: apsw.Connection, change: Change) -> Acknowledged | Ledger
             case Ended(_, outcome):
                 done = records.record_outcome(connection, attempt_id, outcome)
             case Again():
-                return records.plan_again(connection, attempt_id)
+                return planning.plan_again(connection, attempt_id)
     except apsw.ConstraintError as error:
         return LedgerProblem(f"the ledger refused a change: {error}")
     if connection.changes() != 1:

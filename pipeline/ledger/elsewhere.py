@@ -15,7 +15,7 @@ from pipeline.ledger.clock import utc_now
 from pipeline.request import Identity
 
 _SINCE_VERSION = 3
-#: `asked` is the temporary table of the tickets that are asked for (records.holdings).
+#: `asked` is the temporary table of the tickets that are asked for (known.holdings).
 _OF_ASKED = """
 SELECT ticket_no, charge, product, wire, voucher, number, coalesce(amount, 0), buyer, issued_at, evidence, found_at
 FROM asked CROSS JOIN elsewhere USING (ticket_no) ORDER BY elsewhere

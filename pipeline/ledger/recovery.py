@@ -10,7 +10,7 @@ import apsw
 
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
-from pipeline.ledger import records
+from pipeline.ledger import planning, records
 from pipeline.ledger.lock import Lock, Phase
 from pipeline.ledger.runs import end_open
 from pipeline.ledger.spill import spill_path, spilled
@@ -88,7 +88,7 @@ def recover(
                 answered += 1
                 outcome = meaning(left, left.answer)
             records.record_outcome(connection, left.attempt_id, outcome)
-        records.drop_planned(connection)
+        planning.drop_planned(connection)
     path.unlink(missing_ok=True)
     end_open(connection, lock)
     return Recovered(len({entry["attempt_id"] for entry in taken}), answered, unknown)

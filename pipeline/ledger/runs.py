@@ -12,7 +12,7 @@ import apsw
 
 from pipeline import __version__
 from pipeline.errors import LedgerProblem
-from pipeline.ledger import records
+from pipeline.ledger import planning, records
 from pipeline.ledger.folding import fold, folded, unfolded
 from pipeline.ledger.gaps import begun_and_not_ended
 from pipeline.ledger.lock import Lock, Phase
@@ -41,7 +41,7 @@ def end(connection: apsw.Connection, lock: Lock, run: int, exit_code: int) -> No
 
     If another command keeps what the run did out of the ledger's file, it is left for the next start to end.
     """
-    records.drop_planned(connection)
+    planning.drop_planned(connection)
     if not folded(connection, lock.waiting):
         return
     with unfolded(connection):

@@ -6,7 +6,7 @@ from typing import Any
 import apsw
 
 from pipeline.carrier.replies import Answered
-from pipeline.ledger import records
+from pipeline.ledger import known, records
 from tests.crash.machine_model import LIVE, Model, Tried
 from tests.crash.machine_pool import PLACES, REQUEST_ROWS, TICKETS, on_the_wire
 
@@ -98,7 +98,7 @@ def _check_attempt(tried: Tried, row: dict[str, Any]) -> None:
 
 def check_holdings(model: Model, look: Look, found: dict[int, dict[str, Any]]) -> None:
     """What the rules are told: held charges with all that is said of them, apart, doubted."""
-    told = records.holdings(look.connection, TICKETS)
+    told = known.holdings(look.connection, TICKETS)
     found_at = [
         row for (row,) in look.connection.execute("SELECT found_at FROM elsewhere ORDER BY elsewhere")
     ]

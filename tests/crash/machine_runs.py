@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from pipeline.evidence import StatementLine
-from pipeline.ledger import elsewhere, handled, judgements, records, runs
+from pipeline.ledger import elsewhere, handled, judgements, planning, records, runs
 from pipeline.ledger.handled import Handled
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.spill import Spill, spill_path
@@ -106,7 +106,7 @@ class Runs(Life):
     def _plan(self, run: int, number: int) -> None:
         found = [self._wanted(mixed(each)) for each in several(self._new(number))]
         requests = list({request.request_id: request for request in found}.values())
-        attempts = records.plan(self.connection, run, requests, PLACES)
+        attempts = planning.plan(self.connection, run, requests, PLACES)
         assert [attempt.request for attempt in attempts] == requests
         for attempt in attempts:
             tried = self.model.plan(attempt.attempt_id, attempt.request, run)

@@ -22,7 +22,7 @@ import apsw
 from pipeline.bookkeeping import OpenLedger
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
-from pipeline.ledger import opening, records
+from pipeline.ledger import known, opening, planning, records
 from pipeline.ledger.changes import Again, Change, Ended, GotAnswer, Sending
 from pipeline.ledger.naming import Named
 from pipeline.ledger.recovery import recover
@@ -184,16 +184,16 @@ class Life:
                 recorder.acknowledge(f"run {run} has ended")
         self._phase("close", session)
 
-    def _planned(self, connection: apsw.Connection, run: int, number: int) -> list[records.Attempt]:
+    def _planned(self, connection: apsw.Connection, run: int, number: int) -> list[planning.Attempt]:
         """Requests of some charges: new ones, and such as an earlier run did not bring to an end."""
         requests, wanted = [], self._chance.sample(range(1, 12 + 3 * run), number)
-        held = records.holdings(connection, [f"999{ticket:010}" for ticket in wanted]).held
+        held = known.holdings(connection, [f"999{ticket:010}" for ticket in wanted]).held
         for ticket in wanted:
             charges = [_charge(ticket, kind) for kind in ("ticket_fare", "ancillary")[: 1 + ticket % 2]]
             if not any(charge.identity in held for charge in charges):
                 requests.append(Request("invoice", "domestic", _HEADER, tuple(charges)))
         places = {c.row: ("tickets.xlsx", "Tickets", c.row + 2) for r in requests for c in r.charges}
-        return records.plan(connection, run, requests, places)
+        return planning.plan(connection, run, requests, places)
 
     def _flight(self, attempt_id: int, run: int) -> _Flight:
         draw = self._chance.random()

@@ -25,8 +25,8 @@ from pipeline.carrier.client import connected
 from pipeline.carrier.concealing import Concealed
 from pipeline.carrier.crypto import Cipher
 from pipeline.holdings import Doubts
-from pipeline.ledger import opening, records
-from pipeline.ledger.records import Attempt
+from pipeline.ledger import opening, planning, records
+from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.ledger.writer import Writer
 from pipeline.profile import Carrier, Profile
@@ -165,7 +165,7 @@ class Book:
     def plan(self, requests: Sequence[Request]) -> list[Attempt]:
         """As a run plans them."""
         places = {charge.row: ("f", "s", 1) for request in requests for charge in request.charges}
-        return records.plan(self.connection, self.run, requests, places)
+        return planning.plan(self.connection, self.run, requests, places)
 
     def rows(self) -> dict[str, list[Row]]:
         """Every attempt by its first ticket, read from the file by another connection."""

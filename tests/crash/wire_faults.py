@@ -36,7 +36,7 @@ import uvloop
 import pipeline.submission
 from pipeline.account import Result
 from pipeline.ledger import records
-from pipeline.ledger.records import Attempt
+from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.ledger.writer import Writer
 from pipeline.profile import Profile

@@ -24,9 +24,9 @@ from pipeline.carrier.documents import body
 from pipeline.carrier.replies import Answered, Lost, Outcome, Reply, interpret
 from pipeline.errors import LedgerProblem
 from pipeline.holdings import Doubts
-from pipeline.ledger import opening, records
+from pipeline.ledger import opening, planning, records
 from pipeline.ledger.changes import Acknowledged, Again, Change, Ended, GotAnswer, Sending
-from pipeline.ledger.records import Attempt
+from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
 from pipeline.ledger.writer import Writer
 from pipeline.pace import Pace
@@ -85,7 +85,7 @@ class Bench:
         self.run = records.begin_run(self.connection, "issue", "0", "2026-11-20", [])
 
     def plan(self, requests: Sequence[Request]) -> list[Attempt]:
-        return records.plan(self.connection, self.run, requests, {n: ("f", "s", n) for n in range(1000)})
+        return planning.plan(self.connection, self.run, requests, {n: ("f", "s", n) for n in range(1000)})
 
     def on_disk(self, query: str) -> list[tuple[object, ...]]:
         with closing(apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)) as other:

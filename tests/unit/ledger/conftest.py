@@ -8,10 +8,10 @@ from typing import Any, cast
 import apsw
 import pytest
 
-from pipeline.ledger import opening, records
+from pipeline.ledger import opening, planning, records
 from pipeline.ledger.changes import Change
 from pipeline.ledger.lock import Lock
-from pipeline.ledger.records import Attempt
+from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
 from pipeline.ledger.writer import Writer
 from pipeline.request import Charge, Header, Identity, Request
@@ -57,7 +57,7 @@ class Book:
 
     def plan(self, *requests: Request) -> list[Attempt]:
         places = {c.row: ("tickets.xlsx", "Tickets", c.row + 2) for r in requests for c in r.charges}
-        return records.plan(self.connection, self.run, requests, places)
+        return planning.plan(self.connection, self.run, requests, places)
 
     def state(self, attempt_id: int, state: str, number: str = "") -> None:
         self.connection.execute(

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.evidence import StatementLine
 from pipeline.holdings import Holding
-from pipeline.ledger import elsewhere, records
+from pipeline.ledger import elsewhere, known
 from pipeline.request import Identity
 
 FARE = Identity("9990000000001", "ticket_fare", "flight")
@@ -32,7 +32,7 @@ def test_a_line_is_held_with_all_that_it_says(book: Any) -> None:
         "wire": "FARE/Flight", "voucher": "itinerary", "number": "20179525833603931965", "amount": 617_25,
         "buyer": "Acme", "issued_at": "2026-10-05T09:30:00+00:00", "evidence": "october.csv, row 7", "found_by": "chen",
     }  # fmt: skip
-    assert records.holdings(book.connection, [FARE.ticket_no]).held == {
+    assert known.holdings(book.connection, [FARE.ticket_no]).held == {
         FARE: Holding(
             FARE, "FARE/Flight", "itinerary", "issued", "20179525833603931965", 617_25, "", "Acme", "", "", 0, 0,
             found_at, "", "", "october.csv, row 7", "", 0, elsewhere=True, issued_at="2026-10-05T09:30:00+00:00",
@@ -51,7 +51,7 @@ def test_a_line_that_says_little_is_held_too(book: Any) -> None:
         "",
         "",
     )
-    (holding,) = records.holdings(book.connection, [FARE.ticket_no]).held.values()
+    (holding,) = known.holdings(book.connection, [FARE.ticket_no]).held.values()
     assert (holding.amount, holding.issued_at, holding.elsewhere) == (0, "", True)
 
 
@@ -80,13 +80,13 @@ def test_what_the_ledger_has_itself_goes_before_what_a_statement_showed(book: An
     book.state(attempt.attempt_id, "sending")
     book.state(attempt.attempt_id, "issued", "26001")
     record(book, LINE)
-    held = records.holdings(book.connection, [FARE.ticket_no]).held
+    held = known.holdings(book.connection, [FARE.ticket_no]).held
     assert (held[FARE].number, held[FARE].elsewhere) == ("26001", False)
 
 
 def test_of_two_vouchers_of_one_charge_the_one_that_was_found_last_is_told(book: Any) -> None:
     record(book, replace(LINE, number="2"), replace(LINE, number="1"))
-    assert records.holdings(book.connection, [FARE.ticket_no]).held[FARE].number == "1"
+    assert known.holdings(book.connection, [FARE.ticket_no]).held[FARE].number == "1"
 
 
 INVOICE = replace(LINE, voucher="invoice", number="I1")
@@ -112,7 +112,7 @@ def test_a_ticket_whose_fare_and_refund_are_on_both_kinds_of_voucher_is_told(
     book: Any, lines: tuple[StatementLine, ...], both: bool
 ) -> None:
     record(book, *lines)
-    told = records.holdings(book.connection, [FARE.ticket_no, "9990000000002"]).both_kinds
+    told = known.holdings(book.connection, [FARE.ticket_no, "9990000000002"]).both_kinds
     assert told == ({FARE.ticket_no} if both else set())
 
 
@@ -120,9 +120,9 @@ def test_what_the_ledger_issued_and_what_a_statement_shows_are_both_kinds_too(bo
     (attempt,) = book.plan(fare(1))
     book.state(attempt.attempt_id, "sending")
     book.state(attempt.attempt_id, "issued", "26001")
-    assert records.holdings(book.connection, [FARE.ticket_no]).both_kinds == frozenset()
+    assert known.holdings(book.connection, [FARE.ticket_no]).both_kinds == frozenset()
     record(book, REFUND)
-    assert records.holdings(book.connection, [FARE.ticket_no]).both_kinds == {FARE.ticket_no}
+    assert known.holdings(book.connection, [FARE.ticket_no]).both_kinds == {FARE.ticket_no}
 
 
 def test_lines_are_held_together_or_not_at_all(book: Any) -> None:
@@ -134,10 +134,10 @@ def test_lines_are_held_together_or_not_at_all(book: Any) -> None:
 def test_only_the_tickets_that_are_asked_for_are_told_of(book: Any) -> None:
     other = replace(LINE, ticket_no="9990000000002", number="another")
     record(book, LINE, other)
-    assert set(records.holdings(book.connection, ["9990000000002"]).held) == {
+    assert set(known.holdings(book.connection, ["9990000000002"]).held) == {
         Identity("9990000000002", "ticket_fare", "flight")
     }
-    assert records.holdings(book.connection, ["9990000000003"]).held == {}
+    assert known.holdings(book.connection, ["9990000000003"]).held == {}
     assert elsewhere.of_ticket(book.connection, "9990000000003") == []
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.holdings import Holding
-from pipeline.ledger import gaps, records
+from pipeline.ledger import gaps, known, planning, records
 from pipeline.ledger.lock import LastRun, Phase
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.ledger.spill import Spill, spill_path
@@ -106,7 +106,7 @@ def test_a_number_that_is_taken_is_told_with_the_request_that_has_it(book: Any, 
 def test_what_is_held_is_told_whole(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
     book.state(attempt.attempt_id, "sending")
-    (held,) = records.holdings(book.connection, [FARE.ticket_no, FARE.ticket_no]).held.values()
+    (held,) = known.holdings(book.connection, [FARE.ticket_no, FARE.ticket_no]).held.values()
     expected = Holding(
         FARE,
         "FARE/Flight",
@@ -132,7 +132,7 @@ def test_what_is_held_is_told_whole(book: Any, fare: Any) -> None:
     records.record_outcome(
         book.connection, attempt.attempt_id, Outcome("unknown", "no_answer", "", "t", "no answer in time")
     )
-    (held,) = records.holdings(book.connection, [FARE.ticket_no]).held.values()
+    (held,) = known.holdings(book.connection, [FARE.ticket_no]).held.values()
     assert held == replace(expected, at=held.at, reason="no_answer", detail="no answer in time")
     assert held.at > "2026"
 
@@ -140,11 +140,11 @@ def test_what_is_held_is_told_whole(book: Any, fare: Any) -> None:
 def test_tickets_are_asked_for_anew_each_time(book: Any, fare: Any) -> None:
     for attempt in book.plan(fare(1), fare(2)):
         book.state(attempt.attempt_id, "sending")
-    assert len(records.holdings(book.connection, ["9990000000001"]).held) == 1
-    assert list(records.holdings(book.connection, ["9990000000002"]).held) == [
+    assert len(known.holdings(book.connection, ["9990000000001"]).held) == 1
+    assert list(known.holdings(book.connection, ["9990000000002"]).held) == [
         Identity("9990000000002", "ticket_fare", "flight")
     ]
-    assert records.holdings(book.connection, []).held == {}
+    assert known.holdings(book.connection, []).held == {}
 
 
 def test_what_was_interrupted_is_read_with_all_that_an_answer_is_measured_by(book: Any, several: Any) -> None:
@@ -203,7 +203,7 @@ def test_a_new_attempt_is_of_the_same_run_request_and_rows(book: Any, several: A
     _, first = book.plan(fare(3), several(1, 2))
     book.state(first.attempt_id, "sending")
     book.state(first.attempt_id, "not_sent")
-    again, number = records.plan_again(book.connection, first.attempt_id)
+    again, number = planning.plan_again(book.connection, first.attempt_id)
     assert (again, number) == (3, 2)
     assert rows(book, f"SELECT request_id, attempt, run, state FROM attempt WHERE attempt_id = {again}") == [
         (first.request.request_id, 2, book.run, "planned")

@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.carrier.replies import Outcome
 from pipeline.holdings import Refusal
-from pipeline.ledger import records, settling
+from pipeline.ledger import known, planning, records, settling
 from pipeline.request import Identity
 
 from .conftest import charge, invoice
@@ -25,7 +25,7 @@ def tried(book: Any, request: Any, outcome: Outcome = NO) -> int:
 
 
 def refusals(book: Any) -> dict[Identity, Refusal]:
-    return records.refusals(book.connection, [FARE.ticket_no])
+    return known.refusals(book.connection, [FARE.ticket_no])
 
 
 def test_a_refusal_says_what_was_asked_and_why_it_was_refused(book: Any, fare: Any) -> None:
@@ -34,8 +34,8 @@ def test_a_refusal_says_what_was_asked_and_why_it_was_refused(book: Any, fare: A
     content = request.content_of(request.charges[0])
     assert len(content) == 20
     assert refusals(book) == {FARE: Refusal(content, "too late", request.request_id)}
-    assert records.refusals(book.connection, ["9990000000002"]) == {}
-    assert records.refusals(book.connection, []) == {}
+    assert known.refusals(book.connection, ["9990000000002"]) == {}
+    assert known.refusals(book.connection, []) == {}
 
 
 @pytest.mark.parametrize("state", ["issued", "not_sent", "unknown"])
@@ -86,7 +86,7 @@ def test_a_refusal_of_an_older_program_does_not_say_what_was_asked(book: Any, fa
 
 def test_a_second_attempt_at_a_request_keeps_what_was_asked(book: Any, fare: Any) -> None:
     attempt_id = tried(book, fare(1), Outcome("not_sent", "carrier_busy"))
-    again, number = records.plan_again(book.connection, attempt_id)
+    again, number = planning.plan_again(book.connection, attempt_id)
     assert number == 2
     book.state(again, "sending")
     records.record_outcome(book.connection, again, NO)

@@ -74,40 +74,6 @@ def test_a_charge_is_the_same_when_the_carrier_renames_its_codes(book: Any, anci
         book.state(new.attempt_id, "sending")
 
 
-def test_a_plan_names_a_request_once(book: Any, fare: Any) -> None:
-    with pytest.raises(apsw.ConstraintError):
-        book.plan(fare(1), fare(2), fare(1))
-    assert book.states() == {}
-
-
-def test_what_is_no_text_is_refused_and_nothing_is_planned(book: Any, fare: Any) -> None:
-    with pytest.raises(UnicodeEncodeError):
-        book.plan(fare(1), fare(2, remarks="half a character: \ud83d"))
-    assert book.states() == {}
-
-
-def test_a_plan_of_many_is_written_whole_and_in_its_order(
-    book: Any, several: Any, fare: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """More requests and charges than go into one statement; texts are kept as they are."""
-    monkeypatch.setattr("pipeline.ledger.records._TOGETHER", 3)
-    requests = [several(*range(1, 6)), *(fare(number, remarks='"\\ 空✈\t') for number in range(10, 17))]
-    attempts = book.plan(*requests)
-    assert [attempt.request for attempt in attempts] == requests
-    assert [attempt.attempt for attempt in attempts] == [1] * len(requests)
-    ids = [attempt.attempt_id for attempt in attempts]
-    assert ids == sorted(set(ids))
-    kept = book.connection.execute(
-        "SELECT attempt_id, ticket_no, amount, content FROM charge ORDER BY attempt_id, ticket_no"
-    )
-    assert list(kept) == [
-        (attempt.attempt_id, charge.identity.ticket_no, charge.amount, attempt.request.content_of(charge))
-        for attempt in attempts
-        for charge in sorted(attempt.request.charges, key=lambda charge: charge.identity.ticket_no)
-    ]
-    assert {row[0] for row in book.connection.execute("SELECT remarks FROM request")} == {"", '"\\ 空✈\t'}
-
-
 def test_fare_and_refund_of_a_ticket_share_one_kind_of_voucher(book: Any, fare: Any, refund: Any) -> None:
     as_itinerary, as_invoice = book.plan(fare(1, voucher="itinerary"), refund(1))
     book.state(as_itinerary.attempt_id, "sending")

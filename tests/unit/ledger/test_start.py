@@ -14,8 +14,8 @@ from pipeline.ledger import (
     handled,
     issued,
     judgements,
+    known,
     opening,
-    records,
     runs,
     settling,
     wholeness,
@@ -57,8 +57,8 @@ def test_no_statement_at_the_start_of_a_run_reads_a_whole_table(tmp_path: Path) 
         gaps.begun_and_not_ended(connection)
         recover(connection, path, lock, lambda *_: None)  # type: ignore[arg-type, return-value]
         gaps.open_gap(connection)
-        records.holdings(connection, ["9990000000001"])
-        records.refusals(connection, ["9990000000001"])
+        known.holdings(connection, ["9990000000001"])
+        known.refusals(connection, ["9990000000001"])
         settling.unsettled(connection)
         settling.known(connection, "R1", 1)
         settling.number_taken(connection, "1")

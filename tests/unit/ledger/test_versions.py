@@ -10,7 +10,17 @@ import pytest
 
 from pipeline.carrier.replies import Outcome
 from pipeline.errors import LedgerProblem
-from pipeline.ledger import elsewhere, judgements, opening, records, runs, soundness, versions
+from pipeline.ledger import (
+    elsewhere,
+    judgements,
+    known,
+    opening,
+    planning,
+    records,
+    runs,
+    soundness,
+    versions,
+)
 from pipeline.ledger.lock import Lock, Phase, noted_run
 from pipeline.request import Request
 
@@ -81,13 +91,13 @@ def test_an_upgraded_ledger_is_sound_and_can_be_used(year_old: Path) -> None:
     connection, lock = opening.open_for_run(year_old, OWNER, may_create=False)
     run = runs.begin(connection, lock, "issue", "2026-11-20", ["tickets.xlsx"])
     request = Request("invoice", "domestic", HEADER, (charge(77),))
-    (attempt,) = records.plan(connection, run, [request], {77: ("tickets.xlsx", "Tickets", 2)})
+    (attempt,) = planning.plan(connection, run, [request], {77: ("tickets.xlsx", "Tickets", 2)})
     connection.execute(
         "UPDATE attempt SET state = 'sending', sending_at = 'now' WHERE attempt_id = ?", (attempt.attempt_id,)
     )
     outcome = Outcome("rejected", "carrier_rejected", detail="no")
     records.record_outcome(connection, attempt.attempt_id, outcome)
-    (refused,) = records.refusals(connection, [charge(77).identity.ticket_no]).values()
+    (refused,) = known.refusals(connection, [charge(77).identity.ticket_no]).values()
     assert refused.content == request.content_of(request.charges[0])
     runs.end(connection, lock, run, 1)
     assert soundness.look(connection).wrong == ()
@@ -148,7 +158,7 @@ def test_looking_at_an_older_ledger_changes_nothing(fixture: str, request: pytes
     before = old.read_bytes()
     connection = opening.open_for_reading(old, OWNER)
     assert connection is not None
-    assert records.holdings(connection, ["9990000000001"]).held
+    assert known.holdings(connection, ["9990000000001"]).held
     assert len(records.history(connection, "9990000000001")) == 1
     assert judgements.of_ticket(connection, "9990000000001") == []
     assert elsewhere.of_ticket(connection, "9990000000001") == []

@@ -11,7 +11,18 @@ import apsw
 
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.evidence import StatementLine
-from pipeline.ledger import elsewhere, gaps, handled, judgements, moving, opening, records, runs, settling
+from pipeline.ledger import (
+    elsewhere,
+    gaps,
+    handled,
+    judgements,
+    moving,
+    opening,
+    planning,
+    records,
+    runs,
+    settling,
+)
 from pipeline.ledger.handled import Handled
 from pipeline.ledger.judgements import Judgement
 from pipeline.request import Charge, Header, Identity, Request
@@ -52,7 +63,7 @@ def sent(
     connection: apsw.Connection, run: int, request: Request, outcome: Outcome, status: int | None = None
 ) -> int:
     _a_moment()
-    (attempt,) = records.plan(connection, run, [request], PLACES)
+    (attempt,) = planning.plan(connection, run, [request], PLACES)
     connection.execute(
         "UPDATE attempt SET state = 'sending', sending_at = planned_at WHERE attempt_id = ?",
         (attempt.attempt_id,),

@@ -1,0 +1,91 @@
+"""What the ledger knows of the charges of some tickets, asked before anything is planned."""
+
+from collections.abc import Iterable
+
+import apsw
+
+from pipeline.holdings import Doubts, Holding, Holdings, Refusal
+from pipeline.ledger import elsewhere
+from pipeline.request import Identity
+
+_ASKED = "CREATE TEMP TABLE IF NOT EXISTS asked (ticket_no TEXT PRIMARY KEY) WITHOUT ROWID"
+
+# CROSS JOIN: SQLite goes through what is asked for first, and looks each ticket up. Left to its own judgement it went
+# through every charge of the ledger instead (sqlite.org/optoverview.html, manual control of query plans).
+_HELD = """
+SELECT charge.ticket_no, charge.charge, charge.product, charge.wire, charge.voucher, attempt.state, attempt.number,
+       charge.amount, request.header_type, request.header_name, request.tax_no, attempt.request_id, attempt.attempt,
+       attempt.run, coalesce(attempt.ended_at, attempt.sending_at), attempt.reason, attempt.detail,
+       charge.file, charge.sheet, charge.row
+FROM asked CROSS JOIN charge USING (ticket_no) CROSS JOIN attempt USING (attempt_id) CROSS JOIN request USING (request_id)
+WHERE charge.live = 1
+"""
+
+#: Of each charge, by what the carrier was told it is: whether any attempt was a no to an invoice of
+#: several, and whether any attempt was ever unknown.
+_PAST = """
+SELECT charge.ticket_no, charge.charge, charge.product, charge.wire,
+       max(attempt.state = 'rejected' AND (SELECT count(*) FROM charge AS c WHERE c.attempt_id = attempt.attempt_id) > 1),
+       max(attempt.was_unknown)
+FROM asked CROSS JOIN charge USING (ticket_no) CROSS JOIN attempt USING (attempt_id)
+WHERE attempt.state = 'rejected' OR attempt.was_unknown
+GROUP BY 1, 2, 3, 4
+"""
+
+#: Of each charge, its last attempt (the row of the greatest ID: sqlite.org/lang_select.html, bare columns).
+_LAST = """
+SELECT charge.ticket_no, charge.charge, charge.product, charge.content, attempt.detail, attempt.request_id,
+       attempt.state, max(attempt.attempt_id)
+FROM asked CROSS JOIN charge USING (ticket_no) CROSS JOIN attempt USING (attempt_id)
+WHERE attempt.state <> 'planned' GROUP BY 1, 2, 3
+"""
+
+
+def _ask(connection: apsw.Connection, tickets: Iterable[str]) -> None:
+    connection.execute(_ASKED)
+    connection.execute("DELETE FROM asked")
+    connection.executemany("INSERT OR IGNORE INTO asked VALUES (?)", ((ticket,) for ticket in tickets))
+
+
+def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> Holdings:
+    """What is known of these tickets' charges; an attempt still `sending` counts as unknown.
+
+    Everything is asked as one set, so the time grows with the tickets asked for, not with the ledger.
+    """
+    with connection:
+        _ask(connection, tickets)
+        shown = elsewhere.of_asked(connection)
+        held = {holding.identity: holding for holding in shown}
+        for row in connection.execute(_HELD):
+            identity, rest = Identity(*row[:3]), list(row[3:])
+            if rest[2] == "sending":
+                rest[2], rest[12], rest[13] = ("unknown", "run_killed", "that run is still on, or was killed")
+            held[identity] = Holding(identity, *rest)
+        past = list(connection.execute(_PAST))
+    doubted = [(Identity(*row[:3]), row[3]) for row in past if row[5]]
+    return Holdings(
+        held,
+        frozenset(Identity(*row[:3]) for row in past if row[4]),
+        Doubts(
+            frozenset(identity for identity, _ in doubted),
+            frozenset((identity.ticket_no, wire) for identity, wire in doubted if wire),
+        ),
+        _of_both_kinds([*held.values(), *shown]),
+    )
+
+
+def _of_both_kinds(known: Iterable[Holding]) -> frozenset[str]:
+    """Tickets whose fare and refund went on both kinds of voucher, as only the carrier can have it."""
+    kinds: dict[str, set[str]] = {}
+    for holding in known:
+        if holding.identity.charge in ("ticket_fare", "refund"):
+            kinds.setdefault(holding.identity.ticket_no, set()).add(holding.voucher)
+    return frozenset(ticket for ticket, found in kinds.items() if len(found) > 1)
+
+
+def refusals(connection: apsw.Connection, tickets: Iterable[str]) -> dict[Identity, Refusal]:
+    """The charges of these tickets whose last attempt the carrier refused."""
+    with connection:
+        _ask(connection, tickets)
+        last = list(connection.execute(_LAST))
+    return {Identity(*row[:3]): Refusal(row[3], row[4], row[5]) for row in last if row[6] == "rejected"}

@@ -1,0 +1,121 @@
+"""Planning: requests, attempts at them and the charges in them, written while nothing is in flight.
+
+Until it is `sending` an attempt holds nothing, and may be forgotten again.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import apsw
+
+from pipeline.ledger.clock import utc_now
+from pipeline.request import Request, wire_text
+
+# As sets: a statement by itself costs many times what a row of it does (each keeps what it may have to undo). What a row
+# is goes as JSON, of which `->>` gives each value as it was.
+_PLAN_REQUESTS = f"""
+INSERT INTO request SELECT {", ".join(f"value ->> {at}" for at in range(10))} FROM json_each(?) WHERE true
+ON CONFLICT DO NOTHING
+"""  # noqa: S608 - numbers alone
+_PLAN_ATTEMPTS = """
+INSERT INTO attempt (request_id, attempt, run, state, planned_at)
+SELECT value, 1 + (SELECT coalesce(max(attempt), 0) FROM attempt WHERE request_id = value), ?2, 'planned', ?3
+FROM json_each(?1)
+RETURNING request_id, attempt_id, attempt
+"""
+_CHARGE = (
+    "attempt_id", "ticket_no", "charge", "product", "wire", "voucher", "amount", "file", "sheet", "row", "content",
+)  # fmt: skip
+_PLAN_CHARGES = f"""
+INSERT INTO charge ({", ".join(_CHARGE)})
+SELECT {", ".join(f"value ->> {at}" for at in range(len(_CHARGE)))} FROM json_each(?)
+"""  # noqa: S608 - names of columns, all of them written above
+_TOGETHER = 10_000  # rows in one statement at the most, so that no text of them grows too large
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One planned attempt at a request."""
+
+    attempt_id: int
+    attempt: int
+    request: Request
+
+
+def plan(
+    connection: apsw.Connection,
+    run: int,
+    requests: Sequence[Request],
+    places: Mapping[int, tuple[str, str, int]],
+) -> list[Attempt]:
+    """Write all requests and their first attempts of this run as `planned`, in one transaction.
+
+    `places` says where each charge's row stands: file, sheet, row. A request that stands among them twice is refused.
+    """
+    attempts = []
+    with connection:
+        for begin in range(0, len(requests), _TOGETHER):
+            some = requests[begin : begin + _TOGETHER]
+            connection.execute(_PLAN_REQUESTS, (_as_json([*map(_request_values, some)]),))
+            numbered = _numbered(connection, run, [request.request_id for request in some])
+            attempts += [Attempt(*numbered[request.request_id], request) for request in some]
+        charges = _charge_values(attempts, places)
+        while together := list(islice(charges, _TOGETHER)):
+            connection.execute(_PLAN_CHARGES, (_as_json(together),))
+    return attempts
+
+
+def _numbered(
+    connection: apsw.Connection, run: int, request_ids: Sequence[str]
+) -> dict[str, tuple[int, int]]:
+    """New attempts at these requests: each one's ID and number, by the request's ID."""
+    planned = connection.execute(_PLAN_ATTEMPTS, (_as_json(request_ids), run, utc_now()))
+    return {request_id: (attempt_id, attempt) for request_id, attempt_id, attempt in planned}
+
+
+def _as_json(values: Sequence[Any]) -> str:
+    """For SQLite to take apart. As they are, not escaped: what is no text (half a character) is refused as it is handed over."""
+    return json.dumps(values, ensure_ascii=False)
+
+
+def _request_values(request: Request) -> tuple[Any, ...]:
+    h = request.header
+    header = (h.header_type, h.header_name, h.tax_no, h.phone, h.email, h.remarks)
+    return (request.request_id, request.voucher, request.market, request.amount, *header)
+
+
+def _charge_values(
+    attempts: Iterable[Attempt], places: Mapping[int, tuple[str, str, int]]
+) -> Iterator[tuple[Any, ...]]:
+    for attempt in attempts:
+        for charge in attempt.request.charges:
+            identity = charge.identity
+            # An itinerary's wire names the ticket alone; its fare is held by the charge's identity.
+            yield (
+                attempt.attempt_id, identity.ticket_no, identity.charge, identity.product, wire_text(charge.wire),
+                attempt.request.voucher, charge.amount, *places[charge.row], attempt.request.content_of(charge),
+            )  # fmt: skip
+
+
+def plan_again(connection: apsw.Connection, attempt_id: int) -> tuple[int, int]:
+    """A new planned attempt with the request, charges and run of an ended one."""
+    with connection:
+        ended: Any = connection.execute(
+            "SELECT request_id, run FROM attempt WHERE attempt_id = ?", (attempt_id,)
+        ).get
+        ((again, attempt),) = _numbered(connection, ended[1], ended[:1]).values()
+        rest = ", ".join(_CHARGE[1:])
+        connection.execute(
+            f"INSERT INTO charge (attempt_id, {rest}) SELECT ?, {rest} FROM charge WHERE attempt_id = ?",  # noqa: S608 - as above
+            (again, attempt_id),
+        )
+    return again, attempt
+
+
+def drop_planned(connection: apsw.Connection) -> int:
+    """Forget what was planned and never sent; how many attempts that were."""
+    connection.execute("DELETE FROM attempt WHERE state = 'planned'")
+    return connection.changes()

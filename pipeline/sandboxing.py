@@ -13,7 +13,6 @@ from pipeline.reading.mapping import load_map
 from pipeline.reading.tables import read_table
 from pipeline.sandbox.faults import Faults
 from pipeline.sandbox.registry import Registry
-from pipeline.sandbox.server import run_forever, serve
 from pipeline.sandbox.settings import SandboxSettings
 from pipeline.settings import Secrets
 from pipeline.table import Table
@@ -30,6 +29,8 @@ async def inside(job: Job, table: Table, keys: Secrets) -> AsyncIterator[str]:
 
     With a ledger to keep it keeps its statement beside it, so that it remembers what it issued.
     """
+    from pipeline.sandbox.server import serve  # noqa: PLC0415 - start-up: a run that asks the carrier itself needs none
+
     beside = None if job.throw_away else Path(f"{job.ledger_path}.statement.csv")
     as_of = job.terms.as_of
     settings = _settings(job.profile, keys, lambda: as_of, job.statement or beside)
@@ -39,6 +40,8 @@ async def inside(job: Job, table: Table, keys: Secrets) -> AsyncIterator[str]:
 
 async def sandbox(job: SandboxJob, note: Callable[[str], None]) -> str:
     """Serve until Ctrl-C or SIGTERM; a closing line with what was counted."""
+    from pipeline.sandbox.server import run_forever  # noqa: PLC0415 - likewise
+
     mapping = load_map(job.columns)
     registry = (
         Registry.from_table(read_table(workbook_files(job.tickets), None, mapping))

@@ -29,7 +29,7 @@ from pipeline.sending import send
 from pipeline.settings import Secrets, load_profile
 from tests.benchmarks.carrier import answering, most_in_a_second
 from tests.benchmarks.months import AS_OF, write_month
-from tests.benchmarks.timing import KEYS, REPOSITORY, ROUNDS, Line, Measured, alternating, python, run
+from tests.benchmarks.timing import KEYS, REPOSITORY, Line, alternating, python, run
 
 #: One charge to an invoice, so that a month of N rows is N requests.
 _SINGLE = 1
@@ -60,15 +60,11 @@ class _SlowFile(apsw.VFSFile):
 def measured(folder: Path) -> list[Line]:
     """The figures of sending: against the bare loop, on a disk with slow syncs, to a slow carrier, at a bounded rate."""
     many, few = (write_month(folder / f"{rows}.xlsx", rows, 3_000) for rows in (10_000, 5_000))
-
-    def seconds(side: str, address: str, month: Path, *more: str) -> float:
-        return run(python("-m", _MODULE, side, address, month, *more), folder).figure("seconds")
-
     with answering(folder) as address:
         sides = {
-            "bare": lambda _: seconds("bare", address, many),
-            "ours": lambda _: seconds("ours", address, many),
-            "slow disk": lambda _: seconds("ours", address, many, "--sync-ms", "5"),
+            "bare": lambda _: _seconds("bare", address, many),
+            "ours": lambda _: _seconds("ours", address, many),
+            "slow disk": lambda _: _seconds("ours", address, many, "--sync-ms", "5"),
         }
         found = alternating(sides)
     lines = []
@@ -81,25 +77,35 @@ def measured(folder: Path) -> list[Line]:
         lines.append(
             Line(what, "a bare aiohttp + uvloop loop", "≥ 0.65 ×", ratio, ratio >= 0.65, " : ".join(rates))
         )
+    return [*lines, _to_a_slow_carrier(folder, few), _at_a_rate(folder, few)]
+
+
+def _seconds(side: str, address: str, month: Path, *more: str) -> float:
+    return run(python("-m", _MODULE, side, address, month, *more), month.parent).figure("seconds")
+
+
+def _to_a_slow_carrier(folder: Path, month: Path) -> Line:
+    """To one that answers after 200 ms; the bare loop beside it shows what can be had here."""
     with answering(folder, wait=0.2) as address:
-        taken = Measured(tuple(seconds("ours", address, few) for _ in range(ROUNDS)))
-    least = 5_000 * 0.2 / 64
-    lines.append(
-        Line(
-            "5,000 requests to a carrier that answers after 200 ms, 64 in flight", "requests × 0.2 s / 64", "≤ 1.03 ×",
-            taken.median / least, taken.median <= 1.03 * least, f"{taken.median:.2f} s ({taken.spread}) : {least:.2f} s",
+        found = alternating(
+            {
+                "bare": lambda _: _seconds("bare", address, month),
+                "ours": lambda _: _seconds("ours", address, month),
+            }
         )
+    least, ours, bare = 5_000 * 0.2 / 64, found["ours"], found["bare"]
+    return Line(
+        "5,000 requests to a carrier that answers after 200 ms, 64 in flight", "requests × 0.2 s / 64", "≤ 1.03 ×",
+        ours.median / least, ours.median <= 1.03 * least,
+        f"{ours.median:.2f} s ({ours.spread}) : {least:.2f} s; the bare loop {bare.median:.2f} s ({bare.spread})",
     )  # fmt: skip
-    return [*lines, _at_a_rate(folder, few)]
 
 
 def _at_a_rate(folder: Path, month: Path) -> Line:
     """At 100 a second: how many came in all, and the most within any one second, by the carrier's own count."""
     allowed = 100
     with answering(folder, wait=0.2) as address:
-        took = run(python("-m", _MODULE, "ours", address, month, "--rate", str(allowed)), folder).figure(
-            "seconds"
-        )
+        took = _seconds("ours", address, month, "--rate", str(allowed))
     # The first leaves at once, and the last is answered 0.2 s after it left.
     ratio, most = (5_000 - 1) / (took - 0.2) / allowed, most_in_a_second(folder)
     return Line(

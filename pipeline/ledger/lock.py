@@ -63,6 +63,13 @@ class Lock:
         self._path = path
         self.waiting = waiting
         self._files = [self._taken(_lock_path(path), os.O_CREAT | os.O_RDWR)]
+        try:
+            # A run that was killed may have noted something and not have synced it. What is read here is acted on, so
+            # that it has to be there after a power cut too.
+            os.fsync(self._files[0])
+        except OSError:
+            self.close()
+            raise
 
     def _taken(self, path: Path, flags: int) -> int:
         """The file, opened and locked."""

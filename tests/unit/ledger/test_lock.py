@@ -1,5 +1,7 @@
 """The lock beside a ledger, and what is left of it when it can't be taken."""
 
+import errno
+import os
 from contextlib import closing
 from pathlib import Path
 
@@ -57,4 +59,31 @@ def test_the_ledgers_own_file_that_is_locked_leaves_the_lock_file_to_be_closed(p
             with pytest.raises(LedgerProblem, match=r"a\.ledger: another run is using this ledger"):
                 other.hold()
             assert sorted(handles()) == before
+    assert not [name for name in handles() if str(path) in name]
+
+
+def test_what_a_killed_run_has_noted_is_on_disk_before_the_next_one_reads_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed between writing and syncing it: the next one folded, and a power cut left a torn file and the older note."""
+    synced, sync = list[str](), os.fsync
+
+    def syncing(file: int) -> None:
+        synced.append(f"{Path(f'/proc/self/fd/{file}').readlink()} {noted_run(path)}")
+        sync(file)
+
+    with closing(Lock(path)) as killed:
+        killed.run = OURS
+    monkeypatch.setattr(os, "fsync", syncing)
+    Lock(path).close()
+    assert synced == [f"{path}.lock {OURS}"]
+
+
+def test_a_lock_file_that_can_not_be_synced_is_let_go_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(_file: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(OSError, match="Input/output"):
+        Lock(path)
     assert not [name for name in handles() if str(path) in name]

@@ -6,7 +6,6 @@ refuses anything, or an attempt is not where it should be, the group is undone a
 that what can't be written is refused alone.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import planning, records
 from pipeline.ledger.clock import utc_now
+from pipeline.ledger.planning import as_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _as_sets(connection: apsw.Connection, group: Sequence[Change]) -> bool:
     try:
         for statement, values in ((_GOT_ANSWER, answers), (_ENDED, ends), (_SENDING, sendings)):
             if values:
-                connection.execute(statement, (now, json.dumps(values)))
+                connection.execute(statement, (now, as_json(values)))
                 if connection.changes() != len(values):
                     return False
     except apsw.ConstraintError:

@@ -2,8 +2,8 @@
 
 import datetime
 
-#: The form of `utc_now`, for SQLite's GLOB.
-FORM = "20[0-9][0-9]-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9].[0-9][0-9][0-9]+00:00"
+#: The form of `utc_now`, whatever the clock says, for SQLite's GLOB.
+FORM = "{0}{0}{0}{0}-{0}{0}-{0}{0}T{0}{0}:{0}{0}:{0}{0}.{0}{0}{0}+00:00".format("[0-9]")
 
 
 def utc_now() -> str:

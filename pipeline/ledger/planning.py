@@ -55,16 +55,18 @@ def plan(
 
     `places` says where each charge's row stands: file, sheet, row. A request that stands among them twice is refused.
     """
+    if len({request.request_id for request in requests}) < len(requests):
+        raise ValueError("a request stands in a plan twice")
     attempts = []
     with connection:
         for begin in range(0, len(requests), _TOGETHER):
             some = requests[begin : begin + _TOGETHER]
-            connection.execute(_PLAN_REQUESTS, (_as_json([*map(_request_values, some)]),))
+            connection.execute(_PLAN_REQUESTS, (as_json([*map(_request_values, some)]),))
             numbered = _numbered(connection, run, [request.request_id for request in some])
             attempts += [Attempt(*numbered[request.request_id], request) for request in some]
         charges = _charge_values(attempts, places)
         while together := list(islice(charges, _TOGETHER)):
-            connection.execute(_PLAN_CHARGES, (_as_json(together),))
+            connection.execute(_PLAN_CHARGES, (as_json(together),))
     return attempts
 
 
@@ -72,11 +74,11 @@ def _numbered(
     connection: apsw.Connection, run: int, request_ids: Sequence[str]
 ) -> dict[str, tuple[int, int]]:
     """New attempts at these requests: each one's ID and number, by the request's ID."""
-    planned = connection.execute(_PLAN_ATTEMPTS, (_as_json(request_ids), run, utc_now()))
+    planned = connection.execute(_PLAN_ATTEMPTS, (as_json(request_ids), run, utc_now()))
     return {request_id: (attempt_id, attempt) for request_id, attempt_id, attempt in planned}
 
 
-def _as_json(values: Sequence[Any]) -> str:
+def as_json(values: Sequence[Any]) -> str:
     """For SQLite to take apart. As they are, not escaped: what is no text (half a character) is refused as it is handed over."""
     return json.dumps(values, ensure_ascii=False)
 

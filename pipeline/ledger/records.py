@@ -90,8 +90,13 @@ def end_run(connection: apsw.Connection, run: int, exit_code: int | None) -> Non
 
 
 def _request_of(connection: apsw.Connection, request_id: str, attempt_id: int) -> Request:
-    """A request as far as an answer to it has to be understood; passengers are not kept."""
+    """A request as far as an answer to it has to be understood; passengers are not kept.
+
+    Raises what SQLite itself raises of a damaged file where the request is missing, as in an older file beside a -wal.
+    """
     row: Any = connection.execute("SELECT * FROM request WHERE request_id = ?", (request_id,)).get
+    if row is None:
+        raise apsw.CorruptError(f"attempt {attempt_id} is at a request that is not there")
     charges = tuple(
         Charge(Identity(*found[:3]), "", found[3], -1, _wire_of(found[4]))
         for found in connection.execute(

@@ -19,10 +19,11 @@ from pipeline.ledger.gaps import begun_and_not_ended
 from pipeline.ledger.lock import LastRun, Phase
 from pipeline.ledger.spill import spill_path
 
-#: A row of which some sectors are older than the others: SQLite finds nothing amiss in it, but its times are none.
+#: Rows of which some sectors are older than the others: SQLite finds nothing amiss in them, but their times are none.
+#: Of the runs only those are asked that may have been being written: the last one that is noted, and what came after it.
 _GARBLED = """
-SELECT EXISTS (SELECT 1 FROM run WHERE started_at NOT GLOB ?1 OR ended_at NOT GLOB ?1)
-    OR EXISTS (SELECT 1 FROM ledger WHERE created_at NOT GLOB ?1)
+SELECT EXISTS (SELECT 1 FROM run WHERE (run >= ?1 OR run < 1) AND (started_at NOT GLOB ?2 OR ended_at NOT GLOB ?2))
+    OR EXISTS (SELECT 1 FROM ledger WHERE created_at NOT GLOB ?2)
 """
 
 
@@ -140,7 +141,7 @@ def _if_lost(filled: bool, wal: Path) -> str:
 def _said_alone(path: Path, last: LastRun | None) -> _Said:
     with read_alone(path) as connection:
         begun = begun_and_not_ended(connection)
-        torn = _is_torn(connection)
+        torn = _is_torn(connection, last)
         if last is None:
             return _Said(begun, knows=False, copied=False, settled=False, torn=torn)
         knows: bool = connection.execute(
@@ -159,8 +160,8 @@ def _said_alone(path: Path, last: LastRun | None) -> _Said:
     return _Said(begun, bool(knows), bool(copied), bool(settled), torn)
 
 
-def _is_torn(connection: apsw.Connection) -> bool:
+def _is_torn(connection: apsw.Connection, last: LastRun | None) -> bool:
     """Whether what is asked of the file alone is no whole answer."""
     if any(connection.pragma("quick_check", table) != "ok" for table in ("ledger", "run")):
         return True
-    return bool(connection.execute(_GARBLED, (FORM,)).get)
+    return last is not None and bool(connection.execute(_GARBLED, (last.run, FORM)).get)

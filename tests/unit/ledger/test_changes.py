@@ -120,3 +120,18 @@ def test_an_attempt_is_found_by_its_id_however_many_are_open(book: Any, statemen
     assert [line for line in plan if " attempt" in line][:1] == [
         "SEARCH attempt USING INTEGER PRIMARY KEY (rowid=?)"
     ]
+
+
+def test_what_is_no_text_is_refused_in_a_set_as_it_is_alone(book: Any, fare: Any) -> None:
+    """Not written as bytes that nobody can read back."""
+    first, second = [attempt.attempt_id for attempt in book.plan(fare(1), fare(2))]
+    written(book, [[Sending(first), Sending(second)]])
+    half = Ended(first, Outcome("unknown", "no_answer", detail="half a character: \ud83d"))
+    for refused in (
+        lambda: changes.write(book.connection, [half]),
+        lambda: changes._alone(book.connection, half),
+    ):
+        with pytest.raises(UnicodeEncodeError):
+            refused()
+    book.connection.execute("ROLLBACK")
+    assert book.states() == {first: "sending", second: "sending"}

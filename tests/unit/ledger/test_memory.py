@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import folding, gaps, moving, opening, records, runs
+from pipeline.ledger import folding, gaps, moving, opening, records, runs, wholeness
 from pipeline.ledger.lock import LastRun, Lock, Phase, noted_run
 from pipeline.ledger.recovery import recover
 
@@ -592,3 +592,42 @@ def test_no_new_ledger_is_made_where_one_was_used(path: Path) -> None:
     with pytest.raises(InputProblem, match=r"one had this name.*delete a\.ledger\.lock"):
         opening.open_for_run(path, OWNER, may_create=True)
     assert not path.exists()
+
+
+def test_an_older_copy_is_known_for_one_whatever_the_clock_once_said(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where its runs' times are such as no clock should say: they are whole, not torn."""
+    for module in (opening, records):
+        monkeypatch.setattr(module, "utc_now", lambda: "1970-01-01T00:00:09.000+00:00")
+    run(path, 1)
+    monkeypatch.undo()
+    shutil.copy(path, tmp_path / "older")
+    run(path, 2)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs, "fold", lambda *_: pytest.fail("killed"))
+        with pytest.raises(BaseException, match="killed"):
+            runs.begin(connection, lock, "issue", "2026-11-20", [])
+    connection.close()
+    lock.close()
+    assert (tmp_path / "a.ledger-wal").stat().st_size > 0
+    assert noted_run(path).phase is Phase.FOLDING  # type: ignore[union-attr]
+    (tmp_path / "older").replace(path)
+    refused(path, "does not know the last run")
+
+
+def test_nonsense_in_a_run_long_ended_is_no_sign_of_a_file_being_written(path: Path, tmp_path: Path) -> None:
+    run(path, 1)
+    connection = sqlite3.connect(path)
+    for trigger in ("run_ends_once",):
+        connection.execute(f"DROP TRIGGER {trigger}")
+    connection.execute("UPDATE run SET started_at = 'nonsense'")
+    connection.commit()
+    connection.close()
+    lock = Lock(path)
+    lock.run = LastRun("another", 2, "2026-11-20T00:00:00.000+00:00", Phase.FOLDING)
+    lock.close()
+    (tmp_path / "a.ledger-wal").write_bytes(b"-")
+    with pytest.raises(InputProblem, match="does not know the last run"):
+        wholeness.check_memory(path, noted_run(path))

@@ -2,14 +2,17 @@
 
 from typing import Any
 
-import apsw
 import pytest
 
 from pipeline.ledger import planning
 
 
-def test_a_plan_names_a_request_once(book: Any, fare: Any) -> None:
-    with pytest.raises(apsw.ConstraintError):
+@pytest.mark.parametrize("together", [10, 2], ids=["in one statement", "in several"])
+def test_a_plan_names_a_request_once(
+    book: Any, fare: Any, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.ledger.planning._TOGETHER", together)
+    with pytest.raises(ValueError, match="twice"):
         book.plan(fare(1), fare(2), fare(1))
     assert book.states() == {}
 

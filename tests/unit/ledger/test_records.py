@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import apsw
+import pytest
+
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import records
 from pipeline.request import Identity
@@ -30,3 +33,12 @@ def test_history_tells_every_attempt_in_order(book: Any, fare: Any) -> None:
         (1, "not_sent", ""), (2, "issued", "123"),
     ]  # fmt: skip
     assert records.history(book.connection, "9990000000002") == []
+
+
+def test_an_attempt_whose_request_is_not_there_shows_a_damaged_ledger(book: Any, fare: Any) -> None:
+    """As an older file does beside a newer -wal, of which the pages between them are missing."""
+    (attempt,) = book.plan(fare(1))
+    book.state(attempt.attempt_id, "sending")
+    book.connection.execute("PRAGMA foreign_keys = OFF; DROP TRIGGER request_remains; DELETE FROM request")
+    with pytest.raises(apsw.CorruptError, match=f"attempt {attempt.attempt_id} is at a request"):
+        records.interrupted(book.connection)

@@ -56,7 +56,7 @@ def plan(
     `places` says where each charge's row stands: file, sheet, row. A request that stands among them twice is refused.
     """
     if len({request.request_id for request in requests}) < len(requests):
-        raise ValueError("a request stands in a plan twice")
+        raise apsw.ConstraintError("a request stands in a plan twice")
     attempts = []
     with connection:
         for begin in range(0, len(requests), _TOGETHER):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import apsw
 import pytest
 
 from pipeline.ledger import planning
@@ -12,7 +13,7 @@ def test_a_plan_names_a_request_once(
     book: Any, fare: Any, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pipeline.ledger.planning._TOGETHER", together)
-    with pytest.raises(ValueError, match="twice"):
+    with pytest.raises(apsw.ConstraintError, match="twice"):
         book.plan(fare(1), fare(2), fare(1))
     assert book.states() == {}
 

@@ -1,7 +1,7 @@
 """The carrier's rate: when the next request may leave.
 
 Turns are handed out ahead, each a period after the one before, so that one which is taken a little late makes no
-later one late: what the rate allows is used, all but one part in a hundred. And where turns were taken so late that
+later one late: what the rate allows is used, all but some one part in eighty. And where turns were taken so late that
 requests would leave close together, the last of them wait. (A leaky bucket counts a period from when its turn was
 taken, so that every lateness is lost; or it lets several through at once.)
 """
@@ -9,9 +9,9 @@ taken, so that every lateness is lost; or it lets several through at once.)
 from collections import deque
 
 #: Turns come this much slower than the rate allows, so that what was late is made up for within the rate.
-_SPARE = 1.01
+_SPARE = 1.013
 #: Requests do not take equally long to reach the carrier: seconds more than one that as many as allowed are spread over.
-_JITTER = 0.005
+_JITTER = 0.011
 
 
 class Pace:
@@ -19,9 +19,9 @@ class Pace:
 
     >>> pace = Pace(100)
     >>> [round(pace.turn(now=5.0), 4) for _ in range(3)]
-    [0.0, 0.0101, 0.0202]
+    [0.0, 0.0101, 0.0203]
     >>> round(pace.turn(now=5.025), 4)
-    0.0053
+    0.0054
     >>> pace.turn(now=60.0)
     0.0
     """

@@ -617,11 +617,28 @@ def test_an_older_copy_is_known_for_one_whatever_the_clock_once_said(
     refused(path, "does not know the last run")
 
 
+def test_damage_elsewhere_in_an_older_copy_is_no_sign_of_its_being_written(
+    path: Path, tmp_path: Path
+) -> None:
+    run(path, 1)
+    connection = sqlite3.connect(path)
+    (page,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'charge'").fetchone()
+    connection.close()
+    content = bytearray(path.read_bytes())
+    content[(page - 1) * 4096 : page * 4096] = b"\xa5" * 4096
+    lock = Lock(path)
+    lock.run = LastRun("another", 2, "2026-11-20T00:00:00.000+00:00", Phase.FOLDING)
+    lock.close()
+    path.write_bytes(content)
+    (tmp_path / "a.ledger-wal").write_bytes(b"-")
+    with pytest.raises(InputProblem, match="does not know the last run"):
+        wholeness.check_memory(path, noted_run(path))
+
+
 def test_nonsense_in_a_run_long_ended_is_no_sign_of_a_file_being_written(path: Path, tmp_path: Path) -> None:
     run(path, 1)
     connection = sqlite3.connect(path)
-    for trigger in ("run_ends_once",):
-        connection.execute(f"DROP TRIGGER {trigger}")
+    connection.execute("DROP TRIGGER run_ends_once")
     connection.execute("UPDATE run SET started_at = 'nonsense'")
     connection.commit()
     connection.close()

@@ -16,7 +16,6 @@ from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import planning, records
 from pipeline.ledger.clock import utc_now
-from pipeline.ledger.planning import as_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ def _as_sets(connection: apsw.Connection, group: Sequence[Change]) -> bool:
     try:
         for statement, values in ((_GOT_ANSWER, answers), (_ENDED, ends), (_SENDING, sendings)):
             if values:
-                connection.execute(statement, (now, as_json(values)))
+                connection.execute(statement, (now, planning.as_json(values)))
                 if connection.changes() != len(values):
                     return False
     except apsw.ConstraintError:

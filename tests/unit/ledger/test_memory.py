@@ -289,11 +289,18 @@ def test_a_file_that_may_be_half_written_is_taken_together_with_its_wal(
     assert known(path) == {"9990000000001", "9990000000002"}
 
 
+@pytest.mark.parametrize("clock", [None, "1970-01-01T00:00:09.000+00:00"])
 def test_an_older_copy_is_known_for_one_while_the_file_is_being_written_too(
-    path: Path, tmp_path: Path
+    path: Path, tmp_path: Path, clock: str | None
 ) -> None:
-    """A run that was killed as it began has left a -wal, and a note that the file may be half written."""
-    run(path, 1)
+    """A run that was killed as it began has left a -wal, and a note that the file may be half written.
+
+    A time that no clock should say is a time all the same, and no sign of a torn row.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (opening, records) if clock else ():
+            patch.setattr(module, "utc_now", lambda: clock)
+        run(path, 1)
     shutil.copy(path, tmp_path / "older")
     run(path, 2)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
@@ -592,29 +599,6 @@ def test_no_new_ledger_is_made_where_one_was_used(path: Path) -> None:
     with pytest.raises(InputProblem, match=r"one had this name.*delete a\.ledger\.lock"):
         opening.open_for_run(path, OWNER, may_create=True)
     assert not path.exists()
-
-
-def test_an_older_copy_is_known_for_one_whatever_the_clock_once_said(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also where its runs' times are such as no clock should say: they are whole, not torn."""
-    for module in (opening, records):
-        monkeypatch.setattr(module, "utc_now", lambda: "1970-01-01T00:00:09.000+00:00")
-    run(path, 1)
-    monkeypatch.undo()
-    shutil.copy(path, tmp_path / "older")
-    run(path, 2)
-    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runs, "fold", lambda *_: pytest.fail("killed"))
-        with pytest.raises(BaseException, match="killed"):
-            runs.begin(connection, lock, "issue", "2026-11-20", [])
-    connection.close()
-    lock.close()
-    assert (tmp_path / "a.ledger-wal").stat().st_size > 0
-    assert noted_run(path).phase is Phase.FOLDING  # type: ignore[union-attr]
-    (tmp_path / "older").replace(path)
-    refused(path, "does not know the last run")
 
 
 def test_damage_elsewhere_in_an_older_copy_is_no_sign_of_its_being_written(

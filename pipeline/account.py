@@ -15,7 +15,7 @@ import datetime
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -144,8 +144,12 @@ class RequestAccounts(Lazy[RequestAccount]):
 
 @dataclass(frozen=True)
 class Doubt:
-    """One attempt whose outcome is unknown, of this run or an earlier one, with what was in it."""
+    """One attempt whose outcome is unknown, of this run or an earlier one, with what was in it.
 
+    `epoch` is the ID of the epoch of the ledger that it belongs to, by which an answer names it.
+    """
+
+    epoch: str
     request_id: str
     attempt: int
     voucher: str
@@ -155,12 +159,19 @@ class Doubt:
     reason: ReasonText
     trace_id: str
     charges: tuple[tuple[Identity, int], ...]
+    typed: tuple[str, str, str, str] = (
+        "",
+        "",
+        "",
+        "",
+    )  # an answer that settled nothing: nobody types it again
 
 
 @dataclass(frozen=True)
 class Account:
     """A whole run. `header` holds each row's resolved buyer columns, by column, for the Failures sheet, and
-    `found_buyer` the buyer of the Buyers sheet that they were filled in from.
+    `found_buyer` the buyer of the Buyers sheet that they were filled in from. `repeats` says of a row with a charge that
+    an earlier row has already which row that is, both by their position.
     """
 
     command: str
@@ -176,11 +187,12 @@ class Account:
     requests: Sequence[RequestAccount]
     doubts: tuple[Doubt, ...] = ()
     stopped: str = ""
+    repeats: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the reader left out, for the summary."""
-        return tuple(in_language(note, self.lang) for note in self.table.notes)
+        """What nobody sees in the files, and what the reader left out, for the summary."""
+        return tuple(in_language(note, self.lang) for note in (*self.table.warnings, *self.table.notes))
 
     @functools.cached_property
     def fates(self) -> Fates:

@@ -10,6 +10,7 @@ from pipeline.account import ISSUED, Account, Doubt, RequestAccounts, Result, Ro
 from pipeline.columns import HEADER_FIELDS, Lang
 from pipeline.fates import ChargeFates, Fates
 from pipeline.lazy import Lazy
+from pipeline.reasons import STATUS
 from pipeline.request import Request
 from pipeline.row_accounts import Told, outcome_reason
 from pipeline.rules.alike import Coded
@@ -81,8 +82,18 @@ def make_account(  # noqa: PLR0913 - each argument is one stage's product
         command, str(terms.as_of), lang, terms.profile.carrier.currency,
         table=table, header=header, found_buyer=rows.found_buyer[fates.first],
         rows=RowAccounts(fates, told.row), requests=RequestAccounts(asked.states(), told.request),
-        doubts=tuple(doubts), **about,
+        doubts=tuple(doubts), repeats=_repeats(verdicts), **about,
     )  # fmt: skip
+
+
+def _repeats(verdicts: Verdicts) -> dict[int, int]:
+    """Which row each row repeats of which a charge stands in an earlier one."""
+    line, found = verdicts.rows.line, dict[int, int]()
+    for finding in verdicts.findings:
+        if finding.code == "repeated_charge":
+            for at, first in zip(finding.rows.tolist(), finding.facts["first"], strict=True):
+                found.setdefault(int(line[at]), int(line[int(first)]))
+    return found
 
 
 def _fates(size: int, verdicts: Verdicts, asked: _Asked) -> Fates:
@@ -99,7 +110,8 @@ def _fates(size: int, verdicts: Verdicts, asked: _Asked) -> Fates:
         if outcome.reason:
             having.append((outcome.reason, charges))
     ended = Coded.of(status)
-    days = np.where(ended.among(ISSUED), np.datetime64("NaT"), last_days(rows))
+    spoken_for = ended.where(lambda name: name in ISSUED or not STATUS[name].counted)
+    days = np.where(spoken_for, np.datetime64("NaT"), last_days(rows))
     ids = Lazy(
         len(asked.requests) + len(held),
         lambda n: (

@@ -11,17 +11,28 @@ import apsw
 from pipeline.account import Doubt, Result
 from pipeline.carrier.concealing import Concealed
 from pipeline.carrier.crypto import Cipher
-from pipeline.carrier.replies import Answered, Outcome, interpret
+from pipeline.carrier.replies import Answered, Outcome, interpret, is_the_services_own
 from pipeline.columns import Lang
-from pipeline.errors import InputProblem, LedgerProblem
+from pipeline.errors import InputProblem, LedgerProblem, Stop
 from pipeline.holdings import Holdings, Refusal, day_of
 from pipeline.job import Job, Watch
-from pipeline.ledger import judgements, known, opening, planning, records, runs
+from pipeline.ledger import (
+    clock,
+    epochs,
+    judgements,
+    known,
+    last_run_witness,
+    opening,
+    planning,
+    records,
+    runs,
+)
 from pipeline.ledger.gaps import Gap, open_gap
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.lock import Lock
 from pipeline.ledger.naming import Named
 from pipeline.ledger.recovery import Recovered, recover
+from pipeline.ledger.same_agency import check_first
 from pipeline.request import Identity, Request
 from pipeline.rules.judging import Verdicts
 from pipeline.rules.rows import Rows
@@ -38,6 +49,9 @@ class OpenLedger:
     connection: apsw.Connection
     lock: Lock
     named: Named
+    corrected: tuple[str, str] | None = (
+        None  # a last entry later than the clock, and who says that it is wrong
+    )
 
     def lacking(self) -> str:
         """Why nothing may be sent: what the ledger may lack; "" where it is complete."""
@@ -67,6 +81,12 @@ class OpenLedger:
         with as_problem(self.path):
             return records.ledger_id(self.connection)
 
+    @property
+    def epoch(self) -> str:
+        """The ID of the epoch that this run's attempts belong to."""
+        with as_problem(self.path):
+            return epochs.current(self.connection)
+
     def refusals(self, tickets: Sequence[str]) -> dict[Identity, Refusal]:
         """The charges of these tickets whose last attempt the carrier refused."""
         with as_problem(self.path):
@@ -83,10 +103,10 @@ class OpenLedger:
             return earlier_doubts(self.connection, verdicts, lang, terms)
 
     def begin(self, command: str, terms: Terms, files: Sequence[Path]) -> int:
-        """Record the run; its number."""
+        """Record the run, and what the clock's being right says of entries before it; its number."""
         names = [str(path).encode(errors="replace").decode() for path in files]
         with as_problem(self.path):
-            return runs.begin(self.connection, self.lock, command, str(terms.as_of), names)
+            return runs.begin(self.connection, self.lock, command, str(terms.as_of), names, self.corrected)
 
     def plan(self, run: int, requests: Sequence[Request], rows: Rows) -> list[planning.Attempt]:
         """Claim every request's charges as `planned`, with the rows that they come from."""
@@ -101,7 +121,7 @@ class OpenLedger:
         """
         if self.named.gone:
             return
-        with contextlib.suppress(apsw.Error, OSError):
+        with contextlib.suppress(apsw.Error, OSError, LedgerProblem):
             runs.end(self.connection, self.lock, run, exit_code)
 
 
@@ -139,16 +159,32 @@ def note_gap(ledger: apsw.Connection, note: Callable[[str], None]) -> None:
         note(f"{_lacking(gap)[0].upper()}{_lacking(gap)[1:]}: nothing is sent until voucher ledger close-gap")
 
 
+def doubt(ledger: apsw.Connection, path: Path) -> str:
+    """Why a ledger that is only read may be an older copy of itself, or why that can't be told; "" where it is none."""
+    try:
+        return opening.doubt(path.resolve(), ledger, last_run_witness.places())
+    except Stop as problem:
+        return str(problem)
+
+
+def note_doubt(ledger: apsw.Connection, path: Path, note: Callable[[str], None]) -> None:
+    """Say that the ledger may be an older copy of itself, which stops no command that only reads."""
+    if found := doubt(ledger, path):
+        note(found)
+
+
 @contextlib.contextmanager
 def ledger_to_read(job: Job) -> Iterator[apsw.Connection | None]:
     """The ledger for looking, None where there is none; a sandbox of its own has none."""
-    connection = None if job.throw_away else opening.open_for_reading(job.ledger_path, job.owner)
-    try:
-        with as_problem(job.ledger_path):
-            yield connection
-    finally:
-        if connection is not None:
-            connection.close()
+    connection = None
+    if not job.throw_away and (job.names_carrier or job.ledger):
+        owner = job.owner if job.names_carrier else None
+        connection = opening.open_for_reading(job.ledger_path, owner)
+    if connection is None:
+        yield None
+        return
+    with contextlib.closing(connection), as_problem(job.ledger_path):
+        yield connection
 
 
 @contextlib.contextmanager
@@ -163,15 +199,48 @@ def ledger_to_write(job: Job, watch: Watch, keys: Secrets | None) -> Iterator[Op
         else:
             path = job.ledger_path
             watch.note(f"Ledger: {path}")
-        may_create = job.sandbox or job.new_ledger or is_loopback(job.profile.carrier.base_url)
-        connection, lock = opening.open_for_run(path, job.owner, may_create=may_create, note=watch.note)
+        connection, lock = opening.open_for_run(
+            path, job.owner, may_create=_may_begin(job, path), kept=not job.throw_away, note=watch.note
+        )
         stack.callback(lock.close)
         stack.callback(connection.close)
         with as_problem(path):
+            corrected = _corrected(connection, job)
             found = recover(connection, path, lock, _meaning(job, keys))
         for line in _recovered_lines(found):
             watch.note(line)
-        yield OpenLedger(path, connection, lock, Named(path.resolve()))
+        yield OpenLedger(path, connection, lock, Named(path.resolve()), corrected)
+
+
+def _corrected(connection: apsw.Connection, job: Job) -> tuple[str, str] | None:
+    """The ledger's last entry where it is later than the clock, and who says that the clock is right; None where it is not.
+
+    Raises InputProblem where nobody says so: by a clock that is behind, what is sent now would be recorded as older than
+    statements that can't have it.
+    """
+    behind = clock.behind(connection)
+    if behind is None:
+        return None
+    if not job.clock_right_by:
+        now, latest = (time[:16].replace("T", " ") for time in (behind.now, behind.latest))
+        raise InputProblem(
+            f"This machine's clock says {now} UTC, and the ledger's last entry is of {latest} UTC; nothing was changed."
+            " Set the clock right, or say --clock-is-right if that entry was made by a wrong one"
+        )
+    return behind.latest, job.clock_right_by
+
+
+def _may_begin(job: Job, path: Path) -> bool:
+    """Whether a first ledger may be begun there. Raises InputProblem if, on loopback, this agency has one already."""
+    if job.sandbox or job.new_ledger:
+        return True
+    if not is_loopback(job.profile.carrier.base_url):
+        return False
+    if job.ledger is not None and not path.resolve().parent.is_dir():  # a disk that is not mounted, say
+        return False
+    if not path.exists():
+        check_first(path, job.owner)
+    return True
 
 
 def _meaning(job: Job, keys: Secrets | None) -> Callable[[records.Interrupted, Answered], Outcome]:
@@ -182,7 +251,12 @@ def _meaning(job: Job, keys: Secrets | None) -> Callable[[records.Interrupted, A
     concealed = Concealed(keys.api_key, keys.encryption_key)
 
     def meaning(left: records.Interrupted, answer: Answered) -> Outcome:
-        return concealed.outcome(interpret(answer, left.request, cipher, answers, doubted=left.doubted))
+        # An answer that never came may have been the service's own.
+        accepted = left.accepted or any(
+            other is None or is_the_services_own(other, cipher, answers) for other in left.beside
+        )
+        outcome = interpret(answer, left.request, cipher, answers, doubted=left.doubted, accepted=accepted)
+        return concealed.outcome(outcome)
 
     return meaning
 
@@ -209,6 +283,7 @@ def earlier_doubts(ledger: apsw.Connection, verdicts: Verdicts, lang: Lang, term
     wanted = sorted({(h.request_id, h.attempt) for h in verdicts.held.values() if h.state == "unknown"})
     return [
         Doubt(
+            doubt.epoch,
             doubt.request_id,
             doubt.attempt,
             doubt.voucher,
@@ -228,10 +303,11 @@ def earlier_doubts(ledger: apsw.Connection, verdicts: Verdicts, lang: Lang, term
     ]
 
 
-def new_doubts(results: Sequence[Result], lang: Lang) -> list[Doubt]:
-    """The attempts of this run whose outcome is unknown, from memory: the ledger may have failed."""
+def new_doubts(results: Sequence[Result], epoch: str, lang: Lang) -> list[Doubt]:
+    """The attempts of this run, made in `epoch`, whose outcome is unknown, from memory: the ledger may have failed."""
     return [
         Doubt(
+            epoch,
             result.request.request_id,
             result.attempt,
             result.request.voucher,

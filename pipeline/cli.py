@@ -26,8 +26,10 @@ from pipeline.options import (
     PROFILE,
     SANDBOX_LEDGER,
     by,
+    login,
     options,
 )
+from pipeline.process_hardening import protect_process
 from pipeline.reading.opening import Opening, ahead
 from pipeline.telling import LANG, Reader, teller
 
@@ -51,6 +53,10 @@ _COMMON = (
     click.option("--quiet", is_flag=True, help="Only what needs a person, on stderr."),
     click.option("--verbose", is_flag=True, help="More on stderr."),
 )  # fmt: skip
+_CLOCK_IS_RIGHT = click.option(
+    "--clock-is-right", is_flag=True,
+    help="Though the ledger's last entry is of a later time, which then proves nothing.",
+)  # fmt: skip
 _JUDGING = options(
     click.argument("workbooks", nargs=-1, required=True, type=PATH, metavar="WORKBOOK..."),
     *_COMMON,
@@ -58,22 +64,28 @@ _JUDGING = options(
         "--sandbox-statement", type=PATH, metavar="FILE",
         help="Where the sandbox keeps what it issued; default with --ledger: beside the ledger.",
     ),
+    _CLOCK_IS_RIGHT,
 )  # fmt: skip
 RECONCILING = options(
     click.argument("workbooks", nargs=-1, type=PATH, metavar="[WORKBOOK]..."),
     click.option("--statement", multiple=True, type=PATH, metavar="FILE", help="A statement of the carrier's."),
     click.option(
-        "--statement-complete", metavar="FROM..TO",
-        help="You say that the statements list everything issued in these days, such as 2026-10-01..2026-10-31.",
+        "--statement-complete", multiple=True, metavar="[KIND:]FROM..TO",
+        help="You say that the statements list all vouchers of that kind (invoice, itinerary) issued in these days, such as"
+        " invoice:2026-10-01..2026-10-31; without KIND: of the kinds in which they agree with the ledger.",
+    ),
+    click.option(
+        "--statement-made", metavar="TIME",
+        help="When the statements were made, such as 2026-11-01T09:30 (the carrier's time, or with a zone: +08:00).",
     ),
     click.option(
         "--resolved", multiple=True, type=PATH, metavar="RESULT.xlsx", help="A result whose Unknown sheet was filled in."
     ),
     click.option("--inbox", type=PATH, metavar="DIR", help="A folder that workbooks, statements and results come to."),
     click.option("--outbox", type=PATH, metavar="DIR", help="The folder for what is written; goes with --inbox."),
-    click.option("--month", metavar="YYYY-MM", help="Compare what was issued in this month."),
+    click.option("--month", metavar="YYYY-MM", help="Compare the vouchers issued in this month, whatever month their tickets are of."),
     by("Who says so, for the record"),
-    click.option("--clock-is-right", is_flag=True, help="Though the ledger's last entry is of a later time."),
+    _CLOCK_IS_RIGHT,
     *_COMMON,
 )  # fmt: skip
 
@@ -110,7 +122,7 @@ def check(**given: Any) -> None:
 
         terminal = Terminal(quiet=given["quiet"], verbose=given["verbose"], lang=given["lang"])
         with terminal.watch(yes=True) as seen, logged(given["log_file"], "check", seen) as watch:
-            finished = run.check(_job(given, sends=False, begun=begun), watch)
+            finished = run.check(_job(given, needs_keys=None, begun=begun), watch)
     terminal.finish(finished)
     sys.exit(finished.exit_code)
 
@@ -129,14 +141,14 @@ def issue(*, yes: bool, **given: Any) -> None:
 
         terminal = Terminal(quiet=given["quiet"], verbose=given["verbose"], lang=given["lang"])
         with terminal.watch(yes=yes) as seen, logged(given["log_file"], "issue", seen) as watch:
-            finished = run.issue(_job(given, sends=True, begun=begun), watch)
+            finished = run.issue(_job(given, needs_keys=True, begun=begun), watch)
     terminal.finish(finished)
     sys.exit(finished.exit_code)
 
 
 @voucher.command(
     epilog="Example: voucher reconcile --inbox in --outbox out --profile carrier.toml\n\n"
-    f"Example: voucher reconcile october.xlsx --statement october.csv --month 2026-10{EXIT_CODES}"
+    f"Example: voucher reconcile october.xlsx --statement november.csv --month 2026-11{EXIT_CODES}"
 )
 @RECONCILING
 def reconcile(**given: Any) -> None:
@@ -153,7 +165,9 @@ def reconcile(**given: Any) -> None:
         quiet=given["quiet"] or not (given["verbose"] or listening()),
         verbose=given["verbose"],
         lang=given["lang"],
+        cells=False,
     )
+    click.get_current_context().find_root().ensure_object(Reader).cells = False
     with terminal.watch(yes=True) as seen, logged(given["log_file"], "reconcile", seen) as watch:
         finished = run.reconcile(_task(given), watch)
     terminal.finish_reconciled(finished)
@@ -184,7 +198,7 @@ def history(
 
     digits = [_ticket_digits(ticket) for ticket in tickets]
     job = Job((), load_profile(profile), None, **given)
-    known = run.history(job, digits)
+    known = run.history(job, digits, teller(lang))
     if as_json:
         click.echo(history_json(known, lang))
         return
@@ -254,12 +268,14 @@ def _ticket_digits(text: str) -> str:
         ) from None
 
 
-def _job(given: dict[str, Any], *, sends: bool, begun: Opening | None = None) -> Any:
-    """The run that the options ask for: options, then environment, then profile."""
-    from pipeline.job import Job  # noqa: PLC0415 - start-up
-    from pipeline.settings import load_profile, load_secrets  # noqa: PLC0415 - likewise
+def _job(given: dict[str, Any], *, needs_keys: bool | None, begun: Opening | None = None) -> Any:
+    """The run that the options ask for: options, then environment, then profile; `needs_keys` as in `_secrets`."""
+    from pipeline.job import NO_CARRIER, Job  # noqa: PLC0415 - start-up
+    from pipeline.settings import load_profile  # noqa: PLC0415 - likewise
 
     profile = load_profile(given["profile"])
+    if needs_keys is not None and not given["sandbox"] and not profile.carrier.base_url:
+        raise InputProblem(NO_CARRIER)
     submission = profile.submission
     if given["concurrency"] is not None:
         submission = replace(submission, concurrency=given["concurrency"])
@@ -270,7 +286,7 @@ def _job(given: dict[str, Any], *, sends: bool, begun: Opening | None = None) ->
     return Job(
         inputs=given["workbooks"],
         profile=replace(profile, submission=submission),
-        secrets=load_secrets() if sends and not given["sandbox"] else None,
+        secrets=None if needs_keys is None or given["sandbox"] else _secrets(needed=needs_keys),
         ledger=given["ledger"],
         new_ledger=given["new_ledger"],
         as_of=given["as_of"].date() if given["as_of"] else None,
@@ -281,8 +297,23 @@ def _job(given: dict[str, Any], *, sends: bool, begun: Opening | None = None) ->
         lang=given["lang"],
         sandbox=given["sandbox"],
         statement=given["sandbox_statement"],
+        clock_right_by=(given.get("by") or login() or "--clock-is-right")
+        if given.get("clock_is_right")
+        else "",
         begun=begun,
     )
+
+
+def _secrets(*, needed: bool) -> Any:
+    """The keys; None where they are not set and nothing is sent. What a killed run left may take them to be read."""
+    from pipeline.settings import load_secrets  # noqa: PLC0415 - start-up
+
+    try:
+        return load_secrets()
+    except InputProblem:
+        if needed:
+            raise
+        return None
 
 
 def _task(given: dict[str, Any]) -> Any:
@@ -291,30 +322,32 @@ def _task(given: dict[str, Any]) -> Any:
 
     sends = bool(given["workbooks"] or given["inbox"])
     return Task(
-        job=_job(given | {"sandbox_statement": None}, sends=sends),
+        job=_job(given | {"sandbox_statement": None}, needs_keys=sends),
         by=given["by"],
         statements=given["statement"],
         resolved=given["resolved"],
-        complete=given["statement_complete"] or "",
+        complete=given["statement_complete"],
+        made=given["statement_made"] or "",
         inbox=given["inbox"],
         outbox=given["outbox"],
         month=given["month"] or "",
-        clock_is_right=given["clock_is_right"],
     )
 
 
 def _print_defect() -> None:
     """The traceback, for whoever mends it; without the keys, which a message in it may quote."""
     from pipeline.carrier.concealing import Concealed  # noqa: PLC0415 - start-up
-    from pipeline.settings import keys_in_environment  # noqa: PLC0415 - likewise
+    from pipeline.settings import known_keys  # noqa: PLC0415 - likewise
 
-    text = Concealed(*keys_in_environment()).text(traceback.format_exc())
+    text = Concealed(*known_keys()).text(traceback.format_exc())
+    text = "".join(c if c.isprintable() or c == "\n" else " " for c in text)
     with contextlib.suppress(OSError, ValueError):
         click.echo(text, err=True, nl=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command; every way it can end is an exit code of interface.md, and none a traceback."""
+    protect_process()  # before any key is read
     reader = Reader()
     interruption.heed()
     try:

@@ -88,8 +88,9 @@ MARKETS = (
 )
 TICKET_STATUSES = (
     Choice("open", "未使用", ("unused", "open for use", "待使用", "有效", "未乘机")),
-    Choice("used", "已使用", ("flown", "used/flown", "使用", "已乘机", "客票已使用")),
+    Choice("used", "已使用", ("flown", "used/flown", "使用", "已乘机", "客票已使用", "使用完毕", "已出行")),
     Choice("refunded", "已退票", ("refund completed", "已退", "退票完成")),
+    Choice("partly_used", "部分使用", ("partly used, partly refunded", "部分使用部分退票")),
 )
 VOUCHERS = (
     Choice("invoice", "发票", ("e-invoice", "electronic invoice", "电子发票")),
@@ -205,8 +206,8 @@ TICKET_COLUMNS = (
         "ticket_status",
         "客票状态",
         Kind.CHOICE,
-        "open (not used yet), used, or refunded.",
-        "未使用、已使用或已退票。",
+        "open (not used yet), used, refunded, or partly_used (some flights flown, the rest refunded).",
+        "未使用、已使用、已退票或部分使用（部分航段已使用，其余已退票）。",
         choices=TICKET_STATUSES,
         width=12,
     ),
@@ -214,8 +215,8 @@ TICKET_COLUMNS = (
         "flight_date",
         "航班日期",
         Kind.DATE,
-        "The date of the last flight on the ticket.",
-        "客票最后一个航段的航班日期。",
+        "The date of the last flight on the ticket; of a ticket partly used, of the last that was flown.",
+        "客票最后一个航段的航班日期；部分使用的客票填写最后一个已使用航段的日期。",
         width=12,
     ),
     Column(

@@ -88,7 +88,7 @@ class Compare:
     ]  # of the tickets on statements and in workbooks, and what the period asks for
     accounts: Sequence[Account]
     period: Period | None
-    all_vouchers: bool  # whether the statements are said to list everything
+    claimed: frozenset[str]  # the kinds of voucher of which the statements are said to list everything
     time_zone: str
 
     def entries(self) -> list[Compared]:
@@ -98,7 +98,8 @@ class Compare:
             entries,
             key=lambda entry: (
                 KINDS.index(entry.kind),
-                entry.last_day or datetime.date.max,
+                # One whose last day is not known may press most.
+                datetime.date.min if entry.set_free else entry.last_day or datetime.date.max,
                 entry.issued_on,
                 entry.ticket_no,
                 entry.charge,
@@ -133,7 +134,7 @@ class Compare:
         """What the ledger has and no statement lists."""
         listed = {identity for identity in self.decided.found.values() if identity}
         vouchers = {kind for statement in self.statements for kind in statement.kinds}
-        made = min((statement.made for statement in self.statements), default=None)
+        made = min((statement.made or statement.written for statement in self.statements), default=None)
         rows = self._rows()
         for identity, holding in self.held.items():
             if identity in listed or holding.elsewhere:
@@ -145,7 +146,7 @@ class Compare:
                 self.period is not None
                 and made is not None
                 and datetime.date.fromisoformat(holding.day(self.time_zone)) in self.period
-                and (self.all_vouchers or holding.voucher in vouchers)
+                and (holding.voucher in vouchers | self.claimed)
                 and datetime.datetime.fromisoformat(holding.at) <= made
             )
             if expected:
@@ -165,7 +166,7 @@ class Compare:
             for row in account.rows:
                 for charge in row.charges:
                     identity = Identity(row.ticket_no, charge.charge, charge.product)
-                    if charge.status in (*ISSUED, "unknown", "ineligible") or identity in seen:
+                    if charge.status in (*ISSUED, "repeated", "unknown", "ineligible") or identity in seen:
                         continue
                     seen.add(identity)
                     reason = next(iter(charge.reasons or row.reasons), None)
@@ -182,7 +183,7 @@ class Compare:
                     yield Compared(
                         "to_issue", identity.ticket_no, identity.charge, identity.product, one.attempt.voucher,
                         one.attempt.header_name, amount, "", "", "not_sent", one.attempt.request_id, one.attempt.place,
-                        set_free=True,
+                        reason="its last day is not known here; voucher check with its workbook says it", set_free=True,
                     )  # fmt: skip
 
     def _entry(

@@ -24,6 +24,9 @@ _CHINESE = {
     # pipeline/carrier/replies.py
     "though the answer says success": "但答复称已成功",
     "the address is wrong; check base_url in the profile": "地址有误，请检查配置中的 base_url",
+    "the key or the agency is refused; check VOUCHER_API_KEY, and agency in the profile": "密钥或代理人代码被拒绝，请检查 VOUCHER_API_KEY 和配置中的 agency",
+    "though key and address were accepted before in this run: something on the way may have said it": "但本次运行中密钥和地址此前已被接受：可能是途中的设备作出的答复",
+    "nothing was accepted in this run before): check VOUCHER_ENCRYPTION_KEY": "本次运行此前没有请求被接受)：请检查 VOUCHER_ENCRYPTION_KEY",
     "the answer is not JSON": "答复不是 JSON",
     "the answer is not a JSON object": "答复不是 JSON 对象",
     "the envelope has no numeric code": "答复中没有数字代码",
@@ -42,11 +45,26 @@ _CHINESE = {
     "that run was killed": "该次运行被强行终止",
     "that run is still on, or was killed": "该次运行仍在进行，或已被强行终止",
     "the ledger failed before it was sent": "发送前台账出错",
+    ", which the carrier has reversed": "，该号码已被承运人红冲",
     "the answer brings number": "答复中的号码",
     "which request": "已属于请求",
     "interrupted": "被中断",
 }
 _KNOWN = re.compile("|".join(re.escape(words) for words in sorted(_CHINESE, key=len, reverse=True)))
+
+
+_OURS = re.compile(rf"(HTTP [0-9]{{3}}|code -?[0-9]+|{_KNOWN.pattern})")
+_WORDS = re.compile(r"\w(?:.*\w)?", re.DOTALL)
+
+
+def own_words(detail: str) -> str:
+    """A detail with “…” for the carrier's words, which may name people.
+
+    >>> own_words("code 500: ZHANG/WEI is unknown, though the result says success"), own_words("HTTP 503")
+    ('code 500: …, though the result says success', 'HTTP 503')
+    """
+    parts = _OURS.split(detail)  # ours are every second
+    return "".join(part if at % 2 else _WORDS.sub("…", part) for at, part in enumerate(parts))
 
 
 def in_chinese(detail: str) -> str:

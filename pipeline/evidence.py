@@ -8,10 +8,17 @@ from dataclasses import dataclass
 
 from pipeline.request import Identity
 
+#: So many of our own vouchers must stand on a statement before it is believed beyond what it lists: that it numbers
+#: vouchers in a way of its own, or that what it lacks was not issued. Fewer may stand there by chance.
+OWN_NEEDED = 3
+
 
 @dataclass(frozen=True)
 class Unsettled:
-    """An attempt whose outcome is unknown, with all that was in it; `began` and `ended` are UTC, ISO 8601."""
+    """An attempt whose outcome is unknown, with all that was in it; `began` and `ended` are UTC, ISO 8601.
+
+    `epoch` is the ID of its epoch, which an answer about it names in the column `ledger`.
+    """
 
     attempt_id: int
     request_id: str
@@ -27,6 +34,9 @@ class Unsettled:
     ended: str
     place: str  # of its first charge
     charges: tuple[tuple[Identity, str, int], ...]  # what it is, its code for the carrier, minor units
+    times_doubtful: bool = False  # a clock known to be wrong wrote `began` or `ended`: they prove nothing
+    epoch: str = ""
+    header_type: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,6 +70,23 @@ class StatementLine:
 
 
 @dataclass(frozen=True)
+class Reversal:
+    """A red line of a statement: the carrier has reversed the voucher `original`, or this charge of it.
+
+    `voucher` and `charge` "" and `amount` None where the line does not say; the amount is above zero.
+    """
+
+    original: str
+    number: str
+    voucher: str
+    ticket_no: str
+    charge: str
+    product: str
+    amount: int | None
+    place: str
+
+
+@dataclass(frozen=True)
 class Misread:
     """A line of a statement that can't be understood, and so proves nothing; `ticket_no` "" where not even that."""
 
@@ -70,24 +97,34 @@ class Misread:
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of the carrier's; `made` is when its file was last written (UTC).
+    """One statement of the carrier's; `written` is when its file was last written (UTC).
 
-    `kinds` are the kinds of voucher that its columns and sheets can list; `unread` names sheets that hold something
+    `said_made` is when it was made, as the file or whoever brings it says; None where nobody does. `kinds` are the kinds of voucher that its columns and sheets can list; `unread` names sheets that hold something
     and were not read, so that it may list more than is known of it.
     """
 
     name: str
     sha256: str
-    made: datetime.datetime
+    written: datetime.datetime
     lines: tuple[StatementLine, ...]
     misread: tuple[Misread, ...] = ()
     kinds: frozenset[str] = frozenset({"invoice", "itinerary"})
     unread: tuple[str, ...] = ()
+    said_made: datetime.datetime | None = None
+    reversals: tuple[Reversal, ...] = ()
+
+    @property
+    def made(self) -> datetime.datetime | None:
+        """When it was made, None where nobody says it. The file's time can only make it older: a copy is written later."""
+        return None if self.said_made is None else min(self.said_made, self.written)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a person found out about one attempt, as the Unknown sheet has it. `resolution` as it was typed."""
+    """What a person found out about one attempt, as the Unknown sheet has it. `resolution` as it was typed.
+
+    `problem` is what is wrong with a cell of it, so that it settles nothing.
+    """
 
     ledger_id: str
     request_id: str
@@ -97,12 +134,27 @@ class Answer:
     resolved_by: str
     evidence: str
     place: str
+    problem: str = ""
+
+    @property
+    def about(self) -> tuple[str, str, int]:
+        """The attempt that it is about: epoch, request and attempt."""
+        return self.ledger_id, self.request_id, self.attempt
+
+    @property
+    def typed(self) -> tuple[str, str, str, str]:
+        """The cells that a person fills in, in their order."""
+        return self.resolution, self.number, self.resolved_by, self.evidence
 
 
 @dataclass(frozen=True)
 class Complete:
-    """The time for which somebody says that the statements list everything: [since, until), aware times."""
+    """The time for which somebody says that the statements list all vouchers of a kind: [since, until), aware times.
+
+    `kind` "": of the kinds in which they agree with the ledger.
+    """
 
     since: datetime.datetime
     until: datetime.datetime
     text: str  # as it was said
+    kind: str = ""

@@ -18,6 +18,7 @@ from pipeline.table import Days, Indices, Money, Texts
 #: exit code come first, in its order.
 WORST = (
     "unknown", "not_sent", "rejected", "invalid", "ineligible", "waiting", "ready", "issued", "already_issued",
+    "repeated",
 )  # fmt: skip
 
 
@@ -50,9 +51,13 @@ class ChargeFates:
         return self.ended.texts
 
     def tallies(self) -> dict[str, tuple[int, int]]:
-        """How many charges end in each status, and their money; statuses that occur, in the contract's order."""
+        """How many charges end in each status, and the money that totals count of them; statuses that occur, in the contract's order."""
         found = ((name, self.amount[self.ended.says(name)]) for name in STATUS)
-        return {name: (len(amounts), int(amounts.sum())) for name, amounts in found if len(amounts)}
+        return {
+            name: (len(amounts), int(amounts.sum()) if STATUS[name].counted else 0)
+            for name, amounts in found
+            if len(amounts)
+        }
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ class Holding:
 
     `amount` in minor units; `at` is the UTC time of the attempt, ISO 8601; `reason` and `detail` say
     why it is unknown. `elsewhere`: known from a carrier's statement alone, with `file` saying which and where,
-    and `issued_at` as the statement has it.
+    and `issued_at` as the statement has it. `market` and `times_doubtful` (a wrong clock may have written `at`) are known of
+    what was issued in some days alone.
     """
 
     identity: Identity
@@ -37,6 +38,8 @@ class Holding:
     row: int
     elsewhere: bool = False
     issued_at: str = ""
+    market: str = ""
+    times_doubtful: bool = False
 
     def day(self, time_zone: str) -> str:
         """The attempt's calendar day where the carrier is."""
@@ -64,11 +67,15 @@ def place_of(file: str, sheet: str, row: int, run: int) -> str:
 
 @dataclass(frozen=True)
 class Refusal:
-    """The carrier's no to a charge, which was the last thing asked for it; `content` says what was asked."""
+    """The carrier's no to a charge, which was the last thing asked for it; `content` says what was asked.
+
+    `reversed_number`: it was issued under this number, which the carrier has reversed since; "" where it said no.
+    """
 
     content: str
     detail: str
     request_id: str
+    reversed_number: str = ""
 
 
 @dataclass(frozen=True)

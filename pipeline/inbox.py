@@ -12,7 +12,7 @@ from pathlib import Path
 from pipeline.errors import InputProblem
 from pipeline.evidence import Answer, Statement
 from pipeline.ledger.handled import Handled
-from pipeline.profile import Codes
+from pipeline.profile import Profile
 from pipeline.reading.earlier import is_result
 from pipeline.reading.inputs import read_sheets
 from pipeline.reading.mapping import ColumnMap
@@ -66,21 +66,23 @@ class Inbox:
         return [*of_batches, *(path for _, path in self.statements), *(path for _, path, _ in self.answers)]
 
 
-def candidates(folder: Path) -> list[Path]:
-    """An inbox's files, by name. Raises InputProblem if it is no folder."""
+def contents(folder: Path) -> tuple[list[Path], list[Path]]:
+    """(an inbox's files that may be read, those that are of no kind that is read), by name; locks and hidden files are neither.
+
+    Raises InputProblem if it is no folder.
+    """
     try:
-        inside = sorted(folder.iterdir())
+        inside = [
+            path
+            for path in sorted(folder.iterdir())
+            if not path.is_dir() and not path.name.startswith(("~$", "."))
+        ]
     except OSError as error:
         raise InputProblem(
             f"--inbox {folder}: can't be read ({error.strerror}); name a folder that exists"
         ) from None
-    return [
-        path
-        for path in inside
-        if path.suffix.lower() in (*SUFFIXES, ".xlsm")
-        and path.is_file()
-        and not path.name.startswith(("~$", "."))
-    ]
+    read = [path for path in inside if path.suffix.lower() in (*SUFFIXES, ".xlsm") and path.is_file()]
+    return read, [path for path in inside if path not in read]
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
@@ -105,7 +107,7 @@ def steady(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
 class Reader:
     """How an inbox's files are read."""
 
-    codes: Codes
+    profile: Profile
     mapping: ColumnMap
     buyers: Path | None
 
@@ -117,7 +119,7 @@ class Reader:
             return
         answers = answers_of(path, sheets) if unknown_sheets(sheets) else []
         if not is_result(sheets) and is_statement(path, sheets):
-            inbox.statements.append((statement_of(path, sheets, self.codes, origin), path))
+            inbox.statements.append((statement_of(path, sheets, self.profile, origin), path))
             return
         ours = is_result(sheets)
         table = self._table(path, sheets, needed=not ours)
@@ -131,7 +133,7 @@ class Reader:
     def _table(self, path: Path, sheets: list[Sheet], *, needed: bool) -> Table | None:
         """The file's rows; of a resolved workbook those on its Failures sheet, if there are any."""
         try:
-            return assemble([(path, sheets)], self.buyers, self.mapping)
+            return assemble([(path, sheets)], self.buyers, self.mapping, self.profile.carrier.currency)
         except InputProblem:
             if needed:
                 raise

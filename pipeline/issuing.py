@@ -1,7 +1,6 @@
 """One Table's way from its rows to their account: judged, split, noted, sent."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.account import Account, Doubt, Result
@@ -54,15 +53,19 @@ def submitted(  # noqa: PLR0913 - where the flow's parts meet
     watch: Watch,
     command: str,
     held_up: str = "",
-    unclear: AbstractSet[str] = frozenset(),
+    unclear: Mapping[str, str] | None = None,
 ) -> tuple[Account, Sent]:
     """Note the judgements, send the requests, and account for every row.
 
-    `held_up`: why nothing may be sent; `unclear`: the tickets of which nothing may be sent, because a statement says
-    something of them that can't be read.
+    `held_up`: why nothing may be sent; `unclear`: the tickets of which nothing may be sent, and why.
     """
+    epoch, ledger_id = (
+        ledger.epoch,
+        ledger.ledger_id,
+    )  # read before anything is sent, as all that the account needs
+    unclear = unclear or {}
     ledger.note_judgements(run, _judgements(rows.verdicts))
-    clear = [request for request in rows.requests if unclear.isdisjoint(_tickets(request))]
+    clear = [request for request in rows.requests if unclear.keys().isdisjoint(_tickets(request))]
     if held_up:
         outcome = Outcome("not_sent", "run_stopped", detail=held_up)
         sent = Sent(
@@ -78,12 +81,12 @@ def submitted(  # noqa: PLR0913 - where the flow's parts meet
         rows.verdicts,
         rows.requests,
         sent.results,
-        [*rows.doubts, *new_doubts(sent.results, job.lang)],
+        [*rows.doubts, *new_doubts(sent.results, epoch, job.lang)],
         job.terms,
         job.lang,
         stopped=sent.stopped,
         ledger="" if job.throw_away else str(ledger.path),
-        ledger_id=ledger.ledger_id,
+        ledger_id=ledger_id,
     )
     return account, sent
 
@@ -92,16 +95,15 @@ def _tickets(request: Request) -> set[str]:
     return {charge.identity.ticket_no for charge in request.charges}
 
 
-def _kept_back(requests: Iterable[Request], unclear: AbstractSet[str]) -> Iterator[Result]:
-    """The requests that are not sent because of what a statement may say of their tickets."""
+def _kept_back(requests: Iterable[Request], unclear: Mapping[str, str]) -> Iterator[Result]:
+    """The requests that are not sent because of what is said of their tickets."""
     for request in requests:
-        if found := sorted(unclear & _tickets(request)):
-            detail = f"the statement has a line about ticket {found[0]} that can't be read; correct the statement first"
-            yield Result(request, 0, Outcome("not_sent", "run_stopped", detail=detail))
+        if found := sorted(unclear.keys() & _tickets(request)):
+            yield Result(request, 0, Outcome("not_sent", "run_stopped", detail=unclear[found[0]]))
 
 
 def _judgements(verdicts: Verdicts) -> Iterator[Judgement]:
-    """Every charge whose ticket can be told, as it was judged."""
+    """Every charge whose ticket can be told, as it was judged; what repeats another row says nothing of its own."""
     rows = verdicts.rows
     codes: dict[int, dict[str, None]] = {}
     for finding in verdicts.findings:
@@ -112,6 +114,6 @@ def _judgements(verdicts: Verdicts) -> Iterator[Judgement]:
     )  # fmt: skip
     for at, row in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
         ticket_no, charge, product, voucher, amount, status, *place = row
-        if ticket_no:
+        if ticket_no and status != "repeated":
             reasons = " ".join(codes.get(at, ()))
             yield Judgement(ticket_no, charge, product, voucher, amount, status, reasons, *place)

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from pipeline.account import Account
 from pipeline.columns import Lang
+from pipeline.errors import InputProblem
 from pipeline.ledger import opening
 from pipeline.profile import Profile
 from pipeline.progress import Progress
@@ -16,9 +17,16 @@ from pipeline.reading.opening import Opening
 from pipeline.request import Request
 from pipeline.rules.rule import Terms
 from pipeline.settings import Secrets
+from pipeline.table import SheetRows
 
 if TYPE_CHECKING:  # start-up: only a reconciliation ends in one
     from pipeline.reconciled import Reconciliation
+
+
+NO_CARRIER = (
+    "no carrier is named: give its profile with --profile or VOUCHER_PROFILE, with its address as base_url under [carrier];"
+    " --sandbox needs none"
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,9 @@ class Job:
     lang: Lang = "en"
     sandbox: bool = False
     statement: Path | None = None  # the sandbox's own statement
+    clock_right_by: str = (
+        ""  # who says that the clock is right, though the ledger's last entry is of a later time
+    )
     begun: Opening | None = None  # the child process that reads the first input already
 
     @property
@@ -47,13 +58,18 @@ class Job:
 
     @property
     def owner(self) -> opening.Owner:
-        """Whose ledger this run uses."""
+        """Whose ledger this run uses. Raises InputProblem where no carrier is named."""
         carrier = self.profile.carrier
-        return (
-            opening.sandbox_owner(carrier.agency)
-            if self.sandbox
-            else opening.Owner(carrier.base_url, carrier.agency)
-        )
+        if self.sandbox:
+            return opening.sandbox_owner(carrier.agency)
+        if not carrier.base_url:
+            raise InputProblem(NO_CARRIER)
+        return opening.Owner(carrier.base_url, carrier.agency)
+
+    @property
+    def names_carrier(self) -> bool:
+        """Whether it is known whose vouchers this run is about."""
+        return self.sandbox or bool(self.profile.carrier.base_url)
 
     @property
     def throw_away(self) -> bool:
@@ -70,18 +86,19 @@ class Job:
 class Task:
     """What `voucher reconcile` is asked to do, beside what every run is.
 
-    `complete`: the time FROM..TO over which whoever runs this (`by`) says that the statements list everything.
+    `complete`: the kinds and times [KIND:]FROM..TO for which whoever runs this (`by`) says that the statements list
+    everything; `made`: when they were made.
     """
 
     job: Job
     by: str
     statements: tuple[Path, ...] = ()
     resolved: tuple[Path, ...] = ()
-    complete: str = ""
+    complete: tuple[str, ...] = ()
+    made: str = ""
     inbox: Path | None = None
     outbox: Path | None = None
     month: str = ""
-    clock_is_right: bool = False  # though the ledger's last entry is of a later time
 
 
 @dataclass(frozen=True)
@@ -100,11 +117,12 @@ class SandboxJob:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is about to be sent, for the person who says yes."""
+    """What is about to be sent, for the person who says yes; `sheets` is what the tickets were read from."""
 
     requests: tuple[Request, ...]
     profile: Profile
     carrier: str
+    sheets: tuple[SheetRows, ...] = ()
 
     def lines(self) -> Iterator[tuple[str, str, int, int]]:
         """(voucher, market, requests, total in minor units) for each kind that there is."""

@@ -33,15 +33,18 @@ def ledger_commands() -> None:
 def check(*, lang: Lang, **given: Any) -> None:
     """Look at all of the ledger.
 
-    Exit code 3 if anything is wrong with it. A run may be on.
+    Exit code 3 if anything is wrong with it, or it may be an older copy. A run may be on.
     """
     from pipeline import upkeep  # noqa: PLC0415 - start-up
 
     job = _job(given)
-    looked, spilled = upkeep.looked_over(job)
-    for line in _lines(job.ledger_path, looked, _states(looked.states, lang), spilled=spilled):
-        click.echo(in_language(line, lang))
-    sys.exit(3 if looked.wrong else 0)
+    looked, doubted, spilled = upkeep.looked_over(job)
+    if doubted:
+        teller(lang)(doubted)
+    sound = not (looked.wrong or doubted)
+    for line in _lines(job.ledger_path, looked, _states(looked.states, lang), spilled=spilled, sound=sound):
+        click.echo("".join(c if c.isprintable() else " " for c in in_language(line, lang)))
+    sys.exit(0 if sound else 3)
 
 
 @ledger_commands.command(epilog="Example: voucher ledger backup /backups --profile carrier.toml")
@@ -108,22 +111,35 @@ def move_carrier(*, by: str, why: str, yes: bool, lang: Lang, **given: Any) -> N
     epilog='Example: voucher ledger mark-gap --ledger restored.ledger --since 2026-11-20 --why "restored copy"',
 )
 @_WHERE
+@by("Who says so")
 @click.option(
     "--since",
     type=click.DateTime(_TIMES),
     help="From when on vouchers may be missing, your local time; default: the start of a run whose -wal is lost.",
 )
+@click.option(
+    "--nothing-missing",
+    is_flag=True,
+    help="Say that nothing is missing: the ledger was moved, it is used nowhere else, and this is its latest state.",
+)
 @click.option("--why", required=True, callback=filled, help="Why, for whoever audits the ledger.")
-def mark_gap(*, since: datetime | None, why: str, lang: Lang, **given: Any) -> None:
+def mark_gap(
+    *, since: datetime | None, by: str, why: str, lang: Lang, nothing_missing: bool, **given: Any
+) -> None:
     """Say that the ledger may lack something.
 
     Nothing is sent until close-gap.
-    For a ledger that was restored from a plain copy, or whose -wal is lost for good.
+    For a ledger that was restored from a plain copy, whose -wal is lost for good, or that was moved without its .lock.
     """
     from pipeline import upkeep  # noqa: PLC0415 - start-up
 
+    if nothing_missing and since:
+        raise click.UsageError("--since says what is missing, --nothing-missing that nothing is")
     tell = teller(lang)
-    tell(upkeep.gap_marked(_job(given), tell, since, why))
+    if nothing_missing:
+        tell(upkeep.nothing_missing(_job(given), tell, by, why))
+    else:
+        tell(upkeep.gap_marked(_job(given), tell, since, why))
 
 
 @ledger_commands.command(
@@ -150,6 +166,59 @@ def close_gap(*, by: str, evidence: str, lang: Lang, **given: Any) -> None:
     tell(upkeep.gap_closed(_job(given), tell, by, evidence))
 
 
+@ledger_commands.command(
+    epilog='Example: voucher ledger withdraw S12 --profile carrier.toml --why "the statement of the wrong month"'
+)
+@click.argument("entry", metavar="ENTRY")
+@_WHERE
+@by("Who says so")
+@click.option("--why", required=True, callback=filled, help="Why, for whoever audits the ledger.")
+def withdraw(entry: str, *, by: str, why: str, lang: Lang, **given: Any) -> None:
+    """Say that evidence was given by mistake.
+
+    ENTRY is its name in `voucher history`: a settlement (S12), what a statement showed (E7), a reversal (R3). It stays in
+    the ledger, marked. A request whose settlement is withdrawn is unknown again, and takes other evidence.
+    """
+    from pipeline import upkeep  # noqa: PLC0415 - start-up
+
+    tell = teller(lang)
+    for line in upkeep.withdrawn(_job(given), tell, entry, by, why):
+        tell(line)
+
+
+@ledger_commands.command(
+    epilog='Example: voucher ledger reverse 26110000000000000001 --profile carrier.toml --evidence "red invoice of 3 Dec"'
+)
+@click.argument("number", metavar="NUMBER")
+@_WHERE
+@by("Who says so")
+@click.option(
+    "--evidence", required=True, callback=filled, help="What shows that the carrier has reversed it."
+)
+@click.option(
+    "--red-number", default="", metavar="NUMBER", help="The number of what reversed it, where it is known."
+)
+@click.option(
+    "--voucher", type=click.Choice(["invoice", "itinerary"]), default=None,
+    help="The kind of voucher, where both have that number.",
+)  # fmt: skip
+def reverse(  # noqa: PLR0913 - what a reversal is made of
+    number: str, *, by: str, evidence: str, red_number: str, voucher: str | None, lang: Lang, **given: Any
+) -> None:
+    """Say that the carrier has reversed a voucher (red invoice).
+
+    Its charges may then be issued again, by `voucher issue`, under a new number. If it was not reversed, they would be
+    issued twice: ask the carrier first.
+    """
+    from pipeline import upkeep  # noqa: PLC0415 - start-up
+
+    tell = teller(lang)
+    for line in upkeep.voucher_reversed(
+        _job(given), tell, number.strip(), by, evidence, voucher or "", red_number.strip()
+    ):
+        tell(line)
+
+
 def _job(given: dict[str, Any]) -> "Job":
     from pipeline.job import Job  # noqa: PLC0415 - start-up
     from pipeline.settings import load_profile  # noqa: PLC0415 - likewise
@@ -169,7 +238,7 @@ def _states(states: Mapping[str, int], lang: Lang) -> str:
     return "、".join(f"{count} 次{words[state]}" for state, count in states.items())
 
 
-def _lines(path: Path, looked: "Looked", states: str, *, spilled: bool) -> Iterator[str]:
+def _lines(path: Path, looked: "Looked", states: str, *, spilled: bool, sound: bool) -> Iterator[str]:
     """What `check` prints."""
     yield f"Ledger: {path}"
     yield f"Carrier: {looked.base_url} as agency {looked.agency}; version {looked.version}; runs: {looked.runs}"
@@ -183,8 +252,9 @@ def _lines(path: Path, looked: "Looked", states: str, *, spilled: bool) -> Itera
             f"Gap: it may lack what was issued after {looked.gap.since} ({looked.gap.why}); nothing is sent until"
             " voucher ledger close-gap"
         )
-    if not looked.wrong:
+    if sound:
         yield "Sound: nothing is wrong with it"
+    if not looked.wrong:
         return
     yield from (f"WRONG: {line}" for line in looked.wrong)
     yield "Send nothing with it. Restore its backup, and settle what was issued since (README, The ledger)"

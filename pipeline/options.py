@@ -44,7 +44,7 @@ AS_OF = click.option(
 SANDBOX_LEDGER = click.option("--sandbox", is_flag=True, help="The ledger is one of a sandbox run.")
 
 
-def _login() -> str:
+def login() -> str:
     """Who is at the keyboard, as the system knows them."""
     try:
         return getpass.getuser()
@@ -56,7 +56,7 @@ def by(help_text: str) -> Callable[[Command], Command]:
     """Who says so: `--by`, by default who is logged in."""
     return click.option(
         "--by",
-        default=_login,
+        default=login,
         required=True,
         callback=filled,
         help=f"{help_text}; default: your login name.",

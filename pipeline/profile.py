@@ -14,7 +14,7 @@ from pipeline.table import MINOR
 class Carrier:
     """Where the service is and who we are to it."""
 
-    base_url: str = "http://127.0.0.1:8080"
+    base_url: str = ""  # none is made up: without it nothing is sent, and no ledger is anybody's
     agency: str = "DEMO"
     time_zone: str = "Asia/Shanghai"
     ticket_prefixes: tuple[str, ...] = ()

@@ -13,12 +13,13 @@ from pipeline.columns import COLUMN, Lang
 
 @dataclass(frozen=True)
 class Status:
-    """A row's or request's status, its word, and the colour that it has in a workbook."""
+    """A row's or request's status, its word, the colour that it has in a workbook, and whether totals count it."""
 
     name: str
     zh: str
     tone: str  # good, plain, warn, bad
     failure: bool = False  # shown on the Failures sheet
+    counted: bool = True
 
     def word(self, lang: Lang) -> str:
         """As a person reads it: the contract's name in English, its Chinese word beside it in Chinese."""
@@ -29,6 +30,7 @@ STATUSES = (
     Status("ready", "可开具", "plain"),
     Status("issued", "已开具", "good"),
     Status("already_issued", "此前已开具", "good"),
+    Status("repeated", "重复", "plain", counted=False),
     Status("invalid", "填写有误", "bad", failure=True),
     Status("ineligible", "不可开具", "bad", failure=True),
     Status("waiting", "待条件满足", "warn", failure=True),
@@ -38,8 +40,8 @@ STATUSES = (
 )
 STATUS = {status.name: status for status in STATUSES}
 
-#: Worst last: of the findings about one row, invalid beats ineligible beats waiting.
-FINDING_RANK = {"waiting": 1, "ineligible": 2, "invalid": 3}
+#: Worst last: of the findings about one row, invalid beats ineligible beats waiting, and that it repeats another.
+FINDING_RANK = {"repeated": 1, "waiting": 2, "ineligible": 3, "invalid": 4}
 
 
 @dataclass(frozen=True)
@@ -139,16 +141,28 @@ REASONS = (
     ),
     # --- ineligible: a rule forbids it ------------------------------------------------------------
     Reason(
+        "status_conflict", "ineligible",
+        "The ticket is used on one row ({used_at}) and refunded on another ({refunded_at}). Which is true is not known, so neither its fare"
+        " nor its refund is sent.",
+        "同一客票的状态前后矛盾：已使用（{used_at}）与已退票（{refunded_at}）。无法得知哪个正确，因此机票款与退票费均不发送。",
+        "Correct ticket_status where it is wrong. If some flights were flown and the rest refunded, set it to partly_used in all rows"
+        " of the ticket.",
+        "请更正有误的客票状态。若部分航段已使用、其余已退票，请将该客票各行的客票状态均改为部分使用。",
+    ),
+    Reason(
         "ticket_not_used", "ineligible",
         "The ticket was refunded without being used, so its fare can't be issued.",
         "客票未使用即已退票，机票款不可开具。",
-        "Issue the refund charge instead, if there is one.", "如有退票费，请改开退票费。",
+        "Issue the refund charge instead, if there is one. If some flights were flown before the rest was refunded, set ticket_status to"
+        " partly_used.",
+        "如有退票费，请改开退票费。若部分航段已使用、其余已退票，请将客票状态改为部分使用。",
     ),
     Reason(
         "ticket_not_refunded", "ineligible",
         "The ticket was used, not refunded, so there is no refund charge to issue.",
         "客票已使用而非已退票，没有可开具的退票费。",
-        "Correct the ticket status if the ticket was refunded after all.", "若客票确已退票，请更正客票状态。",
+        "If the ticket was refunded after all, set ticket_status to refunded, or to partly_used if some flights were flown.",
+        "若客票确已退票，请将客票状态改为已退票；若部分航段已使用、其余已退票，请改为部分使用。",
     ),
     Reason(
         "fare_window_closed", "ineligible",
@@ -217,6 +231,20 @@ REASONS = (
         "截至本次判定日 {as_of}，退票尚未审核通过。",
         "Run the row again when the refund is approved, with the date of approval.",
         "请在退票审核通过后填写审核日期，并重新提交此行。",
+    ),
+    Reason(
+        "voucher_reversed", "waiting",
+        "The carrier has reversed its voucher {number}; another one is issued only where a person asks for it.",
+        "承运人已红冲其凭证 {number}；仅在人工申请时才重新开具。",
+        "To have another one issued, run voucher issue with this row.",
+        "如需重新开具，请用 voucher issue 提交此行。",
+    ),
+    # --- the same row once more -------------------------------------------------------------------
+    Reason(
+        "repeated_charge", "repeated",
+        "The same charge, identical in all that counts, stands in {other} already; it counts once, there.",
+        "同一费用已列于 {other}，且各项内容相同；仅以该行计一次。",
+        "Nothing to do; this row may be deleted.", "无需处理；此行可删除。",
     ),
     # --- already issued ---------------------------------------------------------------------------
     Reason(
@@ -305,10 +333,6 @@ HINTS: dict[str, dict[Lang, str]] = {
 
 #: What becomes of rows that hold one charge.
 FATES: dict[str, dict[Lang, str]] = {
-    "identical": {
-        "en": "the rows are the same, and only the first of them counts",
-        "zh": "各行内容相同，仅以第一行为准",
-    },
     "differing": {
         "en": "they differ in {columns}, so that none of them is sent",
         "zh": "各行的{columns}不同，因此均不发送",

@@ -28,14 +28,21 @@ class Reconciliation:
     statements: tuple[Statement, ...]
     period: Period | None
     notes: tuple[str, ...]
+    month: bool = False  # whether one was asked for
 
     def of(self, kind: str) -> list[Compared]:
         """The entries of one kind, in their order."""
         return [entry for entry in self.entries if entry.kind == kind]
 
     @property
+    def nothing_compared(self) -> bool:
+        """Whether a comparison was asked for, by a statement or a month, and no issued charge was there to compare."""
+        issued = sum(len(self.of(kind)) for kind in ("agreed", *DISAGREEING))
+        return not issued and (self.month or bool(self.statements))
+
+    @property
     def exit_code(self) -> int:
         """The highest that applies (interface.md, Exit codes)."""
         disagreeing = any(entry.kind in DISAGREEING for entry in self.entries)
-        person = disagreeing or self.unread or self.decided.troubles
+        person = disagreeing or self.nothing_compared or self.unread or self.decided.troubles
         return max(self.account.exit_code, 4 if self.account.doubts else 0, 1 if person else 0)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from pipeline.columns import HEADER_FIELDS
 
+#: Between an earlier result and the workbook behind it, whose rows or buyers it has.
+BEHIND = ": "
 #: Where the buyers of a file kept apart come from, as the sheet Buyers says it.
 KEPT_APART = "--buyers"
 _NOTHING = ("",) * len(HEADER_FIELDS)

@@ -9,7 +9,7 @@ One way, no back-calls; progress goes out as values through a Watch, and nothing
 """
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,13 +21,14 @@ from pipeline.bookkeeping import (
     earlier_doubts,
     ledger_to_read,
     ledger_to_write,
+    note_doubt,
     note_gap,
 )
 from pipeline.errors import Declined, InputProblem, Stop
 from pipeline.happenings import log_beginning, log_end, log_evidence, log_read, log_reconciled
 from pipeline.holdings import Holdings
 from pipeline.job import Finished, Job, Plan, Reconciled, Task, Watch
-from pipeline.ledger import elsewhere, judgements, known, opening, records
+from pipeline.ledger import elsewhere, judgements, known, opening, records, reversals, settling
 from pipeline.reading.inputs import workbook_files
 from pipeline.reading.mapping import load_map
 from pipeline.reading.tables import read_table
@@ -48,10 +49,15 @@ def check(job: Job, watch: Watch) -> Finished:
     files, table = _read(job, watch)
     target = result_path(job.output, files[0]) if job.output else None
     with ledger_to_read(job) as ledger:
-        if ledger is None and not job.throw_away:
+        if ledger is None and not job.names_carrier:
+            watch.note(
+                "No profile names a carrier, so no ledger is looked at: what was issued before does not show"
+            )
+        elif ledger is None and not job.throw_away:
             watch.note(f"There is no ledger yet ({job.ledger_path}): what was issued before does not show")
         if ledger:
             note_gap(ledger, watch.note)
+            note_doubt(ledger, job.ledger_path, watch.note)
         holdings = known.holdings(ledger, table.tickets()) if ledger else Holdings()
         verdicts = judge(table, holdings, terms)
         requests = split(verdicts, holdings, terms)
@@ -79,7 +85,8 @@ def issue(job: Job, watch: Watch) -> Finished:
         rows = judged(ledger, table, job)
         if rows.requests:
             ledger.check_complete(len(rows.requests))
-        if rows.requests and not watch.confirm(Plan(tuple(rows.requests), job.profile, str(job.owner))):
+        plan = Plan(tuple(rows.requests), job.profile, str(job.owner), table.sheets)
+        if rows.requests and not watch.confirm(plan):
             raise Declined("Nothing was sent.")
         run = ledger.begin("issue", job.terms, files)
         watch.log("ledger_taken", run=run, ledger_id=ledger.ledger_id)
@@ -113,13 +120,13 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
     named, target = named_evidence(task), reconciliation_path(task)
     log_evidence(watch.log, named.statements, len(named.answers))
     with ledger_to_write(job, watch, keys) as ledger:
-        check_evidence(task, ledger, named)
+        check_evidence(ledger, named)
         inbox = take_in(task, ledger, watch)
         run = ledger.begin("reconcile", job.terms, [*job.inputs, *inbox.paths])
         watch.log("ledger_taken", run=run, ledger_id=ledger.ledger_id)
-        evidence = weighed_together(task, named, inbox)
+        evidence = weighed_together(task, ledger, named, inbox)
         decided = settle(ledger, run, evidence, job, watch)
-        done = again(task, ledger, run, [*map(Batch, tables), *inbox.batches], evidence, keys, watch)
+        done = again(task, ledger, run, [*map(Batch, tables), *inbox.batches], evidence, decided, keys, watch)
         said = compared(task, ledger, decided, evidence, inbox, done)
         finished = written(task, said, done, target)
         if not any(one.ledger_failed for one in done):  # else the next start puts it in order
@@ -129,7 +136,7 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
     return finished
 
 
-def history(job: Job, tickets: Sequence[str]) -> "dict[str, Recorded]":
+def history(job: Job, tickets: Sequence[str], note: Callable[[str], None]) -> "dict[str, Recorded]":
     """Everything the ledger knows of these tickets, by ticket, as of one moment; a run may be on."""
     from pipeline.results.history import Recorded  # noqa: PLC0415 - start-up: only this tells it
 
@@ -137,12 +144,15 @@ def history(job: Job, tickets: Sequence[str]) -> "dict[str, Recorded]":
     if connection is None:
         raise InputProblem(f"{job.ledger_path}: there is no ledger; name one with --ledger")
     with contextlib.closing(connection), as_problem(job.ledger_path):
+        note_doubt(connection, job.ledger_path, note)
         connection.execute("BEGIN")
         return {
             ticket: Recorded(
                 records.history(connection, ticket),
                 judgements.of_ticket(connection, ticket),
                 elsewhere.of_ticket(connection, ticket),
+                settling.of_ticket(connection, ticket),
+                reversals.of_ticket(connection, ticket),
             )
             for ticket in tickets
         }
@@ -157,8 +167,10 @@ def _read(job: Job, watch: Watch) -> tuple[list[Path], Table]:
         check_report_path(job.report)
     mapping = load_map(job.columns)
     files = workbook_files(job.inputs)
-    table = read_table(files, job.buyers, mapping, job.begun)
+    table = read_table(files, job.buyers, mapping, job.begun, job.profile.carrier.currency)
     log_read(watch.log, table)
+    for warning in table.warnings:
+        watch.warn(warning)
     for note in table.notes:
         watch.note(note)
     watch.note(

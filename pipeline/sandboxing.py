@@ -44,7 +44,9 @@ async def sandbox(job: SandboxJob, note: Callable[[str], None]) -> str:
 
     mapping = load_map(job.columns)
     registry = (
-        Registry.from_table(read_table(workbook_files(job.tickets), None, mapping))
+        Registry.from_table(
+            read_table(workbook_files(job.tickets), None, mapping, currency=job.profile.carrier.currency)
+        )
         if job.tickets
         else Registry([])
     )

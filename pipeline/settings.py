@@ -29,6 +29,7 @@ from pipeline.profile import (
     Required,
     Submission,
 )
+from pipeline.regular_files import settings_text
 from pipeline.table import MINOR
 
 API_KEY = "VOUCHER_API_KEY"
@@ -172,7 +173,13 @@ def _ca_file(value: Any) -> str:
 
 
 def _http_proxy(value: Any) -> str:
-    if _text(value) and urlsplit(value).scheme != "http":
+    """Never shown: it may hold a password."""
+    try:
+        parts = urlsplit(_text(value))
+        complete = parts.scheme == "http" and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        complete = False
+    if value and not complete:
         raise ValueError('must be an HTTP proxy such as "http://proxy.office:3128"')
     return str(value)
 
@@ -267,8 +274,13 @@ def _codes(given: Any) -> Codes:
 
 
 def _cross_checked(profile: Profile) -> Profile:
-    """Codes of `answers` that would say two things at once are refused."""
-    answers = profile.answers
+    """Refuse codes of `answers` that would say two things at once, and a proxy that would be told the key in clear."""
+    answers, carrier = profile.answers, profile.carrier
+    if carrier.proxy and urlsplit(carrier.base_url).scheme == "http":
+        raise InputProblem(
+            "[carrier].proxy is set, but [carrier].base_url is plain http: the key would go to the proxy unencrypted. Leave"
+            " proxy out (a carrier on this machine needs none), or give base_url its https address"
+        )
     meanings = {
         "not_processed_codes": answers.not_processed_codes,
         "rejected_codes": answers.rejected_codes,
@@ -298,10 +310,10 @@ def load_profile(path: Path | None) -> Profile:
     if path is None:
         return Profile()
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        given = tomllib.loads(settings_text(path))
     except OSError as error:
         raise InputProblem(f"Profile {path}: can't be read ({error.strerror}); check the path") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputProblem(f"Profile {path}: is not valid TOML: {error}") from None
     try:
         sections = _checked(
@@ -318,21 +330,35 @@ def load_profile(path: Path | None) -> Profile:
 
 
 def _from_keyring(name: str) -> str:
-    """A secret from the system keyring; "" where there is none, or no keyring."""
+    """A secret from the system keyring; "" where there is none, or no keyring.
+
+    Raises InputProblem where it can't be read, without a word of the keyring's own, which may quote what it holds.
+    """
     try:
         import keyring  # noqa: PLC0415 - an optional extra, and slow to import
         import keyring.errors  # noqa: PLC0415 - likewise
     except ImportError:
         return ""
     try:
-        return keyring.get_password(KEYRING_SERVICE, name) or ""
+        found = keyring.get_password(KEYRING_SERVICE, name)
     except keyring.errors.KeyringError:
         return ""
+    except Exception as error:  # noqa: BLE001 - backends raise what the system's services raise
+        raise InputProblem(
+            f"{name} can't be read from the system keyring ({type(error).__name__}); put the key into the environment variable"
+            " of that name, or mend the keyring"
+        ) from None
+    return found if isinstance(found, str) else ""
 
 
-def keys_in_environment() -> tuple[str, ...]:
-    """The keys that are set in the environment, for keeping them out of what is printed."""
-    return tuple(os.environ[name] for name in (API_KEY, ENCRYPTION_KEY) if os.environ.get(name))
+#: The keys that this process has read from the keyring.
+_FOUND: set[str] = set()
+
+
+def known_keys() -> tuple[str, ...]:
+    """The keys of the environment and those that were read from the keyring, for keeping them out of what is printed."""
+    in_environment = {os.environ[name] for name in (API_KEY, ENCRYPTION_KEY) if os.environ.get(name)}
+    return tuple(in_environment | _FOUND)
 
 
 def load_secrets(environ: Mapping[str, str] = os.environ) -> Secrets:
@@ -341,6 +367,7 @@ def load_secrets(environ: Mapping[str, str] = os.environ) -> Secrets:
     Raises InputProblem naming the variable that is missing or can't be sent.
     """
     found = {name: environ.get(name, "") or _from_keyring(name) for name in (API_KEY, ENCRYPTION_KEY)}
+    _FOUND.update(filter(None, found.values()))
     missing = [name for name, value in found.items() if not value]
     if missing:
         raise InputProblem(

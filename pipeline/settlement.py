@@ -7,18 +7,16 @@ the carrier, so a statement is all there is).
 """
 
 import datetime
-import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from pipeline.evidence import Answer, Complete, Misread, Statement, StatementLine, Unsettled
+from pipeline.completeness import Completeness, agrees, issued_requests
+from pipeline.evidence import Answer, Complete, Misread, Reversal, Statement, StatementLine, Unsettled
 from pipeline.holdings import Holding
 from pipeline.matching import matched
 from pipeline.request import Identity
-
-#: The shapes that were observed (carrier-interface.md, Invoice result and Itinerary result).
-_SHAPES = {"invoice": re.compile("[0-9]{18}"), "itinerary": re.compile("[0-9]{20}")}
+from pipeline.voucher_numbers import has_shape
 
 #: What a person may answer, in the words of either language.
 RESOLVED_AS = {
@@ -36,13 +34,14 @@ class Settled:
     number: str
     settled_by: str
     evidence: str
+    answered: str = ""  # the evidence as a person typed it, without its place
 
 
 @dataclass(frozen=True)
 class Trouble:
     """Evidence that settles nothing, and why: a person has to look at it."""
 
-    code: str  # contradiction, stale, incomplete, misread, ambiguous
+    code: str  # contradiction, stale, incomplete, misread, ambiguous, withdrawn
     place: str
     message: str
 
@@ -57,6 +56,8 @@ class Decided:
     elsewhere: tuple[StatementLine, ...] = ()
     lines: tuple[StatementLine, ...] = ()
     found: Mapping[int, Identity | None] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # why silence proved nothing
+    answers: tuple[Answer, ...] = ()  # all but those whose evidence was withdrawn
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Evidence:
 
     statements: tuple[Statement, ...]
     answers: tuple[Answer, ...]
-    complete: Complete | None
+    complete: tuple[Complete, ...]
     settle_after: datetime.timedelta | None
     by: str
 
@@ -76,6 +77,15 @@ class Evidence:
         for statement in self.statements:
             for line in statement.lines:
                 once.setdefault(_content(line), line)
+        return tuple(once.values())
+
+    @property
+    def reversals(self) -> tuple[Reversal, ...]:
+        """The red lines of all statements, a line that stands on two of them once."""
+        once: dict[Reversal, Reversal] = {}
+        for statement in self.statements:
+            for red in statement.reversals:
+                once.setdefault(replace(red, place=""), red)
         return tuple(once.values())
 
     @property
@@ -96,13 +106,22 @@ def decide(  # noqa: PLR0913 - everything that is weighed
 
     `held` is what the ledger holds of the tickets on the statements and of those in doubt; `taken` says of a number
     whether another voucher has it already; `earlier` is what earlier statements showed of the charges in doubt;
-    `issued` is what the statements must list if they are complete.
+    `issued` is what this ledger issued in the days for which the statements are said to be complete.
     """
     known = set(map(_content, evidence.lines))
     lines = (*evidence.lines, *(line for line in earlier if _content(line) not in known))
     found = matched(lines, held)
-    weighing = _Weighing(evidence, lines, found, held, taken)
-    weighing.check_complete(issued)
+    complete = Completeness(
+        evidence.complete,
+        evidence.statements,
+        evidence.lines,
+        # A red line may be about whatever was issued of its ticket.
+        [*evidence.misread, *(Misread(red.place, red.ticket_no, "") for red in evidence.reversals)],
+        issued_requests(issued, lines, found),
+        evidence.settle_after,
+    )
+    weighing = _Weighing(evidence, lines, found, held, taken, complete)
+    weighing.check_complete()
     for attempt in unsettled:
         weighing.weigh(attempt)
     weighing.keep_numbers_apart()
@@ -126,19 +145,21 @@ def decide(  # noqa: PLR0913 - everything that is weighed
         tuple(weighing.elsewhere()),
         evidence.lines,
         {at: found[at] for at in range(len(evidence.lines))},
+        tuple(weighing.notes()),
     )
 
 
 class _Weighing:
     """One reconciliation's evidence, attempt by attempt."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - everything that is weighed
         self,
         evidence: Evidence,
         lines: Sequence[StatementLine],
         found: Mapping[int, Identity | None],
         held: Mapping[Identity, Holding],
         taken: Mapping[str, bool],
+        complete: Completeness,
     ) -> None:
         self.settled: list[Settled] = []
         self.troubles: list[Trouble] = []
@@ -147,6 +168,8 @@ class _Weighing:
         self._found = found
         self._held = held
         self._taken = taken
+        self._complete = complete
+        self._unproven: Counter[str] = Counter()
         self._of: dict[Identity, list[StatementLine]] = defaultdict(list)
         self._tickets: dict[str, list[int]] = defaultdict(list)
         self._numbers: dict[str, set[Identity | None]] = defaultdict(set)
@@ -156,7 +179,6 @@ class _Weighing:
                 self._of[identity].append(line)
             self._tickets[line.ticket_no].append(at)
             self._numbers[line.number].add(identity)
-        self._whole = not any(statement.unread for statement in evidence.statements)
         self._doubtful = {
             (i.ticket_no, i.charge) for i, holding in held.items() if holding.state == "unknown"
         }
@@ -164,21 +186,18 @@ class _Weighing:
         for answer in evidence.answers:
             self._answers[answer.request_id, answer.attempt].append(answer)
 
-    def check_complete(self, issued: Sequence[Holding]) -> None:
+    def check_complete(self) -> None:
         """Statements that lack what this ledger issued in their time are not complete, whoever says so."""
-        listed = {identity for identity in self._found.values() if identity}
-        lacking = [holding for holding in issued if holding.identity not in listed]
-        if self._evidence.complete is None or not lacking:
-            return
-        self._whole = False
-        self.troubles.append(
+        names = ", ".join(statement.name for statement in self._evidence.statements)
+        self.troubles += [
             Trouble(
                 "contradiction",
-                ", ".join(statement.name for statement in self._evidence.statements),
-                f"is said to be complete for {self._evidence.complete.text}, and lacks {len(lacking)} charges that were issued"
-                f" then, such as {lacking[0].number}; so what it does not list is not taken for not issued",
+                names,
+                f"is said to be complete for {claim.text}, and lacks {len(lacking)} requests of that kind ({kind}) that were issued"
+                f" then, such as {lacking[0].number}; so what it does not list of them is not taken for not issued",
             )
-        )
+            for claim, kind, lacking in self._complete.lacking()
+        ]
 
     def weigh(self, attempt: Unsettled) -> None:
         """Settle one attempt, report what contradicts itself about it, or leave it as it is."""
@@ -211,12 +230,13 @@ class _Weighing:
         elif answer is not None:
             self._settle(attempt, state, number, answer, "")
         elif silent:
-            self._settle(attempt, "not_sent", "", None, self._silence())
+            self._settle(attempt, "not_sent", "", None, self._silence(attempt))
 
     def _settle(self, attempt: Unsettled, state: str, number: str, answer: Answer | None, seen: str) -> None:
         by = answer.resolved_by if answer else self._evidence.by
         told = f"{answer.place}: {answer.evidence}" if answer else ""
-        self.settled.append(Settled(attempt, state, number, by, "; ".join(filter(None, [seen, told]))))
+        text = "; ".join(filter(None, [seen, told]))
+        self.settled.append(Settled(attempt, state, number, by, text, answer.evidence if answer else ""))
 
     def _listed(self, attempt: Unsettled) -> tuple[str | None, str]:
         """(the number under which the statement lists all of it, else None; what is wrong with what it lists)."""
@@ -261,7 +281,12 @@ class _Weighing:
 
     @staticmethod
     def _before(attempt: Unsettled, found: Sequence[StatementLine]) -> StatementLine | None:
-        """A line that was issued before it was asked for; a day's difference may be the time zones'."""
+        """A line that was issued before it was asked for; a day's difference may be the time zones'.
+
+        None where a wrong clock said when it was asked for.
+        """
+        if attempt.times_doubtful:
+            return None
         began = datetime.datetime.fromisoformat(attempt.began).date()
         return next(
             (
@@ -284,32 +309,48 @@ class _Weighing:
 
     def _silence_proves(self, attempt: Unsettled) -> bool:
         """Whether the statements would list it if it had been issued."""
-        complete, after = self._evidence.complete, self._evidence.settle_after
-        if complete is None or after is None or not self._evidence.statements or not self._whole:
+        if not self._evidence.complete or not self._evidence.statements:
             return False
-        if not self._evidence.lines:  # cut short, or not written yet: what lists nothing shows nothing
-            return False
-        if not any(attempt.voucher in statement.kinds for statement in self._evidence.statements):
-            return False
-        tickets = {identity.ticket_no for identity, _, _ in attempt.charges}
-        if any(not misread.ticket_no or misread.ticket_no in tickets for misread in self._evidence.misread):
-            return False
-        charges = {(identity.ticket_no, identity.charge) for identity, _, _ in attempt.charges}
-        if any(
-            (self._lines[at].ticket_no, self._lines[at].charge) in charges
-            for t in tickets
-            for at in self._tickets.get(t, ())
-        ):
-            return False
-        made = min(statement.made for statement in self._evidence.statements)
-        began, ended = (datetime.datetime.fromisoformat(text) for text in (attempt.began, attempt.ended))
-        return complete.since <= began and ended + after <= min(complete.until, made)
+        why = self._unexplained(attempt) or self._complete.unproven(attempt)
+        if why:
+            self._unproven[why] += 1
+        return not why
 
-    def _silence(self) -> str:
+    def _unexplained(self, attempt: Unsettled) -> str:
+        """A line of one of its tickets that is not that of another charge held as issued: it may be the doubtful one's.
+
+        Whatever charge it names: the carrier may call it by another's word. One voucher of ours explains one number.
+        """
+        explained: dict[Identity, str] = {}
+        for ticket_no in sorted({identity.ticket_no for identity, _, _ in attempt.charges}):
+            for at in self._tickets.get(ticket_no, ()):
+                line, identity = self._lines[at], self._found[at]
+                holding = self._held[identity] if identity else None
+                if (
+                    identity is None
+                    or holding is None
+                    or (holding.state, holding.elsewhere) != ("issued", False)
+                    or not agrees(holding, line)
+                    or explained.setdefault(identity, line.number) != line.number
+                ):
+                    return f"they list a voucher of ticket {ticket_no} ({line.number}) that is none of those known here"
+        return ""
+
+    def _silence(self, attempt: Unsettled) -> str:
         evidence = self._evidence
         names = ", ".join(f"{statement.name} ({statement.sha256[:12]})" for statement in evidence.statements)
-        said = evidence.complete.text if evidence.complete else ""
-        return f"not on the carrier's statement {names}, which {evidence.by} says is complete for {said}"
+        claim, others = self._complete.claim_for(attempt)
+        return (
+            f"not on the carrier's statement {names}, which {evidence.by} says is complete for {claim.text}, and which lists"
+            f" {others} others of that kind"
+        )
+
+    def notes(self) -> list[str]:
+        """Why silence proved nothing about outcomes that no statement lists."""
+        return [
+            f"{count} unknown outcomes are not on the statements, and that proves nothing: {why}"
+            for why, count in self._unproven.items()
+        ]
 
     def keep_numbers_apart(self) -> None:
         """Two requests can't have one number: then neither is settled."""
@@ -332,7 +373,7 @@ class _Weighing:
             f"{_name(one.attempt)}: the number {one.number} has another shape than the carrier's interface shows;"
             " it is recorded as it is"
             for one in self.settled
-            if one.number and not _SHAPES[one.attempt.voucher].fullmatch(one.number)
+            if one.number and not has_shape(one.attempt.voucher, one.number)
         ]
 
     def _may_be_ours(self, line: StatementLine) -> bool:

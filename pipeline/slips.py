@@ -24,10 +24,11 @@ _ALL = (
     ),
     Reason(
         "no_result", "invalid",
-        "{column} holds a formula, but the file does not hold its result, so the value is not known.",
-        "{column}是公式，但文件中没有保存计算结果，无法得知其内容。",
-        "Open the workbook in the spreadsheet program, let it calculate, save it and run it again; or enter the value itself.",
-        "请用表格程序打开工作簿，重新计算并保存后再运行；或直接填入内容。",
+        "{column} holds a formula that nobody has calculated: the file holds no result, or a stand-in for it, so the value is not"
+        " known.",
+        "{column}是尚未计算过的公式：文件中没有保存计算结果，或只有占位的值，无法得知其内容。",
+        "Open the workbook in Excel (in LibreOffice press Ctrl+Shift+F9 then), save it and run it again; or enter the value itself.",
+        "请用 Excel 打开工作簿（用 LibreOffice 打开后须按 Ctrl+Shift+F9），保存后重新运行；或直接填入内容。",
     ),
     # --- ticket numbers -----------------------------------------------------------------------------
     Reason(
@@ -59,8 +60,10 @@ _ALL = (
         "negative", "invalid",
         "“{seen}” in {column} is less than zero (accounting writes that in brackets), and no voucher is issued for less than zero.",
         "{column}中的“{seen}”是负数（会计上也用括号表示），负数金额不能开具凭证。",
-        "Enter what was charged, above zero. What was paid back for a ticket is no charge: leave such a row out.",
-        "请填写实际收取的金额（大于零）。退还给旅客的款项不是费用，请删除该行。",
+        "Enter what was charged, above zero. What was paid back for a ticket is no charge: clear the cell. Keep the row if it has a fee"
+        " that was charged, as a refund has; leave it out only if nothing else was charged in it.",
+        "请填写实际收取的金额（大于零）。退还给旅客的款项不是费用：请清空该单元格。若该行另有收取的费用（如退票手续费），请保留该行；"
+        "没有其他费用时才删除该行。",
     ),
     Reason(
         "decimals", "invalid",
@@ -92,9 +95,10 @@ _ALL = (
         "{seen} stands in refund_fee, but the ticket is used, and only a refunded ticket has a refund charge. What is to be issued is not"
         " clear, and no total says it.",
         "退票手续费为 {seen}，但客票已使用，只有已退票的客票才有退票费。无法确定应开具的内容，也没有合计金额可以核对。",
-        "If the ticket was refunded, set ticket_status to refunded. If it was used, clear refund_fee, or enter in amount what is to be"
-        " issued for it in all.",
-        "若客票已退票，请将客票状态改为已退票；若已使用，请清空退票手续费，或在金额中填写应开具的合计。",
+        "If some flights were flown and the rest refunded, set ticket_status to partly_used: both charges are issued. If the whole ticket"
+        " was refunded, set it to refunded. If it was used, clear refund_fee, or enter in amount what is to be issued for it in all.",
+        "若部分航段已使用、其余已退票，请将客票状态改为部分使用，两项费用均会开具；若全部退票，请改为已退票；若已使用，请清空退票手续费，"
+        "或在金额中填写应开具的合计。",
     ),
     # --- days ---------------------------------------------------------------------------------------
     Reason(
@@ -137,6 +141,12 @@ _ALL = (
         " known.",
         "{column}中有换行，可能表示空格，也可能只是折行，无法确定凭证上的名称。",
         "Write it on one line.", "请写在同一行内。",
+    ),
+    Reason(
+        "unseen_characters", "invalid",
+        "{column} has a character within it that no eye sees or no font has (a control character, a filler), and the carrier would print it.",
+        "{column}中有不可见或无字形的字符（控制字符、填充字符等），会随之发送给承运人。",
+        "Type {column} anew; do not copy it.", "请重新手工输入{column}，不要复制粘贴。",
     ),
     Reason(
         "labelled", "invalid",
@@ -218,4 +228,24 @@ def name_slip(text: str) -> str:
     >>> name_slip("ACME\nTravel"), name_slip("#N/A"), name_slip("ACME Travel")
     ('line_break', 'error_cell', '')
     """
-    return no_value(text) or ("line_break" if len(text.splitlines()) > 1 else "")
+    if slip := no_value(text):
+        return slip
+    if len(text.splitlines()) > 1:
+        return "line_break"
+    return "unseen_characters" if has_unseen(text) else ""
+
+
+#: Control characters, half characters, those of private use and those that are none; fillers, which are letters that show nothing.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufff0-\uffff\u115f\u1160\u2800\u3164\uffa0"
+    "\U000e0000-\U000e00ff\U000e01f0-\U0010ffff]"
+)
+
+
+def has_unseen(text: str) -> bool:
+    r"""Whether a text holds a character that can't be printed: nobody means it, and a terminal or a printer may obey it.
+
+    >>> has_unseen("ZHANG\x1b[31m"), has_unseen("\u3164"), has_unseen("ZHANG/WEI\u00a0MR")
+    (True, True, False)
+    """
+    return bool(_UNSEEN.search(text))

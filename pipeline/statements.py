@@ -21,6 +21,15 @@ STATEMENT_COLUMNS: dict[str, tuple[str, ...]] = {
         "itinerary number", "itinerary no", "itinerary id", "itinerarynum", "行程单号", "行程单号码", "电子行程单号", "电子行程单号码",
         "印刷序号",
     ),
+    "original_number": (
+        "original number", "original no", "original invoice number", "original invoice no", "original voucher number", "reversed number",
+        "reversal of", "原发票号", "原发票号码", "原号码", "原凭证号", "原凭证号码", "原行程单号", "原行程单号码", "蓝字发票号码", "对应蓝字发票",
+        "对应蓝字发票号码", "原蓝字发票号码", "对应正数发票号码", "对应蓝字号码", "对应蓝字", "被红冲发票号码", "被红冲号码",
+    ),
+    "status": (
+        "status", "voucher status", "invoice status", "document status", "状态", "发票状态", "凭证状态", "票据状态", "红冲状态", "红蓝标识",
+        "红蓝字标识", "红蓝标志", "是否红冲", "正负标识",
+    ),
     "ticket_no": (
         "ticket_no", "ticket number", "ticket no", "ticket", "e-ticket number", "ticketno", "tkt no", "票号", "客票号", "客票号码",
         "机票号", "机票号码", "电子客票号", "电子客票号码", "承运人-票号",
@@ -56,6 +65,22 @@ VOUCHER_WORDS = {
     "电子发票(普通发票)": "invoice", "itineraries": "itinerary", "航空运输电子客票行程单": "itinerary", "电子发票(航空运输电子客票行程单)": "itinerary",
     "客票行程单": "itinerary",
 }  # fmt: skip
+
+#: What says that a line is red: it reverses another. A cell that denies it says nothing.
+RED_WORDS = (
+    "红字",
+    "红冲",
+    "冲红",
+    "作废",
+    "红票",
+    "负数",
+    "reversed",
+    "reversal",
+    "void",
+    "credit note",
+    "red invoice",
+)
+DENYING_WORDS = ("未", "非", "否", "不", "not", "non", "un")
 
 #: Headings that only workbooks of tickets have.
 TICKETS_ONLY = frozenset(

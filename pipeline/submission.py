@@ -13,11 +13,12 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.account import Result
-from pipeline.carrier.client import Client
+from pipeline.carrier.client import Client, Line
 from pipeline.carrier.concealing import Concealed
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body
-from pipeline.carrier.replies import Answered, Lost, Outcome, Reply, interpret
+from pipeline.carrier.replies import Answered, Lost, Outcome, Reply, interpret, is_the_services_own
+from pipeline.details import own_words
 from pipeline.errors import LedgerProblem
 from pipeline.holdings import Doubts
 from pipeline.ledger.changes import Acknowledged, Again, Ended, GotAnswer, Sending
@@ -63,7 +64,7 @@ class Halt:
         except TimeoutError:
             return
 
-    async def answer_to(self, client: Client, path: str, body: bytes) -> Reply:
+    async def answer_to(self, client: Client, path: str, body: bytes) -> tuple[Reply, Line]:
         """Post and wait; abandoned while waiting, the request's fate is open."""
         task = asyncio.current_task()
         if task is None:
@@ -75,18 +76,20 @@ class Halt:
             if not self.reason:
                 raise
             task.uncancel()
-            return Lost("the run was interrupted while it waited for the answer")
+            return Lost("the run was interrupted while it waited for the answer"), Line()
         finally:
             self._waiting.discard(task)
 
 
 @dataclass
 class _Try:
-    """One attempt's number and outcome; `recorded` until it is known that the outcome is on disk."""
+    """One attempt's number and outcome; `recorded` until it is known that the outcome is on disk, `line` until then held."""
 
     number: int
     outcome: Outcome
     recorded: Awaitable[Acknowledged] | None = None
+    line: Line = field(default_factory=Line)
+    undecided: tuple[int, Reply] | None = None  # attempt_id and answer: see `Submission._decided`
 
 
 class Submission:
@@ -116,12 +119,14 @@ class Submission:
         rate = profile.submission.rate_per_second
         self._pace = Pace(rate) if rate else None
         self._in_a_row: Counter[str] = Counter()
+        self._accepted = False  # whether the service has taken our key and its address is right
 
     async def submit(self, attempts: Sequence[Attempt]) -> list[Result]:
         """Send every request; the results in the order of the attempts."""
         results: dict[int, Result] = {}
         states: Counter[str] = Counter()
         queue = iter(attempts)
+        undecided: list[tuple[Attempt, _Try]] = []
 
         async def finish(attempt: Attempt, last: _Try) -> None:
             await self._recorded(attempt.request, last)
@@ -132,11 +137,17 @@ class Submission:
         async def work(waiting: Iterator[Attempt]) -> None:
             for attempt in waiting:
                 # Not waited for: what this one came to and the next one's `sending` go to disk together, in that order.
-                group.create_task(finish(attempt, await self._settled(attempt)))
+                last = await self._settled(attempt)
+                if last.undecided is None:
+                    group.create_task(finish(attempt, last))
+                else:
+                    undecided.append((attempt, last))
 
         async with asyncio.TaskGroup() as group:
             for _ in range(min(self._profile.submission.concurrency, len(attempts))):
                 group.create_task(work(queue))
+        for attempt, last in undecided:
+            await finish(attempt, self._decided(attempt.request, last))
         return [results[attempt.attempt_id] for attempt in attempts]
 
     async def _settled(self, attempt: Attempt) -> _Try:
@@ -180,15 +191,37 @@ class Submission:
         if self._halt.reason:  # it stopped while this was being written: the request stays here
             outcome = self._stopped()
             return _Try(number, outcome, self._writer.commit(Ended(attempt_id, outcome)))
-        reply = await self._halt.answer_to(self._client, PATHS[request.voucher], body)
+        reply, line = await self._halt.answer_to(self._client, PATHS[request.voucher], body)
         if isinstance(reply, Answered):
             await self._kept(self._writer.commit(GotAnswer(attempt_id, self._concealed.answer(reply))))
-        doubted = self._doubts.about(request)
-        outcome = interpret(reply, request, self._cipher, self._profile.answers, doubted=doubted)
-        outcome = self._concealed.outcome(outcome)
+        outcome = self._outcome(reply, request)
         if outcome.state != "issued":  # whether that one is, the ledger has a word in
+            line.close()
             self._watch(outcome)
-        return _Try(number, outcome, self._writer.commit(Ended(attempt_id, outcome)))
+        if outcome.state == "not_sent" and outcome.stop:
+            return _Try(number, outcome, undecided=(attempt_id, reply))
+        return _Try(number, outcome, self._writer.commit(Ended(attempt_id, outcome)), line)
+
+    def _outcome(self, reply: Reply, request: Request) -> Outcome:
+        """What a reply means, by what is known of the run so far; without our keys."""
+        answers = self._profile.answers
+        self._accepted = self._accepted or is_the_services_own(reply, self._cipher, answers)
+        doubted = self._doubts.about(request)
+        outcome = interpret(reply, request, self._cipher, answers, doubted=doubted, accepted=self._accepted)
+        return self._concealed.outcome(outcome)
+
+    def _decided(self, request: Request, last: _Try) -> _Try:
+        """A refused key or a wrong address, judged again when every other answer of this run is in.
+
+        One that was under way beside it may have been accepted; then this refusal proves nothing.
+        """
+        if last.undecided is not None:
+            attempt_id, reply = last.undecided
+            last.outcome = self._outcome(reply, request)
+            last.recorded = self._writer.commit(Ended(attempt_id, last.outcome))
+            if last.outcome.state == "unknown":
+                self._halt.reason = own_words(last.outcome.detail)
+        return last
 
     async def _claimed(self, attempt_id: int) -> bool:
         """Whether its `sending` is on disk."""
@@ -207,6 +240,10 @@ class Submission:
         if last.outcome.state == "issued":
             last.outcome = recorded if isinstance(recorded, Outcome) else last.outcome
             self._watch(last.outcome)
+            # A clear yes, on disk, with a number that no other request has: the connection is in step.
+            if isinstance(recorded, Outcome) and recorded.state == "issued":
+                last.line.give_back()
+            last.line.close()  # nothing, where it is given back
         self._ended(request, last.number, last.outcome)
 
     async def _kept(self, change: Awaitable[Acknowledged]) -> Acknowledged:
@@ -218,21 +255,19 @@ class Submission:
             return None
 
     def _watch(self, outcome: Outcome) -> None:
-        """Stop the run where every further request would fare the same; trust no connection that is out of step."""
-        if outcome.state == "unknown":
-            self._client.distrust()
+        """Stop the run where every further request would fare the same."""
         if outcome.stop:
-            self._halt.stop(outcome.detail)
+            self._halt.stop(own_words(outcome.detail))
         if outcome.state in ("issued", "rejected"):
             self._in_a_row.clear()
             return
         self._in_a_row[outcome.state] += 1
         if self._in_a_row["unknown"] >= UNKNOWN_IN_A_ROW:
-            self._halt.stop(f"{UNKNOWN_IN_A_ROW} outcomes in a row are unknown ({outcome.detail})")
+            self._halt.stop(f"{UNKNOWN_IN_A_ROW} outcomes in a row are unknown ({own_words(outcome.detail)})")
         # Enough for every request in flight to have failed more than once.
         enough = max(20, 3 * self._profile.submission.concurrency)
         if self._in_a_row["not_sent"] >= enough:
-            self._halt.stop(f"{enough} attempts in a row reached nobody ({outcome.detail})")
+            self._halt.stop(f"{enough} attempts in a row reached nobody ({own_words(outcome.detail)})")
 
 
 def _pause(tries: int, retry_after: float | None) -> float:

@@ -12,6 +12,7 @@ Shapes, shared by the reader (which makes it) and the core (which judges it):
   extra columns under their own headings. Nothing that was filled in is changed; blank cells may hold what
   the order type, the sheet's name or a team's mapping says of them. The result workbook shows it.
 - `findings`: the cells that could not be read.
+- `sheets`: what was read of each sheet that holds tickets, and what of it nobody sees who opens the file.
 - `letters`: by file and sheet, the letters that each column of the vocabulary stood under.
 - `buyers`: the rows of the Buyers sheets, `file` and the buyer columns as text; rows of a buyers
   file kept apart have `file` "", and those of an earlier result the `book` of its rows.
@@ -66,6 +67,35 @@ def _facts_at(fact: str | Sequence[str], positions: Indices) -> str | Sequence[s
 
 
 @dataclass(frozen=True)
+class SheetRows:
+    """A sheet that holds tickets: how many `rows` of it were read, and how many nobody sees who opens the file.
+
+    `hidden_rows` are hidden or filtered out, and read all the same; those of a `hidden_sheet` are not read.
+    """
+
+    file: str
+    sheet: str
+    rows: int
+    hidden_rows: int = 0
+    hidden_sheet: bool = False
+
+    @property
+    def warning(self) -> str:
+        """What nobody may overlook, "" where nothing is hidden."""
+        if self.hidden_sheet:
+            return (
+                f"{self.file}: sheet {self.sheet} is hidden and was not read, though {self.hidden_rows} of its rows hold ticket"
+                " numbers; show it if they are to be issued"
+            )
+        if not self.hidden_rows:
+            return ""
+        return (
+            f"{self.file}, sheet {self.sheet}: hidden or filtered out in the file, and read all the same:"
+            f" {self.hidden_rows} of {self.rows} rows"
+        )
+
+
+@dataclass(frozen=True)
 class Table:
     """All input rows; shapes in the module's docstring."""
 
@@ -75,6 +105,7 @@ class Table:
     buyers: pd.DataFrame
     notes: tuple[str, ...] = ()
     letters: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+    sheets: tuple[SheetRows, ...] = ()
 
     @classmethod
     def empty(cls) -> "Table":
@@ -83,6 +114,11 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.frame)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its sheets hold that nobody sees who opens the files."""
+        return tuple(sheet.warning for sheet in self.sheets if sheet.warning)
 
     def tickets(self) -> list[str]:
         """Every ticket number that could be read, once."""

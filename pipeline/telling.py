@@ -1,23 +1,57 @@
 """Lines to a person in the language that the person asked for."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import click
 
 from pipeline.chinese import in_language
-from pipeline.columns import LANGS, Lang
+from pipeline.columns import COLUMN, LANGS, Lang
 from pipeline.notice import say
+
+#: From a quotation mark to the last that closes it: what is quoted may hold marks of its own.
+_QUOTED = re.compile(r"“((?:[^”]|”(?=[^“]*”))*)”")
+_OUR_QUOTES = {*COLUMN, "issued", "not issued", "XML Spreadsheet 2003"}
+#: Where a line names sheets: before what is said of one, in its place, and in a list.
+_SHEETS = (
+    (
+        re.compile(
+            r"(?:(?<=: )|(?<=, )|(?<=\()|^)sheet .+?"
+            r"(?=, cell |: |, row | is hidden| has no headings| was not read| spans | reaches |$)"
+        ),
+        "sheet …",
+    ),
+    (re.compile(r"(?<=\.)(\w{2,5}), (?!sheet ).+?, (row [0-9]+)"), r"\1, …, \2"),
+    (re.compile(r"\(sheets: .*\)"), "(sheets: …)"),
+    (re.compile(r"(?<=hidden sheets alone )\(.*\)"), "(…)"),
+)
+
+
+def without_cells(text: str) -> str:
+    """A line of ours, in English, without the texts of cells and the names of sheets that it quotes: they may name people.
+
+    >>> without_cells("may.xlsx, sheet 王小明, cell A1: “李晓红” is not a known heading; did you mean “ticket_no”?")
+    'may.xlsx, sheet …, cell A1: “…” is not a known heading; did you mean “ticket_no”?'
+    >>> without_cells("list.csv, 王小明, row 3")
+    'list.csv, …, row 3'
+    """
+    text = _QUOTED.sub(lambda found: found[0] if found[1] in _OUR_QUOTES else "“…”", text)
+    for pattern, hidden in _SHEETS:
+        text = pattern.sub(hidden, text)
+    return text
 
 
 @dataclass
 class Reader:
     """Who reads a command's lines; --lang says in which language, as soon as the command line is read.
 
-    It outlives the command, so that what ends a command is told in the same language.
+    It outlives the command, so that what ends a command is told in the same language. `cells`: whether lines may quote
+    cells; what cron mails may not.
     """
 
     lang: Lang = "en"
+    cells: bool = True
 
     def tell(self, text: str) -> None:
         """Say a line in that language, on stderr."""
@@ -25,7 +59,7 @@ class Reader:
 
     def stopped(self, text: str) -> None:
         """Say why a command ended before its end."""
-        say(f"voucher: {in_language(text, self.lang)}")
+        say(f"voucher: {in_language(text if self.cells else without_cells(text), self.lang)}")
 
 
 def teller(lang: Lang) -> Callable[[str], None]:

@@ -18,6 +18,7 @@ from pipeline.progress import Progress
 from pipeline.reasons import STATUS
 from pipeline.results.text import summary_lines
 from pipeline.table import money_text
+from pipeline.telling import without_cells
 
 Show = Callable[[Progress], None]
 
@@ -32,6 +33,7 @@ class _Words:
     sending: str
     progress: str
     to_send: str
+    hidden: str
     limits: str
     confirm: str
     request: str
@@ -43,6 +45,7 @@ _WORDS: dict[Lang, _Words] = {
         sending="Sending",
         progress="{done} of {total} requests, {rate:.0f}/s: {states}",
         to_send="To send: {count} × {market} {voucher}, {amount} {currency}",
+        hidden="Of them hidden or filtered out in the file: {hidden} of {rows} rows of {file}, sheet {sheet}",
         limits="Limits of one invoice: domestic {domestic}, international {international} {currency}",
         confirm="Send {count} requests to {carrier}?",
         request="{voucher} {request}, attempt {attempt}: {status} {number}",
@@ -52,6 +55,7 @@ _WORDS: dict[Lang, _Words] = {
         sending="正在发送",
         progress="{total} 个请求已完成 {done} 个，每秒 {rate:.0f} 个：{states}",
         to_send="待发送：{count} × {market}{voucher}，{amount} {currency}",
+        hidden="其中在文件中被隐藏或筛选掉：{file}，工作表“{sheet}”，{rows} 行中的 {hidden} 行",
         limits="单张发票限额：国内 {domestic}，国际 {international} {currency}",
         confirm="将 {count} 个请求发送给 {carrier}？",
         request="{voucher} {request}，第 {attempt} 次：{status} {number}",
@@ -67,11 +71,12 @@ def _states(progress: Progress, lang: Lang) -> str:
 
 
 class Terminal:
-    """One run's conversation with the person at the keyboard, or with cron's mail."""
+    """One run's conversation with the person at the keyboard, or with cron's mail, where `cells` are not quoted."""
 
-    def __init__(self, *, quiet: bool, verbose: bool, lang: Lang) -> None:
+    def __init__(self, *, quiet: bool, verbose: bool, lang: Lang, cells: bool = True) -> None:
         self._quiet = quiet
         self._verbose = verbose
+        self._cells = cells
         self._lang: Lang = lang
         self._words = _WORDS[lang]
         self._live = listening() and not quiet
@@ -82,7 +87,7 @@ class Terminal:
             self._warn(text)
 
     def _warn(self, text: str) -> None:
-        say(in_language(text, self._lang))
+        say(in_language(text if self._cells else without_cells(text), self._lang))
 
     @contextlib.contextmanager
     def watch(self, *, yes: bool) -> Iterator[Watch]:
@@ -164,6 +169,10 @@ class Terminal:
                 count=count, amount=money_text(total), currency=currency, **kind
             )
             self.say(line)
+        for seen in plan.sheets:
+            if seen.hidden_rows and not seen.hidden_sheet:
+                where = {"file": seen.file, "sheet": seen.sheet, "rows": seen.rows}
+                self.say(self._words.hidden.format(hidden=seen.hidden_rows, **where))
         limits = plan.profile.limits
         self.say(
             self._words.limits.format(

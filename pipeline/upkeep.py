@@ -10,12 +10,23 @@ from pathlib import Path
 import apsw
 
 from pipeline import __version__
-from pipeline.bookkeeping import as_problem
+from pipeline.bookkeeping import as_problem, doubt
 from pipeline.chinese import in_language
 from pipeline.columns import Lang
 from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.job import Job
-from pipeline.ledger import auditing, copying, gaps, moving, opening, records, runs, versions
+from pipeline.ledger import (
+    auditing,
+    copying,
+    gaps,
+    moving,
+    opening,
+    records,
+    reversals,
+    runs,
+    versions,
+    withdrawals,
+)
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.copying import copied
 from pipeline.ledger.lock import Lock
@@ -31,30 +42,36 @@ Note = Callable[[str], None]
 _FIRST = datetime.date(2026, 1, 1)
 
 
-def looked_over(job: Job) -> tuple[Looked, bool]:
-    """Everything that the ledger holds, what is wrong with it, and whether a spill file waits to be taken in.
+def looked_over(job: Job) -> tuple[Looked, str, bool]:
+    """Everything that the ledger holds and what is wrong with it, why it may be a copy, and whether a spill file waits.
 
     A run may be on.
     """
     with _to_read(job) as connection:
-        return look(connection), spill_path(job.ledger_path.resolve()).exists()
+        doubted = doubt(connection, job.ledger_path)
+        return look(connection), doubted, spill_path(job.ledger_path.resolve()).exists()
 
 
 def backed_up(job: Job, wanted: Path) -> Path:
     """Copy the ledger to a new file, or into a folder under a name with the time; a run may be on.
 
-    The copy knows that it may lack what was issued since, and sends nothing until that is settled.
+    The copy knows that it may lack what was issued since, and sends nothing until that is settled; a ledger that may be
+    an older copy of itself may lack what came after its last run.
     """
     since = utc_now()
     if wanted.is_dir():
         stem = job.ledger_path.name.removesuffix(".ledger")
         wanted /= f"{stem}.{since[:19].replace('-', '').replace(':', '')}Z.ledger"
 
-    def finish(copy: apsw.Connection) -> None:
-        versions.bring_up_to_date(copy, copy.pragma("user_version"))
-        gaps.mark_gap(copy, since, "it is a backup made then")
-
     with _to_read(job) as connection:
+        doubted = doubt(connection, job.ledger_path)
+
+        def finish(copy: apsw.Connection) -> None:
+            versions.bring_up_to_date(copy, copy.pragma("user_version"))
+            gaps.mark_gap(copy, since, "it is a backup made then")
+            if doubted and (known := gaps.last_known(copy)):
+                gaps.mark_gap(copy, known, "it is a backup of what may be an older copy")
+
         _copy(connection, wanted, wanted, finish)
     return wanted
 
@@ -84,6 +101,26 @@ def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[str]
         if wanted != path:
             moving.rename(path, lock, wanted, wanted_lock)
     return f"{wanted}: belonged to {old} and belongs to {to} from now on"
+
+
+def nothing_missing(job: Job, note: Note, said_by: str, why: str) -> str:
+    """Record that a ledger lacks nothing whose last run is not noted beside it, or on this machine; what was done."""
+    with _to_change(job, note, unnoted=True) as (path, connection, lock):
+        if gaps.open_gap(connection) is not None:
+            raise InputProblem(
+                f"{path}: has a gap, which only the carrier's statement can close: voucher ledger close-gap"
+            )
+        if not doubt(connection, path):
+            raise InputProblem(
+                f"{path}: its last run is noted beside it and on this machine, so that there is nothing to say"
+            )
+        runs.begin_change(connection, lock)
+        since = gaps.last_known(connection) or utc_now()
+        with connection:
+            gaps.mark_gap(connection, since, "its last run was not noted beside it, or on this machine")
+            gaps.close_gaps(connection, said_by, f"nothing is missing: {why}")
+        runs.end_change(connection, lock)
+    return f"{path}: may be used for sending again; recorded: nothing is missing ({why})"
 
 
 def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) -> str:
@@ -117,11 +154,49 @@ def gap_closed(job: Job, note: Note, closed_by: str, evidence: str) -> str:
     with _to_change(job, note) as (path, connection, lock):
         if gaps.open_gap(connection) is None:
             raise InputProblem(f"{path}: has no gap to close")
-        runs.begin_change(connection, lock)
+        runs.begin_change(connection, lock, closes_gap=True)
         closed = gaps.close_gaps(connection, closed_by, evidence)
         runs.end_change(connection, lock)
     settled = "; ".join(f"what was issued after {gap.since} ({gap.why})" for gap in closed)
     return f"{path}: may be used for sending again; settled: {settled}"
+
+
+def withdrawn(job: Job, note: Note, entry: str, withdrawn_by: str, why: str) -> list[str]:
+    """Let a piece of evidence count no more; what was done, line by line."""
+    with _to_change(job, note) as (path, connection, lock):
+        runs.begin_change(connection, lock)
+        done = withdrawals.withdraw(connection, entry, withdrawn_by=withdrawn_by, why=why)
+        runs.end_change(connection, lock)
+    match done.kind:
+        case "settlement":
+            follows = f"request {done.what}: is unknown again, and its charges are held until other evidence settles it"
+        case "elsewhere":
+            follows = f"what a statement showed under {done.what}: holds its charge no more"
+        case _:
+            follows = f"{done.what}: counts as issued again, and its charges are held"
+    return [f"{path}: {done.entry} is withdrawn and counts no more", follows]
+
+
+def voucher_reversed(  # noqa: PLR0913 - what a reversal is made of
+    job: Job, note: Note, number: str, reversed_by: str, evidence: str, voucher: str, red_number: str
+) -> list[str]:
+    """Record that the carrier has reversed a voucher; what was done, line by line."""
+    with _to_change(job, note) as (path, connection, lock):
+        runs.begin_change(connection, lock)
+        done = reversals.reverse(
+            connection,
+            number,
+            reversed_by=reversed_by,
+            evidence=evidence,
+            voucher=voucher,
+            red_number=red_number,
+        )
+        runs.end_change(connection, lock)
+    tickets = ", ".join(dict.fromkeys(identity.ticket_no for identity, _ in done.charges))
+    return [
+        f"{path}: {done.number} is recorded as reversed ({done.entry}); its {len(done.charges)} charges may be issued again",
+        f"Tickets: {tickets}",
+    ]
 
 
 def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
@@ -137,6 +212,7 @@ def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
         with _to_read(job) as connection:
             _copy(connection, copy, wanted)
         with copying.read_alone(copy) as connection, as_problem(job.ledger_path):
+            versions.show_as_current(connection)
             copy.unlink()  # it is read to the end by whoever has it open, and is never taken for the ledger
             facts = _facts(job, auditing.about(connection), lang)
             count, rows = partial(auditing.count, connection), partial(auditing.rows, connection)
@@ -193,11 +269,11 @@ def _to_read(job: Job) -> Iterator[apsw.Connection]:
 
 @contextlib.contextmanager
 def _to_change(
-    job: Job, note: Note, *, may_lack: bool = False
+    job: Job, note: Note, *, may_lack: bool = False, unnoted: bool = False
 ) -> Iterator[tuple[Path, apsw.Connection, Lock]]:
     """The ledger, whosever it is, locked for a change, with its path; a missing one is an error."""
     connection, lock = opening.open_for_run(
-        job.ledger_path, None, may_create=False, may_lack=may_lack, note=note
+        job.ledger_path, None, may_create=False, may_lack=may_lack, unnoted=unnoted, note=note
     )
     with contextlib.closing(lock), contextlib.closing(connection), as_problem(job.ledger_path):
         yield job.ledger_path.resolve(), connection, lock

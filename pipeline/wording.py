@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 from pipeline.chinese import in_chinese
 from pipeline.columns import CHARGES, COLUMN, HEADER_TYPES, MARKETS, PRODUCTS, VOUCHERS, Lang
+from pipeline.details import own_words
+from pipeline.quoting import bounded, quoted
 from pipeline.reasons import DIFFERENCE, DIFFERING, EARLIER, FATES, HINTS, REASON, column_heading
 from pipeline.slips import SLIPS
 from pipeline.table import FIELD, PART
@@ -16,6 +18,7 @@ class ReasonText:
     """One reason that applies to a row, in the language of what is written.
 
     `cell` is the input's cell that it is about, as the spreadsheet program names it, "" where it is about none.
+    `brief` is the message without what people and the carrier wrote, which may name somebody.
     """
 
     code: str
@@ -23,8 +26,11 @@ class ReasonText:
     message: str
     cure: str
     cell: str = ""
+    brief: str = ""
 
 
+#: The facts that hold what people wrote: cells, and places, which name sheets.
+_WRITTEN = ("seen", "differences", "differing", "other", "place", "used_at", "refunded_at", "earlier")
 _PLACE = re.compile(r", row ([0-9]+)")  # as Rows.place and Holding.place end
 _RUN = re.compile(r" \(run ([0-9]+)\)$")
 _HELD = re.compile(r"^(invoice|itinerary) (?:(\S+) on|in doubt since) (\S+), ")  # as ledger_conflicts begins
@@ -43,18 +49,18 @@ def _fact_text(name: str, text: str, column: str, lang: Lang) -> str:
         case "fate":
             said = _fate(text, lang)
         case "earlier":
-            said = EARLIER[lang].format(earlier=_place(text, lang))
+            said = EARLIER[lang].format(earlier=quoted(_place(text, lang)))
         case "choices":
             words = {choice.name: choice.word(lang) for choice in COLUMN[column].choices}
             said = ("、" if lang == "zh" else ", ").join(words.get(part, part) for part in text.split())
         case "market":
             said = _choice(text, lang)
-        case "other" | "place":
-            said = _place(text, lang)
+        case "other" | "place" | "used_at" | "refunded_at":  # several places, each short
+            said = _place("; ".join(quoted(place) for place in text.split("; ")), lang)
         case "detail":
             said = in_chinese(text) if lang == "zh" else text
         case _:
-            said = text
+            said = quoted(text)
     return said
 
 
@@ -62,7 +68,7 @@ def _fate(text: str, lang: Lang) -> str:
     """What becomes of rows that hold one charge: the columns they differ in, or the carrier's code for both."""
     if text.startswith("wire "):
         return FATES["wire"][lang].format(code=text.removeprefix("wire "))
-    return FATES["differing" if text else "identical"][lang].format(columns=_columns(text, lang))
+    return FATES["differing"][lang].format(columns=_columns(text, lang))
 
 
 def _columns(names: str, lang: Lang) -> str:
@@ -94,7 +100,7 @@ def _differing(text: str, lang: Lang) -> str:
 
 
 def _choice(text: str, lang: Lang) -> str:
-    return _WORDS[text].word(lang) if text in _WORDS else text
+    return _WORDS[text].word(lang) if text in _WORDS else quoted(text)
 
 
 def _place(text: str, lang: Lang) -> str:
@@ -117,12 +123,16 @@ def reason_text(code: str, column: str, lang: Lang, facts: Mapping[str, str]) ->
     said = {"earlier": ""} | {name: _fact_text(name, text, column, lang) for name, text in facts.items()}
     said["column"] = column_heading(column, lang)
     reason = SLIPS.get(facts.get("hint", ""), REASON[code])
-    return ReasonText(code, column, reason.message(lang, said), reason.cure(lang, said))
+    message, cure = bounded(reason.message(lang, said)), bounded(reason.cure(lang, said))
+    written = {name: "" if name == "earlier" else "…" for name in _WRITTEN if said.get(name)}
+    if code != "run_stopped" and (detail := facts.get("detail", "")):  # why it stopped is in our own words
+        written["detail"] = _fact_text("detail", own_words(detail), column, lang)
+    brief = bounded(reason.message(lang, said | written)) if written else message
+    return ReasonText(code, column, message, cure, brief=brief)
 
 
 def about(reason: ReasonText, charge: str, product: str, lang: Lang) -> ReasonText:
     """A reason that is true of one charge of a row only, with that charge named."""
     name = _choice(product if charge == "ancillary" else charge, lang)
-    return replace(
-        reason, message=f"{name}：{reason.message}" if lang == "zh" else f"{name}: {reason.message}"
-    )
+    colon = "：" if lang == "zh" else ": "
+    return replace(reason, message=bounded(f"{name}{colon}{reason.message}"))

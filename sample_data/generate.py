@@ -331,7 +331,7 @@ def _english_failures(agency: _Agency) -> dict[int, tuple[Cells, Failure]]:
 
 def _chinese_failures(agency: _Agency) -> dict[int, tuple[Cells, Failure]]:
     """Give the Chinese workbook's failing rows by the spreadsheet row that they take."""
-    partly = agency.ticket(flown=date(2026, 10, 16))
+    partly = agency.ticket(flown=date(2026, 10, 16)) | {"ticket_status": "partly_used"}
     other_airline = agency.ticket()
     number = other_airline["ticket_no"].replace("999-", "781-")
     return {
@@ -353,7 +353,7 @@ def _chinese_failures(agency: _Agency) -> dict[int, tuple[Cells, Failure]]:
             Failure("ineligible", "voucher_conflict", "fare as itinerary, but refund (row 42) as invoice"),
         ),
         42: (
-            agency.refund(partly | {"ticket_status": "refunded"}) | {"voucher": "invoice"},
+            agency.refund(partly) | {"voucher": "invoice"},
             Failure("ineligible", "voucher_conflict", "refund as invoice, but fare (row 41) as itinerary"),
         ),
         53: (
@@ -485,9 +485,9 @@ def statement() -> list[dict[str, str]]:
     fare = next(row for row in rows if row.get("charge") == "ticket_fare" and row["voucher"] == "invoice")
     baggage = next(row for row in rows if row.get("product") == "baggage")
     at_counter = [
-        (fare, "20262810154501174401", "2026-10-28T15:45:01+08:00"),
-        (baggage, "20262910091207174402", "2026-10-29T09:12:07+08:00"),
-        ({**fare, "ticket_no": "9992412099991"}, "20263010103344174403", "2026-10-30T10:33:44+08:00"),
+        (fare, "262810154501174401", "2026-10-28T15:45:01+08:00"),
+        (baggage, "262910091207174402", "2026-10-29T09:12:07+08:00"),
+        ({**fare, "ticket_no": "9992412099991"}, "263010103344174403", "2026-10-30T10:33:44+08:00"),
     ]
     header_names = {buyer["buyer"]: buyer["header_name"] for buyer in book.buyers}
     return [

@@ -8,6 +8,7 @@ would send the body again, 301 to 303 would become a GET that looks like success
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import cast
 
 import aiohttp
 from aiohttp.connector import Connection
@@ -19,12 +20,29 @@ from pipeline.profile import Profile
 LARGEST_ANSWER = 64 * 1024
 
 
+class Line:
+    """The connection over which an answer came: out of use until it is given back for further requests, or closed."""
+
+    def __init__(self, connection: Connection | None = None) -> None:
+        self._connection = connection  # None: none was made, or it is closed already
+
+    def give_back(self) -> None:
+        """Let further requests have it."""
+        if self._connection is not None:
+            self._connection.release()
+
+    def close(self) -> None:
+        """End it; what still comes over it is nobody's answer."""
+        if self._connection is not None:
+            self._connection.close()
+
+
 class Client:
-    """One run's connection to the carrier; made by `connected`."""
+    """One run's connections to the carrier; made by `connected`."""
 
     def __init__(
         self,
-        make_session: Callable[[], aiohttp.ClientSession],
+        session: aiohttp.ClientSession,
         base_url: str,
         headers: Callable[[], Mapping[str, str]],
         proxy: str,
@@ -32,58 +50,44 @@ class Client:
         # With each request and not with the session: a session's headers would be told to the proxy, in clear.
         # A function, so that nothing that shows this object shows the key.
         self._headers = headers
-        self._make_session = make_session
-        self._session = make_session()
-        self._earlier: list[aiohttp.ClientSession] = []
+        self._session = session
         self._base_url = base_url
         self._proxy = proxy or None
 
-    def distrust(self) -> None:
-        """Send what comes next over new connections only.
-
-        For when an answer made no sense: it may be one that belongs to an earlier request, and then the
-        next answer on that connection would be wrong too. What is under way goes on as it is.
-        """
-        self._earlier.append(self._session)
-        self._session = self._make_session()
-
-    async def close(self) -> None:
-        """Close all connections."""
-        for session in (*self._earlier, self._session):
-            await session.close()
-
-    async def post(self, path: str, body: bytes) -> Reply:
-        """Send one request once and hand back what came of it.
+    async def post(self, path: str, body: bytes) -> tuple[Reply, Line]:
+        """Send one request once; what came of it, and the connection, for the caller to close or to give back.
 
         Cancelling it while it is under way leaves the request's fate open; the caller records that.
         """
         sent = _Body(body, content_type="application/json")
         try:
-            async with self._session.post(
-                self._base_url + path,
-                data=sent,
-                headers=self._headers(),
-                proxy=self._proxy,
-                allow_redirects=False,
-            ) as response:
-                answer = await response.content.read(LARGEST_ANSWER + 1)
-                while len(answer) <= LARGEST_ANSWER and (more := await response.content.read(LARGEST_ANSWER)):
-                    answer += more
-                if len(answer) > LARGEST_ANSWER:
-                    return Lost(
-                        f"HTTP {response.status} with more than {LARGEST_ANSWER} bytes", readable=False
-                    )
-                return Answered(
-                    response.status, answer, _short_ascii(response.headers.get("Retry-After", ""))
-                )
-        except Exception as error:  # noqa: BLE001 - whatever it was, the request's fate is known by `begun` alone
+            answer = await self._answer_to(path, sent)
+        except Exception as error:  # noqa: BLE001 - whatever it was, the request's fate is known by `over` alone
             # Never str() or repr() of the error: a ClientResponseError's holds the request headers.
-            name = _plain_name(error)
-            if not sent.begun:
-                return NotSent(name)
-            return Lost(
-                name, readable=not isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError)
-            )
+            Line(sent.over).close()
+            if sent.over is None:
+                return NotSent(_plain_name(error)), Line()
+            broken = isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError)
+            return Lost(_plain_name(error), readable=not broken), Line()
+        except BaseException:
+            Line(sent.over).close()
+            raise
+        return answer, Line(sent.over)
+
+    async def _answer_to(self, path: str, sent: "_Body") -> Reply:
+        async with self._session.post(
+            self._base_url + path,
+            data=sent,
+            headers=self._headers(),
+            proxy=self._proxy,
+            allow_redirects=False,
+        ) as response:
+            answer = await response.content.read(LARGEST_ANSWER + 1)
+            while len(answer) <= LARGEST_ANSWER and (more := await response.content.read(LARGEST_ANSWER)):
+                answer += more
+            if len(answer) > LARGEST_ANSWER:
+                return Lost(f"HTTP {response.status} with more than {LARGEST_ANSWER} bytes", readable=False)
+            return Answered(response.status, answer, _short_ascii(response.headers.get("Retry-After", "")))
 
 
 def _short_ascii(header: str) -> str:
@@ -118,9 +122,9 @@ class _Stray(aiohttp.ClientConnectionError):
 
 
 class _Body(aiohttp.BytesPayload):
-    """A request's body, and whether the request was begun to be written."""
+    """A request's body, and the connection over which it was begun to be written, None as long as it was not."""
 
-    begun = False
+    over: Connection | None = None
 
 
 class _OnQuietLine(aiohttp.ClientRequest):
@@ -135,8 +139,32 @@ class _OnQuietLine(aiohttp.ClientRequest):
             raise _Stray
         if not isinstance(self.body, _Body):
             raise TypeError(type(self.body))
-        self.body.begun = True
+        self.body.over = conn
         return await super().send(conn)
+
+
+class _Held(aiohttp.ClientResponse):
+    """An answer that does not give its connection back.
+
+    aiohttp does so as soon as the last byte has come, before anybody has read what it says: a second answer would
+    then be taken for that of the next request.
+    """
+
+    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        return await super().start(cast("Connection", _Borrowed(connection)))
+
+
+class _Borrowed:
+    """A connection as an answer has it: all of it but its release, which is left to `Line`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._connection, name)
+
+    def release(self) -> None:
+        """Nothing, not yet."""
 
 
 def _connector(profile: Profile) -> aiohttp.TCPConnector:
@@ -166,20 +194,15 @@ async def connected(
         sock_read=submission.response_timeout_seconds,
     )
 
-    def make_session() -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            connector=_connector(profile),
-            request_class=_OnQuietLine,
-            timeout=timeout,
-            trust_env=False,
-            cookie_jar=aiohttp.DummyCookieJar(),
-        )
-
     def headers() -> Mapping[str, str]:
         return {"Content-Type": "application/json", "agency": profile.carrier.agency, "APIKEY": api_key}
 
-    client = Client(make_session, base_url, headers, "" if direct else profile.carrier.proxy)
-    try:
-        yield client
-    finally:
-        await client.close()
+    async with aiohttp.ClientSession(
+        connector=_connector(profile),
+        request_class=_OnQuietLine,
+        response_class=_Held,
+        timeout=timeout,
+        trust_env=False,
+        cookie_jar=aiohttp.DummyCookieJar(),
+    ) as session:
+        yield Client(session, base_url, headers, "" if direct else profile.carrier.proxy)

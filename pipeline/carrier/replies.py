@@ -11,7 +11,7 @@ Sources: carrier-interface.md, Response envelope, Invoice result, Itinerary resu
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from pipeline.carrier.crypto import Cipher, Undecryptable
@@ -70,6 +70,12 @@ _NUMBER = re.compile(r"(?=.*[1-9])[0-9A-Za-z][0-9A-Za-z._/-]{0,99}")
 _UNSAFE = re.compile(r"[\s\x00-\x1f\x7f\ufffe\uffff\ud800-\udfff]+")
 _DETAIL_LENGTH = 300
 _WRONG_ADDRESS = (404, 405)
+#: What a person looks at first where every request is refused, by the reason.
+_CHECK = {
+    "carrier_unreachable": "the address is wrong; check base_url in the profile",
+    "key_refused": "the key or the agency is refused; check VOUCHER_API_KEY, and agency in the profile",
+}
+_CHECK_ENCRYPTION = " (nothing was accepted in this run before): check VOUCHER_ENCRYPTION_KEY"
 
 
 def _clean(text: Any) -> str:
@@ -85,13 +91,20 @@ def _seconds(retry_after: str) -> float | None:
     return float(retry_after) if re.fullmatch(r"[0-9]{1,6}", retry_after.strip()) else None
 
 
-def interpret(
-    reply: Reply, request: Request, cipher: Cipher, answers: Answers, *, doubted: bool = False
+def interpret(  # noqa: PLR0913 - a reply, and what is known beside it
+    reply: Reply,
+    request: Request,
+    cipher: Cipher,
+    answers: Answers,
+    *,
+    doubted: bool = False,
+    accepted: bool = False,
 ) -> Outcome:
     """What a reply to this request means.
 
     `doubted`: one of its charges had an unknown attempt before, so that a no may mean "issued
-    already" and is unknown (the promise, point 4).
+    already" and is unknown (the promise, point 4). `accepted`: the service has taken key and address in this run
+    (`is_the_services_own`), so that their refusal comes from something in front of it, and proves nothing.
     """
     match reply:
         case NotSent(detail):
@@ -103,7 +116,46 @@ def interpret(
     if outcome.state == "rejected" and doubted:
         detail = f"refused ({outcome.detail}), but an earlier attempt is unknown: it may be issued already"
         return Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id, detail=detail)
+    if accepted:
+        return _after_acceptance(outcome)
+    opens = outcome.state != "unknown" or _opens(reply, cipher, answers)
+    return _before_acceptance(outcome, opens=opens)
+
+
+def _before_acceptance(outcome: Outcome, *, opens: bool | None) -> Outcome:
+    """What an answer means as long as every request may fare the same for a reason of ours; says what to look at."""
+    if opens is False:
+        return replace(outcome, detail=f"{outcome.detail}{_CHECK_ENCRYPTION}", stop=True)
+    if outcome.state == "not_sent" and outcome.stop:
+        return replace(outcome, detail=f"{outcome.detail}: {_CHECK[outcome.reason]}")
     return outcome
+
+
+def _after_acceptance(outcome: Outcome) -> Outcome:
+    """What an answer means once key and address are known to be right: their refusal is no word of the service's."""
+    if outcome.state != "not_sent" or not outcome.stop:
+        return outcome
+    detail = f"{outcome.detail}, though key and address were accepted before in this run: something on the way may have said it"
+    return Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id, detail=detail, stop=True)
+
+
+def is_the_services_own(reply: Reply, cipher: Cipher, answers: Answers) -> bool:
+    """Whether an answer shows that key and address are right: a result that opens with our key, and no refusal of the key."""
+    return isinstance(reply, Answered) and _opens(reply, cipher, answers) is True
+
+
+def _opens(answer: Answered, cipher: Cipher, answers: Answers) -> bool | None:
+    """Whether an envelope takes our key and holds a result that opens with it; None where it is no envelope at all."""
+    try:
+        envelope = parsed(answer.body) if answer.http_status == 200 else None
+    except ValueError:
+        return None
+    if not isinstance(envelope, dict) or not isinstance(envelope.get("code"), int):
+        return None
+    return (
+        envelope["code"] not in answers.key_refused_codes
+        and _result(envelope.get("data"), cipher)[0] is not None
+    )
 
 
 def _answered(answer: Answered, request: Request, cipher: Cipher, answers: Answers) -> Outcome:
@@ -114,8 +166,7 @@ def _answered(answer: Answered, request: Request, cipher: Cipher, answers: Answe
             "unknown", "answer_unexplained", detail=f"HTTP {status}, though the answer says success"
         )
     if status in _WRONG_ADDRESS:
-        detail = f"HTTP {status}: the address is wrong; check base_url in the profile"
-        return Outcome("not_sent", "carrier_unreachable", detail=detail, stop=True)
+        return Outcome("not_sent", "carrier_unreachable", detail=f"HTTP {status}", stop=True)
     if status in answers.key_refused_codes:
         return Outcome("not_sent", "key_refused", detail=f"HTTP {status}", stop=True)
     if status in answers.not_processed_http:

@@ -1,7 +1,6 @@
 """What was seen in a file that is not read: the details within the lines of workbooks.py."""
 
 FILES = {
-    "merged cells of sheet {} overlap": "工作表“{0}”的合并单元格互相重叠",
     # --- what it is instead -------------------------------------------------------------------------
     "a PDF document": "PDF 文档",
     "a text document": "文字文档",
@@ -14,12 +13,14 @@ FILES = {
     "an “XML Spreadsheet 2003”": "“XML 表格 2003”文件",
     # --- damaged ------------------------------------------------------------------------------------
     "it is cut off, or its parts do not fit together": "文件不完整，或各部分不相符",
+    "its records do not fit together": "内部的记录不相符",
     "it holds {} parts": "内含 {0} 个部分",
     "it holds two parts of one name": "内含两个同名部分",
     "a part of it unpacks to more than it declares": "有一部分展开后大于其声明的大小",
     "a part of it is packed in a way that spreadsheet programs do not use": "有一部分的压缩方式不是表格程序所用的",
     "a row of it is repeated beyond all bounds": "有一行的重复次数超出限度",
     "the workbook reader stumbled over it": "读取时出错",
+    "the reader's answer does not fit together": "读取进程的答复不完整或不相符",
     "the reader ended with {}": "读取中断，代码 {0}",
     "its text breaks off at byte {}": "文本在第 {0} 字节处中断",
     "it holds NUL bytes": "内含空字节",
@@ -31,7 +32,7 @@ FILES = {
     "a cell of it is called {}": "有单元格的名称为 {0}",
     # --- too large ----------------------------------------------------------------------------------
     "it has {} bytes": "共 {0} 字节",
-    "it takes more memory than the reader may have": "所需内存超出读取限度",
+    "it takes more memory than a file of its size may": "所需内存超出此大小文件的限度",
     "it took longer than {} seconds": "读取超过 {0} 秒",
     "its part {} is larger than any program writes it": "其中的 {0} 大于任何程序写入的大小",
     "{} bytes unpack to {} or more": "{0} 字节展开后达 {1} 字节以上",

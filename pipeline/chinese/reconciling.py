@@ -7,7 +7,12 @@ RECONCILING = {
     "--outbox {}: is the inbox itself; name another folder": "--outbox {0}：就是收件夹本身；请另指一个文件夹",
     "--month {}: is not a month; write it like 2026-10": "--month {0}：不是月份；请写成 2026-10 的形式",
     "--statement-complete goes with --statement: it is said of a statement that is named": "--statement-complete 须与 --statement 一起使用：它说明的是所指明的账单",
-    "--statement-complete {}: is not a time FROM..TO; write it like 2026-10-01..2026-10-31": "--statement-complete {0}：不是“起..止”的日期；请写成 2026-10-01..2026-10-31 的形式",
+    "--statement-complete {}: is not a time [KIND:]FROM..TO; write it like invoice:2026-10-01..2026-10-31": "--statement-complete {0}：不是“[种类:]起..止”的日期；请写成 发票:2026-10-01..2026-10-31 的形式",
+    "--statement-complete {}: is of no kind of voucher that is known; write invoice (发票) or itinerary (行程单)": "--statement-complete {0}：不是已知的凭证种类；请写发票或行程单",
+    "--statement-made goes with --statement: it is said of the statements that are named": "--statement-made 须与 --statement 一起使用：它说明的是所指明的账单",
+    "--statement-made {}: is not a time; write it like 2026-11-01T09:30 (where the carrier is), or with its time zone like"
+    " 2026-11-01T09:30+08:00": "--statement-made {0}：不是时间；请写成 2026-11-01T09:30（承运人当地时间），或带时区 2026-11-01T09:30+08:00",
+    "--statement-made {}: is still to come by this machine's clock; set the clock right, or say when they were made": "--statement-made {0}：按本机时钟尚未到来；请校正时钟，或说明账单的生成时间",
     "--statement-complete {}: no statement is complete for days to come; today is {}": "--statement-complete {0}：账单不可能包含未来的日期；今天是 {1}",
     "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY are needed to send; set them as for voucher issue": "发送需要 VOUCHER_API_KEY 和 VOUCHER_ENCRYPTION_KEY；请按 voucher issue 的方式设置",
     "An earlier run was killed after the carrier answered, and reading the answer takes the keys: set VOUCHER_API_KEY and"
@@ -20,9 +25,16 @@ RECONCILING = {
     " number, ticket_no, charge, amount, issued_at and buyer": "{0}：不是承运人账单：没有同时含票号和凭证号码标题的工作表；账单应有凭证类型、凭证号码、票号、费用类型、金额、开具时间和购买方",
     "{}: has no sheet Unknown with the columns request, attempt and resolution; give the result workbook in which the answers were"
     " filled in, as it was saved": "{0}：没有含请求、次数和处理结果各列的 Unknown 工作表；请给出填写了答复并保存的结果工作簿",
-    "{}: {}, row {} has {} but no resolution; enter “issued” or “not issued”, or clear the line": "{0}：{1} 第 {2} 行填写了 {3}，但没有处理结果；请填写“issued”或“not issued”，或清空该行",
-    "{}: {}: the number was spoilt by the spreadsheet, which keeps 15 digits; format the cell as text and enter it again": "{0}：{1}：号码已被表格程序损坏（只保留 15 位）；请将单元格设为文本格式后重新填写",
-    "{}: is an answer about another ledger ({}), not about this one ({}); nothing was changed. Name that ledger with --ledger": "{0}：是关于另一台账（{1}）的答复，而非本台账（{2}）；未作任何更改。请用 --ledger 指明那一台账",
+    "has {} but no resolution; enter “issued” or “not issued”, or clear the line": "填写了{0}，但没有处理结果；请填写“issued”或“not issued”，或清空该行",
+    "the number was spoilt by the spreadsheet, which keeps 15 digits; format the cell as text and enter it again": "号码已被表格程序损坏（只保留 15 位）；请将单元格设为文本格式后重新填写",
+    "{}: is no workbook, and is not read; save it as .xlsx, or take it away": "{0}：不是工作簿，未读取；请另存为 .xlsx 或移走",
+    "its last day is not known here; voucher check with its workbook says it": "此处无法得知截止日；请用其工作簿运行 voucher check 查看",
+    "{}: is an answer about another ledger ({}), not about this one ({}); nothing was changed. Name that ledger with --ledger. If it was lost"
+    " and this one restored in its place, what it asked is compared by the carrier's statement": "{0}：是关于另一台账（{1}）的答复，而非本台账（{2}）；未作任何更改。请用 --ledger 指明那一台账。如该台账已丢失、本台账由备份恢复而来，请用承运人账单核对其申请的内容",
+    "request {}, attempt {}: the answer is about an attempt of that number that was lost when this ledger was restored, and settles"
+    " nothing here. If it says issued, compare the carrier's statement (--statement) before more is sent": "请求 {0} 第 {1} 次：该答复针对的是同一编号的另一次申请，其记录在恢复台账时已丢失；在此不改变任何结果。如答复称已开具，请先用承运人账单（--statement）核对，再继续发送",
+    "request {}, attempt {}: this evidence was withdrawn ({}) and settles it no more; it takes an answer on the sheet Unknown"
+    " with other evidence": "请求 {0} 第 {1} 次：该依据已被撤回（{2}），不再据以认定；须在 Unknown 工作表中填写含其他依据的答复",
     "not named": "未注明",
     "{}: is still being written, and is left for the next time": "{0}：仍在写入，留待下次处理",
     "{}: can't be read ({}); check its permissions": "{0}：无法读取（{1}）；请检查其权限",
@@ -33,10 +45,19 @@ RECONCILING = {
     "two numbers stand in one line": "一行中有两个号码",
     "the number was spoilt by the spreadsheet, which keeps 15 digits; have it as text": "号码已被表格程序损坏（只保留 15 位）；请使用文本格式",
     "is not a voucher's number": "不是凭证号码",
+    "{}: {} holds an {}'s number by its heading, and the line says {}, though another column is for {}s' numbers; which of them is"
+    " true can't be told. Correct the statement, or ask the carrier for another": "{0}：{1} 按标题是{2}号码，而该行称为{3}，另有一列用于{4}号码；无法判断哪一个正确。请更正账单，或向承运人另取账单",
+    "{}: is said to be an {}, and its number {} has the {} digits of an {}, as have {} of {} such lines; nothing was recorded. Correct"
+    " the column that says the kind of voucher, or ask the carrier for a statement with the numbers that its service returned": "{0}：称为{1}，而其号码 {2} 为{4}的 {3} 位数字，此类 {6} 行中有 {5} 行如此；未作任何记录。请更正凭证类型列，或向承运人索取含其服务所返回号码的账单",
+    "the number {} is not one of an {} as the carrier's interface shows it ({} digits), nor are {} vouchers of this ledger listed"
+    " under such numbers. If the file is no statement of the carrier's, take it away; if it is, ask the carrier for the number that"
+    " its service returned": "号码 {0} 不是承运人接口所示的{1}号码（{2} 位数字），且账单中以此类号码列出的本台账凭证不足 {3} 张。如该文件不是承运人账单，请移走；如是，请向承运人询问其服务所返回的号码",
     "does not say whether it is an invoice or an itinerary": "未说明是发票还是行程单",
     "is not a charge that is known: ticket_fare 机票款, refund 退票费, ancillary 附加服务": "不是已知的费用类型：机票款、退票费、附加服务",
     "is not an ancillary product that is known": "不是已知的附加服务产品",
-    "is not an amount above zero (a reversal is to be settled by hand)": "不是大于零的金额（红冲须人工处理）",
+    "is not an amount": "不是金额",
+    "is of a line that reverses a voucher (red) and does not name it; find out which, then: voucher ledger reverse": "所在行为红冲，但未写明红冲哪张凭证；请查明后使用 voucher ledger reverse",
+    "“{}” is not in the carrier's currency, {}": "“{0}”不是承运人的币种（{1}）",
     "is not a date that can be read without guessing": "无法确定为日期",
     "a cell": "某单元格",
     "may speak of several charges of ticket {}; settle them by hand": "可能涉及客票 {0} 的多项费用；请人工处理",
@@ -56,10 +77,18 @@ RECONCILING = {
     "it is said to be issued as {}, which another request has, too": "所称号码 {0} 另一请求也在使用",
     "{}: the number {} has another shape than the carrier's interface shows; it is recorded as it is": "{0}：号码 {1} 与承运人接口所示形式不同；已按原样记录",
     "the statement says that {} was issued on {}, before it was asked for": "账单称号码 {0} 于 {1} 开具，早于申请时间",
-    "is said to be complete for {}, and lacks {} charges that were issued then, such as {}; so what it does not list is not taken"
-    " for not issued": "据称在 {0} 期间完整，却缺少当时已开具的 {1} 项费用（如 {2}）；因此未列出的内容不视为未开具",
+    "is said to be complete for {}, and lacks {} requests of that kind ({}) that were issued then, such as {}; so what it does not"
+    " list of them is not taken for not issued": "据称在 {0} 期间完整，却缺少当时已开具的 {1} 个该类（{2}）请求（如 {3}）；因此其未列出的不视为未开具",
     "sheet {} was not read: it is hidden, or has no headings of a statement": "工作表“{0}”未读取：已隐藏，或没有账单的标题",
     "is a product that does not go with the charge": "该产品与费用类型不符",
+    "a voucher of ticket {} was reversed by the carrier ({}); start voucher issue to issue it again": "客票 {0} 的凭证（{1}）已被承运人红冲；如需重新开具，请运行 voucher issue",
+    "{} was reversed by the carrier ({}); its charges may be issued again by voucher issue": "{0} 已被承运人红冲（{1}）；其费用可用 voucher issue 重新开具",
+    "reverses {}, which this ledger does not hold as issued; nothing was changed. If it is a voucher of yours under another number:"
+    " voucher ledger reverse, with the number that voucher history shows": "红冲 {0}，但本台账中没有以该号码开具的凭证；未作任何更改。如为以其他号码开具的凭证，请以 voucher history 所示号码使用 voucher ledger reverse",
+    "reverses {}, on which ticket {} is not; nothing was changed. Ask the carrier": "红冲 {0}，但其中没有客票 {1}；未作任何更改。请向承运人查询",
+    "reverses {}, and that reversal was withdrawn ({}); nothing was changed. If the carrier has reversed it after all: voucher"
+    " ledger reverse": "红冲 {0}，但该红冲记录已被撤回（{1}）；未作任何更改。如承运人确已红冲，请使用 voucher ledger reverse",
+    "reverses only {} of the {} charges of {}; nothing was changed. If the carrier has reversed all of it: voucher ledger reverse": "仅红冲 {2} 的 {1} 项费用中的 {0} 项；未作任何更改。如承运人已全部红冲，请使用 voucher ledger reverse",
     "the statement has a line about ticket {} that can't be read; correct the statement first": "账单中有一行涉及客票 {0} 但无法读取；请先更正账单",
     "{}: was written to while it was read; let that end, and run again": "{0}：读取时仍在写入；请待写入结束后重新运行",
     "“{}” is not a voucher's number; enter it as the carrier has it": "“{0}”不是凭证号码；请按承运人所示填写",
@@ -75,11 +104,23 @@ RECONCILING = {
     "resolved_by and evidence": "处理人和依据",
     # --- evidence, as it is recorded ---
     "{}, {}, row {}": "{0}，{1} 第 {2} 行",
-    "A statement's silence proves nothing here: in {} lines of it the ticket can't be read": "账单未列出在此不能证明未开具：其中 {0} 行的票号无法读取",
-    "{} unknown outcomes are not listed, and that proves nothing yet: a request must have ended {} hours before {} and before the"
-    " statement was made ({})": "{0} 个未知结果未列于账单，但尚不能证明未开具：请求须在 {2} 之前以及账单生成时间（{3}）之前至少 {1} 小时结束",
-    "not on the carrier's statement {}, which {} says is complete for {}": "未列于承运人账单 {0}；{1} 称该账单在 {2} 期间完整",
-    "A statement's silence proves nothing here: the profile does not say how long after a request the carrier's statement lists it;"
-    " set settle_after_hours under [reconcile]": "账单未列出在此不能证明未开具：配置未说明承运人账单在请求后多久列出；请在 [reconcile] 下设置 settle_after_hours",
+    "{} unknown outcomes are not on the statements, and that proves nothing: {}": "{0} 个未知结果未列于账单，但不能证明未开具：{1}",
+    "the profile does not say how long after a request the carrier's statement lists it; set settle_after_hours under [reconcile]": "配置未说明承运人账单在请求后多久列出；请在 [reconcile] 下设置 settle_after_hours",
+    "they list nothing": "账单未列出任何内容",
+    "{} does not say when it was made; say it with --statement-made": "{0} 未说明生成时间；请用 --statement-made 说明",
+    "there are sheets that were not read: {}": "未读取：{0}",
+    "they list vouchers of another kind (not {})": "账单所列为另一种凭证（不是{0}）",
+    "{} lines that may be about it can't be read": "有 {0} 行可能涉及该请求但无法读取",
+    "a clock that is known to have been wrong wrote when it was sent": "其发送时间由已知有误的时钟写入",
+    "nobody says that they are complete for this kind ({})": "无人说明账单对该种凭证（{0}）完整",
+    "it must have begun an hour after {}, and ended {} hours before {} and before the statement was made ({} UTC)": "请求须在 {0} 一小时之后开始，并在 {2} 以及账单生成时间（{3} UTC）之前至少 {1} 小时结束",
+    "they lack others of that kind ({})": "账单缺少其他该类凭证（{0}）",
+    "they must list at least {} others of that kind ({}) that this ledger issued in those days, one of them before it and one after"
+    " it; they list {} ({} before, {} after)": "账单须列出本台账在该期间开具的至少 {0} 个其他该类（{1}）请求，其前、其后各至少一个；现列出 {2} 个（其前 {3} 个，其后 {4} 个）",
+    "they list no other that is like it ({}) and that this ledger issued {} it, so that they may leave such out": "账单未列出本台账在其{1}开具的同类请求（{0}），可能略去了此类",
+    "before": "前",
+    "after": "后",
+    "they list a voucher of ticket {} ({}) that is none of those known here": "账单列有客票 {0} 的凭证（{1}），与此处已知的凭证均不相符",
+    "not on the carrier's statement {}, which {} says is complete for {}, and which lists {} others of that kind": "未列于承运人账单 {0}；{1} 称该账单在 {2} 期间完整，且其列出另外 {3} 个该类请求",
     "The statement has no dates, so what is missing on it can't be told; say --month or --statement-complete": "账单没有日期，无法判断缺少哪些内容；请指定 --month 或 --statement-complete",
 }  # fmt: skip

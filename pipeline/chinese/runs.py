@@ -6,6 +6,9 @@ RUNS = {
     "1 workbook": " 1 个工作簿",
     "{} workbooks": " {0} 个工作簿",
     "There is no ledger yet ({}): what was issued before does not show": "尚无台账（{0}）：无法显示此前已开具的内容",
+    "No profile names a carrier, so no ledger is looked at: what was issued before does not show": "没有配置指明承运人，因此不查看任何台账：无法显示此前已开具的内容",
+    "no carrier is named: give its profile with --profile or VOUCHER_PROFILE, with its address as base_url under [carrier];"
+    " --sandbox needs none": "未指明承运人：请用 --profile 或 VOUCHER_PROFILE 给出其配置，并在 [carrier] 下以 base_url 填写其地址；--sandbox 无需配置",
     "Nothing was sent.": "未发送任何内容。",
     "Sandbox: nothing reaches a real carrier; the ledger is thrown away after this run": "沙箱：不会发送到真实承运人；台账在本次运行后即丢弃",
     "Ledger: {}": "台账：{0}",
@@ -21,6 +24,8 @@ RUNS = {
     "a file": "某个文件",
     "This is a defect of the program; please report it. Running the same command again is safe.": "这是程序的缺陷，请报告。重新运行同一命令是安全的。",
     # --- keys and profile ---------------------------------------------------------------------------
+    "{} can't be read from the system keyring ({}); put the key into the environment variable of that name, or mend the"
+    " keyring": "无法从系统密钥环读取 {0}（{1}）；请将密钥放入同名环境变量，或修复密钥环",
     "{} not set: put the key into the environment variable of that name, or into the system keyring (service {}, the variable's"
     " name as user name)": "未设置 {0}：请将密钥放入同名环境变量，或系统钥匙串（服务 {1}，以变量名为用户名）",
     "{} can't be sent in a header: it holds spaces at an end, line breaks or non-ASCII characters; set it again without them": "{0} 无法发送：首尾有空格，或含有换行或非 ASCII 字符；请去掉后重新设置",
@@ -35,6 +40,8 @@ RUNS = {
     'is not a known time zone; write it like "Asia/Shanghai"': '不是已知时区；请写成 "Asia/Shanghai" 的形式',
     'must be a full address such as "https://carrier.example/api"': '须为完整地址，如 "https://carrier.example/api"',
     "must be https: plain http is accepted for this machine's loopback only": "须为 https：仅本机回环地址可用 http",
+    "[carrier].proxy is set, but [carrier].base_url is plain http: the key would go to the proxy unencrypted. Leave proxy out (a"
+    " carrier on this machine needs none), or give base_url its https address": "[carrier].proxy 已设置，而 [carrier].base_url 为明文 http：密钥会未经加密发给代理服务器。请去掉 proxy（本机上的承运人服务不需要代理），或将 base_url 改为 https 地址",
     'must be an HTTP proxy such as "http://proxy.office:3128"': '须为 HTTP 代理，如 "http://proxy.office:3128"',
     "must not hold a user name, a password, a query or a fragment": "不能含有用户名、密码、查询参数或片段",
     "must not hold control characters": "不能含有控制字符",
@@ -79,6 +86,7 @@ RUNS = {
     "Permission denied": "没有权限",
     "No space left on device": "磁盘空间不足",
     "Is a directory": "是文件夹",
+    "it is not a file but a pipe or a device": "不是文件，而是管道或设备",
     "Not a directory": "不是文件夹",
     "File name too long": "文件名过长",
     "Read-only file system": "磁盘只读",

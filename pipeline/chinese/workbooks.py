@@ -11,6 +11,8 @@ WORKBOOKS = {
     "can't be read as a workbook ({}); open it in the spreadsheet program and save it as .xlsx": "无法作为工作簿读取（{0}）；请用表格程序打开并另存为 .xlsx",
     "is a text in an encoding that can't be told: it is not UTF-8 ({}), and no known heading stands in it when it is read"
     " as GB18030 or Big5; save it as “CSV UTF-8” or as .xlsx": "文本编码无法判断：不是 UTF-8（{0}），按 GB18030 或 Big5 读取时也没有已知表头；请另存为“CSV UTF-8”或 .xlsx",
+    "is a workbook of Excel 95 or older, whose texts are in an encoding that it does not name; open it in the spreadsheet"
+    " program, see that its texts are right, and save it as .xlsx": "是 Excel 95 或更早的工作簿，其文本编码没有注明；请用表格程序打开，确认文字无误后另存为 .xlsx",
     "is a web page, not a workbook; open it in the spreadsheet program and save it as .xlsx": "是网页而不是工作簿；请用表格程序打开并另存为 .xlsx",
     "is {}, not a workbook; open it in the spreadsheet program and save it as .xlsx, or export it again as .xlsx": "不是工作簿（{0}）；请用表格程序打开并另存为 .xlsx，或重新导出为 .xlsx",
     "is an archive without a workbook in it; if it holds workbooks, unpack them and give those": "是压缩包，其中没有可读取的工作簿内容；如内有工作簿，请解压后再提供",
@@ -26,11 +28,15 @@ WORKBOOKS = {
     "is not a file but a pipe or a device; save the workbook as a file and give that": "不是文件；请将工作簿保存为文件后再提供",
     "can't be read ({}); check the path and its permissions": "无法读取（{0}）；请检查路径和权限",
     # --- sheets and headings ------------------------------------------------------------------------
+    "{}: sheet {} is hidden and was not read, though {} of its rows hold ticket numbers; show it if they are to be issued":
+        "{0}：工作表“{1}”已隐藏，未读取，但其中有 {2} 行含票号；如需开具，请取消隐藏该工作表",
+    "{}, sheet {}: hidden or filtered out in the file, and read all the same: {} of {} rows":
+        "{0}，工作表“{1}”：{3} 行中有 {2} 行在文件中被隐藏或筛选掉，仍照常读取",
     "{}: sheet {} is hidden and was not read": "{0}：工作表“{1}”已隐藏，未读取",
     "{}: sheet {} has no headings of tickets or buyers and was not read": "{0}：工作表“{1}”没有客票或购买方的表头，未读取",
     "sheet {} was not read: of an earlier result only Failures and buyers are": "工作表“{0}”未读取：此前的结果工作簿只读取 Failures 表和购买方",
     "{} total, heading or footer rows left out": "略过 {0} 行合计、重复表头或表尾（制表人、备注等）",
-    "all its sheets are hidden ({}); show the one with the tickets": "所有工作表都已隐藏（{0}）；请显示客票所在的工作表",
+    "what it holds stands on hidden sheets alone ({}); show the one with the tickets": "有内容的工作表均已隐藏（{0}）；请显示客票所在的工作表",
     "holds buyers but no tickets; give it as --buyers {}": "只有购买方而没有客票；请以 --buyers {0} 提供",
     "its Failures sheet holds no rows; there is nothing to issue again": "Failures 表中没有数据，无需再次开具",
     "has headings but no rows below them (sheets: {}); add the tickets": "表头下没有数据（工作表：{0}）；请填写客票",
@@ -43,7 +49,7 @@ WORKBOOKS = {
     "{} “{}” and {} “{}” both mean {}; {}": "{0}“{1}”与 {2}“{3}”都表示{4}；{5}",
     "rename or delete one of them": "请改名或删除其中一列",
     "rename or delete one of them, or say in --columns which of them is meant": "请改名或删除其中一列，或在 --columns 中说明以哪一列为准",
-    "; the first row reads: {}": "；首行内容为：{0}",
+    "; known of the first row is: {}": "；首行中可识别的有：{0}",
     "{}, sheet {}, cell {}: “{}” is not a known heading; did you mean “{}”?": "{0}，工作表“{1}”，单元格 {2}：“{3}”不是已知表头；是否应为“{4}”？",
     "{} “{}” is not a known heading and was not read; did you mean “{}”?": "{0}“{1}”不是已知表头，未读取；是否应为“{2}”？",
     "{} “{}” may mean {} and was not read; name it more exactly": "{0}“{1}”可能指 {2}，未读取；请使用更明确的表头",

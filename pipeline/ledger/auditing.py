@@ -12,54 +12,57 @@ import apsw
 from pipeline.ledger import gaps
 from pipeline.ledger.gaps import Gap
 
-#: What each sheet is made of, and the version from which a ledger has it.
-_QUERIES: dict[str, tuple[int, str]] = {
-    "requests": (
-        1,
-        """
+#: What each sheet is made of.
+_QUERIES = {
+    "requests": """
         SELECT request_id AS request, attempt, run, voucher, market, header_type, header_name, tax_no, phone, email, remarks,
                request.amount, (SELECT count(*) FROM charge WHERE charge.attempt_id = attempt.attempt_id) AS charges,
                attempt.state, attempt.number, reason AS reason_code, detail, planned_at, sending_at, answered_at, ended_at,
-               http_status, trace_id, settlement.state AS settled_as, settled_by, evidence, settled_at
-        FROM attempt JOIN request USING (request_id) LEFT JOIN settlement USING (attempt_id) ORDER BY attempt_id""",
-    ),
-    "charges": (
-        1,
-        """
+               http_status, trace_id, 'S' || settlement AS entry, settlement.state AS settled_as, settled_by, evidence, settled_at,
+               epoch_id
+        FROM attempt JOIN request USING (request_id) JOIN epoch USING (epoch)
+             LEFT JOIN settlement ON settlement.attempt_id = attempt.attempt_id AND withdrawn = 0
+        ORDER BY attempt.attempt_id""",
+    "charges": """
         SELECT ticket_no, charge, product, voucher, amount, state, number, live AS held, wire, request_id AS request, attempt,
                run, file, sheet, row
         FROM attempt JOIN charge USING (attempt_id) ORDER BY attempt_id, ticket_no, charge, product""",
-    ),
-    "elsewhere": (
-        3,
-        """
-        SELECT ticket_no, charge, product, voucher, number, amount, buyer, issued_at AS issued_text, evidence, found_by, found_at, run
+    "elsewhere": """
+        SELECT ticket_no, charge, product, voucher, number, amount, buyer, issued_at AS issued_text, evidence, found_by, found_at, run,
+               'E' || elsewhere AS entry, live AS held
         FROM elsewhere ORDER BY elsewhere""",
-    ),
-    "judgements": (
-        3,
-        """
+    "reversals": """
+        SELECT 'R' || reversal AS entry, reversal.voucher, reversal.number, red_number, request_id AS request, attempt, reversed_by,
+               evidence, reversed_at, reversal.run, 1 - withdrawn AS in_force
+        FROM reversal LEFT JOIN attempt USING (attempt_id) ORDER BY reversal""",
+    "withdrawals": """
+        SELECT coalesce('S' || withdrawal.settlement, 'E' || withdrawal.elsewhere, 'R' || withdrawal.reversal) AS entry,
+               coalesce(attempt.request_id, of_reversal.request_id) AS request,
+               coalesce(attempt.attempt, of_reversal.attempt) AS attempt,
+               settlement.state AS settled_as, coalesce(settlement.number, elsewhere.number, reversal.number) AS number,
+               coalesce(settlement.evidence, elsewhere.evidence, reversal.evidence) AS evidence, withdrawn_by, why, withdrawn_at
+        FROM withdrawal LEFT JOIN settlement USING (settlement) LEFT JOIN attempt USING (attempt_id)
+             LEFT JOIN elsewhere ON elsewhere.elsewhere = withdrawal.elsewhere
+             LEFT JOIN reversal ON reversal.reversal = withdrawal.reversal
+             LEFT JOIN attempt AS of_reversal ON of_reversal.attempt_id = reversal.attempt_id
+        ORDER BY withdrawal""",
+    "judgements": """
         SELECT ticket_no, charge, product, voucher, amount, status, reasons AS reason_code, judged_at, run, file, sheet, row
         FROM judgement ORDER BY judgement""",
-    ),
-    "runs": (
-        1,
-        "SELECT run, command, version, as_of, files, started_at, ended_at, exit_code FROM run ORDER BY run",
-    ),
-    "files": (
-        3,
-        "SELECT name, kind, sha256, handled_at, run, result, unfinished FROM handled ORDER BY handled",
-    ),
-    "gaps_and_moves": (
-        2,
-        """
+    "runs": "SELECT run, command, version, as_of, files, started_at, ended_at, exit_code FROM run ORDER BY run",
+    "files": "SELECT name, kind, sha256, handled_at, run, result, unfinished FROM handled ORDER BY handled",
+    "gaps_and_moves": """
         SELECT found_at AS noted_at, 'gap' AS what, why, '' AS noted_by, since, '' AS old, '' AS new, closed_at, closed_by, evidence
         FROM gap
         UNION ALL
         SELECT moved_at, 'move', why, moved_by, NULL, from_base_url || ' ' || from_agency, to_base_url || ' ' || to_agency,
                NULL, '', ''
-        FROM carrier_move ORDER BY 1""",
-    ),
+        FROM carrier_move
+        UNION ALL
+        SELECT begun_at, 'epoch', why, '', NULL, '', epoch_id, NULL, '', '' FROM epoch WHERE epoch > 1
+        UNION ALL
+        SELECT corrected_at, 'clock', 'a wrong clock wrote the last entry, ' || latest, corrected_by, NULL, '', '', NULL, '', ''
+        FROM clock_correction ORDER BY 1""",
 }
 
 
@@ -86,19 +89,13 @@ def about(connection: apsw.Connection) -> About:
 
 def count(connection: apsw.Connection, sheet: str) -> int:
     """How many rows a sheet has."""
-    since, query = _QUERIES[sheet]
-    if connection.pragma("user_version") < since:
-        return 0
-    counted: int = connection.execute(f"SELECT count(*) FROM ({query})").get  # noqa: S608 - a query of ours
+    counted: int = connection.execute(f"SELECT count(*) FROM ({_QUERIES[sheet]})").get  # noqa: S608 - a query of ours
     return counted
 
 
 def rows(connection: apsw.Connection, sheet: str) -> Iterator[dict[str, Any]]:
-    """The rows of one sheet in the order in which they came about; none in a ledger that is older than these."""
-    since, query = _QUERIES[sheet]
-    if connection.pragma("user_version") < since:
-        return
-    cursor = connection.execute(query)
+    """The rows of one sheet in the order in which they came about."""
+    cursor = connection.execute(_QUERIES[sheet])
     names: tuple[str, ...] = ()
     for row in cursor:
         names = names or tuple(column[0] for column in cursor.get_description())

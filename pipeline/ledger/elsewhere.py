@@ -14,30 +14,35 @@ from pipeline.holdings import Holding
 from pipeline.ledger.clock import utc_now
 from pipeline.request import Identity
 
-_SINCE_VERSION = 3
 #: `asked` is the temporary table of the tickets that are asked for (known.holdings).
 _OF_ASKED = """
 SELECT ticket_no, charge, product, wire, voucher, number, coalesce(amount, 0), buyer, issued_at, evidence, found_at
-FROM asked CROSS JOIN elsewhere USING (ticket_no) ORDER BY elsewhere
+FROM asked CROSS JOIN elsewhere USING (ticket_no) WHERE live = 1 ORDER BY elsewhere
 """
 
 
 def record(
     connection: apsw.Connection, run: int, lines: Iterable[tuple[StatementLine, str]], found_by: str
 ) -> list[StatementLine]:
-    """Hold the charges of these statement lines, each with its code for the carrier; those that were not held yet."""
+    """Hold the charges of these statement lines, each with its code for the carrier; those that were not recorded yet.
+
+    A line that was withdrawn and is shown again is recorded again: a statement that is read after the withdrawal says
+    so anew. One whose number was reversed holds nothing.
+    """
     held = []
     with connection:
         for line, wire in lines:
             known: Any = connection.execute(
-                "SELECT 1 FROM elsewhere WHERE ticket_no = ? AND charge = ? AND product = ? AND voucher = ? AND number = ?",
+                "SELECT 1 FROM elsewhere WHERE ticket_no = ? AND charge = ? AND product = ? AND voucher = ? AND number = ?"
+                " AND withdrawn = 0",
                 (line.ticket_no, line.charge, line.product, line.voucher, line.number),
             ).get
             if known:
                 continue
             connection.execute(
                 "INSERT INTO elsewhere (run, ticket_no, charge, product, wire, voucher, number, amount, buyer, issued_at,"
-                " evidence, found_by, found_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " evidence, found_by, found_at, live) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NOT EXISTS ("
+                "SELECT 1 FROM reversal WHERE number = ?7 AND voucher = ?6 AND withdrawn = 0))",
                 (
                     run, line.ticket_no, line.charge, line.product, wire, line.voucher, line.number, line.amount,
                     line.buyer, line.issued_text, line.place, found_by, utc_now(),
@@ -48,23 +53,23 @@ def record(
 
 
 def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
-    """Everything that statements showed of a ticket; nothing in a ledger that is older than such records."""
-    if connection.pragma("user_version") < _SINCE_VERSION:
-        return []
+    """Everything that statements showed of a ticket, with what was withdrawn of it."""
     cursor = connection.execute(
-        "SELECT * FROM elsewhere WHERE ticket_no = ? ORDER BY elsewhere", (ticket_no,)
+        "SELECT elsewhere.*, withdrawal.withdrawn_by, withdrawal.why, withdrawal.withdrawn_at"
+        " FROM elsewhere LEFT JOIN withdrawal USING (elsewhere) WHERE ticket_no = ? ORDER BY elsewhere",
+        (ticket_no,),
     )
     return [dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor]
 
 
 def lines_of(connection: apsw.Connection, tickets: Iterable[str]) -> list[StatementLine]:
-    """What earlier statements showed of these tickets, as the lines that they were."""
+    """What earlier statements showed of these tickets, as the lines that they were, but for what was withdrawn or reversed."""
     return [
         StatementLine(row[0], row[1], row[2], row[3], row[4], row[5], _day(row[6]), row[7], row[8], "")
         for ticket in sorted(tickets)
         for row in connection.execute(
             "SELECT voucher, number, ticket_no, charge, product, amount, issued_at, buyer, evidence FROM elsewhere"
-            " WHERE ticket_no = ?",
+            " WHERE ticket_no = ? AND withdrawn = 0 AND live = 1",
             (ticket,),
         )
     ]
@@ -75,18 +80,27 @@ def _day(text: str) -> datetime.date | None:
 
 
 def tickets_of_number(connection: apsw.Connection, number: str) -> set[str]:
-    """The tickets that statements showed under a number."""
+    """The tickets that statements showed under a number, but for what was withdrawn."""
     return {
         ticket
-        for (ticket,) in connection.execute("SELECT ticket_no FROM elsewhere WHERE number = ?", (number,))
+        for (ticket,) in connection.execute(
+            "SELECT ticket_no FROM elsewhere WHERE number = ? AND withdrawn = 0", (number,)
+        )
     }
 
 
 def of_asked(connection: apsw.Connection) -> list[Holding]:
-    """What is held of the tickets in `asked`; none in a ledger that is older than such records."""
-    if connection.pragma("user_version") < _SINCE_VERSION:
-        return []
+    """What is held of the tickets in `asked`."""
     return [_holding(row) for row in connection.execute(_OF_ASKED)]
+
+
+def reversed_of_asked(connection: apsw.Connection) -> list[tuple[Identity, str]]:
+    """The charges of the tickets in `asked` whose vouchers were reversed, with the numbers."""
+    rows = connection.execute(
+        "SELECT ticket_no, charge, product, number FROM asked CROSS JOIN elsewhere USING (ticket_no)"
+        " WHERE live = 0 AND withdrawn = 0"
+    )
+    return [(Identity(*row[:3]), row[3]) for row in rows]
 
 
 def _holding(row: Sequence[Any]) -> Holding:

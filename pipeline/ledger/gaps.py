@@ -22,7 +22,7 @@ class Gap:
 
 def open_gap(connection: apsw.Connection) -> Gap | None:
     """The open gap that begins first, None where there is none."""
-    if connection.pragma("user_version") < 2:
+    if connection.pragma("user_version") < 2:  # before it is brought up to date
         return None
     row: Any = connection.execute(
         "SELECT since, why FROM gap WHERE closed_at IS NULL ORDER BY since LIMIT 1"
@@ -49,7 +49,7 @@ def last_known(connection: apsw.Connection) -> str | None:
 
 
 def close_gaps(connection: apsw.Connection, closed_by: str, evidence: str) -> list[Gap]:
-    """Record what shows that nothing is missing any more; the gaps that this closes."""
+    """Record what shows that nothing is missing any more, which begins an epoch; the gaps that this closes."""
     closed = connection.execute(
         "UPDATE gap SET closed_at = ?, closed_by = ?, evidence = ? WHERE closed_at IS NULL RETURNING since, why",
         (utc_now(), closed_by, evidence),

@@ -24,10 +24,13 @@ class Handled:
 
 
 def last(connection: apsw.Connection, sha256: str, kind: str) -> Handled | None:
-    """How a file of this content was last dealt with; None for a new one."""
+    """How a file of this content was last dealt with in this epoch; None for a new one.
+
+    What was done with it before a gap may be what the ledger lacks.
+    """
     row: Any = connection.execute(
         "SELECT sha256, kind, name, result, fates, unfinished FROM handled WHERE sha256 = ? AND kind = ?"
-        " ORDER BY handled DESC LIMIT 1",
+        " AND epoch = (SELECT max(epoch) FROM epoch) ORDER BY handled DESC LIMIT 1",
         (sha256, kind),
     ).get
     if row is None:
@@ -39,8 +42,8 @@ def last(connection: apsw.Connection, sha256: str, kind: str) -> Handled | None:
 def record(connection: apsw.Connection, run: int, handled: Handled) -> None:
     """Note that a file was dealt with by a run."""
     connection.execute(
-        "INSERT INTO handled (run, sha256, kind, name, result, fates, unfinished, handled_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO handled (run, sha256, kind, name, result, fates, unfinished, handled_at, epoch)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT max(epoch) FROM epoch))",
         (
             run, handled.sha256, handled.kind, handled.name, handled.result, handled.fates, handled.unfinished,
             utc_now(),

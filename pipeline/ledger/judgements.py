@@ -57,9 +57,7 @@ def note(connection: apsw.Connection, run: int, judged: Iterable[Judgement]) -> 
 
 
 def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
-    """Every judgement of a ticket's charges, in time order; none in a ledger that is older than such records."""
-    if connection.pragma("user_version") < 3:
-        return []
+    """Every judgement of a ticket's charges, in time order."""
     names: Sequence[str] = ("run", *_COLUMNS.split(", "), "judged_at")
     query = f"SELECT {', '.join(names)} FROM judgement WHERE ticket_no = ? ORDER BY judgement"  # noqa: S608 - as above
     return [dict(zip(names, row, strict=True)) for row in connection.execute(query, (ticket_no,))]

@@ -22,20 +22,20 @@ WHERE charge.live = 1
 """
 
 #: Of each charge, by what the carrier was told it is: whether any attempt was a no to an invoice of
-#: several, and whether any attempt was ever unknown.
+#: several, and whether any attempt was ever unknown. Of one whose voucher was reversed nothing is left in doubt.
 _PAST = """
 SELECT charge.ticket_no, charge.charge, charge.product, charge.wire,
        max(attempt.state = 'rejected' AND (SELECT count(*) FROM charge AS c WHERE c.attempt_id = attempt.attempt_id) > 1),
        max(attempt.was_unknown)
 FROM asked CROSS JOIN charge USING (ticket_no) CROSS JOIN attempt USING (attempt_id)
-WHERE attempt.state = 'rejected' OR attempt.was_unknown
+WHERE (attempt.state = 'rejected' OR attempt.was_unknown) AND NOT (attempt.state = 'issued' AND charge.live = 0)
 GROUP BY 1, 2, 3, 4
 """
 
 #: Of each charge, its last attempt (the row of the greatest ID: sqlite.org/lang_select.html, bare columns).
 _LAST = """
 SELECT charge.ticket_no, charge.charge, charge.product, charge.content, attempt.detail, attempt.request_id,
-       attempt.state, max(attempt.attempt_id)
+       attempt.state, charge.live, attempt.number, max(attempt.attempt_id)
 FROM asked CROSS JOIN charge USING (ticket_no) CROSS JOIN attempt USING (attempt_id)
 WHERE attempt.state <> 'planned' GROUP BY 1, 2, 3
 """
@@ -84,8 +84,21 @@ def _of_both_kinds(known: Iterable[Holding]) -> frozenset[str]:
 
 
 def refusals(connection: apsw.Connection, tickets: Iterable[str]) -> dict[Identity, Refusal]:
-    """The charges of these tickets whose last attempt the carrier refused."""
+    """The charges of these tickets whose last attempt the carrier refused, or whose voucher it reversed after that.
+
+    Somebody had a reason to have it reversed: that it may be issued again does not say that it is to be.
+    """
     with connection:
         _ask(connection, tickets)
         last = list(connection.execute(_LAST))
-    return {Identity(*row[:3]): Refusal(row[3], row[4], row[5]) for row in last if row[6] == "rejected"}
+        found = elsewhere.reversed_of_asked(connection)
+    # What was asked for such a charge is not known, so that no row of it is another one.
+    known = {identity: Refusal("", "", "", number) for identity, number in found}
+    for *charge, content, detail, request_id, state, live, number, _ in last:
+        identity = Identity(*charge)
+        known.pop(identity, None)
+        if state == "rejected":
+            known[identity] = Refusal(content, detail, request_id)
+        elif state == "issued" and not live:
+            known[identity] = Refusal(content, "", request_id, number)
+    return known

@@ -16,6 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from pipeline.errors import LedgerProblem
+from pipeline.placing import sync
 
 _LENGTH = 512  # bytes: a sector
 
@@ -30,12 +31,16 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class LastRun:
-    """A run, told from every other run of any ledger, and how far it is."""
+    """A run, told from every other run of any ledger, and how far it is.
+
+    `changes`: how many changes the ledger had by then that are made outside runs (`records.changes_outside_runs`).
+    """
 
     ledger_id: str
     run: int
     started_at: str
     phase: Phase = Phase.AT_REST
+    changes: int = 0
 
 
 def noted_run(ledger: Path) -> LastRun | None:
@@ -55,12 +60,21 @@ def _lock_path(ledger: Path) -> Path:
 class Lock:
     """Held until closed, or until the process dies."""
 
-    def __init__(self, path: Path, waiting: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        waiting: Callable[[], None] = lambda: None,
+        witness: Callable[[LastRun], None] = lambda _: None,
+    ) -> None:
         """Take the lock beside the ledger's path. Raises LedgerProblem if another run has it.
 
-        `waiting` is told when another command that reads the ledger has to be waited for.
+        `waiting` is told when another command that reads the ledger has to be waited for; `witness` of the last
+        run whenever the ledger's own file has all that is noted of it.
         """
         self._path = path
+        self._witness = witness
+        #: Off for a ledger with an open gap, often a copy: nothing is sent with it, and the notes are the live one's.
+        self.noted_outside = True
         self.waiting = waiting
         self._files = [self._taken(_lock_path(path), os.O_CREAT | os.O_RDWR)]
         try:
@@ -94,6 +108,10 @@ class Lock:
         if sys.platform == "linux":
             self._files.append(self._taken(self._path, os.O_RDONLY))
 
+    def hold_too(self, path: Path) -> None:
+        """Lock another file, which is made if it is missing. Raises LedgerProblem if another run has it."""
+        self._files.append(self._taken(path, os.O_CREAT | os.O_RDWR))
+
     @property
     def run(self) -> LastRun | None:
         """The last run on the ledger, None where none is noted."""
@@ -101,15 +119,25 @@ class Lock:
 
     @run.setter
     def run(self, run: LastRun | None) -> None:
-        """Note the run, on disk when this returns."""
+        """Note the run, on disk when this returns. Raises LedgerProblem if a witness of it can't be kept."""
         if not self._in_place():  # somebody deleted it; the ledger's own file is locked too
             gone = self._files[0]
             self._files[0] = self._taken(_lock_path(self._path), os.O_CREAT | os.O_RDWR)
             os.close(gone)
         text = json.dumps(asdict(run)).encode() if run else b""
         # Always the same sector of the file: one that is new to it might hold what was there before.
+        first = os.fstat(self._files[0]).st_size == 0
         os.pwrite(self._files[0], text.ljust(_LENGTH), 0)
         os.fsync(self._files[0])
+        if first:
+            sync(self._path.parent)
+        if run and run.phase is not Phase.FOLDING:
+            self.note_outside(run)
+
+    def note_outside(self, run: LastRun) -> None:
+        """Tell the witness of a run that the ledger's own file has. Raises LedgerProblem if it can't be kept."""
+        if self.noted_outside:
+            self._witness(run)
 
     def _in_place(self) -> bool:
         try:

@@ -12,6 +12,7 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,18 +21,19 @@ import apsw
 import platformdirs
 
 from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import versions
+from pipeline.ledger import last_run_witness, records, versions
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.copying import copied
 from pipeline.ledger.filesystem import check_local
-from pipeline.ledger.gaps import begun_and_not_ended
+from pipeline.ledger.gaps import begun_and_not_ended, mark_gap, open_gap
 from pipeline.ledger.lock import Lock, Phase, noted_run
 from pipeline.ledger.wholeness import check_memory, check_nothing_left, check_single_name, wal_filled
 from pipeline.placing import PRIVATE, appear, private_folder, sync
 
-_APPLICATION_ID = 0x766F7563  # "vouc", so that a ledger is told from any other SQLite file
-_SQLITE = b"SQLite format 3\0"  # sqlite.org/fileformat.html, 1.3
+APPLICATION_ID = 0x766F7563  # "vouc", so that a ledger is told from any other SQLite file
+SQLITE = b"SQLite format 3\0"  # sqlite.org/fileformat.html, 1.3
 _A_MOMENT = 0.3  # seconds
+_SANDBOX = "sandbox"  # in place of an address
 #: What to do about a damaged ledger.
 RESTORE = (
     "If it is damaged, restore its backup; what was issued since is not in that, so nothing is sent until it was"
@@ -52,7 +54,7 @@ class Owner:
 
 def sandbox_owner(agency: str) -> Owner:
     """The owner of ledgers of `--sandbox` runs: one carrier, though its port is another each time."""
-    return Owner("sandbox", agency)
+    return Owner(_SANDBOX, agency)
 
 
 def default_path(owner: Owner) -> Path:
@@ -94,7 +96,7 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
             "checkpoint_fullfsync = ON",
         ):
             connection.execute(f"PRAGMA {pragma}")
-        if connection.pragma("application_id") != _APPLICATION_ID:
+        if connection.pragma("application_id") != APPLICATION_ID:
             raise InputProblem(f"{path}: is not a ledger; check --ledger")
         _check_version(path, connection)
         if flags & apsw.SQLITE_OPEN_READWRITE and connection.pragma("journal_mode") != "wal":
@@ -115,10 +117,10 @@ def _check_kind(path: Path) -> None:
     if not path.exists() or wal_filled(path):  # with its -wal a file that a power cut tore is whole
         return
     with path.open("rb") as file:
-        start = file.read(len(_SQLITE))
+        start = file.read(len(SQLITE))
     if not start:
         raise InputProblem(f"{path}: is an empty file; check --ledger. {RESTORE}")
-    if start != _SQLITE:
+    if start != SQLITE:
         raise InputProblem(f"{path}: is not a ledger, or is damaged; check --ledger. {RESTORE}")
 
 
@@ -137,12 +139,17 @@ def _check_version(path: Path, connection: apsw.Connection) -> None:
 
 
 def _upgrade(path: Path, connection: apsw.Connection, note: Callable[[str], None]) -> None:
-    """Bring an older ledger up to this program's version, after a copy of it as it was."""
-    found = connection.pragma("user_version")
+    """Bring an older ledger up to this program's version, after a copy of it as it was, which is marked as a copy."""
+    found, since = connection.pragma("user_version"), utc_now()
+
+    def finish(copy: apsw.Connection) -> None:
+        versions.bring_up_to_date(copy, found, max(found, versions.FIRST_WITH_GAPS))
+        mark_gap(copy, since, "it is a copy made before an upgrade")
+
     for number in count(1):
         before = path.with_name(f"{path.name}.version-{found}" + (f".{number}" if number > 1 else ""))
         with contextlib.suppress(FileExistsError):
-            copied(connection, before)
+            copied(connection, before, finish)
             break
     versions.bring_up_to_date(connection, found)
     note(f"The ledger was upgraded from version {found} to {versions.VERSION}; as it was before: {before}")
@@ -157,6 +164,16 @@ def _check_owner(path: Path, connection: apsw.Connection, owner: Owner) -> None:
     found = owner_of(connection)
     if found != owner:
         connection.close()
+        if found.base_url == _SANDBOX != owner.base_url:
+            raise InputProblem(
+                f"{path}: this is a sandbox's ledger, in which nothing was issued by a real carrier: add --sandbox, or name your"
+                " own ledger with --ledger"
+            )
+        if owner.base_url == _SANDBOX != found.base_url:
+            raise InputProblem(
+                f"{path}: this is the ledger of {found}, a real carrier, and not to be used for a sandbox: leave out --sandbox, or"
+                " --ledger"
+            )
         raise InputProblem(
             f"{path}: this ledger belongs to {found}, not to {owner}; use that carrier's profile, or another --ledger."
             " If the carrier itself has moved: voucher ledger move-carrier"
@@ -175,7 +192,7 @@ def _create(path: Path, owner: Owner) -> None:
                 "INSERT INTO ledger VALUES (1, ?, ?, ?, ?)",
                 (uuid.uuid4().hex, owner.base_url, owner.agency, utc_now()),
             )
-            connection.pragma("application_id", _APPLICATION_ID)
+            connection.pragma("application_id", APPLICATION_ID)
         connection.pragma("journal_mode", "wal")
         connection.close()
         sync(fresh)
@@ -192,6 +209,49 @@ def keep_wal(connection: apsw.Connection, *, keep: bool) -> None:
     connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(flag))
     # Nor may closing fold it into the ledger's own file, and leave one that calls the run ended and lacks the rest.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(keep))
+
+
+def doubt(
+    path: Path, connection: apsw.Connection, witnesses: tuple[Path, ...], *, unnoted: bool = False
+) -> str:
+    """Why an open ledger may be an older copy of itself, "" where nothing says so, or where its gap says so already.
+
+    `unnoted`: somebody says of it that it is the latest, though no note of its last run lies beside it or on this machine. A run that begins
+    meanwhile is in the ledger first, and is known to witnesses last.
+    """
+    own = records.last_run(connection, Phase.AT_REST)
+    noted = list(last_run_witness.noted(witnesses, own.ledger_id))
+    if open_gap(connection) is not None:
+        return ""
+    for place, last in noted:
+        if not last_run_witness.knows(connection, last):
+            return (
+                f"{path}: was put back from an earlier time: it does not know a run that {place} notes (begun"
+                f" {last.started_at}), its end, or what was recorded after it, and what was issued since would be issued again. Put"
+                " the right one back, with the files beside it. If it is lost for good: voucher ledger mark-gap"
+            )
+    if own.run and not unnoted and noted_run(path) is None:
+        return (
+            f"{path}: its last run is not noted beside it ({path.name}.lock), so that it may be an older copy, put here from"
+            " elsewhere, and what was issued since would be issued again. Put it back with the files that were beside it. If"
+            " this is its latest state, and nothing is missing: voucher ledger mark-gap --nothing-missing; else: voucher"
+            " ledger mark-gap"
+        )
+    if own.run and not unnoted and witnesses and not noted:
+        return (
+            f"{path}: its last run is not noted on this machine for this user ({witnesses[0]}): it may be a copy of one in use"
+            " elsewhere. Run it where it was run last (same user, same VOUCHER_WITNESS). If it was moved here, and nothing is"
+            " missing: voucher ledger mark-gap --nothing-missing; else: voucher ledger mark-gap"
+        )
+    return ""
+
+
+def _check_latest(
+    path: Path, connection: apsw.Connection, witnesses: tuple[Path, ...], *, unnoted: bool
+) -> None:
+    if found := doubt(path, connection, witnesses, unnoted=unnoted):
+        connection.close()
+        raise InputProblem(found)
 
 
 def open_for_reading(path: Path, owner: Owner | None) -> apsw.Connection | None:
@@ -212,23 +272,29 @@ def open_for_reading(path: Path, owner: Owner | None) -> apsw.Connection | None:
     connection = _connect(path.resolve(), apsw.SQLITE_OPEN_READONLY)
     if owner is not None:
         _check_owner(path, connection, owner)
+    versions.show_as_current(connection)
     return connection
 
 
-def open_for_run(
+def open_for_run(  # noqa: PLR0913 - each allows one thing, and is said by name
     path: Path,
     owner: Owner | None,
     *,
     may_create: bool,
     may_lack: bool = False,
+    unnoted: bool = False,
+    kept: bool = True,
     note: Callable[[str], None] = lambda _: None,
 ) -> tuple[apsw.Connection, Lock]:
     """The ledger for changing it, locked; `owner` None: whosever it is.
 
     An older version is upgraded, which `note` is told. Raises InputProblem where it is missing and may
-    not be made.
+    not be made, and where it may be an older copy of itself. `may_lack`: that is about to be recorded; `unnoted`: likewise, that
+    nothing is missing though its last run is not noted beside it or on this machine. `kept`: it is to outlast the run, so that its runs are
+    noted outside its folder too.
     """
     path = path.resolve()
+    witnesses = last_run_witness.places() if kept else ()
     try:
         if path.is_dir():
             raise InputProblem(f"{path}: is a folder; name the ledger's file in it with --ledger")
@@ -241,7 +307,11 @@ def open_for_run(
         check_local(path)
         _check_kind(path)
         private_folder(path.parent)
-        lock = Lock(path, lambda: note("Waiting for another command that reads the ledger; a minute at most"))
+        lock = Lock(
+            path,
+            lambda: note("Waiting for another command that reads the ledger; a minute at most"),
+            partial(last_run_witness.note, witnesses),
+        )
         try:
             if owner and not path.exists():
                 check_nothing_left(path, lock.run)
@@ -252,6 +322,10 @@ def open_for_run(
             connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
             if owner is not None:
                 _check_owner(path, connection, owner)
+            last_run_witness.hold(lock, witnesses, records.ledger_id(connection))
+            lock.noted_outside = open_gap(connection) is None
+            if not may_lack:
+                _check_latest(path, connection, witnesses, unnoted=unnoted)
             if connection.pragma("user_version") != versions.VERSION:
                 lock.note(Phase.FOLDING)
                 _upgrade(path, connection, note)

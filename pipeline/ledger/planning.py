@@ -21,8 +21,9 @@ INSERT INTO request SELECT {", ".join(f"value ->> {at}" for at in range(10))} FR
 ON CONFLICT DO NOTHING
 """  # noqa: S608 - numbers alone
 _PLAN_ATTEMPTS = """
-INSERT INTO attempt (request_id, attempt, run, state, planned_at)
-SELECT value, 1 + (SELECT coalesce(max(attempt), 0) FROM attempt WHERE request_id = value), ?2, 'planned', ?3
+INSERT INTO attempt (request_id, attempt, run, state, planned_at, epoch)
+SELECT value, 1 + (SELECT coalesce(max(attempt), 0) FROM attempt WHERE request_id = value), ?2, 'planned', ?3,
+       (SELECT max(epoch) FROM epoch)
 FROM json_each(?1)
 RETURNING request_id, attempt_id, attempt
 """

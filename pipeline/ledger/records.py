@@ -9,7 +9,7 @@ import apsw
 
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.holdings import place_of
-from pipeline.ledger import known
+from pipeline.ledger import known, reversals
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.lock import LastRun, Phase
 from pipeline.request import Charge, Header, Identity, Request
@@ -18,26 +18,41 @@ _HISTORY = """
 SELECT attempt.sending_at, attempt.answered_at, attempt.ended_at, attempt.planned_at, attempt.state, attempt.request_id,
        attempt.attempt, attempt.run, charge.voucher, charge.charge, charge.product, charge.amount, attempt.number,
        attempt.trace_id, attempt.reason, attempt.detail, attempt.http_status, charge.file, charge.sheet, charge.row,
-       request.header_name, settlement.state AS settled_as, settlement.settled_by, settlement.evidence, settlement.settled_at
-FROM charge JOIN attempt USING (attempt_id) JOIN request USING (request_id) LEFT JOIN settlement USING (attempt_id)
+       request.header_name, EXISTS (SELECT 1 FROM settlement WHERE settlement.attempt_id = attempt.attempt_id) AS settled
+FROM charge JOIN attempt USING (attempt_id) JOIN request USING (request_id)
 WHERE charge.ticket_no = ? ORDER BY attempt.attempt_id, charge.charge, charge.product
 """
+
+#: How much is recorded outside runs, and the version since which a ledger can hold it; a table that grows by its last row.
+_OUTSIDE_RUNS = (
+    (2, "SELECT count(*) + count(closed_at) FROM gap"),
+    (2, "SELECT coalesce(max(move), 0) FROM carrier_move"),
+    (4, "SELECT coalesce(max(reversal), 0) FROM reversal"),
+    (4, "SELECT coalesce(max(withdrawal), 0) FROM withdrawal"),
+)
 
 
 @dataclass(frozen=True)
 class Interrupted:
-    """An attempt that an earlier run left in `sending`, with the raw answer if it was recorded."""
+    """An attempt that an earlier run left in `sending`, with the raw answer if it was recorded.
+
+    `accepted`: by what the ledger has of that run's other attempts, the service had taken key and address in it;
+    `beside` are the answers of those that were interrupted with it, None for each that never came.
+    """
 
     attempt_id: int
     request: Request
     answer: Answered | None
     doubted: bool
+    accepted: bool = False
+    beside: tuple[Answered | None, ...] = ()
 
 
 @dataclass(frozen=True)
 class InDoubt:
-    """An attempt whose outcome is unknown, with all that was in it, for the Unknown sheet."""
+    """An attempt whose outcome is unknown, with all that was in it, for the Unknown sheet. `epoch`: the ID of its epoch."""
 
+    epoch: str
     request_id: str
     attempt: int
     voucher: str
@@ -69,12 +84,23 @@ def begin_run(
     return connection.last_insert_rowid()
 
 
-def last_run(connection: apsw.Connection, phase: Phase) -> LastRun | None:
-    """The last run that the ledger knows, to be noted beside it; None where it knows none."""
+def last_run(connection: apsw.Connection, phase: Phase) -> LastRun:
+    """The last run that the ledger knows, to be noted beside it; where it knows none, run 0, its own beginning."""
     row: Any = connection.execute(
-        "SELECT ledger_id, run, started_at FROM ledger, run WHERE run = (SELECT max(run) FROM run)"
+        "SELECT ledger_id, coalesce(run, 0), coalesce(started_at, created_at)"
+        " FROM ledger LEFT JOIN run ON run = (SELECT max(run) FROM run)"
     ).get
-    return None if row is None else LastRun(row[0], row[1], row[2], phase)
+    return LastRun(row[0], row[1], row[2], phase, changes_outside_runs(connection))
+
+
+def changes_outside_runs(connection: apsw.Connection) -> int:
+    """How many changes a ledger has that need no run: gaps marked and closed, moves, reversals, withdrawals.
+
+    Such words are only ever added, so that an older copy has fewer of them, though its last run may be the same.
+    """
+    version = connection.pragma("user_version")
+    counted = [sql for since, sql in _OUTSIDE_RUNS if version >= since]
+    return sum(connection.execute(sql).get for sql in counted)
 
 
 def end_open_runs(connection: apsw.Connection) -> None:
@@ -120,19 +146,32 @@ def unfinished(connection: apsw.Connection) -> bool:
     return bool(found)
 
 
+_INTERRUPTED = """
+SELECT attempt_id, request_id, http_status, answer, retry_after, EXISTS (
+    SELECT 1 FROM attempt AS other
+    WHERE other.run = attempt.run AND (other.state IN ('issued', 'rejected') OR (other.state = 'unknown' AND other.http_status = 200))
+)
+FROM attempt WHERE state = 'sending'
+"""
+
+
 def interrupted(connection: apsw.Connection) -> list[Interrupted]:
-    """What an earlier run left in `sending`."""
-    left = list(
-        connection.execute(
-            "SELECT attempt_id, request_id, http_status, answer, retry_after FROM attempt WHERE state = 'sending'"
+    """What the last run left in `sending`: each start settles what the run before it left."""
+    left = [
+        (
+            attempt_id,
+            request_id,
+            None if body is None else Answered(status, bytes(body), wish or ""),
+            accepted,
         )
-    )
+        for attempt_id, request_id, status, body, wish, accepted in list(connection.execute(_INTERRUPTED))
+    ]
     found = []
-    for attempt_id, request_id, status, answer, retry_after in left:
+    for attempt_id, request_id, answer, accepted in left:
         request = _request_of(connection, request_id, attempt_id)
-        raw = None if answer is None else Answered(status, bytes(answer), retry_after or "")
         doubts = known.holdings(connection, [c.identity.ticket_no for c in request.charges]).doubts
-        found.append(Interrupted(attempt_id, request, raw, doubts.about(request)))
+        beside = tuple(other[2] for other in left if other[0] != attempt_id)
+        found.append(Interrupted(attempt_id, request, answer, doubts.about(request), bool(accepted), beside))
     return found
 
 
@@ -151,8 +190,8 @@ def record_answer(connection: apsw.Connection, attempt_id: int, answer: Answered
 def as_recorded(connection: apsw.Connection, attempt_id: int, outcome: Outcome) -> Outcome:
     """What the ledger makes of an outcome.
 
-    A number that another attempt has already is no number of this one: an answer that was meant for
-    another request, perhaps. Then the outcome is unknown.
+    A number that another attempt has already, or that the carrier has reversed, is no number of this one: an answer
+    that was meant for another request, perhaps. Then the outcome is unknown.
     """
     if outcome.state != "issued":
         return outcome
@@ -160,9 +199,12 @@ def as_recorded(connection: apsw.Connection, attempt_id: int, outcome: Outcome) 
         "SELECT request_id FROM attempt WHERE number = ? AND state = 'issued' AND attempt_id <> ?",
         (outcome.number, attempt_id),
     ).get
-    if not taken:
+    if taken:
+        detail = f"the answer brings number {outcome.number}, which request {taken} has already"
+    elif reversals.names(connection, outcome.number):
+        detail = f"the answer brings number {outcome.number}, which the carrier has reversed"
+    else:
         return outcome
-    detail = f"the answer brings number {outcome.number}, which request {taken} has already"
     return Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id, detail=detail)
 
 
@@ -198,10 +240,11 @@ def in_doubt(connection: apsw.Connection, wanted: Iterable[tuple[str, int]]) -> 
     for request_id, number in wanted:
         row: Any = connection.execute(
             "SELECT attempt_id, voucher, market, header_name, request.amount, reason, detail, trace_id,"
-            " coalesce(ended_at, sending_at), run FROM attempt JOIN request USING (request_id) WHERE request_id = ? AND attempt = ?",
+            " coalesce(ended_at, sending_at), run, epoch_id FROM attempt JOIN request USING (request_id) JOIN epoch USING (epoch)"
+            " WHERE request_id = ? AND attempt = ?",
             (request_id, number),
         ).get
-        attempt_id, voucher, market, header_name, amount, reason, detail, trace_id, at, run = row
+        attempt_id, voucher, market, header_name, amount, reason, detail, trace_id, at, run, epoch = row
         charges: list[Any] = list(
             connection.execute(
                 "SELECT ticket_no, charge, product, amount, file, sheet, row FROM charge WHERE attempt_id = ?"
@@ -214,6 +257,7 @@ def in_doubt(connection: apsw.Connection, wanted: Iterable[tuple[str, int]]) -> 
         place = place_of(file, sheet, line, run)
         found.append(
             InDoubt(
+                epoch,
                 request_id,
                 number,
                 voucher,

@@ -12,27 +12,44 @@ import apsw
 
 from pipeline import __version__
 from pipeline.errors import LedgerProblem
-from pipeline.ledger import planning, records
+from pipeline.ledger import clock, planning, records
 from pipeline.ledger.folding import fold, folded, unfolded
-from pipeline.ledger.gaps import begun_and_not_ended
+from pipeline.ledger.gaps import begun_and_not_ended, open_gap
 from pipeline.ledger.lock import Lock, Phase
 from pipeline.ledger.opening import keep_wal
 
 
-def begin(connection: apsw.Connection, lock: Lock, command: str, as_of: str, names: Sequence[str]) -> int:
+def begin(  # noqa: PLR0913 - what a run is recorded with
+    connection: apsw.Connection,
+    lock: Lock,
+    command: str,
+    as_of: str,
+    names: Sequence[str],
+    corrected: tuple[str, str] | None = None,
+) -> int:
     """Record a run and note it beside the ledger; its number.
 
-    Raises LedgerProblem, with the run called ended, if another command keeps it out of the ledger's file.
+    `corrected`: the last entry, which is later than the clock, and who says that the clock is right all the same.
+    Raises LedgerProblem, with the run called ended, if another command keeps it out of the ledger's file, or a witness
+    of it can't be kept.
     """
     keep_wal(connection, keep=True)
-    lock.note(Phase.FOLDING)
+    before = records.last_run(connection, Phase.AT_REST)
+    if (
+        not before.run
+    ):  # if this first run is killed before it is noted, the ledger is still known on this machine
+        lock.note_outside(before)
+    # Also where no run is noted yet: the ledger's file may have this one before it is.
+    lock.run = records.last_run(connection, Phase.FOLDING)
+    if corrected:
+        clock.correct(connection, *corrected)
     run = records.begin_run(connection, command, __version__, as_of, names)
     try:
         fold(connection, lock.waiting)
+        lock.run = records.last_run(connection, Phase.ON)
     except LedgerProblem:
         records.end_open_runs(connection)
         raise
-    lock.run = records.last_run(connection, Phase.ON)
     return run
 
 
@@ -74,15 +91,22 @@ def come_to_rest(connection: apsw.Connection, lock: Lock) -> None:
         lock.note(Phase.AT_REST)
 
 
-def begin_change(connection: apsw.Connection, lock: Lock) -> None:
+def begin_change(connection: apsw.Connection, lock: Lock, *, closes_gap: bool = False) -> None:
     """Before a change that is no run: nothing may be in the way of its coming into the file.
 
-    Raises LedgerProblem, with nothing changed, if another command is.
+    `closes_gap`: from now on this is the ledger whose runs are noted outside its folder. Raises LedgerProblem, with nothing
+    changed, if another command is in the way.
     """
+    lock.noted_outside |= closes_gap
     if begun_and_not_ended(connection) is not None:  # its -wal stays what it is known by
         fold(connection, lock.waiting)
+        if closes_gap:
+            lock.run = records.last_run(connection, Phase.ON)
         return
     fold(connection, lock.waiting, empty=True)
+    if open_gap(connection) is not None:
+        # Nothing is sent meanwhile. Were closing it cut off, a note of a run that this ledger lacks would be left.
+        lock.run = records.last_run(connection, Phase.AT_REST)
     lock.note(Phase.FOLDING)
 
 

@@ -1,7 +1,8 @@
 """Unknown outcomes, and the evidence that settles them.
 
-The database refuses a settlement of anything but an unknown attempt, a second one of the same attempt, and a
-number that another attempt has; a settlement and the state that follows from it are one change.
+The database refuses a settlement of anything but an unknown attempt, a second one while one stands, evidence that was
+withdrawn, and a number that another attempt has or that was reversed; a settlement and the state that follows from it are
+one change.
 """
 
 from dataclasses import dataclass
@@ -11,23 +12,32 @@ import apsw
 
 from pipeline.evidence import Unsettled
 from pipeline.holdings import place_of
+from pipeline.ledger import clock, reversals
 from pipeline.ledger.clock import utc_now
 from pipeline.request import Identity
 
 _UNKNOWN = """
 SELECT attempt_id, request_id, attempt, voucher, market, header_name, request.amount, reason, detail, trace_id,
-       sending_at, coalesce(ended_at, sending_at), run
-FROM attempt JOIN request USING (request_id) WHERE state = 'unknown' ORDER BY attempt_id
+       sending_at, coalesce(ended_at, sending_at), run, epoch_id, header_type
+FROM attempt JOIN epoch USING (epoch) JOIN request USING (request_id) WHERE state = 'unknown' ORDER BY attempt_id
 """
 _CHARGES = """
 SELECT ticket_no, charge, product, wire, amount, file, sheet, row FROM charge WHERE attempt_id = ? ORDER BY 1, 2, 3
+"""
+_OF_TICKET = """
+SELECT DISTINCT settlement.settlement, request_id, attempt, settlement.state, settlement.number, settled_by, evidence, settled_at,
+       settlement.withdrawn, withdrawn_by, why, withdrawn_at
+FROM charge JOIN attempt USING (attempt_id) JOIN settlement USING (attempt_id) LEFT JOIN withdrawal USING (settlement)
+WHERE charge.ticket_no = ? ORDER BY settlement.settlement
 """
 
 
 @dataclass(frozen=True)
 class Known:
-    """What the ledger says of an attempt that somebody gives an answer about."""
+    """What the ledger says of an attempt that somebody gives an answer about. `epoch`: the ID of the epoch that it is of."""
 
+    attempt_id: int
+    epoch: str
     state: str
     number: str
     settled: bool
@@ -36,12 +46,24 @@ class Known:
 def unsettled(connection: apsw.Connection) -> list[Unsettled]:
     """Every attempt whose outcome is unknown, in the order in which they were made."""
     found = []
-    for row in list(connection.execute(_UNKNOWN)):
-        values, run = list[Any](row[:12]), row[12]
+    rows: list[Any] = list(connection.execute(_UNKNOWN))
+    doubtful = clock.doubtful_runs(connection, (row[12] for row in rows))
+    for row in rows:
+        values, (run, epoch, header_type) = list[Any](row[:12]), row[12:]
         charges: list[Any] = list(connection.execute(_CHARGES, (values[0],)))
         file, sheet, line = charges[0][5:]
         parts = tuple((Identity(*charge[:3]), charge[3], charge[4]) for charge in charges)
-        found.append(Unsettled(*values, place=place_of(file, sheet, line, run), charges=parts))  # type: ignore[misc]
+        place = place_of(file, sheet, line, run)
+        found.append(
+            Unsettled(  # type: ignore[misc]
+                *values,
+                place=place,
+                charges=parts,
+                times_doubtful=run in doubtful,
+                epoch=epoch,
+                header_type=header_type,
+            )
+        )
     return found
 
 
@@ -52,33 +74,76 @@ def count_unknown(connection: apsw.Connection) -> int:
 
 
 def known(connection: apsw.Connection, request_id: str, attempt: int) -> Known | None:
-    """An attempt by the name that the Unknown sheet has for it; None where there is no such attempt."""
+    """The attempt of that number at a request; None where there is no such attempt.
+
+    An answer is about it only if it names its epoch too: another history may have given out the same number.
+    """
     row: Any = connection.execute(
-        "SELECT attempt.state, attempt.number, settlement.attempt_id IS NOT NULL"
-        " FROM attempt LEFT JOIN settlement USING (attempt_id) WHERE request_id = ? AND attempt = ?",
+        "SELECT attempt_id, epoch_id, state, number,"
+        " EXISTS (SELECT 1 FROM settlement WHERE settlement.attempt_id = attempt.attempt_id AND withdrawn = 0)"
+        " FROM attempt JOIN epoch USING (epoch) WHERE request_id = ? AND attempt = ?",
         (request_id, attempt),
     ).get
-    return None if row is None else Known(row[0], row[1], bool(row[2]))
+    return None if row is None else Known(row[0], row[1], row[2], row[3], bool(row[4]))
+
+
+def withdrawn_before(  # noqa: PLR0913 - what says that an attempt ended so
+    connection: apsw.Connection, attempt_id: int, state: str, number: str, settled_by: str, answered: str
+) -> str:
+    """The entry that was withdrawn and stands in the way of settling an attempt so; "" where none does.
+
+    What was withdrawn is settled again only by somebody's answer with other words (`answered`) or another name; a
+    statement alone ("") never says it again, for it is the same statement under any file's name.
+    """
+    rows: Any = connection.execute(
+        "SELECT settlement, settled_by, evidence FROM settlement WHERE attempt_id = ? AND state = ? AND number = ?"
+        " AND withdrawn = 1 ORDER BY settlement DESC",
+        (attempt_id, state, number),
+    )
+    for settlement, before, evidence in list(rows):
+        same = _plain(before) == _plain(settled_by) and _plain(evidence).endswith(f": {_plain(answered)}")
+        if not answered or same:
+            return f"S{settlement}"
+    return ""
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def number_taken(connection: apsw.Connection, number: str) -> bool:
-    """Whether an issued attempt has this number."""
+    """Whether an issued attempt has this number, or it is that of a reversal."""
     found: int = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM attempt WHERE state = 'issued' AND number = ?)", (number,)
     ).get
-    return bool(found)
+    return bool(found) or reversals.names(connection, number)
 
 
 def settle(  # noqa: PLR0913 - what a settlement is made of
-    connection: apsw.Connection, attempt_id: int, state: str, number: str, settled_by: str, evidence: str
+    connection: apsw.Connection,
+    attempt_id: int,
+    state: str,
+    number: str,
+    settled_by: str,
+    evidence: str,
+    answered: str = "",
 ) -> None:
-    """Settle an unknown attempt as issued under this number, or as not_sent; with the evidence, who and when."""
+    """Settle an unknown attempt as issued under this number, or as not_sent; with the evidence, who and when.
+
+    `answered` is the evidence as a person typed it, "" where a statement alone says it.
+    """
     with connection:
         connection.execute(
-            "INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            (attempt_id, state, number, settled_by, evidence, utc_now()),
+            "INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at, answered)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (attempt_id, state, number, settled_by, evidence, utc_now(), answered),
         )
         connection.execute(
             "UPDATE attempt SET state = ?, number = ? WHERE attempt_id = ?", (state, number, attempt_id)
         )
+
+
+def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
+    """Every settlement of an attempt at a charge of a ticket, with what was withdrawn of it."""
+    cursor = connection.execute(_OF_TICKET, (ticket_no,))
+    return [dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor]

@@ -16,7 +16,8 @@ from pipeline.ledger.gaps import Gap, begun_and_not_ended, open_gap
 _MUST_NOT_BE = {
     "a charge that is held, or not held, against the state of its attempt": """
         SELECT ticket_no || ' of attempt ' || attempt_id FROM charge JOIN attempt USING (attempt_id)
-        WHERE live <> (state IN ('sending', 'issued', 'unknown'))""",
+        WHERE live <> (state IN ('sending', 'issued', 'unknown') AND NOT EXISTS (
+            SELECT 1 FROM reversal WHERE reversal.attempt_id = attempt.attempt_id AND withdrawn = 0))""",
     "a charge in two live attempts": """
         SELECT ticket_no || ' ' || charge || '/' || product FROM charge
         WHERE live = 1 GROUP BY ticket_no, charge, product HAVING count(*) > 1""",
@@ -36,17 +37,37 @@ _MUST_NOT_BE = {
         WHERE state NOT IN ('planned', 'sending') AND ended_at IS NULL""",
     "a settlement that its attempt does not follow": """
         SELECT 'attempt ' || attempt_id FROM settlement JOIN attempt USING (attempt_id)
-        WHERE settlement.state <> attempt.state OR settlement.number <> attempt.number""",
+        WHERE withdrawn = 0 AND (settlement.state <> attempt.state OR settlement.number <> attempt.number)""",
+    "a withdrawn settlement that its attempt still follows": """
+        SELECT 'attempt ' || attempt_id FROM attempt
+        WHERE state <> 'unknown' AND EXISTS (SELECT 1 FROM settlement WHERE settlement.attempt_id = attempt.attempt_id)
+          AND NOT EXISTS (SELECT 1 FROM settlement WHERE settlement.attempt_id = attempt.attempt_id AND withdrawn = 0)""",
+    "an entry marked as withdrawn, or not, against what is recorded": """
+        SELECT 'S' || settlement FROM settlement
+        WHERE withdrawn <> EXISTS (SELECT 1 FROM withdrawal WHERE withdrawal.settlement = settlement.settlement)
+        UNION ALL SELECT 'E' || elsewhere FROM elsewhere
+        WHERE withdrawn <> EXISTS (SELECT 1 FROM withdrawal WHERE withdrawal.elsewhere = elsewhere.elsewhere)
+        UNION ALL SELECT 'R' || reversal FROM reversal
+        WHERE withdrawn <> EXISTS (SELECT 1 FROM withdrawal WHERE withdrawal.reversal = reversal.reversal)""",
+    "what a statement showed that is held, or not held, against what is recorded": """
+        SELECT 'E' || elsewhere FROM elsewhere
+        WHERE live <> (withdrawn = 0 AND NOT EXISTS (
+            SELECT 1 FROM reversal
+            WHERE reversal.number = elsewhere.number AND reversal.voucher = elsewhere.voucher AND reversal.withdrawn = 0))""",
+    "a reversal of what is not issued": """
+        SELECT 'R' || reversal FROM reversal LEFT JOIN attempt USING (attempt_id)
+        WHERE withdrawn = 0 AND attempt_id IS NOT NULL AND (attempt.state IS NOT 'issued' OR attempt.number IS NOT reversal.number)""",
+    "an attempt of an epoch that is not there": """
+        SELECT 'attempt ' || attempt_id FROM attempt WHERE epoch NOT IN (SELECT epoch FROM epoch)""",
     "a doubt that is not remembered": """
         SELECT 'attempt ' || attempt_id FROM attempt LEFT JOIN settlement USING (attempt_id)
         WHERE was_unknown = 0 AND (attempt.state = 'unknown' OR settlement.attempt_id IS NOT NULL)""",
-}
-#: The same of what ledgers have from version 3 on.
-_MUST_NOT_BE_SINCE_3 = {
     "a charge that was sent though a statement had shown it as issued elsewhere": """
         SELECT DISTINCT charge.ticket_no || ' of attempt ' || attempt_id
         FROM elsewhere JOIN charge USING (ticket_no) JOIN attempt USING (attempt_id)
-        WHERE attempt.state <> 'planned' AND attempt.run >= elsewhere.run AND (
+        WHERE attempt.state <> 'planned' AND attempt.run >= elsewhere.run AND elsewhere.live = 1 AND NOT EXISTS (
+            SELECT 1 FROM reversal WHERE reversal.number = elsewhere.number AND reversal.voucher = elsewhere.voucher
+        ) AND (
             (elsewhere.charge = charge.charge AND elsewhere.product IN (charge.product, ''))
             OR (elsewhere.wire = charge.wire AND charge.wire <> '')
             OR (elsewhere.voucher <> charge.voucher AND elsewhere.charge IN ('ticket_fare', 'refund')
@@ -100,8 +121,7 @@ def _wrong(connection: apsw.Connection) -> Iterator[str]:
         yield f"the ledger's rules were changed: {name}"
     for table, row, other, _ in connection.execute("PRAGMA foreign_key_check"):
         yield f"{table} {row} refers to a {other} that is not there"
-    newer = _MUST_NOT_BE_SINCE_3 if connection.pragma("user_version") >= 3 else {}
-    for what, query in (_MUST_NOT_BE | newer).items():
+    for what, query in _MUST_NOT_BE.items():
         found = sorted(str(row[0]) for row in connection.execute(query))
         if found:
             more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""

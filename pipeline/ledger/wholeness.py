@@ -17,6 +17,7 @@ from pipeline.ledger.clock import FORM
 from pipeline.ledger.copying import read_alone
 from pipeline.ledger.gaps import begun_and_not_ended
 from pipeline.ledger.lock import LastRun, Phase
+from pipeline.ledger.records import changes_outside_runs
 from pipeline.ledger.spill import spill_path
 
 #: Rows of which some sectors are older than the others: SQLite finds nothing amiss in them, but their times are none.
@@ -105,7 +106,7 @@ def check_memory(path: Path, last: LastRun | None, *, may_lack: bool = False) ->
     torn = filled and last is not None and last.phase is Phase.FOLDING and said.torn
     if last is not None and not torn and not said.knows and not said.settled and not may_lack:
         raise InputProblem(
-            f"{path}: does not know the last run on this ledger (begun {last.started_at}): it is another one, or an older"
+            f"{path}: does not know the last run on this ledger (begun {last.started_at}), or what was recorded after it: it is another one, or an older"
             f" copy, and what was issued since would be issued again. Put the right one back. {_if_lost(filled, wal)}"
         )
     at_rest = last is not None and last.phase is Phase.AT_REST
@@ -145,9 +146,12 @@ def _said_alone(path: Path, last: LastRun | None) -> _Said:
         if last is None:
             return _Said(begun, knows=False, copied=False, settled=False, torn=torn)
         knows: bool = connection.execute(
-            "SELECT EXISTS (SELECT 1 FROM ledger, run WHERE ledger_id = ? AND run = ? AND started_at = ?)",
+            "SELECT EXISTS (SELECT 1 FROM ledger WHERE ledger_id = ?1 AND (?2 = 0 OR EXISTS"
+            " (SELECT 1 FROM run WHERE run = ?2 AND started_at = ?3)))",
             (last.ledger_id, last.run, last.started_at),
         ).get
+        if last.phase is Phase.AT_REST:  # else the last of them may be in the -wal alone
+            knows = knows and changes_outside_runs(connection) >= last.changes
         if connection.pragma("user_version") < 2:
             return _Said(begun, bool(knows), copied=False, settled=False, torn=torn)
         copied, settled = next(

@@ -17,7 +17,9 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from pipeline.reading.currencies import marks
 from pipeline.reading.days import day
+from pipeline.reading.formats.currencies import currencies_in
 from pipeline.reading.unreadable import Unreadable, one_width
 from pipeline.reading.vocabulary import CHOICE_WORDS, folded
 from pipeline.slips import no_value
@@ -33,7 +35,6 @@ _BETWEEN_DIGITS = re.compile(r"[0-9.,]\s+[0-9.,]")
 #: Spaces as separators of thousands: whole groups on one line.
 _SPACED = re.compile(r"[^0-9]*[0-9]{1,3}(?: [0-9]{3})+(?:\.[0-9]*)?[^0-9]*")
 _GROUPED = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?")
-_CURRENCY = re.compile(r"^(?:¥|cny|rmb|人民币)|(?:¥|cny|rmb|人民币|元整?)$")
 #: How programs mark digits as a text, which in a CSV file is a part of the text.
 _MARKED = re.compile(r"""="[0-9]{3}-?[0-9]{10}"|['\u2018\u2019`][0-9]{3}-?[0-9]{10}""")
 _BRACKETED = re.compile(r"\((.*)\)")
@@ -86,8 +87,8 @@ def _ticket_slip(digits: str) -> str:
     return "letters_in_number" if re.fullmatch(r"[0-9]{3}-?[0-9]{10}", letters) else ""
 
 
-def money(value: Any) -> int:
-    """An amount in the main unit as whole minor units.
+def money(value: Any, currency: str = "CNY") -> int:
+    """An amount in the main unit of the carrier's currency as whole minor units.
 
     A number is taken with the 15 digits that a spreadsheet keeps, so that a sum's rounding noise does
     no harm; more than two decimals are refused, and so is less than nothing.
@@ -95,7 +96,7 @@ def money(value: Any) -> int:
     if isinstance(value, float):
         plain = format(value, ".15g")
     elif isinstance(value, str):
-        plain = _amount_text(_one_amount(one_width(value).strip()).casefold())
+        plain = _amount_text(_one_amount(one_width(value).strip()).casefold(), marks(currency))
     else:
         raise Unreadable("")
     try:
@@ -122,16 +123,14 @@ def _one_amount(plain: str) -> str:
     return _SPACES.sub("", plain)
 
 
-def _amount_text(plain: str) -> str:
+def _amount_text(plain: str, own: re.Pattern[str]) -> str:
     """The digits of an amount's text: no currency, no grouping; a sign in front if it is negative."""
     sign = ""
     if inside := _BRACKETED.fullmatch(plain):  # accounting's way to write what is negative
         plain, sign = inside[1], "-"
-    if _FOREIGN_NAME.search(plain) and re.search("[0-9]", plain):
-        raise Unreadable("currency")  # before the 元 at the end of its name is taken for ours
-    bare = _CURRENCY.sub("", _CURRENCY.sub("", plain))
+    bare = own.sub("", own.sub("", plain))
     if bare.startswith(("-", "\u2212")) and bare[1:]:
-        bare, sign = _CURRENCY.sub("", bare[1:]), "-"
+        bare, sign = own.sub("", bare[1:]), "-"
     if _GROUPED.fullmatch(bare):
         bare = bare.replace(",", "")
     if re.fullmatch(r"[0-9]+\.[0-9]{3,}", bare):
@@ -139,19 +138,19 @@ def _amount_text(plain: str) -> str:
     if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{3})*,[0-9]{1,2}", bare):
         raise Unreadable("comma")
     if not re.fullmatch(r"[0-9]*(\.[0-9]{0,2})?", bare):
-        raise Unreadable("currency" if _FOREIGN.search(bare) and re.search("[0-9]", bare) else "")
+        other = _OTHER.search(bare) or currencies_in(plain)
+        raise Unreadable("currency" if other and re.search("[0-9]", bare) else "")
     if not re.search("[0-9]", bare):
         raise Unreadable("")
     return sign + bare
 
 
-_FOREIGN = re.compile(r"^[a-z]{3}[0-9]|[0-9][a-z]{3}$|[$€£₩₽฿]|英镑|港币|欧|韩币")
-_FOREIGN_NAME = re.compile("[美欧歐港日韩韓澳加]元|新台币|台币|新加坡元")
+_OTHER = re.compile(r"^[a-z]{2,3}\.?[0-9]|[0-9][a-z]{3}$|欧")
 
 
-def amount(value: Any) -> int:
+def amount(value: Any, currency: str = "CNY") -> int:
     """A charge's total: an amount above zero."""
-    minor = money(value)
+    minor = money(value, currency)
     if minor == 0:
         raise Unreadable("")
     return minor

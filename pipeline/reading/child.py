@@ -8,24 +8,30 @@ and it starts fast.
 Asked to look exactly, it takes longer over an .xlsx and sees also a far-away cell that stands in the midst of a
 near row; the parent asks so where a first reading came to its end by a signal.
 
-It writes one pickle to standard output: `{"readings": [[sheet, …], …], "certain": …}` or `{"problem": code,
-"detail": text}`. There is one certain reading, or one for each encoding that a text may be in. A sheet is a dict of `name`, `visible`,
-`first_row`, `first_column` (both from 0), `merged` and `foreign` (see `look`), `height` (in rows) and `columns` (see
+It is a boundary, not only a bound: it is given no keys, and what it says is data only (`formats.serialize`), which the
+parent checks (`deserialize`). So whoever takes it over by a file can say wrong values, as the file could, and no more.
+
+It answers on standard output `{"readings": [[sheet, …], …], "certain": …}` or `{"problem": code, "detail": text}`. There is one certain reading, or one for each encoding that a text may be in. A sheet is a dict of `name`, `visible`,
+`first_row`, `first_column` (both from 0), `merged` and `currencies` (see `look`), `height` (in rows) and `columns` (see
 `columns`), whose values are str, float, bool-as-text, datetime, date, time, timedelta or bytes. "" is a blank cell. Bytes
 are no value: an error's text (b"#N/A"), or b"=" for a formula whose result was never stored. Of a hidden sheet that holds
-anything one cell is handed over.
+anything one cell is handed over, and how many of its rows hold a ticket's number (`hidden_tickets`); of one that is shown which
+rows are hidden or filtered out (`hidden_rows`, see `look`).
 """
 
 import gc
 import os
-import pickle
 import resource
 import stat
 import sys
 from pathlib import Path
 from typing import Any
 
+#: Of addresses, whatever the file. Of data, what a small file may cost, and so much more for each of its bytes: a program that
+#: packs a cell into two bytes has it laid out in a hundred.
 MEMORY_BYTES = 6 * 1024**3
+SMALLEST_DATA, DATA_OF_A_BYTE = 384 * 1024**2, 400
+OUT_OF_MEMORY = 3  # it ends with this where it ran out of memory while it handed over
 CPU_SECONDS = 600
 LARGEST_FILE = 1024**3
 EXACTLY = "exactly"
@@ -48,27 +54,39 @@ def read(path: Path, exactly: bool = False) -> dict[str, Any]:
     except OSError as error:
         return {"problem": "unreadable", "detail": error.strerror or str(error)}
     except MemoryError:
-        return {"problem": "too_large", "detail": "it takes more memory than the reader may have"}
+        return {"problem": "too_large", "detail": "it takes more memory than a file of its size may"}
 
 
-def set_bounds() -> None:
-    """From here on this process has its bounds."""
+def set_bounds(size: int) -> None:
+    """From here on this process has its bounds, for a file of so many bytes."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    _bound(resource.RLIMIT_CPU, CPU_SECONDS)
     if sys.platform == "linux":  # macOS accepts the limit and does not keep it
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        _bound(resource.RLIMIT_AS, MEMORY_BYTES)
+        _bound(resource.RLIMIT_DATA, min(SMALLEST_DATA + DATA_OF_A_BYTE * size, MEMORY_BYTES))
+
+
+def _bound(what: int, most: int) -> None:
+    """Set a bound, or keep one that is stricter already."""
+    _, hard = resource.getrlimit(what)
+    least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(what, (least, least))
 
 
 def main() -> None:
     """Set the bounds, read, hand over."""
-    set_bounds()
+    path = Path(sys.argv[1])
+    set_bounds(path.stat().st_size if path.is_file() else 0)
     gc.disable()  # cells are many, and hold nothing that could hold them
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    result = read(Path(sys.argv[1]), exactly=EXACTLY in sys.argv[2:])
-    handing_over = pickle.Pickler(sys.stdout.buffer, protocol=pickle.HIGHEST_PROTOCOL)
-    # It takes no note of each cell, as if the same might come again, and a fifth of the time.
-    handing_over.fast = True
-    handing_over.dump(result)
+    result = read(path, exactly=EXACTLY in sys.argv[2:])
+    from pipeline.reading.formats.serialize import dumps  # noqa: PLC0415 - once the path is set
+
+    try:
+        for piece in dumps(result):
+            sys.stdout.buffer.write(piece)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
     sys.stdout.flush()
     os._exit(0)  # what was refused may still be being laid out (see `laying`); nobody waits for that
 

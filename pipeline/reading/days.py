@@ -30,8 +30,11 @@ _DAY_AND_NAME = re.compile(rf"([0-9]{{1,2}})[ -]?{_MONTH}[ ,-]{{0,2}}([0-9]{{4}}
 _NAME_AND_DAY = re.compile(rf"{_MONTH}[ -]?([0-9]{{1,2}}),? ?([0-9]{{4}})")
 _YEAR_LAST = re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})\2([0-9]{4})")
 _SHORT_YEAR = re.compile(r"[0-9]{1,2}([-/.])[0-9]{1,2}\1[0-9]{2}")
-#: A time of day: the day beside it is the carrier's calendar day, unless a time zone says otherwise.
-_TIME = re.compile(r"[T ](?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]+)?)?$", re.IGNORECASE)
+#: A time of day: the day beside it is the carrier's calendar day, unless a time zone says otherwise. Midnight in UTC is how
+#: JavaScript's programs write a day without a time (SheetJS and ExcelJS, in cells of type "d").
+_TIME = re.compile(
+    r"[T ](?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]+)?)?$|T00:00:00(?:\.0+)?Z$", re.IGNORECASE
+)
 _WEEKDAY = re.compile(r" ?\(?(?:星期|周)[一二三四五六日天]\)?$")
 #: Days since 1900 of the years 2000 to 2099, and since 1904: a date whose cell has lost its format.
 _SERIAL = re.compile(r"(?:3[5-9]|[4-6][0-9]|7[0-2])[0-9]{3}(?:\.[0-9]+)?")

@@ -29,6 +29,7 @@ class Tickets:
     sheet: Sheet
     layout: Layout
     own: Own
+    currency: str
 
     @property
     def where(self) -> str:
@@ -80,10 +81,11 @@ def refuse_doubtful(
             sum_of_parts[finding.rows] = False  # the rules say what is wrong there
     if not sum_of_parts.any():
         return
-    unnamed, refunded = frame["charge"].isna(), frame["ticket_status"] == "refunded"
+    unnamed, status = frame["charge"].isna(), frame["ticket_status"]
+    of_bills = (("ticket_fare", status != "refunded"), ("refund", status.isin(["refunded", "partly_used"])))
     for tickets in sheets:
         mine = sum_of_parts & ((frame["file"] == tickets.place) & (frame["sheet"] == tickets.sheet.name))
-        for charge, of_unnamed in (("ticket_fare", ~refunded), ("refund", refunded)):
+        for charge, of_unnamed in of_bills:
             these = mine & ((frame["charge"] == charge) | (unnamed & of_unnamed))
             if these.any():
                 rows = _Reckoned(tickets, charge, frame[these], as_read[these])
@@ -160,13 +162,13 @@ def _refuse_taxes_twice(rows: _Reckoned) -> None:
 def _amounts(rows: _Reckoned, heading: str) -> Money:
     """The amounts of a column that is not read; 0 for what is none."""
     codes, distinct = pd.factorize(rows.as_read[heading].to_numpy(dtype=object), use_na_sentinel=False)
-    return np.array([_amount(cell) for cell in distinct], dtype=np.int64)[codes]
+    return np.array([_amount(cell, rows.tickets.currency) for cell in distinct], dtype=np.int64)[codes]
 
 
-def _amount(cell: object) -> int:
+def _amount(cell: object, currency: str) -> int:
     if is_blank(cell):
         return 0
     try:
-        return cells.money(cells.value(cell))
+        return cells.money(cells.value(cell), currency)
     except cells.Unreadable:
         return 0

@@ -15,7 +15,7 @@ from pipeline.reading import cells
 from pipeline.reading.filling import Part
 from pipeline.reading.headings import Layout
 from pipeline.reading.sheet import Cells, Sheet
-from pipeline.refilling import KEPT_APART, Source, flat
+from pipeline.refilling import BEHIND, KEPT_APART, Source, flat
 
 _SOURCE = {"buyer_source", RESULT_COLUMNS["buyer_source"]}
 #: Headings of ours that say nothing about a row that is to be issued again.
@@ -58,7 +58,7 @@ def buyers_of(place: str, row: Sequence[Any], layout: Layout, *, kept_apart: boo
 
 
 def _book(place: str, source: str) -> str:
-    return f"{place}: {source}" if source else place
+    return f"{place}{BEHIND}{source}" if source else place
 
 
 def refilled(as_read: Part, places: Cells) -> tuple[Part, Cells, Cells]:

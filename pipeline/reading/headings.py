@@ -304,6 +304,16 @@ def slips(sheet: Sheet, layout: Layout, own: Own | None = None) -> Iterator[str]
             yield f"{cell} “{heading}” is not a known heading and was not read; did you mean “{close}”?"
 
 
+def brief(text: str) -> str:
+    r"""A heading as a message quotes it: on one line, cut where no heading is so long.
+
+    >>> brief("Ticket\nnumber"), len(brief("x" * 100))
+    ('Ticket number', 41)
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= 40 else f"{line[:40]}…"
+
+
 def nothing_known(place: str, sheets: Sequence[Sheet], own: Own | None = None) -> InputProblem:
     """The error for a workbook in which no sheet has headings of tickets."""
     for sheet in sheets:
@@ -312,15 +322,15 @@ def nothing_known(place: str, sheets: Sequence[Sheet], own: Own | None = None) -
             for position, cell in enumerate(row):
                 if isinstance(cell, str) and not _means(cell, own or {}) and (close := nearest(cell, taken)):
                     return InputProblem(
-                        f"{place}, sheet {sheet.name}, cell {cell_name(sheet, index, position)}: “{cell}” is not a"
+                        f"{place}, sheet {sheet.name}, cell {cell_name(sheet, index, position)}: “{brief(cell)}” is not a"
                         f" known heading; did you mean “{close}”?"
                     )
+    # What is no known heading may be a person's data, and is left to the workbook: messages go to logs and mails.
+    firsts = [row for sheet in sheets for row in sheet.rows[:1]]
     seen = [
-        str(cell).strip() for sheet in sheets for row in sheet.rows[:1] for cell in row if str(cell).strip()
+        brief(cell) for row in firsts for cell in row if isinstance(cell, str) and _means(cell, own or {})
     ]
-    # What may be a person's data, and not a heading, is left to the workbook: messages go to logs and mails.
-    data = any(character.isdigit() or character in "@/" for cell in seen for character in cell)
-    first = f"; the first row reads: {', '.join(seen[:8])}" if seen and not data else ""
+    first = f"; known of the first row is: {', '.join(seen[:8])}" if seen else ""
     return InputProblem(
         f"{place}: no sheet has the headings of tickets (ticket_no 票号 and others){first}. `voucher template` writes a"
         " workbook with the headings; a team's own headings are explained with --columns"

@@ -15,6 +15,8 @@ _CURES = {
     "damaged": "can't be read as a workbook ({detail}); open it in the spreadsheet program and save it as .xlsx",
     "encoding": "is a text in an encoding that can't be told: it is not UTF-8 ({detail}), and no known heading stands"
     " in it when it is read as GB18030 or Big5; save it as “CSV UTF-8” or as .xlsx",
+    "excel_95": "is a workbook of Excel 95 or older, whose texts are in an encoding that it does not name; open it in the"
+    " spreadsheet program, see that its texts are right, and save it as .xlsx",
     "web_page": "is a web page, not a workbook; open it in the spreadsheet program and save it as .xlsx",
     "other": "is {detail}, not a workbook; open it in the spreadsheet program and save it as .xlsx, or export it again"
     " as .xlsx",
@@ -125,4 +127,4 @@ def sheets_of(
 
 
 def _problem(path: Path, code: str, detail: str) -> InputProblem:
-    return InputProblem(f"{path}: {_CURES[code].format(detail=detail)}")
+    return InputProblem(f"{path}: {_CURES.get(code, _CURES['damaged']).format(detail=detail)}")

@@ -32,6 +32,7 @@ from pipeline.columns import COLUMN, COLUMNS, Kind
 from pipeline.errors import InputProblem
 from pipeline.exports import MARKET_SHEETS, ORDER_TYPES
 from pipeline.reading.vocabulary import CHOICE_WORDS, folded, meanings, nearest
+from pipeline.regular_files import settings_text
 
 #: What blank cells hold, by column: texts as they could stand in the cell.
 Filling = Mapping[str, str]
@@ -90,10 +91,10 @@ def load_map(path: Path | None) -> ColumnMap:
     if path is None:
         return NO_MAP
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        given = tomllib.loads(settings_text(path))
     except OSError as error:
         raise InputProblem(f"Columns {path}: can't be read ({error.strerror}); check the path") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputProblem(
             f'Columns {path}: is not valid TOML: {error}; headings and values stand in quotes, as "票面价" = "fare", the file is'
             " saved as UTF-8"

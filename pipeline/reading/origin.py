@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import InputProblem
+from pipeline.reading.child import LARGEST_FILE
+from pipeline.regular_files import check_regular
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class Origin:
 def origin_of(path: Path) -> Origin:
     """The file as it is now. Raises InputProblem where it can't be read."""
     try:
+        check_regular(path, LARGEST_FILE)
         written = path.stat().st_mtime
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()

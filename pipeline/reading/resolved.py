@@ -40,7 +40,7 @@ def unknown_sheets(sheets: Sequence[Sheet]) -> list[tuple[Sheet, dict[str, int]]
 def read_answers(path: Path) -> list[Answer]:
     """The answers in a workbook's Unknown sheet, in its order; lines that are left blank are none.
 
-    Raises InputProblem if it has no such sheet, or an answer that can't be read.
+    Raises InputProblem if it has no such sheet. An answer with a cell that can't be read says so in its `problem`.
     """
     return answers_of(path, read_sheets(path))
 
@@ -60,17 +60,15 @@ def _answers(path: Path, sheet: Sheet, columns: dict[str, int]) -> Iterator[Answ
     for index, row in enumerate(sheet.rows[1:], start=1):
         place = f"{path.name}, {sheet.name}, row {sheet.first_row + index + 1}"
         given = {name: row[at] if at < len(row) else "" for name, at in columns.items()}
+        number, problem = _number(given["number"])
         if is_blank(given["resolution"]):
             filled = [name for name in ("number", "resolved_by", "evidence") if not is_blank(given[name])]
-            if filled:
-                raise InputProblem(
-                    f"{path}: {sheet.name}, row {sheet.first_row + index + 1} has {filled[0]} but no resolution; enter “issued” or"
-                    " “not issued”, or clear the line"
-                )
-            continue
+            if not filled:
+                continue
+            problem = f"has {filled[0]} but no resolution; enter “issued” or “not issued”, or clear the line"
         yield Answer(
             _text(given["ledger"]), _text(given["request"]), _attempt(given["attempt"]), _text(given["resolution"]),
-            _number(path, place, given["number"]), _text(given["resolved_by"]), _text(given["evidence"]), place,
+            number, _text(given["resolved_by"]), _text(given["evidence"]), place, problem,
         )  # fmt: skip
 
 
@@ -83,10 +81,10 @@ def _attempt(cell: Any) -> int:
     return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
-def _number(path: Path, place: str, cell: Any) -> str:
+def _number(cell: Any) -> tuple[str, str]:
+    """(the voucher's number, what is wrong with it)."""
     if isinstance(cell, float) and abs(cell) >= 10**15:
-        raise InputProblem(
-            f"{path}: {place.split(', ', 1)[1]}: the number was spoilt by the spreadsheet, which keeps 15 digits; format the"
-            " cell as text and enter it again"
+        return "", (
+            "the number was spoilt by the spreadsheet, which keeps 15 digits; format the cell as text and enter it again"
         )
-    return re.sub(r"\s", "", _text(cell))
+    return re.sub(r"\s", "", _text(cell)), ""

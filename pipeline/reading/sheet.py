@@ -126,7 +126,9 @@ class Sheet:
     """One sheet's cells as they stand; `first_row` and `first_column` count from 0.
 
     `merged` are the cells merged over several rows: first row and column, last row and column, as the spreadsheet program
-    counts, from 0. `foreign` are the numbers that are shown in another currency, by row and column.
+    counts, from 0. `currencies` are the rows and columns of numbers that are shown in a currency, by what shows it.
+    `hidden_rows` are those that are hidden or filtered out, the first and the last of each stretch, from 0. Of a sheet that is
+    hidden itself one cell is there, and `hidden_tickets` of its rows hold a ticket's number.
     """
 
     name: str
@@ -136,7 +138,9 @@ class Sheet:
     height: int
     columns: tuple[Cells, ...]
     merged: Sequence[tuple[int, int, int, int]] = ()
-    foreign: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    currencies: Mapping[str, Codes] = field(default_factory=dict)
+    hidden_rows: Sequence[tuple[int, int]] = ()
+    hidden_tickets: int = 0
 
     @classmethod
     def of_rows(cls, name: str, rows: Sequence[Sequence[Any]], **more: Any) -> Self:
@@ -151,11 +155,23 @@ class Sheet:
         """A sheet as the child process hands it over; see reading.formats.columns."""
         height = sheet["height"]
         columns = tuple(_column(values, codes, height) for values, codes in sheet["columns"])
-        return cls(**{**sheet, "columns": columns})
+        currencies = {
+            signs: np.frombuffer(places, dtype=np.int32).reshape(-1, 2)
+            for signs, places in sheet.get("currencies", {}).items()
+        }
+        return cls(**{**sheet, "columns": columns, "currencies": currencies})
 
     def at(self, rows: Indices) -> "Sheet":
         """These rows alone."""
         return replace(self, height=len(rows), columns=tuple(column.at(rows) for column in self.columns))
+
+    @property
+    def hidden(self) -> Mask:
+        """Which of its rows are hidden or filtered out."""
+        found = np.zeros(self.height, dtype=bool)
+        for first, last in self.hidden_rows:
+            found[max(first - self.first_row, 0) : max(last - self.first_row + 1, 0)] = True
+        return found
 
     @property
     def width(self) -> int:

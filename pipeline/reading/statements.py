@@ -6,20 +6,32 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from pipeline.errors import InputProblem
-from pipeline.evidence import Misread, Statement, StatementLine
-from pipeline.profile import Codes
+from pipeline.evidence import Misread, Reversal, Statement, StatementLine
+from pipeline.profile import Profile
 from pipeline.reading import cells
+from pipeline.reading.currencies import as_seen
 from pipeline.reading.earlier import is_result
+from pipeline.reading.footers import is_footer
 from pipeline.reading.headings import Layout, cell_name, find_layout
 from pipeline.reading.inputs import read_sheets
 from pipeline.reading.leftout import is_total
+from pipeline.reading.made_at import moment_of, times_made
 from pipeline.reading.origin import Origin, origin_of
 from pipeline.reading.sheet import Sheet, is_blank
-from pipeline.reading.unreadable import Unreadable
+from pipeline.reading.unreadable import Unreadable, one_width
 from pipeline.reading.vocabulary import CHOICE_WORDS, folded, meanings, normal
-from pipeline.statements import STATEMENT_COLUMNS, TICKETS_ONLY, VOUCHER_SHEETS, VOUCHER_WORDS
+from pipeline.statements import (
+    DENYING_WORDS,
+    RED_WORDS,
+    STATEMENT_COLUMNS,
+    TICKETS_ONLY,
+    VOUCHER_SHEETS,
+    VOUCHER_WORDS,
+)
+from pipeline.table import shown
 
 #: More digits than these a spreadsheet's number does not keep.
 _EXACT_DIGITS = 15
@@ -27,20 +39,26 @@ _OWN = {folded(word): name for name, words in STATEMENT_COLUMNS.items() for word
 _VOUCHERS = {**CHOICE_WORDS["voucher"], **{folded(word): name for word, name in VOUCHER_WORDS.items()}}
 _SHEETS = {folded(word): name for word, name in VOUCHER_SHEETS.items()}
 _TITLE_ROWS = 30
+_ANY_ZONE = ZoneInfo("UTC")
 _PARTS = re.compile(r"[\s/|()（）_-]+")
 _LATIN = re.compile(r"[A-Za-z][A-Za-z .#_-]*")
-_NUMBERS = {"number": "", "invoice_number": "invoice", "itinerary_number": "itinerary"}
-_WHEN = re.compile(
-    r"(?P<day>.+?)[T ](?P<time>[0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)(?P<zone>Z|[+-][0-9]{2}:?[0-9]{2})?"
+#: What a longer word for a kind of voucher holds; an itinerary's first, for it is a kind of electronic invoice.
+_SAID_WITHIN = (
+    ("行程单", "itinerary"),
+    ("itinerary", "itinerary"),
+    ("发票", "invoice"),
+    ("invoice", "invoice"),
 )
+_NUMBERS = {"number": "", "invoice_number": "invoice", "itinerary_number": "itinerary"}
 
 
 @dataclass(frozen=True)
 class _Words:
-    """The words that a statement's cells may have for charges and products: ours and the carrier's codes."""
+    """The words that a statement's cells may have: for charges and products ours and the carrier's codes, its currency."""
 
     charges: Mapping[str, str]
     products: Mapping[str, str]
+    currency: str
 
 
 class _Bad(Exception):
@@ -79,8 +97,11 @@ def _headings_of(sheet: Sheet) -> dict[str, str]:
                     *map(folded, _LATIN.split(cell)),
                     *map(folded, _LATIN.findall(cell)),
                 )
-                if len(names := {_OWN[part] for part in parts if part in _OWN}) == 1:
+                names = {_OWN[part] for part in parts if part in _OWN}
+                if len(names) == 1:
                     own[word] = names.pop()
+                elif names and names <= _NUMBERS.keys():  # 发票号码/行程单号: one column for every kind
+                    own[word] = "number"
     return own
 
 
@@ -98,33 +119,37 @@ def is_statement(path: Path, sheets: Sequence[Sheet]) -> bool:
     return False
 
 
-def read_statement(path: Path, codes: Codes) -> Statement:
-    """Read a statement whole. Raises InputProblem naming the file and the cure if it is none."""
+def read_statement(path: Path, profile: Profile) -> Statement:
+    """Read a statement of this carrier's whole. Raises InputProblem naming the file and the cure if it is none."""
     before = origin_of(path)
-    statement = statement_of(path, read_sheets(path, known_heading), codes, before)
+    statement = statement_of(path, read_sheets(path, known_heading), profile, before)
     if origin_of(path) != before:
         raise InputProblem(f"{path}: was written to while it was read; let that end, and run again")
     return statement
 
 
-def statement_of(path: Path, sheets: Sequence[Sheet], codes: Codes, origin: Origin) -> Statement:
+def statement_of(path: Path, sheets: Sequence[Sheet], profile: Profile, origin: Origin) -> Statement:
     """The statement in sheets that are read already from that origin."""
     if not is_statement(path, sheets):
         raise InputProblem(
             f"{path}: is no carrier's statement: no sheet has headings for a ticket's number and a voucher's number; a"
             " statement has voucher, number, ticket_no, charge, amount, issued_at and buyer"
         )
+    codes, currency, zone = profile.codes, profile.carrier.currency, ZoneInfo(profile.carrier.time_zone)
     words = _Words(
         {**CHOICE_WORDS["charge"], **{folded(code): name for name, code in codes.fee_type.items() if code}},
         {
             **CHOICE_WORDS["product"],
             **{folded(code): name for name, code in codes.product_type.items() if code},
         },
+        currency,
     )
     lines: list[StatementLine] = []
     misread: list[Misread] = []
     kinds: set[str] = set()
+    reversals: list[Reversal] = []
     unread: list[str] = []
+    made: list[datetime.datetime] = []
     for sheet in sheets:
         # Headings that mean two things on one sheet stop the whole: that sheet may list anything.
         layout = (
@@ -135,15 +160,19 @@ def statement_of(path: Path, sheets: Sequence[Sheet], codes: Codes, origin: Orig
                 unread.append(sheet.name)
             continue
         kinds |= _kinds(sheet, layout)
-        for taken in _lines(path, sheet, layout, words):
+        made += (time for row in sheet.rows if not _has_ticket(row, layout) for time in times_made(row, zone))
+        for taken in _lines(path, as_seen(sheet, layout, currency), layout, words):
             if isinstance(taken, Misread):
                 misread.append(taken)
+            elif isinstance(taken, Reversal):
+                reversals.append(taken)
             else:
                 lines.append(taken)
     kinds |= {line.voucher for line in lines}
     return Statement(
-        path.name, origin.sha256, origin.made, tuple(lines), tuple(misread), frozenset(kinds), tuple(unread)
-    )
+        path.name, origin.sha256, origin.made, tuple(lines), tuple(misread), frozenset(kinds), tuple(unread),
+        min(made, default=None), tuple(reversals),
+    )  # fmt: skip
 
 
 def _kinds(sheet: Sheet, layout: Layout) -> set[str]:
@@ -155,22 +184,36 @@ def _kinds(sheet: Sheet, layout: Layout) -> set[str]:
     return said | ({named} if named else set())
 
 
-def _lines(path: Path, sheet: Sheet, layout: Layout, words: _Words) -> Iterator[StatementLine | Misread]:
+def _lines(
+    path: Path, sheet: Sheet, layout: Layout, words: _Words
+) -> Iterator[StatementLine | Misread | Reversal]:
     for index, row in enumerate(sheet.rows[layout.heading_row + 1 :], start=layout.heading_row + 1):
         if all(is_blank(cell) for cell in row) or _says_headings(row, layout):
             continue
         place = f"{path.name}, {sheet.name}, row {sheet.first_row + index + 1}"
         get = _getter(row, layout)
-        if is_total(row, layout) and all(is_blank(get(name)) for name in _NUMBERS):
+        unnumbered = all(is_blank(get(name)) for name in _NUMBERS)
+        if unnumbered and (is_total(row, layout) or is_footer(row)):
+            continue
+        if not _has_ticket(row, layout) and any(times_made(row, _ANY_ZONE)):
             continue
         ticket = ""
         try:
             ticket = _ticket(get("ticket_no"))
-            kind, number = _number(get, layout)
-            voucher = _voucher(get("voucher"), kind, sheet.name)
+            if red := _red(get):
+                yield _reversal(get, layout, ticket, red, sheet.name, place, words)
+                continue
+            column, number = _number(get, layout)
+            voucher = _voucher(get("voucher"), _NUMBERS[column], sheet.name)
+            if _contradicts(voucher, column, layout):
+                raise InputProblem(
+                    f"{path}: {cell_name(sheet, index, layout.columns[column])} holds an {_NUMBERS[column]}'s number by its heading,"
+                    f" and the line says {voucher}, though another column is for {voucher}s' numbers; which of them is true can't"
+                    " be told. Correct the statement, or ask the carrier for another"
+                )
             charge, product = _charge(get("charge"), get("product"), voucher, words)
             yield StatementLine(
-                voucher, number, ticket, charge, product, _amount(get("amount")), _issued(get("issued_at")),
+                voucher, number, ticket, charge, product, _amount(get("amount"), words.currency), _issued(get("issued_at")),
                 cells.text(get("buyer")) if not isinstance(get("buyer"), bytes) else "", place, path.name,
             )  # fmt: skip
         except _Bad as bad:
@@ -189,6 +232,13 @@ def _getter(row: Sequence[Any], layout: Layout) -> Callable[[str], Any]:
     return get
 
 
+def _has_ticket(row: Sequence[Any], layout: Layout) -> bool:
+    try:
+        return bool(_ticket(_getter(row, layout)("ticket_no")))
+    except _Bad:
+        return False
+
+
 def _says_headings(row: Sequence[Any], layout: Layout) -> bool:
     """Whether a row repeats the headings, as printed statements do on every page."""
     at = layout.columns["ticket_no"]
@@ -203,7 +253,7 @@ def _ticket(cell: Any) -> str:
 
 
 def _number(get: Callable[[str], Any], layout: Layout) -> tuple[str, str]:
-    """(the kind of voucher that the column says, the number); one of the columns holds it."""
+    """(the column that holds it, the voucher's number); one of the columns does."""
     given = [(name, get(name)) for name in _NUMBERS if name in layout.columns and not is_blank(get(name))]
     if not given:
         raise _Bad("number", "the voucher's number is missing")
@@ -215,15 +265,80 @@ def _number(get: Callable[[str], Any], layout: Layout) -> tuple[str, str]:
     text = re.sub(r"\s", "", cells.text(cell)) if not isinstance(cell, bytes) else ""
     if not re.fullmatch(r"[0-9A-Za-z-]{4,40}", text) or re.fullmatch(r"[0-9.]+[Ee]\+?[0-9]+", text):
         raise _Bad(name, "is not a voucher's number")
-    return _NUMBERS[name], text
+    return name, text
 
 
-def _voucher(cell: Any, kind: str, sheet: str) -> str:
-    said = kind or ("" if is_blank(cell) else _VOUCHERS.get(folded(cell), "?"))
-    said = said or _SHEETS.get(folded(sheet), "")
-    if said not in ("invoice", "itinerary"):
+def _red(get: Callable[[str], Any]) -> str:
+    """The column that says that a line reverses another one; "" where none does."""
+    for name in ("voucher", "status"):
+        word = "" if is_blank(get(name)) else folded(get(name))
+        if any(folded(red) in word for red in RED_WORDS) and not word.startswith(DENYING_WORDS):
+            if "部分" in word or "part" in word:  # how much of it is not said
+                raise _Bad(name, "is not a voucher's number")
+            return name
+    return "amount" if _below_zero(get("amount")) is not None else ""
+
+
+def _below_zero(cell: Any) -> Any:
+    """An amount without the sign or the brackets that say that it is below zero; None where none do."""
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return -cell if cell < 0 else None
+    text = one_width(cell).strip() if isinstance(cell, str) else ""
+    found = re.fullmatch(r"-\s*(.+)|([¥￥]?)\s*-\s*(.+)|\((.+)\)", text)
+    return "".join(filter(None, found.groups())) if found else None
+
+
+def _reversal(  # noqa: PLR0913 - where a line's parts meet
+    get: Callable[[str], Any], layout: Layout, ticket: str, red: str, sheet: str, place: str, words: _Words
+) -> Reversal:
+    """A red line. Raises _Bad where it does not name what it reverses."""
+    original = (
+        re.sub(r"\s", "", cells.text(get("original_number")))
+        if not isinstance(get("original_number"), bytes)
+        else ""
+    )
+    if not re.fullmatch(r"[0-9A-Za-z-]{4,40}", original):
+        raise _Bad(
+            "original_number" if "original_number" in layout.columns else red,
+            "is of a line that reverses a voucher (red) and does not name it; find out which, then: voucher ledger reverse",
+        )
+    given = [get(name) for name in _NUMBERS if name in layout.columns and not is_blank(get(name))]
+    try:
+        voucher = _voucher(get("voucher"), "", sheet)
+    except _Bad:
+        voucher = ""
+    charge, product = (
+        _charge(get("charge"), get("product"), voucher, words) if not is_blank(get("charge")) else ("", "")
+    )
+    below = _below_zero(get("amount"))
+    amount = _amount(get("amount") if below is None else below, words.currency)
+    return Reversal(
+        original, cells.text(given[0]) if given else "", voucher, ticket, charge, product, amount, place
+    )
+
+
+def _voucher(cell: Any, heading: str, sheet: str) -> str:
+    """The kind of voucher: what the line says of itself wins; headings and sheets are called after one kind for all of them."""
+    if not is_blank(cell) and (said := _kind_said(cell)):
+        return said
+    named = {kind for kind in (heading, _SHEETS.get(folded(sheet), "")) if kind}
+    if len(named) != 1 or (not is_blank(cell) and not heading):
         raise _Bad("voucher", "does not say whether it is an invoice or an itinerary")
-    return said
+    return named.pop()
+
+
+def _kind_said(cell: Any) -> str:
+    """The kind that a cell says, "" for none: an itinerary is also called an electronic invoice (of that kind)."""
+    word = folded(cell)
+    if (said := _VOUCHERS.get(word, "")) in ("invoice", "itinerary"):
+        return said
+    return next((kind for part, kind in _SAID_WITHIN if part in word), "")
+
+
+def _contradicts(voucher: str, column: str, layout: Layout) -> bool:
+    """Whether a number stands in the column for the other kind of voucher, though its own kind has one."""
+    own = f"{voucher}_number"
+    return bool(_NUMBERS[column]) and column != own and own in layout.columns
 
 
 def _charge(cell: Any, product_cell: Any, voucher: str, words: _Words) -> tuple[str, str]:
@@ -249,25 +364,24 @@ def _charge(cell: Any, product_cell: Any, voucher: str, words: _Words) -> tuple[
     return charge, product
 
 
-def _amount(cell: Any) -> int | None:
+def _amount(cell: Any, currency: str) -> int | None:
     if is_blank(cell):
         return None
     try:
-        return cells.amount(cells.value(cell))
-    except Unreadable:
-        raise _Bad("amount", "is not an amount above zero (a reversal is to be settled by hand)") from None
+        return cells.amount(cells.value(cell), currency)
+    except Unreadable as unreadable:
+        if str(unreadable) == "currency":
+            raise _Bad(
+                "amount", f"“{shown(cell)[:40]}” is not in the carrier's currency, {currency}"
+            ) from None
+        raise _Bad("amount", "is not an amount") from None
 
 
 def _issued(cell: Any) -> datetime.datetime | datetime.date | None:
     """When it was issued: a date, or a time where one is given; a time zone is kept."""
     if is_blank(cell):
         return None
-    if isinstance(cell, datetime.datetime):
-        return cell if cell.time() != datetime.time() else cell.date()
     try:
-        if isinstance(cell, str) and (when := _WHEN.fullmatch(cell.strip())):
-            moment = f"{cells.day(when['day'])}T{when['time'].zfill(5) if len(when['time']) < 6 else when['time'].zfill(8)}"
-            return datetime.datetime.fromisoformat(moment + (when["zone"] or ""))
-        return cells.day(cells.value(cell))
+        return moment_of(cell)
     except (Unreadable, ValueError):
         raise _Bad("issued_at", "is not a date that can be read without guessing") from None

@@ -39,7 +39,7 @@ from pipeline.reading.unheaded import refuse_unheaded
 from pipeline.reading.untaken import untaken_fees
 from pipeline.reading.vocabulary import folded
 from pipeline.stamp import made_from, newer
-from pipeline.table import Indices, Table
+from pipeline.table import Indices, SheetRows, Table
 
 
 @dataclass(frozen=True)
@@ -58,27 +58,30 @@ class _Gathered:
 
     names: dict[Path, str]
     mapping: ColumnMap
+    currency: str
     kept_apart: bool = False  # whether a buyers file is given
     parts: list[_Rows] = field(default_factory=list)
     buyers: list[pd.DataFrame] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     letters: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    sheets: list[SheetRows] = field(default_factory=list)
     tickets: list[Tickets] = field(default_factory=list)
 
 
 def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _Gathered) -> None:
     """Take the sheet's input rows: no blank ones, no totals, no repeated headings, no signatures."""
     where = f"{place}, sheet {sheet.name}"
-    sheet = as_seen(unmerged(where, sheet, layout), layout)
+    sheet = as_seen(unmerged(where, sheet, layout), layout, gathered.currency)
     positions = {**layout.columns, **layout.extra}
     gathered.letters[place, sheet.name] = {
         name: column_letters(sheet.first_column + position) for name, position in layout.columns.items()
     }
-    gathered.tickets.append(Tickets(place, sheet, layout, own))
+    gathered.tickets.append(Tickets(place, sheet, layout, own, gathered.currency))
     rows, left_out = _input_rows(where, sheet, layout, own)
     if left_out:
         gathered.notes.append(f"{where}: {left_out} total, heading or footer rows left out")
     gathered.notes += [f"{where}: {slip}" for slip in slips(sheet, layout, own)]
+    gathered.sheets.append(SheetRows(place, sheet.name, len(rows), int(sheet.hidden[rows].sum())))
     if len(rows):
         part: Part = {name: sheet.columns[position].at(rows) for name, position in positions.items()}
         part, notes = filled(part, place, sheet.name, gathered.mapping)
@@ -139,12 +142,22 @@ def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: _Gathered) -> lis
     if earlier.is_result(sheets):
         sheets = [sheet for sheet in sheets if earlier.is_failures(sheet) or earlier.is_added(sheet)]
     filled = [sheet for sheet in sheets if sheet.filled]
-    hidden = [sheet.name for sheet in filled if not sheet.visible]
-    gathered.notes += [f"{gathered.names[path]}: sheet {name} is hidden and was not read" for name in hidden]
+    hidden, place = [sheet for sheet in filled if not sheet.visible], gathered.names[path]
+    gathered.sheets += [
+        SheetRows(place, sheet.name, 0, sheet.hidden_tickets, hidden_sheet=True)
+        for sheet in hidden
+        if sheet.hidden_tickets
+    ]
+    gathered.notes += [
+        f"{place}: sheet {sheet.name} is hidden and was not read"
+        for sheet in hidden
+        if not sheet.hidden_tickets
+    ]
     visible = [sheet for sheet in filled if sheet.visible]
     if hidden and not visible:
         raise InputProblem(
-            f"{path}: all its sheets are hidden ({', '.join(hidden)}); show the one with the tickets"
+            f"{path}: what it holds stands on hidden sheets alone ({', '.join(sheet.name for sheet in hidden[:5])}); show the one with"
+            " the tickets"
         )
     if not visible:
         raise InputProblem(f"{path}: is empty; there is nothing to read")
@@ -235,25 +248,28 @@ def read_table(
     buyers_file: Path | None = None,
     mapping: ColumnMap = NO_MAP,
     begun: Opening | None = None,
+    currency: str = "CNY",
 ) -> Table:
     """Read every workbook into one Table, in the order of the files, sheets and rows.
 
-    `begun` may be a child that reads one of them already. Raises InputProblem naming the file, sheet or cell and the cure.
+    `begun` may be a child that reads one of them already; `currency` is the carrier's (ISO 4217). Raises InputProblem naming the file, sheet or cell and the cure.
     """
-    return assemble([(path, read_sheets(path, mapping.knows, begun)) for path in files], buyers_file, mapping)
+    workbooks = [(path, read_sheets(path, mapping.knows, begun)) for path in files]
+    return assemble(workbooks, buyers_file, mapping, currency)
 
 
 def assemble(
     workbooks: Sequence[tuple[Path, list[Sheet]]],
     buyers_file: Path | None = None,
     mapping: ColumnMap = NO_MAP,
+    currency: str = "CNY",
 ) -> Table:
     """Make the Table of workbooks whose sheets are read already."""
     alone = Counter(path.name for path, _ in workbooks)
     names = {path: path.name if alone[path.name] == 1 else str(path) for path, _ in workbooks}
     # A name in another encoding than UTF-8 is shown as far as it can be.
     shown_names = {path: name.encode(errors="replace").decode() for path, name in names.items()}
-    gathered = _Gathered(shown_names, mapping, kept_apart=buyers_file is not None)
+    gathered = _Gathered(shown_names, mapping, currency, kept_apart=buyers_file is not None)
     if buyers_file is not None:
         _take_buyers_file(buyers_file, gathered)
     for path, sheets in workbooks:
@@ -274,7 +290,7 @@ def _table(gathered: _Gathered) -> Table:
     for column in COLUMNS:
         words = gathered.mapping.words(column.name) if column.choices else {}
         values = as_read.get(column.name, Cells.same("", len(places)))
-        made[column.name], finding = typed(column, values, words)
+        made[column.name], finding = typed(column, values, words, gathered.currency)
         if finding:
             findings.append(finding)
     frame = pd.DataFrame(made, copy=False)
@@ -286,7 +302,7 @@ def _table(gathered: _Gathered) -> Table:
     empty = pd.DataFrame({name: [] for name in ("file", *(c.name for c in BUYER_COLUMNS))}, dtype=object)
     buyers = pd.concat([empty, *gathered.buyers], ignore_index=True)
     notes = (*gathered.notes, *untaken_fees(frame))
-    return Table(frame, seen, tuple(findings), buyers, notes, gathered.letters)
+    return Table(frame, seen, tuple(findings), buyers, notes, gathered.letters, tuple(gathered.sheets))
 
 
 def _joined(parts: Sequence[_Rows]) -> Part:

@@ -27,24 +27,28 @@ _AT_SIGHT: Mapping[Kind, Callable[[Sequence[Any]], list[Any]]] = {
 _BAD_TEXT = {"tax_no": "bad_tax_no", "phone": "bad_phone", "email": "bad_email", "buyer": "unknown_buyer"}
 
 
-def typed(column: Column, cells: Cells, words: Mapping[str, str]) -> tuple[Any, Finding | None]:
+def typed(
+    column: Column, cells: Cells, words: Mapping[str, str], currency: str
+) -> tuple[Any, Finding | None]:
     """A column's cells as the Table has them, and a finding of those that could not be read.
 
     Each value is read once: months hold few dates, statuses and amounts, and many rows.
     """
-    read, hints = _read(column, cells.different, words)
+    read, hints = _read(column, cells.different, words, currency)
     return _made(column, read, cells.codes), _finding(column, cells, hints)
 
 
 def _read(
-    column: Column, values: Sequence[Any], words: Mapping[str, str]
+    column: Column, values: Sequence[Any], words: Mapping[str, str], currency: str
 ) -> tuple[list[Any], dict[int, str]]:
     """Each value as it is read, and the hints of those that can't be, by position."""
     nothing: Any = {Kind.MONEY: 0, Kind.DATE: None}.get(column.kind, "")
     parse: Callable[[Any], Any] = {
         Kind.TEXT: single.text,
         Kind.TICKET: single.ticket_no,
-        Kind.MONEY: single.amount if column.name == "amount" else single.money,
+        Kind.MONEY: lambda value: (single.amount if column.name == "amount" else single.money)(
+            value, currency
+        ),
         Kind.DATE: single.day,
         Kind.CHOICE: lambda value: single.choice(column.name, value, words),
     }[column.kind]

@@ -17,10 +17,10 @@ from pipeline.job import Job, Task
 from pipeline.ledger import issued, settling
 from pipeline.reconciled import Reconciliation
 from pipeline.reconciliation.month import month_of
-from pipeline.reconciliation.retrying import Again
+from pipeline.reconciliation.retrying import Again, with_answers
 from pipeline.request import Identity
 from pipeline.settlement import Decided, Evidence
-from pipeline.table import Table
+from pipeline.table import SheetRows, Table
 from pipeline.wording import reason_text
 
 
@@ -47,20 +47,25 @@ def compared(  # noqa: PLR0913 - likewise
     tickets |= {ticket for one in done for ticket in one.batch.table.tickets()}
     tickets |= {identity.ticket_no for one in unsettled for identity, _, _ in one.charges}
     held |= ledger.holdings(sorted(tickets)).held
-    everything = evidence.complete is not None
-    entries = Compare(decided, evidence.statements, held, accounts, period, everything, zone).entries()
+    claimed = frozenset(claim.kind for claim in evidence.complete)
+    entries = Compare(decided, evidence.statements, held, accounts, period, claimed, zone).entries()
     return replace(
         said,
-        account=replace(account, doubts=tuple(_doubt(one, job) for one in unsettled)),
+        account=replace(
+            account, doubts=with_answers([_doubt(one, job) for one in unsettled], decided.answers)
+        ),
         entries=tuple(in_month(entries, month, zone) if month else entries),
-        notes=_notes(evidence, decided, unsettled, period),
+        notes=_notes(evidence, decided, period),
+        month=month is not None,
     )
 
 
 def _said_period(evidence: Evidence) -> Period | None:
-    if evidence.complete is None:
+    if not evidence.complete:
         return None
-    return Period(evidence.complete.since.date(), evidence.complete.until.date() - datetime.timedelta(days=1))
+    since = min(claim.since for claim in evidence.complete)
+    until = max(claim.until for claim in evidence.complete)
+    return Period(since.date(), until.date() - datetime.timedelta(days=1))
 
 
 def _issued_in(ledger: OpenLedger, period: Period, zone: str) -> dict[Identity, Holding]:
@@ -73,56 +78,21 @@ def _issued_in(ledger: OpenLedger, period: Period, zone: str) -> dict[Identity, 
     )
 
 
-def _notes(
-    evidence: Evidence, decided: Decided, unsettled: Sequence[Unsettled], period: Period | None
-) -> tuple[str, ...]:
+def _notes(evidence: Evidence, decided: Decided, period: Period | None) -> tuple[str, ...]:
     """What a person should know of how the comparison was made."""
-    notes = []
-    if evidence.complete and evidence.settle_after is None and unsettled:
-        notes.append(
-            "A statement's silence proves nothing here: the profile does not say how long after a request the carrier's"
-            " statement lists it; set settle_after_hours under [reconcile]"
-        )
-    unreadable = sum(not misread.ticket_no for misread in evidence.misread)
-    if evidence.complete and unsettled and unreadable:
-        notes.append(
-            f"A statement's silence proves nothing here: in {unreadable} lines of it the ticket can't be read"
-        )
-    elif (
-        evidence.complete
-        and evidence.settle_after is not None
-        and not decided.troubles  # they say why
-        and (soon := _too_soon(evidence, unsettled))
-    ):
-        made = min(statement.made for statement in evidence.statements)
-        hours = evidence.settle_after / datetime.timedelta(hours=1)
-        notes.append(
-            f"{soon} unknown outcomes are not listed, and that proves nothing yet: a request must have ended {hours:g} hours"
-            f" before {evidence.complete.until:%Y-%m-%d %H:%M} and before the statement was made ({made:%Y-%m-%d %H:%M} UTC)"
-        )
     if evidence.lines and period is None:
-        notes.append(
-            "The statement has no dates, so what is missing on it can't be told; say --month or --statement-complete"
+        return (
+            *decided.notes,
+            "The statement has no dates, so what is missing on it can't be told; say --month or --statement-complete",
         )
-    return tuple(notes)
-
-
-def _too_soon(evidence: Evidence, unsettled: Sequence[Unsettled]) -> int:
-    """How many of the outcomes that are still unknown no statement lists."""
-    listed = {line.ticket_no for line in evidence.lines} | {misread.ticket_no for misread in evidence.misread}
-    made = max(statement.made for statement in evidence.statements)
-    return sum(
-        all(identity.ticket_no not in listed for identity, _, _ in one.charges)
-        and datetime.datetime.fromisoformat(one.began) <= made
-        for one in unsettled
-    )
+    return decided.notes
 
 
 def _doubt(one: Unsettled, job: Job) -> Doubt:
     day = day_of(one.ended, job.profile.carrier.time_zone)
     facts = {"detail": one.detail, "earlier": f"{day}, {one.place}"}
     return Doubt(
-        one.request_id, one.attempt, one.voucher, one.market, one.header_name, one.amount,
+        one.epoch, one.request_id, one.attempt, one.voucher, one.market, one.header_name, one.amount,
         reason_text(one.reason or "run_killed", "", job.lang, facts), one.trace_id,
         tuple((identity, amount) for identity, _, amount in one.charges),
     )  # fmt: skip
@@ -137,10 +107,20 @@ def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> Account:
     )  # fmt: skip
     if len(done) == 1:
         return done[0].account
-    rows, requests, stopped = list(empty.rows), list(empty.requests), ""
+    rows, requests, repeats, stopped = list(empty.rows), list(empty.requests), dict[int, int](), ""
+    sheets: tuple[SheetRows, ...] = ()
     for one in done:
         first = len(rows)
         rows += [replace(row, index=first + row.index) for row in one.account.rows]
         requests += [replace(r, rows=tuple(first + row for row in r.rows)) for r in one.account.requests]
+        repeats |= {first + row: first + other for row, other in one.account.repeats.items()}
+        sheets += one.account.table.sheets
         stopped = stopped or one.account.stopped
-    return replace(empty, rows=tuple(rows), requests=tuple(requests), stopped=stopped)
+    return replace(
+        empty,
+        rows=tuple(rows),
+        requests=tuple(requests),
+        repeats=repeats,
+        stopped=stopped,
+        table=replace(empty.table, sheets=sheets),
+    )

@@ -2,19 +2,21 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pipeline.account import Account
-from pipeline.bookkeeping import OpenLedger
+from pipeline.account import Account, Doubt
+from pipeline.bookkeeping import OpenLedger, as_problem
 from pipeline.errors import InputProblem
+from pipeline.evidence import Answer, Misread, Reversal
 from pipeline.inbox import Batch
 from pipeline.issuing import judged, submitted
 from pipeline.job import Task, Watch
+from pipeline.ledger import reversals
 from pipeline.settings import Secrets
-from pipeline.settlement import Evidence
+from pipeline.settlement import Decided, Evidence
 
 #: Row statuses after which a workbook has nothing more to come by itself.
-_SETTLED_STATUSES = frozenset({"issued", "already_issued", "invalid", "ineligible", "rejected"})
+_SETTLED_STATUSES = frozenset({"issued", "already_issued", "repeated", "invalid", "ineligible", "rejected"})
 #: Reasons that a day, or an answer of the carrier's in the profile, takes away.
 _PASSING = frozenset({"date_in_future", "code_not_configured", "amount_over_limit", "not_a_carrier_ticket"})
 
@@ -34,13 +36,14 @@ def again(  # noqa: PLR0913 - where the flow's parts meet
     run: int,
     batches: Sequence[Batch],
     evidence: Evidence,
+    decided: Decided,
     keys: Secrets | None,
     watch: Watch,
 ) -> list[Again]:
     """Judge every batch anew and send what may be sent now; what stops the sending of one stops that of all after it."""
     done: list[Again] = []
     held_up = ledger.lacking()
-    unclear = frozenset(misread.ticket_no for misread in evidence.misread if misread.ticket_no)
+    unclear = _unclear(ledger, evidence)
     for batch in batches:
         rows = judged(ledger, batch.table, task.job, by_itself=True)
         if rows.requests and keys is None:
@@ -50,11 +53,35 @@ def again(  # noqa: PLR0913 - where the flow's parts meet
         account, sent = submitted(
             task.job, ledger, run, rows, keys or Secrets("", ""), watch, "reconcile", held_up, unclear
         )
+        account = replace(account, doubts=with_answers(account.doubts, decided.answers))
         done.append(Again(batch, account, sent.ledger_failed))
         held_up = held_up or account.stopped
         if sent.ledger_failed:  # nothing that it says can be relied on, and nothing be written to it
             break
     return done
+
+
+def _unclear(ledger: OpenLedger, evidence: Evidence) -> dict[str, str]:
+    """The tickets of which nothing is sent by itself, and why."""
+    with as_problem(ledger.path):
+        found = {
+            ticket: f"a voucher of ticket {ticket} was reversed by the carrier ({number}); start voucher issue to issue it again"
+            for ticket, number in reversals.tickets(ledger.connection).items()
+        }
+    lines: tuple[Misread | Reversal, ...] = (*evidence.misread, *evidence.reversals)
+    return found | {
+        line.ticket_no: f"the statement has a line about ticket {line.ticket_no} that can't be read; correct the statement first"
+        for line in lines
+        if line.ticket_no and line.ticket_no not in found
+    }
+
+
+def with_answers(doubts: Sequence[Doubt], answers: Sequence[Answer]) -> tuple[Doubt, ...]:
+    """Outcomes that are still unknown, with the answers that were given to them and settled nothing."""
+    typed = {answer.about: answer.typed for answer in answers}
+    return tuple(
+        replace(one, typed=typed.get((one.epoch, one.request_id, one.attempt), one.typed)) for one in doubts
+    )
 
 
 def fates(account: Account) -> str:

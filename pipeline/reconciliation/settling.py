@@ -11,13 +11,16 @@ from pipeline.holdings import Holding
 from pipeline.job import Job, Watch
 from pipeline.ledger import elsewhere, issued, settling
 from pipeline.ledger.settling import Known
+from pipeline.reconciliation.reversing import but_for_reversed, record_reversals
 from pipeline.request import wire_text
-from pipeline.settlement import RESOLVED_AS, Decided, Evidence, Trouble, decide
+from pipeline.settlement import RESOLVED_AS, Decided, Evidence, Settled, Trouble, decide
 
 
 def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Watch) -> Decided:
     """Weigh the evidence and record what it settles, and what the carrier issued elsewhere."""
     with as_problem(ledger.path):
+        before = record_reversals(ledger, run, evidence.reversals, evidence.by)
+        evidence = but_for_reversed(ledger, evidence)
         answers, stale = _usable(ledger, evidence.answers)
         unsettled = settling.unsettled(ledger.connection)
         in_doubt = {identity.ticket_no for one in unsettled for identity, _, _ in one.charges}
@@ -27,26 +30,67 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Wa
         taken = {number: settling.number_taken(ledger.connection, number) for number in numbers if number}
         taken |= dict.fromkeys(_of_other_tickets(ledger, answers, unsettled), True)
         weighed = replace(evidence, answers=tuple(answers))
-        decided = decide(unsettled, weighed, held, taken, earlier, _must_be_listed(ledger, evidence))
-        for one in decided.settled:
+        decided = decide(unsettled, weighed, held, taken, earlier, _issued_in_claimed_days(ledger, evidence))
+        settled, withdrawn = _but_for_withdrawn(ledger, decided.settled)
+        for one in settled:
             settling.settle(
-                ledger.connection, one.attempt.attempt_id, one.state, one.number, one.settled_by, one.evidence
-            )
+                ledger.connection, one.attempt.attempt_id, one.state, one.number, one.settled_by, one.evidence,
+                one.answered,
+            )  # fmt: skip
             watch.log("settled", request=one.attempt.request_id, attempt=one.attempt.attempt, state=one.state)
         coded = [(line, wire_text(job.profile.wire(line.charge, line.product))) for line in decided.elsewhere]
         elsewhere.record(ledger.connection, run, coded, evidence.by)
-    return replace(decided, troubles=(*stale, *decided.troubles))
+        after = record_reversals(ledger, run, before.left, evidence.by)  # of what was settled just now
+    refused = {one.attempt.attempt_id for one in decided.settled} - {
+        one.attempt.attempt_id for one in settled
+    }
+    of_refused = {(one.epoch, one.request_id, one.attempt) for one in unsettled if one.attempt_id in refused}
+    gone = {trouble.place for trouble in stale if trouble.code == "withdrawn"}
+    return replace(
+        decided,
+        settled=tuple(settled),
+        troubles=(*stale, *withdrawn, *after.troubles, *decided.troubles),
+        notes=(*before.notes, *after.notes, *decided.notes),
+        answers=tuple(
+            answer
+            for answer in evidence.answers
+            if answer.about not in of_refused and answer.place not in gone
+        ),
+    )
 
 
-def _must_be_listed(ledger: OpenLedger, evidence: Evidence) -> list[Holding]:
-    """What this ledger issued in the time for which the statements are said to be complete, long enough before them."""
-    if evidence.complete is None or evidence.settle_after is None:
+def _but_for_withdrawn(ledger: OpenLedger, settled: Sequence[Settled]) -> tuple[list[Settled], list[Trouble]]:
+    """What is settled by evidence that nobody has withdrawn of that attempt; and what is not."""
+    kept, troubles = [], []
+    for one in settled:
+        entry = settling.withdrawn_before(
+            ledger.connection, one.attempt.attempt_id, one.state, one.number, one.settled_by, one.answered
+        )
+        if entry:
+            troubles.append(_withdrawn(one.evidence, one.attempt, entry))
+        else:
+            kept.append(one)
+    return kept, troubles
+
+
+def _withdrawn(place: str, about: Unsettled | Answer, entry: str) -> Trouble:
+    problem = (
+        f"request {about.request_id}, attempt {about.attempt}: this evidence was withdrawn ({entry}) and settles it no more; it"
+        " takes an answer on the sheet Unknown with other evidence"
+    )
+    return Trouble("withdrawn", place, problem)
+
+
+def _issued_in_claimed_days(ledger: OpenLedger, evidence: Evidence) -> list[Holding]:
+    """What this ledger issued in the days for which the statements are said to be complete."""
+    if not evidence.complete:
         return []
-    made = min(statement.made for statement in evidence.statements)
-    last = min(evidence.complete.until, made) - evidence.settle_after
     since, until = (
         moment.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
-        for moment in (evidence.complete.since, last)
+        for moment in (
+            min(claim.since for claim in evidence.complete),
+            max(claim.until for claim in evidence.complete),
+        )
     )
     return list(issued.issued_between(ledger.connection, since, until).values())
 
@@ -67,7 +111,14 @@ def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer]
     usable, troubles = [], []
     for answer in answers:
         known = settling.known(ledger.connection, answer.request_id, answer.attempt)
-        if known and known.state != "unknown":
+        if known and known.epoch != answer.ledger_id:
+            problem = (
+                f"request {answer.request_id}, attempt {answer.attempt}: the answer is about an attempt of that number that was"
+                " lost when this ledger was restored, and settles nothing here. If it says issued, compare the carrier's statement"
+                " (--statement) before more is sent"
+            )
+            troubles.append(Trouble("stale", answer.place, problem))
+        elif known and known.state != "unknown":
             if not _says_the_same(answer, known):
                 problem = (
                     f"request {answer.request_id}, attempt {answer.attempt} is not unknown any more: it is"
@@ -76,9 +127,17 @@ def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer]
                 troubles.append(Trouble("stale", answer.place, problem))
         elif problem := _objection(answer, known):
             troubles.append(Trouble("incomplete", answer.place, problem))
+        elif known and (entry := _withdrawn_before(ledger, answer, known)):
+            troubles.append(_withdrawn(answer.place, answer, entry))
         else:
             usable.append(answer)
     return usable, troubles
+
+
+def _withdrawn_before(ledger: OpenLedger, answer: Answer, known: Known) -> str:
+    state = RESOLVED_AS[answer.resolution.casefold()]
+    said = (state, answer.number, answer.resolved_by, answer.evidence)
+    return settling.withdrawn_before(ledger.connection, known.attempt_id, *said)
 
 
 def _says_the_same(answer: Answer, known: Known) -> bool:
@@ -92,6 +151,8 @@ def _says_the_same(answer: Answer, known: Known) -> bool:
 
 def _objection(answer: Answer, known: Known | None) -> str:  # noqa: PLR0911 - a line for each thing that may lack
     """What an answer lacks to settle its attempt; "" for nothing."""
+    if answer.problem:
+        return answer.problem
     state = RESOLVED_AS.get(answer.resolution.casefold())
     if state is None:
         return f"“{answer.resolution}” is no answer; enter “issued” or “not issued”"

@@ -6,13 +6,14 @@ from pathlib import Path
 from pipeline.bookkeeping import OpenLedger, as_problem
 from pipeline.errors import Stop
 from pipeline.happenings import log_taken
-from pipeline.inbox import Inbox, Reader, candidates, steady
+from pipeline.inbox import Inbox, Reader, contents, steady
 from pipeline.job import Task, Watch
 from pipeline.ledger import handled
 from pipeline.reading.mapping import load_map
 from pipeline.reading.origin import origin_of
-from pipeline.reconciliation.named import Named, check_ledger, check_made
+from pipeline.reconciliation.named import Named, check_ledger, check_statement, listed_holdings
 from pipeline.settlement import Evidence
+from pipeline.voucher_numbers import without_odd_numbers
 
 #: What a file may be to a reconciliation.
 _KINDS = ("tickets", "statement", "resolved")
@@ -23,8 +24,12 @@ def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
     inbox = Inbox()
     if task.inbox is None:
         return inbox
-    reader = Reader(task.job.profile.codes, load_map(task.job.columns), task.job.buyers)
-    for path, still in steady(candidates(task.inbox)):
+    reader = Reader(task.job.profile, load_map(task.job.columns), task.job.buyers)
+    files, others = contents(task.inbox)
+    for path in others:
+        watch.log("file_left", file=path.name, because="not a workbook")
+        inbox.leave(path, f"{path}: is no workbook, and is not read; save it as .xlsx, or take it away")
+    for path, still in steady(files):
         if not still:
             inbox.still_written.append(path)
             continue
@@ -35,10 +40,19 @@ def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
             inbox.leave(path, str(problem))
         else:
             log_taken(watch.log, path, inbox)
+            _warn_of_hidden(path, inbox, watch)
     for path in inbox.still_written:
         watch.log("file_left", file=path.name, because="still written")
         watch.note(f"{path}: is still being written, and is left for the next time")
     return inbox
+
+
+def _warn_of_hidden(path: Path, inbox: Inbox, watch: Watch) -> None:
+    """Tell what nobody sees in a file that is new: once, and not every night until it is done with."""
+    for batch in inbox.batches:
+        if batch.path == path and batch.before is None:
+            for warning in batch.table.warnings:
+                watch.warn(warning)
 
 
 def _take(path: Path, reader: Reader, ledger: OpenLedger, inbox: Inbox) -> None:
@@ -51,15 +65,16 @@ def _take(path: Path, reader: Reader, ledger: OpenLedger, inbox: Inbox) -> None:
     reader.take(path, origin, before["tickets"], inbox)
     for statement, of in inbox.statements:
         if of == path:
-            check_made(statement)
+            check_statement(statement, ledger)
     check_ledger(ledger, [answer for answers, of, _ in inbox.answers if of == path for answer in answers])
 
 
-def weighed_together(task: Task, named: Named, inbox: Inbox) -> Evidence:
-    """All the evidence of this reconciliation."""
+def weighed_together(task: Task, ledger: OpenLedger, named: Named, inbox: Inbox) -> Evidence:
+    """All the evidence of this reconciliation; lines of an odd number are set aside."""
     hours = task.job.profile.reconcile.settle_after_hours
+    statements = (*named.statements, *(statement for statement, _ in inbox.statements))
     return Evidence(
-        (*named.statements, *(statement for statement, _ in inbox.statements)),
+        tuple(without_odd_numbers(one, listed_holdings(one, ledger)) for one in statements),
         (*named.answers, *(answer for answers, _, _ in inbox.answers for answer in answers)),
         named.complete,
         None if hours is None else datetime.timedelta(hours=hours),

@@ -25,17 +25,19 @@ SHEETS = {
     "Requests": "requests",
     "Charges": "charges",
     "Issued elsewhere": "elsewhere",
+    "Reversals": "reversals",
+    "Withdrawals": "withdrawals",
     "Judgements": "judgements",
     "Runs": "runs",
     "Files": "files",
     "Gaps and moves": "gaps_and_moves",
 }
-_COUNTS = ("attempt", "run", "charges", "http_status", "exit_code")
+_COUNTS = ("entry", "attempt", "run", "charges", "http_status", "exit_code")
 _WIDE = {
     "reason": 54, "detail": 40, "evidence": 40, "files": 40, "why": 40, "header_name": 28, "buyer": 28, "remarks": 24,
     "old": 34, "new": 34, "file": 24, "name": 28, "value": 60, "fact": 28,
 }  # fmt: skip
-_LONG = ("request", "number", "trace_id", "sha256", "result")
+_LONG = ("request", "number", "trace_id", "sha256", "result", "epoch_id", "red_number")
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,7 @@ _SHOWN: dict[str, Callable[[Any, Lang], Any]] = {
     "files": _names,
     "held": _yes,
     "unfinished": _yes,
+    "in_force": _yes,
     "what": _told,
     "kind": _told,
     "settled_as": _settled,

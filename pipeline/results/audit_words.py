@@ -6,7 +6,8 @@ SHEET_COLUMNS = {
     "requests": (
         "request", "attempt", "run", "voucher", "market", "header_type", "header_name", "tax_no", "phone", "email", "remarks",
         "amount", "charges", "state", "number", "reason", "reason_code", "detail", "planned_at", "sending_at", "answered_at",
-        "ended_at", "http_status", "trace_id", "settled_as", "settled_by", "evidence", "settled_at",
+        "ended_at", "http_status", "trace_id", "entry", "settled_as", "settled_by", "evidence", "settled_at",
+        "epoch_id",
     ),
     "charges": (
         "ticket_no", "charge", "product", "voucher", "amount", "state", "number", "held", "wire", "request", "attempt", "run",
@@ -14,7 +15,14 @@ SHEET_COLUMNS = {
     ),
     "elsewhere": (
         "ticket_no", "charge", "product", "voucher", "number", "amount", "buyer", "issued_text", "evidence", "found_by",
-        "found_at", "run",
+        "found_at", "run", "entry", "held",
+    ),
+    "reversals": (
+        "entry", "voucher", "number", "red_number", "request", "attempt", "reversed_by", "evidence", "reversed_at", "run",
+        "in_force",
+    ),
+    "withdrawals": (
+        "entry", "request", "attempt", "settled_as", "number", "evidence", "withdrawn_by", "why", "withdrawn_at",
     ),
     "judgements": (
         "ticket_no", "charge", "product", "voucher", "amount", "status", "reason", "reason_code", "judged_at", "run", "file",
@@ -40,6 +48,14 @@ _HEADINGS = {
     "settled_as": "认定结果",
     "settled_by": "认定人",
     "settled_at": "认定时间",
+    "entry": "条目",
+    "epoch_id": "台账时期",
+    "red_number": "红字凭证号码",
+    "reversed_by": "红冲记录人",
+    "reversed_at": "红冲记录时间",
+    "in_force": "有效",
+    "withdrawn_by": "撤回人",
+    "withdrawn_at": "撤回时间",
     "held": "占用",
     "wire": "承运人代码",
     "run": "运行",
@@ -85,6 +101,8 @@ _SAID: dict[str, dict[Lang, str]] = {
     "attempts": {"en": "Attempts", "zh": "请求次数"},
     "gap": {"en": "Gap", "zh": "缺口"},
     "move": {"en": "Move of the carrier", "zh": "承运人地址变更"},
+    "epoch": {"en": "New epoch", "zh": "新的台账时期"},
+    "clock": {"en": "Correction of the clock", "zh": "时钟更正"},
     "tickets": {"en": "tickets", "zh": "客票"},
     "statement": {"en": "statement", "zh": "账单"},
     "resolved": {"en": "answers", "zh": "人工答复"},

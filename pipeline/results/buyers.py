@@ -37,8 +37,10 @@ def sources(account: Account, at: Indices, filled: Mapping[str, Sequence[Any]]) 
     return said
 
 
-def needs_buyers(rows: ByRow) -> bool:
-    """Whether a row has to be given another buyer."""
+def needs_buyers(account: Account, rows: ByRow) -> bool:
+    """Whether a row may be given another buyer: whatever it failed for, where any are known; else where it lacks one."""
+    if len(account.table.buyers):
+        return bool(rows.failed)
     return any(reason.column == "buyer" for row in rows.failed for reason in rows.reasons(row))
 
 

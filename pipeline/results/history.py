@@ -18,7 +18,9 @@ from pipeline.table import money_text
 
 Row = Mapping[str, Any]
 #: The order of what happened within one millisecond.
-_ORDER = ("judged", "planned", "sending", "answered", "outcome", "settled", "issued_elsewhere")
+_ORDER = (
+    "judged", "planned", "sending", "answered", "outcome", "settled", "issued_elsewhere", "reversed", "withdrawn",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Recorded:
     attempts: Sequence[Row] = ()
     judgements: Sequence[Row] = ()
     elsewhere: Sequence[Row] = ()
+    settlements: Sequence[Row] = ()
+    reversals: Sequence[Row] = ()
 
 
 @dataclass(frozen=True)
@@ -53,9 +57,13 @@ class Event:
 def events(recorded: Recorded, lang: Lang) -> list[Event]:
     """Everything that happened with a ticket, in time order."""
     found = [_judged(row, lang) for row in recorded.judgements]
-    for _, charges in groupby(recorded.attempts, lambda row: (row["request_id"], row["attempt"])):
-        found += _in_order(_of_attempt(list(charges), lang))
-    found += [_elsewhere(row, lang) for row in recorded.elsewhere]
+    for name, charges in groupby(recorded.attempts, _attempt_of):
+        settlements = [row for row in recorded.settlements if _attempt_of(row) == name]
+        found += _in_order(_of_attempt(list(charges), settlements, lang))
+    for row in recorded.elsewhere:
+        found += _in_order(_with_withdrawal(_elsewhere(row, lang), row, f"E{row['elsewhere']}"))
+    for row in recorded.reversals:
+        found += _in_order(_with_withdrawal(_reversed(row, lang), row, f"R{row['reversal']}"))
     return sorted(found, key=lambda event: (event.at, event.place))
 
 
@@ -78,7 +86,8 @@ def history_json(known: Mapping[str, Recorded], lang: Lang) -> bytes:
         ]
         for ticket, recorded in known.items()
     }
-    return json.dumps(said, ensure_ascii=False, indent=1).encode()
+    text = json.dumps(said, ensure_ascii=False, indent=1)
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text).encode()
 
 
 def _local(at: str, zone: ZoneInfo) -> str:
@@ -95,6 +104,14 @@ def _in_order(found: Iterator[Event]) -> Iterator[Event]:
     for event in found:
         latest = max(latest, event.at)
         yield Event(latest, event.name, event.said, event.values, event.words)
+
+
+def _attempt_of(row: Row) -> tuple[str, int]:
+    return row["request_id"], row["attempt"]
+
+
+def _named(row: Row, lang: Lang) -> dict[str, str]:
+    return {"name": say("attempt", lang).format(request=row["request_id"], attempt=row["attempt"])}
 
 
 def _charge(row: Row) -> dict[str, Any]:
@@ -140,11 +157,11 @@ def _judged(row: Row, lang: Lang) -> Event:
     return Event(row["judged_at"], "judged", "judged" if row["voucher"] else "judged_unread", values, words)
 
 
-def _of_attempt(charges: Sequence[Row], lang: Lang) -> Iterator[Event]:
+def _of_attempt(charges: Sequence[Row], settlements: Sequence[Row], lang: Lang) -> Iterator[Event]:
     """What happened in one attempt; its rows differ in the charge alone."""
     row = charges[0]
     values = {"request": row["request_id"], "attempt": row["attempt"]}
-    words = {"name": say("attempt", lang).format(request=row["request_id"], attempt=row["attempt"])}
+    words = _named(row, lang)
     name = "sending" if row["sending_at"] else "planned"
     asked = {
         "run": row["run"],
@@ -165,16 +182,38 @@ def _of_attempt(charges: Sequence[Row], lang: Lang) -> Iterator[Event]:
         yield Event(row["answered_at"], "answered", "answered", values | status, words | status)
     if row["ended_at"]:
         yield _outcome(row, values, words, lang)
-    if row["settled_as"] is not None:
-        settled = {name: row[name] for name in ("settled_as", "settled_by", "evidence")}
-        said = "settled_issued" if row["settled_as"] == "issued" else "settled_not_sent"
-        number = {"number": row["number"]}
-        yield Event(row["settled_at"], "settled", said, values | settled | number, words | settled | number)
+    for settlement in settlements:
+        yield from _with_withdrawal(_settled(settlement, lang), settlement, f"S{settlement['settlement']}")
+
+
+def _settled(row: Row, lang: Lang) -> Event:
+    values = {"request": row["request_id"], "attempt": row["attempt"], "entry": f"S{row['settlement']}"}
+    given = {name: row[name] for name in ("settled_by", "evidence", "number")}
+    said = "settled_issued" if row["state"] == "issued" else "settled_not_sent"
+    words = {"entry": values["entry"]} | given | _named(row, lang)
+    return Event(row["settled_at"], "settled", said, values | {"settled_as": row["state"]} | given, words)
+
+
+def _with_withdrawal(event: Event, row: Row, entry: str) -> Iterator[Event]:
+    """A piece of evidence, and its being withdrawn if it was."""
+    yield event
+    if row["withdrawn"]:
+        values = {"entry": entry, "withdrawn_by": row["withdrawn_by"], "why": row["why"]}
+        yield Event(row["withdrawn_at"], "withdrawn", "withdrawn", values, values)
+
+
+def _reversed(row: Row, lang: Lang) -> Event:
+    entry = {"entry": f"R{row['reversal']}"}
+    values = {name: row[name] for name in ("voucher", "number", "red_number", "reversed_by", "evidence")}
+    asked = {"request": row["request_id"] or "", "attempt": row["attempt"] or 0}
+    red = say("red", lang).format(number=row["red_number"]) if row["red_number"] else ""
+    words = values | entry | {"voucher": word(row["voucher"], lang), "red": red}
+    return Event(row["reversed_at"], "reversed", "reversed", entry | asked | values, words)
 
 
 def _outcome(row: Row, values: dict[str, Any], words: dict[str, str], lang: Lang) -> Event:
     """How an attempt ended, before anybody settled it."""
-    settled = row["settled_as"] is not None
+    settled = bool(row["settled"])
     state = "unknown" if settled else row["state"]
     outcome = {
         "number": "" if settled else row["number"],
@@ -192,7 +231,8 @@ def _outcome(row: Row, values: dict[str, Any], words: dict[str, str], lang: Lang
 def _elsewhere(row: Row, lang: Lang) -> Event:
     amount = None if row["amount"] is None else money_text(row["amount"])
     names = ("run", "charge", "product", "voucher", "number", "buyer", "issued_at", "evidence", "found_by")
-    values = {name: row[name] for name in names} | {"amount": amount}
+    entry = {"entry": f"E{row['elsewhere']}"}
+    values = entry | {name: row[name] for name in names} | {"amount": amount}
     said = [
         row["buyer"],
         say("issued_at", lang).format(at=row["issued_at"].replace("T", " ")) if row["issued_at"] else "",
@@ -205,5 +245,5 @@ def _elsewhere(row: Row, lang: Lang) -> Event:
         "evidence": row["evidence"],
         "by": row["found_by"],
         "run": row["run"],
-    }
+    } | entry
     return Event(row["found_at"], "issued_elsewhere", "elsewhere", values, words)

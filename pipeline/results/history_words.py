@@ -35,16 +35,25 @@ _SAID: dict[str, dict[Lang, str]] = {
     "issued": {"en": "issued as {number}{trace} ({name})", "zh": "已开具，号码 {number}{trace}（{name}）"},
     "ended": {"en": "{state}{why}{trace} ({name})", "zh": "{state}{why}{trace}（{name}）"},
     "settled_issued": {
-        "en": "settled as issued under {number} by {settled_by}: {evidence} ({name})",
-        "zh": "由 {settled_by} 认定为已开具，号码 {number}：{evidence}（{name}）",
+        "en": "settled as issued under {number} by {settled_by}: {evidence} ({name}; {entry})",
+        "zh": "由 {settled_by} 认定为已开具，号码 {number}：{evidence}（{name}；{entry}）",
     },
     "settled_not_sent": {
-        "en": "settled as not issued by {settled_by}: {evidence} ({name})",
-        "zh": "由 {settled_by} 认定为未开具：{evidence}（{name}）",
+        "en": "settled as not issued by {settled_by}: {evidence} ({name}; {entry})",
+        "zh": "由 {settled_by} 认定为未开具：{evidence}（{name}；{entry}）",
     },
     "elsewhere": {
-        "en": "issued elsewhere: the carrier's statement lists {what} as {voucher} {number}{more} ({evidence}; found by {by}, run {run})",
-        "zh": "他处已开具：承运人账单列有 {what}，{voucher} {number}{more}（{evidence}；由 {by} 发现，第 {run} 次运行）",
+        "en": "issued elsewhere: the carrier's statement lists {what} as {voucher} {number}{more} ({evidence}; found by {by}, run {run}; {entry})",
+        "zh": "他处已开具：承运人账单列有 {what}，{voucher} {number}{more}（{evidence}；由 {by} 发现，第 {run} 次运行；{entry}）",
+    },
+    "reversed": {
+        "en": "{voucher} {number} was reversed by the carrier{red}: {evidence} (recorded by {reversed_by}; {entry})",
+        "zh": "承运人已红冲{voucher} {number}{red}：{evidence}（由 {reversed_by} 记录；{entry}）",
+    },
+    "red": {"en": " (red number {number})", "zh": "（红字号码 {number}）"},
+    "withdrawn": {
+        "en": "{entry} was withdrawn by {withdrawn_by} and counts no more: {why}",
+        "zh": "{entry} 已由 {withdrawn_by} 撤回，不再作数：{why}",
     },
 }  # fmt: skip
 
@@ -61,6 +70,7 @@ JUDGED: dict[str, dict[Lang, str]] = {
     "bad_phone": {"en": "the telephone number is wrong", "zh": "电话号码有误"},
     "amount_mismatch": {"en": "the amount is not what its components add up to", "zh": "金额与各分项合计不符"},
     "unknown_buyer": {"en": "the buyer is not known", "zh": "购买方不明"},
+    "status_conflict": {"en": "the ticket is used on one row and refunded on another", "zh": "该客票在不同行中状态矛盾"},
     "ticket_not_used": {"en": "the ticket was refunded without being used", "zh": "客票未使用即已退票"},
     "ticket_not_refunded": {"en": "the ticket was not refunded", "zh": "客票未退票"},
     "fare_window_closed": {"en": "more than a year after the ticket was used", "zh": "客票使用后已超过一年"},
@@ -71,9 +81,11 @@ JUDGED: dict[str, dict[Lang, str]] = {
     "amount_over_limit": {"en": "the amount is over the limit of one invoice", "zh": "金额超过单张发票限额"},
     "voucher_conflict": {"en": "the ticket goes as the other kind of voucher", "zh": "该客票已使用另一种凭证"},
     "duplicate_charge": {"en": "the same charge stands more than once", "zh": "同一费用重复出现"},
+    "repeated_charge": {"en": "an earlier row is the same", "zh": "与前面某行相同"},
     "code_not_configured": {"en": "the carrier's code for it is not in the profile", "zh": "承运人配置中没有相应代码"},
     "ticket_still_open": {"en": "the ticket is not used yet", "zh": "客票尚未使用"},
     "refund_not_approved": {"en": "the refund is not approved yet", "zh": "退票尚未审核通过"},
+    "voucher_reversed": {"en": "the carrier has reversed its voucher", "zh": "承运人已红冲其凭证"},
     "issued_before": {"en": "an earlier run issued it", "zh": "此前已开具"},
     "differs_from_issued": {"en": "what was issued had another amount or buyer", "zh": "已开具的金额或购买方不同"},
     "issued_elsewhere": {"en": "a statement lists it as issued, not by this ledger", "zh": "账单显示已开具，但并非由本台账开具"},

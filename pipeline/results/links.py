@@ -60,13 +60,15 @@ class Places:
         }
         self.doubts: Mapping[object, str] = _lines("Unknown", (doubt.request_id for doubt in account.doubts))
         self.failures: Mapping[object, str] = _lines("Failures", self.rows.failed)
+        self.repeats = account.repeats
 
     def remedy(self, position: int) -> str:
-        """Where something can be done about a row: its line of Failures, or of Unknown; "" where nothing can."""
+        """Where to look for a row: its line of Failures, or of Unknown, or the row that it repeats; "" where nowhere."""
         if position in self.failures:
             return self.failures[position]
         asked = self.rows.requests[position] if self.doubts else ()
-        return next((self.doubts[request] for request in asked if request in self.doubts), "")
+        unknown = next((self.doubts[request] for request in asked if request in self.doubts), "")
+        return unknown or (self.row(self.repeats[position]) if position in self.repeats else "")
 
     @staticmethod
     def row(position: int) -> str:
@@ -80,6 +82,7 @@ class NoPlaces(Places):
     def __init__(self, account: Account) -> None:
         self.rows = ByRow(account)
         self.requests = self.doubts = self.failures = {}
+        self.repeats = {}
 
     @staticmethod
     def row(position: int) -> str:  # noqa: ARG004 - there is no such sheet

@@ -34,4 +34,4 @@ def one_line(text: str) -> str:
     >>> one_line("two\nlines\x1b[31m")
     'two lines[31m'
     """
-    return " ".join(fit(text).split())
+    return " ".join("".join(c if c.isprintable() else " " for c in fit(text)).split())

@@ -3,6 +3,7 @@
 from typing import Any
 
 from pipeline.comparison import KINDS, Compared
+from pipeline.quoting import bounded
 from pipeline.reconciled import Reconciliation
 from pipeline.results.report import report
 from pipeline.table import money_text
@@ -15,7 +16,7 @@ def reconciled_report(done: Reconciliation, exit_code: int) -> dict[str, Any]:
         **report(done.account, exit_code),
         "period": None
         if done.period is None
-        else {"from": str(done.period.first), "to": str(done.period.last)},
+        else {"from": str(done.period.first), "to": str(done.period.last), "of": "issued"},
         "comparison": {kind: len(done.of(kind)) for kind in KINDS},
         "charges": [_entry(entry) for entry in done.entries],
         "settled": [
@@ -30,9 +31,9 @@ def reconciled_report(done: Reconciliation, exit_code: int) -> dict[str, Any]:
             for one in decided.settled
         ],
         "problems": [
-            *({"code": t.code, "place": t.place, "message": t.message} for t in decided.troubles),
+            *({"code": t.code, "place": t.place, "message": bounded(t.message)} for t in decided.troubles),
             *(
-                {"code": "unreadable", "place": str(unread.path), "message": unread.problem}
+                {"code": "unreadable", "place": str(unread.path), "message": bounded(unread.problem)}
                 for unread in done.unread
             ),
         ],

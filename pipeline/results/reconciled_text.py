@@ -6,20 +6,22 @@ from pipeline.chinese import in_language
 from pipeline.comparison import KINDS
 from pipeline.reconciled import Reconciliation
 from pipeline.results.plain import one_line
-from pipeline.results.reconciliation_summary import steps
+from pipeline.results.reconciliation_summary import period_text, steps
 from pipeline.results.reconciliation_words import tell
 from pipeline.results.text import summary_lines
+from pipeline.telling import without_cells
 
 _MOST = 10
 
 
 def reconciled_lines(done: Reconciliation) -> list[str]:
-    """Short lines in the account's language, safe to print and without anybody's name."""
+    """Short lines in the account's language, safe to print and without what stands in cells: it names people where columns slip."""
     lang = done.account.lang
-    period = f"{done.period.first}..{done.period.last}" if done.period else tell("no_period", lang)
     counts = [f"{tell(kind, lang)} {len(done.of(kind))}" for kind in KINDS if done.of(kind)]
     lines = [
-        tell("line", lang).format(period=period, parts=("；" if lang == "zh" else "; ").join(counts) or "0")
+        tell("line" if done.period else "line_no_period", lang).format(
+            period=period_text(done), parts=("；" if lang == "zh" else "; ").join(counts) or "0"
+        )
     ]
     if done.decided.settled:
         states = [one.state for one in done.decided.settled]
@@ -30,17 +32,20 @@ def reconciled_lines(done: Reconciliation) -> list[str]:
         )
     if done.account.rows:
         # What to do about doubts and a stop is said below, of all of the ledger.
-        lines += summary_lines(replace(done.account, doubts=(), stopped=""))
+        lines += summary_lines(replace(done.account, doubts=(), stopped=""), cells=False)
     told = [
         tell("trouble_line", lang).format(
-            place=in_language(t.place, lang), message=in_language(t.message, lang)
+            place=in_language(without_cells(t.place), lang),
+            message=in_language(without_cells(t.message), lang),
         )
         for t in done.decided.troubles
     ]
-    told += [in_language(unread.problem, lang) for unread in done.unread]
+    told += [in_language(without_cells(unread.problem), lang) for unread in done.unread]
     lines += told[:_MOST]
     if len(told) > _MOST:
         lines.append(tell("more", lang).format(count=len(told) - _MOST))
-    lines += [in_language(note, lang) for note in (*done.decided.warnings[:_MOST], *done.notes)]
+    lines += [
+        in_language(without_cells(note), lang) for note in (*done.decided.warnings[:_MOST], *done.notes)
+    ]
     lines += steps(done)
     return [line if line.startswith("  ") else one_line(line) for line in lines]

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.account import Account
+from pipeline.chinese import in_language
 from pipeline.columns import CHARGES, PRODUCTS, RECONCILIATION_SHEETS, VOUCHERS, Lang
 from pipeline.comparison import KINDS, Compared
 from pipeline.reconciled import Reconciliation
@@ -165,7 +166,7 @@ def _values(entry: Compared, lang: Lang) -> dict[str, Any]:
         "request": entry.request_id,
         "place": entry.place,
         "last_day": entry.last_day,
-        "reason": entry.reason,
+        "reason": in_language(entry.reason, lang),
         "differing": differing,
         **listed,
     }

@@ -6,6 +6,7 @@ from typing import Any
 
 from pipeline.chinese import in_language
 from pipeline.comparison import DISAGREEING, KINDS
+from pipeline.quoting import bounded
 from pipeline.reconciled import Reconciliation
 from pipeline.results.formats import CHART_TONES, DARK, FONT, LINE
 from pipeline.results.page import Page
@@ -39,8 +40,16 @@ def steps(done: Reconciliation) -> list[str]:
         if account.stopped
         else []
     )
+    if done.nothing_compared:
+        about = "nothing_in_period_do" if done.period else "nothing_compared_do"
+        found.append(tell(about, lang).format(period=period_text(done)))
     order = ("unknown", "troubles", "unread", *DISAGREEING, "set_free", "failures")
     return found + [tell(f"{name}_do", lang).format(count=counts[name]) for name in order if counts[name]]
+
+
+def period_text(done: Reconciliation) -> str:
+    """The days in which what is compared was issued."""
+    return f"{done.period.first}..{done.period.last}" if done.period else tell("no_period", done.account.lang)
 
 
 def add_summary(book: Book, done: Reconciliation) -> None:
@@ -51,14 +60,18 @@ def add_summary(book: Book, done: Reconciliation) -> None:
     page.row = 1
     issued = sum(len(done.of(kind)) for kind in ("agreed", "not_on_statement", "differing"))
     facts = {"agreed": len(done.of("agreed")), "issued": issued, "open": len(done.of("to_issue"))}
-    page.spread(0, tell("headline", lang).format(**facts), page.headline)
+    headline = "headline" if issued or not done.nothing_compared else "headline_nothing"
+    page.spread(0, tell(headline, lang).format(**facts), page.headline)
     page.row += 1
-    _section(page, tell("next", lang), steps(done) or [tell("nothing", lang)])
+    _section(
+        page, tell("next", lang), steps(done) or [tell("nothing" if done.entries else "nothing_given", lang)]
+    )
     first = _kinds(page, done)
     _chart(book, page, done, first)
     _section(page, tell("settled", lang), [_settled(one, done) for one in done.decided.settled], lang=done)
     troubles = [
-        f"{in_language(t.place, lang)}: {in_language(t.message, lang)}" for t in done.decided.troubles
+        bounded(f"{in_language(t.place, lang)}: {in_language(t.message, lang)}")
+        for t in done.decided.troubles
     ]
     _section(page, tell("troubles", lang), troubles, lang=done)
     _section(
@@ -159,11 +172,10 @@ def _chart(book: Book, page: Page, done: Reconciliation, first: int) -> None:
 def _facts(page: Page, done: Reconciliation) -> None:
     lang, account = done.account.lang, done.account
     page.heading(tell("facts", lang))
-    period = f"{done.period.first} – {done.period.last}" if done.period else "–"
     shown: dict[str, Any] = {
         "command": "voucher reconcile",
         "as_of": datetime.date.fromisoformat(account.as_of),
-        "period": period,
+        "period": period_text(done) if done.period else "–",
         "statements": ", ".join(statement.name for statement in done.statements)
         or tell("no_statement", lang),
         "ledger": account.ledger,

@@ -8,6 +8,7 @@ TELL: dict[str, dict[Lang, str]] = {
         "en": "{agreed} of {issued} issued charges agree; {open} still to be issued.",
         "zh": "已开具费用 {issued} 项，其中 {agreed} 项一致；尚待开具 {open} 项。",
     },
+    "headline_nothing": {"en": "Nothing was compared.", "zh": "未核对任何内容。"},
     "by_kind": {"en": "What agrees and what does not", "zh": "一致与不一致"},
     "kind": {"en": "Kind", "zh": "类别"},
     "charges": {"en": "Charges", "zh": "费用数"},
@@ -16,6 +17,7 @@ TELL: dict[str, dict[Lang, str]] = {
     "chart": {"en": "Charges by kind", "zh": "各类费用数"},
     "next": {"en": "What to do next", "zh": "下一步"},
     "nothing": {"en": "Nothing: everything agrees.", "zh": "无：全部一致。"},
+    "nothing_given": {"en": "Nothing: there was nothing to compare, no statement and no rows.", "zh": "无：没有账单和客票行，无内容可对。"},
     "settled": {"en": "Settled by evidence", "zh": "依据证据已处理"},
     "troubles": {"en": "Evidence that settles nothing", "zh": "未能处理任何结果的证据"},
     "unread": {"en": "Files that could not be read", "zh": "无法读取的文件"},
@@ -23,7 +25,7 @@ TELL: dict[str, dict[Lang, str]] = {
     "facts": {"en": "About this reconciliation", "zh": "本次对账"},
     "command": {"en": "Command", "zh": "命令"},
     "as_of": {"en": "Judged on", "zh": "判定日"},
-    "period": {"en": "Period compared", "zh": "对账期间"},
+    "period": {"en": "Compared: vouchers issued in", "zh": "对账范围：凭证开具于"},
     "statements": {"en": "Statements", "zh": "账单"},
     "no_statement": {"en": "none: tickets and ledger alone were compared", "zh": "无：仅比较了客票与台账"},
     "ledger": {"en": "Ledger", "zh": "台账"},
@@ -51,6 +53,14 @@ TELL: dict[str, dict[Lang, str]] = {
     "unknown_means": {"en": "May have been issued; nothing proves it yet.", "zh": "可能已开具，尚无证据。"},
     "to_issue_means": {"en": "No voucher yet; the last day to request it stands beside each.", "zh": "尚无凭证；各行列有最后申请日。"},
     # --- steps ---
+    "nothing_in_period_do": {
+        "en": "Nothing was compared: neither this ledger nor a statement has a voucher that was issued in {period}. Days are those of issuing, whatever month the tickets are of; check --month, the statement and --ledger.",
+        "zh": "未核对任何内容：本台账和账单均无 {period} 开具的凭证。日期指开具日期，与客票月份无关；请检查 --month、账单和 --ledger。",
+    },
+    "nothing_compared_do": {
+        "en": "Nothing was compared: the statement lists no voucher that could be read. Check that it is the right file.",
+        "zh": "未核对任何内容：账单未列出任何可读取的凭证。请检查是否为正确的文件。",
+    },
     "not_on_statement_do": {
         "en": "Issued, but not on the statement: {count} (sheet Not on statement). Ask the carrier about them, with their numbers.",
         "zh": "{count} 项已开具但账单未列（Not on statement 表）：请凭号码向承运人查询。",
@@ -101,7 +111,8 @@ TELL: dict[str, dict[Lang, str]] = {
     "statement_issued": {"en": "on statement: issued", "zh": "账单：开具时间"},
     "statement_place": {"en": "on statement: line", "zh": "账单：位置"},
     # --- last lines ---
-    "line": {"en": "Reconciled {period}: {parts}", "zh": "对账 {period}：{parts}"},
+    "line": {"en": "Reconciled vouchers issued {period}: {parts}", "zh": "对账（凭证开具于 {period}）：{parts}"},
+    "line_no_period": {"en": "Reconciled {period}: {parts}", "zh": "对账 {period}：{parts}"},
     "no_period": {"en": "tickets and ledger", "zh": "客票与台账"},
     "settled_line": {"en": "Settled by evidence: {issued} issued, {not_sent} not issued", "zh": "依据证据已处理：{issued} 项已开具，{not_sent} 项未开具"},
     "trouble_line": {"en": "{place}: {message}", "zh": "{place}：{message}"},

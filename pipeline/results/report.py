@@ -1,5 +1,6 @@
 """The report: what became of every row and request, for programs (interface.md, Report)."""
 
+import dataclasses
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,9 @@ def report(account: Account, exit_code: int) -> dict[str, Any]:
         "exit_code": exit_code,
         "ledger": account.ledger,
         "totals": {"rows": len(account.rows), **account.totals},
+        "sheets": [dataclasses.asdict(sheet) for sheet in account.table.sheets],
         "requests": [_request(asked) for asked in account.requests],
-        "rows": [_row(row) for row in account.rows],
+        "rows": [_row(row) | _repeats(account, row.index) for row in account.rows],
     }
 
 
@@ -63,6 +65,11 @@ def _row(row: RowAccount) -> dict[str, Any]:
             for charge in row.charges
         ],
     }
+
+
+def _repeats(account: Account, index: int) -> dict[str, int]:
+    """The row that a row repeats, where it repeats one."""
+    return {"repeats": account.repeats[index]} if index in account.repeats else {}
 
 
 def _said(charge: ChargeAccount, amount: int | None, status: str) -> dict[str, Any]:

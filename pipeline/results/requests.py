@@ -106,7 +106,7 @@ def _doubt(doubt: Doubt, account: Account, places: Places) -> tuple[Any, ...]:
     lang = account.lang
     inside = [f"{of.ticket_no} {_word(of.charge, lang)} {money_text(amount)}" for of, amount in doubt.charges]
     return (
-        account.ledger_id,
+        doubt.epoch,
         Cell(doubt.request_id, places.requests.get(doubt.request_id, "")),
         doubt.attempt,
         _word(doubt.voucher, lang),
@@ -118,7 +118,7 @@ def _doubt(doubt: Doubt, account: Account, places: Places) -> tuple[Any, ...]:
         f"{doubt.reason.message} [{doubt.reason.code}]",
         doubt.reason.cure,
         doubt.trace_id,
-        *(None for _ in ("resolution", "number", "resolved_by", "evidence")),
+        *(text or None for text in doubt.typed),
     )
 
 

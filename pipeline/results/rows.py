@@ -181,8 +181,8 @@ def _failed(places: Places, lang: Lang) -> Rows:
 
 
 def add_buyers(book: Book, account: Account, places: Places) -> None:
-    """Write the sheet Buyers, where a buyer has to be corrected: those that Failures may name instead."""
-    if needs_buyers(places.rows):
+    """Write the sheet Buyers, where a row may be given another buyer: those that Failures may name."""
+    if needs_buyers(account, places.rows):
         fields = [*vocabulary(BUYER_COLUMNS, account.lang), field("buyer_source", account.lang)]
         book.add_rows("Buyers", fields, len(account.table.buyers), by_column(buyer_lines(account)))
 

@@ -148,6 +148,13 @@ def _statuses(page: Page, account: Account, tallies: Mapping[str, Tally]) -> cha
     page.line(words.total, page.total["name"])
     _numbers(page, 1, [everything(tallies.values())], total=True)
     page.row += 1
+    for name, (count, _) in account.fates.charges.tallies().items():
+        if not STATUS[name].counted:
+            page.line(STATUS[name].word(account.lang), page.tones[STATUS[name].tone])
+            page.put(1, count, page.count)
+            page.put(2, None, page.money)
+            page.spread(3, words.meanings[name], page.name)
+            page.row += 1
     names = [STATUS[name].word(account.lang) for name in tallies]
     tones = [STATUS[name].tone for name in tallies]
     charges = {"charges": (1, [tally.charges for tally in tallies.values()])}

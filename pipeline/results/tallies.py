@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from pipeline.account import ISSUED, Account
-from pipeline.reasons import STATUSES
+from pipeline.reasons import STATUS, STATUSES
 
 
 @dataclass
@@ -46,13 +46,17 @@ def together(name: str, groups: Sequence[Group]) -> Group:
 
 
 class Tallies:
-    """An account's charges, counted once by what they are grouped by: status, voucher, and name on the voucher."""
+    """An account's charges, counted once by what they are grouped by: status, voucher, and name on the voucher.
+
+    Charges that repeat others are in none of it.
+    """
 
     def __init__(self, account: Account) -> None:
         charges = account.fates.charges
+        counted = charges.ended.where(lambda name: STATUS[name].counted)
         names = account.header["header_name"][charges.line]
-        kinds = [charges.status, charges.voucher, names]
-        found = pd.Series(charges.amount).groupby(kinds, sort=False).agg(["size", "sum"])
+        kinds = [kind[counted] for kind in (charges.status, charges.voucher, names)]
+        found = pd.Series(charges.amount[counted]).groupby(kinds, sort=False).agg(["size", "sum"])
         self._of = {
             kind: Tally(count, amount)
             for kind, count, amount in zip(

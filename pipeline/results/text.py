@@ -1,9 +1,9 @@
 """The last lines of a run on the terminal: counts and money by status, and the commonest reasons."""
 
-from pipeline.account import Account
+from pipeline.account import Account, RowAccount
 from pipeline.chinese import in_language
 from pipeline.columns import HEADER_FIELDS, Lang
-from pipeline.reasons import STATUS, column_heading
+from pipeline.reasons import REASON, STATUS
 from pipeline.results.fields import cells_wide
 from pipeline.results.plain import one_line
 from pipeline.results.words import WORDS
@@ -11,17 +11,20 @@ from pipeline.table import MINOR
 from pipeline.wording import ReasonText
 
 _MOST_REASONS = 8
+_NO_PROBLEM = ("issued_before", "repeated_charge")
 _MOST_LETTERS = 160
 _PERSONAL = (*HEADER_FIELDS, "buyer", "passenger_name", "remarks")
 #: Reasons whose messages may name a buyer (the carrier's words may); what to do about them names nobody.
 _NAMES_BUYERS = ("differs_from_issued", "carrier_rejected")
+#: Statuses whose reasons may hold the carrier's words.
+_CARRIER_SAYS = ("rejected", "not_sent", "unknown")
 
 
-def summary_lines(account: Account) -> list[str]:
-    """Short lines in the account's language, safe to print."""
+def summary_lines(account: Account, *, cells: bool = True) -> list[str]:
+    """Short lines in the account's language, safe to print; `cells`: whether they may quote what a cell holds."""
     words = WORDS[account.lang]
     tallies = account.fates.charges.tallies()
-    rows, charges = account.fates.size, sum(count for count, _ in tallies.values())
+    rows, charges = account.fates.size, len(account.fates.charges.line)
     counted = (
         words.count_rows(rows)
         if rows == charges
@@ -32,8 +35,9 @@ def summary_lines(account: Account) -> list[str]:
     widest = max((cells_wide(word) for word in named.values()), default=0)
     for name, (count, amount) in tallies.items():
         gap = " " * (widest - cells_wide(named[name]))
-        lines.append(f"  {named[name]}{gap} {count:>9,}  {account.currency} {amount / MINOR:>16,.2f}")
-    lines += _reasons(account)
+        money = f"  {account.currency} {amount / MINOR:>16,.2f}" if STATUS[name].counted else ""
+        lines.append(f"  {named[name]}{gap} {count:>9,}{money}")
+    lines += _reasons(account, cells=cells)
     if account.doubts:
         requests = words.count_requests(len(account.doubts))
         lines.append(words.steps["unknown"].format(requests=requests))
@@ -44,30 +48,32 @@ def summary_lines(account: Account) -> list[str]:
     return [one_line(line) if not line.startswith("  ") else line for line in lines]
 
 
-def _reasons(account: Account) -> list[str]:
+def _reasons(account: Account, *, cells: bool) -> list[str]:
     """The commonest reasons with one row's message each."""
-    first = {code: int(rows[0]) for code, rows in account.fates.having.items() if code != "issued_before"}
+    first = {code: int(rows[0]) for code, rows in account.fates.having.items() if code not in _NO_PROBLEM}
     said = {code: [reason.code for reason in account.rows[row].reasons] for code, row in first.items()}
     commonest = sorted(
         first, key=lambda code: (-len(account.fates.having[code]), first[code], said[code].index(code))
     )
     words = WORDS[account.lang]
-    return [
-        "  "
-        + words.example.format(
-            count=len(account.fates.having[code]),
-            code=code,
-            message=_short(_message(account.rows[first[code]].reasons[said[code].index(code)], account.lang)),
-        )
-        for code in commonest[:_MOST_REASONS]
-    ]
+    lines = []
+    for code in commonest[:_MOST_REASONS]:
+        row = account.rows[first[code]]
+        message = _message(row.reasons[said[code].index(code)], row, account.lang, cells=cells)
+        count = len(account.fates.having[code])
+        lines.append("  " + words.example.format(count=count, code=code, message=message))
+    return lines
 
 
-def _message(reason: ReasonText, lang: Lang) -> str:
-    """What a reason says, without what was seen of a person or buyer: it goes to logs and cron's mail."""
-    said = reason.cure if reason.code in _NAMES_BUYERS else reason.message
-    personal = reason.column in _PERSONAL and reason.code != "missing_value"
-    return f"{column_heading(reason.column, lang)}: …" if personal else said
+def _message(reason: ReasonText, row: RowAccount, lang: Lang, *, cells: bool) -> str:
+    """What a reason says, without what was seen of a person or buyer; without `cells`, where to look in place of what was seen."""
+    quoting = cells and reason.column not in _PERSONAL and REASON[reason.code].status not in _CARRIER_SAYS
+    said = reason.cure if reason.code in _NAMES_BUYERS else reason.message if quoting else reason.brief
+    if cells:
+        return _short(said)
+    words = WORDS[lang]
+    cell = reason.cell or words.row.format(row=row.row)
+    return one_line(words.where.format(file=row.file, cell=cell, message=_short(said)))
 
 
 def _short(message: str) -> str:

@@ -44,6 +44,8 @@ class Words:
     bills: str
     judged: str
     example: str
+    where: str
+    row: str
 
     def count_rows(self, count: int) -> str:
         """A number of rows, in words."""
@@ -123,6 +125,7 @@ WORDS: dict[Lang, Words] = {
             "ready": "would be sent; nothing was sent yet",
             "issued": "the carrier accepted it in this run",
             "already_issued": "an earlier run issued it; not sent again",
+            "repeated": "repeats an earlier row: counted there, in no total",
             "invalid": "the row can't be understood: to be corrected",
             "ineligible": "a rule forbids it",
             "waiting": "not yet: ticket open, or refund not approved",
@@ -143,6 +146,8 @@ WORDS: dict[Lang, Words] = {
         bills="{rows} ({charges:,} charges)",
         judged="{rows}, judged on {as_of}",
         example="{count} × {code}: {message}",
+        where="{file}, {cell}: {message}",
+        row="row {row}",
     ),
     "zh": Words(
         page="第 &P 页，共 &N 页",
@@ -210,6 +215,7 @@ WORDS: dict[Lang, Words] = {
             "ready": "可以发送；目前尚未发送",
             "issued": "本次已由承运人受理",
             "already_issued": "此前已开具，不会再次发送",
+            "repeated": "与前面某行相同：仅在该行计一次，不计入合计",
             "invalid": "无法识别，需更正",
             "ineligible": "规则不允许开具",
             "waiting": "客票尚未使用，或退票尚未审核通过",
@@ -230,5 +236,7 @@ WORDS: dict[Lang, Words] = {
         bills="{rows}（{charges:,} 笔费用）",
         judged="{rows}，判定日 {as_of}",
         example="{count} × {code}：{message}",
+        where="{file}，{cell}：{message}",
+        row="第 {row} 行",
     ),
 }

@@ -1,8 +1,8 @@
 """Wide bills: one input row that carries several charges, each in columns of its own.
 
 A row that names no charge becomes the charges that carrier-interface.md, Terms, defines: a used ticket
-its fare (fare, change fee, taxes), a refunded one its refund (refund fee, change fee), never both, and
-each ancillary fee an ancillary charge. Every other row is the one charge that it names.
+its fare (fare, change fee, taxes), a refunded one its refund (refund fee, change fee), one that is used in part
+and refunded for the rest both (the change fee with the fare), and each ancillary fee an ancillary charge. Every other row is the one charge that it names.
 """
 
 from dataclasses import dataclass
@@ -93,9 +93,11 @@ def _of_bills(frame: pd.DataFrame, wide: Mask) -> list[tuple[str, str, Money]]:
     # A bill that does not say what became of its ticket, and has nothing but a refund's fees, is one.
     only_fees = (frame[list(_FARE_ALONE)].to_numpy() == 0).all(axis=1) & (frame["refund_fee"].to_numpy() != 0)
     refunded = (frame["ticket_status"] == "refunded").to_numpy(dtype=bool) | only_fees
+    partly = (frame["ticket_status"] == "partly_used").to_numpy(dtype=bool) & ~only_fees
+    fee_of_rest = np.where(wide & partly, frame["refund_fee"].to_numpy(), 0)
     return [
         ("ticket_fare", "flight", np.where(wide & ~refunded, sums["ticket_fare"], 0)),
-        ("refund", "flight", np.where(wide & refunded, sums["refund"], 0)),
+        ("refund", "flight", np.where(wide & refunded, sums["refund"], fee_of_rest)),
         *(("ancillary", product, np.where(wide, frame[fee].to_numpy(), 0)) for product, fee in FEES.items()),
     ]
 

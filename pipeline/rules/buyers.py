@@ -5,6 +5,7 @@ and an itinerary's e-mail is "not shown" there and comes from the profile. What 
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -50,8 +51,8 @@ def _no_name(rows: Rows, _terms: Terms) -> Mask:
     return np.asarray(rows.known_buyer & (blank(rows, "header_name") | broken), dtype=bool)
 
 
-def _broken_name(rows: Rows, _terms: Terms) -> Mask:
-    return rows.coded("header_name").where(lambda name: name_slip(name) == "line_break")
+def _name_has(slip: str, rows: Rows, _terms: Terms) -> Mask:
+    return rows.coded("header_name").where(lambda name: name_slip(name) == slip)
 
 
 def _unknown(rows: Rows, _terms: Terms) -> Mask:
@@ -138,9 +139,14 @@ RULES = (
         _seen("header_name", no_value),
     ),
     Rule(
-        "missing_value", "header_name", ONE_LINE, _broken_name,
+        "missing_value", "header_name", ONE_LINE, partial(_name_has, "line_break"),
         (Example(True, {"header_name": "Example\nTrading Co."}), Example(False, {"header_name": "示例\n公司"})),
         lambda _rows, _broken, _terms: {"hint": "line_break"},
+    ),
+    Rule(
+        "missing_value", "header_name", ONE_LINE, partial(_name_has, "unseen_characters"),
+        (Example(True, {"header_name": "Example\x1b Co."}), Example(False, {"header_name": "Example\u00a0Co."})),
+        lambda _rows, _broken, _terms: {"hint": "unseen_characters"},
     ),
     Rule(
         "missing_value", "header_type", _HEADER, _missing("header_type"),

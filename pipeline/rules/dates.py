@@ -1,22 +1,23 @@
 """Days that can't be: what has happened has not happened in the future.
 
-Source: interface.md, Reason codes (`date_in_future`). A used or refunded ticket's flight and use, and
-an ancillary purchase, lie on the day that the run judges on or before it.
+Source: interface.md, Reason codes (`date_in_future`). A used ticket's flight and use, and an ancillary
+purchase, lie on the day that the run judges on or before it. A refunded ticket's flight may be still to come.
 """
 
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Facts, Rule, Terms, after, ancillary, day_texts, refunded, used
+from pipeline.rules.rule import Example, Facts, Rule, Terms, after, ancillary, day_texts, used
 from pipeline.table import Indices, Mask
 
 _SOURCE = "interface.md, Reason codes: date_in_future"
+_REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
 
 
 def _flight(rows: Rows, terms: Terms) -> Mask:
-    return (used(rows) | refunded(rows)) & after(rows.flight_date, terms.day)
+    return used(rows) & after(rows.flight_date, terms.day)
 
 
 def _use(rows: Rows, terms: Terms) -> Mask:
-    return (used(rows) | refunded(rows)) & after(rows.given_used_on, terms.day)
+    return used(rows) & after(rows.given_used_on, terms.day)
 
 
 def _purchase(rows: Rows, terms: Terms) -> Mask:
@@ -30,6 +31,9 @@ RULES = (
             Example(False, {"flight_date": "2026-11-20"}),
             Example(True, {"flight_date": "2026-11-21"}),
             Example(False, {"flight_date": "2026-11-21", "ticket_status": "open"}),
+            Example(True, {"flight_date": "2026-11-21", "ticket_status": "partly_used"}),
+            Example(False, {"flight_date": "2026-11-21", **_REFUND}),
+            Example(False, {"flight_date": "2026-11-21", **_REFUND, "ticket_status": "partly_used"}),
         ),
         lambda rows, broken, _terms: _seen(rows, "flight_date", broken),
     ),
@@ -38,6 +42,7 @@ RULES = (
         (
             Example(False, {"used_on": "2026-11-20"}),
             Example(True, {"used_on": "2026-11-21"}),
+            Example(False, {"used_on": "2026-11-21", **_REFUND}),
         ),
         lambda rows, broken, _terms: _seen(rows, "given_used_on", broken),
     ),

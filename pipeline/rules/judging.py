@@ -96,7 +96,7 @@ def judge(table: Table, holdings: Holdings, terms: Terms) -> Verdicts:
     """Judge every row by its own cells, the other rows, and what the ledger holds.
 
     Where the ledger holds a row's charge the ledger decides: already issued, unknown, or in conflict
-    with the kind of voucher that was issued; today's rules have no say in it (interface.md, Row status).
+    with the kind of voucher that was issued (the first of its rows, and those that differ from it); today's rules have no say in it (interface.md, Row status).
     """
     resolved, time_zone = resolve(table), terms.profile.carrier.time_zone
     bound = across.ledger_kinds(holdings)
@@ -104,21 +104,31 @@ def judge(table: Table, holdings: Holdings, terms: Terms) -> Verdicts:
     rows = _chosen(resolved, held, bound, terms)
     kinds = _as_held(rows.coded("voucher"), held, np.ones(len(rows), dtype=bool))
     against_ledger = across.ledger_conflicts(rows, bound, held, holdings.both_kinds, time_zone)
-    by_rule = [
+    by_itself = [
         *(of_charges(finding, rows.line) for finding in table.findings),
         *(found for rule in RULES if (found := rule.find(rows, terms))),
-        *across.duplicates(rows, terms.profile),
+    ]
+    by_rule = [
+        *by_itself,
+        *across.duplicates(rows, terms.profile, by_itself, held),
         *across.conflicts(rows, kinds),
+        *across.status_conflicts(rows),
     ]
     findings = [kept for finding in by_rule if (kept := _without_held(finding, held))] + against_ledger
     status = _statuses(len(rows), findings)
-    conflicting = {row for finding in against_ledger for row in finding.rows.tolist()}
+    silent = {row for finding in against_ledger for row in finding.rows.tolist()}
     for row, holding in held.items():
         in_doubt = "already_issued" if holding.state == "issued" else "unknown"
-        status[row] = "ineligible" if row in conflicting else in_doubt
+        status[row] = "ineligible" if row in silent else in_doubt
+    repeated = {
+        row for finding in findings if finding.code == "repeated_charge" for row in finding.rows.tolist()
+    }
+    for row in repeated & held.keys() - silent:
+        status[row] = "repeated"
+    silent |= repeated
     findings += [
-        *across.issued_before(rows, held, conflicting, time_zone),
-        *across.doubts(held, time_zone),
+        *across.issued_before(rows, held, silent, by_itself, time_zone),
+        *across.doubts(held, silent, time_zone),
     ]
     return Verdicts(rows, status, tuple(findings), held)
 
@@ -126,9 +136,9 @@ def judge(table: Table, holdings: Holdings, terms: Terms) -> Verdicts:
 def _without_held(finding: Finding, held: Mapping[int, Holding]) -> Finding | None:
     """A finding without the rows that the ledger decides: eligibility is no question there any more.
 
-    What can't be read stays, because a person has to see it.
+    What can't be read stays, because a person has to see it; and so does that a row repeats another, which counts.
     """
-    if REASON[finding.code].status == "invalid" or not held:
+    if REASON[finding.code].status in ("invalid", "repeated") or not held:
         return finding
     kept = np.flatnonzero(~np.isin(finding.rows, list(held)))
     return finding.at(kept, finding.rows[kept]) if len(kept) else None

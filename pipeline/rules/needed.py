@@ -4,6 +4,8 @@ Sources: the terms and request documents of carrier-interface.md name what a req
 columns carry it is interface.md ("Input columns").
 """
 
+from functools import partial
+
 import numpy as np
 
 from pipeline.columns import PRODUCTS
@@ -23,7 +25,7 @@ from pipeline.rules.rule import (
     used,
 )
 from pipeline.rules.written import unprintable
-from pipeline.slips import name_slip
+from pipeline.slips import has_unseen, name_slip
 from pipeline.table import Indices, Mask
 
 _COLUMNS = "interface.md, Input columns"
@@ -41,11 +43,18 @@ def _no_amount(rows: Rows, _terms: Terms) -> Mask:
     return np.asarray((rows.amount == 0) & ~rows.bad("amount") & ~unreadable_part(rows), dtype=bool)
 
 
-def _broken_name(rows: Rows, _terms: Terms) -> Mask:
+def _name_has(slip: str, rows: Rows, _terms: Terms) -> Mask:
     broken = np.zeros(len(rows), dtype=bool)
     odd = unprintable(rows.passenger_name)  # every line break is
-    broken[odd] = [name_slip(name) == "line_break" for name in rows.passenger_name[odd]]
+    broken[odd] = [name_slip(name) == slip for name in rows.passenger_name[odd]]
     return broken
+
+
+def _unseen_remarks(rows: Rows, _terms: Terms) -> Mask:
+    broken = np.zeros(len(rows), dtype=bool)
+    odd = unprintable(rows.remarks)
+    broken[odd] = [has_unseen(remarks) for remarks in rows.remarks[odd]]
+    return broken & invoice(rows)
 
 
 def _no_product(rows: Rows, _terms: Terms) -> Mask:
@@ -93,13 +102,29 @@ NEEDS_FLIGHT_DATE = Rule(
     ),
 )  # fmt: skip
 
+#: Where the interface says nothing: what no eye sees can't be compared with the ticket, and a terminal may obey it.
+UNSEEN = "interface.md, Input columns: passenger_name as on the ticket, remarks as free text"
+
 RULES = (
     _always("ticket_no", _REQUEST),
     _always("passenger_name", _REQUEST),
     Rule(
-        "missing_value", "passenger_name", _REQUEST, _broken_name,
+        "missing_value", "passenger_name", _REQUEST, partial(_name_has, "line_break"),
         (Example(True, {"passenger_name": "ZHANG\nWEI"}), Example(False, {"passenger_name": "ZHANG/\nWEI"})),
         lambda _rows, _broken, _terms: {"hint": "line_break"},
+    ),
+    Rule(
+        "missing_value", "passenger_name", UNSEEN, partial(_name_has, "unseen_characters"),
+        (
+            Example(True, {"passenger_name": "ZHANG/WEI\x1b[31m"}), Example(True, {"passenger_name": "\u3164"}),
+            Example(False, {"passenger_name": "\u200bZHANG/WEI\u00a0MR\ufeff"}),
+        ),
+        lambda _rows, _broken, _terms: {"hint": "unseen_characters"},
+    ),
+    Rule(
+        "missing_value", "remarks", UNSEEN, _unseen_remarks,
+        (Example(True, {"remarks": "PO 7\x1b[2J"}), Example(False, {"remarks": "PO 7,\nline 2"})),
+        lambda _rows, _broken, _terms: {"hint": "unseen_characters"},
     ),
     _always("charge", _COLUMNS),
     _always("market", "carrier-interface.md, Limits: domestic and international invoices"),

@@ -100,13 +100,13 @@ def still_open(rows: Rows) -> Mask:
 
 
 def used(rows: Rows) -> Mask:
-    """Used tickets."""
-    return rows.says("ticket_status", "used")
+    """Used tickets; of those that are used in part, the fares."""
+    return rows.says("ticket_status", "used") | (rows.says("ticket_status", "partly_used") & fare(rows))
 
 
 def refunded(rows: Rows) -> Mask:
-    """Refunded tickets."""
-    return rows.says("ticket_status", "refunded")
+    """Refunded tickets; of those that are used in part, the refunds."""
+    return rows.says("ticket_status", "refunded") | (rows.says("ticket_status", "partly_used") & refund(rows))
 
 
 def after(days: Days, last: np.datetime64) -> Mask:

@@ -1,6 +1,6 @@
 """Rows that have something to do with each other: those of one charge, or of one ticket, and what is found about them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,11 +45,11 @@ class Together:
         self, code: str, column: str, rows: Rows, refused: Mask, fate: Callable[[int], str] | None = None
     ) -> list[Finding]:
         """The finding about the refused ones of the rows: each is told where the others of its group are."""
-        places = np.flatnonzero(refused)
-        places = places[np.argsort(self.rows[places])]
-        if not len(places):
+        refused_at = np.flatnonzero(refused)
+        refused_at = refused_at[np.argsort(self.rows[refused_at])]
+        if not len(refused_at):
             return []
-        at, groups = self.rows[places], self.group[places]
+        at, groups = self.rows[refused_at], self.group[refused_at]
         facts = {"other": Lazy(len(at), lambda n: self._others(rows, groups[n], at[n]))}
         if fate:
             facts["fate"] = Lazy(len(at), lambda n: fate(groups[n]))
@@ -59,6 +59,10 @@ class Together:
         """Where the first few others of a row's group stand."""
         first = self.starts[group]
         end = self.starts[group + 1] if group + 1 < len(self.starts) else len(self.rows)
-        others = [other for other in self.rows[first : min(end, first + _NAMED + 2)].tolist() if other != row]
-        places = "; ".join(map(rows.place, others[:_NAMED]))
-        return f"{places}; …" if len(others) > _NAMED else places
+        return places(rows, [o for o in self.rows[first : min(end, first + _NAMED + 2)].tolist() if o != row])
+
+
+def places(rows: Rows, at: Sequence[int]) -> str:
+    """Where the first few of these rows stand, for a message."""
+    named = "; ".join(map(rows.place, at[:_NAMED]))
+    return f"{named}; …" if len(at) > _NAMED else named

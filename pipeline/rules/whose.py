@@ -1,7 +1,8 @@
 """Whose voucher a row asks for: its own buyer columns, and what they leave blank.
 
 A row's own cells win, and the buyer that the row names fills in the rest: looked up in the row's own workbook first
-and then in the buyers file. A row that names nobody takes the only buyer there is (interface.md, `--buyers`);
+and then in the buyers file. A row that somebody added to an earlier result is that result's own, and means the buyers of
+every workbook behind it: those are on its sheet Buyers. A row that names nobody takes the only buyer there is (interface.md, `--buyers`);
 exports give a buyer's full name only, and a row that does names the one buyer who has it. A telephone number
 or an address says where a voucher goes and not whose it is, so it names nobody. A row that names one buyer and has
 the name, the tax number or the type of another says two things, and takes nothing of either. In Failures the
@@ -15,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.columns import HEADER_FIELDS, HEADER_TYPES
+from pipeline.refilling import BEHIND
 from pipeline.rules.forms import is_tax_no
 from pipeline.rules.written import address, half_width, names, one_line, same, tax_no
 from pipeline.slips import no_value
@@ -32,6 +34,9 @@ DECIDING = ("book", "file", "remembered", "buyer", *HEADER_FIELDS)
 #: What makes two buyers two, and not one buyer with two addresses.
 _IDENTITY = ("header_name", "tax_no", "header_type")
 _TYPES = {choice.name for choice in HEADER_TYPES}
+#: Where a buyer is looked up: in a file, or as one of a workbook or of the workbooks behind it.
+_IN, _OF = "in", "of"
+_Place = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -104,16 +109,16 @@ def _looked_up(rows: Mapping[str, Texts], buyers: pd.DataFrame, wanted: Texts, i
     by_name = _unique(buyers, short_names)
     by_full_name = _unique(buyers, full_names) if full_names else {}
     only = _only(buyers, short_names) if (wanted == "").any() else {}
-    having = set(buyers["file"].tolist())
+    having = {place for file in set(buyers["file"].tolist()) for place in _places(file)}
 
     def find(book: str, file: str, name: str, full: bool) -> int:
         known, key, nearer = by_full_name if full else by_name, _key(name), False
-        for where in dict.fromkeys((book, file, "")):
-            if name and (where, key) in known:
-                return known[where, key]
-            if not name and not nearer and where in only:
-                return only[where]
-            nearer = nearer or where in having
+        for place in ((_OF, book), (_IN, file), (_IN, "")):
+            if name and (place, key) in known:
+                return known[place, key]
+            if not name and not nearer and place in only:
+                return only[place]
+            nearer = nearer or place in having
         return -1
 
     keys = zip(*(texts.tolist() for texts in (rows["book"], rows["file"], wanted, in_full)), strict=True)
@@ -124,19 +129,32 @@ def _key(name: str) -> str:
     return " ".join(one_line(name).split()).casefold()
 
 
-def _only(buyers: pd.DataFrame, names: Sequence[str]) -> dict[str, int]:
-    """By file, the position of the only buyer that there is; one who stands twice alike is one."""
-    found: dict[str, dict[tuple[str, ...], int]] = {}
+def _places(file: str) -> Iterator[_Place]:
+    """Where a buyer is looked up: in its own file, and as one of every workbook that it came by.
+
+    >>> list(_places("june.xlsx: may.xlsx"))
+    [('in', 'june.xlsx: may.xlsx'), ('of', 'june.xlsx'), ('of', 'june.xlsx: may.xlsx')]
+    """
+    yield _IN, file
+    books = file.split(BEHIND)
+    yield from ((_OF, BEHIND.join(books[:end])) for end in range(1, len(books) + 1))
+
+
+def _only(buyers: pd.DataFrame, names: Sequence[str]) -> dict[_Place, int]:
+    """By place, the position of the only buyer that there is; one who stands twice alike is one."""
+    found: dict[_Place, dict[tuple[str, ...], int]] = {}
     for at, (file, *content) in enumerate(_contents(buyers, names)):
-        found.setdefault(file, {}).setdefault(tuple(content), at)
-    return {file: next(iter(those.values())) for file, those in found.items() if len(those) == 1}
+        for place in _places(file):
+            found.setdefault(place, {}).setdefault(tuple(content), at)
+    return {place: next(iter(those.values())) for place, those in found.items() if len(those) == 1}
 
 
-def _unique(buyers: pd.DataFrame, names: Sequence[str]) -> dict[tuple[str, str], int]:
-    """By file and name, the position of the buyer who has it; a name that two different buyers have is nobody's."""
-    found: dict[tuple[str, str], dict[tuple[str, ...], int]] = {}
+def _unique(buyers: pd.DataFrame, names: Sequence[str]) -> dict[tuple[_Place, str], int]:
+    """By place and name, the position of the buyer who has it; a name that two different buyers have is nobody's."""
+    found: dict[tuple[_Place, str], dict[tuple[str, ...], int]] = {}
     for at, (file, name, *content) in enumerate(_contents(buyers, names)):
-        found.setdefault((file, name), {}).setdefault(tuple(content), at)
+        for place in _places(file):
+            found.setdefault((place, name), {}).setdefault(tuple(content), at)
     return {key: next(iter(those.values())) for key, those in found.items() if len(those) == 1}
 
 

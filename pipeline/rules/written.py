@@ -15,6 +15,7 @@ import unicodedata
 import numpy as np
 
 from pipeline.rules.forms import is_tax_no
+from pipeline.slips import has_unseen
 from pipeline.table import Indices, Texts
 
 _BREAK = re.compile(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
@@ -31,7 +32,7 @@ def one_line(name: str) -> str:
     """
     if name.isprintable():  # as nearly every name is, and they are many
         return name
-    seen = _BREAK.sub(_joint, _UNSEEN.sub("", name)).strip()
+    seen = _BREAK.sub(_joint, _UNSEEN.sub("", name)).replace("\t", " ").strip()
     return seen if any(unicodedata.category(c) != "Cf" for c in seen) else ""
 
 
@@ -80,9 +81,10 @@ def same(text: str) -> str:
 def unprintable(values: Texts) -> Indices:
     """The texts with a character that nobody can see, a line break among them: as good as no name has one."""
     texts: list[str] = values.tolist()
-    if "".join(texts).isprintable():
+    joined = "".join(texts)
+    if joined.isprintable() and not has_unseen(joined):
         return np.empty(0, dtype=np.int64)
-    return np.flatnonzero([not text.isprintable() for text in texts])
+    return np.flatnonzero([not text.isprintable() or has_unseen(text) for text in texts])
 
 
 def names(values: Texts) -> Texts:

@@ -58,6 +58,7 @@ from pathlib import Path
 from typing import Any, Literal, Self, cast
 
 from pipeline.errors import InputProblem
+from pipeline.regular_files import settings_text
 from pipeline.sandbox.registry import plain_ticket_no
 
 Operation = Literal["invoice", "itinerary"]
@@ -127,10 +128,10 @@ class Faults:
     def load(cls, path: Path) -> Self:
         """Read the faults of a TOML file; InputProblem names what is wrong with it."""
         try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
+            content = tomllib.loads(settings_text(path))
         except OSError as error:
             raise InputProblem(f"{path}: can't be read ({error.strerror}): check the path") from None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputProblem(f"{path}: is not TOML ({error}): correct it") from None
         for key in content.keys() - {"seed", "fault"}:
             raise InputProblem(f"{path}: unknown key {key!r}: only seed and [[fault]] tables are known")

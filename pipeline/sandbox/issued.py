@@ -3,6 +3,9 @@
 The statement is a CSV file, one line for each charge of a voucher, written and synced before the
 answer leaves. A carrier that is started again on the same statement remembers what stands in it,
 and only ever appends: one running carrier to a statement.
+
+A voucher that is reversed has a red line for each of its charges, with a number of its own, the amount below zero, and the
+number that it reverses in the last column, which statements of earlier sandboxes lack. Its charges may be issued again.
 """
 
 import csv
@@ -22,7 +25,17 @@ from pipeline.table import money_text
 
 Voucher = Literal["invoice", "itinerary"]
 
-HEADER = ("voucher", "number", "ticket_no", "charge", "amount", "issued_at", "product", "buyer")
+HEADER = (
+    "voucher",
+    "number",
+    "ticket_no",
+    "charge",
+    "amount",
+    "issued_at",
+    "product",
+    "buyer",
+    "original_number",
+)
 
 #: Charges that go on one kind of voucher for a whole ticket. Source: carrier-interface.md, "Issue
 #: invoice" rule 2: "a ticket fare charge or refund charge for a ticket".
@@ -43,11 +56,14 @@ class Issued:
         self._charges: set[ChargeKey] = set()
         self._tickets: dict[str, Voucher] = {}
         self._numbers: set[str] = set()
+        self._lines: dict[str, list[tuple[str, ...]]] = {}  # of each voucher that stands
+        self._columns: tuple[str, ...] = HEADER
         self._serial = 0
         self._file: int | None = None
         if statement is not None:
-            for voucher, number, key in _opening_lines(statement):
-                self._remember(voucher, number, key)
+            for line in _opening_lines(statement):
+                self._remember(line)
+                self._columns = HEADER[: len(line)]
             self._file = _open(statement)
 
     def __enter__(self) -> Self:
@@ -77,18 +93,43 @@ class Issued:
         What can't be written is not issued: an OSError leaves statement and memory as they were.
         """
         number = self._new_number(voucher)
-        if self._file is not None:
-            lines = _lines(voucher, number, charges, self._now(), buyer)
-            _append(self._file, _csv(lines))
-        for charge in charges:
-            self._remember(voucher, number, charge.key)
+        self._write([*_lines(voucher, number, charges, self._now(), buyer)])
         return number
 
-    def _remember(self, voucher: Voucher, number: str, key: ChargeKey) -> None:
-        self._charges.add(key)
+    def reverse(self, number: str) -> str:
+        """Reverse a voucher that stands, so that its charges may be issued again; the number of the red one.
+
+        Raises KeyError where none of that number stands, OSError, with nothing changed, where it can't be written.
+        """
+        if len(self._columns) < len(HEADER):
+            raise OSError("a statement without the column original_number has no reversals")
+        lines = self._lines[number]
+        red, now = self._new_number(_VOUCHERS[lines[0][0]]), self._now().isoformat(timespec="seconds")
+        self._write([(line[0], red, *line[2:4], f"-{line[4]}", now, *line[6:8], number) for line in lines])
+        return red
+
+    def _write(self, lines: Sequence[tuple[str, ...]]) -> None:
+        lines = [line[: len(self._columns)] for line in lines]
+        if self._file is not None:
+            _append(self._file, _csv(lines))
+        for line in lines:
+            self._remember(line)
+
+    def _remember(self, line: tuple[str, ...]) -> None:
+        voucher, number, _, charge = line[:4]
+        key = ChargeKey(plain_ticket_no(line[2]) or "", charge, line[6])
         self._numbers.add(number)
+        if original := "".join(line[8:]):
+            self._charges.discard(key)
+            self._lines.pop(original, None)
+            others = (other for other in self._charges if other.ticket_no == key.ticket_no)
+            if not any(other.charge in FARE_AND_REFUND for other in others):
+                self._tickets.pop(key.ticket_no, None)
+            return
+        self._charges.add(key)
+        self._lines.setdefault(number, []).append(line)
         if key.charge in FARE_AND_REFUND:
-            self._tickets[key.ticket_no] = voucher
+            self._tickets[key.ticket_no] = _VOUCHERS[voucher]
 
     def _new_number(self, voucher: Voucher) -> str:
         """Make a number never given before, by this carrier or by one started earlier.
@@ -139,7 +180,7 @@ def _lines(
     buyer = " ".join(buyer.split())[:_BUYER_MAX]
     for charge in charges:
         ticket_no, name, product = charge.key
-        yield (voucher, number, ticket_no, name, money_text(charge.amount), issued_at, product, buyer)
+        yield (voucher, number, ticket_no, name, money_text(charge.amount), issued_at, product, buyer, "")
 
 
 def _csv(lines: Iterable[Sequence[str]]) -> bytes:
@@ -148,7 +189,7 @@ def _csv(lines: Iterable[Sequence[str]]) -> bytes:
     return text.getvalue().encode("utf-8")
 
 
-def _opening_lines(statement: Path) -> Iterator[tuple[Voucher, str, ChargeKey]]:
+def _opening_lines(statement: Path) -> Iterator[tuple[str, ...]]:
     """Read what stands in the statement of an earlier run, if there is one."""
     if not statement.exists():
         return
@@ -166,28 +207,29 @@ def _opening_lines(statement: Path) -> Iterator[tuple[Voucher, str, ChargeKey]]:
         raise InputProblem(f"{statement}: its last line is cut short: complete or delete that line")
     reader = csv.reader(io.StringIO(text, newline=""))
     try:
-        if tuple(next(reader, ())) != HEADER:
+        header = tuple(next(reader, ()))
+        if header not in (HEADER, HEADER[:-1]):
             raise InputProblem(
                 f"{statement}: line 1 is not {','.join(HEADER)}: name a statement of this sandbox"
             )
         for line in reader:
-            yield _known_line(line)
+            yield _known_line(line, len(header))
     except (csv.Error, ValueError):
         raise InputProblem(
             f"{statement}: line {reader.line_num} is not one that the sandbox writes: correct or delete it"
         ) from None
 
 
-def _known_line(line: Sequence[str]) -> tuple[Voucher, str, ChargeKey]:
+def _known_line(line: Sequence[str], columns: int) -> tuple[str, ...]:
     """Read one line of the statement. Raises ValueError if it is not one."""
-    voucher, number, ticket, charge, _, _, product, _ = line
-    ticket_no = plain_ticket_no(ticket)
+    voucher, number, ticket, charge, _, _, product, *_ = line
     if (
-        voucher in _VOUCHERS
+        len(line) == columns
+        and voucher in _VOUCHERS
         and number
-        and ticket_no
+        and plain_ticket_no(ticket)
         and charge in _CHARGE_NAMES
         and product in _PRODUCT_NAMES
     ):
-        return _VOUCHERS[voucher], number, ChargeKey(ticket_no, charge, product)
+        return tuple(line)
     raise ValueError

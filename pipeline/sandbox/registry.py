@@ -129,13 +129,18 @@ def _entries(table: Table) -> Iterator[tuple[str, Charge]]:
 def _spread(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows, a bill that names no charge as often as it has charges.
 
-    Source: carrier-interface.md, Terms: a used ticket's fare, a refunded one's refund, ancillary services.
+    Source: carrier-interface.md, Terms: a used ticket's fare, a refunded one's refund, ancillary services. A ticket
+    flown in part has both, and its change fee is the fare's.
     """
     bills = frame[frame["charge"].isna()]
-    refunded = bills["ticket_status"] == "refunded"
+    status = bills["ticket_status"]
+    partly = bills[status == "partly_used"].assign(change_fee=0)
     flown = {
-        charge: bills[of_it].assign(charge=charge, product=_FLIGHT, amount=0)
-        for charge, of_it in (("ticket_fare", ~refunded), ("refund", refunded))
+        charge: of_it.assign(charge=charge, product=_FLIGHT, amount=0)
+        for charge, of_it in (
+            ("ticket_fare", bills[status != "refunded"]),
+            ("refund", pd.concat([bills[status == "refunded"], partly])),
+        )
     }
     services = [
         bills.assign(charge="ancillary", product=product, amount=bills[fee]) for product, fee in FEES.items()

@@ -18,6 +18,9 @@ from pipeline.sandbox.registry import Charge, Registry, plain_ticket_no
 from pipeline.sandbox.settings import SandboxSettings
 from pipeline.table import money_text
 
+# Inferred: a ticket flown in part and refunded for the rest has a fare for what was flown and a refund for the rest.
+_FLOWN = frozenset({"used", "partly_used"})
+_GIVEN_BACK = frozenset({"refunded", "partly_used"})
 _ITINERARY_AGE = timedelta(days=180)  # Limits, "Flight age for itinerary"
 _ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
 
@@ -140,7 +143,7 @@ def _charge_refusals(charge: Charge, issued: Issued, today: date) -> Iterator[st
     if charge.key.charge in FARE_AND_REFUND and issued.voucher_of_ticket(charge.key.ticket_no) == "itinerary":
         # Issue invoice, rule 2; Limits, "Voucher per ticket fare".
         yield f"{ticket}: its voucher is an itinerary; it can't be invoiced too."
-    if charge.ticket_status not in ("used", "refunded"):
+    if charge.ticket_status not in (*_FLOWN, *_GIVEN_BACK):
         # Limits, "Ticket eligibility for invoicing".
         yield f"{ticket} is neither used nor refunded."
     if charge.key.charge == "ticket_fare":
@@ -156,7 +159,7 @@ def _fare_refusals(charge: Charge, ticket: str, today: date) -> Iterator[str]:
 
     Inferred: a use that is yet to come is no use.
     """
-    if charge.ticket_status != "used" or charge.used_on is None or charge.used_on > today:
+    if charge.ticket_status not in _FLOWN or charge.used_on is None or charge.used_on > today:
         yield f"{ticket} has not been used."
     elif today > year_after(charge.used_on):
         yield f"{ticket} was used more than one year ago."
@@ -164,7 +167,7 @@ def _fare_refusals(charge: Charge, ticket: str, today: date) -> Iterator[str]:
 
 def _refund_refusals(charge: Charge, ticket: str, today: date) -> Iterator[str]:
     """Terms, "Refund charge"; Limits, "Time to request refund charge"."""
-    if charge.ticket_status != "refunded":
+    if charge.ticket_status not in _GIVEN_BACK:
         yield f"{ticket} has not been refunded."
     elif charge.refund_approved_on is None or charge.refund_approved_on > today:
         yield f"{ticket}: its refund has not been approved."
@@ -216,7 +219,7 @@ def _itinerary_refusals(fare: Charge, issued: Issued, today: date) -> Iterator[s
     if voucher == "itinerary":
         yield f"{ticket}: its itinerary was issued already."
     to_come = (fare.flight_date or date.max) > today or (fare.used_on or date.max) > today
-    if fare.ticket_status != "used" or fare.flight_date is None or to_come:
+    if fare.ticket_status not in _FLOWN or fare.flight_date is None or to_come:
         yield f"{ticket} has not been used."
     elif today - fare.flight_date > _ITINERARY_AGE:
         yield f"{ticket}: its flight is more than 180 days ago."

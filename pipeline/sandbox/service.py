@@ -3,6 +3,9 @@
 What the interface leaves open, this carrier answers so: a wrong key or agency is HTTP 401 with an
 envelope of code 401; a request that can't be understood is an envelope of code 400, its text in the
 message; a request that a rule forbids is a success at the envelope whose result says no.
+
+Beside them is what a person at the carrier does: `POST /sandbox/reverse` with {"number": "…"} reverses a voucher (red
+invoice) and answers with the red one's number, 404 where none of that number stands.
 """
 
 import asyncio
@@ -64,6 +67,7 @@ class Service:
         app = web.Application(client_max_size=_BODY_MAX)
         app.router.add_post("/invoice/issueInvoice", self._issue_invoice)
         app.router.add_post("/itinerary/issueItinerary", self._issue_itinerary)
+        app.router.add_post("/sandbox/reverse", self._reverse)
         return app
 
     async def _issue_invoice(self, call: web.Request) -> web.StreamResponse:
@@ -71,6 +75,13 @@ class Service:
 
     async def _issue_itinerary(self, call: web.Request) -> web.StreamResponse:
         return await self._answer(call, "itinerary")
+
+    async def _reverse(self, call: web.Request) -> web.StreamResponse:
+        try:
+            red = self._books.issued.reverse((await call.json())["number"])
+        except (KeyError, TypeError, ValueError):
+            raise web.HTTPNotFound(text="no voucher of this number stands") from None
+        return web.json_response({"number": red})
 
     async def _answer(self, call: web.Request, operation: Operation) -> web.StreamResponse:
         self._counts.received += 1

@@ -69,6 +69,7 @@ class Desk:
             **os.environ,
             "HOME": str(self.folder),
             "XDG_DATA_HOME": "",
+            "XDG_STATE_HOME": "",
             "PYTHONUNBUFFERED": "",  # as users have it
             **KEYS,
             **self.environment,

@@ -4,18 +4,24 @@ import csv
 import datetime
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 
 from tests.acceptance.conftest import Desk, Ran, Sandbox
+from tests.moved_clock import moved
 
 LOST_AFTER = '[[fault]]\nkind = "reset"\nwhen = "after"\n'
 LOST_BEFORE = '[[fault]]\nkind = "reset"\nwhen = "before"\n'
-#: The machine's clock is not moved: what is said of days is said of the carrier's today.
+#: What is said of days is said of the carrier's today.
 TODAY = datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=8))).date()
 COMPLETE = f"{TODAY - datetime.timedelta(days=2)}..{TODAY}"
+#: The statements are made now, where the carrier is.
+MADE = f"{datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=8))):%Y-%m-%dT%H:%M}"
+#: They are said to be complete, and when they were made.
+ALL = ("--statement-complete", COMPLETE, "--statement-made", MADE)
 
 
 class Office:
@@ -27,13 +33,20 @@ class Office:
         self.desk, self.carrier = desk, carrier
         self.common = (
             "--profile",
-            desk.profile(carrier.base_url, more=more),
+            desk.profile(
+                carrier.base_url, more=more, concurrency=1
+            ),  # one after the other, so that "around" is known
             "--ledger",
             desk.folder / "o.ledger",
         )
 
-    def issue(self, *workbooks: Path) -> Ran:
-        return self.desk.voucher(
+    def issue(self, *workbooks: Path, hours_ago: float = 0) -> Ran:
+        desk = (
+            replace(self.desk, environment={**self.desk.environment, **moved(-hours_ago)})
+            if hours_ago
+            else self.desk
+        )
+        return desk.voucher(
             "issue", *workbooks, *self.common, "--as-of", "2026-11-20", "--report", "issue.json"
         )
 

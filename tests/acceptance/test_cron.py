@@ -7,10 +7,11 @@ after it was stopped; a lock that is not taken; a line on stderr of a run that n
 import contextlib
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from tests.acceptance.conftest import Desk, write_workbook
@@ -216,6 +217,56 @@ def test_a_night_that_needs_somebody_says_so_in_short(
     assert "a.result.xlsx" in ran.err
     assert "CANARY" not in ran.err
     assert len(ran.err.splitlines()) <= 15
+
+
+def renamed(path: Path, sheet: str, heading: str = "ticket_no", hidden_rows: Sequence[int] = ()) -> None:
+    """The workbook's tickets on a sheet of that name, their numbers under that heading."""
+    book = openpyxl.load_workbook(path)
+    book["Tickets"].title = sheet
+    book[sheet]["A1"] = heading
+    for row in hidden_rows:
+        book[sheet].row_dimensions[row].hidden = True
+    book.save(path)
+
+
+NAMES = ("王小明", "李晓红", "张伟", "陈丽", "赵敏")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_stands_in_a_cell_is_told_to_nobody_though_columns_have_slipped(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any, lang: str
+) -> None:
+    known, buyer = tickets(2)
+    rows = [
+        known,
+        known | {"ticket_no": "王小明"},
+        buyer | {"ticket_status": "李晓红"},
+        buyer | {"ticket_no": "9990000000077", "flight_date": "张伟"},
+        buyer | {"ticket_no": "9990000000078", "market": "", "charge": "“陈丽” 与”赵敏“"},
+        buyer | {"ticket_no": "9990000000079", "header_type": "", "header_name": "", "buyer": "陈丽"},
+    ]
+    path = workbook(tickets(2))
+    with sandbox(path) as carrier:
+        profile = desk.profile(carrier.base_url)
+        arguments = [*boxes(desk), "--ledger", "L", "--profile", profile, *DAY, "--lang", lang]
+        inbox_files(desk, ("slipped.xlsx", rows))
+        renamed(write_workbook(desk.folder / "in" / "hidden.xlsx", [known]), "赵敏", hidden_rows=[2])
+        renamed(write_workbook(desk.folder / "in" / "unknown.xlsx", [known]), "陈丽", heading="tiket_nmber")
+        renamed(write_workbook(desk.folder / "in" / "empty.xlsx", []), "李晓红")
+        ran = desk.voucher("reconcile", *arguments)
+        assert ran.code == 1, ran.err
+        assert [name for name in NAMES if name in ran.err] == [], ran.err
+        for name in ("slipped.xlsx", "A3", "hidden.xlsx", "unknown.xlsx", "empty.xlsx"):
+            assert name in ran.err
+        for code in ("bad_ticket_no", "bad_choice", "bad_date", "unknown_buyer"):
+            assert code in ran.err
+        named = desk.voucher("reconcile", desk.folder / "in" / "unknown.xlsx", *arguments[4:])
+        assert named.code == 2
+        assert "unknown.xlsx" in named.err
+        assert [name for name in NAMES if name in named.err] == [], named.err
+        read = desk.voucher("check", desk.folder / "in" / "slipped.xlsx", *arguments[4:])
+        assert "王小明" in read.err  # on a terminal, where the workbook's owner sits
+    assert "Traceback" not in ran.err + named.err + read.err
 
 
 def test_a_night_that_is_stopped_while_it_watches_its_inbox_has_done_nothing(desk: Any, tickets: Any) -> None:

@@ -1,7 +1,10 @@
 """`voucher reconcile --inbox --outbox`: whole files, known by their content, each dealt with once."""
 
+import contextlib
+import json
 import os
 import shutil
+import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -54,13 +57,17 @@ def test_an_inbox_is_worked_off_by_content_each_file_once(
         ran = office.reconcile(*args)
         assert ran.code == 4, ran.err
         assert "broken.xlsx" in ran.err
+        assert "notes.txt: is no workbook, and is not read; save it as .xlsx, or take it away" in ran.err
+        assert "~$october" not in ran.err
         assert office.states() == {"issued": 2, "unknown": 1, "waiting": 1}
         assert (outbox / "october.result.xlsx").exists()
         # The statement and the answered workbook are known by what is in them.
         shutil.copy(carrier.statement, inbox / "whatever.csv")
         (inbox / "broken.xlsx").unlink()
+        (inbox / "notes.txt").rename(inbox / ".notes.txt")
         ran = office.reconcile(*args)
         assert ran.code == 1, ran.err  # one row waits for its refund
+        assert office.report()["problems"] == []
         assert office.states() == {"already_issued": 3, "waiting": 1}
         assert len(office.report()["settled"]) == 1
         assert (outbox / "october.result.2.xlsx").exists() or (outbox / "october.2.result.xlsx").exists()
@@ -80,6 +87,7 @@ def test_a_finished_workbook_is_not_read_again_and_a_changed_one_is(
     tickets: Callable[..., Any],
 ) -> None:
     inbox, outbox = boxes
+    (inbox / "done").mkdir()  # a folder is left to whoever made it
     book = workbook(tickets(4), name="all.xlsx")
     args = ("--inbox", inbox, "--outbox", outbox)
     with sandbox(book) as carrier:
@@ -88,6 +96,13 @@ def test_a_finished_workbook_is_not_read_again_and_a_changed_one_is(
         assert office.reconcile(*args).code == 0
         ran = office.reconcile(*args)
         assert (ran.code, ran.err, office.report()["rows"]) == (0, "", [])
+        for name in ("scan.pdf", "all.zip"):  # told every night until it is taken away
+            (inbox / name).write_bytes(b"%PDF-1.7")
+            for _ in range(2):
+                ran = office.reconcile(*args)
+                assert ran.code == 1
+                assert f"{name}: is no workbook" in ran.err
+            (inbox / name).unlink()
         (inbox / "october.xlsx").rename(inbox / "renamed.xlsx")
         assert office.reconcile(*args).code == 0
         assert office.report()["rows"] == []
@@ -95,6 +110,57 @@ def test_a_finished_workbook_is_not_read_again_and_a_changed_one_is(
         assert office.reconcile(*args).code == 0
         assert office.states() == {"already_issued": 2, "issued": 2}
         assert carrier.twice() == []
+
+
+def test_a_row_that_repeats_another_leaves_nothing_to_be_done(
+    desk: Desk,
+    boxes: Boxes,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+) -> None:
+    inbox, outbox = boxes
+    first, *rows = every = tickets(3)
+    book = workbook(every, name="every.xlsx")
+    workbook([*rows, rows[0]], name="in/october.xlsx")
+    workbook([first], name="in/a.xlsx")
+    args = ("--inbox", inbox, "--outbox", outbox)
+    with sandbox(book) as carrier:
+        office = Office(desk, carrier)
+        ran = office.reconcile(*args)
+        assert ran.code == 0, ran.err
+        assert office.states() == {"issued": 3, "repeated": 1}
+        assert [row.get("repeats") for row in office.report()["rows"]] == [None, None, None, 1]
+        assert [charge for charge in office.report()["charges"] if charge["kind"] == "to_issue"] == []
+        ran = office.reconcile(*args)
+        assert (ran.code, ran.err, office.report()["rows"]) == (0, "", [])
+        assert carrier.twice() == []
+
+
+def test_what_nobody_sees_in_a_new_file_is_told_once(
+    desk: Desk,
+    boxes: Boxes,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+) -> None:
+    inbox, outbox = boxes
+    waiting = {"ticket_no": "9990000000098", "ticket_status": "open"}
+    path = workbook([*tickets(1), waiting], name="in/october.xlsx")
+    book = openpyxl.load_workbook(path)
+    book["Tickets"].row_dimensions[3].hidden = True
+    book.save(path)
+    workbook([{**waiting, "ticket_no": "9990000000097"}], name="in/other.xlsx")
+    args = ("--inbox", inbox, "--outbox", outbox, "--quiet")
+    with sandbox(path) as carrier:
+        office = Office(desk, carrier)
+        ran = office.reconcile(*args)
+        assert "october.xlsx, sheet …: hidden or filtered out in the file" in ran.err
+        seen = [(one["file"], one["hidden_rows"]) for one in office.report()["sheets"]]
+        assert seen == [("october.xlsx", 1), ("other.xlsx", 0)]
+        ran = office.reconcile(*args)  # judged again, for what still waits in it
+        assert len(office.report()["rows"]) == 3
+        assert "hidden or filtered" not in ran.err
 
 
 def test_answers_that_come_by_the_inbox_settle_and_those_of_another_ledger_are_left(
@@ -165,3 +231,44 @@ def test_a_file_that_may_not_be_read_is_left_and_the_others_are_taken(
         assert ran.code == 1
         assert "nnnn" in ran.err
         assert office.states() == {"issued": 1}
+
+
+def test_the_buyers_of_an_inbox_s_rows_are_looked_up_in_a_file_kept_apart(
+    desk: Desk,
+    boxes: Boxes,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+) -> None:
+    inbox, outbox = boxes
+    buyers = workbook([], name="buyers.xlsx")
+    book = workbook(tickets(1), name="in/october.xlsx", buyers=())
+    with sandbox(book) as carrier:
+        office = Office(desk, carrier)
+        assert office.reconcile("--inbox", inbox, "--outbox", outbox, "--buyers", buyers).code == 0
+        assert office.states() == {"issued": 1}
+    with contextlib.closing(sqlite3.connect(desk.folder / "o.ledger")) as ledger:
+        ((files,),) = ledger.execute("SELECT files FROM run")
+    assert files == json.dumps([str(book)])
+
+
+def test_an_answer_that_says_too_little_stands_on_the_result_of_its_row_again(
+    desk: Desk,
+    boxes: Boxes,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+) -> None:
+    inbox, outbox = boxes
+    book = workbook(tickets(1))
+    with sandbox(book, faults=f"{LOST_BEFORE}requests = [1]\n") as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(book).code == 4
+        answered(desk.folder / "tickets.result.xlsx", "not issued", by="").rename(inbox / "answers.xlsx")
+        book.rename(inbox / "october.xlsx")
+        assert office.reconcile("--inbox", inbox, "--outbox", outbox).code == 4
+        assert office.report()["settled"] == []
+        asked, *_ = openpyxl.load_workbook(outbox / "october.result.xlsx")["Unknown"].iter_rows(
+            min_row=2, values_only=True
+        )
+        assert {"not issued", "telephone"} <= set(asked)

@@ -9,6 +9,8 @@ from typing import Any
 import openpyxl
 import pytest
 
+from tests.acceptance.conftest import BUYERS, write_workbook
+
 REPOSITORY = Path(__file__).parents[2]
 
 
@@ -39,6 +41,7 @@ def test_the_sample_month_runs_against_the_sandbox_inside(desk: Any) -> None:
     report = desk.report()
     assert report["totals"] == {"rows": 200, "issued": 182, "invalid": 6, "ineligible": 10, "waiting": 2}
     assert (report["exit_code"], report["version"], report["as_of"]) == (1, 1, "2026-11-20")
+    assert report["ledger"] == ""  # it was thrown away
     assert (samples / "tickets-2026-10.result.xlsx").exists()
 
 
@@ -127,6 +130,77 @@ def test_every_kind_of_charge_is_issued_by_a_carrier_in_another_process(
     assert "tickets.xlsx, Tickets, row 2" in told.out
 
 
+def test_of_a_ticket_used_here_and_refunded_there_nothing_is_sent_until_its_rows_agree(
+    desk: Any, sandbox: Any, workbook: Any
+) -> None:
+    one, other = "9991000000001", "9991000000002"
+    refund = {
+        "charge": "refund", "amount": 200, "ticket_status": "refunded", "refund_approved_on": "2026-11-01",
+        "voucher": "invoice", "flight_date": "2026-12-24",
+    }  # fmt: skip
+    sold = {"ticket_no": one, "voucher": "invoice"}
+    first = workbook([sold, {"ticket_no": other, **refund}], name="sold.xlsx")
+    second = workbook([{"ticket_no": one, **refund}], name="back.xlsx")
+    partly = workbook(
+        [{**sold, "ticket_status": "部分使用"}, {"ticket_no": one, **refund, "ticket_status": "partly_used"}],
+        name="partly.xlsx",
+    )
+    with sandbox(partly) as carrier:
+        given = ["--profile", desk.profile(carrier.base_url), "--ledger", "L", "--as-of", "2026-11-20"]
+        ran = desk.voucher("issue", first, second, *given, "--report", "1.json", "-o", "1.xlsx")
+        assert carrier.issued() == []
+        rows = desk.report("1.json")["rows"]
+        assert [(row["status"], codes(row)) for row in (rows[0], rows[2])] == [
+            ("ineligible", ["status_conflict"])
+        ] * 2
+        assert "back.xlsx, Tickets, row 2" in rows[0]["reasons"][0]["message"]
+        assert rows[1]["status"] == "rejected"  # sent: a flight to come is nothing against a refund
+        assert ran.code == 1, ran.err
+        ran = desk.voucher("issue", partly, *given, "--report", "2.json", "-o", "2.xlsx")
+        assert (ran.code, statuses(desk.report("2.json"))) == (0, ["issued", "issued"]), ran.err
+        assert sorted(line["charge"] for line in carrier.issued()) == ["refund", "ticket_fare"]
+
+
+def test_the_charges_of_a_refused_invoice_go_one_to_a_request_from_then_on(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any
+) -> None:
+    path = workbook([{**row, "voucher": "invoice"} for row in tickets(2)])
+    with sandbox(path, faults='[[fault]]\nkind = "refuse"\nmessage = "no"\nrequests = [1]\n') as carrier:
+        given = [path, "--profile", desk.profile(carrier.base_url), "--ledger", "L", "--as-of", "2026-11-20"]
+        assert desk.voucher("issue", *given, "--report", "1.json").code == 1
+        for command in ("check", "issue"):
+            desk.voucher(command, *given, "--report", "2.json")
+            assert [asked["rows"] for asked in desk.report("2.json")["requests"]] == [[0], [1]]
+        assert len(desk.report("1.json")["requests"]) == 1
+        assert carrier.twice() == []
+
+
+def test_a_buyers_file_kept_apart_is_asked_for_the_buyers_of_the_rows(desk: Any, tickets: Any) -> None:
+    path = write_workbook(desk.folder / "tickets.xlsx", [{**tickets(1)[0], "buyer": "Li Na"}], buyers=())
+    book = openpyxl.Workbook()
+    for line in BUYERS:
+        book.active.append(line)
+    book.save(desk.folder / "buyers.xlsx")
+    profile = desk.profile("http://127.0.0.1:1")
+    check = ["check", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "r.json"]
+    assert desk.voucher(*check).code == 1
+    assert desk.voucher(*check, "--buyers", "buyers.xlsx").code == 0
+    assert [asked["buyer"] for asked in desk.report("r.json")["requests"]] == ["Li Na"]
+
+
+@pytest.mark.parametrize(
+    ("day", "code"),
+    [("2026-09-30", "date_in_future"), ("2027-03-31", "flight_too_old_for_itinerary"), ("2026-10-01", "")],
+)
+def test_the_rules_judge_on_the_day_that_is_given(
+    desk: Any, workbook: Any, tickets: Any, day: str, code: str
+) -> None:
+    ran = desk.voucher("check", workbook(tickets(1)), "--sandbox", "--as-of", day, "--report", "r.json")
+    (row,) = desk.report("r.json")["rows"]
+    assert (ran.code, codes(row)) == ((1, [code]) if code else (0, []))
+    assert desk.report("r.json")["as_of"] == day
+
+
 def test_a_carrier_that_is_down_loses_nothing(desk: Any, sandbox: Any, workbook: Any, tickets: Any) -> None:
     path = workbook(tickets(3))
     with sandbox(path) as carrier:
@@ -181,13 +255,15 @@ def test_a_fault_ends_as_the_promise_says_and_is_never_sent_again_in_doubt(
         assert ran.code == exit_code, ran.err
         row, other = desk.report()["rows"]
         assert (row["status"], *codes(row)) == (status, code)
-        assert other["status"] == ("not_sent" if exit_code == 3 else "issued")
-        issued = carrier.issued()
+        # What every request may meet, as a wrong key, ends the run where nothing was accepted in it before.
+        stops = exit_code == 3 or kind in ("envelope", "undecryptable", "nonsense")
+        assert other["status"] == ("not_sent" if stops else "issued")
+        issued = [line for line in carrier.issued() if line["ticket_no"] == "9990000000001"]
         again = desk.voucher("issue", path, *arguments)
         assert again.code == exit_code
         assert carrier.twice() == []
         if status == "unknown":
-            assert carrier.issued() == issued
+            assert [line for line in carrier.issued() if line["ticket_no"] == "9990000000001"] == issued
             assert (desk.report()["rows"][0]["status"], codes(desk.report()["rows"][0])) == (
                 "unknown",
                 [code],
@@ -223,6 +299,36 @@ def test_a_wrong_key_stops_the_run(desk: Any, sandbox: Any, workbook: Any, ticke
         found = {code for row in desk.report()["rows"] for code in codes(row)}
         assert found == {"key_refused", "run_stopped"}
         assert statuses(desk.report()) == ["not_sent"] * 30
+        assert carrier.issued() == []
+
+
+#: What is wrong, what stands in its place, and what the last lines name; the exit code.
+WRONG = [
+    ({"VOUCHER_API_KEY": "another"}, "", ["VOUCHER_API_KEY", "agency"], 3),
+    ({"VOUCHER_ENCRYPTION_KEY": "another"}, "", ["VOUCHER_ENCRYPTION_KEY"], 4),
+    ({}, "/elsewhere", ["base_url"], 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(("environment", "path", "named", "exit_code"), WRONG)
+def test_what_is_wrong_with_every_request_is_named_after_the_first_with_its_cure(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any,
+    environment: dict[str, str], path: str, named: list[str], exit_code: int, lang: str,
+) -> None:  # fmt: skip
+    book = workbook(tickets(5))
+    with sandbox(book) as carrier:
+        desk.environment.update(environment)
+        profile = desk.profile(carrier.base_url + path, concurrency=1)
+        arguments = ["--profile", profile, "--as-of", "2026-11-20", "--report", "report.json", "--lang", lang]
+        ran = desk.voucher("issue", book, *arguments, "--new-ledger")
+        assert ran.code == exit_code, ran.err
+        assert sorted(statuses(desk.report())) == sorted(
+            ["unknown" if exit_code == 4 else "not_sent", *["not_sent"] * 4]
+        )
+        last = ran.err.strip().splitlines()[-4:]
+        assert all(any(name in line for line in last) for name in named), ran.err
+        assert any(("请检查" if lang == "zh" else "check") in line for line in last), ran.err
         assert carrier.issued() == []
 
 
@@ -404,6 +510,14 @@ def test_after_a_run_all_is_in_the_one_file(desk: Any, workbook: Any, tickets: A
     arguments = ["issue", workbook(tickets(3)), "--sandbox", "--as-of", "2026-11-20", "--report", "r.json"]
     assert desk.voucher(*arguments, "--ledger", "L").code == 0
     shutil.copy(desk.folder / "L", desk.folder / "copy")
+    alone = (
+        "--nothing-missing",
+        "--why",
+        "moved",
+        "--ledger",
+        "copy",
+    )  # for its last run is noted beside it no more
+    assert desk.voucher("ledger", "mark-gap", *alone).code == 0
     assert desk.voucher(*arguments, "--ledger", "copy").code == 0
     assert statuses(desk.report("r.json")) == ["already_issued"] * 3
 
@@ -424,7 +538,8 @@ def test_a_killed_runs_ledger_without_its_wal_is_refused(
         refused = desk.voucher(*arguments, "--ledger", "new")
         assert refused.code == 2
         assert "new-wal" in refused.err
-        (desk.folder / "old-wal").rename(desk.folder / "new-wal")
+        for end in ("-wal", ".lock"):
+            (desk.folder / f"old{end}").rename(desk.folder / f"new{end}")
         assert desk.voucher(*arguments, "--ledger", "new").code == 4
         assert carrier.twice() == []
         assert desk.voucher(*arguments, "--ledger", "new").code == 4  # whole, and it stays so

@@ -1,6 +1,9 @@
 """What a team does with its one ledger: check it, back it up, restore it, move it; as commands."""
 
+import contextlib
 import os
+import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -8,8 +11,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import apsw
 import openpyxl
 import pytest
+
+from pipeline.ledger import records
+from pipeline.ledger.lock import Lock, Phase
 
 ISSUE = ("--profile", "carrier.toml", "--ledger", "october.ledger", "--as-of", "2026-11-20")
 
@@ -30,7 +37,7 @@ def test_a_sound_ledger_is_called_so(desk: Any, issued: Any) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
         "Ledger: october.ledger",
-        f"Carrier: {issued.base_url} as agency AGENCY; version 3; runs: 1",
+        f"Carrier: {issued.base_url} as agency AGENCY; version 4; runs: 1",
         "Attempts: 6 issued",
         "Sound: nothing is wrong with it",
     ]
@@ -119,6 +126,104 @@ def test_a_ledger_whose_wal_is_lost_can_be_used_after_its_gap_is_settled(desk: A
     assert issued.twice() == []
 
 
+def test_a_ledger_moved_without_its_lock_sends_nothing_until_somebody_says_what_is_missing(
+    desk: Any, issued: Any
+) -> None:
+    moved = desk.folder / "new disk" / "october.ledger"
+    moved.parent.mkdir()
+    (desk.folder / "october.ledger").rename(moved)
+    run = ("issue", "all.xlsx", *ISSUE[:3], moved, *ISSUE[4:])
+    refused = desk.voucher(*run)
+    assert refused.code == 2
+    assert "its last run is not noted beside it (october.ledger.lock)" in refused.err
+    assert "voucher ledger mark-gap --nothing-missing; else: voucher ledger mark-gap" in refused.err
+    assert len(issued.issued()) == 6
+    for reading in (["history", "9990000000001"], ["ledger", "check"]):  # they tell it, and go on
+        looked = desk.voucher(*reading, "--ledger", moved)
+        assert looked.code == (3 if reading[0] == "ledger" else 0)
+        assert "Sound" not in looked.out
+        assert "its last run is not noted beside it" in looked.err
+    checked = desk.voucher("check", "first.xlsx", *run[2:])
+    assert (checked.code, "already_issued         6" in checked.err) == (0, True)
+    assert "its last run is not noted beside it" in checked.err
+    assert desk.voucher("ledger", "backup", "b.ledger", "--ledger", moved).code == 0
+    mark = ("ledger", "mark-gap", "--ledger", moved, "--by", "chen", "--why", "the old disk was full")
+    both = desk.voucher(*mark, "--nothing-missing", "--since", "2026-11-20")
+    assert both.code == 2
+    said = desk.voucher(*mark, "--nothing-missing")
+    assert said.code == 0, said.err
+    assert "recorded: nothing is missing (the old disk was full)" in said.err
+    assert desk.voucher(*mark, "--nothing-missing").code == 2  # there is nothing to say any more
+    assert desk.voucher(*run).code == 0
+    assert len(issued.issued()) == 60
+    assert issued.twice() == []
+    assert desk.voucher("ledger", "export", "audit.xlsx", "--ledger", moved).code == 0
+    cells = {
+        cell.value
+        for sheet in openpyxl.load_workbook(desk.folder / "audit.xlsx")
+        for row in sheet
+        for cell in row
+    }
+    assert {"chen", "nothing is missing: the old disk was full"} <= cells
+
+
+@pytest.mark.usefixtures("issued")
+def test_a_backup_of_a_ledger_that_may_lack_something_lacks_it_too(desk: Any) -> None:
+    (desk.folder / "october.ledger.lock").unlink()
+    assert desk.voucher("ledger", "backup", "b.ledger", *ISSUE[2:4]).code == 0
+    looked = desk.voucher("ledger", "check", "--ledger", "b.ledger")
+    gap = re.search(
+        r"what was issued after (\S+) \(it is a backup of what may be an older copy\)", looked.out
+    )
+    assert gap
+    with contextlib.closing(apsw.Connection(str(desk.folder / "b.ledger"))) as backup:
+        assert gap[1] == backup.execute("SELECT max(ended_at) FROM run").get
+
+
+def test_a_folder_put_back_from_last_night_sends_nothing_until_its_gap_is_settled(
+    desk: Any, issued: Any
+) -> None:
+    books = desk.folder / "books"
+    books.mkdir()
+    for found in desk.folder.glob("october.ledger*"):
+        found.rename(books / found.name)
+    shutil.copytree(books, desk.folder / "last night")
+    run = ("issue", "all.xlsx", *ISSUE[:3], books / "october.ledger", *ISSUE[4:])
+    assert desk.voucher(*run).code == 0
+    shutil.rmtree(books)
+    (desk.folder / "last night").rename(books)
+    refused = desk.voucher(*run)
+    assert refused.code == 2
+    assert "was put back from an earlier time" in refused.err
+    assert ".local/state/voucher-pipeline/" in refused.err
+    assert "voucher ledger mark-gap" in refused.err
+    assert issued.twice() == []
+    where = run[4:6]
+    checked = desk.voucher("history", "9990000000001", *where)
+    assert (checked.code, "was put back" in checked.err) == (0, True)
+    nothing = desk.voucher("ledger", "mark-gap", "--nothing-missing", *where, "--why", "it looks well")
+    assert nothing.code == 2
+    assert "was put back" in nothing.err
+    assert desk.voucher("ledger", "mark-gap", *where, "--why", "put back").code == 0
+    assert desk.voucher(*run).code == 2
+    statement = desk.voucher("reconcile", "--statement", issued.statement, *run[2:])
+    assert statement.code in (0, 1), statement.err
+    assert desk.voucher("ledger", "close-gap", *where, "--evidence", "statement").code == 0
+    assert desk.voucher(*run).code in (0, 1)
+    assert issued.twice() == []
+    assert len(issued.issued()) == 60
+
+
+def test_a_second_place_for_the_note_of_the_last_run_must_be_there(desk: Any, issued: Any) -> None:
+    desk.environment["VOUCHER_WITNESS"] = "nowhere"
+    refused = desk.voucher("issue", "all.xlsx", *ISSUE)
+    assert (refused.code, "VOUCHER_WITNESS: there is no folder nowhere" in refused.err) == (2, True)
+    looked = desk.voucher("ledger", "check", *ISSUE[2:4])
+    assert (looked.code, "VOUCHER_WITNESS: there is no folder nowhere" in looked.err) == (3, True)
+    (desk.folder / "nowhere").write_text("a file")
+    assert len(issued.issued()) == 6
+
+
 def test_a_move_of_the_carrier_is_recorded_and_the_ledger_goes_along(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any
 ) -> None:
@@ -183,13 +288,36 @@ def test_an_older_ledger_is_upgraded_by_the_first_run_and_says_so(
     profile = desk.profile("http://127.0.0.1:18080")
     book = workbook(tickets(1))
     checked = desk.voucher("ledger", "check", "--ledger", old)
-    assert (checked.code, "version 1" in checked.out) == (0, True)
+    assert (checked.code, "version 1" in checked.out) == (3, True)  # nobody knows whether it is the latest
+    assert "Sound" not in checked.out
     assert desk.voucher("ledger", "backup", "b.ledger", "--ledger", old).code == 0
+    refused = desk.voucher("issue", book, "--profile", profile, *ISSUE[2:])
+    assert (refused.code, "its last run is not noted beside it" in refused.err) == (2, True)
+    with contextlib.closing(Lock(old)) as lock, contextlib.closing(apsw.Connection(str(old))) as connection:
+        lock.run = records.last_run(connection, Phase.AT_REST)  # as the program that wrote it
+    refused = desk.voucher("issue", book, "--profile", profile, *ISSUE[2:])
+    assert (refused.code, "is not noted on this machine" in refused.err) == (2, True)
+    said = desk.voucher(
+        "ledger", "mark-gap", "--nothing-missing", "--ledger", old, "--why", "the old program's"
+    )
     ran = desk.voucher("issue", book, "--profile", profile, *ISSUE[2:])
     assert ran.code == 1  # it was issued to another buyer then
     assert "already_issued         1" in ran.err
-    assert "upgraded from version 1 to 3" in ran.err
-    assert (desk.folder / "october.ledger.version-1").exists()
+    assert "upgraded from version 1 to 4" in said.err
+    copy = desk.folder / "october.ledger.version-1"
+    marked = desk.voucher("ledger", "check", "--ledger", copy)
+    assert (marked.code, "(it is a copy made before an upgrade); nothing is sent" in marked.out) == (0, True)
+    (desk.folder / "later").mkdir()
+    again = desk.voucher(
+        "issue",
+        book,
+        "--profile",
+        profile,
+        "--ledger",
+        copy.rename(desk.folder / "later" / old.name),
+        *ISSUE[4:],
+    )
+    assert (again.code, "already_issued" in again.err) == (1, True)  # it shows what it holds
 
 
 def test_no_ledger_command_makes_a_ledger(desk: Any) -> None:
@@ -228,10 +356,11 @@ def test_a_move_to_an_address_that_has_a_ledger_changes_nothing(
     book = workbook(tickets(2))
     run = ("issue", book, "--profile", "carrier.toml", "--as-of", "2026-11-20")
     found = []
-    for code in (0, 1):  # the second time the carrier, which is the same one, refuses what it issued already
+    # The second time the carrier, which is the same one, refuses what it issued already.
+    for code, more in ((0, ()), (1, ("--new-ledger",))):
         with sandbox(book) as carrier:
             desk.profile(carrier.base_url)
-            assert desk.voucher(*run).code == code
+            assert desk.voucher(*run, *more).code == code
             found.append(carrier.base_url)
     old, new = sorted(
         (desk.folder / ".local/share/voucher-pipeline").glob("*.ledger"),
@@ -369,3 +498,63 @@ def test_an_export_onto_a_full_disk_names_the_disk_and_leaves_nothing(desk: Any)
     assert "full.xlsx: can't be written" in done.stderr
     assert not (desk.folder / "full.xlsx").exists()
     assert not list(desk.folder.glob(".voucher-*"))
+
+
+def test_another_port_or_name_of_a_carrier_on_loopback_begins_no_second_ledger(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any
+) -> None:
+    book = workbook(tickets(2))
+    run = ("issue", book, "--profile", "carrier.toml", "--as-of", "2026-11-20")
+    with sandbox(book) as carrier:
+        desk.profile(carrier.base_url)
+        assert desk.voucher(*run).code == 0
+        (first,) = (desk.folder / ".local/share/voucher-pipeline").glob("*.ledger")
+        desk.profile(carrier.base_url.replace("127.0.0.1", "localhost"))
+        for where in ((), ("--ledger", "other.ledger")):
+            refused = desk.voucher(*run, *where)
+            assert refused.code == 2
+            found = first.relative_to(desk.folder)  # the line is long, and says it from the working folder
+            assert f"{found} may be of the same carrier ({carrier.base_url} as agency AGENCY)" in refused.err
+            assert "--new-ledger" in refused.err
+        assert len(carrier.issued()) == 2
+        trial = desk.voucher(*run, "--ledger", "trial.ledger", "--sandbox")
+        assert trial.code == 0, trial.err
+        begun = desk.voucher(*run, "--ledger", "other.ledger", "--new-ledger")
+        assert "other.ledger" in begun.err
+        assert (desk.folder / "other.ledger").exists()
+
+
+def test_a_first_ledger_of_a_carrier_that_is_not_on_loopback_is_asked_for(
+    desk: Any, workbook: Any, tickets: Any
+) -> None:
+    profile = desk.profile("https://carrier.invalid")
+    refused = desk.voucher("issue", workbook(tickets(1)), "--profile", profile, *ISSUE[2:])
+    assert (refused.code, "say --new-ledger" in refused.err) == (2, True)
+    assert not (desk.folder / "october.ledger").exists()
+
+
+def test_no_first_ledger_is_begun_by_itself_in_a_folder_that_is_not_there(
+    desk: Any, workbook: Any, tickets: Any
+) -> None:
+    profile = desk.profile("http://127.0.0.1:9")  # on loopback, where one is begun elsewhere
+    run = ("issue", workbook(tickets(1)), "--profile", profile, "--ledger", "disk/books/o.ledger", *ISSUE[4:])
+    refused = desk.voucher(*run)
+    assert (refused.code, "say --new-ledger" in refused.err) == (2, True)
+    assert not (desk.folder / "disk").exists()
+
+
+def test_a_sandbox_run_of_its_own_leaves_no_note_of_itself(desk: Any, workbook: Any, tickets: Any) -> None:
+    desk.environment["XDG_STATE_HOME"] = str(desk.folder / "state")
+    assert desk.voucher("issue", workbook(tickets(1)), "--sandbox", *ISSUE[4:]).code in (0, 1)
+    assert not (desk.folder / "state").exists()
+
+
+@pytest.mark.usefixtures("issued")
+def test_nothing_missing_closes_no_gap(desk: Any) -> None:
+    assert desk.voucher("ledger", "backup", "b.ledger", *ISSUE[2:4]).code == 0
+    said = desk.voucher(
+        "ledger", "mark-gap", "--nothing-missing", "--ledger", "b.ledger", "--why", "it looks well"
+    )
+    assert said.code == 2
+    assert "has a gap, which only the carrier's statement can close: voucher ledger close-gap" in said.err
+    assert "Gap: it may lack" in desk.voucher("ledger", "check", "--ledger", "b.ledger").out

@@ -64,7 +64,7 @@ def test_no_key_and_nothing_of_people_is_in_the_log_of_a_month_of_faults(tmp_pat
         assert desk.voucher("issue", "month.xlsx", *where).code == 4
         (folder / "statement.csv").write_text(
             "voucher,number,ticket_no,charge,amount,buyer\n"
-            f"invoice,CANARY-1234,9990000000003,ticket_fare,1234.56,{BUYER}\n"
+            f"invoice,201111111111111234,9990000000003,ticket_fare,1234.56,{BUYER}\n"
             f"invoice,,9990000000004,ticket_fare,1234.56,{BUYER}\n"
         )
         (folder / "in").mkdir()

@@ -149,6 +149,8 @@ class Nasty:
             "server error": _http(500, said, f"Retry-After: {key}"),
             "wrong key": _http(403, said),
             "unexplained": _envelope(9999, f"key {key}?", "", key),
+            "names": _envelope(9999, f"{PASSENGER} of {EMAIL}: no such flight", "", "t"),
+            "names a key": _envelope(403, f"{PASSENGER} has no such key", "", "t"),
             "undecryptable": _envelope(200, "success", key, key),
             "broken off": _http(200, said)[:-10],
         }
@@ -385,8 +387,9 @@ def test_an_interrupted_run_and_a_disk_that_takes_no_more_print_no_key(tmp_path:
         carrier.free.set()
         # No file may grow over 150 kB: room for the spill file and the start of a ledger, and not for a run.
         write_workbook(desk.folder / "month.xlsx", rows(12), BUYERS)
-        command = ['ulimit -f 150; exec "$@"', "bash", *map(str, process.args)]  # type: ignore[arg-type]
+        command = ['ulimit -f 260; exec "$@"', "bash", *map(str, process.args)]  # type: ignore[arg-type]
         command[command.index("L")] = "M"
+        command.append("--new-ledger")
         full = subprocess.run(
             ["bash", "-c", *command],
             cwd=desk.folder, env={**os.environ, "HOME": str(desk.folder), **desk.environment},
@@ -467,6 +470,26 @@ def test_a_person_whom_the_carrier_names_is_not_on_the_screen(echoed: Left) -> N
     assert told_of_people(*echoed.err, *echoed.out) == []
 
 
+@pytest.mark.parametrize("command", ["issue", "reconcile"])
+@pytest.mark.parametrize(("kind", "said"), [("names", "code 9999: …"), ("names a key", "code 403: …")])
+def test_what_the_carrier_says_is_in_the_result_and_not_in_cron_s_mail(
+    tmp_path: Path, command: str, kind: str, said: str
+) -> None:
+    desk = Desk(tmp_path, dict(KEYS))
+    with nasty_carrier(*[kind] * 40) as carrier:
+        profile = desk.profile(carrier.base_url, concurrency=1)
+        book = write_workbook(desk.folder / "month.xlsx", rows(12), BUYERS)
+        options = ("--profile", profile, "--ledger", "L", *DAY, "--log-file", "log", "--report", "r.json")
+        ran = desk.voucher(command, book, *options)
+        assert ran.code in (3, 4), ran.err
+        assert said in ran.err
+        assert told_of_people(ran.err, ran.out, (desk.folder / "log").read_text()) == []
+        assert PASSENGER in desk.voucher("history", "9990000000001", "--ledger", "L").out
+        # Nor on the night after, of what is still unknown.
+        again = desk.voucher("reconcile", book, *options)
+        assert told_of_people(again.err, again.out) == []
+
+
 # --- people on the screen ----------------------------------------------------------------------------
 
 
@@ -525,7 +548,7 @@ def _runs(pid: str, script: str) -> bool:
 
 async def _client_texts(profile: Profile) -> list[str]:
     async with connected(profile, "http://127.0.0.1:9", API_KEY) as client:
-        reply = await client.post("/x", b'"x"')
+        reply, _line = await client.post("/x", b'"x"')
         return [repr(client), str(client), repr(reply), f"{vars(client)}"]
 
 

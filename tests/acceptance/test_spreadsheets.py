@@ -247,6 +247,28 @@ def test_a_team_s_own_words_are_issued_by_its_mapping_on_both_sides(
     assert sorted(request["market"] for request in desk.report()["requests"]) == ["domestic", "international"]
 
 
+def test_a_team_s_own_words_are_known_in_an_inbox_too(
+    desk: Any, sandbox: Any, mapped: Callable[[], tuple[Path, Path]]
+) -> None:
+    book, columns = mapped()
+    (desk.folder / "out").mkdir()
+    (inbox := desk.folder / "in").mkdir()
+    with sandbox(book, more=["--columns", columns]) as carrier:
+        book.rename(inbox / book.name)
+        arguments = [
+            "--profile",
+            desk.profile(carrier.base_url),
+            "--ledger",
+            "L",
+            "--columns",
+            columns,
+            *AS_OF,
+        ]
+        ran = desk.voucher("reconcile", "--inbox", inbox, "--outbox", "out", *arguments)
+        assert ran.code == 0, ran.err
+        assert len(carrier.issued()) == 2
+
+
 def test_without_its_mapping_the_same_workbook_is_refused_row_by_row(
     desk: Any, mapped: Callable[[], tuple[Path, Path]]
 ) -> None:
@@ -384,3 +406,63 @@ def test_tickets_on_a_second_page_without_headings_are_not_left_out_in_silence(d
     ran = desk.voucher("check", path, "--profile", desk.profile("http://127.0.0.1:1"), *AS_OF)
     assert ran.code == 2, ran.err
     assert "sheet 第2页 has no headings, but A1 holds the ticket number 9991000000002" in ran.err
+
+
+def _shown_in(path: Path, formats: Mapping[str, str], column: str = "amount") -> Path:
+    """A workbook whose amounts are shown in a currency: a number format by the ticket's number."""
+    book = openpyxl.load_workbook(path)
+    sheet = book.worksheets[0]
+    at = {cell.value: cell.column for cell in sheet[1]}
+    for row in range(2, sheet.max_row + 1):
+        sheet.cell(row, at[column]).number_format = formats.get(
+            sheet.cell(row, at["ticket_no"]).value, "General"
+        )
+    book.save(path)
+    return path
+
+
+def test_the_carrier_s_currency_is_that_of_the_profile_wherever_amounts_are_read(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any
+) -> None:
+    formats = {"9990000000001": "[$$-409]0.00", "9990000000002": "[$¥-804]0.00", "9990000000003": "General"}
+    rows = [*tickets(2), {"ticket_no": "9990000000003", "amount": "US$1,000.00"}]
+    months = _shown_in(workbook(rows), formats)
+    profile = desk.profile("http://127.0.0.1:1", name="dollars.toml")
+    profile.write_text(profile.read_text().replace("[carrier]", '[carrier]\ncurrency = "USD"'))
+    day, ledger = ("--as-of", "2026-11-20"), desk.folder / "d.ledger"
+
+    def statuses() -> list[str]:
+        return [row["status"] for row in desk.report()["rows"]]
+
+    # The registry that the sandbox makes of the tickets knows only amounts that it could read.
+    with sandbox(months, more=("--profile", profile)) as carrier:
+        profile.write_text(profile.read_text().replace("http://127.0.0.1:1", carrier.base_url))
+        common = ("--profile", profile, "--ledger", ledger, *day, "--report", "report.json")
+        desk.voucher("issue", months, *common)
+        assert statuses() == ["issued", "invalid", "issued"]
+        numbers = [row["number"] for row in desk.report()["rows"]]
+
+        statement = openpyxl.Workbook()
+        sheet = statement.worksheets[0]
+        sheet.append(["voucher", "number", "ticket_no", "charge", "amount", "issued_at"])
+        for ticket, number in (("9990000000001", numbers[0]), ("9990000000003", numbers[2])):
+            sheet.append(["itinerary", number, ticket, "ticket_fare", 1000, "2026-11-20"])
+            sheet.cell(sheet.max_row, 5).number_format = "[$$-409]0.00"
+        inbox = desk.folder / "in"
+        inbox.mkdir()
+        (desk.folder / "out").mkdir()
+        statement.save(inbox / "statement.xlsx")
+        more = workbook([{"ticket_no": "9990000000004"}], name="more.xlsx")
+        shutil.copy(_shown_in(more, {"9990000000004": "[$$-409]0.00"}), inbox)
+        ran = desk.voucher("reconcile", "--inbox", inbox, "--outbox", desk.folder / "out", *common)
+        assert desk.report().get("problems") == [], ran.err
+        assert statuses() == ["rejected"], (
+            ran.err
+        )  # asked for: the sandbox knows the first month's tickets alone
+        ran = desk.voucher("reconcile", months, "--statement", inbox / "statement.xlsx", *common)
+        assert (desk.report()["comparison"]["agreed"], desk.report()["problems"]) == (2, []), ran.err
+    # In the sandbox inside a run, and with the profile's own default, it is the yuan.
+    desk.voucher(
+        "check", months, "--profile", desk.profile("http://127.0.0.1:1"), *day, "--report", "report.json"
+    )
+    assert statuses() == ["invalid", "ready", "invalid"]

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from tests.acceptance.english import english
@@ -100,3 +101,41 @@ def test_the_plan_is_shown_and_asked_for_in_chinese(desk: Any, workbook: Any, ti
     assert code == 3
     assert "未发送任何内容" in shown
     assert english(shown) == []
+
+
+@pytest.mark.parametrize(
+    ("lang", "plan"), [("en", "2 of 3 rows of tickets.xlsx, sheet Tickets"), ("zh", "3 行中的 2 行")]
+)
+def test_the_plan_counts_what_is_hidden_before_it_asks(
+    desk: Any, workbook: Any, tickets: Any, lang: str, plan: str
+) -> None:
+    path = workbook(tickets(3))
+    book = openpyxl.load_workbook(path)
+    for row in (3, 4):
+        book["Tickets"].row_dimensions[row].hidden = True
+    book.save(path)
+    arguments = (
+        "issue",
+        path,
+        "--sandbox",
+        "--as-of",
+        "2026-11-20",
+        "--lang",
+        lang,
+    )
+    code, shown = at_a_terminal(desk, b"n\n", *arguments)
+    assert code == 3
+    assert plan in shown[: shown.index("[y/N]")]
+    # Nobody at a terminal, and --quiet: it is told all the same, and stands in the result and the report.
+    ran = desk.voucher(*arguments, "--quiet", "--report", "r.json", "-o", "r.xlsx")
+    assert ran.code == 0, ran.err
+    warning = {
+        "en": "read all the same: 2 of 3 rows",
+        "zh": "3 行中有 2 行在文件中被隐藏或筛选掉，仍照常读取",
+    }[lang]
+    assert warning in ran.err
+    assert desk.report("r.json")["sheets"] == [
+        {"file": "tickets.xlsx", "sheet": "Tickets", "rows": 3, "hidden_rows": 2, "hidden_sheet": False}
+    ]
+    summary = openpyxl.load_workbook(desk.folder / "r.xlsx")["Summary"]
+    assert any(warning in str(cell.value) for cell in summary["A"])

@@ -104,7 +104,7 @@ def _doubt(request: Request) -> Doubt:
     reason = reason_text("no_answer", "", "en", {"detail": "nothing within 60 s"})
     inside = tuple((charge.identity, charge.amount) for charge in request.charges)
     return Doubt(
-        request.request_id, 1, request.voucher, request.market, request.header.header_name, request.amount, reason, "", inside
+        "L-1", request.request_id, 1, request.voucher, request.market, request.header.header_name, request.amount, reason, "", inside
     )  # fmt: skip
 
 

@@ -48,6 +48,7 @@ def _line(folder: Path, month: Path, wait: float, what: str, to_reach: int, roun
                 carrier,
                 "--ledger",
                 ledger,
+                "--new-ledger",
                 "--as-of",
                 str(AS_OF),
                 "--concurrency",

@@ -17,7 +17,7 @@ LEDGER = "x.ledger"
 WORDS = "words:"
 #: What may lie in the folder when nothing is under way.
 _TIDY = re.compile(
-    r"tickets\.csv|carrier\.toml|x\.ledger(\.lock)?|report\.json|tickets(\.\d+)?\.result\.xlsx"
+    r"tickets\.csv|carrier\.toml|x\.ledger(\.lock)?|state|report\.json|tickets(\.\d+)?\.result\.xlsx"
 )
 _FILES = re.compile(r"/desk/|x\.ledger|result\.xlsx|report\.json")
 _CURE = re.compile(r"run again|the same command again|check the disk")

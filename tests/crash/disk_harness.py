@@ -114,7 +114,8 @@ class Harness:
     def run(self, point: Point | None) -> Ran:
         """One run of the program, with the disk failing as the point says."""
         settings = point.environment(self.library, self.desk, self.log) if point else {}
-        ran = self.program(self.desk, self._arguments, KEYS | settings)
+        state = {"XDG_STATE_HOME": str(self.desk / "state")}  # where the last run is noted, on that disk too
+        ran = self.program(self.desk, self._arguments, KEYS | state | settings)
         self.carrier.settled()
         return ran
 

@@ -3,6 +3,7 @@
 import csv
 import datetime
 import io
+import re
 import shutil
 import struct
 import subprocess
@@ -13,6 +14,11 @@ from typing import Any
 
 import openpyxl
 import xlsxwriter
+import xlwt
+from msoffcrypto.format.ooxml import OOXMLFile
+
+#: Of programs that are not at hand: SheetJS, Java Excel API.
+_FILES = Path(__file__).parents[1] / "unit" / "reading" / "files"
 
 ROWS: list[list[Any]] = [
     ["票号", "旅客姓名", "费用类型", "金额", "航班日期", "备注"],
@@ -60,8 +66,11 @@ def by_xlsxwriter() -> bytes:
     return made.getvalue()
 
 
-def xlsb(*cells: tuple[int, int, int, bytes]) -> bytes:
-    """An .xlsb of one sheet with these cells: row, column, record number, and the record's content."""
+def xlsb(*cells: tuple[int, int, int, bytes], calculation: bytes = b"") -> bytes:
+    """An .xlsb of one sheet with these cells: row, column, record number, and the record's content.
+
+    `calculation` is the record of how the workbook is calculated.
+    """
 
     def record(number: int, content: bytes = b"") -> bytes:
         named = bytes([number]) if number < 128 else bytes([number & 0x7F | 0x80, number >> 7])
@@ -79,10 +88,11 @@ def xlsb(*cells: tuple[int, int, int, bytes]) -> bytes:
         sheet += record(number, struct.pack("<II", column, 0) + content)
     sheet += record(146) + record(130)
     book = record(131) + record(143) + record(156, struct.pack("<II", 0, 1) + text("rId1") + text("Tickets"))
+    end = (record(157, calculation) if calculation else b"") + record(132)
     relation = '<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"'
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/workbook.bin", book + record(144) + record(132))
+        archive.writestr("xl/workbook.bin", book + record(144) + end)
         archive.writestr("xl/worksheets/sheet1.bin", sheet)
         archive.writestr(
             "xl/_rels/workbook.bin.rels",
@@ -108,6 +118,36 @@ def _small_xlsb() -> bytes:
     return xlsb(*heads, *row)
 
 
+def by_xlwt() -> bytes:
+    """An .xls with texts, dates, a formula that nobody has calculated, and a merged cell."""
+    book, made = xlwt.Workbook(), io.BytesIO()
+    sheet, day = book.add_sheet("Tickets"), xlwt.easyxf(num_format_str="yyyy-mm-dd")
+    for at, row in enumerate(ROWS):
+        for column, cell in enumerate(row):
+            sheet.write(at, column, cell, *([day] if isinstance(cell, datetime.date) else []))
+    sheet.write(1, 7, xlwt.Formula("D2*2"))
+    sheet.merge(8, 9, 0, 2)
+    book.save(made)
+    return made.getvalue()
+
+
+def encrypted(content: bytes) -> bytes:
+    """A workbook with the password that every program tries."""
+    made = io.BytesIO()
+    OOXMLFile(io.BytesIO(content)).encrypt("VelvetSweatshop", made)
+    return made.getvalue()
+
+
+def odd(content: bytes) -> bytes:
+    """An .xlsx with its parts at the archive's root, and a <dimension> of whole rows: it is written anew to be read."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            part = re.sub(rb'<dimension ref="[^"]*"', b'<dimension ref="1:4"', old.read(name))
+            new.writestr(name.removeprefix("xl/"), part.replace(b'"xl/', b'"').replace(b'"/xl/', b'"/'))
+    return made.getvalue()
+
+
 def separated(rows: Sequence[Sequence[Any]], encoding: str, separator: str = ",") -> bytes:
     """The rows as a text."""
     made = io.StringIO(newline="")
@@ -119,6 +159,10 @@ def bases(folder: Path, converted: bool = True) -> dict[str, bytes]:
     """All kinds by their suffix and maker; .xls and .ods where LibreOffice is installed."""
     found = {
         "openpyxl.xlsx": by_openpyxl(),
+        "odd.xlsx": odd(by_openpyxl()),
+        "encrypted.xlsx": encrypted(by_xlsxwriter()),
+        "xlwt.xls": by_xlwt(),
+        **{path.name: path.read_bytes() for path in sorted(_FILES.iterdir())},
         "xlsxwriter.xlsx": by_xlsxwriter(),
         "made.xlsb": _small_xlsb(),
         "utf8.csv": separated(ROWS, "utf-8"),

@@ -15,7 +15,6 @@ A violation names its seed, and repeats with that seed alone; --keep keeps its f
 
 import argparse
 import os
-import pickle
 import re
 import resource
 import signal
@@ -31,7 +30,9 @@ from random import Random
 
 from pipeline.errors import InputProblem
 from pipeline.reading import child, inputs
+from pipeline.reading.deserialize import loads
 from pipeline.reading.formats import spreadsheets  # noqa: F401 - so that each fork has it
+from pipeline.reading.formats.serialize import dumps
 from pipeline.reading.tables import assemble
 from tests.crash.hostile_bases import bases
 from tests.crash.hostile_spoiling import spoilt
@@ -56,9 +57,9 @@ def _in_a_fork(path: Path, folder: Path, exactly: bool = False) -> tuple[int, in
         status = 99
         try:
             os.dup2(os.open(folder / "stderr", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
-            child.set_bounds()
+            child.set_bounds(path.stat().st_size)
             resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-            (folder / "answer").write_bytes(pickle.dumps(child.read(path, exactly)))
+            (folder / "answer").write_bytes(b"".join(dumps(child.read(path, exactly))))
             status = 0
         finally:
             if status:
@@ -84,7 +85,7 @@ def tried(path: Path, folder: Path) -> Tried:
         wrong.append(f"it took {seconds:.0f} s and {megabytes} MB")
     line = ""
     if not status:
-        line, more = _told(path, pickle.loads((folder / "answer").read_bytes()))
+        line, more = _told(path, loads((folder / "answer").read_bytes()))
         wrong += more
     return Tried(line, wrong, seconds, megabytes)
 

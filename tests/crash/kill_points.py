@@ -23,6 +23,7 @@ shows in a long sweep as no answers read at any start, which a sweep does not le
 """
 
 import argparse
+import json
 import random
 import re
 import shutil
@@ -152,21 +153,25 @@ def first_ledger(path: Path, base_url: str) -> None:
     path.unlink(missing_ok=True)
     connection = apsw.Connection(str(path))
     connection.execute(files("pipeline.ledger").joinpath("sql/version-1.sql").read_text(encoding="utf-8"))
-    connection.execute("INSERT INTO ledger VALUES (1, 'first', ?, ?, '2026-01-01')", (base_url, AGENCY))
     connection.execute(
-        "INSERT INTO run VALUES (1, 'issue', '1.0', '2026-01-01', '[]', '2026-01-01', '2026-01-01', 0);"
+        "INSERT INTO ledger VALUES (1, 'first', ?, ?, '2026-01-01T00:00:00.000+00:00')", (base_url, AGENCY)
+    )
+    connection.execute(
+        "INSERT INTO run VALUES (1, 'issue', '1.0', '2026-01-01T00:00:00.000+00:00', '[]', '2026-01-01T00:00:00.000+00:00', '2026-01-01T00:00:00.000+00:00', 0);"
         "INSERT INTO request VALUES ('R', 'invoice', 'domestic', 1, 'business', 'Acme', '', '', '', '');"
         "INSERT INTO attempt (attempt_id, request_id, attempt, run, state, planned_at)"
-        " VALUES (1, 'R', 1, 1, 'planned', '2026-01-01');"
+        " VALUES (1, 'R', 1, 1, 'planned', '2026-01-01T00:00:00.000+00:00');"
         "INSERT INTO charge (attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row)"
         " VALUES (1, '9990000000000', 'refund', 'flight', 'refund/flight', 'invoice', 1, 'a.xlsx', 'a', 2);"
-        "UPDATE attempt SET state = 'sending', sending_at = '2026-01-01';"
-        "UPDATE attempt SET state = 'issued', number = 'N1', http_status = 200, answer = x'00', ended_at = '2026-01-01'"
+        "UPDATE attempt SET state = 'sending', sending_at = '2026-01-01T00:00:00.000+00:00';"
+        "UPDATE attempt SET state = 'issued', number = 'N1', http_status = 200, answer = x'00', ended_at = '2026-01-01T00:00:00.000+00:00'"
     )
     connection.pragma("application_id", 0x766F7563)
     connection.pragma("user_version", 1)
     connection.pragma("journal_mode", "wal")
     connection.close()
+    note = {"ledger_id": "first", "run": 1, "started_at": "2026-01-01T00:00:00.000+00:00", "phase": "at rest"}
+    Path(f"{path}.lock").write_text(json.dumps(note))
 
 
 class Point:
@@ -184,6 +189,11 @@ class Point:
         work.write(self.desk / "tickets.csv")
         if work.ledger != "none":
             shutil.copy(office.ledgers[work.ledger], self.ledger)
+            shutil.copy(f"{office.ledgers[work.ledger]}.lock", f"{self.ledger}.lock")
+            state = self.desk / "state" / "voucher-pipeline"  # the same machine: its last run is noted there
+            state.mkdir(parents=True)
+            note = Path(f"{self.ledger}.lock").read_text()
+            (state / f"{json.loads(note)['ledger_id']}.last-run").write_text(note)
         self._found = look(self.ledger)
         self._story = Story(work.concurrency, work.charges, self._found)
         self._received = office.carrier.begin()
@@ -198,6 +208,7 @@ class Point:
              "--ledger", self.ledger.name, "--report", "report.json", "--concurrency", str(self._work.concurrency)],
             {
                 "HOME": str(self._place),
+                "XDG_STATE_HOME": str(self.desk / "state"),  # the last run's note there counts too
                 **KEYS,
                 **failpoint.environment(
                     self._office.library, self.desk, disturbance.at, disturbance.what,

@@ -12,6 +12,8 @@ is doubted, and the history. The rules of a life are here put together; the part
 - machine_runs, machine_writing, machine_faults, machine_kills, machine_strangers: the rules, and
   machine_target, machine_illegal_*: what a stranger tries.
 
+Evidence is withdrawn and vouchers are reversed on the way, also where that must be refused.
+
 Long form, resumable by its range of seeds, 500 examples of 50 steps each:
 
     python -m tests.crash.ledger_machine --seeds 1..20

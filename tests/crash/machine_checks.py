@@ -1,5 +1,6 @@
 """The ledger's file beside the model: every row, what is held, apart and doubted, and the history."""
 
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import apsw
 
 from pipeline.carrier.replies import Answered
 from pipeline.ledger import known, records
-from tests.crash.machine_model import LIVE, Model, Tried
+from tests.crash.machine_model import Model, Tried
 from tests.crash.machine_pool import PLACES, REQUEST_ROWS, TICKETS, on_the_wire
 
 TIMES = ("planned_at", "sending_at", "answered_at", "ended_at")
@@ -44,7 +45,7 @@ def check_rows(model: Model, rows: Rows, look: Look) -> dict[int, dict[str, Any]
         _check_attempt(tried, found[key])
     charges = {
         (tried.attempt_id, *(c.identity.ticket_no, c.identity.charge, c.identity.product), on_the_wire(c),
-         tried.request.voucher, c.amount, *PLACES[c.row], int(tried.state in LIVE), tried.request.content_of(c))
+         tried.request.voucher, c.amount, *PLACES[c.row], int(tried.live), tried.request.content_of(c))
         for tried in model.attempts.values()
         for c in tried.request.charges
     }  # fmt: skip
@@ -53,14 +54,29 @@ def check_rows(model: Model, rows: Rows, look: Look) -> dict[int, dict[str, Any]
     _same("requests", {row[0]: row[1:] for row in rows["request"]}, requests)
     runs = {row["run"]: (row["ended_at"] is not None, row["exit_code"]) for row in look.named(rows, "run")}
     _same("runs", runs, model.runs)
-    given = {row["attempt_id"]: (row["state"], row["number"]) for row in look.named(rows, "settlement")}
-    settled = {tried.attempt_id: tried.settled for tried in model.attempts.values() if tried.settled}
-    _same("settlements", given, settled)
+    given = [
+        (row["attempt_id"], row["state"], row["number"], row["withdrawn"])
+        for row in look.named(rows, "settlement")
+    ]
+    settled = [
+        (tried.attempt_id, *state_and_number, withdrawn)
+        for tried in model.attempts.values()
+        for withdrawn, all_of_it in enumerate(([tried.settled] if tried.settled else [], tried.withdrawn))
+        for state_and_number in all_of_it
+    ]
+    _same("settlements", sorted(given), sorted(settled))
     shown = [
         (s.run, *(s.identity.ticket_no, s.identity.charge, s.identity.product), s.wire, s.voucher, s.number)
         for s in model.shown
     ]
     _same("shown by statements", [row[1:8] for row in rows["elsewhere"]], shown)
+    marks = [(int(not s.withdrawn and not s.reversed), int(s.withdrawn)) for s in model.shown]
+    _same("held by statements", [row[-2:] for row in rows["elsewhere"]], marks)
+    reversals = [
+        (row["number"], row["red_number"], bool(row["withdrawn"])) for row in look.named(rows, "reversal")
+    ]
+    _same("reversals", reversals, model.reversals)
+    _same("epochs", {row["epoch"] for row in look.named(rows, "attempt")} - {1}, set())
     for table in ("judgement", "handled"):  # one of each run
         _same(table, [row["run"] for row in look.named(rows, table)], sorted(model.runs))
     return found
@@ -107,8 +123,9 @@ def check_holdings(model: Model, look: Look, found: dict[int, dict[str, Any]]) -
             s.wire, s.voucher, "issued", s.number, 0, "", "Acme", "", "", 0, 0, at, "", "october.csv, row 2", "", 0,
         )
         for s, at in zip(model.shown, found_at, strict=True)
+        if not s.withdrawn and not s.reversed
     }  # fmt: skip
-    for tried in model.of(*LIVE):
+    for tried in filter(attrgetter("live"), model.attempts.values()):
         row, request, killed = found[tried.attempt_id], tried.request, tried.state == "sending"
         for charge in request.charges:
             held[charge.identity] = (
@@ -140,7 +157,7 @@ def check_history(model: Model, look: Look, found: dict[int, dict[str, Any]], ti
             tried.request.request_id, tried.attempt, tried.run, tried.request.voucher, charge.amount,
             tried.number, tried.trace_id, tried.reason, found[tried.attempt_id]["detail"],
             tried.request.header.header_name, *PLACES[charge.row],
-            tried.settled[0] if tried.settled else None, *(found[tried.attempt_id][name] for name in TIMES),
+            int(bool(tried.settled or tried.withdrawn)), *(found[tried.attempt_id][name] for name in TIMES),
         )
         for tried in model.attempts.values()
         for charge in tried.request.charges
@@ -148,7 +165,7 @@ def check_history(model: Model, look: Look, found: dict[int, dict[str, Any]], ti
     ]  # fmt: skip
     names = (
         "charge", "product", "state", "request_id", "attempt", "run", "voucher", "amount", "number",
-        "trace_id", "reason", "detail", "header_name", "file", "sheet", "row", "settled_as", *TIMES,
+        "trace_id", "reason", "detail", "header_name", "file", "sheet", "row", "settled", *TIMES,
     )  # fmt: skip
     seen = [tuple(event[name] for name in names) for event in records.history(look.connection, ticket)]
     _same(f"history of {ticket}", seen, [row[1:] for row in sorted(expected)])

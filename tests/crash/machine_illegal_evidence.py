@@ -8,7 +8,7 @@ def settled_with_less(t: Target) -> list[str] | None:
     if t.tried.state != "unknown":
         return None
     extra = t.pick("was_unknown = 0", "answer = x'01', http_status = 200", "sending_at = 'x'", "number = '9'")
-    good = f"INSERT INTO settlement VALUES ({t.tried.attempt_id}, 'not_sent', '', 'somebody', 'why', 'now')"
+    good = f"INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES ({t.tried.attempt_id}, 'not_sent', '', 'somebody', 'why', 'now')"
     return [good, f"UPDATE {t.either} attempt SET state = 'not_sent', ended_at = 'x', {extra} {t.at}"]
 
 
@@ -16,18 +16,18 @@ def evidence(t: Target) -> list[str] | None:
     """Evidence for what is not in doubt, a second time, of nobody, changed, or that no attempt can follow."""
     key, unknown = t.tried.attempt_id, t.tried.state == "unknown"
     taken = next((other.number for other in t.model.of("issued")), "")
-    good = f"INSERT {t.either} INTO settlement VALUES ({key}, 'not_sent', '', 'somebody', 'why', 'now')"
+    good = f"INSERT {t.either} INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES ({key}, 'not_sent', '', 'somebody', 'why', 'now')"
     state = t.pick("unknown", "planned", "rejected", "sending")
     bad = [
-        f"INSERT {t.either} INTO settlement VALUES ({key}, 'not_sent', '', '', 'why', 'now')",
-        f"INSERT {t.either} INTO settlement VALUES ({key}, 'not_sent', '', 'somebody', '', 'now')",
-        f"INSERT {t.either} INTO settlement VALUES ({key}, 'issued', '', 'somebody', 'why', 'now')",
-        f"INSERT {t.either} INTO settlement VALUES ({key}, 'not_sent', '9', 'somebody', 'why', 'now')",
-        f"INSERT {t.either} INTO settlement VALUES ({key}, '{state}', '', 'somebody', 'why', 'now')",
+        f"INSERT {t.either} INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES ({key}, 'not_sent', '', '', 'why', 'now')",
+        f"INSERT {t.either} INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES ({key}, 'not_sent', '', 'somebody', '', 'now')",
+        f"INSERT {t.either} INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES ({key}, 'issued', '', 'somebody', 'why', 'now')",
+        f"INSERT {t.either} INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES ({key}, 'not_sent', '9', 'somebody', 'why', 'now')",
+        f"INSERT {t.either} INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES ({key}, '{state}', '', 'somebody', 'why', 'now')",
     ]
     if taken:
         bad.append(
-            f"INSERT {t.either} INTO settlement VALUES ({key}, 'issued', '{taken}', 'somebody', 'why', 'now')"
+            f"INSERT {t.either} INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES ({key}, 'issued', '{taken}', 'somebody', 'why', 'now')"
         )
     if t.tried.settled:
         return [
@@ -46,10 +46,10 @@ def evidence_twice(t: Target) -> list[str] | None:
     if t.tried.state != "unknown":
         return None
     key, either = t.tried.attempt_id, t.either or "OR REPLACE"
-    first = f"INSERT INTO settlement VALUES ({key}, 'not_sent', '', 'somebody', 'why', 'now')"
-    second = f"INSERT {either} INTO settlement VALUES ({key}, 'issued', '77', 'another', 'why', 'now')"
+    first = f"INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES ({key}, 'not_sent', '', 'somebody', 'why', 'now')"
+    second = f"INSERT {either} INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES ({key}, 'issued', '77', 'another', 'why', 'now')"
     upsert = (
-        f"INSERT INTO settlement VALUES ({key}, 'issued', '77', 'x', 'y', 'z')"
+        f"INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES ({key}, 'issued', '77', 'x', 'y', 'z')"
         " ON CONFLICT DO UPDATE SET state = 'issued', number = '77'"
     )
     return [first, t.pick(second, upsert)]
@@ -60,8 +60,8 @@ def evidence_not_followed(t: Target) -> list[str] | None:
     if t.tried.state != "unknown":
         return None
     said = t.pick(
-        f"INSERT INTO settlement VALUES ({t.tried.attempt_id}, 'not_sent', '', 'somebody', 'why', 'now')",
-        f"INSERT INTO settlement VALUES ({t.tried.attempt_id}, 'issued', '77', 'somebody', 'why', 'now')",
+        f"INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES ({t.tried.attempt_id}, 'not_sent', '', 'somebody', 'why', 'now')",
+        f"INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES ({t.tried.attempt_id}, 'issued', '77', 'somebody', 'why', 'now')",
     )
     wrong = t.pick(
         "'rejected', number = ''",

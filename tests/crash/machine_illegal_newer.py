@@ -61,6 +61,8 @@ def shown_again_or_not_whole(t: Target) -> list[str] | None:
     wrong = t.pick(
         {}, {"number": "''"}, {"evidence": "''"}, {"found_by": "''"}, {"charge": "'fee'"}, {"voucher": "''"}
     )
+    if not wrong and t.model.shown[0].withdrawn:
+        return None  # it may be shown again
     run = max(t.model.runs)  # the one that is on, if any is
     values = {name: name for name in _COLUMNS["elsewhere"]} | wrong | {"run": str(run)}
     return [

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import shutil
 import tempfile
 from collections import Counter
@@ -48,6 +49,7 @@ class Life(RuleBasedStateMachine):
         self.trail: list[str] = []
         self.loop = asyncio.new_event_loop()
         self.folder = Path(tempfile.mkdtemp(prefix="ledger-", dir=fast_folder()))
+        os.environ["XDG_STATE_HOME"] = str(self.folder / "state")  # ledgers of all lives have one ID
         self.lives = self.age = 0
         self.salt = 0
         self.running: Running | None = None

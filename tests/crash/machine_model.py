@@ -31,6 +31,13 @@ class Tried:
     was_unknown: bool = False
     answer: Answered | None = None
     settled: tuple[str, str] | None = None  # state, number
+    withdrawn: list[tuple[str, str]] = field(default_factory=list)  # what it was settled as before
+    reversed: bool = False
+
+    @property
+    def live(self) -> bool:
+        """Whether it holds its charges."""
+        return self.state in LIVE and not self.reversed
 
     def enter(self, outcome: Outcome, *, any_detail: bool = False) -> None:
         """Take on an outcome; a doubt is remembered whatever comes after it."""
@@ -47,7 +54,7 @@ class Spilled:
     what: Answered | Outcome | None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Shown:
     """A charge that a statement showed as issued, though no attempt here issued it; product "": it may be any."""
 
@@ -56,10 +63,14 @@ class Shown:
     voucher: str
     number: str
     run: int
+    withdrawn: bool = False
+    reversed: bool = False
 
     def holds(self, voucher: str, charge: Charge) -> bool:
         """Whether a charge can't be sent as that kind of voucher any more."""
         mine, theirs = self.identity, charge.identity
+        if self.withdrawn or self.reversed:
+            return False
         if mine.ticket_no != theirs.ticket_no:
             return False
         if mine.charge == theirs.charge and mine.product in ("", theirs.product):
@@ -89,6 +100,7 @@ class Model:
     runs: dict[int, tuple[bool, int | None]] = field(default_factory=dict)  # ended, exit code
     requests: dict[str, Request] = field(default_factory=dict)
     shown: list[Shown] = field(default_factory=list)
+    reversals: list[tuple[str, str, bool]] = field(default_factory=list)  # number, red number, withdrawn
 
     def of(self, *states: str) -> list[Tried]:
         return [tried for tried in self.attempts.values() if tried.state in states]
@@ -108,25 +120,65 @@ class Model:
     def may_be_sent(self, tried: Tried) -> bool:
         """Planned, by a run that is on, and none of its charges in a live attempt, this one included."""
         mine = tried.request.charges
-        theirs = [
-            (other.request.voucher, charge) for other in self.of(*LIVE) for charge in other.request.charges
-        ]
         return (
             tried.state == "planned"
             and not self.runs[tried.run][0]
             and not any(shown.holds(tried.request.voucher, charge) for shown in self.shown for charge in mine)
             and not any(same_charge(one, other) for one, other in itertools.combinations(mine, 2))
-            and not any(same_charge(charge, other) for charge in mine for _, other in theirs)
-            and not any(
-                voucher != tried.request.voucher and charge.identity.ticket_no == other.identity.ticket_no
-                for charge in mine
-                for voucher, other in theirs
-                if is_of_the_flight(charge) and is_of_the_flight(other)
-            )
+            and self.is_free(tried)
+        )
+
+    def is_free(self, tried: Tried) -> bool:
+        """No other live attempt holds a charge of it, or binds its ticket to the other kind of voucher."""
+        mine = tried.request.charges
+        theirs = [
+            (other.request.voucher, charge)
+            for other in self.attempts.values()
+            if other.live and other is not tried
+            for charge in other.request.charges
+        ]
+        return not any(same_charge(charge, other) for charge in mine for _, other in theirs) and not any(
+            voucher != tried.request.voucher and charge.identity.ticket_no == other.identity.ticket_no
+            for charge in mine
+            for voucher, other in theirs
+            if is_of_the_flight(charge) and is_of_the_flight(other)
         )
 
     def is_taken(self, number: str) -> bool:
-        return any(other.number == number for other in self.of("issued"))
+        """By what is issued, reversed or not, or by what reversed it."""
+        red = any(number == red for _, red, withdrawn in self.reversals if red and not withdrawn)
+        return red or any(other.number == number for other in self.of("issued"))
+
+    def withdraw(self, tried: Tried) -> bool:
+        """Withdraw what settled it; False where that is refused."""
+        assert tried.settled
+        if tried.reversed or not self.is_free(tried):
+            return False
+        tried.withdrawn.append(tried.settled)
+        tried.state, tried.number, tried.settled = "unknown", "", None
+        return True
+
+    def reverse(self, number: str, red: str) -> bool:
+        """Reverse a voucher; False where none of that number is held as issued."""
+        tried = [one for one in self.of("issued") if one.number == number and not one.reversed]
+        shown = [one for one in self.shown if one.number == number and not one.reversed and not one.withdrawn]
+        if not tried and not shown:
+            return False
+        for one in (*tried, *(one for one in self.shown if one.number == number)):
+            one.reversed = True
+        self.reversals.append((number, red, False))
+        return True
+
+    def withdraw_reversal(self, at: int) -> bool:
+        """Withdraw a reversal; False where its charges were sent again since."""
+        number, red, withdrawn = self.reversals[at]
+        tried = [one for one in self.of("issued") if one.number == number]
+        if withdrawn or not all(map(self.is_free, tried)):
+            return False
+        for one in (*tried, *(one for one in self.shown if one.number == number)):
+            one.reversed = False
+        self.reversals[at] = (number, red, True)
+        return True
 
     def ends(self, tried: Tried, outcome: Outcome, *, any_detail: bool = False) -> Tried:
         """An outcome of an attempt that is being sent; a number that is another's makes it unknown."""
@@ -151,7 +203,7 @@ class Model:
         return [
             charge
             for tried in self.attempts.values()
-            if tried.was_unknown
+            if tried.was_unknown and not tried.reversed
             for charge in tried.request.charges
         ]
 

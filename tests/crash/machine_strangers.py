@@ -5,12 +5,14 @@ from typing import Any
 import apsw
 from hypothesis.stateful import precondition, rule
 
-from pipeline.ledger import settling
+from pipeline.errors import InputProblem
+from pipeline.ledger import reversals, settling, withdrawals
 from pipeline.ledger.clock import utc_now
 from tests.crash import machine_illegal_attempts as attempts
 from tests.crash import machine_illegal_evidence as evidence
 from tests.crash import machine_illegal_newer as newer
 from tests.crash import machine_illegal_rows as rows
+from tests.crash import machine_illegal_taken_back as taken_back
 from tests.crash.machine_choices import ONE, parts, several
 from tests.crash.machine_life import DONE, Life
 from tests.crash.machine_model import STATES, Tried
@@ -42,6 +44,11 @@ ILLEGAL: tuple[Illegal, ...] = (
     newer.noted_over_another,
     newer.noted_by_no_run,
     newer.shown_again_or_not_whole,
+    taken_back.epoch_changed,
+    taken_back.withdrawal_that_is_none,
+    taken_back.reversal_that_is_none,
+    taken_back.marked_by_hand,
+    taken_back.recorded_words_changed,
 )
 #: OR FAIL and OR IGNORE keep what they have done, OR REPLACE deletes, OR ROLLBACK ends a transaction.
 EITHER = ("", "OR REPLACE", "OR REPLACE", "OR IGNORE", "OR FAIL", "OR ROLLBACK")
@@ -63,7 +70,7 @@ class ByHand(Life):
             issued = NUMBERS[code % len(NUMBERS)] if state else ""
             new = "issued" if state else "not_sent"
             self._say(f"settled: {tried.attempt_id} as {new} {issued}")
-            legal = not self.model.is_taken(issued)
+            legal = not self.model.is_taken(issued) and (new, issued) not in tried.withdrawn
             try:
                 settling.settle(
                     self.connection, tried.attempt_id, new, issued, "somebody", "the statement of May"
@@ -71,8 +78,66 @@ class ByHand(Life):
             except apsw.ConstraintError:
                 assert not legal
             else:
-                assert legal, f"number {issued} is given twice"
+                assert legal, f"number {issued} is given twice, or evidence that was withdrawn"
                 self.model.settle(tried, new, issued)
+
+    @precondition(lambda self: self.running is not None and not self.failure and self._entries())
+    @rule(number=ONE)
+    def withdraw(self, number: int) -> None:
+        """Evidence is withdrawn: a settlement, what a statement showed, or a reversal."""
+        with self._step("withdrawals"):
+            entries = self._entries()
+            entry = entries[number % len(entries)]
+            kind, key = entry[0], int(entry[1:])
+            if kind == "E":
+                shown = self.model.shown[key - 1]
+                legal, shown.withdrawn = not shown.withdrawn, True
+            elif kind == "R":
+                legal = self.model.withdraw_reversal(key - 1)
+            else:
+                of = "SELECT attempt_id FROM settlement WHERE settlement = ?"
+                tried = self.model.attempts[self.connection.execute(of, (key,)).get]
+                legal = self.model.withdraw(tried)
+            self._say(f"withdrawn: {entry}, {'taken' if legal else 'refused'}")
+            DONE[f"withdrawn {kind}: {'taken' if legal else 'refused'}"] += 1
+            try:
+                withdrawals.withdraw(self.connection, entry, withdrawn_by="li", why="the wrong month")
+            except InputProblem:
+                assert not legal, f"{entry} can't be withdrawn"
+            else:
+                assert legal, f"{entry} is withdrawn though it may not be"
+
+    def _entries(self) -> list[str]:
+        """What may be withdrawn, by name; what is withdrawn already among it, but for settlements."""
+        standing = "SELECT settlement FROM settlement WHERE withdrawn = 0"
+        return [
+            *(f"S{key}" for (key,) in self.connection.execute(standing)),
+            *(f"E{at}" for at in range(1, 1 + len(self.model.shown))),
+            *(f"R{at}" for at in range(1, 1 + len(self.model.reversals))),
+        ]
+
+    @precondition(lambda self: self.running is not None and not self.failure)
+    @rule(number=ONE)
+    def reverse(self, number: int) -> None:
+        """The carrier reverses a voucher; or somebody says so of one that there is not."""
+        with self._step("reversals"):
+            which, red = parts(self._new(number), 64, 64)
+            issued = [one.number for one in (*self.model.of("issued"), *self.model.shown)]
+            chosen = [*issued, "nobody's"][which % (1 + len(issued))]
+            red_number = ("", "", *NUMBERS)[red % (2 + len(NUMBERS))]
+            if red_number == chosen:
+                return
+            legal = self.model.reverse(chosen, red_number)
+            self._say(f"reversed: {chosen} by {red_number}, {'taken' if legal else 'refused'}")
+            DONE[f"reversed: {'taken' if legal else 'refused'}"] += 1
+            try:
+                reversals.reverse(
+                    self.connection, chosen, reversed_by="li", evidence="red letter", red_number=red_number
+                )
+            except InputProblem:
+                assert not legal, f"{chosen} can't be reversed"
+            else:
+                assert legal, f"{chosen} is reversed though it may not be"
 
     # A stranger with SQL.
 

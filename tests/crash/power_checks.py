@@ -167,6 +167,8 @@ def _check_state(promises: Promises, cut: int, found: Dump) -> None:
 
 def _opened(path: Path, *, may_create: bool) -> tuple[Recovered, Dump]:
     """What the next start finds, and what the ledger says when that has put it in order."""
+    folder = path.parents[1] if path.parent.name == "books" else path.parent
+    os.environ["XDG_STATE_HOME"] = str(folder / "state")
     with as_wrong():
         connection, lock = opening.open_for_run(path, OWNER, may_create=may_create)
         try:

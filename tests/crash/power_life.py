@@ -8,12 +8,14 @@ import asyncio
 import contextlib
 import datetime
 import itertools
+import json
+import os
 import random
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ from pipeline.carrier.replies import Answered, Outcome
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import known, opening, planning, records
 from pipeline.ledger.changes import Again, Change, Ended, GotAnswer, Sending
+from pipeline.ledger.copying import read_alone
+from pipeline.ledger.lock import Phase
 from pipeline.ledger.naming import Named
 from pipeline.ledger.recovery import recover
 from pipeline.ledger.spill import Spill, spill_path
@@ -31,7 +35,7 @@ from pipeline.ledger.writer import Writer
 from pipeline.profile import Profile
 from pipeline.request import Charge, Header, Identity, Request
 from pipeline.rules.rule import Terms
-from tests.crash.power_disk import KINDS, Disk, Image
+from tests.crash.power_disk import FOLDER, KINDS, Disk, Image
 from tests.crash.power_recorder import Attempts, Recorder, Recording, recording
 
 OWNER = opening.Owner("http://127.0.0.1:18080", "AGENCY")
@@ -155,6 +159,7 @@ class Life:
     def _run(self, session: Session, stack: contextlib.ExitStack) -> None:
         recorder = self._recorder
         path = recorder.folder / self._ledger
+        os.environ["XDG_STATE_HOME"] = str(recorder.folder / "state")  # power is cut there too
         self._phase("open", session)
         connection, lock = opening.open_for_run(path, OWNER, may_create=True)
         stack.callback(lock.close)
@@ -302,7 +307,16 @@ def lives(seed: int, *, made_folder: bool = False) -> list[Recording]:
 def _start(*, old: bool) -> Image:
     if not old:
         return Image()
-    return Image({NAME: 1}, {1: _OLD_LEDGER.read_bytes()})
+    with read_alone(_OLD_LEDGER) as ledger:
+        last = records.last_run(ledger, Phase.AT_REST)
+    note = json.dumps(asdict(last)).encode().ljust(512)  # as the program leaves it that wrote the ledger
+    folders = dict.fromkeys(("state", "state/voucher-pipeline"), FOLDER)
+    outside = {
+        f"state/voucher-pipeline/{last.ledger_id}.last-run": 3
+    }  # said on this machine: nothing is missing
+    return Image(
+        {NAME: 1, f"{NAME}.lock": 2, **folders, **outside}, {1: _OLD_LEDGER.read_bytes(), 2: note, 3: note}
+    )
 
 
 def _after_a_cut(last: Recording, chance: random.Random) -> Image:

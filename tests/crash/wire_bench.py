@@ -25,7 +25,7 @@ from pipeline.carrier.client import connected
 from pipeline.carrier.concealing import Concealed
 from pipeline.carrier.crypto import Cipher
 from pipeline.holdings import Doubts
-from pipeline.ledger import opening, planning, records
+from pipeline.ledger import opening, planning, records, runs
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.ledger.writer import Writer
@@ -152,29 +152,40 @@ class Steps:
             return good if self._fault.idle or self._asked > 1 + tries else self._fault.play
 
 
+def rows_of(path: Path) -> dict[str, list[Row]]:
+    """Every attempt in a ledger by its first ticket."""
+    found: dict[str, list[Row]] = {}
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as other:
+        for values in other.execute(_ROWS):
+            row = Row(*values)
+            found.setdefault(row.ticket, []).append(row)
+    return found
+
+
 class Book:
     """A real ledger file, with every attempt planned before anything is sent."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, kept: bool = False) -> None:
+        """`kept`: its runs are noted outside its folder, so that the program goes on with it."""
         self.path = folder / "wire.ledger"
         self.connection, self._lock = opening.open_for_run(
-            self.path, opening.sandbox_owner("A"), may_create=True
+            self.path, opening.sandbox_owner("A"), may_create=True, kept=kept
         )
-        self.run = records.begin_run(self.connection, "issue", "0", "2026-11-20", [])
+        self.run = runs.begin(self.connection, self._lock, "issue", "2026-11-20", [])
 
     def plan(self, requests: Sequence[Request]) -> list[Attempt]:
         """As a run plans them."""
         places = {charge.row: ("f", "s", 1) for request in requests for charge in request.charges}
         return planning.plan(self.connection, self.run, requests, places)
 
+    def next_run(self) -> None:
+        """The run ends, what it never claimed is forgotten, and another begins."""
+        runs.end(self.connection, self._lock, self.run, 3)
+        self.run = runs.begin(self.connection, self._lock, "issue", "2026-11-20", [])
+
     def rows(self) -> dict[str, list[Row]]:
         """Every attempt by its first ticket, read from the file by another connection."""
-        found: dict[str, list[Row]] = {}
-        with closing(apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)) as other:
-            for values in other.execute(_ROWS):
-                row = Row(*values)
-                found.setdefault(row.ticket, []).append(row)
-        return found
+        return rows_of(self.path)
 
     def files(self) -> bytes:
         """All bytes beside and in the ledger."""

@@ -120,12 +120,12 @@ def _answers(case: Case, rows: Rows) -> Iterator[str]:
 
 
 def _connections(case: Case) -> Iterator[str]:
-    """The fault met the kind of connection it was meant for; a connection that made no sense is not used again."""
+    """The fault met the kind of connection it was meant for; a connection is used again only after a clear yes."""
     touched = case.log.touched
     if len(touched) > 1 and not case.fault.idle and (touched[0] == touched[1]) is not case.reused:
         yield f"the connections were {touched}, which is not {'reused' if case.reused else 'fresh'}"
-    if case.results[1].outcome.state == "unknown" and len(touched) > 2 and touched[1] == touched[2]:
-        yield f"after an unknown outcome the connection was used again: {touched}"
+    if case.results[1].outcome.state != "issued" and len(set(touched[1:])) < len(touched[1:]):
+        yield f"after {case.results[1].outcome.state} the connection was used again: {touched}"
 
 
 def unreached_problems(case: Unreached, rows: Rows) -> list[str]:

@@ -66,6 +66,7 @@ class Line:
         self.log = log
         self.turn = turn
         self.over = False
+        self.said: bytearray | None = None  # what is sent from now on, where somebody wants to say it again
         self._got = b""
 
     def waits(self) -> bool:
@@ -126,6 +127,8 @@ class Line:
     def send(self, data: bytes) -> None:
         """Bytes as they are."""
         self.socket.sendall(data)
+        if self.said is not None:
+            self.said += data
 
     def answer(self, status: int, body: bytes, *headers: str) -> None:
         """A whole, well-formed answer; the log has it, so that the ledger's copy can be held against it."""

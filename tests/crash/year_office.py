@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random, SystemRandom
 
+from tests.moved_clock import moved
+
 _KEYS = {"VOUCHER_API_KEY": "year-api-key", "VOUCHER_ENCRYPTION_KEY": "year-encryption-key"}
 _REPOSITORY = Path(__file__).parents[2]
 _PROFILE = """
@@ -54,6 +56,7 @@ _COLUMNS = (
 )  # fmt: skip
 #: A new file is watched for a while before it is taken; these are made older than that.
 _SETTLED_SECONDS = 300
+_BETWEEN_NIGHTS = 2  # hours
 #: About so many bytes of a statement are a charge.
 _BYTES_OF_A_LINE = 100
 
@@ -101,6 +104,18 @@ def _line(month: int, number: int, rng: Random) -> Line:
     return line | refund
 
 
+def around(name: str) -> list[Line]:
+    """Three itineraries and three invoices, each a request of its own."""
+    return [
+        {
+            "ticket_no": f"9999{name}{at:08}", "passenger_name": "ZHANG/WEI MR", "charge": "ticket_fare", "amount": "500",
+            "market": "domestic", "ticket_status": "used", "flight_date": day(1, 1), "header_type": "individual",
+            "voucher": ("itinerary", "invoice")[at % 2], "header_name": f"Buyer {at}", "email": f"buyer{at}@example.com",
+        }
+        for at in range(6)
+    ]  # fmt: skip
+
+
 @dataclass
 class Night:
     """One nightly call: how it ended, how long it took, what it said."""
@@ -127,11 +142,18 @@ class Office:
     #: Requests that the carrier refused; every request of this year is right, so that a refused one was sent twice.
     refused: int = 0
     nights: list[Night] = field(default_factory=list)
+    #: By how much the clock of what runs here is ahead.
+    hours: float = 0
 
     def __post_init__(self) -> None:
         for path in (self.inbox, self.outbox):
             path.mkdir(parents=True)
         self.profile.write_text(_PROFILE.format(base_url=f"http://127.0.0.1:{self.port}"))
+
+    @property
+    def now(self) -> float:
+        """The time of day here, in seconds."""
+        return time.time() + self.hours * 3600
 
     @property
     def profile(self) -> Path:
@@ -205,6 +227,7 @@ class Office:
             "LANG": "C.UTF-8",
             "PYTHONPATH": str(_REPOSITORY),
             **_KEYS,
+            **moved(self.hours),
         }
         return subprocess.Popen(
             [sys.executable, "-m", "pipeline", *arguments], cwd=self.folder, env=environment, text=True,
@@ -223,6 +246,7 @@ class Office:
                 process.kill()
             time.sleep(0.005)
         _, said = process.communicate(timeout=3600)
+        self.hours += _BETWEEN_NIGHTS
         night = Night(process.returncode, time.monotonic() - begun, said)
         self.nights.append(night)
         return night

@@ -63,7 +63,7 @@ ROWS = st.lists(
     st.dictionaries(st.sampled_from(NAMES), st.one_of(TAME, WILD), max_size=4), min_size=1, max_size=8
 )
 
-STATUSES = {"ready", "invalid", "ineligible", "waiting", "already_issued", "unknown"}
+STATUSES = {"ready", "invalid", "ineligible", "waiting", "already_issued", "unknown", "repeated"}
 
 
 def _held(draw: Callable[..., Any]) -> Holdings:
@@ -124,7 +124,7 @@ def test_a_row_with_any_finding_is_never_ready_and_one_without_always(
     verdicts = judge(table_of(rows), _held(data.draw), terms)
     for row, status in enumerate(verdicts.status):
         if row in verdicts.held:
-            assert status in {"already_issued", "unknown", "ineligible"}
+            assert status in {"already_issued", "unknown", "ineligible", "repeated"}
         else:
             assert (status == "ready") == (not _found(verdicts, row))
 

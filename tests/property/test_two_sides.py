@@ -33,6 +33,7 @@ from pipeline.profile import Codes, Limits, Profile, Required
 from pipeline.request import Request
 from pipeline.rules.buyers import ONE_LINE
 from pipeline.rules.judging import RULES, Verdicts, judge
+from pipeline.rules.needed import UNSEEN as UNSEEN_CHARACTERS
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Example, Rule, Terms, fare, invoice, itinerary
 from pipeline.sandbox.registry import Registry
@@ -100,7 +101,12 @@ COMBINATIONS = (
     (UPGRADE,),
 )
 VOUCHERS = ("", "auto", "invoice", "itinerary")
-FITTING = {"ticket_fare": ("used",), "refund": ("refunded",), "ancillary": ("used", "refunded")}
+PARTLY = "partly_used"
+FITTING = {
+    "ticket_fare": ("used", PARTLY),
+    "refund": ("refunded", PARTLY),
+    "ancillary": ("used", "refunded", PARTLY),
+}
 #: Near leap days, and any.
 AS_OF_DAYS = st.sampled_from(
     [datetime.date(year, 2, 28) + n * DAY for year in (2024, 2025, 2028) for n in (0, 1, 2)]
@@ -174,7 +180,8 @@ def charges(
         "charge": charge,
         "product": product if charge == "ancillary" else draw(st.sampled_from(("", "flight"))),
         "voucher": draw(st.sampled_from(VOUCHERS if charge == "ticket_fare" else VOUCHERS[:-1])),
-        "ticket_status": draw(st.sampled_from(FITTING[charge])),
+        # A ticket that has both, a fare and a refund, is partly used: its rows mostly say so.
+        "ticket_status": draw(st.sampled_from(FITTING[charge])) if draw(st.booleans()) else PARTLY,
         "used_on": draw(st.sampled_from(("", *some_days))),
         "refund_approved_on": draw(st.sampled_from(some_days)),
         "purchased_on": draw(st.sampled_from(some_days)),
@@ -198,7 +205,7 @@ def spoilt(draw: st.DrawFn, row: Mapping[str, Any], as_of: datetime.date) -> Map
     plain = ("ticket_no", "passenger_name", "market", "voucher", "amount")
     column = draw(st.sampled_from((*plain, *("ticket_status", "buyer") * 3, *deciding * 4)))
     others: dict[str, Sequence[Any]] = {
-        "ticket_status": ("open", "used", "refunded", ""),
+        "ticket_status": ("open", "used", "refunded", PARTLY, ""),
         "voucher": VOUCHERS,
         "amount": (*(money(limit + 1) for limit in LIMITS.values()), ""),
         "buyer": ("", "Nobody", *BUYERS, *UNSOUND_BUYERS),
@@ -276,7 +283,8 @@ class TwoSides:
     async def sent(self, request: Request) -> Outcome:
         """A request as the pipeline sends it."""
         body = request_body(request, self.terms.profile, self.cipher)
-        reply = await self.client.post(PATHS[request.voucher], body)
+        reply, line = await self.client.post(PATHS[request.voucher], body)
+        line.give_back()
         return interpret(reply, request, self.cipher, self.terms.profile.answers)
 
     async def accepts(self, at: Sequence[int], voucher: str = "") -> bool:
@@ -284,7 +292,8 @@ class TwoSides:
         voucher = voucher or self.rows.voucher[at[0]]
         sealed = self.cipher.seal(json.dumps(self._document(at, voucher), ensure_ascii=False).encode())
         path = {"invoice": "/invoice/issueInvoice", "itinerary": "/itinerary/issueItinerary"}[voucher]
-        reply = await self.client.post(path, json.dumps(sealed).encode())
+        reply, line = await self.client.post(path, json.dumps(sealed).encode())
+        line.give_back()
         assert isinstance(reply, Answered), reply
         envelope = json.loads(reply.body)
         assert (reply.http_status, envelope["code"], envelope["message"]) == (200, 200, "success"), envelope
@@ -593,7 +602,11 @@ UNSEEN = {
     ("bad_tax_no", "tax_no"): "the interface shows no form for it",
     ("bad_phone", "phone"): "the interface shows no form for it",
 }
-SEEN_RULES = [rule for rule in RULES if (rule.code, rule.column) in SEEN and rule.source != ONE_LINE]
+SEEN_RULES = [
+    rule
+    for rule in RULES
+    if (rule.code, rule.column) in SEEN and rule.source not in (ONE_LINE, UNSEEN_CHARACTERS)
+]
 
 
 def test_each_rule_of_the_interface_is_either_held_against_the_sandbox_or_said_to_be_unseen() -> None:
@@ -684,4 +697,5 @@ def test_of_charges_that_exclude_each_other_the_sandbox_issues_one(
         for row in month.rows
     ]
     rows = [*chosen, *data.draw(st.lists(st.sampled_from(chosen), max_size=3))]
+    rows = [row | {"ticket_status": PARTLY} for row in rows]
     play(rows, Terms(month.as_of, month.profile), scene)

@@ -27,10 +27,10 @@ TOLD = {
 GIVING = {"upkeep.py", "moving.py", "sandboxing.py"}
 #: What stays as it is in Chinese too: names of files, commands, options, keys and programs.
 NAMES = re.compile(
-    r"--?[a-z-]+|\.?(xlsx|lock|json)\b|\[answers\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
+    r"--?[a-z-]+|\.?(xlsx|lock|json)\b|\[(?:answers|carrier)\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
     r"|\b(TOML|JSON|CSV|UTF|PDF|SYLK|XML|GB18030|Big5|ASCII|Excel|README|The ledger|Ctrl|End|key_refused_codes|Failures|S\d+|HTTP|https?|true|false)\b"
-    r"|\b(Unknown|UTC|issued|not issued|FROM|TO|VOUCHER_API_KEY|VOUCHER_ENCRYPTION_KEY|settle_after_hours|reconcile)\b"
-    r"|\"[!-~]+\"|https?\b|not_processed_http|base_url|\b(seed|fault|when)\b|\.spill"
+    r"|\b(Unknown|UTC|issued|not issued|FROM|TO|VOUCHER_WITNESS|XDG_STATE_HOME|ext4|xfs|btrfs|zfs|VOUCHER_API_KEY|VOUCHER_ENCRYPTION_KEY|settle_after_hours|reconcile)\b"
+    r"|\"[!-~]+\"|https?\b|not_processed_http|base_url|\bproxy\b|\b(seed|fault|when)\b|\.spill"
 )
 
 

@@ -56,7 +56,7 @@ CHOICES = {
         "flight": "机票", "baggage": "行李", "seat": "选座", "upgrade": "升舱", "meal": "餐食", "lounge": "贵宾室",
     },
     "market": {"domestic": "国内", "international": "国际"},
-    "ticket_status": {"open": "未使用", "used": "已使用", "refunded": "已退票"},
+    "ticket_status": {"open": "未使用", "used": "已使用", "refunded": "已退票", "partly_used": "部分使用"},
     "voucher": {"invoice": "发票", "itinerary": "行程单", "auto": "自动"},
     "header_type": {"business": "企业", "individual": "个人"},
 }  # fmt: skip

@@ -41,13 +41,13 @@ def compared(
     listed: Sequence[StatementLine],
     period: Period | None = OCTOBER,
     *,
-    all_vouchers: bool = True,
+    claimed: frozenset[str] = frozenset({"invoice", "itinerary"}),
 ) -> list[Compared]:
     held = {one.identity: one for one in ours}
     kinds = frozenset(one.voucher for one in listed)
     statement = Statement("s.csv", "0" * 64, MADE, tuple(listed), kinds=kinds)
     decided = Decided(lines=tuple(listed), found=matched(listed, held))
-    return Compare(decided, [statement], held, [], period, all_vouchers, ZONE).entries()
+    return Compare(decided, [statement], held, [], period, claimed, ZONE).entries()
 
 
 def kinds(*given: Any, **more: Any) -> list[str]:
@@ -113,8 +113,8 @@ def test_what_the_statement_lacks_of_its_period_is_said() -> None:
 
 def test_a_statement_of_invoices_alone_lacks_no_itinerary_unless_it_is_said_to_be_complete() -> None:
     ours = [holding(1, "A"), holding(2, "B", "itinerary")]
-    assert kinds(ours, [line(1, "A")], all_vouchers=False) == ["agreed"]
-    assert kinds(ours, [line(1, "A")], all_vouchers=True) == ["agreed", "not_on_statement"]
+    assert kinds(ours, [line(1, "A")], claimed=frozenset()) == ["agreed"]
+    assert kinds(ours, [line(1, "A")], claimed=frozenset({"itinerary"})) == ["agreed", "not_on_statement"]
 
 
 def test_the_day_is_the_carriers() -> None:

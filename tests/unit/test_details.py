@@ -11,7 +11,7 @@ from pipeline.details import in_chinese
 
 #: What these modules say that is no detail of an outcome.
 _NO_DETAIL = ("with more than", "bytes")
-_NAMES = re.compile("HTTP|JSON|base_url")
+_NAMES = re.compile("HTTP|JSON|base_url|agency|VOUCHER_[A-Z_]+")
 
 
 def details(module: str) -> set[str]:

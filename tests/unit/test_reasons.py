@@ -23,10 +23,11 @@ from pipeline.wording import reason_text
 CONTRACT = {
     "invalid": "missing_value bad_ticket_no bad_amount bad_date date_in_future bad_choice bad_tax_no bad_email"
     " bad_phone amount_mismatch unknown_buyer",
-    "ineligible": "ticket_not_used ticket_not_refunded fare_window_closed ancillary_window_closed"
+    "ineligible": "status_conflict ticket_not_used ticket_not_refunded fare_window_closed ancillary_window_closed"
     " flight_too_old_for_itinerary not_an_itinerary_charge not_a_carrier_ticket amount_over_limit voucher_conflict"
     " duplicate_charge code_not_configured",
-    "waiting": "ticket_still_open refund_not_approved",
+    "waiting": "ticket_still_open refund_not_approved voucher_reversed",
+    "repeated": "repeated_charge",
     "already_issued": "issued_before differs_from_issued issued_elsewhere",
     "rejected": "carrier_rejected",
     "not_sent": "carrier_unreachable carrier_busy key_refused run_stopped",
@@ -34,7 +35,7 @@ CONTRACT = {
 }
 #: interface.md, "Row status": the statuses, and which are in Failures.
 IN_FAILURES = {
-    "ready": False, "issued": False, "already_issued": False, "invalid": True, "ineligible": True, "waiting": True,
+    "ready": False, "issued": False, "already_issued": False, "repeated": False, "invalid": True, "ineligible": True, "waiting": True,
     "rejected": True, "not_sent": True, "unknown": False,
 }  # fmt: skip
 
@@ -99,7 +100,9 @@ def test_the_statuses_are_the_contract_s_in_its_order_and_their_failures_too() -
 
 
 def test_invalid_outranks_ineligible_and_that_outranks_waiting() -> None:
-    assert sorted(FINDING_RANK, key=lambda name: FINDING_RANK[name]) == ["waiting", "ineligible", "invalid"]
+    assert sorted(FINDING_RANK, key=lambda name: FINDING_RANK[name]) == [
+        "repeated", "waiting", "ineligible", "invalid",
+    ]  # fmt: skip
 
 
 def test_every_reason_that_rules_find_is_shown_here() -> None:
@@ -107,10 +110,13 @@ def test_every_reason_that_rules_find_is_shown_here() -> None:
         *BY_RULES,
         *BY_OUTCOMES,
         "duplicate_charge",
+        "repeated_charge",
+        "status_conflict",
         "voucher_conflict",
         "issued_before",
         "differs_from_issued",
         "issued_elsewhere",
+        "voucher_reversed",
     }
     assert shown == set(REASON)
 
@@ -158,7 +164,9 @@ def _held(**changes: Any) -> Holdings:
 @pytest.mark.parametrize(
     ("code", "rows", "holdings", "facts"),
     [
-        ("duplicate_charge", [{}, {}], Holdings(), ("tickets.xlsx, Tickets{row 2}",)),
+        ("duplicate_charge", [{}, {"amount": "1"}], Holdings(), ("tickets.xlsx, Tickets{row 2}",)),
+        ("repeated_charge", [{}, {}], Holdings(), ("tickets.xlsx, Tickets{row 2}",)),
+        ("status_conflict", [REFUND, {}], Holdings(), ("tickets.xlsx, Tickets{row 2}", "tickets.xlsx, Tickets{row 3}")),
         ("voucher_conflict", [REFUND, {"voucher": "itinerary"}], Holdings(), ("tickets.xlsx, Tickets{row 2}",)),
         ("voucher_conflict", [{"ticket_no": "9990000000001"}, {"voucher": "itinerary"}], _held(), (" 123", "2026-11-03", "october.xlsx")),
         ("issued_before", [{"ticket_no": "9990000000001"}, {}], _held(), ("2026-11-03", "october.xlsx", "123")),
@@ -181,8 +189,10 @@ def test_a_reason_between_rows_or_with_the_ledger_says_where_the_other_is(
     (reason,) = [reason for reason in account.rows[1].reasons if reason.code == code]
     _complete(reason.message)
     _complete(reason.cure)
-    row_2 = {"en": ", row 2", "zh": " 第 2 行"}[lang]
-    assert all(fact.replace("{row 2}", row_2) in reason.message for fact in facts)
+    for number in "23":
+        row = {"en": f", row {number}", "zh": f" 第 {number} 行"}[lang]
+        facts = tuple(fact.replace(f"{{row {number}}}", row) for fact in facts)
+    assert all(fact in reason.message for fact in facts)
 
 
 @pytest.mark.parametrize("lang", LANGS)
@@ -233,7 +243,7 @@ TEXTS = [
 #: Names that stay as they are in Chinese: sheets, commands, options, settings, and words that are read back.
 NAMES = re.compile(
     r"\{[a-z_]+\}|--?[a-z-]+|“?voucher( [a-z]+)*”?|VOUCHER_API_KEY|\.?xlsx|\b(Unknown|Failures|Rows|agency|not issued|issued|differs_from_issued|Buyers"
-    r"|name@company\.com|UTF|CNY|O|I|l|XX?)\b"
+    r"|name@company\.com|UTF|CNY|Excel|LibreOffice|Ctrl|Shift|O|I|l|XX?)\b"
 )
 #: Words of the trade of programs, which a finance person should never have to know.
 JARGON = re.compile(

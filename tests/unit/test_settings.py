@@ -23,7 +23,7 @@ REPOSITORY = Path(__file__).parent.parent.parent
 #: interface.md, "Carrier profile": its defaults, section by section. Amounts in minor units.
 DEFAULTS: dict[str, dict[str, Any]] = {
     "carrier": {
-        "base_url": "http://127.0.0.1:8080",
+        "base_url": "",  # what the interface shows is an example: no address is made up
         "agency": "DEMO",
         "time_zone": "Asia/Shanghai",
         "ticket_prefixes": (),
@@ -74,7 +74,6 @@ KEYS: list[tuple[str, str, str, Any]] = [
     ("carrier", "ticket_prefixes", '["999", "784"]', ("999", "784")),
     ("carrier", "ticket_no_hyphen", "true", True),
     ("carrier", "currency", '"EUR"', "EUR"),
-    ("carrier", "proxy", '"http://proxy.office:3128"', "http://proxy.office:3128"),
     ("limits", "domestic_invoice_max", '"5000.50"', 500_050),
     ("limits", "international_invoice_max", "200000", 20_000_000),
     ("limits", "max_charges_per_invoice", "50", 50),
@@ -149,7 +148,7 @@ def test_every_code_is_taken_and_the_others_keep_the_interface_s_own(
 
 
 def test_these_are_all_keys_there_are() -> None:
-    named = {(section, key) for section, key, _, _ in KEYS} | {("carrier", "ca_file")}
+    named = {(section, key) for section, key, _, _ in KEYS} | {("carrier", "ca_file"), ("carrier", "proxy")}
     assert named == {
         (section, key) for section, keys in DEFAULTS.items() if section != "codes" for key in keys
     }
@@ -222,6 +221,10 @@ def test_an_unknown_key_is_refused_by_its_full_name(
         ("carrier", "currency", '""'),
         ("carrier", "proxy", '"socks5://proxy:1080"'),
         ("carrier", "proxy", '"proxy:3128"'),
+        ("carrier", "proxy", '"http://"'),
+        ("carrier", "proxy", '"http://proxy:0"'),
+        ("carrier", "proxy", '"http://proxy:port"'),
+        ("carrier", "proxy", '"http://[::1"'),
         ("carrier", "ca_file", '"nowhere.pem"'),
         ("codes.fee_type", "refund", "1"),
         ("codes.fee_type", "refund", '"A\\u0000"'),
@@ -319,6 +322,34 @@ def test_loopback_may_be_plain_and_anything_may_be_https(load: Callable[[str], P
 def test_plain_http_to_anywhere_else_is_refused(load: Callable[[str], Profile], url: str) -> None:
     assert not is_loopback(url)
     assert_refused(load, f'[carrier]\nbase_url = "{url}"', "[carrier].base_url", "https")
+
+
+def test_a_proxy_goes_with_https(load: Callable[[str], Profile]) -> None:
+    proxy = "http://user:password@proxy.office:3128"
+    text = f'[carrier]\nbase_url = "https://carrier.example"\nproxy = "{proxy}"'
+    assert load(text).carrier.proxy == proxy
+
+
+@pytest.mark.parametrize("base_url", ["http://127.0.0.1:8080", "HTTP://localhost", "http://[::1]:80"])
+def test_a_proxy_is_refused_where_it_would_be_told_the_key(
+    load: Callable[[str], Profile], base_url: str
+) -> None:
+    text = f'[carrier]\nbase_url = "{base_url}"\nproxy = "http://user:password@proxy.office:3128"'
+    assert_refused(load, text, "[carrier].proxy", "[carrier].base_url", "https")
+    with pytest.raises(InputProblem) as refused:
+        load(text)
+    assert "word@" not in str(refused.value)
+
+
+def test_a_proxys_password_is_in_no_message(load: Callable[[str], Profile]) -> None:
+    for wrong in (
+        "socks5://user:password@proxy:1080",
+        "http://user:password@proxy:port",
+        "http://user:password@[::1",
+    ):
+        with pytest.raises(InputProblem) as refused:
+            load(f'[carrier]\nproxy = "{wrong}"')
+        assert "word@" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

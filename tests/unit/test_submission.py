@@ -17,7 +17,7 @@ from aiohttp import web
 import pipeline.submission
 from pipeline import sending
 from pipeline.account import Result
-from pipeline.carrier.client import Client, connected
+from pipeline.carrier.client import Client, Line, connected
 from pipeline.carrier.concealing import Concealed
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import body
@@ -30,7 +30,7 @@ from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
 from pipeline.ledger.writer import Writer
 from pipeline.pace import Pace
-from pipeline.profile import Profile
+from pipeline.profile import Answers, Profile
 from pipeline.profile import Submission as SubmissionSettings
 from pipeline.request import Charge, Header, Identity, Request
 from pipeline.submission import TRIES, UNKNOWN_IN_A_ROW, Halt, Submission
@@ -79,6 +79,7 @@ class Bench:
         self.peers: list[object] = []
         self.doubts = Doubts()
         self.concealed: Concealed | None = None
+        self.answers = Answers()
         self.connection, self._lock = opening.open_for_run(
             self.path, opening.sandbox_owner("A"), may_create=True
         )
@@ -95,7 +96,8 @@ class Bench:
         self, requests: Sequence[Request], answer: Callable[..., object], **settings: float
     ) -> list[Result]:
         profile = Profile(
-            submission=SubmissionSettings(**{"concurrency": 4, "response_timeout_seconds": 5, **settings})
+            submission=SubmissionSettings(**{"concurrency": 4, "response_timeout_seconds": 5, **settings}),
+            answers=self.answers,
         )
         attempts = self.plan(requests)
 
@@ -238,6 +240,77 @@ def test_a_refused_key_stops_the_run_and_the_rest_is_not_sent(bench: Bench) -> N
     assert set(states(results)) == {"not_sent"}
     assert len(bench.asked) <= 4
     assert {result.outcome.reason for result in results} == {"key_refused", "run_stopped"}
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 405])
+@pytest.mark.parametrize("definite", ["yes", "no"])
+def test_a_refusal_after_an_accepted_answer_is_unknown_and_stops_the_run(
+    bench: Bench, status: int, definite: str
+) -> None:
+    """As something in front of the carrier says it, whose other requests succeed; the carrier may have issued."""
+
+    def answer(ticket_no: str) -> web.Response:
+        said = yes(ticket_no) if definite == "yes" else no(ticket_no)
+        return said if ticket_no.endswith("1") else web.Response(status=status)
+
+    results = bench.submit(itineraries(5), answer, concurrency=1)
+    assert states(results)[1:] == ["unknown", "not_sent", "not_sent", "not_sent"]
+    assert results[1].outcome.reason == "answer_unexplained"
+    assert bench.halt.reason == results[1].outcome.detail
+    assert bench.halt.reason.startswith(f"HTTP {status}, though key and address were accepted before")
+    assert len(bench.asked) == 2
+
+
+def test_a_refusal_beside_a_request_that_is_accepted_later_is_unknown(bench: Bench) -> None:
+    """Both are under way; the refusal comes first, the yes when the run has stopped already."""
+
+    async def answer(ticket_no: str) -> web.Response:
+        if ticket_no.endswith("1"):
+            return web.Response(status=401)
+        await asyncio.sleep(0.3)
+        return yes(ticket_no)
+
+    results = bench.submit(itineraries(4), answer, concurrency=2)
+    assert states(results) == ["unknown", "issued", "not_sent", "not_sent"]
+    assert bench.halt.reason.startswith("HTTP 401, though key and address were accepted before")
+    assert bench.on_disk("SELECT state, http_status FROM attempt ORDER BY attempt_id")[0] == ("unknown", 401)
+    assert ("unknown", 1) in {(outcome.state, number) for _, number, outcome in bench.ended}
+
+
+def test_a_wrong_key_from_the_start_leaves_nothing_unknown(bench: Bench) -> None:
+    results = bench.submit(itineraries(80), lambda _: web.Response(status=401), concurrency=64)
+    assert set(states(results)) == {"not_sent"}
+    assert {outcome.state for _, _, outcome in bench.ended} == {"not_sent"}
+
+
+def test_an_answer_means_what_the_profile_says_of_its_code(bench: Bench) -> None:
+    bench.answers = Answers(rejected_codes=(8,))
+    refusal = {"code": 8, "message": "no", "data": "", "traceId": "t"}
+    assert states(bench.submit(itineraries(2), lambda _: web.json_response(refusal))) == ["rejected"] * 2
+
+
+def test_a_code_that_refuses_the_key_accepts_it_in_no_answer(bench: Bench) -> None:
+    """Not even with a result that opens with our key; by any other code that would be the service's own answer."""
+    bench.answers = Answers(key_refused_codes=(7,))
+    document = CIPHER.seal(json.dumps({"itineraryResult": {"success": False}}).encode())
+    refusal = {"code": 7, "message": "no", "data": document, "traceId": "t"}
+    results = bench.submit(itineraries(2), lambda _: web.json_response(refusal), concurrency=1)
+    assert [(one.outcome.state, one.outcome.reason) for one in results] == [
+        ("not_sent", "key_refused"),
+        ("not_sent", "run_stopped"),
+    ]
+
+
+def test_a_wrong_encryption_key_is_said_after_the_first_answer(bench: Bench) -> None:
+    sealed_otherwise = {
+        "code": 200,
+        "message": "success",
+        "data": Cipher("another").seal(b"{}"),
+        "traceId": "t",
+    }
+    results = bench.submit(itineraries(5), lambda _: web.json_response(sealed_otherwise), concurrency=1)
+    assert states(results) == ["unknown", *["not_sent"] * 4]
+    assert bench.halt.reason.endswith("check VOUCHER_ENCRYPTION_KEY")
 
 
 def test_a_ledger_that_fails_stops_all_sending_and_loses_no_answer(bench: Bench) -> None:
@@ -532,7 +605,7 @@ def test_a_run_that_stops_between_attempts_leaves_the_outcome_of_the_last(bench:
     results = bench.submit(itineraries(2), answer, concurrency=2)
     assert time.monotonic() - begun < 15  # not the 20 seconds that the carrier asked for
     assert [(r.outcome.reason, r.attempt) for r in results] == [("carrier_busy", 1), ("key_refused", 1)]
-    assert bench.halt.reason == "HTTP 401"
+    assert bench.halt.reason.startswith("HTTP 401: the key or the agency is refused")
     assert len(bench.asked) == 2
 
 
@@ -636,7 +709,31 @@ def test_one_doubted_charge_puts_its_whole_request_in_doubt(
 
     monkeypatch.setattr(pipeline.submission, "interpret", look)
     bench.submit([Request("invoice", "domestic", HEADER, charges)], yes)
-    assert doubted == [True]
+    assert set(doubted) == {True}
+
+
+def test_a_connection_is_used_again_only_after_a_clear_yes(bench: Bench) -> None:
+    def answer(ticket_no: str) -> web.Response:
+        return no(ticket_no) if ticket_no.endswith("2") else yes(ticket_no)
+
+    bench.submit(itineraries(4), answer, concurrency=1)
+    first, second, third, fourth = bench.peers
+    assert first == second != third == fourth
+
+
+def test_a_yes_with_a_number_that_an_earlier_run_has_ends_its_connection(bench: Bench) -> None:
+    """The ledger alone knows the number; what it says is waited for before the connection is used again."""
+    known, second, third = itineraries(3)
+
+    def answer(ticket_no: str) -> web.Response:
+        number = "7" * 20 if ticket_no.endswith(("1", "2")) else "8" * 20
+        result = {"itineraryResult": {"ticketNo": ticket_no, "itineraryNum": number, "success": True}}
+        data = json.loads(body(json.dumps(result).encode(), CIPHER))
+        return web.json_response({"code": 200, "message": "success", "data": data, "traceId": "t"})
+
+    bench.submit([known], answer)
+    assert states(bench.submit([second, third], answer, concurrency=1)) == ["unknown", "issued"]
+    assert len(set(bench.peers)) == 3
 
 
 def test_what_is_kept_of_an_answer_names_no_key_and_is_read_as_it_came(bench: Bench) -> None:
@@ -673,15 +770,15 @@ class Slow(Client):
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
 
-    async def post(self, path: str, body: bytes) -> Reply:
+    async def post(self, path: str, body: bytes) -> tuple[Reply, Line]:
         await asyncio.sleep(self.seconds)
-        return Answered(200, path.encode() + body)
+        return Answered(200, path.encode() + body), Line()
 
 
 def test_whoever_has_an_answer_is_not_abandoned() -> None:
     async def work() -> Reply:
         halt = Halt()
-        reply = await halt.answer_to(Slow(0), "/path", b"body")
+        reply, _ = await halt.answer_to(Slow(0), "/path", b"body")
         halt.abandon()
         await asyncio.sleep(0)  # a cancelled task would end here, with its answer lost
         return reply
@@ -695,7 +792,7 @@ def test_whoever_waits_is_abandoned_and_goes_on() -> None:
         waiting = asyncio.create_task(halt.answer_to(Slow(60), "", b""))
         await asyncio.sleep(0)
         halt.abandon()
-        return await waiting, halt.reason, waiting.cancelling()
+        return (await waiting)[0], halt.reason, waiting.cancelling()
 
     assert asyncio.run(work()) == (
         Lost("the run was interrupted while it waited for the answer"),

@@ -67,8 +67,8 @@ class Columns:
     def _reach(self, height: int, width: int) -> None:
         if width > _WIDEST:
             raise Refusal("too_large", f"a row of it holds {width} cells")
-        if height * width > _LARGEST:
-            raise Refusal("too_large", f"it spans {height * width} cells")
+        if (area := height * max(width, len(self._columns))) > _LARGEST:
+            raise Refusal("too_large", f"it spans {area} cells")
         self._columns += [_Column() for _ in range(width - len(self._columns))]
 
 

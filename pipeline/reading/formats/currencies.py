@@ -1,4 +1,7 @@
-"""Number formats of an .xlsx that show another currency: a cell then reads $1,070.50, though it holds a bare number."""
+"""Currencies that a number format shows: a cell then reads $1,070.50, though it holds a bare number.
+
+Whether it is the carrier's own is not asked here: the process that reads the file knows no profile.
+"""
 
 import html
 import re
@@ -9,34 +12,82 @@ _CELL_FORMAT = re.compile(rb"<(?:[\w.-]+:)?xf\s([^<>]*)>")
 _ID = re.compile(rb"numFmtId=[\"']([0-9]{1,9})[\"']")
 _CODE = re.compile(rb"formatCode=(?:\"([^\"]*)\"|'([^']*)')")
 
-_LOCAL = re.compile(r"\[\$([^\]-]*)[^\]]*\]")
-_BRACKETS = re.compile(r"\[[^\]]*\]")
-_OTHERS = re.compile(
-    r"US\$|HK\$|NT\$|A\$|[$€£₩₽฿]|USD|EUR|HKD|JPY|GBP|KRW|TWD|AUD|SGD|美元|美金|欧元|港币|港元|日元|英镑",
+#: Parts of a format's code: [$symbol-locale], [Red] and conditions, "text", one character of it, room left or filled.
+_PART = re.compile(r"\[\$([^\]]*)\]|\[[^\]]*\]|\"([^\"]*)\"|\\(.)|[_*].|general|standard", re.IGNORECASE)
+#: Signs that several currencies share, by the country that a locale names: its number in Windows, or its code.
+_COUNTRIES = {
+    "0411": "JP", "0409": "US", "0c04": "HK", "1404": "MO", "0404": "NT", "1004": "S", "4809": "S", "1009": "CA",
+    "0c0c": "CA", "0c09": "AU", "1409": "NZ",
+    "jp": "JP", "us": "US", "hk": "HK", "mo": "MO", "tw": "NT", "sg": "S", "ca": "CA", "au": "AU", "nz": "NZ",
+}  # fmt: skip
+_DOLLARS, _YUAN_OR_YEN = ("$", "＄"), ("¥", "￥")
+#: The currencies of ISO 4217 by their codes.
+_CODES = (
+    "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP"
+    " CNH CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HRK HTG"
+    " HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD"
+    " MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NTD NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RMB RON RSD"
+    " RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD"
+    " UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWL"
+)
+_SIGNS = "$¢-¥֏؋৲৳৻૱௹฿៛₠-⃀﷼﹩＄￠￡￥￦"  # Unicode's category Sc
+_SHOWN = re.compile(
+    rf"[A-Za-z]{{0,3}}[{_SIGNS}]|(?<![A-Za-z])(?:{'|'.join(_CODES.split())})(?![A-Za-z])"
+    r"|[\u4e00-\u9fff]{0,4}[元圆圓円币幣镑鎊铢銖盾]|人民币|[美欧歐日港][金]"
+    r"|(?<![A-Za-z])(?:yen|yuan|renminbi|dollars?|euros?|pounds?|francs?|won|baht|ringgit)(?![A-Za-z])",
     re.IGNORECASE,
 )
 
 
-def other_currency(code: str) -> str:
-    """The currency that a number format shows, if it is another one than ¥ and its names.
+def currencies_in(text: str) -> str:
+    """The signs and names of currencies in a text, each once, with spaces between them.
 
-    >>> other_currency("[$USD] #,##0.00"), other_currency('"$"#,##0.00'), other_currency("[$¥-804]#,##0.00;[Red]0")
-    ('USD', '$', '')
+    >>> currencies_in("US$1,070.50"), currencies_in("1070.5 新加坡元"), currencies_in("1,070.50")
+    ('US$', '新加坡元', '')
     """
-    shown = _BRACKETS.sub("", _LOCAL.sub(lambda found: found[1], code)).replace('"', "").replace("\\", "")
-    found = _OTHERS.search(shown)
-    return found[0] if found else ""
+    return " ".join(dict.fromkeys(_SHOWN.findall(text)))
 
 
-def foreign_styles(styles: bytes) -> dict[bytes, str]:
-    """The currencies of cell formats that show another one, by the format's number as cells refer to it."""
+def shown_currency(code: str) -> str:
+    """What a number format shows of currencies; "" for a bare number.
+
+    >>> shown_currency("[$CAD] #,##0.00"), shown_currency('"$"#,##0.00'), shown_currency("[$¥-804]#,##0.00;[Red]0")
+    ('CAD', '$', '¥')
+    >>> shown_currency("[$¥-411]#,##0"), shown_currency("[$$-409]0"), shown_currency("[$-804]yyyy-mm-dd")
+    ('JP¥', 'US$', '')
+    """
+    signs: dict[str, None] = {}
+
+    def literal(part: re.Match[str]) -> str:
+        symbol, text, character = part.groups()
+        if symbol is not None:
+            sign, _, locale = symbol.partition("-")
+            signs.update(dict.fromkeys(filter(None, [of_country(sign.strip(), locale)])))
+            return " "
+        return text or character or " "
+
+    shown = currencies_in(_PART.sub(literal, code))
+    return " ".join([*signs, *(shown.split() if shown else ())])
+
+
+def of_country(sign: str, locale: str) -> str:
+    """A sign that several currencies share, with its country before it where the locale names one."""
+    number = locale[-4:].zfill(4) if re.fullmatch("[0-9A-Fa-f]{3,8}", locale) else locale.rpartition("-")[2]
+    country = _COUNTRIES.get(number.lower(), "")
+    if sign in _DOLLARS:
+        return country.replace("JP", "") + sign
+    return ("JP" if country == "JP" and sign in _YUAN_OR_YEN else "") + sign
+
+
+def currency_styles(styles: bytes) -> dict[bytes, str]:
+    """What cell formats of an .xlsx show of currencies, by the format's number as cells refer to it."""
     codes = {}
     for attributes in _NUMBER_FORMAT.findall(styles):
         number, code = _ID.search(attributes), _CODE.search(attributes)
         if (
             number
             and code
-            and (said := other_currency(html.unescape((code[1] or code[2] or b"").decode(errors="replace"))))
+            and (said := shown_currency(html.unescape((code[1] or code[2] or b"").decode(errors="replace"))))
         ):
             codes[number[1]] = said
     section = _CELL_FORMATS.search(styles) if codes else None

@@ -9,7 +9,7 @@ import io
 import threading
 from typing import Any
 
-from python_calamine import CalamineWorkbook, SheetMetadata, SheetTypeEnum, SheetVisibleEnum
+from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 
 class Workbook:
@@ -17,21 +17,19 @@ class Workbook:
 
     def __init__(self, content: bytes, *, first_sheet: bool = False) -> None:
         self._reader = CalamineWorkbook.from_filelike(io.BytesIO(content))
-        self.worksheets: list[SheetMetadata] = [
-            meta for meta in self._reader.sheets_metadata if meta.typ == SheetTypeEnum.WorkSheet
+        #: The worksheets by name, and whether each is shown.
+        self.worksheets: list[tuple[str, bool]] = [
+            (meta.name, meta.visible == SheetVisibleEnum.Visible)
+            for meta in self._reader.sheets_metadata
+            if meta.typ == SheetTypeEnum.WorkSheet
         ]
         self._laid_out: dict[str, Any] = {}
-        for meta in [meta for meta in self.worksheets if is_visible(meta)][: int(first_sheet)]:
-            self._laid_out[meta.name] = self._reader.get_sheet_by_name(meta.name)
+        for name in [name for name, visible in self.worksheets if visible][: int(first_sheet)]:
+            self._laid_out[name] = self._reader.get_sheet_by_name(name)
 
     def sheet(self, name: str) -> Any:
         """A sheet laid out; it is kept no longer than its taker keeps it."""
         return self._laid_out.pop(name, None) or self._reader.get_sheet_by_name(name)
-
-
-def is_visible(meta: SheetMetadata) -> bool:
-    """Whether a sheet is shown."""
-    return bool(meta.visible == SheetVisibleEnum.Visible)
 
 
 class Beside(threading.Thread):

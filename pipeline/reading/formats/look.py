@@ -3,14 +3,16 @@
 The quick look through an .xlsx leaves the extent open; it is filled in when the sheet is laid out.
 """
 
+import resource
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from pipeline.reading.formats.refusal import Refusal
 
-#: Positions within a sheet that are laid out, filled or not; each costs some 40 bytes here.
+#: Positions within a sheet that are laid out, filled or not.
 LARGEST_AREA = 64_000_000
-#: Up to here a sheet may be as empty as it likes: a whole column of 14 that end in its last row.
-SPARSE_AREA = 20_000_000
+#: Up to here a sheet may be as empty as it likes: seven columns of which one ends in its last row; all sheets together.
+SPARSE_AREA, SPARSE_SHEETS = 8_000_000, 20_000_000
 #: Beyond that, of so many positions one at least is filled.
 SPARSE = 20
 
@@ -23,8 +25,9 @@ class Look:
 
     A mark is a cell that holds no value, with its row and column from 0: b"#N/A" and the like for an
     error, b"=" for a formula whose result was never stored. What is merged over several rows is told by its first row
-    and column and its last ones; `foreign` are the numbers whose format shows another currency, which only an .xlsx is
-    asked for.
+    and column and its last ones; `currencies` are the rows and columns, in turn, of the numbers whose format shows one. `hidden` are rows that are hidden or filtered out, each time the first and the last
+    of several on end. `short`: some cells leave out their place, as an .xlsb's may. Laid out, each position
+    costs `position_bytes`, and `cell_bytes` more where it is filled.
     """
 
     last_row: int = -1
@@ -32,12 +35,28 @@ class Look:
     filled: int = 0
     marks: list[tuple[int, int, bytes]] = field(default_factory=list)
     merged: list[tuple[int, int, int, int]] = field(default_factory=list)
-    foreign: dict[tuple[int, int], str] = field(default_factory=dict)
+    currencies: dict[str, list[int]] = field(default_factory=dict)
+    hidden: list[tuple[int, int]] = field(default_factory=list)
+    short: bool = False
+    position_bytes: int = 48
+    cell_bytes: int = 0
+
+    def hide(self, row: int, last: int = -1) -> None:
+        """Take note of a row, or of several on end, that nobody sees."""
+        last = max(row, last)
+        if self.hidden and self.hidden[-1][1] == row - 1:
+            self.hidden[-1] = (self.hidden[-1][0], last)
+        else:
+            self.hidden.append((row, last))
 
     def reach(self, row: int, column: int) -> None:
         """Count a filled cell."""
         self.last_row, self.last_column = max(self.last_row, row), max(self.last_column, column)
         self.filled += 1
+
+    def show(self, currency: str, row: int, column: int) -> None:
+        """Take note of a number that is shown in a currency."""
+        self.currencies.setdefault(currency, []).extend((row, column))
 
     def merge(self, top: int, left: int, bottom: int, right: int) -> None:
         """Take note of a merged cell that covers more than one row."""
@@ -52,7 +71,10 @@ class Look:
     @property
     def sparse(self) -> bool:
         """Whether it reaches far beyond what it holds."""
-        return self.area > SPARSE_AREA and self.filled * SPARSE < self.area
+        return (
+            self.area > SPARSE_AREA * Look.position_bytes // self.position_bytes
+            and self.filled * SPARSE < self.area
+        )
 
     def check(self, sheet: str) -> None:
         """Refuse a sheet that would take all memory for empty cells, or for too many."""
@@ -62,10 +84,15 @@ class Look:
                 f"sheet {sheet} reaches to row {self.last_row + 1} and column {letters(self.last_column)}"
                 f" for {self.filled} filled cells",
             )
-        if self.area > LARGEST_AREA:
+        cost = self.area * self.position_bytes + self.filled * self.cell_bytes
+        if self.area > LARGEST_AREA or cost > _memory():
             raise Refusal("too_large", f"sheet {sheet} spans {self.area} cells")
-        if sum(max(min(bottom, self.last_row) - top, 0) for top, _, bottom, _ in self.merged) > self.area:
-            raise Refusal("damaged", f"merged cells of sheet {sheet} overlap")
+
+
+def _memory() -> int:
+    """What this process may have, in bytes; where it has no bound, more than any sheet takes."""
+    bound, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    return bound if bound != resource.RLIM_INFINITY else 1 << 62
 
 
 def letters(column: int) -> str:
@@ -82,6 +109,7 @@ def letters(column: int) -> str:
     return found
 
 
+@lru_cache(1_000)
 def column_of(name: bytes) -> int:
     """The position of a column, from its letters.
 

@@ -7,32 +7,50 @@ import re
 from collections.abc import Iterator
 from xml.parsers import expat
 
+from pipeline.reading.formats.currencies import currencies_in, of_country
 from pipeline.reading.formats.look import NO_RESULT, Look
 from pipeline.reading.formats.refusal import Refusal
 
 _FURTHEST = 1 << 40
 _MOST_MARKS = 1_000_000
+_CELL = 160  # bytes, each time that it is repeated
 _ERROR = re.compile(r"#[A-Z/0]{3,6}[!?]?|Err:[0-9]{3}")
 _CELLS = ("table-cell", "covered-table-cell")
+#: Where the value of a cell stands, by the cell's type; a text's stands within it.
+_VALUE_OF = {
+    **dict.fromkeys(("float", "percentage", "currency"), "office:value"),
+    **{kind: f"office:{kind}-value" for kind in ("date", "time", "boolean")},
+}
 _TYPE, _CALC_TYPE = "office:value-type", "calcext:value-type"
+_NUMBERS = ("float", "currency", "percentage")
 
 
-def looks(pieces: Iterator[bytes]) -> dict[str, Look]:
-    """A look at each sheet, by the sheet's name."""
-    content = _Content()
+def looks(pieces: Iterator[bytes], styles: Iterator[bytes] | None = None) -> dict[str, Look]:
+    """A look at each sheet, by the sheet's name; `styles` is the part that holds the named styles."""
+    countries: dict[str, str] = {}
+    if styles is not None:
+        _parsed(styles, countries)
+    return _parsed(pieces, countries).found
+
+
+def _parsed(pieces: Iterator[bytes], countries: dict[str, str]) -> "_Content":
+    content = _Content(countries)
     try:
         for piece in pieces:
             content.parser.Parse(piece, False)
         content.parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise Refusal("damaged", str(error)) from error
-    return content.found
+    return content
 
 
 class _Content:
     """What the parser calls; see `looks`."""
 
-    def __init__(self) -> None:
+    def __init__(self, countries: dict[str, str]) -> None:
+        self._countries = countries  # of the styles whose numbers show a currency: a country's code
+        self._data_style = ""
+        self._column_styles: list[tuple[int, str]] = []
         self.found: dict[str, Look] = {}
         self.parser = expat.ParserCreate("utf-8")  # whatever it declares: nothing else is read
         self.parser.buffer_text = True
@@ -41,8 +59,9 @@ class _Content:
         self._row = self._rows = self._column = self._columns = 0
         self._attributes: dict[str, str] = {}
         self._text: list[str] = []
+        self._is_read = self._not_seen = False
         self._paragraphs = 0
-        self._in_row: list[tuple[int, int, bytes]] = []
+        self._in_row: list[tuple[int, int, bytes, str]] = []
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         name = name.rpartition(":")[2]
@@ -51,13 +70,34 @@ class _Content:
         elif name in _CELLS:
             self._columns = _repeated(attributes, "columns")
             self._attributes, self._text, self._paragraphs = attributes, [], 0
-            if "table:formula" in attributes:
+            self._is_read = "table:formula" in attributes or attributes.get(_TYPE) in _NUMBERS
+            if self._is_read:
                 self.parser.CharacterDataHandler = self._text.append
+        elif name == "annotation":  # a note to the cell, and no part of it
+            self.parser.CharacterDataHandler = None
         elif name == "table-row":
             self._rows, self._column, self._in_row = _repeated(attributes, "rows"), 0, []
+            self._not_seen = attributes.get("table:visibility") in ("collapse", "filter")
         elif name == "table":
-            self._look = self.found.setdefault(attributes.get("table:name", ""), Look())
+            self._column_styles = []
+            self._look = self.found.setdefault(attributes.get("table:name", ""), Look(cell_bytes=_CELL))
             self._row = 0
+        else:
+            self._start_style(name, attributes)
+
+    def _start_style(self, name: str, attributes: dict[str, str]) -> None:
+        """Take note of the country whose currency a style shows, and of the style of a column's cells."""
+        if name == "currency-style":
+            self._data_style = attributes.get("style:name", "")
+        elif name == "currency-symbol":
+            self._countries[self._data_style] = attributes.get("number:country", "")
+        elif name == "style" and "style:name" in attributes:
+            of = attributes.get("style:data-style-name") or attributes.get("style:parent-style-name", "")
+            self._countries[attributes["style:name"]] = self._countries.get(of, "")
+        elif name == "table-column":
+            last = self._column_styles[-1][0] if self._column_styles else -1
+            style = attributes.get("table:default-cell-style-name", "")
+            self._column_styles.append((last + _repeated(attributes, "columns"), style))
 
     def _end(self, name: str) -> None:
         name = name.rpartition(":")[2]
@@ -65,11 +105,13 @@ class _Content:
             self.parser.CharacterDataHandler = None
             mark = self._mark()
             if mark or self._paragraphs or _TYPE in self._attributes:
-                self._in_row.append((self._column, self._columns, mark))
+                self._in_row.append((self._column, self._columns, mark, "" if mark else self._currency()))
             spanned = self._attributes.get("table:number-rows-spanned", "1")
             if spanned.isdecimal() and len(spanned) < 8:
                 self._look.merge(self._row, self._column, self._row + int(spanned) - 1, self._column)
             self._column += self._columns
+        elif name == "annotation" and self._is_read:
+            self.parser.CharacterDataHandler = self._text.append
         elif name == "table-row":
             self._end_row()
             self._row += self._rows
@@ -79,26 +121,47 @@ class _Content:
         attributes, text = self._attributes, "".join(self._text)
         if attributes.get(_CALC_TYPE) == "error" or (text and _ERROR.fullmatch(text)):
             return text.encode("ascii", "replace")[:32] or b"#ERROR!"
-        if "table:formula" in attributes and not self._paragraphs and _TYPE not in attributes:
-            return NO_RESULT
-        return b""
+        if "table:formula" not in attributes:
+            return b""
+        value = _VALUE_OF.get(attributes.get(_TYPE, ""))
+        stored = value in attributes if value else _TYPE in attributes or self._paragraphs
+        return b"" if stored else NO_RESULT
+
+    def _currency(self) -> str:
+        """What a number shows of currencies: in its text, and as the cell itself names it."""
+        if self._attributes.get(_TYPE) not in _NUMBERS:
+            return ""
+        named = self._attributes.get("office:currency", "")
+        signs = dict.fromkeys(f"{currencies_in(''.join(self._text))} {named}".split())
+        if not signs:
+            return ""
+        style = self._attributes.get("table:style-name") or next(
+            (style for last, style in self._column_styles if self._column <= last), ""
+        )
+        country = self._countries.get(style, "")
+        return " ".join(of_country(sign, country) for sign in signs)
 
     def _end_row(self) -> None:
         """Count the row's filled cells, as often as it is repeated."""
         look = self._look
-        for column, times, mark in self._in_row:
+        if self._not_seen and self._in_row:
+            look.hide(self._row, self._row + self._rows - 1)
+        for column, times, mark, currency in self._in_row:
             last = column + times - 1
             look.last_row = max(look.last_row, self._row + self._rows - 1)
             look.last_column = max(look.last_column, last)
             look.filled += self._rows * times
-            if mark:
-                if self._rows * times > _MOST_MARKS:
-                    raise Refusal(
-                        "too_large", f"one cell with {mark.decode()} is repeated {self._rows * times} times"
-                    )
-                look.marks += [
-                    (self._row + row, at, mark) for row in range(self._rows) for at in range(column, last + 1)
-                ]
+            if not (mark or currency):
+                continue
+            if self._rows * times > _MOST_MARKS:
+                said = mark.decode() or currency
+                raise Refusal("too_large", f"one cell with {said} is repeated {self._rows * times} times")
+            for row in range(self._row, self._row + self._rows):
+                for at in range(column, last + 1):
+                    if mark:
+                        look.marks.append((row, at, mark))
+                    else:
+                        look.show(currency, row, at)
         if self._row + self._rows > _FURTHEST or self._column > _FURTHEST:
             raise Refusal("damaged", "a row of it is repeated beyond all bounds")
 

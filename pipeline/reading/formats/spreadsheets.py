@@ -1,14 +1,16 @@
 """The sheets of .xlsx, .xls, .xlsb and .ods files as plain cells.
 
-python-calamine takes the cells out, and is quick. It lays out every position from a sheet's first cell to its
+python-calamine takes the cells out, and is quick; of an .xls xlrd does, which is slower and right. The former lays out every position from a sheet's first cell to its
 last, and shows an error cell, or a formula without its result, as a blank one; so each sheet is looked through
 before (`Look`), and what holds no value is put in its place here.
 
 Each kind's own module is loaded where a file is of that kind, that of an .xlsx while the file is being laid out already.
 """
 
+import contextlib
 import re
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -18,8 +20,8 @@ from python_calamine import CalamineError, PasswordError
 
 from pipeline.reading.formats import compound
 from pipeline.reading.formats.columns import Columns
-from pipeline.reading.formats.laying import Beside, Workbook, is_visible
-from pipeline.reading.formats.look import LARGEST_AREA, Look
+from pipeline.reading.formats.laying import Beside, Workbook
+from pipeline.reading.formats.look import LARGEST_AREA, SPARSE, SPARSE_SHEETS, Look
 from pipeline.reading.formats.package import OF_ODS, OF_XLSB, OF_XLSX, Package
 from pipeline.reading.formats.refusal import Refusal
 
@@ -27,28 +29,49 @@ _SMALL = 1024**2
 #: Every .xlsb calls itself binary.macroEnabled, with macros or without.
 _MACROS = re.compile(rb"(?<!binary\.)macroEnabled")
 _HIDDEN_CELL = "…"
+_TICKET = re.compile("[0-9]{3}-?[0-9]{10}")
 _NOWHERE = 1 << 20  # beyond every sheet's last row
 
 
 def sheets(content: bytes, exactly: bool = False) -> list[dict[str, Any]]:
     """The worksheets in their order; see `child` for their shape, and for when to look exactly."""
     if content.startswith(compound.SIGNATURE):
-        return _quietly(partial(_sheets, partial(Workbook, content), _looks_of_xls(content)))
+        stream = compound.workbook_stream(content)
+        if stream is not None:
+            return _sheets_of_xls(content, stream)
+        content = compound.decrypted(content)
     package = Package(content)
     _refuse_macros(package)
-    if OF_XLSX in package:
-        made: Callable[[], Workbook] = partial(Workbook, content)
-        if not exactly:
-            package.check()
-            made = Beside(content).workbook
-        return _quietly(partial(_sheets, made, _looks_of_xlsx(package, exactly)))
+    made: Callable[[], Workbook] = partial(Workbook, content)
+    if OF_XLSX in package and not exactly:
+        package.check()
+        made = Beside(content).workbook
+    from pipeline.reading.formats import repackaging  # noqa: PLC0415 - see above
+
+    if book := repackaging.workbook_part(package):
+        if repackaging.is_usual(package, book):
+            looks = _looks_of_xlsx(package, exactly)
+            return _sheets_or_anew(made, looks, lambda: repackaging.xlsx_anew(Package(content), book))
+        content = repackaging.xlsx_anew(package, book)
+        return _sheets(partial(Workbook, content), _looks_of_xlsx(Package(content), exactly))
     if OF_XLSB in package:
-        looks = _looks_of_xlsb(package)
-    elif OF_ODS in package and _is_open_document(package):
-        looks = _looks_of_ods(package)
-    else:
-        raise _no_workbook(package)
-    return _quietly(partial(_sheets, partial(Workbook, content), looks))
+        parts, looks = _looks_of_xlsb(package)
+        if any(look.short for look in looks.values()):
+            made = partial(Workbook, repackaging.xlsb_anew(Package(content), parts))
+        return _sheets(made, looks)
+    if OF_ODS in package and _is_open_document(package):
+        return _sheets_or_anew(made, _looks_of_ods(package), lambda: repackaging.ods_anew(Package(content)))
+    raise _no_workbook(package)
+
+
+def _sheets_or_anew(
+    made: Callable[[], Workbook], looks: dict[str, Look], anew: Callable[[], bytes]
+) -> list[dict[str, Any]]:
+    """The worksheets, of a workbook written anew where the reader stumbles over it as it is."""
+    try:
+        return _sheets(made, looks)
+    except _Stumbled:
+        return _sheets(partial(Workbook, anew()), looks)
 
 
 def _no_workbook(package: Package) -> Refusal:
@@ -78,10 +101,14 @@ def _is_open_document(package: Package) -> bool:
 def _looks_of_xlsx(package: Package, exactly: bool) -> dict[str, Look]:
     from pipeline.reading.formats import xlsx  # noqa: PLC0415 - see above
 
-    foreign = xlsx.check_texts(package)
+    currencies, unreckoned = xlsx.check_texts(package), xlsx.unreckoned(package)
+    hidden = xlsx.hidden_sheets(package)
     parts = {sheet: part for sheet, part in xlsx.sheet_parts(package).items() if part in package}
     return {
-        sheet: xlsx.look(partial(package.pieces, part), exactly, foreign)
+        # A hidden sheet is laid out only where its extent is known to be within bounds.
+        sheet: xlsx.look(
+            partial(package.pieces, part), exactly or sheet in hidden, currencies, unreckoned=unreckoned
+        )
         for sheet, part in parts.items()
         if _is_cells(part)
     }
@@ -94,73 +121,101 @@ def _is_cells(part: str) -> bool:
 def _looks_of_ods(package: Package) -> dict[str, Look]:
     from pipeline.reading.formats import ods, xlsx  # noqa: PLC0415 - see above
 
-    looks = ods.looks(xlsx.harmless(package.pieces(OF_ODS)))
+    styles = xlsx.harmless(package.pieces("styles.xml")) if "styles.xml" in package else None
+    looks = ods.looks(xlsx.harmless(package.pieces(OF_ODS)), styles)
     for name, look in looks.items():  # the reader lays them all out at once, hidden ones too
         look.check(name)
     return looks
 
 
-def _looks_of_xlsb(package: Package) -> dict[str, Look]:
+def _looks_of_xlsb(package: Package) -> tuple[list[str], dict[str, Look]]:
+    """The parts that hold the sheets, and a look at each by the sheet's name."""
     from pipeline.reading.formats import xlsb, xlsx  # noqa: PLC0415 - see above
 
-    targets = xlsx.relations(package, "xl/_rels/workbook.bin.rels")
-    named = {sheet: targets.get(to, "") for sheet, to in xlsb.sheet_relations(package).items()}
-    for name in ("xl/sharedstrings.bin", "xl/styles.bin"):
-        if name in package:
-            for _ in package.pieces(name):
-                pass
-    return {
-        sheet: xlsb.look(package.pieces(part))
-        for sheet, part in named.items()
-        if part in package and _is_cells(part)
+    targets = {name: part for name, _, part in xlsx.related(package, OF_XLSB)}
+    sheets, unreckoned = xlsb.sheet_relations(package), xlsb.unreckoned(package)
+    named = {sheet: targets.get(to, "") for sheet, to in sheets.items()}
+    parts = {sheet: part for sheet, part in named.items() if part in package and _is_cells(part)}
+    if "xl/sharedstrings.bin" in package:
+        for _ in package.pieces("xl/sharedstrings.bin"):
+            pass
+    currencies = xlsb.currency_styles(package.pieces("xl/styles.bin")) if "xl/styles.bin" in package else {}
+    return list(parts.values()), {
+        sheet: xlsb.look(package.pieces(part), currencies, unreckoned=unreckoned)
+        for sheet, part in parts.items()
     }
 
 
-def _looks_of_xls(content: bytes) -> list[Look]:
+def _sheets_of_xls(content: bytes, stream: bytes) -> list[dict[str, Any]]:
     from pipeline.reading.formats import xls  # noqa: PLC0415 - see above
 
-    inside = compound.Compound(content)
-    stream = xls.content_of(inside)
-    if any(name.upper().startswith("_VBA_PROJECT") for name in inside.names()):
-        raise Refusal("macros")
-    return xls.looks(stream)
+    if xls.is_encrypted(stream):
+        stream = compound.workbook_stream(compound.decrypted(content)) or stream
+    return _sheets(partial(xls.Workbook, stream), xls.looks(stream))
 
 
-def _quietly(cells_of: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """What the workbook reader gives, or a refusal where it stumbles."""
+class _Stumbled(Refusal):
+    """The workbook reader can't read it."""
+
+
+@contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    """Whatever the workbook reader stumbles over is a refusal."""
     try:
-        return cells_of()
+        yield
     except PasswordError as error:
         raise Refusal("encrypted") from error
     except (CalamineError, OSError) as error:  # what it can't unpack it calls an error of reading
-        raise Refusal("damaged", str(error)) from error
+        raise _Stumbled("damaged", str(error)) from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # of no class that can be named
             raise
-        raise Refusal("damaged", "the workbook reader stumbled over it") from error
+        raise _Stumbled("damaged", "the workbook reader stumbled over it") from error
 
 
-def _sheets(made: Callable[[], Workbook], looks: dict[str, Look] | list[Look]) -> list[dict[str, Any]]:
+@_quietly()
+def _sheets(made: Callable[[], Any], looks: dict[str, Look] | list[Look]) -> list[dict[str, Any]]:
     """The sheets' cells, within bounds; of a hidden sheet one cell alone, to show that it holds something."""
     workbook = made()
     if isinstance(looks, list):  # .xls: in the order of the worksheets
-        looks = dict(zip((meta.name for meta in workbook.worksheets), looks, strict=False))
-    found, area = [], 0
-    for meta in workbook.worksheets:
-        look, columns = looks.get(meta.name, Look()), Columns()
-        visible = is_visible(meta)
-        sheet: dict[str, Any] = {"name": meta.name, "visible": visible, "first_row": 0, "first_column": 0}
+        looks = dict(zip((name for name, _ in workbook.worksheets), looks, strict=False))
+    found, area, filled = [], 0, 0
+    for name, visible in workbook.worksheets:
+        if name not in looks:  # its errors, and formulas without a result, would be taken for blank cells
+            raise Refusal("damaged", "it is cut off, or its parts do not fit together")
+        look, columns = looks[name], Columns()
+        sheet: dict[str, Any] = {"name": name, "visible": visible, "first_row": 0, "first_column": 0}
         if visible:
-            look.check(meta.name)
-            cells = workbook.sheet(meta.name)
+            look.check(name)
+            cells = workbook.sheet(name)
             area += _laid_out(cells, look).area
-            if area > LARGEST_AREA:
+            filled += look.filled
+            if area > LARGEST_AREA or (area > SPARSE_SHEETS and filled * SPARSE < area):
                 raise Refusal("too_large", f"its sheets span {area} cells")
             sheet |= _taken_in(cells, look, columns)
         elif look.filled:
             columns.take([[_HIDDEN_CELL]])
+            sheet["hidden_tickets"] = _tickets_of_hidden(workbook, name, look, LARGEST_AREA - area)
         found.append(sheet | {"height": columns.height, "columns": columns.handed_over()})
     return found
+
+
+def _tickets_of_hidden(workbook: Any, name: str, look: Look, room: int) -> int:
+    """How many rows of a hidden sheet hold a ticket's number; 0 where it can't be laid out within bounds."""
+    try:
+        look.check(name)
+        if look.area > room:
+            return 0
+        with _quietly():
+            return sum(any(map(_is_ticket, row)) for row in workbook.sheet(name).iter_rows())
+    except Refusal:
+        return 0
+
+
+def _is_ticket(cell: Any) -> bool:
+    if isinstance(cell, str):
+        return _TICKET.fullmatch(cell.strip()) is not None
+    return isinstance(cell, float) and 1e12 <= cell < 1e13
 
 
 def _laid_out(sheet: Any, look: Look) -> Look:
@@ -183,4 +238,5 @@ def _taken_in(sheet: Any, look: Look, columns: Columns) -> dict[str, Any]:
     for row, column, mark in look.marks:  # beyond the cells taken out too
         columns.put(row - first_row, column - first_column, mark)
     place = {"first_row": first_row, "first_column": first_column} if columns.height else {}
-    return {**place, "merged": look.merged, "foreign": look.foreign}
+    currencies = {shown: array("i", places).tobytes() for shown, places in look.currencies.items()}
+    return {**place, "merged": look.merged, "currencies": currencies, "hidden_rows": look.hidden}

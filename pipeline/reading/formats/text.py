@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pipeline.reading.formats.columns import Columns
+from pipeline.reading.formats.look import SPARSE, SPARSE_AREA
 from pipeline.reading.formats.refusal import Refusal
 
 SEPARATORS = ",\t;|"
@@ -114,11 +115,13 @@ def _sheet(text: str, name: str) -> dict[str, Any]:
 
 
 def _bounded(rows: Iterable[list[str]]) -> Iterator[list[str]]:
-    area = 0
-    for row in rows:
-        area += len(row) + 1
+    area = width = 0
+    for number, row in enumerate(rows, start=1):
+        area, width = area + len(row) + 1, max(width, len(row))
         if area > LARGEST_AREA:
             raise Refusal("too_large", f"it holds more than {LARGEST_AREA} cells")
+        if (spans := number * width) > SPARSE_AREA and area * SPARSE < spans:
+            raise Refusal("too_large", f"a row of it holds {width} cells")
         yield row
 
 

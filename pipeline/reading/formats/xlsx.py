@@ -7,31 +7,38 @@ of the process hold until then. A sheet of another shape is parsed once as XML (
 exact.
 """
 
+import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from xml.etree import ElementTree
 
 from pipeline.reading.formats import xlsx_slowly
-from pipeline.reading.formats.currencies import foreign_styles
+from pipeline.reading.formats.currencies import currency_styles
 from pipeline.reading.formats.look import NO_RESULT, Look, column_of
 from pipeline.reading.formats.package import OF_XLSX, Package
 from pipeline.reading.formats.refusal import Refusal
 
 _SMALL = 32 * 1024**2  # for what lists a workbook's sheets
 _LONGEST_ROW = 32 * 1024**2
+_OF_PROGRAM = "docProps/app.xml"
+_TRUE = ("1", "true", "on")
 
 _DECLARES = b"<!DOCTYPE"  # entities can be declared nowhere else
 _PREFIX = re.compile(rb"<(?:([\w.-]+):)?sheetData[\s>/]")
 _REF = re.compile(rb"([A-Za-z]{1,3})([0-9]{1,7})\"")
 _ERROR = re.compile(rb"\st=(?:\"e\"|'e')")
-_TEXT = re.compile(rb"\st=(?:\"str\"|'str')")
+_NO_NUMBER = re.compile(rb"\bt=(?!\"n\"|'n')")
+_KIND = re.compile(rb"\st=[\"']([A-Za-z]+)[\"']")
 _FORMULA = re.compile(rb"<f[\s>/]")
-_UNSTORED = re.compile(rb"<f(?:\s[^<>]*)?(?:/>|>[^<]*</f>)\s*(?:</c|<v\s*/>|<v>\s*</v>)")
+_STORED = re.compile(rb"<f(?:\s[^<>]*)?(?:/>|>[^<]*</f>)\s*<v(?:\s[^<>]*)?>[^<]*[^<\s][^<]*</v>")
+_RECKONED = re.compile(rb"<f(?:\s[^<>]*)?(?:/>|>[^<]*</f>)\s*<v(?:\s[^<>]*)?>[^<]*[1-9][^<]*</v>")
 _CELL_REF = re.compile(rb"\sr=\"" + _REF.pattern)
 _MERGED = re.compile(
     rb"mergeCell\s+ref=[\"']" + rb":".join([rb"([A-Za-z]{1,3})([0-9]{1,7})"] * 2) + rb"[\"']"
 )
 _VALUE = re.compile(rb"<v(?:\s[^<>]*)?>([^<]*)<")
+_HIDES = re.compile(rb"\shidden=[\"'](?:1|true|on)[\"']")
+_ROW_NUMBER = re.compile(rb"\sr=[\"']([0-9]{1,7})[\"']")
 
 
 class _Otherwise(Exception):
@@ -40,24 +47,45 @@ class _Otherwise(Exception):
 
 def sheet_parts(package: Package) -> dict[str, str]:
     """The part that holds each sheet, by the sheet's name."""
-    targets = relations(package, "xl/_rels/workbook.xml.rels")
+    targets = {name: part for name, _, part in related(package, OF_XLSX)}
     found = {}
-    for node in _xml(package, OF_XLSX).iter():
+    for node in parsed(package, OF_XLSX).iter():
         if _local(node.tag) == "sheet":
             relation = next((value for key, value in node.items() if _local(key) == "id"), "")
             found[node.get("name", "")] = targets.get(relation, "")
     return found
 
 
-def relations(package: Package, name: str) -> dict[str, str]:
-    """The parts that a part refers to, by the relation's name."""
-    return {node.get("Id", ""): _inside(node.get("Target", "")) for node in _xml(package, name)}
+def hidden_sheets(package: Package) -> frozenset[str]:
+    """The names of the sheets that nobody sees."""
+    return frozenset(
+        node.get("name", "")
+        for node in parsed(package, OF_XLSX).iter()
+        if _local(node.tag) == "sheet" and node.get("state") in ("hidden", "veryHidden")
+    )
+
+
+def related(package: Package, part: str) -> list[tuple[str, str, str]]:
+    """What a part refers to within the archive: the relation's name, its kind, and the other part; "" is the archive."""
+    folder, _, name = part.rpartition("/")
+    relations = posixpath.join(folder, "_rels", f"{name}.rels")
+    if relations not in package:
+        return []
+    return [
+        (
+            node.get("Id", ""),
+            node.get("Type", "").rpartition("/")[2],
+            posixpath.normpath(posixpath.join("/", folder, node.get("Target", ""))).lstrip("/"),
+        )
+        for node in parsed(package, relations)
+        if node.get("TargetMode") != "External"
+    ]
 
 
 def check_texts(package: Package) -> dict[bytes, str]:
     """Unpack what the reader takes whole beside the sheets, so that it is known to be bounded and harmless.
 
-    Gives the formats in which numbers are shown in another currency.
+    Gives the formats that show a currency.
     """
     styles, size = list[bytes](), 0
     for name in ("xl/sharedstrings.xml", "xl/styles.xml"):
@@ -65,20 +93,41 @@ def check_texts(package: Package) -> dict[bytes, str]:
             size += len(piece)
             if name == "xl/styles.xml" and size < _SMALL:
                 styles.append(piece)
-    return foreign_styles(b"".join(styles))
+    return currency_styles(b"".join(styles))
+
+
+def unreckoned(package: Package) -> bool:
+    """Whether the workbook says that its formulas are still to be calculated, or is of a program that never does.
+
+    XlsxWriter, openpyxl and others store 0 for every formula and ask for a full calculation when the file is opened; Apache
+    POI stores 0 too and does not always ask.
+    """
+    for node in parsed(package, OF_XLSX).iter():
+        if _local(node.tag) == "calcPr" and (
+            node.get("fullCalcOnLoad") in _TRUE or node.get("calcCompleted", "1") not in _TRUE
+        ):
+            return True
+    return _OF_PROGRAM in package and b"Apache POI" in package.whole(_OF_PROGRAM, _SMALL)
 
 
 def look(
-    pieces: Callable[[], Iterator[bytes]], exactly: bool = False, foreign: Mapping[bytes, str] | None = None
+    pieces: Callable[[], Iterator[bytes]],
+    exactly: bool = False,
+    currencies: Mapping[bytes, str] | None = None,
+    *,
+    unreckoned: bool = False,
 ) -> Look:
-    """One sheet's cells without a value; `pieces` unpacks it from its start. How far it reaches the exact look tells alone."""
-    foreign = foreign or {}
+    """One sheet's cells without a value; `pieces` unpacks it from its start. How far it reaches the exact look tells alone.
+
+    Where its formulas are `unreckoned`, a result of 0 or nothing is none.
+    """
+    currencies = currencies or {}
     if not exactly:
         try:
-            return _quickly(harmless(pieces()), foreign)
+            return _quickly(harmless(pieces()), currencies, unreckoned=unreckoned)
         except _Otherwise:
             pass
-    return xlsx_slowly.look(harmless(pieces()), foreign)
+    return xlsx_slowly.look(harmless(pieces()), currencies, unreckoned=unreckoned)
 
 
 def harmless(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -93,16 +142,18 @@ def harmless(pieces: Iterator[bytes]) -> Iterator[bytes]:
         before = piece
 
 
-def _quickly(pieces: Iterator[bytes], foreign: Mapping[bytes, str]) -> Look:
-    found, shown = Look(), _shown_foreign(foreign)
+def _quickly(pieces: Iterator[bytes], currencies: Mapping[bytes, str], *, unreckoned: bool = False) -> Look:
+    found, shown = Look(), _of_currency(currencies)
     for rows, names in _whole_rows(pieces):
         found.filled += rows.count(names.value_end) + (rows.count(names.text_end) if b"i" in rows else 0)
-        if _may_mark(rows, names):
-            _marks(rows, names, found)
+        if _may_mark(rows, names, _RECKONED if unreckoned else _STORED):
+            _marks(rows, names, found, unreckoned=unreckoned)
+        if b"hidden=" in rows:
+            _hidden_rows(rows, names, found)
         if shown:
             _refuse_otherwise(rows, names)
-            for column, row, style in shown.findall(rows):
-                found.foreign[int(row) - 1, column_of(column)] = foreign[style]
+            for column, row, style in shown(rows):
+                found.show(currencies[style], int(row) - 1, column_of(column))
         below = b"" if rows.endswith(names.row_end) else rows
         for left, top, right, bottom in _MERGED.findall(below):
             found.merge(int(top) - 1, column_of(left), int(bottom) - 1, column_of(right))
@@ -122,19 +173,31 @@ def _whole_rows(pieces: Iterator[bytes]) -> Iterator[tuple[bytes, "_Names"]]:
             waiting = waiting[cut:]
         elif len(waiting) > _LONGEST_ROW:
             raise _Otherwise
-    if names is None or any(cell in waiting for cell in names.cells):
+    if names is None or names.cell.search(waiting):
         raise _Otherwise
     yield waiting, names
 
 
-def _shown_foreign(foreign: Mapping[bytes, str]) -> re.Pattern[bytes] | None:
-    """Cells that hold a number in one of these formats."""
-    if not foreign:
+def _of_currency(
+    currencies: Mapping[bytes, str],
+) -> Callable[[bytes], Iterable[tuple[bytes, bytes, bytes]]] | None:
+    """What finds cells in one of these formats that may hold a number: their column, row and format."""
+    if not currencies:
         return None
-    styles = b"|".join(foreign)
-    return re.compile(
-        rb"<(?:[\w.-]+:)?c r=\"([A-Za-z]{1,3})([0-9]{1,7})\" s=\"(" + styles + rb")\"(?: t=\"n\")?\s*>"
+    styles, place = b"|".join(currencies), rb"r=\"([A-Za-z]{1,3})([0-9]{1,7})\""
+    usual = re.compile(rb"c " + place + rb" s=\"(" + styles + rb")\"((?: t=\"[A-Za-z]+\")?)/?>")
+    any_order = re.compile(
+        rb"<(?:[\w.-]+:)?c\s(?=[^<>]*\b" + place + rb")(?=[^<>]*\bs=[\"'](" + styles + rb")[\"'])([^<>]*)>"
     )
+    said = [b"s=" + quote + style + quote for style in currencies for quote in (b'"', b"'")]
+
+    def cells(rows: bytes) -> Iterable[tuple[bytes, bytes, bytes]]:
+        found = usual.findall(rows)
+        if len(found) != sum(map(rows.count, said)):  # attributes in another order, or others among them
+            found = any_order.findall(rows)
+        return [cell[:3] for cell in found if not cell[3] or not _NO_NUMBER.search(cell[3])]
+
+    return cells
 
 
 class _Names:
@@ -143,16 +206,30 @@ class _Names:
     def __init__(self, prefix: bytes | None) -> None:
         self.prefix = prefix + b":" if prefix else b""
         cell = b"<" + self.prefix + b"c"
-        self.cells, self.cell_ref = (cell + b" ", cell + b">"), cell + b' r="'
+        self.cell, self.cell_ref = re.compile(re.escape(cell) + rb"[\s/>]"), cell + b' r="'
         self.row_end, self.formula = b"</" + self.prefix + b"row>", b"<" + self.prefix + b"f"
         self.value_end, self.text_end = b"</" + self.prefix + b"v>", b"</" + self.prefix + b"is>"
 
 
-def _may_mark(rows: bytes, names: _Names) -> bool:
+def _may_mark(rows: bytes, names: _Names, stored: re.Pattern[bytes]) -> bool:
     """Whether rows may hold an error or a formula without its result. Single letters, looked for first, are the quickest."""
     if b"e" in rows and (b'"e"' in rows or b"'e'" in rows):
         return True
-    return b"f" in rows and names.formula in rows and bool(_UNSTORED.search(_unprefixed(rows, names)))
+    if b"f" not in rows or names.formula not in rows:
+        return False
+    plain = _unprefixed(rows, names)
+    return len(stored.findall(plain)) != len(_FORMULA.findall(plain))
+
+
+def _hidden_rows(rows: bytes, names: _Names, found: Look) -> None:
+    """Take note of the rows that are hidden or filtered out."""
+    for row in _unprefixed(rows, names).split(b"<row")[1:]:
+        attributes = row.partition(b">")[0]
+        if _HIDES.search(attributes):
+            number = _ROW_NUMBER.search(attributes)
+            if not number:
+                raise _Otherwise
+            found.hide(int(number[1]) - 1)
 
 
 def _unprefixed(rows: bytes, names: _Names) -> bytes:
@@ -163,11 +240,11 @@ def _unprefixed(rows: bytes, names: _Names) -> bytes:
 
 def _refuse_otherwise(rows: bytes, names: _Names) -> None:
     """Cells without a place of their own, or with attributes in another order, are for the exact look."""
-    if rows.count(names.cell_ref) != rows.count(names.cells[0]) or names.cells[1] in rows:
+    if rows.count(names.cell_ref) != len(names.cell.findall(rows)):
         raise _Otherwise
 
 
-def _marks(rows: bytes, names: _Names, found: Look) -> None:
+def _marks(rows: bytes, names: _Names, found: Look, *, unreckoned: bool) -> None:
     """Find the cells that hold an error, or a formula without its result."""
     _refuse_otherwise(rows, names)
     for cell in _unprefixed(rows, names).split(b"<c ")[1:]:
@@ -178,7 +255,7 @@ def _marks(rows: bytes, names: _Names, found: Look) -> None:
         if _ERROR.search(attributes):
             mark = xlsx_slowly.error_mark(text or "")
         elif _FORMULA.search(content) and xlsx_slowly.unstored(
-            text, "str" if _TEXT.search(attributes) else ""
+            text, _kind(attributes), unreckoned=unreckoned
         ):
             mark, found.filled = NO_RESULT, found.filled + 1
         else:
@@ -189,7 +266,13 @@ def _marks(rows: bytes, names: _Names, found: Look) -> None:
         found.marks.append((int(place[2]) - 1, column_of(place[1]), mark))
 
 
-def _xml(package: Package, name: str) -> ElementTree.Element:
+def _kind(attributes: bytes) -> str:
+    kind = _KIND.search(attributes)
+    return kind[1].decode() if kind else ""
+
+
+def parsed(package: Package, name: str) -> ElementTree.Element:
+    """A small part as XML."""
     if name not in package:
         raise Refusal("no_workbook")
     text = b"".join(harmless(iter([package.whole(name, _SMALL)])))
@@ -202,8 +285,3 @@ def _xml(package: Package, name: str) -> ElementTree.Element:
 
 def _local(name: str) -> str:
     return name.rpartition("}")[2]
-
-
-def _inside(target: str) -> str:
-    """A part's name from where a relation points to: from the archive's root, or from xl/."""
-    return target.lstrip("/") if target.startswith(("/", "xl/")) else f"xl/{target}"

@@ -12,11 +12,14 @@ from pipeline.reading.formats.refusal import Refusal
 
 _REF = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
 _FURTHEST = (1_048_575, 16_383)
+_NUMBER = ("", "n")
 
 
-def look(pieces: Iterator[bytes], foreign: Mapping[bytes, str] | None = None) -> Look:
-    """One sheet's extent and the cells without a value."""
-    cells = _Cells(foreign or {})
+def look(
+    pieces: Iterator[bytes], currencies: Mapping[bytes, str] | None = None, *, unreckoned: bool = False
+) -> Look:
+    """One sheet's extent and the cells without a value; see xlsx.look for `unreckoned`."""
+    cells = _Cells(currencies or {}, unreckoned=unreckoned)
     try:
         for piece in pieces:
             cells.parser.Parse(piece, False)
@@ -31,16 +34,26 @@ def error_mark(text: str) -> bytes:
     return text.strip()[:32].encode("ascii", "replace") or b"#ERROR!"
 
 
-def unstored(value: str | None, kind: str) -> bool:
-    """Whether a formula's result is missing; "" is a result where the cell says that it holds text."""
-    return value is None or (not value.strip() and kind != "str")
+def unstored(value: str | None, kind: str, *, unreckoned: bool = False) -> bool:
+    """Whether a formula's result is missing; "" is a result where the cell says that it holds text.
+
+    Of `unreckoned` formulas neither that is one, nor the number 0: what was not given was stored so.
+    """
+    if value is None or not value.strip():
+        return value is None or kind != "str" or unreckoned
+    if not unreckoned or kind not in _NUMBER:
+        return False
+    try:
+        return float(value) == 0
+    except ValueError:
+        return False
 
 
 class _Cells:
     """What the parser calls; see `look`."""
 
-    def __init__(self, foreign: Mapping[bytes, str]) -> None:
-        self.found, self._foreign = Look(), foreign
+    def __init__(self, currencies: Mapping[bytes, str], *, unreckoned: bool) -> None:
+        self.found, self._currencies, self._unreckoned = Look(), currencies, unreckoned
         self.parser = expat.ParserCreate("utf-8")  # whatever it declares: nothing else is read
         self.parser.buffer_text = True
         self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
@@ -57,12 +70,14 @@ class _Cells:
             given = attributes.get("r", "")
             self._row = int(given) - 1 if given.isdecimal() and len(given) < 9 else self._row + 1
             self._column = -1
+            if attributes.get("hidden") in ("1", "true", "on"):
+                self.found.hide(self._row)
         elif name == "c":
             self._place(attributes.get("r", ""))
             self._kind = attributes.get("t", "")
             self._formula, self._value, self._inline = False, None, False
-            if self._kind in ("", "n") and (said := self._foreign.get(attributes.get("s", "").encode())):
-                self.found.foreign[self._at_row, self._column] = said
+            if self._kind in _NUMBER and (said := self._currencies.get(attributes.get("s", "").encode())):
+                self.found.show(said, self._at_row, self._column)
         elif name == "mergeCell":
             self._merge(attributes.get("ref", ""))
         elif name == "f":
@@ -99,7 +114,7 @@ class _Cells:
             return
         if self._kind == "e":
             mark = error_mark(self._value or "")
-        elif self._formula and unstored(self._value, self._kind) and not self._inline:
+        elif self._unstored():
             mark = NO_RESULT
         else:
             if self._value is not None or self._inline:
@@ -107,3 +122,11 @@ class _Cells:
             return
         self.found.reach(self._at_row, self._column)
         self.found.marks.append((self._at_row, self._column, mark))
+
+    def _unstored(self) -> bool:
+        """Whether the cell is a formula without its result."""
+        return (
+            self._formula
+            and not self._inline
+            and unstored(self._value, self._kind, unreckoned=self._unreckoned)
+        )

@@ -13,6 +13,7 @@
  *   - One invoice request is one invoice, so the amount limits hold for the total of its lines.
  *     As soon as one line is domestic the domestic limit holds for the whole invoice.
  *   - "Only tickets already used or already refunded" holds for ancillary charges as well.
+ *   - A ticket of which some flights were flown and the others refunded is used and refunded.
  *   - "After the refund has been approved" includes the day of the approval.
  *   - Only remarks is said to be allowed to be empty, so every other text must hold something.
  *     The one exception is the tax number of a buyer who is not a business.
@@ -575,7 +576,18 @@ enum Product { FLIGHT, BAGGAGE, SEAT, UPGRADE, MEAL, LOUNGE }
 
 enum Market { DOMESTIC, INTERNATIONAL }
 
-enum Status { USED, REFUNDED, OPEN }
+/** PARTLY_USED: some flights of the ticket were flown and the others refunded. */
+enum Status {
+    USED, REFUNDED, OPEN, PARTLY_USED;
+
+    boolean used() {
+        return this == USED || this == PARTLY_USED;
+    }
+
+    boolean refunded() {
+        return this == REFUNDED || this == PARTLY_USED;
+    }
+}
 
 /** The values on the wire, and what each stands for. Header kinds go by their names in the file. */
 record Codes(Map<String, ChargeKind> fees, Map<String, Product> products,
@@ -924,8 +936,8 @@ final class Rules {
      */
     private static void checkEligible(Charge charge) {
         boolean eligible = switch (charge.kind()) {
-            case TICKET_FARE -> charge.status() == Status.USED;
-            case REFUND -> charge.status() == Status.REFUNDED;
+            case TICKET_FARE -> charge.status().used();
+            case REFUND -> charge.status().refunded();
             case ANCILLARY -> charge.status() != Status.OPEN;
         };
         if (!eligible) {
@@ -1003,7 +1015,7 @@ final class Rules {
 
     /** Issue itinerary, rule 3: "Only a ticket that has been used is eligible." */
     private void checkUsed(Charge fare) {
-        boolean used = fare.status() == Status.USED
+        boolean used = fare.status().used()
                 && fare.usedOn() != null && !fare.usedOn().isAfter(today);
         if (!used) {
             throw new Refused("Limits, Ticket eligibility for itinerary",

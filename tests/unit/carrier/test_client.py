@@ -7,27 +7,32 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 
 from pipeline.carrier.client import LARGEST_ANSWER, connected
 from pipeline.carrier.replies import Answered, Lost, NotSent, Reply
 from pipeline.profile import Carrier, Profile, Submission
+from tests.crash.wire_unreached import certificate, secured
 
 Answer = Callable[[socket.socket], None]
 
 
 class Carrying:
-    """A server that reads whole requests and answers each as told; `requests` is what it read."""
+    """A server that reads whole requests and answers each as told; `requests` is what it read, `connections` where from."""
 
     def __init__(self, answer: Answer) -> None:
         self.requests: list[bytes] = []
+        self.connections: list[object] = []
         outer = self
 
         class Talk(socketserver.BaseRequestHandler):
             def handle(self) -> None:
                 while (request := read_request(self.request)) is not None:
                     outer.requests.append(request)
+                    outer.connections.append(self.client_address)
                     answer(self.request)
 
         class Server(socketserver.ThreadingTCPServer):
@@ -94,13 +99,18 @@ def reset(connection: socket.socket) -> None:
     connection.close()
 
 
-def post(url: str, times: int = 1, **submission: float) -> list[Reply]:
+def post(url: str, times: int = 1, *, keep: bool = True, **submission: float) -> list[Reply]:
     settings = {"connect_timeout_seconds": 2, "response_timeout_seconds": 1, **submission}
     profile = Profile(carrier=Carrier(agency="AGENCY"), submission=Submission(concurrency=1, **settings))
 
     async def run() -> list[Reply]:
         async with connected(profile, url, "the-api-key") as client:
-            return [await client.post("/invoice/issueInvoice", b'"body"') for _ in range(times)]
+            replies = []
+            for _ in range(times):
+                reply, line = await client.post("/invoice/issueInvoice", b'"body"')
+                line.give_back() if keep else line.close()
+                replies.append(reply)
+            return replies
 
     return asyncio.run(run())
 
@@ -115,10 +125,103 @@ def test_a_request_carries_the_three_headers_and_the_body() -> None:
     assert body == b'"body"'
 
 
-def test_a_connection_is_reused_and_not_after_its_keepalive() -> None:
+def test_a_connection_that_is_given_back_is_used_again() -> None:
     with carrying(raw(http("200 OK", b"{}"))) as carrier:
         assert post(carrier.url, times=3) == [Answered(200, b"{}")] * 3
     assert len(carrier.requests) == 3
+    assert len(set(carrier.connections)) == 1
+
+
+def test_without_keepalive_each_request_has_a_connection_of_its_own() -> None:
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        post(carrier.url, times=3, keepalive_seconds=0)
+    assert len(set(carrier.connections)) == 3
+
+
+@pytest.mark.parametrize(("kept", "connections"), [(0.2, 2), (60, 1)])
+def test_a_connection_is_kept_as_long_as_the_profile_says(kept: float, connections: int) -> None:
+    async def run(url: str) -> None:
+        profile = Profile(submission=Submission(concurrency=1, keepalive_seconds=kept))
+        async with connected(profile, url, "the-api-key") as client:
+            for pause in (1, 0):
+                _, line = await client.post("/", b"1")
+                line.give_back()
+                await asyncio.sleep(pause)
+
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        asyncio.run(run(carrier.url))
+    assert len(set(carrier.connections)) == connections
+
+
+def test_nothing_but_the_profile_says_where_a_request_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        assert post(carrier.url) == [Answered(200, b"{}")]
+
+
+def test_a_cookie_is_not_sent_back() -> None:
+    with carrying(raw(http("200 OK", b"{}", b"Set-Cookie: who=we"))) as carrier:
+        post(carrier.url.replace("127.0.0.1", "localhost"), times=2)
+    assert len(carrier.requests) == 2
+    assert not any(b"who=we" in request for request in carrier.requests)
+
+
+@pytest.mark.parametrize("keepalive", [0, 60])
+def test_a_certificate_that_the_profile_names_is_trusted_and_no_other(
+    tmp_path: Path, keepalive: float
+) -> None:
+    for name in ("ours", "other"):
+        (tmp_path / name).mkdir()
+    ours, other = (certificate(tmp_path / name, "IP:127.0.0.1") for name in ("ours", "other"))
+    for trusted, expected in ((ours, Answered(200, b"{}")), (other, ANY)):
+        settings = Submission(concurrency=1, keepalive_seconds=keepalive)
+        profile = Profile(carrier=Carrier(ca_file=f"{trusted}.crt"), submission=settings)
+
+        async def run(url: str, profile: Profile = profile) -> Reply:
+            async with connected(profile, url, "the-api-key") as client:
+                reply, line = await client.post("/", b"1")
+                line.close()
+            await asyncio.sleep(0.25)  # TLS says good-bye, which the end of the loop would cut off
+            return reply
+
+        with carrying(raw(http("200 OK", b"{}"))) as carrier:
+            carrier.server.socket = secured(ours).wrap_socket(carrier.server.socket, server_side=True)
+            reply = asyncio.run(run(carrier.url.replace("http:", "https:")))
+        assert reply == expected
+        assert isinstance(reply, Answered) is (trusted is ours)
+
+
+def test_a_connection_that_is_closed_is_not() -> None:
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        assert post(carrier.url, times=3, keep=False) == [Answered(200, b"{}")] * 3
+    assert len(set(carrier.connections)) == 3
+
+
+def test_a_connection_is_nobody_elses_before_it_is_given_back() -> None:
+    """Two connections at the most; the answer's last byte has come, and nobody has said what it means."""
+
+    async def run(url: str) -> None:
+        profile = Profile(submission=Submission(concurrency=2, connect_timeout_seconds=1.5))
+        async with connected(profile, url, "the-api-key") as client:
+            _, first = await client.post("/", b"1")
+            _, second = await client.post("/", b"2")
+            assert await client.post("/", b"3") == (NotSent("the connection was not made in time"), ANY)
+            second.give_back()
+            _, fourth = await client.post("/", b"4")
+            first.close()
+            _, fifth = await client.post("/", b"5")
+            fourth.close()
+            fifth.close()
+
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        asyncio.run(run(carrier.url))
+    one, two, four, five = carrier.connections
+    assert one != two
+    assert two == four
+    assert five not in (one, two)
 
 
 @pytest.mark.parametrize(

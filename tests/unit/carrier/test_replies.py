@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pipeline.carrier.crypto import Cipher
-from pipeline.carrier.replies import Answered, Lost, NotSent, Outcome, Reply, interpret
+from pipeline.carrier.replies import Answered, Lost, NotSent, Outcome, Reply, interpret, is_the_services_own
 from pipeline.profile import Answers
 from pipeline.request import Charge, Header, Identity, Request
 
@@ -200,6 +200,80 @@ def test_a_doubt_does_not_touch_a_yes_or_nothing_sent() -> None:
     assert said(NotSent("refused"), doubted=True)[0] == "not_sent"
 
 
+#: What refuses key or address, and what is seen of it afterwards.
+REFUSALS = {
+    "HTTP 401": Answered(401, b""),
+    "HTTP 403": Answered(403, b"forbidden"),
+    "HTTP 404": Answered(404, b"<html>"),
+    "HTTP 405": Answered(405, b""),
+    "code 401: bad key": Answered(200, b'{"code":401,"message":"bad key","data":"","traceId":"t"}'),
+}
+
+
+@pytest.mark.parametrize("seen", REFUSALS)
+def test_once_key_and_address_were_accepted_their_refusal_proves_nothing_and_stops_the_run(seen: str) -> None:
+    before = interpret(REFUSALS[seen], INVOICE, CIPHER, ANSWERS)
+    assert (before.state, before.stop) == ("not_sent", True)
+    after = interpret(REFUSALS[seen], INVOICE, CIPHER, ANSWERS, accepted=True)
+    assert (after.state, after.reason, after.stop) == ("unknown", "answer_unexplained", True)
+    assert after.detail.startswith(f"{seen}, though key and address were accepted before in this run")
+    assert "check" not in after.detail
+
+
+def test_acceptance_changes_nothing_else() -> None:
+    for reply in (
+        NotSent("refused"),
+        Lost("no answer in time"),
+        Answered(429, b""),
+        Answered(502, b""),
+        envelope("", code=5001, message="busy"),
+    ):
+        assert interpret(reply, INVOICE, CIPHER, ANSWERS, accepted=True) == interpret(
+            reply, INVOICE, CIPHER, ANSWERS
+        )
+    for reply in (envelope(invoice_result()), envelope(invoice_result(success=False, invoiceId=""))):
+        assert interpret(reply, INVOICE, CIPHER, ANSWERS, accepted=True) == interpret(
+            reply, INVOICE, CIPHER, ANSWERS
+        )
+
+
+@pytest.mark.parametrize(
+    ("reply", "own"),
+    [
+        (envelope(invoice_result()), True),
+        (envelope(invoice_result(success=False, invoiceId="")), True),
+        (envelope(invoice_result(), code=9999), True),
+        (envelope(invoice_result(), status=401), False),
+        (envelope(invoice_result(), code=401), False),
+        (envelope(Cipher("another").seal(b'{"success":true}')), False),
+        (envelope("", code=9999), False),
+        (Answered(200, b"<html>"), False),
+        (Answered(200, b"[]"), False),
+        (NotSent("refused"), False),
+        (Lost("no answer in time"), False),
+    ],
+)
+def test_only_a_result_that_opens_with_our_key_is_the_services_own(reply: Reply, own: bool) -> None:
+    assert is_the_services_own(reply, CIPHER, ANSWERS) is own
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        envelope(Cipher("another").seal(b'{"success":true}')),
+        envelope("", code=400, message="the body can't be decrypted"),
+        envelope(CIPHER.seal(b"\x00\x01nonsense")),
+    ],
+)
+def test_before_anything_is_accepted_an_envelope_that_does_not_open_stops_the_run(reply: Reply) -> None:
+    first = interpret(reply, INVOICE, CIPHER, ANSWERS)
+    assert (first.state, first.stop) == ("unknown", True)
+    assert first.detail.endswith("(nothing was accepted in this run before): check VOUCHER_ENCRYPTION_KEY")
+    later = interpret(reply, INVOICE, CIPHER, ANSWERS, accepted=True)
+    assert (later.state, later.reason, later.stop) == (first.state, first.reason, False)
+    assert "VOUCHER" not in later.detail
+
+
 @pytest.mark.parametrize(
     ("reply", "reason", "stops", "retry_after"),
     [
@@ -250,6 +324,7 @@ TRACE = "trace-1"
 BARE = {"success": True, "errInfo": "", "invoiceId": ""}
 REFUSED = invoice_result(success=False, invoiceId="", errInfo="too late")
 SPEECHLESS = {"success": False}
+CHECK_KEY = "the key or the agency is refused; check VOUCHER_API_KEY, and agency in the profile"
 GONE = "HTTP 404: the address is wrong; check base_url in the profile"
 CONTRADICTED = "though the answer says success or brings a number"
 
@@ -323,7 +398,7 @@ MEANINGS: dict[str, tuple[Reply, Request, Outcome]] = {
     "refused key by status": (
         Answered(403, b""),
         INVOICE,
-        Outcome("not_sent", "key_refused", detail="HTTP 403", stop=True),
+        Outcome("not_sent", "key_refused", detail=f"HTTP 403: {CHECK_KEY}", stop=True),
     ),
     "busy by status": (
         Answered(503, b"", "7"),
@@ -398,7 +473,9 @@ MEANINGS: dict[str, tuple[Reply, Request, Outcome]] = {
     "refused key by code": (
         envelope("", code=401, message="bad key"),
         INVOICE,
-        Outcome("not_sent", "key_refused", trace_id=TRACE, detail="code 401: bad key", stop=True),
+        Outcome(
+            "not_sent", "key_refused", trace_id=TRACE, detail=f"code 401: bad key: {CHECK_KEY}", stop=True
+        ),
     ),
     "busy by code": (
         envelope("", code=5001, message="busy"),
@@ -438,7 +515,7 @@ MEANINGS: dict[str, tuple[Reply, Request, Outcome]] = {
 
 @pytest.mark.parametrize(("reply", "request_", "outcome"), MEANINGS.values(), ids=MEANINGS)
 def test_an_outcome_says_all_that_is_known(reply: Reply, request_: Request, outcome: Outcome) -> None:
-    assert interpret(reply, request_, CIPHER, ANSWERS) == outcome
+    assert interpret(reply, request_, CIPHER, ANSWERS, accepted=outcome.state != "not_sent") == outcome
 
 
 def test_a_doubted_no_keeps_its_trace_and_the_carriers_words() -> None:

@@ -2,15 +2,16 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import apsw
 import pytest
 
-from pipeline.ledger import opening, planning, records
+from pipeline.ledger import last_run_witness, opening, planning, records
 from pipeline.ledger.changes import Change
-from pipeline.ledger.lock import Lock
+from pipeline.ledger.lock import Lock, Phase
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
 from pipeline.ledger.writer import Writer
@@ -29,6 +30,13 @@ def charge(number: int, kind: str = "ticket_fare", product: str = "flight", amou
 
 def invoice(*charges: Charge) -> Request:
     return Request("invoice", "domestic", HEADER, charges)
+
+
+def note_last_run(path: Path) -> None:
+    """Write the lock file of a ledger at rest, and the note outside its folder, as a run leaves them."""
+    witness = partial(last_run_witness.note, last_run_witness.places())
+    with closing(apsw.Connection(str(path))) as connection, closing(Lock(path, witness=witness)) as lock:
+        lock.run = records.last_run(connection, Phase.AT_REST)
 
 
 @contextmanager
@@ -110,6 +118,14 @@ class Book:
         self.connection.set_commit_hook(note)
         yield seen
         self.connection.set_commit_hook(None)
+
+
+@pytest.fixture(autouse=True)
+def state_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where runs are noted outside their ledgers' folders: another one for each test, as some share a ledger's ID."""
+    folder = tmp_path_factory.mktemp("state")
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    return folder / "voucher-pipeline"
 
 
 @pytest.fixture

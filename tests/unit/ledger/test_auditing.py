@@ -9,14 +9,26 @@ import pytest
 
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.evidence import StatementLine
-from pipeline.ledger import auditing, elsewhere, gaps, handled, judgements, records, settling
+from pipeline.ledger import (
+    auditing,
+    elsewhere,
+    epochs,
+    gaps,
+    handled,
+    judgements,
+    records,
+    settling,
+    versions,
+)
 from pipeline.ledger.handled import Handled
 from pipeline.ledger.judgements import Judgement
 
 from .conftest import HEADER, OWNER, Book
 
 Rows = list[dict[str, Any]]
-SHEETS = ("requests", "charges", "elsewhere", "judgements", "runs", "files", "gaps_and_moves")
+SHEETS = (
+    "requests", "charges", "elsewhere", "reversals", "withdrawals", "judgements", "runs", "files", "gaps_and_moves",
+)  # fmt: skip
 SINCE_VERSION_3 = ("elsewhere", "judgements", "files")
 
 
@@ -52,10 +64,10 @@ def test_an_attempt_is_told_with_its_request_its_answer_and_what_settled_it(book
         "request": request.request_id, "attempt": 1, "run": book.run, "voucher": "invoice", "market": "domestic",
         "amount": 200_00, "charges": 2, "state": "not_sent", "number": "", "reason_code": "answer_unexplained",
         "detail": "a page instead of an answer", "planned_at": True, "sending_at": True, "answered_at": True,
-        "ended_at": True, "http_status": 502, "trace_id": "t-1", "settled_as": "not_sent", "settled_by": "chen",
-        "evidence": "not on october.csv", "settled_at": True,
+        "ended_at": True, "http_status": 502, "trace_id": "t-1", "entry": "S1", "settled_as": "not_sent", "settled_by": "chen",
+        "evidence": "not on october.csv", "settled_at": True, "epoch_id": epochs.current(book.connection),
     }  # fmt: skip
-    unsettled = {"settled_as": None, "settled_by": None, "evidence": None, "settled_at": False}
+    unsettled = {"entry": None, "settled_as": None, "settled_by": None, "evidence": None, "settled_at": False}
     assert told(book, "requests") == [lost, lost | {"attempt": 2, "state": "unknown"} | unsettled]
     settling.settle(book.connection, second, "issued", "N1", "li", "november.csv, row 3")
     assert [(row["state"], row["number"], row["settled_as"]) for row in told(book, "requests")] == [
@@ -90,9 +102,10 @@ def test_what_statements_showed_and_how_rows_were_judged_is_told(book: Book) -> 
     shown = {
         "ticket_no": "9990000000001", "charge": "refund", "product": "flight", "voucher": "itinerary", "number": "N2",
         "amount": 5_00, "buyer": "Acme", "issued_text": "", "evidence": "o.csv, row 7", "found_by": "chen",
-        "found_at": True, "run": book.run,
+        "found_at": True, "run": book.run, "entry": "E1", "held": 1,
     }  # fmt: skip
-    assert told(book, "elsewhere") == [shown, shown | {"number": "N1", "evidence": "o.csv, row 8"}]
+    other = {"number": "N1", "evidence": "o.csv, row 8", "entry": "E2"}
+    assert told(book, "elsewhere") == [shown, shown | other]
     waiting = Judgement(
         "9990000000002", "ticket_fare", "flight", "invoice", 100_00, "waiting", "ticket_still_open", "t.xlsx", "T", 2
     )  # fmt: skip
@@ -150,7 +163,12 @@ def test_gaps_and_moves_are_told_together_in_time_order(book: Book) -> None:
     assert list(auditing.rows(book.connection, "gaps_and_moves")) == [gap, move, later]
     gaps.close_gaps(book.connection, "li", "nothing after the 20th")
     closed = {"closed_at": True, "closed_by": "li", "evidence": "nothing after the 20th"}
-    assert told(book, "gaps_and_moves")[2] == later | closed | {"noted_at": True}
+    (begun,) = (row for row in told(book, "gaps_and_moves") if row["what"] == "epoch")
+    *_, ended = (row for row in told(book, "gaps_and_moves") if row["what"] == "gap")
+    assert ended == later | closed | {"noted_at": True}
+    assert (begun["what"], begun["why"], begun["new"]) == (
+        "epoch", "restored copy", epochs.current(book.connection),
+    )  # fmt: skip
 
 
 def test_the_ledger_says_whose_it_is_and_counts_its_attempts(book: Book, fare: Any) -> None:
@@ -161,7 +179,9 @@ def test_the_ledger_says_whose_it_is_and_counts_its_attempts(book: Book, fare: A
     states = {"planned": 1, "unknown": 2}
     ledger_id = records.ledger_id(book.connection)
     found = auditing.about(book.connection)
-    assert found == auditing.About(ledger_id, OWNER.base_url, OWNER.agency, 3, created, states, None)
+    assert found == auditing.About(
+        ledger_id, OWNER.base_url, OWNER.agency, versions.VERSION, created, states, None
+    )
     assert list(found.states) == ["planned", "unknown"]
     gaps.mark_gap(book.connection, "2026-11-20", "restored copy")
     assert auditing.about(book.connection).gap == gaps.Gap("2026-11-20", "restored copy")
@@ -174,16 +194,18 @@ def test_a_ledger_without_attempts_has_no_rows_of_them(book: Book) -> None:
     assert auditing.about(book.connection).states == {}
 
 
-@pytest.mark.parametrize(("version", "attempts", "changes"), [(1, 12, 0), (2, 5, 2)])
+@pytest.mark.parametrize(("version", "attempts", "changes"), [(1, 12, 0), (2, 5, 2), (3, 7, 2)])
 def test_an_older_ledger_has_the_rows_of_its_time(
     tmp_path: Path, version: int, attempts: int, changes: int
 ) -> None:
     path = shutil.copy(Path(__file__).with_name(f"version-{version}.ledger"), tmp_path / "old.ledger")
     connection = apsw.Connection(f"file:{path}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    versions.show_as_current(connection)
     found = {sheet: len(list(auditing.rows(connection, sheet))) for sheet in SHEETS}
     assert {sheet: auditing.count(connection, sheet) for sheet in SHEETS} == found
     assert found["requests"] == attempts
     assert found["gaps_and_moves"] == changes
-    assert [found[sheet] for sheet in SINCE_VERSION_3] == [0, 0, 0]
+    assert [found[sheet] for sheet in SINCE_VERSION_3] == ([1, 6, 1] if version == 3 else [0, 0, 0])
+    assert (found["reversals"], found["withdrawals"]) == (0, 0)
     assert auditing.about(connection).version == version
     connection.close()

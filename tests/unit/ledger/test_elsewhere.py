@@ -31,6 +31,7 @@ def test_a_line_is_held_with_all_that_it_says(book: Any) -> None:
         "elsewhere": 1, "run": book.run, "ticket_no": FARE.ticket_no, "charge": "ticket_fare", "product": "flight",
         "wire": "FARE/Flight", "voucher": "itinerary", "number": "20179525833603931965", "amount": 617_25,
         "buyer": "Acme", "issued_at": "2026-10-05T09:30:00+00:00", "evidence": "october.csv, row 7", "found_by": "chen",
+        "live": 1, "withdrawn": 0, "withdrawn_by": None, "why": None, "withdrawn_at": None,
     }  # fmt: skip
     assert known.holdings(book.connection, [FARE.ticket_no]).held == {
         FARE: Holding(

@@ -5,7 +5,7 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.ledger import gaps, records
+from pipeline.ledger import gaps, planning, records
 
 
 def test_nothing_is_claimed_while_a_gap_is_open(book: Any, fare: Any) -> None:
@@ -16,6 +16,10 @@ def test_nothing_is_claimed_while_a_gap_is_open(book: Any, fare: Any) -> None:
     assert gaps.close_gaps(book.connection, "chen", "statement of 21 Nov: nothing more") == [
         gaps.Gap("2026-11-20", "restored")
     ]
+    with pytest.raises(apsw.ConstraintError, match="epoch"):  # planned in the one before the gap
+        book.state(planned.attempt_id, "sending")
+    planning.drop_planned(book.connection)
+    (planned,) = book.plan(fare(1))
     book.state(planned.attempt_id, "sending")
     assert book.states() == {planned.attempt_id: "sending"}
     assert gaps.open_gap(book.connection) is None

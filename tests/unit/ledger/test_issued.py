@@ -39,7 +39,7 @@ def test_each_charge_is_told_with_all_that_was_issued(book: Any, several: Any) -
         identity: Holding(
             identity, "FARE/Flight", "invoice", "issued", "N1", 100_00, "business", "Example Trading Co.",
             "91110000600037341L", request.request_id, 1, book.run, "2026-10-05T09:30:00.000+00:00", "", "",
-            "tickets.xlsx", "Tickets", n + 2,
+            "tickets.xlsx", "Tickets", n + 2, market="domestic", times_doubtful=True,
         )
         for n in (1, 2)
         for identity in [Identity(f"999000000000{n}", "ticket_fare", "flight")]
@@ -65,20 +65,13 @@ def test_what_was_settled_as_issued_counts_for_the_time_of_its_attempt(book: Any
     assert holding.number == "N1"
 
 
+def test_what_a_wrong_clock_may_have_dated_is_told(book: Any, fare: Any) -> None:
+    issue(book, fare(1), "2016-10-05T09:30:00.000+00:00", "N1")  # before it was sent
+    (holding,) = issued.issued_between(book.connection, "2016-10", "2016-11").values()
+    assert holding.times_doubtful
+
+
 def test_years_before_are_not_read(book: Any) -> None:
     plan = book.connection.execute("EXPLAIN QUERY PLAN " + issued._BETWEEN, ("2026-10", "2026-11")).fetchall()
     assert any("attempt_issued_at" in row[3] for row in plan), plan
     assert not any(row[3].startswith("SCAN") for row in plan), plan
-
-
-def test_the_latest_time_is_the_last_runs(book: Any) -> None:
-    ((began,),) = book.connection.execute("SELECT started_at FROM run").fetchall()
-    assert issued.latest_time(book.connection) == began
-    records.end_run(book.connection, book.run, 0)
-    ((ended,),) = book.connection.execute("SELECT ended_at FROM run").fetchall()
-    assert issued.latest_time(book.connection) == ended
-
-
-def test_a_ledger_without_runs_has_no_latest_time(book: Any) -> None:
-    book.connection.execute("DROP TRIGGER run_remains; DELETE FROM run")
-    assert issued.latest_time(book.connection) == ""

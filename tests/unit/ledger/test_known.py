@@ -21,7 +21,8 @@ def settled_as_not_issued(book: Any, attempt_id: int) -> None:
     book.state(attempt_id, "sending")
     book.state(attempt_id, "unknown")
     book.connection.execute(
-        "INSERT INTO settlement VALUES (?, 'not_sent', '', 'somebody', 'statement', 'now')", (attempt_id,)
+        "INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES (?, 'not_sent', '', 'somebody', 'statement', 'now')",
+        (attempt_id,),
     )
     book.state(attempt_id, "not_sent")
 

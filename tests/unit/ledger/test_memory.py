@@ -17,7 +17,7 @@ from pipeline.ledger import folding, gaps, moving, opening, records, runs, whole
 from pipeline.ledger.lock import LastRun, Lock, Phase, noted_run
 from pipeline.ledger.recovery import recover
 
-from .conftest import OWNER, Book, charge, invoice, read_meanwhile
+from .conftest import OWNER, Book, charge, invoice, note_last_run, read_meanwhile
 
 
 @pytest.fixture(autouse=True)
@@ -31,9 +31,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "a.ledger"
 
 
-def run(path: Path, number: int, *, killed: bool = False) -> None:
+def run(path: Path, number: int, *, killed: bool = False, **more: Any) -> None:
     """A run that issues one ticket, or is killed when it has."""
-    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True, **more)
     recover(connection, path, lock, lambda *_: pytest.fail("nothing was answered"))
     begun = runs.begin(connection, lock, "issue", "2026-11-20", [])
     book = Book.of(path, connection, begun)
@@ -66,9 +66,9 @@ def refused(path: Path, told: str) -> None:
     assert before == after
 
 
-def known(path: Path) -> set[str]:
+def known(path: Path, **more: Any) -> set[str]:
     """The tickets that the ledger holds."""
-    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False, **more)
     found = {ticket for (ticket,) in connection.execute("SELECT ticket_no FROM charge WHERE live = 1")}
     connection.close()
     lock.close()
@@ -116,7 +116,7 @@ def test_a_run_that_ends_while_another_command_reads_is_not_called_ended_until_i
     assert known(path) == {"9990000000001", "9990000000002"}  # with its -wal it is whole
     run(path, 3)
     shutil.copy(path, tmp_path / "again.ledger")
-    assert known(tmp_path / "again.ledger") == {f"999{number:010}" for number in (1, 2, 3)}
+    assert known(tmp_path / "again.ledger", unnoted=True) == {f"999{number:010}" for number in (1, 2, 3)}
 
 
 def test_recovery_ends_no_run_that_another_command_keeps_out_of_the_file(path: Path) -> None:
@@ -156,7 +156,13 @@ def test_an_older_copy_in_its_place_is_known_for_one(path: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "other", [{"ledger_id": "another"}, {"run": 2}, {"started_at": "2026-11-20T00:00:00.000+00:00"}]
+    "other",
+    [
+        {"ledger_id": "another"},
+        {"ledger_id": "another", "run": 0},  # which had no run yet
+        {"run": 2},
+        {"started_at": "2026-11-20T00:00:00.000+00:00"},
+    ],
 )
 def test_the_noted_run_is_known_by_its_ledger_its_number_and_its_time(
     path: Path, other: dict[str, Any]
@@ -169,12 +175,15 @@ def test_the_noted_run_is_known_by_its_ledger_its_number_and_its_time(
 
 
 def test_a_copy_that_had_a_run_of_its_own_of_the_same_number_is_known_for_another_ledger(
-    path: Path, tmp_path: Path
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(path, 1)
-    shutil.copy(path, tmp_path / "copy.ledger")
+    for end in ("", ".lock"):
+        shutil.copy(f"{path}{end}", f"{tmp_path}/copy.ledger{end}")
     run(path, 2)
-    run(tmp_path / "copy.ledger", 3)
+    with monkeypatch.context() as elsewhere:  # where no run of the other is noted
+        elsewhere.setenv("XDG_STATE_HOME", f"{tmp_path}-elsewhere")
+        run(tmp_path / "copy.ledger", 3, unnoted=True)
     (tmp_path / "copy.ledger").replace(path)
     refused(path, "does not know the last run")
 
@@ -223,7 +232,8 @@ def test_a_run_that_did_not_end_is_seen_in_a_ledger_of_the_first_version_too(
 
 def test_a_gap_that_was_settled_since_speaks_for_a_ledger(path: Path, tmp_path: Path) -> None:
     run(path, 1)
-    shutil.copy(path, tmp_path / "backup")
+    for end in ("", ".lock"):
+        shutil.copy(f"{path}{end}", f"{tmp_path}/backup{end}")
     marked, lock = opening.open_for_run(tmp_path / "backup", OWNER, may_create=False)
     with marked:
         gaps.mark_gap(marked, "2026-11-20", "it is a backup made then")
@@ -232,7 +242,9 @@ def test_a_gap_that_was_settled_since_speaks_for_a_ledger(path: Path, tmp_path: 
     run(path, 2)
     (tmp_path / "backup").replace(path)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)  # open: nothing is sent
+    runs.begin_change(connection, lock, closes_gap=True)
     gaps.close_gaps(connection, "chen", "statement")
+    runs.end_change(connection, lock)
     connection.close()
     lock.close()
     run(path, 2)
@@ -305,7 +317,7 @@ def test_an_older_copy_is_known_for_one_while_the_file_is_being_written_too(
     run(path, 2)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(records, "last_run", lambda *_: pytest.fail("killed"))
+        patch.setattr(runs, "fold", lambda *_: pytest.fail("killed"))
         with pytest.raises(BaseException, match="killed"):
             runs.begin(connection, lock, "issue", "2026-11-20", [])
     connection.close()
@@ -388,6 +400,7 @@ def test_a_row_of_which_a_sector_is_older_is_whole_with_its_wal(path: Path, tabl
 def test_a_file_of_the_first_version_that_is_torn_as_it_is_upgraded_is_whole_with_its_wal(path: Path) -> None:
     """As a power cut leaves it while the upgrade is being folded into it, the first page not yet."""
     shutil.copy(Path(__file__).with_name("version-1.ledger"), path)
+    note_last_run(path)
     connection, lock = opening.open_for_run(
         path, opening.Owner("http://127.0.0.1:18080", "AGENCY"), may_create=False
     )

@@ -74,6 +74,23 @@ def test_the_lock_dies_with_its_process(tmp_path: Path) -> None:
     lock.close()
 
 
+def test_a_sandboxs_ledger_and_a_carriers_are_told_apart_by_what_to_do(tmp_path: Path) -> None:
+    owners = {"trial": opening.sandbox_owner("AGENCY"), "real": OWNER}
+    for name, owner in owners.items():
+        connection, lock = opening.open_for_run(tmp_path / name, owner, may_create=True)
+        connection.close()
+        lock.close()
+    with pytest.raises(
+        InputProblem, match=r"trial: this is a sandbox's ledger, .*: add --sandbox, or name your own"
+    ):
+        opening.open_for_run(tmp_path / "trial", OWNER, may_create=True)
+    with pytest.raises(
+        InputProblem,
+        match=r"real: this is the ledger of https://carrier\.example .*: leave out --sandbox, or",
+    ):
+        opening.open_for_run(tmp_path / "real", owners["trial"], may_create=True)
+
+
 @pytest.mark.parametrize(
     "other",
     [
@@ -86,9 +103,10 @@ def test_a_ledger_belongs_to_one_carrier(tmp_path: Path, other: opening.Owner) -
     connection, lock = opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=True)
     connection.close()
     lock.close()
-    with pytest.raises(InputProblem, match=r"belongs to https://carrier\.example as agency AGENCY"):
+    named = r"(belongs to|is the ledger of) https://carrier\.example as agency AGENCY"
+    with pytest.raises(InputProblem, match=named):
         opening.open_for_run(tmp_path / "a.ledger", other, may_create=True)
-    with pytest.raises(InputProblem, match="belongs to"):
+    with pytest.raises(InputProblem, match=named):
         opening.open_for_reading(tmp_path / "a.ledger", other)
     connection, lock = opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=False)  # not left locked
     connection.close()

@@ -1,6 +1,5 @@
 """Where a ledger lies: by its carrier, or as `--ledger` says."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 
 from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.ledger import opening
-from pipeline.ledger.filesystem import remote_kind
 
 
 @pytest.mark.parametrize(
@@ -93,16 +91,6 @@ def test_a_path_that_can_not_be_looked_at_is_named(monkeypatch: pytest.MonkeyPat
         match=r"^/root/a\.ledger: the ledger can't be read \(Permission denied\); check the path$",
     ):
         opening.open_for_reading(Path("/root/a.ledger"), None)
-
-
-def test_a_network_disk_is_known_by_whatever_name_it_is_mounted(tmp_path: Path) -> None:
-    """Names on a disk are bytes, which need not be text; of blanks the kernel escapes three alone."""
-    mounts = tmp_path / "mountinfo"
-    mounts.write_bytes(
-        b"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 0:30 / /mnt/\xff\xe8\xb4\xa2\xe3\x80\x80b rw - nfs server:/x rw\n"
-    )
-    assert remote_kind(Path(os.fsdecode(b"/mnt/\xff\xe8\xb4\xa2\xe3\x80\x80b/a.ledger")), mounts) == "nfs"
-    assert remote_kind(Path("/mnt/a.ledger"), mounts) == ""
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,8 @@ def test_an_answer_on_disk_is_read_and_its_doubt_is_told(book: Any, several: Any
     book.state(earlier.attempt_id, "sending")
     book.state(earlier.attempt_id, "unknown")
     book.connection.execute(
-        "INSERT INTO settlement VALUES (?, 'not_sent', '', 'chen', 'statement', 'now')", (earlier.attempt_id,)
+        "INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES (?, 'not_sent', '', 'chen', 'statement', 'now')",
+        (earlier.attempt_id,),
     )
     book.state(earlier.attempt_id, "not_sent")
     answered, plain = book.plan(several(1, 2), fare(3))

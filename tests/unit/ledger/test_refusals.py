@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from pipeline.carrier.replies import Outcome
+from pipeline.evidence import StatementLine
 from pipeline.holdings import Refusal
-from pipeline.ledger import known, planning, records, settling
+from pipeline.ledger import elsewhere, known, planning, records, reversals, settling
 from pipeline.request import Identity
 
 from .conftest import charge, invoice
@@ -91,3 +92,26 @@ def test_a_second_attempt_at_a_request_keeps_what_was_asked(book: Any, fare: Any
     book.state(again, "sending")
     records.record_outcome(book.connection, again, NO)
     assert refusals(book)[FARE].content == fare(1).content_of(fare(1).charges[0])
+
+
+def test_a_charge_whose_voucher_was_reversed_waits_for_a_person_like_a_refused_one(
+    book: Any, fare: Any
+) -> None:
+    tried(book, fare(1), Outcome("issued", number="N1"))
+    assert refusals(book) == {}
+    reversals.reverse(book.connection, "N1", reversed_by="li", evidence="red letter")
+    (refusal,) = refusals(book).values()
+    assert refusal.content == fare(1).content_of(fare(1).charges[0])
+    assert refusal.reversed_number == "N1"
+    tried(book, fare(1), Outcome("not_sent", "carrier_busy"))
+    assert refusals(book) == {}  # somebody has asked since
+
+
+def test_what_statements_alone_showed_waits_too_once_it_is_reversed(book: Any) -> None:
+    line = StatementLine(
+        "invoice", "E1", FARE.ticket_no, "ticket_fare", "flight", 100_00, None, "", "o.csv, row 2", "o.csv"
+    )
+    elsewhere.record(book.connection, book.run, [(line, "")], "chen")
+    assert refusals(book) == {}
+    reversals.reverse(book.connection, "E1", reversed_by="li", evidence="red letter")
+    assert refusals(book)[FARE].content == ""

@@ -169,9 +169,16 @@ def test_no_run_is_in_the_file_before_the_lock_file_says_that_it_is_being_writte
     with opened(path) as (connection, lock):
         connection.wal_autocheckpoint(1)
         then: list[Any] = []
-        monkeypatch.setattr(Lock, "note", lambda *_: then.append(alone(path, "SELECT run FROM run")))
+        real = records.begin_run
+
+        def recorded(*given: Any) -> int:
+            then.append(lock.run)
+            return real(*given)
+
+        monkeypatch.setattr(records, "begin_run", recorded)
         begin(connection, lock)
-        assert then == [[]]
+        (noted,) = then
+        assert (noted.run, noted.phase) == (0, Phase.FOLDING)  # that it has had none is noted, too
         assert alone(path, "SELECT run FROM run") == [(1,)]
 
 
@@ -212,12 +219,13 @@ def test_a_change_is_in_the_file_alone_when_it_is_told(
         assert alone(path, "SELECT why FROM gap") == [("restored",)]
 
 
-def test_a_change_in_a_ledger_without_runs_notes_none(path: Path) -> None:
+def test_a_change_in_a_ledger_without_runs_notes_that_it_has_had_none(path: Path) -> None:
     with opened(path) as (connection, lock):
         runs.begin_change(connection, lock)
         gaps.mark_gap(connection, "2026-11-20", "restored")
         runs.end_change(connection, lock)
-        assert lock.run is None
+        assert lock.run == records.last_run(connection, Phase.AT_REST)
+        assert lock.run.run == 0
         assert alone(path, "SELECT why FROM gap") == [("restored",)]
 
 

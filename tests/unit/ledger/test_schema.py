@@ -84,7 +84,7 @@ def test_fare_and_refund_of_a_ticket_share_one_kind_of_voucher(book: Any, fare: 
 def test_an_unknown_outcome_is_settled_by_evidence_alone(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
     bring_to(book, attempt.attempt_id, "unknown")
-    settle = "INSERT INTO settlement VALUES (?, 'issued', '123', 'somebody', 'the carrier said so', 'now')"
+    settle = "INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES (?, 'issued', '123', 'somebody', 'the carrier said so', 'now')"
     book.connection.execute(settle, (attempt.attempt_id,))
     with pytest.raises(apsw.ConstraintError):
         book.state(attempt.attempt_id, "not_sent")  # not what the evidence says
@@ -100,7 +100,7 @@ def test_only_the_unknown_is_settled(book: Any, fare: Any, state: str) -> None:
     bring_to(book, attempt.attempt_id, state)
     with pytest.raises(apsw.ConstraintError, match="only an unknown outcome"):
         book.connection.execute(
-            "INSERT INTO settlement VALUES (?, 'not_sent', '', 'somebody', 'why', 'now')",
+            "INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES (?, 'not_sent', '', 'somebody', 'why', 'now')",
             (attempt.attempt_id,),
         )
 

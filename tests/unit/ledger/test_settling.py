@@ -80,7 +80,7 @@ def test_a_settlement_keeps_the_evidence_and_changes_the_state(
     ((at,),) = rows(book, "SELECT settled_at FROM settlement")
     assert at >= ended
     assert rows(book, "SELECT * FROM settlement") == [
-        (attempt_id, state, number, "chen", "statement.csv, row 7", at)
+        (1, attempt_id, state, number, "chen", "statement.csv, row 7", at, 0, "")
     ]
     assert rows(book, "SELECT live FROM charge") == [(live,)]
     assert settling.unsettled(book.connection) == []
@@ -146,15 +146,22 @@ def test_after_not_sent_the_same_is_tried_again_and_settled_by_itself(book: Any,
 
 def test_an_attempt_is_known_by_the_name_that_people_answer_with(book: Any, fare: Any) -> None:
     attempt_id, request_id = unknown(book, fare(1)), fare(1).request_id
-    assert settling.known(book.connection, request_id, 1) == Known("unknown", "", settled=False)
+    epoch = records.ledger_id(book.connection)
+    assert settling.known(book.connection, request_id, 1) == Known(
+        attempt_id, epoch, "unknown", "", settled=False
+    )
     assert settling.known(book.connection, request_id, 2) is None
     assert settling.known(book.connection, "R0", 1) is None
     settling.settle(book.connection, attempt_id, "issued", "26001", "chen", "statement")
-    assert settling.known(book.connection, request_id, 1) == Known("issued", "26001", settled=True)
+    assert settling.known(book.connection, request_id, 1) == Known(
+        attempt_id, epoch, "issued", "26001", settled=True
+    )
     (by_itself,) = book.plan(fare(2))
     book.state(by_itself.attempt_id, "sending")
     book.state(by_itself.attempt_id, "issued", "26002")
-    assert settling.known(book.connection, fare(2).request_id, 1) == Known("issued", "26002", settled=False)
+    assert settling.known(book.connection, fare(2).request_id, 1) == Known(
+        by_itself.attempt_id, epoch, "issued", "26002", settled=False
+    )
 
 
 def test_a_number_is_taken_by_what_is_issued(book: Any, fare: Any) -> None:

@@ -22,7 +22,7 @@ def kept(book: Any, fare: Any, several: Any) -> Any:
     book.state(attempts[3].attempt_id, "unknown")
     book.state(attempts[4].attempt_id, "unknown")
     book.connection.execute(
-        "INSERT INTO settlement VALUES (?, 'issued', 'N5', 'chen', 'statement', 'now')",
+        "INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES (?, 'issued', 'N5', 'chen', 'statement', 'now')",
         (attempts[4].attempt_id,),
     )
     book.state(attempts[4].attempt_id, "issued", "N5")
@@ -91,7 +91,7 @@ def test_a_sound_ledger_is_told_with_what_it_holds(kept: Any) -> None:
         ),
         *(
             (
-                f"INSERT INTO elsewhere VALUES (1, 1, '{shown}', 'E1', NULL, '', '', 'statement.csv', 'chen', 'now')",
+                f"INSERT INTO elsewhere VALUES (1, 1, '{shown}', 'E1', NULL, '', '', 'statement.csv', 'chen', 'now', 1, 0)",
                 f"a charge that was sent though a statement had shown it as issued elsewhere: {attempt}",
             )
             for shown, attempt in (
@@ -109,11 +109,11 @@ def test_a_sound_ledger_is_told_with_what_it_holds(kept: Any) -> None:
             "judgement 1 refers to a run that is not there",
         ),
         (
-            "INSERT INTO handled VALUES (1, 77, '1', 'tickets', '', '', '', 0, 'now')",
+            "INSERT INTO handled VALUES (1, 77, '1', 'tickets', '', '', '', 0, 'now', 1)",
             "handled 1 refers to a run that is not there",
         ),
         (
-            "INSERT INTO handled VALUES (1, 1, '1', 'letter', '', '', '', 0, 'now')",
+            "INSERT INTO handled VALUES (1, 1, '1', 'letter', '', '', '', 0, 'now', 1)",
             "the file is damaged: CHECK constraint failed in handled",
         ),
     ],

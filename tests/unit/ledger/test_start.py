@@ -9,21 +9,36 @@ import apsw
 import pytest
 
 from pipeline.ledger import (
+    clock,
     elsewhere,
+    epochs,
     gaps,
     handled,
-    issued,
     judgements,
     known,
+    last_run_witness,
     opening,
+    reversals,
     runs,
     settling,
     wholeness,
 )
 from pipeline.ledger.recovery import recover
 
+from .conftest import note_last_run
+
 #: Tables that grow with the years.
-_GROWING = ("attempt", "charge", "request", "run", "settlement", "elsewhere", "judgement", "handled")
+_GROWING = (
+    "attempt",
+    "charge",
+    "request",
+    "run",
+    "settlement",
+    "elsewhere",
+    "judgement",
+    "handled",
+    "reversal",
+)
 #: Indexes of what is open alone, which does not grow.
 _OF_OPEN = ("attempt_open", "run_open", "gap_open")
 
@@ -50,11 +65,13 @@ def plans_of(connection: apsw.Connection, work: Any) -> dict[str, list[str]]:
 def test_no_statement_at_the_start_of_a_run_reads_a_whole_table(tmp_path: Path) -> None:
     path = tmp_path / "a.ledger"
     shutil.copy(Path(__file__).with_name("version-1.ledger"), path)
+    note_last_run(path)
     owner = opening.Owner("http://127.0.0.1:18080", "AGENCY")
     connection, lock = opening.open_for_run(path, owner, may_create=False)
 
     def start() -> None:
         gaps.begun_and_not_ended(connection)
+        opening.doubt(path, connection, last_run_witness.places())
         recover(connection, path, lock, lambda *_: None)  # type: ignore[arg-type, return-value]
         gaps.open_gap(connection)
         known.holdings(connection, ["9990000000001"])
@@ -62,7 +79,10 @@ def test_no_statement_at_the_start_of_a_run_reads_a_whole_table(tmp_path: Path) 
         settling.unsettled(connection)
         settling.known(connection, "R1", 1)
         settling.number_taken(connection, "1")
-        issued.latest_time(connection)
+        clock.behind(connection)
+        epochs.of_ledger(connection)
+        settling.withdrawn_before(connection, 1, "issued", "1", "li", "seen")
+        reversals.standing(connection, ["1"])
         elsewhere.lines_of(connection, ["9990000000001"])
         elsewhere.tickets_of_number(connection, "1")
         handled.last(connection, "0", "tickets")

@@ -3,6 +3,7 @@
 import contextlib
 import shutil
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 
 import apsw
@@ -12,41 +13,63 @@ from pipeline.carrier.replies import Outcome
 from pipeline.errors import LedgerProblem
 from pipeline.ledger import (
     elsewhere,
+    epochs,
     judgements,
     known,
     opening,
     planning,
     records,
+    reversals,
     runs,
+    settling,
     soundness,
     versions,
 )
-from pipeline.ledger.lock import Lock, Phase, noted_run
+from pipeline.ledger.lock import Phase, noted_run
 from pipeline.request import Request
 
-from .conftest import HEADER, charge
+from .conftest import HEADER, charge, note_last_run
 
 OWNER = opening.Owner("http://127.0.0.1:18080", "AGENCY")
+
+
+def put_there(name: str, folder: Path) -> Path:
+    path: Path = shutil.copy(Path(__file__).with_name(name), folder / "old.ledger")
+    note_last_run(path)
+    return path
 
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
     """A ledger that the program of version 1 wrote: 10 charges issued, refused and in doubt."""
-    return shutil.copy(Path(__file__).with_name("version-1.ledger"), tmp_path / "old.ledger")
+    return put_there("version-1.ledger", tmp_path)
 
 
 @pytest.fixture
 def year_old(tmp_path: Path) -> Path:
     """One that the program of version 2 wrote: 5 charges issued and in doubt, a move, a gap that is closed."""
-    return shutil.copy(Path(__file__).with_name("version-2.ledger"), tmp_path / "old.ledger")
+    return put_there("version-2.ledger", tmp_path)
+
+
+@pytest.fixture
+def last(tmp_path: Path) -> Path:
+    """One that the program of version 3 wrote: 7 charges, settlements, a statement's line, a move, a gap that is closed."""
+    return put_there("version-3.ledger", tmp_path)
 
 
 #: What each step added: tables, which are empty, and columns.
-NEW_TABLES = {
-    1: {"carrier_move", "gap", "elsewhere", "judgement", "handled"},
-    2: {"elsewhere", "judgement", "handled"},
+NEW_IN = {
+    2: {"carrier_move", "gap"},
+    3: {"elsewhere", "judgement", "handled"},
+    4: {"epoch", "clock_correction", "reversal", "withdrawal"},
 }
-NEW_COLUMNS = {"charge": {"content": ""}}
+NEW_COLUMNS = {
+    "charge": {"content": ""},
+    "attempt": {"epoch": 1},
+    "elsewhere": {"live": 1, "withdrawn": 0},
+    "handled": {"epoch": 1},
+    "settlement": {"withdrawn": 0, "answered": ""},
+}
 
 
 def contents(path: Path) -> dict[str, list[dict[str, object]]]:
@@ -63,7 +86,18 @@ def contents(path: Path) -> dict[str, list[dict[str, object]]]:
     return found
 
 
-@pytest.mark.parametrize(("fixture", "version"), [("old", 1), ("year_old", 2)])
+def without_its_gap(copied: dict[str, list[dict[str, object]]]) -> dict[str, list[dict[str, object]]]:
+    """What a copy holds, but for what marks it as one: an open gap, and the table for it in the first version."""
+    *earlier, marked = copied["gap"]
+    assert (marked["why"], marked["closed_at"]) == ("it is a copy made before an upgrade", None)
+    return {
+        table: rows
+        for table, rows in (copied | {"gap": earlier}).items()
+        if rows or table not in ("gap", "carrier_move")
+    }
+
+
+@pytest.mark.parametrize(("fixture", "version"), [("old", 1), ("year_old", 2), ("last", 3)])
 def test_an_older_ledger_is_upgraded_with_all_that_it_holds(
     fixture: str, version: int, request: pytest.FixtureRequest
 ) -> None:
@@ -76,15 +110,27 @@ def test_an_older_ledger_is_upgraded_with_all_that_it_holds(
     lock.close()
     after = contents(old)
     expected = {
-        table: [row | NEW_COLUMNS.get(table, {}) for row in rows] for table, rows in before.items()
-    } | {table: [] for table in NEW_TABLES[version]}
-    assert after == expected
+        table: [NEW_COLUMNS.get(table, {}) | row for row in rows] for table, rows in before.items()
+    } | {table: [] for step, tables in NEW_IN.items() if step > version for table in tables}
+    (ledger,) = before["ledger"]
+    begun, *restored = after.pop("epoch")
+    assert begun == {
+        "epoch": 1, "epoch_id": ledger["ledger_id"], "why": "the ledger was begun", "begun_at": ledger["created_at"],
+    }  # fmt: skip
+    assert len(restored) == (1 if version > 1 else 0)  # the others had a gap, which is closed
+    for number, row in enumerate(after["settlement"], start=1):
+        assert row.pop("settlement") == number
+    by_attempt = itemgetter("attempt_id")
+    assert sorted(after.pop("settlement"), key=by_attempt) == sorted(
+        expected.pop("settlement"), key=by_attempt
+    )
+    assert after == {table: rows for table, rows in expected.items() if table != "epoch"}
     assert {"issued", "unknown"} <= {row["state"] for row in after["attempt"]}
     copy = old.with_name(f"old.ledger.version-{version}")
     assert notes == [
         f"The ledger was upgraded from version {version} to {versions.VERSION}; as it was before: {copy}"
     ]
-    assert contents(copy) == before
+    assert without_its_gap(contents(copy)) == before
 
 
 def test_an_upgraded_ledger_is_sound_and_can_be_used(year_old: Path) -> None:
@@ -110,14 +156,13 @@ def test_while_it_is_upgraded_the_lock_file_says_that_the_file_may_be_half_writt
 ) -> None:
     with contextlib.closing(apsw.Connection(str(old))) as connection:
         last = records.last_run(connection, Phase.AT_REST)
-    with contextlib.closing(Lock(old)) as lock:
-        lock.run = last
     seen = []
     real = versions.bring_up_to_date
 
-    def note(connection: apsw.Connection, found: int = 0) -> None:
-        seen.append(noted_run(old))
-        real(connection, found)
+    def note(connection: apsw.Connection, *how: int) -> None:
+        if connection.filename == str(old):
+            seen.append(noted_run(old))
+        real(connection, *how)
 
     monkeypatch.setattr(versions, "bring_up_to_date", note)
     connection, lock = opening.open_for_run(old, OWNER, may_create=False)
@@ -135,8 +180,8 @@ def test_the_copy_from_before_the_upgrade_is_the_old_ledger(old: Path, tmp_path:
     lock.close()
     assert (tmp_path / "old.ledger.version-1").read_text() == "something of a person's"
     copy = tmp_path / "old.ledger.version-1.2"
-    assert contents(copy) == before
-    assert apsw.Connection(str(copy)).pragma("user_version") == 1
+    assert without_its_gap(contents(copy)) == before
+    assert apsw.Connection(str(copy)).pragma("user_version") == versions.FIRST_WITH_GAPS
     assert copy.stat().st_mode & 0o777 == 0o600
 
 
@@ -152,7 +197,7 @@ def test_an_upgrade_that_can_not_be_copied_before_is_not_done(
     assert apsw.Connection(str(old)).pragma("user_version") == 1
 
 
-@pytest.mark.parametrize("fixture", ["old", "year_old"])
+@pytest.mark.parametrize("fixture", ["old", "year_old", "last"])
 def test_looking_at_an_older_ledger_changes_nothing(fixture: str, request: pytest.FixtureRequest) -> None:
     old: Path = request.getfixturevalue(fixture)
     before = old.read_bytes()
@@ -160,7 +205,12 @@ def test_looking_at_an_older_ledger_changes_nothing(fixture: str, request: pytes
     assert connection is not None
     assert known.holdings(connection, ["9990000000001"]).held
     assert len(records.history(connection, "9990000000001")) == 1
-    assert judgements.of_ticket(connection, "9990000000001") == []
+    assert len(judgements.of_ticket(connection, "9990000000001")) == (1 if fixture == "last" else 0)
+    assert settling.of_ticket(connection, "9990000000001") == []
+    assert reversals.of_ticket(connection, "9990000000001") == []
+    ledger_id = records.ledger_id(connection)
+    assert {one.epoch for one in settling.unsettled(connection)} == {ledger_id}
+    assert epochs.current(connection) == ledger_id
     assert elsewhere.of_ticket(connection, "9990000000001") == []
     assert soundness.look(connection).wrong == ()
     connection.close()

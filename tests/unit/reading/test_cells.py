@@ -239,6 +239,8 @@ def test_nothing_is_a_component_but_no_amount(value: Any) -> None:
         "０５ＭＡＲ２６",
         "2026-03-05T00:00",
         "2026-03-05 00:00:00.000",
+        "2026-03-05T00:00:00Z",
+        "2026-03-05T00:00:00.000Z",
     ],
 )
 def test_a_day_is_read_where_it_can_only_mean_one(value: Any) -> None:
@@ -262,6 +264,8 @@ def test_a_day_is_read_where_it_can_only_mean_one(value: Any) -> None:
         "13/13/2026",
         "2026-03-05 25:00",
         "2026-03-05T14:30Z",
+        "2026-03-04T16:00:00.000Z",
+        "2026-03-05T00:00:00+08:00",
         "2026-03-05 14:30+08:00",
         "2026-03",
         "2026-02-30",

@@ -128,6 +128,68 @@ def test_a_far_away_cell_is_named_before_it_takes_any_memory(tmp_path: Path, con
     assert "Ctrl+End" in text
 
 
+NINETEEN = CELL.format('table:number-columns-repeated="19"')
+TENS = "<row>" + '<c t="s"><v>0</v></c>' * 10 + "</row>"
+LONG = {
+    SHEET: XML.format(TENS * 20_000).encode(),
+    "xl/sharedStrings.xml": b'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>' + b"A" * 32_767 + b"</t></si></sst>",
+}  # fmt: skip
+#: Small files, and what is said of each. Before there was a bound for small ones the reader took 750 to 6,100 MB for them.
+COSTLY = {
+    "far_below.xlsx": (
+        rows_of('<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="R1048576"><v>1</v></c></row>'),
+        "reaches to row 1048576 and column R",
+    ),
+    "far_right.xlsx": (
+        rows_of(
+            "".join(f'<row r="{row}"><c r="A{row}"><v>1</v></c></row>' for row in range(1, 1_200))
+            + '<row r="1200"><c r="XFD1200"><v>1</v></c></row>'
+        ),
+        "reaches to row 1200 and column XFD",
+    ),
+    "repeated.ods": (
+        ods(f'<table:table-row table:number-rows-repeated="1000000">{NINETEEN}</table:table-row>'),
+        "sheet S spans 19000000 cells",
+    ),
+    "long_text.xlsx": (changed(LONG), "it takes more memory than a file of its size may"),
+}
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_a_small_file_costs_the_reader_little_memory(tmp_path: Path, name: str) -> None:
+    content, said = COSTLY[name]
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert len(content) < 100_000
+    for exactly in ([], [child.EXACTLY]):
+        with subprocess.Popen(
+            [sys.executable, "-P", child.__file__, str(path), *exactly],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        assert usage.ru_maxrss < 480 * 1024
+    assert said in refusal(tmp_path, content, name)
+
+
+@pytest.mark.parametrize("rows", [["1,2"] * 5_000, ["," * 40_000, *["1,2"] * 5_000, "," * 50_000]])
+def test_a_text_with_one_row_of_very_many_cells_is_not_laid_out(tmp_path: Path, rows: list[str]) -> None:
+    text = refusal(tmp_path, "\n".join(["a,b", *rows, "," * 45_000]).encode(), "t.csv")
+    assert "too large to be read (a row of it holds" in text
+
+
+def test_a_cell_that_is_not_so_far_away_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(
+        rows_of(
+            "".join(f'<row r="{row}"><c r="A{row}"><v>1</v></c></row>' for row in range(1, 300))
+            + '<row r="300"><c r="XFD300"><v>7</v></c></row>'
+        )
+    )
+    assert read_sheets(path)[0].rows[299][16_383] == 7
+
+
 def declaring(name: str, encoding: str) -> bytes:
     """A workbook of which this part declares an encoding of its own."""
     declared = f'<?xml version="1.0" encoding="{encoding}"?>'.encode()
@@ -303,15 +365,19 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
 
 def test_the_child_sets_its_bounds_before_it_opens_anything() -> None:
     asked = "; ".join(
-        f"print(resource.getrlimit(resource.{name}))" for name in ("RLIMIT_AS", "RLIMIT_CPU", "RLIMIT_CORE")
+        f"print(resource.getrlimit(resource.{name}))"
+        for name in ("RLIMIT_AS", "RLIMIT_DATA", "RLIMIT_CPU", "RLIMIT_CORE")
     )
-    code = f"import resource; from pipeline.reading import child; child.set_bounds(); {asked}"
+    code = f"import resource; from pipeline.reading import child; child.set_bounds(1000); {asked}"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    memory = child.MEMORY_BYTES if sys.platform == "linux" else resource.RLIM_INFINITY
+    data = child.SMALLEST_DATA + 1000 * child.DATA_OF_A_BYTE
+    linux = sys.platform == "linux"
+    memory, data = (child.MEMORY_BYTES, data) if linux else (resource.RLIM_INFINITY,) * 2
     assert done.stdout.splitlines() == [
         str((memory, memory)),
+        str((data, data)),
         str((child.CPU_SECONDS, child.CPU_SECONDS)),
         "(0, 0)",
     ]

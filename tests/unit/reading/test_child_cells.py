@@ -25,12 +25,13 @@ MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
 
 def workbook_of(tmp_path: Path, sheet_xml: str) -> Path:
-    """An .xlsx whose only sheet is this XML."""
+    """An .xlsx whose only sheet is this XML, and whose formulas are calculated."""
     made, path = io.BytesIO(), tmp_path / "t.xlsx"
     openpyxl.Workbook().save(made)
     with zipfile.ZipFile(made) as old, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
         for name in old.namelist():
-            new.writestr(name, sheet_xml if name.endswith("sheet1.xml") else old.read(name))
+            part = old.read(name).replace(b' fullCalcOnLoad="1"', b"")
+            new.writestr(name, sheet_xml if name.endswith("sheet1.xml") else part)
     return path
 
 
@@ -115,9 +116,10 @@ def test_an_error_beyond_all_values_widens_the_sheet(tmp_path: Path) -> None:
         '<row><c><v>1</v></c><c/><c t="e"><v>#N/A</v></c></row>',
         '<row r="1"><c r="A1"><v>1</v></c><c t="e"  r="C1"><v>#N/A</v></c></row>',
         "<row r='1'><c r='A1'><v>1</v></c><c r='C1' t='e'><v>#N/A</v></c></row>",
+        '<row r="1"><c r="A1"><v>1</v></c><c\tr="C1"\nt="e"><v>#N/A</v></c></row>',
         '<row r="1">\n  <c r="A1">\n    <v>1</v>\n  </c>\n  <c r="C1" t="e">\n    <v>#N/A</v>\n  </c>\n</row>',
     ],
-    ids=["no places", "another order", "other quotes", "laid out"],
+    ids=["no places", "another order", "other quotes", "other spaces", "laid out"],
 )
 def test_an_error_is_found_however_the_xml_is_written(tmp_path: Path, cells: str) -> None:
     path = workbook_of(tmp_path, f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>')

@@ -137,21 +137,45 @@ def test_merged_cells_of_an_xls_are_found_behind_a_chart_whose_numbers_are_no_ce
     assert look.filled == 0
 
 
-def test_merged_cells_that_overlap_without_end_are_no_workbook_s(tmp_path: Path) -> None:
+def test_merged_cells_that_overlap_are_said_once_and_keep_nothing_from_being_read(tmp_path: Path) -> None:
     path = _workbook(tmp_path / "t.xlsx")
     made = io.BytesIO()
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(made, "w") as new:
         for name in old.namelist():
-            many = b'<mergeCell ref="A1:A9"/>' * 10
+            many = b'<mergeCell ref="E3:E4"/>' * 50
             new.writestr(
                 name,
                 old.read(name)
-                .replace(b'<mergeCell ref="A1:F1"/>', many)
-                .replace(b'<mergeCell ref="A1:F1" />', many),
+                .replace(b'<mergeCell ref="E3:E4"/>', many)
+                .replace(b'<mergeCell ref="E3:E4" />', many),
             )
     path.write_bytes(made.getvalue())
-    with pytest.raises(InputProblem, match="merged cells of sheet Sheet overlap"):
-        read_sheets(path)
+    (sheet,) = read_sheets(path)
+    assert sheet.merged == [(2, 4, 3, 4)] * 50
+    assert assemble([(path, [sheet])]).frame["header_name"].tolist() == ["甲公司", "甲公司"]
+
+
+@pytest.mark.xdist_group("libreoffice")
+@pytest.mark.parametrize("suffix", ["xlsx", "xls", "ods"])
+def test_tall_merged_boxes_beside_the_data_and_on_a_sheet_of_instructions_are_no_damage(
+    tmp_path: Path, converted: Any, needs_tool: Any, suffix: str
+) -> None:
+    """Boxes may be taller together than the sheet has cells, for it ends where its last text begins."""
+    book = openpyxl.load_workbook(_workbook(tmp_path / "t.xlsx"))
+    book.worksheets[0]["H1"], book.worksheets[0]["I1"] = "说明", "说明"
+    book.worksheets[0].merge_cells("H1:H90")
+    book.worksheets[0].merge_cells("I1:L90")
+    cover = book.create_sheet("填写说明", 0)
+    for top in (2, 7):
+        for column in "AB":
+            cover[f"{column}{top}"] = "请按说明填写"
+            cover.merge_cells(f"{column}{top}:{column}{top + 5 - (top == 2)}")
+    path = tmp_path / f"boxes-{suffix}.xlsx"
+    book.save(path)
+    if suffix != "xlsx":
+        needs_tool("LibreOffice", shutil.which("soffice"))
+        path = converted(path, suffix)
+    assert assemble([(path, read_sheets(path))]).frame["header_name"].tolist() == ["甲公司", "甲公司"]
 
 
 def test_cells_merged_twice_are_said_once_and_cost_no_more() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import InputProblem
-from pipeline.reading import opening
+from pipeline.reading import child, opening
 from pipeline.reading.opening import Opening, ahead
 from pipeline.reading.tables import read_table
 
@@ -79,3 +79,21 @@ def test_an_interruption_while_the_child_is_started_leaves_none_behind(
     finally:
         signal.signal(stop, before)
     assert made[0].returncode == -signal.SIGKILL
+
+
+@pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="/proc is Linux's")
+def test_a_file_is_read_within_bounds(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "ticket_no,passenger_name\n" + "9990000000001,ZHANG/WEI\n" * 400_000
+    )  # time to look at it
+    opened = Opening(path)
+    try:
+        limits = ""
+        for _ in range(100_000):
+            limits = Path(f"/proc/{opened._process.pid}/limits").read_text()
+            if str(child.MEMORY_BYTES) in limits:
+                break
+    finally:
+        opened.end()
+    assert str(child.CPU_SECONDS) in limits

@@ -3,7 +3,6 @@
 # ruff: noqa: DTZ001 - a spreadsheet's dates have no time zone
 
 import datetime
-import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,9 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.reading.deserialize import loads
 from pipeline.reading.formats import columns as handing
 from pipeline.reading.formats.columns import Columns
 from pipeline.reading.formats.refusal import Refusal
+from pipeline.reading.formats.serialize import dumps
 from pipeline.reading.sheet import Cells, Sheet
 
 CELL = st.sampled_from(
@@ -26,7 +27,8 @@ CELL = st.sampled_from(
 def sheet_of(columns: Columns) -> Sheet:
     """The sheet as it comes out on the other side."""
     made = {"name": "S", "visible": True, "first_row": 0, "first_column": 0, "height": columns.height}
-    return Sheet.handed_over(pickle.loads(pickle.dumps(made | {"columns": columns.handed_over()})))
+    answer = {"readings": [[made | {"columns": columns.handed_over()}]], "certain": True, "detail": ""}
+    return Sheet.handed_over(loads(b"".join(dumps(answer)))["readings"][0][0])
 
 
 def exact(rows: Sequence[Sequence[Any]], width: int) -> list[list[tuple[type, Any]]]:

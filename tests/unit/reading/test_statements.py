@@ -4,6 +4,7 @@ import datetime
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import openpyxl
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from pipeline.columns import BUYER_COLUMNS, TICKET_COLUMNS, Lang
 from pipeline.errors import InputProblem
 from pipeline.evidence import Statement
-from pipeline.profile import Codes
+from pipeline.profile import Codes, Profile
 from pipeline.reading.inputs import read_sheets
 from pipeline.reading.statements import is_statement, read_statement
 
@@ -19,6 +20,8 @@ CODES = Codes(
     fee_type={"ticket_fare": "TKT_FARE", "refund": "REFUND_FEE", "ancillary": "ANC"},
     product_type={"flight": "Flight", "baggage": "XBAG", "seat": "", "upgrade": "", "meal": "", "lounge": ""},
 )
+ZONE = ZoneInfo("Asia/Shanghai")
+PROFILE = Profile(codes=CODES)
 HEADINGS = ("voucher", "number", "ticket_no", "charge", "amount", "issued_at", "buyer")
 LINE = ("invoice", "179525952880229397", "999-1234567890", "ticket_fare", "1,234.50", "2026-10-05", "Acme")
 
@@ -32,7 +35,7 @@ def read(path: Path, *rows: Sequence[Any], sheet: str = "Sheet1") -> Statement:
         for row in rows:
             book.active.append(list(row))
         book.save(path)
-    return read_statement(path, CODES)
+    return read_statement(path, PROFILE)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
@@ -129,7 +132,7 @@ def test_when_it_was_issued(tmp_path: Path, cell: Any, when: Any) -> None:
         ("voucher", "receipt", "whether it is an invoice"),
         ("charge", "", "not a charge"),
         ("charge", "tip", "not a charge"),
-        ("amount", "-12.00", "not an amount"),
+        ("amount", "-12.00", "reverses a voucher (red) and does not name it"),
         ("amount", "twelve", "not an amount"),
         ("issued_at", "03/04/2026", "without guessing"),
     ],
@@ -181,20 +184,65 @@ def test_one_sheet_with_all_our_own_headings_of_tickets_is_no_statement(tmp_path
     assert not is_statement(path, read_sheets(path))
 
 
-def test_when_a_statement_was_made_is_when_its_file_was_written(tmp_path: Path) -> None:
+def test_a_files_own_time_says_nothing_of_when_its_statement_was_made(tmp_path: Path) -> None:
     import os  # noqa: PLC0415 - here alone
 
     found = read(tmp_path / "s.csv", HEADINGS, LINE)
     os.utime(tmp_path / "s.csv", (1_700_000_000, 1_700_000_000))
-    again = read_statement(tmp_path / "s.csv", CODES)
-    assert again.made == datetime.datetime.fromtimestamp(1_700_000_000, datetime.UTC)
-    assert found.made > again.made
+    again = read_statement(tmp_path / "s.csv", PROFILE)
+    assert again.written == datetime.datetime.fromtimestamp(1_700_000_000, datetime.UTC)
+    assert found.written > again.written
+    assert (found.made, again.made) == (None, None)
+
+
+NINE = datetime.datetime(2025, 11, 1, 9, 30, tzinfo=ZONE)
+
+
+@pytest.mark.parametrize(
+    ("row", "made"),
+    [
+        (("导出时间：2025-11-01 09:30",), NINE),
+        (("", "导出时间", "", "2025-11-01 09:30:00"), NINE),
+        (("打印时间", NINE.replace(tzinfo=None)), NINE),
+        (("制表人：李四", "生成日期:", "2025年11月1日"), NINE.replace(hour=0, minute=0)),
+        (("Generated at 2025-11-01 09:30",), NINE),
+        (("导出时间（北京时间） 2025-11-01 09:30",), NINE),
+        (("Generated at: 2025-11-01T01:30:00Z",), NINE),
+        (("Date printed", "2025-11-01 03:30:00 +02:00"), NINE),
+        (("Report generated on", "01/11/2025"), None),  # day or month
+        (("统计期间：2025-10-01 至 2025-10-31",), None),
+        (("Created by: Wang",), None),
+        (("Statement date", "2025-11-30"), None),  # the end of its time, it may be
+    ],
+)
+@pytest.mark.parametrize("above", [True, False])
+def test_when_a_statement_says_that_it_was_made(tmp_path: Path, row: Any, made: Any, *, above: bool) -> None:
+    rows = [row, HEADINGS, LINE] if above else [HEADINGS, LINE, row]
+    found = read(tmp_path / "s.xlsx", *rows)
+    assert found.made == made
+    assert len(found.lines) == 1
+
+
+def test_the_earliest_time_counts_and_the_files_own_where_it_is_earlier(tmp_path: Path) -> None:
+    import os  # noqa: PLC0415 - here alone
+
+    found = read(
+        tmp_path / "s.xlsx",
+        ("导出时间", NINE.replace(tzinfo=None)),
+        HEADINGS,
+        LINE,
+        ("打印时间：2025-11-02 10:00",),
+    )
+    assert found.made == NINE
+    then = NINE.timestamp() - 3600
+    os.utime(tmp_path / "s.xlsx", (then, then))
+    assert read_statement(tmp_path / "s.xlsx", PROFILE).made == NINE - datetime.timedelta(hours=1)
 
 
 def test_a_statement_in_gb18030_is_known_by_its_own_headings(tmp_path: Path) -> None:
     text = "填开日期,票号,行程单号码\n2026-10-05,999-1234567890,20179525952873829059\n"
     (tmp_path / "s.csv").write_bytes(text.encode("gb18030"))
-    assert read_statement(tmp_path / "s.csv", CODES).lines[0].voucher == "itinerary"
+    assert read_statement(tmp_path / "s.csv", PROFILE).lines[0].voucher == "itinerary"
 
 
 def test_what_of_a_statement_was_not_read_is_known(tmp_path: Path) -> None:
@@ -207,7 +255,7 @@ def test_what_of_a_statement_was_not_read_is_known(tmp_path: Path) -> None:
     hidden.sheet_state = "hidden"
     book.create_sheet("Empty")
     book.save(tmp_path / "s.xlsx")
-    found = read_statement(tmp_path / "s.xlsx", CODES)
+    found = read_statement(tmp_path / "s.xlsx", PROFILE)
     assert (len(found.lines), found.unread) == (1, ("Page2", "Old"))
 
 
@@ -233,3 +281,95 @@ def test_which_kinds_of_voucher_a_statement_can_list(tmp_path: Path, headings: A
 def test_a_product_that_does_not_go_with_its_charge_is_no_line(tmp_path: Path) -> None:
     found = read(tmp_path / "s.xlsx", (*HEADINGS, "product"), (*LINE, "baggage"))
     assert (found.lines, len(found.misread)) == ((), 1)
+
+
+INVOICE, ITINERARY = "179534103497928404", "20179534095875978952"
+
+
+@pytest.mark.parametrize("heading", ["发票号码", "行程单号", "发票号码/行程单号", "凭证号码"])
+@pytest.mark.parametrize("sheet", ["开票明细", "发票"])
+def test_the_lines_own_kind_wins_over_the_heading_of_its_number_and_the_sheets_name(
+    tmp_path: Path, heading: str, sheet: str
+) -> None:
+    found = read(
+        tmp_path / "s.xlsx",
+        ("某航空公司 电子发票/行程单开具明细",),
+        (),
+        ("序号", "凭证类型", heading, "票号", "费用项目"),
+        (1, "电子行程单", ITINERARY, "999-1234567890", "机票款"),
+        (2, "电子发票", INVOICE, "999-1234567891", "机票款"),
+        (3, "电子发票（航空电子客票行程单）", ITINERARY, "999-1234567892", "机票款"),
+        (4, "增值税电子普通发票", INVOICE, "999-1234567893", "机票款"),
+        sheet=sheet,
+    )
+    assert found.misread == ()
+    assert [line.voucher for line in found.lines] == ["itinerary", "invoice", "itinerary", "invoice"]
+
+
+def test_a_kind_that_only_a_heading_says_counts_unless_the_sheet_says_another(tmp_path: Path) -> None:
+    rows = (("类型", "发票号码", "票号", "费用项目"), ("成人", INVOICE, "999-1234567890", "机票款"))
+    assert [line.voucher for line in read(tmp_path / "s.xlsx", *rows).lines] == ["invoice"]
+    found = read(tmp_path / "t.xlsx", *rows, sheet="行程单")
+    assert (found.lines, len(found.misread)) == ((), 1)
+
+
+def test_a_number_in_the_column_of_the_kind_that_its_line_is_not_refuses_the_file(tmp_path: Path) -> None:
+    rows = (
+        ("凭证类型", "发票号码", "行程单号", "票号", "费用项目"),
+        ("发票", INVOICE, "", "999-1234567890", "机票款"),
+        ("行程单", ITINERARY, "", "999-1234567891", "机票款"),
+    )
+    with pytest.raises(
+        InputProblem, match="B3 holds an invoice's number by its heading, and the line says itinerary"
+    ):
+        read(tmp_path / "s.xlsx", *rows)
+
+
+@pytest.mark.parametrize(
+    ("headings", "cells"),
+    [
+        ((), ("-1,234.50",)),
+        ((), (-1234.5,)),
+        ((), ("(1,234.50)",)),
+        (("状态",), ("1,234.50", "红字")),
+        (("发票状态",), ("1,234.50", "已红冲")),
+        (("status",), ("1,234.50", "Void")),
+        (("status",), (-1234.5, "reversed")),
+        (("红蓝标识",), ("", "红票")),
+    ],
+)
+@pytest.mark.parametrize("original", ["原发票号码", "original number", "对应蓝字发票号码"])
+def test_a_red_line_is_a_reversal_of_the_voucher_that_it_names(
+    tmp_path: Path, headings: Any, cells: Any, original: str
+) -> None:
+    names = ("凭证类型", "号码", original, "票号", "费用项目", "金额", *headings)
+    found = read(
+        tmp_path / "s.xlsx",
+        names,
+        ("发票", "179534103497928499", INVOICE, "999-1234567890", "机票款", *cells),
+    )
+    assert (found.lines, found.misread) == ((), ())
+    (red,) = found.reversals
+    assert (red.original, red.number, red.voucher) == (INVOICE, "179534103497928499", "invoice")
+    assert (red.ticket_no, red.charge, red.product) == ("9991234567890", "ticket_fare", "flight")
+    assert red.amount == (123450 if cells[0] else None)
+    assert red.place.endswith("row 2")
+
+
+@pytest.mark.parametrize("status", ["正常", "未作废", "未红冲", "否", "not reversed", "有效", ""])
+def test_what_denies_a_reversal_or_says_something_else_is_an_ordinary_line(
+    tmp_path: Path, status: str
+) -> None:
+    found = read(tmp_path / "s.xlsx", (*HEADINGS, "状态", "原发票号码"), (*LINE, status, ""))
+    assert (len(found.lines), found.misread, found.reversals) == (1, (), ())
+
+
+@pytest.mark.parametrize("kind", ["红字发票", "作废", "负数发票"])
+def test_a_red_line_that_names_no_original_is_asked_about(tmp_path: Path, kind: str) -> None:
+    rows = ((*HEADINGS, "原发票号码"), (kind, *LINE[1:], ""))
+    found = read(tmp_path / "s.xlsx", *rows)
+    assert (found.lines, found.reversals) == ((), ())
+    (misread,) = found.misread
+    assert misread.problem.startswith("H2: ")
+    assert "voucher ledger reverse" in misread.problem
+    assert misread.ticket_no == "9991234567890"

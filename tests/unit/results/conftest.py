@@ -64,7 +64,7 @@ def account_of(
     ]
     doubts = [
         Doubt(
-            request.request_id, 1, request.voucher, request.market, request.header.header_name, request.amount,
+            "L-1", request.request_id, 1, request.voucher, request.market, request.header.header_name, request.amount,
             reason_text(result.outcome.reason, "", lang, {"detail": result.outcome.detail}),
             result.outcome.trace_id, tuple((charge.identity, charge.amount) for charge in request.charges),
         )

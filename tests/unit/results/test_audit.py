@@ -49,6 +49,7 @@ def sheets(ledger: Path) -> dict[str, Rows]:
 
 
 def test_every_attempt_stands_on_a_row_with_its_request_and_its_evidence(sheets: dict[str, Rows]) -> None:
+    epoch = next(row["value"] for row in sheets["Ledger"] if row["fact"] == "Ledger ID")
     lost, refused, issued = sheets["Requests"]
     times = [name for name in lost if name.endswith("(UTC)")]
     assert times == [
@@ -68,18 +69,18 @@ def test_every_attempt_stands_on_a_row_with_its_request_and_its_evidence(sheets:
         "request": fare().request_id, "attempt": 1, "run": 1, "voucher": "invoice", "market": "domestic", "amount": 617.25,
         "charges": 1, "state": "not_sent", "number": None, "reason_code": "no_answer", "detail": "the connection broke",
         "reason": "It was sent, but no answer came back: the connection broke", "http_status": None, "trace_id": None,
-        "settled_as": "not issued", "settled_by": "chen", "evidence": "not on october.csv",
+        "entry": "S1", "settled_as": "not issued", "settled_by": "chen", "evidence": "not on october.csv", "epoch_id": epoch,
     }  # fmt: skip
     assert refused == header | {
         "request": ancillaries().request_id, "attempt": 1, "run": 1, "voucher": "invoice", "market": "international",
         "amount": 111.0, "charges": 2, "state": "rejected", "number": None, "reason_code": "carrier_rejected",
         "detail": "too late[31m", "reason": "The carrier refused it: too late[31m", "http_status": 200, "trace_id": "t-2",
-        "settled_as": None, "settled_by": None, "evidence": None,
+        "entry": None, "settled_as": None, "settled_by": None, "evidence": None, "epoch_id": epoch,
     }  # fmt: skip
     assert issued == header | {
         "request": fare().request_id, "attempt": 2, "run": 2, "voucher": "invoice", "market": "domestic", "amount": 617.25,
         "charges": 1, "state": "issued", "number": "017952583360393196", "reason_code": None, "detail": None, "reason": None,
-        "http_status": 200, "trace_id": "t-1", "settled_as": None, "settled_by": None, "evidence": None,
+        "http_status": 200, "trace_id": "t-1", "entry": None, "settled_as": None, "settled_by": None, "evidence": None, "epoch_id": epoch,
     }  # fmt: skip
 
 
@@ -102,7 +103,7 @@ def test_every_charge_stands_with_where_it_came_from(sheets: dict[str, Rows]) ->
 def test_what_was_issued_elsewhere_judged_run_handled_mended_and_moved_is_there(
     sheets: dict[str, Rows],
 ) -> None:
-    one, other = sheets["Issued elsewhere"]
+    one, other, *_ = sheets["Issued elsewhere"]
     assert (one["number"], one["product"], one["amount"], one["evidence"], one["found_by"], one["run"]) == (
         "20179525833603931965", None, None, "october.csv, row 7", "chen", 2,
     )  # fmt: skip
@@ -117,10 +118,24 @@ def test_what_was_issued_elsewhere_judged_run_handled_mended_and_moved_is_there(
     assert (handled["name"], handled["kind"], handled["sha256"], handled["unfinished"]) == (
         "october.csv", "statement", "ab12", "no",
     )  # fmt: skip
-    move, gap = sheets["Gaps and moves"]
+    move, gap, epoch = sheets["Gaps and moves"]
     assert (move["what"], move["why"], move["noted_by"]) == ("Move of the carrier", "new port", "chen")
     assert (move["from"], move["to"]) == ("http://127.0.0.1:8080 DEMO", "http://127.0.0.1:9090 DEMO")
     assert (gap["what"], gap["why"], gap["closed_by"]) == ("Gap", "restored copy", "li")
+    assert (epoch["what"], epoch["why"], len(epoch["to"])) == ("New epoch", "restored copy", 32)
+    assert [one["entry"] for one in (one, other)] == ["E1", "E2"]
+    assert [row["held"] for row in sheets["Issued elsewhere"]] == ["yes", "yes", "no", "no"]
+    ((reversal),) = sheets["Reversals"]
+    assert (reversal["entry"], reversal["voucher"], reversal["number"], reversal["red_number"]) == (
+        "R1", "invoice", "88", "90",
+    )  # fmt: skip
+    assert (reversal["reversed_by"], reversal["evidence"], reversal["in_force"]) == (
+        "li", "november.csv, row 2", "yes",
+    )  # fmt: skip
+    ((withdrawal),) = sheets["Withdrawals"]
+    assert (withdrawal["entry"], withdrawal["number"], withdrawal["withdrawn_by"], withdrawal["why"]) == (
+        "E4", "89", "li", "another agency's",
+    )  # fmt: skip
     assert (str(gap["since (UTC)"]), gap["evidence"]) == ("2026-11-21 00:00:00", "nothing after the 20th")
 
 
@@ -215,7 +230,7 @@ def test_rows_are_read_as_they_are_asked_for(ledger: Path) -> None:
         run = records.begin_run(connection, "issue", "0", "2026-11-23", [])
         assert [row["run"] for row in rows] == [2, 3, run]
         for sheet in ("requests", "charges", "elsewhere", "judgements", "runs", "files"):
-            plan = connection.execute(f"EXPLAIN QUERY PLAN {auditing._QUERIES[sheet][1]}").fetchall()
+            plan = connection.execute(f"EXPLAIN QUERY PLAN {auditing._QUERIES[sheet]}").fetchall()
             assert not any("TEMP B-TREE" in row[3] for row in plan), (sheet, plan)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.ledger import elsewhere, judgements, records
+from pipeline.ledger import elsewhere, judgements, records, reversals, settling
 from pipeline.reasons import REASON
 from pipeline.results.history import Recorded, history_json, history_lines
 from pipeline.results.history_words import JUDGED
@@ -24,6 +24,8 @@ def known(tmp_path: Path) -> Iterator[dict[str, Recorded]]:
                 records.history(connection, ticket),
                 judgements.of_ticket(connection, ticket),
                 elsewhere.of_ticket(connection, ticket),
+                settling.of_ticket(connection, ticket),
+                reversals.of_ticket(connection, ticket),
             )
             for ticket in (TICKET, "9990000000002")
         }
@@ -45,10 +47,11 @@ def test_everything_is_told_once_and_in_order(known: Any) -> None:
         " run 1; tickets.xlsx, Tickets, row 4, tickets.xlsx, Tickets, row 3)"),
         f"answered with HTTP 200 (request {OTHERS}, attempt 1)",
         f"rejected: The carrier refused it: too late[31m, trace t-2 (request {OTHERS}, attempt 1)",
-        f"settled as not issued by chen: not on october.csv (request {FARE}, attempt 1)",
+        f"settled as not issued by chen: not on october.csv (request {FARE}, attempt 1; S1)",
         ("issued elsewhere: the carrier's statement lists ancillary as itinerary 20179525833603931965, Acme"
-        " (october.csv, row 7; found by chen, run 2)"),
-        "issued elsewhere: the carrier's statement lists refund 5.00 as invoice 77, Acme (october.csv, row 7; found by chen, run 2)",
+        " (october.csv, row 7; found by chen, run 2; E1)"),
+        ("issued elsewhere: the carrier's statement lists refund 5.00 as invoice 77, Acme"
+        " (october.csv, row 7; found by chen, run 2; E2)"),
         "judged ready: ticket_fare 617.25 as invoice (run 2; tickets.xlsx, Tickets, row 5)",
         (f"sending ticket_fare 617.25 as invoice for Example Trading Co. (request {FARE}, attempt 2, run 2; tickets.xlsx,"
         " Tickets, row 5)"),
@@ -102,11 +105,12 @@ def test_programs_get_the_same_as_values(known: Any) -> None:
     assert events[4] == {"event": "answered", "request": OTHERS, "attempt": 1, "http_status": 200}
     assert events[6] == {
         "event": "settled", "settled_as": "not_sent", "settled_by": "chen", "evidence": "not on october.csv", "number": "",
+        "entry": "S1",
     } | attempt  # fmt: skip
     assert events[7] == {
         "event": "issued_elsewhere", "run": 2, "charge": "ancillary", "product": "", "voucher": "itinerary",
         "number": "20179525833603931965", "buyer": "Acme", "issued_at": "", "evidence": "october.csv, row 7",
-        "found_by": "chen", "amount": None,
+        "found_by": "chen", "amount": None, "entry": "E1",
     }  # fmt: skip
     assert events[8]["amount"] == "5.00"
     assert events[12]["number"] == "017952583360393196"
@@ -119,8 +123,7 @@ def attempt(**changes: Any) -> dict[str, Any]:
         "ended_at": "2026-11-20T16:30:00.000+00:00", "planned_at": "2026-11-20T16:30:00.000+00:00", "state": "issued",
         "request_id": "R1", "attempt": 1, "run": 1, "voucher": "invoice", "charge": "ticket_fare", "product": "flight",
         "amount": 1_00, "number": "7", "trace_id": "", "reason": "", "detail": "", "http_status": 200, "file": "t.xlsx",
-        "sheet": "S", "row": 2, "header_name": "Acme", "settled_as": None, "settled_by": None, "evidence": None,
-        "settled_at": None,
+        "sheet": "S", "row": 2, "header_name": "Acme", "settled": 0,
     } | changes  # fmt: skip
 
 
@@ -140,13 +143,16 @@ def test_times_are_those_of_the_zone_that_is_named() -> None:
 
 
 def test_what_happened_in_one_moment_is_told_as_it_followed() -> None:
-    settled = {
-        "settled_as": "issued",
-        "settled_by": "chen",
-        "evidence": "x",
-        "settled_at": attempt()["ended_at"],
-    }
-    assert firsts(Recorded([attempt(**settled)])) == ["sending", "answered", "unknown", "settled"]
+    settlement = {
+        "settlement": 1, "request_id": "R1", "attempt": 1, "state": "issued", "number": "7", "settled_by": "chen",
+        "evidence": "x", "settled_at": attempt()["ended_at"], "withdrawn": 0,
+    }  # fmt: skip
+    assert firsts(Recorded([attempt(settled=1)], settlements=[settlement])) == [
+        "sending",
+        "answered",
+        "unknown",
+        "settled",
+    ]
 
 
 def test_an_attempt_is_told_in_order_though_the_clock_was_set_back() -> None:

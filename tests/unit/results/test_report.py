@@ -19,7 +19,17 @@ from pipeline.results.report import report, write_report
 def test_the_whole_of_it(mixed: Account, tmp_path: Path) -> None:
     write_report(report(mixed, 4), tmp_path / "r.json")
     found = json.loads((tmp_path / "r.json").read_text("utf-8"))
-    assert list(found) == ["version", "command", "as_of", "exit_code", "ledger", "totals", "requests", "rows"]
+    assert list(found) == [
+        "version",
+        "command",
+        "as_of",
+        "exit_code",
+        "ledger",
+        "totals",
+        "sheets",
+        "requests",
+        "rows",
+    ]
     assert (found["version"], found["command"], found["as_of"]) == (1, "issue", "2026-11-20")
     assert (found["exit_code"], found["ledger"]) == (4, "/data/ledger.db")
     assert found["totals"] == {

@@ -20,11 +20,13 @@ from pipeline.ledger import (
     opening,
     planning,
     records,
+    reversals,
     runs,
     settling,
 )
 from pipeline.ledger.handled import Handled
 from pipeline.ledger.judgements import Judgement
+from pipeline.ledger.withdrawals import withdraw
 from pipeline.request import Charge, Header, Identity, Request
 
 OWNER = opening.Owner("http://127.0.0.1:8080", "DEMO")
@@ -105,7 +107,11 @@ def being_told(path: Path) -> Iterator[apsw.Connection]:
             "october.csv",
         )
         dated = replace(line, charge="refund", product="flight", number="77", voucher="invoice", amount=5_00)
+        others = [replace(dated, ticket_no="9990000000003", number=number) for number in ("88", "89")]
         elsewhere.record(connection, run, [(line, ""), (dated, "REFUND_FEE/Flight")], "chen")
+        elsewhere.record(connection, run, [(other, "REFUND_FEE/Flight") for other in others], "chen")
+        reversals.reverse(connection, "88", reversed_by="li", evidence="november.csv, row 2", red_number="90")
+        withdraw(connection, "E4", withdrawn_by="li", why="another agency's")
         _a_moment()
         judgements.note(connection, run, [replace(WAITING, status="ready", reasons="", row=5)])
         sent(connection, run, fare(5), Outcome("issued", number="017952583360393196", trace_id="t-1"), 200)

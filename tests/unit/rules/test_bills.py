@@ -36,6 +36,16 @@ def test_a_refunded_ticket_has_its_refund_fee_and_change_fee_and_no_fare(row: An
     assert charges(refunded) == [("refund", "flight", 300_00)]
 
 
+def test_a_partly_used_ticket_has_its_fare_with_the_change_fee_and_its_refund_fee(row: Any) -> None:
+    partly = {"ticket_status": "partly_used", "refund_approved_on": "2026-10-02"}
+    found = row(**FARE, **partly, refund_fee="200", amount="1185.5", seat_fee="")
+    assert charges(found) == [("ticket_fare", "flight", 985_50), ("refund", "flight", 200_00)]
+    assert [charge.status for charge in found.charges] == ["ready", "ready"]
+    assert charges(row(**FARE, **partly)) == [("ticket_fare", "flight", 985_50)]
+    assert charges(row(**partly, change_fee="100", refund_fee="200")) == [("refund", "flight", 300_00)]
+    assert row(**FARE, **partly, refund_fee="200", amount="985.5").status == "invalid"  # what does not add up
+
+
 def test_each_ancillary_fee_is_a_charge_of_its_product(row: Any) -> None:
     fees = {"baggage_fee": "1", "seat_fee": "2", "upgrade_fee": "3", "meal_fee": "4", "lounge_fee": "5.01"}
     assert charges(row(fare="10", **fees)) == [
@@ -73,6 +83,22 @@ def test_a_refund_whose_fee_can_not_be_read_stays_a_refund(row: Any) -> None:
     found = row(fare="800", **refunded, refund_fee="some")
     assert charges(found) == [("refund", "flight", None)]
     assert [(reason.code, reason.column) for reason in found.reasons] == [("bad_amount", "refund_fee")]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_cure_of_a_bill_s_refund_line_keeps_its_fee(judged: Any, lang: str) -> None:
+    """A sale and its refund line, which takes the fare back and charges a fee."""
+    sale = BILL | {"ticket_status": "refunded", "fare": "1000", "airport_fee": "50", "fuel_surcharge": "20"}
+    back = sale | {"fare": "-1000", "airport_fee": "(50)", "fuel_surcharge": "-20", "refund_fee": "200"}
+    row = judged(sale, back).account(lang).rows[1]
+    wrong = [reason for reason in row.reasons if reason.code == "bad_amount"]
+    assert [reason.column for reason in wrong] == ["fare", "airport_fee", "fuel_surcharge"]
+    cure = {"en": ("clear the cell", "Keep the row"), "zh": ("清空该单元格", "保留该行")}[lang]
+    assert all(said in reason.cure for reason in wrong for said in cure)
+    cleared = back | {reason.column: "" for reason in wrong} | {"refund_approved_on": "2026-10-20"}
+    mended = judged(sale, cleared).account(lang).rows
+    assert charges(mended[1]) == [("refund", "flight", 200_00)]
+    assert [row.status for row in mended] == ["ineligible", "ready"]
 
 
 def test_a_refund_s_fee_beside_a_used_ticket_s_fare_is_refused_unless_a_total_says_what_is_meant(
@@ -178,4 +204,4 @@ def test_the_same_charge_from_a_bill_and_from_a_row_of_its_own_is_one(judged: An
     }
     account = judged(bill, own).account()
     assert [charge.status for charge in account.rows[0].charges] == ["ready", "ready"]
-    assert account.rows[1].status == "ineligible"
+    assert account.rows[1].status == "repeated"

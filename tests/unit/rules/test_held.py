@@ -114,6 +114,53 @@ def test_several_differences_are_told_together(judged: Judged, holding: Make, le
     )
 
 
+NO_BUYER = dict.fromkeys(("header_type", "header_name", "tax_no", "phone", "email"), "")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        {"amount": "abc"},
+        {"amount": "#N/A"},
+        {"amount": "", "fare": "some", "airport_fee": "50"},
+        {"amount": "abc", "fare": "950", "airport_fee": "60"},
+        {"amount": ""},
+        {"header_type": "partnership"},
+        {"header_name": "#REF!"},
+        {"header_name": "Another\nCo."},
+        {"tax_no": "1234"},
+        {"tax_no": ""},
+        {**NO_BUYER, "buyer": "Nobody"},
+        NO_BUYER,
+    ],
+)
+def test_what_can_not_be_read_does_not_differ(
+    judged: Judged, holding: Make, ledger: Make, cells: dict[str, str]
+) -> None:
+    found = judged(cells, holdings=ledger(holding()))
+    assert found.statuses == ["already_issued"]
+    assert "issued_before" in found.codes()
+    assert "differs_from_issued" not in found.codes()
+    assert found.account().exit_code == 0
+
+
+def test_beside_what_can_not_be_read_only_the_rest_is_compared(
+    judged: Judged, holding: Make, ledger: Make
+) -> None:
+    held = ledger(holding())
+    for cells in ({"amount": "abc"}, {"tax_no": "1234"}):
+        found = judged({**cells, "header_name": "Another Co."}, holdings=held)
+        (told,) = [r.message for r in found.account().rows[0].reasons if r.code == "differs_from_issued"]
+        assert told.endswith(
+            "contents: header_name was issued as “Example Trading Co.”, this row says “Another Co.”."
+        )
+    # A total that can be read is one, whatever its components say; and so is another charge's fee that can't.
+    assert "differs_from_issued" in judged({"amount": "1200", "fare": "x"}, holdings=held).codes()
+    assert "differs_from_issued" in judged({"amount": "1200", "fare": "900"}, holdings=held).codes()
+    bill = {"charge": "", "product": "", "amount": "", "fare": "1200", "seat_fee": "x"}
+    assert "differs_from_issued" in judged(bill, holdings=held).codes()
+
+
 @pytest.mark.parametrize("cells", [{"passenger_name": "ZHANG/WEI"}, {"phone": ""}, {"remarks": "PO 1"}])
 def test_what_is_neither_amount_nor_buyer_does_not_differ(
     judged: Judged, holding: Make, ledger: Make, cells: dict[str, str]
@@ -189,7 +236,7 @@ def test_a_refund_of_a_ticket_whose_fare_went_as_itinerary_is_a_conflict(
     judged: Judged, holding: Make, ledger: Make, state: str
 ) -> None:
     fare = holding(voucher="itinerary", state=state, number="20", reason="no_answer")
-    found = judged(REFUND, SEAT, holdings=ledger(fare))
+    found = judged(REFUND, {**SEAT, "ticket_status": "refunded"}, holdings=ledger(fare))
     assert found.statuses == ["ineligible", "ready"]
     assert found.codes(0) == {"voucher_conflict"}
     known = "20 on" if state == "issued" else "in doubt since"
@@ -200,6 +247,25 @@ def test_a_refund_of_a_ticket_whose_fare_went_as_itinerary_is_a_conflict(
     assert f"{said}，october.xlsx, Tickets 第 12 行（第 7 次运行）。" in found.message(
         "voucher_conflict", lang="zh"
     )
+
+
+def test_auto_of_a_fare_whose_refund_went_as_invoice_is_an_invoice_too(
+    judged: Judged, holding: Make, ledger: Make
+) -> None:
+    auto = {"voucher": "auto"}
+    assert judged(auto).kinds == ["itinerary"]
+    for state in ("issued", "unknown"):
+        found = judged(auto, holdings=ledger(holding("refund", state=state, reason="no_answer")))
+        assert (found.statuses, found.kinds) == (["ready"], ["invoice"])
+
+
+def test_a_refund_agrees_with_what_the_fare_was_issued_as_and_not_with_what_its_row_says_now(
+    judged: Judged, holding: Make, ledger: Make
+) -> None:
+    partly = {"ticket_status": "partly_used"}
+    found = judged({**partly, "voucher": "itinerary"}, {**REFUND, **partly}, holdings=ledger(holding()))
+    assert found.statuses == ["ineligible", "ready"]
+    assert found.codes(1) == set()
 
 
 def test_a_refund_of_a_ticket_whose_fare_went_as_invoice_may_go(
@@ -229,16 +295,28 @@ def test_an_issued_fare_in_the_input_and_its_refund_do_not_agree_by_what_the_row
     assert "voucher_conflict" in found.codes(1)
 
 
-def test_identical_rows_of_an_issued_charge_are_all_already_issued(
+@pytest.mark.parametrize(("state", "status"), [("issued", "already_issued"), ("unknown", "unknown")])
+def test_of_identical_rows_of_a_held_charge_the_first_has_what_became_of_it_and_the_others_repeat_it(
+    judged: Judged, holding: Make, ledger: Make, state: str, status: str
+) -> None:
+    found = judged({}, {}, {"amount": "10"}, {}, holdings=ledger(holding(state=state)))
+    assert found.statuses == [status, "repeated", status, "repeated"]
+    account = found.account()
+    assert found.codes(1) == found.codes(3) == {"repeated_charge"}
+    assert dict(account.repeats) == {1: 0, 3: 0}
+    assert account.rows[1].request_ids == account.rows[0].request_ids != ()
+    assert account.rows[1].numbers == account.rows[0].numbers
+    tally = account.fates.charges.tallies()
+    assert (tally[status][0], tally["repeated"]) == (2, (2, 0))
+
+
+def test_a_held_row_that_asks_for_the_other_voucher_or_can_t_be_read_repeats_nothing(
     judged: Judged, holding: Make, ledger: Make
 ) -> None:
-    found = judged({}, {}, {"amount": "2"}, holdings=ledger(holding()))
-    assert found.statuses == ["already_issued"] * 3
-    assert [found.codes(row) for row in range(3)] == [
-        {"issued_before"},
-        {"issued_before"},
-        {"differs_from_issued"},
-    ]
+    held = ledger(holding(voucher="itinerary"))
+    assert judged({}, {}, holdings=held).statuses == ["ineligible"] * 2
+    held = ledger(holding())
+    assert judged({}, {"flight_date": "?"}, holdings=held).statuses == ["already_issued"] * 2
 
 
 def _one_service_code(profile: Profile) -> Profile:
@@ -317,7 +395,10 @@ def test_where_statements_show_both_kinds_of_a_ticket_neither_is_asked_for(
     known = dataclasses.replace(
         ledger(holding(elsewhere=True)), both_kinds=frozenset({holding().identity.ticket_no})
     )
-    found = judged({}, REFUND, holdings=known)
+    refund = {**REFUND, "ticket_status": "partly_used"}
+    found = judged({}, refund, holdings=known)
     assert found.statuses == ["already_issued", "ineligible"]
     assert found.codes(1) == {"voucher_conflict"}
-    assert judged({}, REFUND, holdings=ledger(holding(elsewhere=True))).statuses[1] != "ineligible"
+    assert judged({}, refund, holdings=ledger(holding(elsewhere=True))).statuses[1] != "ineligible"
+    # A fare that is issued already says what its ticket is like any other row.
+    assert judged({}, REFUND, holdings=ledger(holding())).codes(1) == {"status_conflict"}

@@ -50,8 +50,8 @@ def test_a_row_carries_every_reason_those_of_its_status_first(judged: Judged) ->
 
 
 def test_an_ineligible_row_tells_why_before_it_tells_what_it_waits_for(judged: Judged) -> None:
-    found = judged(OPEN, OPEN)
-    assert found.statuses == ["waiting", "ineligible"]
+    found = judged(OPEN, {**OPEN, "remarks": "PO 77"})
+    assert found.statuses == ["ineligible", "ineligible"]
     assert [r.code for r in found.account().rows[1].reasons] == ["duplicate_charge", "ticket_still_open"]
 
 
@@ -99,6 +99,13 @@ def test_a_refund_approved_on_the_day_of_the_run_goes_and_the_day_before_it_does
         ({**SEAT, "ticket_status": "used"}, "ready"),
         ({**SEAT, "ticket_status": "open"}, "waiting"),
         ({**SEAT, "ticket_status": "refunded"}, "ready"),
+        ({"ticket_status": "partly_used"}, "ready"),
+        ({"ticket_status": "部分使用", "voucher": "itinerary"}, "ready"),
+        ({"ticket_status": "partly_used", "used_on": "2025-11-19"}, "ineligible"),
+        ({"ticket_status": "partly_used", "flight_date": ""}, "invalid"),
+        ({**REFUND, "ticket_status": "partly_used"}, "ready"),
+        ({**REFUND, "ticket_status": "partly_used", "refund_approved_on": "2026-11-21"}, "waiting"),
+        ({**SEAT, "ticket_status": "partly_used"}, "ready"),
     ],
 )
 def test_each_charge_goes_by_its_ticket_s_status(judged: Judged, cells: dict[str, str], status: str) -> None:
@@ -312,14 +319,26 @@ def test_a_refund_and_a_seat_have_no_use_window(judged: Judged) -> None:
     assert judged({**SEAT, **old}).statuses == ["ready"]
 
 
-@pytest.mark.parametrize("status", ["used", "refunded"])
+@pytest.mark.parametrize("row", [{}, SEAT, {"ticket_status": "partly_used"}])
 @pytest.mark.parametrize("column", ["flight_date", "used_on"])
-def test_a_day_of_use_that_has_not_come_is_invalid(judged: Judged, status: str, column: str) -> None:
-    row = {**SEAT, "ticket_status": status}
+def test_a_day_of_use_that_has_not_come_is_invalid(judged: Judged, row: dict[str, str], column: str) -> None:
     assert judged({**row, column: "2026-11-20"}).statuses == ["ready"]
     late = judged({**row, column: "2026-11-21"})
     assert late.statuses == ["invalid"]
     assert late.found() == {("date_in_future", column)}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        REFUND,
+        {**REFUND, "ticket_status": "partly_used"},
+        {**SEAT, "ticket_status": "refunded"},
+    ],
+)
+@pytest.mark.parametrize("column", ["flight_date", "used_on"])
+def test_a_refunded_ticket_s_flight_may_lie_ahead(judged: Judged, row: dict[str, str], column: str) -> None:
+    assert judged({**row, column: "2026-12-24"}).statuses == ["ready"]
 
 
 def test_an_open_ticket_s_flight_and_a_fare_s_purchase_may_lie_ahead(judged: Judged) -> None:

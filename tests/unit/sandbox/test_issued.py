@@ -11,10 +11,14 @@ import pytest
 
 from pipeline.errors import InputProblem
 from pipeline.sandbox.issued import Issued
-from pipeline.sandbox.registry import Registry
+from pipeline.sandbox.registry import Charge, ChargeKey, Registry
 
-HEADER = "voucher,number,ticket_no,charge,amount,issued_at,product,buyer\n"
+HEADER = "voucher,number,ticket_no,charge,amount,issued_at,product,buyer,original_number\n"
 SHANGHAI = timezone(timedelta(hours=8))
+FARE, REFUND = (
+    Charge(ChargeKey("9990000000001", charge, "flight"), amount, "domestic", "used", None, None, None, None)
+    for charge, amount in (("ticket_fare", 617_25), ("refund", 5_00))
+)
 
 
 def _now() -> datetime:
@@ -50,7 +54,7 @@ def test_the_statement_has_a_line_for_each_charge(carrier: Any, kit: Any, statem
     number = by_itinerary.result["itineraryResult"]["itineraryNum"]
     invoice_id = by_invoice.result["invoiceId"]
     assert statement.read_text(encoding="utf-8").startswith(HEADER)
-    shared = {"issued_at": "2026-11-20T09:30:15+08:00"}
+    shared = {"issued_at": "2026-11-20T09:30:15+08:00", "original_number": ""}
     both = {"voucher": "invoice", "number": invoice_id, "buyer": '甲,"乙" 丙 丁'} | shared
     assert _lines(statement) == [
         {
@@ -224,3 +228,23 @@ def test_the_time_of_issue_has_an_offset_unless_it_is_told_otherwise(
     issued_at = datetime.fromisoformat(line["issued_at"])
     assert abs(datetime.now(UTC) - issued_at) < timedelta(minutes=1)
     assert issued_at.date() >= date(2026, 1, 1)
+
+
+def test_a_voucher_that_is_reversed_has_red_lines_and_its_charges_are_free_also_after_a_restart(
+    statement: Path,
+) -> None:
+    with Issued(statement, _now) as issued:
+        number = issued.issue("invoice", [FARE, REFUND], "Acme")
+        red = issued.reverse(number)
+        with pytest.raises(KeyError):
+            issued.reverse(number)
+        assert not issued.holds(FARE.key)
+        assert issued.voucher_of_ticket(FARE.key.ticket_no) is None
+    with Issued(statement, _now) as issued:
+        assert not issued.holds(REFUND.key)
+        again = issued.issue("itinerary", [FARE], "Acme")
+        assert len({number, red, again}) == 3
+    told = [(line["number"], line["amount"], line["original_number"]) for line in _lines(statement)]
+    assert told == [
+        (number, "617.25", ""), (number, "5.00", ""), (red, "-617.25", number), (red, "-5.00", number), (again, "617.25", ""),
+    ]  # fmt: skip

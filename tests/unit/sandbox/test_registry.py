@@ -37,6 +37,14 @@ def test_a_ticket_has_its_passenger_s_name_in_one_line_of_what_can_be_seen(kit: 
     assert registry.passenger_name(TICKET) == "ZHANG/SAN"
 
 
+def test_a_bill_of_a_ticket_used_in_part_has_a_fare_and_a_refund_and_its_change_fee_once(kit: Any) -> None:
+    bill = kit.fare(
+        charge=None, product=None, amount=None, ticket_status="partly_used", fare=90000, change_fee=5000, refund_fee=700
+    )  # fmt: skip
+    found = {charge.key.charge: charge.amount for charge in _charges(kit.table(bill))}
+    assert found == {"ticket_fare": 95000, "refund": 700}
+
+
 def test_the_use_is_the_flight_unless_it_is_given(kit: Any) -> None:
     (default,) = _charges(kit.table(kit.fare()))
     (given,) = _charges(kit.table(kit.fare(used_on=date(2026, 11, 2))))

@@ -97,6 +97,21 @@ def test_a_fare_wants_a_used_ticket(carrier: Any, kit: Any, row: Any, said: str)
     assert carrier.accepts(kit.itinerary()) == [False]
 
 
+def test_a_ticket_used_in_part_has_its_fare_as_either_voucher_its_refund_and_its_services(
+    carrier: Any, kit: Any
+) -> None:
+    partly = {"ticket_status": "partly_used"}
+    carrier.rows = [
+        kit.fare(**partly),
+        kit.refund(**partly),
+        kit.ancillary(**partly),
+        kit.fare("9990000000002", **partly),
+        kit.refund("9990000000003", **partly, refund_approved_on=None),
+    ]
+    assert carrier.accepts(*(kit.invoice(row) for row in carrier.rows[:3])) == [True, True, True]
+    assert carrier.accepts(kit.itinerary("9990000000002"), kit.invoice(carrier.rows[4])) == [True, False]
+
+
 def test_a_fare_is_invoiced_until_the_same_day_a_year_after_use(carrier: Any, kit: Any) -> None:
     carrier.rows = [
         kit.fare("9990000000001", used_on=date(2025, 11, 20)),

@@ -1,0 +1,160 @@
+"""Vouchers that the carrier has reversed (red invoices): then, and only then, their charges may be issued again.
+
+A reversal is a record beside what it is about: the attempt stays issued, what a statement showed stays shown, and neither
+holds its charges any more, which the database sees to (`reversal_lets_go`). The number is never another attempt's.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from pipeline.errors import InputProblem
+from pipeline.ledger.clock import utc_now
+from pipeline.request import Identity
+
+_STANDING = """
+SELECT reversal, voucher, reversal.number, red_number, coalesce(request_id, ''), coalesce(attempt, 0), reversed_by,
+       evidence, reversed_at, attempt_id
+FROM reversal LEFT JOIN attempt USING (attempt_id) WHERE reversal.number = ? AND withdrawn = 0 ORDER BY reversal
+"""
+_ISSUED = """
+SELECT request.voucher, attempt_id FROM attempt JOIN request USING (request_id) WHERE state = 'issued' AND number = ?1
+UNION ALL
+SELECT DISTINCT voucher, NULL FROM elsewhere WHERE number = ?1 AND live = 1
+"""
+_CHARGES = """
+SELECT ticket_no, charge, product, amount FROM charge WHERE attempt_id = ?1
+UNION
+SELECT ticket_no, charge, product, coalesce(amount, 0) FROM elsewhere WHERE number = ?2 AND voucher = ?3 AND withdrawn = 0
+ORDER BY 1, 2, 3
+"""
+
+
+@dataclass(frozen=True)
+class Reversed:
+    """A voucher that was reversed, with the charges that it lets go (amounts in minor units).
+
+    `entry` is how the history names the record. `request_id` is "" and `attempt` 0 where statements alone show the
+    voucher; `red_number` "" where it is not known. `at` is when it was recorded (UTC, ISO 8601).
+    """
+
+    entry: str
+    voucher: str
+    number: str
+    red_number: str
+    request_id: str
+    attempt: int
+    reversed_by: str
+    evidence: str
+    at: str
+    charges: tuple[tuple[Identity, int], ...]
+
+
+def reverse(  # noqa: PLR0913 - what a reversal is made of
+    connection: apsw.Connection,
+    number: str,
+    *,
+    reversed_by: str,
+    evidence: str,
+    voucher: str = "",
+    red_number: str = "",
+    run: int | None = None,
+) -> Reversed:
+    """Record that the carrier has reversed the voucher of this number, and let its charges go.
+
+    `voucher` (invoice, itinerary) is needed only where both kinds have the number; `run` where a run found it out. Raises
+    InputProblem if the ledger does not hold the number as issued, or has it as reversed already; with a run, also if its
+    reversal was withdrawn.
+    """
+    with connection:
+        before = [one for one in standing(connection, [number]) if voucher in ("", one.voucher)]
+        if before:
+            raise InputProblem(
+                f"{number}: its reversal is recorded already ({before[0].entry}); nothing was changed"
+            )
+        found: dict[str, int | None] = {}
+        for kind, attempt_id in connection.execute(_ISSUED, (number,)):
+            found[kind] = attempt_id or found.get(kind)
+        kinds = [kind for kind in found if voucher in ("", kind)]
+        if not kinds:
+            raise InputProblem(
+                f"{number}: no voucher of this number is held as issued, so there is nothing to let go; check the number"
+                " (voucher history, voucher ledger export)"
+            )
+        if len(kinds) > 1:
+            raise InputProblem(
+                f"{number}: is the number of an invoice and of an itinerary; say which with --voucher"
+            )
+        if run is not None and (entry := _withdrawn(connection, number, kinds[0])):
+            raise InputProblem(
+                f"reverses {number}, and that reversal was withdrawn ({entry}); nothing was changed. If the carrier has reversed it"
+                " after all: voucher ledger reverse"
+            )
+        connection.execute(
+            "INSERT INTO reversal (run, voucher, number, attempt_id, red_number, reversed_by, evidence, reversed_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (run, kinds[0], number, found[kinds[0]], red_number, reversed_by, evidence, utc_now()),
+        )
+    return next(one for one in standing(connection, [number]) if one.voucher == kinds[0])
+
+
+def _withdrawn(connection: apsw.Connection, number: str, voucher: str) -> str:
+    """The withdrawn reversal of a voucher, "" for none: a statement goes on listing its red line."""
+    found: Any = connection.execute(
+        "SELECT max(reversal) FROM reversal WHERE number = ? AND voucher = ? AND withdrawn = 1",
+        (number, voucher),
+    ).get
+    return f"R{found}" if found else ""
+
+
+def standing(connection: apsw.Connection, numbers: Iterable[str]) -> list[Reversed]:
+    """The reversals of these numbers, but for those that were withdrawn."""
+    found = []
+    for number in numbers:
+        for row in list[Any](connection.execute(_STANDING, (number,))):
+            charges = connection.execute(_CHARGES, (row[9], row[2], row[1]))
+            parts = tuple((Identity(*charge[:3]), charge[3]) for charge in charges)
+            found.append(Reversed(f"R{row[0]}", *row[1:9], parts))  # type: ignore[call-arg]
+    return found
+
+
+def names(connection: apsw.Connection, number: str) -> bool:
+    """Whether a number is that of a voucher that was reversed, or of what reversed it."""
+    found: int = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM reversal WHERE number = ?1 AND withdrawn = 0)"
+        " OR EXISTS (SELECT 1 FROM reversal WHERE red_number = ?1 AND withdrawn = 0)",
+        (number,),
+    ).get
+    return bool(found)
+
+
+def charges_of(connection: apsw.Connection, number: str) -> dict[Identity, int]:
+    """The charges of a voucher that is held as issued, in minor units (0: not known); none of a number that is not."""
+    found: dict[Identity, int] = {}
+    for kind, attempt_id in list[Any](connection.execute(_ISSUED, (number,))):
+        for row in connection.execute(_CHARGES, (attempt_id, number, kind)):
+            found[Identity(*row[:3])] = row[3]
+    return found
+
+
+def tickets(connection: apsw.Connection) -> dict[str, str]:
+    """The tickets of vouchers that were reversed, each with a number."""
+    numbers = [number for (number,) in connection.execute("SELECT number FROM reversal WHERE withdrawn = 0")]
+    return {
+        identity.ticket_no: one.number for one in standing(connection, numbers) for identity, _ in one.charges
+    }
+
+
+def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
+    """Every reversal of a voucher that a charge of this ticket is on, with what was withdrawn of it."""
+    cursor = connection.execute(
+        "SELECT reversal.*, request_id, attempt, withdrawal.withdrawn_by, withdrawal.why, withdrawal.withdrawn_at"
+        " FROM reversal LEFT JOIN attempt USING (attempt_id) LEFT JOIN withdrawal USING (reversal)"
+        " WHERE attempt_id IN (SELECT attempt_id FROM charge WHERE ticket_no = ?1) OR EXISTS ("
+        "SELECT 1 FROM elsewhere WHERE ticket_no = ?1 AND number = reversal.number AND voucher = reversal.voucher"
+        ") ORDER BY reversal",
+        (ticket_no,),
+    )
+    return [dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor]

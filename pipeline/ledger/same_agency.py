@@ -1,0 +1,56 @@
+"""Ledgers of an agency that are there already, under whatever name: a second one would issue again what those hold.
+
+A carrier that is reached through loopback (a tunnel, a TLS sidecar) has another address by another port or another
+name, and is the same carrier.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+
+from pipeline.errors import InputProblem
+from pipeline.ledger.copying import read_alone
+from pipeline.ledger.opening import APPLICATION_ID, SQLITE, Owner, default_path, owner_of, sandbox_owner
+
+
+def check_first(path: Path, owner: Owner) -> None:
+    """Raise InputProblem if a ledger of that agency lies in the folder of this path, or in the default one."""
+    path = path.resolve()
+    folders = {path.parent}
+    with contextlib.suppress(InputProblem):  # this user has no home
+        folders.add(default_path(owner).parent.resolve())
+    for folder in sorted(folders):
+        for found in _ledgers(folder):
+            if found == path:  # another run has begun it meanwhile
+                continue
+            whose = _owner(found)
+            if whose is None or (
+                whose.agency.strip().casefold() == owner.agency.strip().casefold()
+                and whose != sandbox_owner(whose.agency)
+            ):
+                raise InputProblem(
+                    f"{path}: there is no ledger, but {found} may be of the same carrier ({whose or 'it is damaged'}), and a"
+                    " second one would issue again what that one holds. Name it with --ledger; if the carrier has another"
+                    " address now: voucher ledger move-carrier --ledger with it; for another carrier, or a trial: --new-ledger"
+                )
+
+
+def _ledgers(folder: Path) -> Iterator[Path]:
+    """The ledgers in a folder but for one that is still being made, by what they begin with."""
+    with contextlib.suppress(OSError):
+        for found in sorted(folder.iterdir()):
+            if not found.name.startswith(".") and found.is_file():
+                with found.open("rb") as file:
+                    start = file.read(100)
+                if start.startswith(SQLITE) and start[68:72] == APPLICATION_ID.to_bytes(4, "big"):
+                    yield found
+
+
+def _owner(ledger: Path) -> Owner | None:
+    try:
+        with read_alone(ledger) as connection:
+            return owner_of(connection)
+    except (apsw.Error, TypeError):
+        return None

@@ -1,0 +1,123 @@
+"""Evidence that was given by mistake is withdrawn: it stays as it was given, marked, and counts no more.
+
+What follows is done by the database together with the withdrawal: an attempt whose settlement is withdrawn is unknown
+again and its charges are held; what a statement showed holds its charge no longer; a reversed voucher is issued after all.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from pipeline.errors import InputProblem
+from pipeline.ledger.clock import utc_now
+
+#: An entry is named by its kind's letter and its number there.
+_KINDS = {"S": "settlement", "E": "elsewhere", "R": "reversal"}
+_SETTLEMENT = """
+SELECT attempt_id, settlement.state, settlement.number, request_id, attempt, withdrawn
+FROM settlement JOIN attempt USING (attempt_id) WHERE settlement = ?
+"""
+#: Where charges of an attempt are held by another one, so that they can't be held by this one too.
+_HELD_BY_ANOTHER = """
+SELECT other.ticket_no, request_id, attempt, state, number
+FROM charge JOIN charge AS other USING (ticket_no) JOIN attempt ON attempt.attempt_id = other.attempt_id
+WHERE charge.attempt_id = ?1 AND other.attempt_id <> ?1 AND other.live = 1 AND (
+    (other.charge = charge.charge AND other.product = charge.product)
+    OR (other.wire = charge.wire AND charge.wire <> '')
+    OR (other.voucher <> charge.voucher AND other.charge IN ('ticket_fare', 'refund')
+        AND charge.charge IN ('ticket_fare', 'refund'))
+)
+ORDER BY other.attempt_id LIMIT 1
+"""
+
+
+@dataclass(frozen=True)
+class Withdrawn:
+    """An entry that counts no more. `kind`: settlement, elsewhere or reversal.
+
+    `what` names what it was about: the request and attempt of a settlement, the number of the others.
+    """
+
+    entry: str
+    kind: str
+    what: str
+
+
+def withdraw(connection: apsw.Connection, entry: str, *, withdrawn_by: str, why: str) -> Withdrawn:
+    """Withdraw an entry (S12, E7, R3) as the history names it.
+
+    Raises InputProblem, with nothing changed, for an entry that is not there or is withdrawn already, and where it can't
+    be undone because others have gone on from it.
+    """
+    found = re.fullmatch(r"([SER])([1-9][0-9]{0,17})", entry.strip().upper())
+    if found is None:
+        raise InputProblem(
+            f"{entry}: is not the name of an entry; voucher history shows them, such as S12 or E7"
+        )
+    kind, number = _KINDS[found[1]], int(found[2])
+    name = found[0]
+    with connection:
+        row: Any = connection.execute(f"SELECT withdrawn FROM {kind} WHERE {kind} = ?", (number,)).get  # noqa: S608 - one of three names
+        if row is None:
+            raise InputProblem(f"{name}: there is no such entry in this ledger; voucher history shows them")
+        if row:
+            raise InputProblem(f"{name}: is withdrawn already; nothing was changed")
+        what = _OF_KIND[kind](connection, name, number)
+        connection.execute(
+            f"INSERT INTO withdrawal ({kind}, withdrawn_by, why, withdrawn_at) VALUES (?, ?, ?, ?)",  # noqa: S608 - likewise
+            (number, withdrawn_by, why, utc_now()),
+        )
+    return Withdrawn(name, kind, what)
+
+
+def _settlement(connection: apsw.Connection, name: str, settlement: int) -> str:
+    attempt_id, state, number, request_id, attempt, _ = connection.execute(_SETTLEMENT, (settlement,)).get
+    reversal: Any = connection.execute(
+        "SELECT 'R' || reversal FROM reversal WHERE attempt_id = ? AND withdrawn = 0", (attempt_id,)
+    ).get
+    if reversal is not None:
+        raise InputProblem(
+            f"{name}: says that request {request_id}, attempt {attempt} was issued as {number}, which the carrier has reversed"
+            f" since ({reversal}), so it was issued; nothing was changed. If the reversal is the mistake, withdraw {reversal}"
+        )
+    if state == "not_sent":
+        _check_free(connection, name, attempt_id)
+    return f"{request_id}, {attempt}"
+
+
+def _check_free(connection: apsw.Connection, name: str, attempt_id: int) -> None:
+    """Raise InputProblem if a charge of this attempt is held by another one: in two it would be held in neither for sure."""
+    held: Any = connection.execute(_HELD_BY_ANOTHER, (attempt_id,)).get
+    if held is None:
+        return
+    ticket, request_id, attempt, state, number = held
+    if state == "issued":
+        cure = (
+            f"If the carrier has issued both, have {number} reversed and record that (voucher ledger reverse {number}), then"
+            f" withdraw {name}"
+        )
+    else:
+        cure = f"Settle that attempt first (voucher reconcile); if it was not issued, withdraw {name} then"
+    raise InputProblem(
+        f"{name}: ticket {ticket} was sent again since, as request {request_id}, attempt {attempt}, and is held there"
+        f" ({state}), so nothing is sent a third time; nothing was changed. {cure}"
+    )
+
+
+def _elsewhere(connection: apsw.Connection, _name: str, elsewhere: int) -> str:
+    number: str = connection.execute("SELECT number FROM elsewhere WHERE elsewhere = ?", (elsewhere,)).get
+    return number
+
+
+def _reversal(connection: apsw.Connection, name: str, reversal: int) -> str:
+    number, attempt_id = connection.execute(
+        "SELECT number, attempt_id FROM reversal WHERE reversal = ?", (reversal,)
+    ).get
+    if attempt_id is not None:
+        _check_free(connection, name, attempt_id)
+    return str(number)
+
+
+_OF_KIND = {"settlement": _settlement, "elsewhere": _elsewhere, "reversal": _reversal}

@@ -1,0 +1,123 @@
+"""What the process that opened a file says of it, taken apart and checked: it may have been taken over by the file.
+
+Whatever its bytes are, they come out as texts, numbers, days and marks of a bounded size, or not at all. So what a hostile file
+can reach here is what it could have said in its cells.
+"""
+
+import datetime
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import orjson
+
+from pipeline.reading.formats.serialize import LENGTH_BYTES
+
+#: Positions of all sheets together, which cost 4 bytes each here; the reader refuses a quarter of it (see look, columns).
+LARGEST_AREA = 256_000_000
+_MOST_READINGS, _MOST_SHEETS, _MOST_MERGED = 4, 20_000, 10_000_000
+_FURTHEST = 2**31 - 1
+_LONGEST_NAME, _LONGEST_DETAIL = 1_000, 200
+
+
+class NotAnAnswer(ValueError):
+    """Bytes that the reader of files does not write."""
+
+
+def loads(said: bytes) -> dict[str, Any]:
+    """The answer (see `pipeline.reading.child`). Raises NotAnAnswer."""
+    end = LENGTH_BYTES + int.from_bytes(said[:LENGTH_BYTES], "little")
+    try:
+        answer = orjson.loads(memoryview(said)[LENGTH_BYTES:end])
+        if "problem" in answer:
+            return {name: _text(answer[name], _LONGEST_DETAIL) for name in ("problem", "detail")}
+        numbers = _Numbers(said, end)
+        readings = [[_sheet(sheet, numbers) for sheet in sheets] for sheets in answer["readings"]]
+        sheets = [sheet for reading in readings for sheet in reading]
+        _check(0 < len(readings) <= _MOST_READINGS and len(sheets) <= _MOST_SHEETS)
+        _check(sum(sheet["height"] * len(sheet["columns"]) for sheet in sheets) <= LARGEST_AREA)
+        detail = _text(answer["detail"], _LONGEST_DETAIL)
+        return {"readings": readings, "certain": answer["certain"] is True, "detail": detail}
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        raise NotAnAnswer(type(error).__name__) from None
+
+
+class _Numbers:
+    """The numbers behind the text, taken in their order."""
+
+    def __init__(self, said: bytes, begin: int) -> None:
+        self._all = np.frombuffer(said, dtype=np.int32, offset=begin)
+        self._at = 0
+
+    def take(self, count: Any, below: int) -> Any:
+        """The next ones, each from 0 and below a bound."""
+        taken = self._all[self._at : self._at + _whole(count)]
+        self._at += count
+        _check(len(taken) == count and (not count or (int(taken.min()) >= 0 and int(taken.max()) < below)))
+        return taken
+
+
+def _sheet(sheet: Mapping[str, Any], numbers: _Numbers) -> dict[str, Any]:
+    height = _whole(sheet["height"])
+    currencies = {
+        _text(signs, _LONGEST_NAME): numbers.take(count, _FURTHEST) for signs, count in sheet["currencies"]
+    }
+    _check(all(len(places) % 2 == 0 for places in currencies.values()))
+    columns = [_column(values, count, height, numbers) for values, count in sheet["columns"]]
+    merged = sheet.get("merged", [])
+    hidden = sheet.get("hidden_rows", [])
+    _check(
+        len(merged) <= _MOST_MERGED and len(hidden) <= _MOST_MERGED and height * len(columns) <= LARGEST_AREA
+    )
+    return {
+        "name": _text(sheet["name"], _LONGEST_NAME),
+        "visible": sheet["visible"] is True,
+        "first_row": _whole(sheet["first_row"]),
+        "first_column": _whole(sheet["first_column"]),
+        "height": height,
+        "columns": columns,
+        "merged": [tuple(map(_whole, corners)) for corners in merged if len(corners) == 4],
+        "currencies": currencies,
+        "hidden_rows": [tuple(map(_whole, ends)) for ends in hidden if len(ends) == 2],
+        "hidden_tickets": _whole(sheet.get("hidden_tickets", 0)),
+    }
+
+
+def _column(values: Any, count: Any, height: int, numbers: _Numbers) -> tuple[list[Any], Any]:
+    _check(isinstance(values, list))
+    if not set(map(type, values)) <= {str, float}:
+        values = [value if value.__class__ in (str, float) else _value(value) for value in values]
+    codes = None if count is None else numbers.take(count, len(values))
+    _check(len(values if codes is None else codes) <= height)
+    return values, codes
+
+
+def _value(value: Any) -> Any:
+    """A value that JSON has no word for."""
+    kind, text = value
+    return _KINDS[kind](_text(text, _LONGEST_NAME))
+
+
+_KINDS: Mapping[str, Callable[[str], Any]] = {
+    "date": datetime.date.fromisoformat,
+    "datetime": datetime.datetime.fromisoformat,
+    "time": datetime.time.fromisoformat,
+    "timedelta": lambda text: datetime.timedelta(microseconds=float(text)),
+    "mark": lambda text: text.encode(),
+    "float": float,
+}
+
+
+def _whole(number: Any) -> int:
+    _check(number.__class__ is int and 0 <= number <= _FURTHEST)
+    return int(number)
+
+
+def _text(text: Any, longest: int) -> str:
+    _check(text.__class__ is str)
+    return str(text)[:longest]
+
+
+def _check(fits: bool) -> None:
+    if not fits:
+        raise ValueError

@@ -1,0 +1,208 @@
+"""The carrier of the end-to-end harness: it issues whatever it is asked for, keeps its books, and answers badly.
+
+What it issues it writes down with the time of its own clock, which is right. What it answers is chosen for each request among
+`faults`, by chance; some of them issue and do not say so. A 429 and a refusal never issue: that is what they mean. Nor does a
+401, 403, 404 or 405 as long as nothing was accepted in that run; afterwards it may come from something in front of the
+carrier, which has passed the request on.
+"""
+
+import asyncio
+import datetime
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from random import Random
+from types import TracebackType
+from typing import Self
+
+from pipeline.carrier.crypto import Cipher
+from pipeline.sandbox.answers import SUCCESS, SUCCESS_MESSAGE, envelope_bytes, sealed
+from pipeline.sandbox.documents import ItineraryRequest, read_invoice, read_itinerary, read_json, result
+from tests.crash.counting_carrier import AGENCY, KEYS, Charge, _charges, _http
+
+PROFILE = """
+[carrier]
+base_url = "http://127.0.0.1:{port}"
+agency = "{agency}"
+[codes.fee_type]
+ticket_fare = "ticket_fare"
+refund = "refund"
+ancillary = "ancillary"
+[codes.product_type]
+flight = "flight"
+baggage = "baggage"
+seat = "seat"
+[codes.header_type]
+business = "business"
+individual = "individual"
+[limits]
+max_charges_per_invoice = 3
+[submission]
+concurrency = {concurrency}
+connect_timeout_seconds = 5
+response_timeout_seconds = 10
+[reconcile]
+settle_after_hours = {hours}
+"""
+#: Statuses that say "nothing was issued" only until key and address have been accepted.
+IN_FRONT = (401, 403, 404, 405)
+#: What may become of a request: (issued, what the answer is, whether the answer comes twice).
+FAULTS: Mapping[str, tuple[bool, str, bool]] = {
+    "issued": (True, "yes", False),
+    "issued, said twice": (True, "yes", True),
+    "busy": (False, "429", False),
+    "busy, said twice": (False, "429", True),
+    "refused": (False, "no", False),
+    "refused, said twice": (False, "no", True),
+    "unavailable": (False, "503", False),
+    "unavailable, and issued": (True, "503", False),
+    "unavailable, said twice": (False, "503", True),
+    "closed": (False, "", False),
+    "closed, and issued": (True, "", False),
+    "unreadable, and issued": (True, "?", False),
+    "in front": (False, "front", False),
+    "in front, and issued": (True, "front", False),
+}
+
+
+@dataclass(frozen=True)
+class Voucher:
+    """What was issued, when by the carrier's clock, and whether its number was told; `reversed`: it counts no more."""
+
+    number: str
+    kind: str
+    charges: frozenset[Charge]
+    at: datetime.datetime
+    told: bool
+    reversed: bool = False
+
+
+@dataclass
+class Carrier:
+    """The carrier, listening while the context lasts; its books are begun anew by `begin`."""
+
+    now: Callable[[], datetime.datetime] = lambda: datetime.datetime.now(datetime.UTC)
+    faults: Mapping[str, float] = field(default_factory=dict)
+    vouchers: list[Voucher] = field(default_factory=list)
+    requests: int = 0
+    words: str = "no"  # of a refusal
+    only: str = ""  # the kind of voucher that is struck by faults, "" for both
+    _random: Random = field(default_factory=lambda: Random(0))
+    _numbers: int = 0
+    _accepted: bool = False
+    _open: int = 0
+    _one_at_a_time: bool = True
+
+    def begin(self, rng: Random, now: Callable[[], datetime.datetime]) -> None:
+        """Have issued nothing so far."""
+        self.now, self._random, self.vouchers, self._numbers = now, rng, [], 0
+
+    def next_run(self, faults: Mapping[str, float], only: str, *, one_at_a_time: bool) -> None:
+        """A run of the program begins: so probable is each fault in it, and `only` that kind of voucher is struck."""
+        self.faults, self.only, self._accepted, self.requests = faults, only, False, 0
+        self._one_at_a_time = one_at_a_time
+
+    def twice(self) -> list[str]:
+        """Charges that stand on two vouchers that count."""
+        seen: dict[Charge, str] = {}
+        found = []
+        for voucher in self.vouchers:
+            if voucher.reversed:
+                continue
+            for charge in sorted(voucher.charges):
+                if charge in seen:
+                    found.append(f"{charge} is on {seen[charge]} and on {voucher.number}")
+                seen[charge] = voucher.number
+        return found
+
+    def reverse(self, number: str) -> None:
+        """Take a voucher back: its charges may be issued again."""
+        self.vouchers[:] = [
+            replace(one, reversed=one.reversed or one.number == number) for one in self.vouchers
+        ]
+
+    def __enter__(self) -> Self:
+        self._loop = asyncio.new_event_loop()
+        self._cipher = Cipher(KEYS["VOUCHER_ENCRYPTION_KEY"])
+        self._thread = threading.Thread(target=self._loop.run_forever, name="carrier")
+        self._thread.start()
+        starting = asyncio.start_server(self._talk, "127.0.0.1", 0, backlog=512)
+        self._server = asyncio.run_coroutine_threadsafe(starting, self._loop).result()
+        self.port: int = self._server.sockets[0].getsockname()[1]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._server.close)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def profile(self, concurrency: int, hours: float) -> str:
+        """What the program has to know of it, as a profile."""
+        return PROFILE.format(port=self.port, agency=AGENCY, concurrency=concurrency, hours=hours)
+
+    def settled(self) -> None:
+        """Wait until it has dealt with everything that was under way when a run ended or was killed."""
+        asyncio.run_coroutine_threadsafe(self._quiet(), self._loop).result(timeout=60)
+
+    async def _quiet(self) -> None:
+        while self._open:  # noqa: ASYNC110 - but for a moment
+            await asyncio.sleep(0.001)
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open += 1
+        try:
+            while True:
+                answer, twice = await self._answer(reader)
+                if not answer:
+                    break
+                writer.write(answer)
+                await writer.drain()
+                if twice:
+                    await asyncio.sleep(self._random.choice((0, 0, 0.002, 0.02)))
+                    writer.write(answer)
+                    await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass  # the client has ended, or was killed
+        finally:
+            self._open -= 1
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader) -> tuple[bytes, bool]:
+        """Receive a request, act upon it; (the answer, whether it comes twice)."""
+        head = await reader.readuntil(b"\r\n\r\n")
+        body = await reader.readexactly(int(re.findall(rb"(?i)content-length: *([0-9]+)", head)[0]))
+        plain = self._cipher.open(str(read_json(body, "the body")))
+        asked = read_invoice(plain) if b" /invoice/issueInvoice " in head else read_itinerary(plain)
+        self.requests += 1
+        kind = "itinerary" if isinstance(asked, ItineraryRequest) else "invoice"
+        issues, answer, twice = FAULTS[self._fault() if self.only in ("", kind) else "issued"]
+        number = ""
+        if issues:
+            self._numbers += 1
+            number = f"2{self._numbers:019}" if kind == "itinerary" else f"1{self._numbers:017}"
+            told = answer == "yes"
+            self.vouchers.append(Voucher(number, kind, _charges(asked), self.now(), told))
+        if answer in ("429", "503", "front"):
+            status = self._random.choice(IN_FRONT) if answer == "front" else int(answer)
+            return _http(status, b"", "Retry-After: 0\r\n"), twice
+        if not answer:
+            return b"", False
+        said = sealed(result(asked, success=issues, text=self.words, number=number), self._cipher)
+        self._accepted = self._accepted or answer == "yes"
+        return _http(
+            200, envelope_bytes(SUCCESS, SUCCESS_MESSAGE, said if answer != "?" else "?", "t")
+        ), twice
+
+    def _fault(self) -> str:
+        chance = self._random.random()
+        for name, probability in self.faults.items():
+            # In front of the carrier, once the key was accepted: in time for the client to have seen that.
+            if (chance := chance - probability) < 0:
+                if "in front" in name and not (self._accepted and self._one_at_a_time):
+                    return "issued"
+                return name
+        return "issued"

@@ -1,0 +1,35 @@
+"""Commands whose clock is moved: `moved_clock.c`, built with the C compiler and preloaded into the program."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+_SOURCE = Path(__file__).with_name("moved_clock.c")
+
+needs_compiler = pytest.mark.skipif(
+    shutil.which("cc") is None, reason="moving the clock takes a C compiler (cc)"
+)
+
+
+@cache
+def _library() -> Path:
+    """The library, built where it is not yet."""
+    digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:16]
+    library = Path(tempfile.gettempdir()) / f"moved-clock-{os.getuid()}-{digest}.so"
+    if not library.exists():
+        building = library.with_suffix(f".{os.getpid()}")
+        command = ["cc", "-O2", "-shared", "-fPIC", "-o", str(building), str(_SOURCE), "-ldl"]
+        subprocess.run(command, check=True, capture_output=True, text=True)
+        building.replace(library)  # two that build at once both end with a whole library
+    return library
+
+
+def moved(hours: float) -> dict[str, str]:
+    """What to add to a command's environment so that its clock is so many hours ahead; negative: behind."""
+    return {"LD_PRELOAD": str(_library()), "MOVED_CLOCK": str(int(hours * 3600))}

@@ -1,0 +1,148 @@
+"""A reader that a file has taken over can say wrong values, and nothing else: what it writes is data, checked here."""
+
+import json
+import os
+import pickle
+import struct
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from pipeline.errors import InputProblem
+from pipeline.reading import child, opening
+from pipeline.reading.deserialize import NotAnAnswer, loads
+from pipeline.reading.formats.serialize import dumps
+from pipeline.reading.inputs import read_sheets
+from pipeline.reading.opening import Opening
+
+SHEET: dict[str, Any] = {
+    "name": "S", "visible": True, "first_row": 0, "first_column": 0, "height": 3, "merged": [[0, 0, 1, 0]],
+    "currencies": [["$", 2]], "columns": [[["a", 1.5], 3], [["x", "y", "z"], None]],
+}  # fmt: skip
+NUMBERS = [1, 1, 0, 1, 1]
+
+
+class Harm:
+    """What a pickle does when it is read."""
+
+    def __init__(self, done: Path) -> None:
+        self.done = done
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.done),)
+
+
+def answer(sheet: Any = None, numbers: list[int] | None = None, **more: Any) -> bytes:
+    said = {"readings": [[SHEET if sheet is None else sheet]], "certain": True, "detail": "", **more}
+    text = orjson.dumps(said)
+    behind = struct.pack(f"<{len(numbers or NUMBERS)}i", *(numbers or NUMBERS))
+    return len(text).to_bytes(8, "little") + text + behind
+
+
+@pytest.fixture
+def taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """A file whose reader does what a script does."""
+
+    def make(script: str) -> Path:
+        (tmp_path / "child.py").write_text(script)
+        monkeypatch.setattr(child, "__file__", str(tmp_path / "child.py"))
+        path = tmp_path / "t.csv"
+        path.write_text("ticket_no\n9991234567890\n")
+        return path
+
+    return make
+
+
+def test_what_the_reader_writes_is_taken() -> None:
+    (sheet,) = loads(answer())["readings"][0]
+    assert [list(codes) if codes is not None else None for _, codes in sheet["columns"]] == [[0, 1, 1], None]
+    assert (sheet["merged"], list(sheet["currencies"]["$"])) == ([(0, 0, 1, 0)], [1, 1])
+    problem = b"".join(dumps({"problem": "encrypted", "detail": ""}))
+    assert loads(problem) == {"problem": "encrypted", "detail": ""}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"height": -1}, {"height": 2}, {"height": 3.0}, {"height": True}, {"height": 2**40}, {"height": 200_000_000},
+        {"first_row": -1}, {"first_column": "0"}, {"name": 5}, {"name": None}, {"columns": {"ab": 1}}, {"columns": None},
+        {"columns": [[["a"], 3], [["x"], None]]}, {"columns": [["abc", None]]}, {"columns": [[["a", 1], 3]]},
+        {"columns": [[["a", None], 3]]}, {"columns": [[["a", True], 3]]}, {"columns": [[["a", {"b": 1}], 3]]},
+        {"columns": [[["a", ["date", "31.12.2026"]], 3]]}, {"columns": [[["a", ["eval", "1"]], 3]]},
+        {"columns": [[["a", ["date"]], 3]]}, {"columns": [[["a", ["timedelta", "1e300"]], 3]]},
+        {"columns": [[["a", 1.0], 4]]}, {"columns": [[["a", 1.0], -1]]}, {"columns": [[["a", 1.0], 10**9]]},
+        {"columns": [[["x", "y", "z", "w"], None]]}, {"currencies": [["$", 1]]}, {"currencies": {"$": 2}},
+        {"merged": [[0, 0, 1, -1]]}, {"merged": [[0, 0, 1, 2**40]]}, {"merged": 5},
+    ],
+)  # fmt: skip
+def test_whatever_does_not_fit_is_no_answer(change: dict[str, Any]) -> None:
+    with pytest.raises(NotAnAnswer):
+        loads(answer({**SHEET, **change}))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"", b"\0", b"{}", b"\xff" * 64, (2).to_bytes(8, "little") + b"{}", (4).to_bytes(8, "little") + b"null",
+        answer()[:-1], answer()[:-4], answer(numbers=[1, 1, 0, 1, 2]), answer(numbers=[1, 1, 0, 1, -1]),
+        answer(numbers=[-1, 1, 0, 1, 1]), answer(readings=[]), answer(readings=[[]] * 9), answer(readings={}),
+        answer(certain=True, detail=None), (200_000).to_bytes(8, "little") + b"[" * 200_000,
+        b"".join(dumps({"problem": "damaged", "detail": ["a"]})),
+    ],
+)  # fmt: skip
+def test_whatever_is_cut_off_or_another_is_no_answer(said: bytes) -> None:
+    with pytest.raises(NotAnAnswer):
+        loads(said)
+
+
+def test_a_pickle_is_not_read(taken_over: Callable[[str], Path], tmp_path: Path) -> None:
+    harm = pickle.dumps({"readings": Harm(tmp_path / "harm"), "certain": True})
+    path = taken_over(f"import sys; sys.stdout.buffer.write({harm!r})")
+    with pytest.raises(InputProblem, match="does not fit together"):
+        read_sheets(path)
+    assert not (tmp_path / "harm").exists()
+
+
+def test_a_code_that_nobody_knows_is_a_damaged_file(taken_over: Callable[[str], Path]) -> None:
+    said = b"".join(dumps({"problem": "no such", "detail": "{path.__class__}" + "x" * 10_000}))
+    with pytest.raises(InputProblem, match="can't be read as a workbook") as refused:
+        read_sheets(taken_over(f"import sys; sys.stdout.buffer.write({said!r})"))
+    assert len(str(refused.value)) < 600
+
+
+def test_one_that_never_stops_talking_is_ended(
+    taken_over: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "LARGEST_ANSWER", 10_000_000)
+    path, begun = taken_over("import os\nwhile True: os.write(1, b'x' * 65536)"), time.monotonic()
+    assert Opening(path).answer()["problem"] == "too_large"
+    assert time.monotonic() - begun < 60
+
+
+def test_one_that_says_nothing_is_ended(
+    taken_over: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "TIME_SECONDS", 0.5)
+    assert "longer than" in Opening(taken_over("import time; time.sleep(60)")).answer()["detail"]
+    assert (
+        "longer than"
+        in Opening(taken_over("import os, time; os.close(1); time.sleep(60)")).answer()["detail"]
+    )
+
+
+def test_the_reader_gets_no_keys_of_anybody_s(
+    taken_over: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("VOUCHER_API_KEY", "VOUCHER_ENCRYPTION_KEY", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD"):
+        monkeypatch.setenv(name, "canary-secret")
+    seen = tmp_path / "environment"
+    Opening(
+        taken_over(f"import os, json; open({str(seen)!r}, 'w').write(json.dumps(dict(os.environ)))")
+    ).answer()
+    environment = json.loads(seen.read_text())
+    assert "canary-secret" not in environment.values()
+    assert environment["PATH"] == os.environ["PATH"]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
+from pipeline.quoting import row_at
 from pipeline.request import Identity, Request, wire_text
 
 
@@ -62,7 +63,7 @@ def day_of(at: str, time_zone: str) -> str:
 
 def place_of(file: str, sheet: str, row: int, run: int) -> str:
     """A workbook row of an earlier run, for a message."""
-    return f"{file}, {sheet}, row {row} (run {run})"
+    return f"{row_at(file, sheet, row)} (run {run})"
 
 
 @dataclass(frozen=True)

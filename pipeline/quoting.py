@@ -6,12 +6,17 @@ LONGEST, _END = 400, 140
 
 
 def quoted(text: str) -> str:
-    r"""A cell, or where it stands, as a message quotes it: on one line, and cut in its middle.
+    r"""A cell or a name, as a message quotes it: on one line, and cut in its middle.
 
     >>> quoted("PO\n7"), len(quoted("x" * 5_000))
     ('PO 7', 80)
     """
     return _cut(" ".join(text.splitlines()), _QUOTED, _QUOTED_END)
+
+
+def row_at(file: str, sheet: str, row: int) -> str:
+    """Where a row stands, for a message: whole, but for the names of its file and sheet, which may be of any length."""
+    return f"{quoted(file)}, {quoted(sheet)}, row {row}"
 
 
 def bounded(line: str) -> str:

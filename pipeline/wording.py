@@ -49,14 +49,14 @@ def _fact_text(name: str, text: str, column: str, lang: Lang) -> str:
         case "fate":
             said = _fate(text, lang)
         case "earlier":
-            said = EARLIER[lang].format(earlier=quoted(_place(text, lang)))
+            said = EARLIER[lang].format(earlier=_place(text, lang))
         case "choices":
             words = {choice.name: choice.word(lang) for choice in COLUMN[column].choices}
             said = ("、" if lang == "zh" else ", ").join(words.get(part, part) for part in text.split())
         case "market":
             said = _choice(text, lang)
-        case "other" | "place" | "used_at" | "refunded_at":  # several places, each short
-            said = _place("; ".join(quoted(place) for place in text.split("; ")), lang)
+        case "other" | "place" | "used_at" | "refunded_at":
+            said = _place(text, lang)
         case "detail":
             said = in_chinese(text) if lang == "zh" else text
         case _:

@@ -8,6 +8,7 @@ from typing import Any
 from pipeline.columns import COLUMN, RESULT_COLUMNS
 from pipeline.errors import InputProblem
 from pipeline.evidence import Answer
+from pipeline.quoting import row_at
 from pipeline.reading import cells
 from pipeline.reading.inputs import read_sheets
 from pipeline.reading.sheet import Sheet, is_blank
@@ -58,7 +59,7 @@ def answers_of(path: Path, sheets: Sequence[Sheet]) -> list[Answer]:
 
 def _answers(path: Path, sheet: Sheet, columns: dict[str, int]) -> Iterator[Answer]:
     for index, row in enumerate(sheet.rows[1:], start=1):
-        place = f"{path.name}, {sheet.name}, row {sheet.first_row + index + 1}"
+        place = row_at(path.name, sheet.name, sheet.first_row + index + 1)
         given = {name: row[at] if at < len(row) else "" for name, at in columns.items()}
         number, problem = _number(given["number"])
         if is_blank(given["resolution"]):

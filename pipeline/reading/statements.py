@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from pipeline.errors import InputProblem
 from pipeline.evidence import Misread, Reversal, Statement, StatementLine
 from pipeline.profile import Profile
+from pipeline.quoting import row_at
 from pipeline.reading import cells
 from pipeline.reading.currencies import as_seen
 from pipeline.reading.earlier import is_result
@@ -190,7 +191,7 @@ def _lines(
     for index, row in enumerate(sheet.rows[layout.heading_row + 1 :], start=layout.heading_row + 1):
         if all(is_blank(cell) for cell in row) or _says_headings(row, layout):
             continue
-        place = f"{path.name}, {sheet.name}, row {sheet.first_row + index + 1}"
+        place = row_at(path.name, sheet.name, sheet.first_row + index + 1)
         get = _getter(row, layout)
         unnumbered = all(is_blank(get(name)) for name in _NUMBERS)
         if unnumbered and (is_total(row, layout) or is_footer(row)):

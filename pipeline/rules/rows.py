@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.columns import HEADER_FIELDS
+from pipeline.quoting import row_at
 from pipeline.rules.alike import Alike, Coded, alike
 from pipeline.rules.bills import charges_of
 from pipeline.rules.whose import DECIDING, whose
@@ -110,7 +111,7 @@ class Rows:
 
     def place(self, row: int) -> str:
         """Where a row stands, for a message."""
-        return f"{self.file[row]}, {self.sheet[row]}, row {self.row[row]}"
+        return row_at(self.file[row], self.sheet[row], self.row[row])
 
 
 def _objects(values: "pd.Series[str]") -> Texts:

@@ -117,8 +117,8 @@ _ALL = (
         "serial_day", "invalid",
         "“{seen}” in {column} is a bare number: probably a date whose cell has lost its date format.",
         "{column}中的“{seen}”只是一个数字：可能是丢失了日期格式的日期。",
-        "Format the cell as a date, look whether the day is right, save the workbook and run it again.",
-        "请将单元格设为日期格式，核对日期后保存并重新运行。",
+        "Format the cell as a date, look whether the day is right, save the workbook as .xlsx and run it again.",
+        "请将单元格设为日期格式，核对日期后另存为 .xlsx 并重新运行。",
     ),
     Reason(
         "no_such_day", "invalid",

@@ -3,6 +3,7 @@
 The quick look through an .xlsx leaves the extent open; it is filled in when the sheet is laid out.
 """
 
+import datetime
 import resource
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,14 +18,15 @@ SPARSE_AREA, SPARSE_SHEETS = 8_000_000, 20_000_000
 SPARSE = 20
 
 NO_RESULT = b"="
+Mark = bytes | datetime.date
 
 
 @dataclass
 class Look:
     """One sheet: the last row and column that hold anything (from 0), how many cells are filled, and marks.
 
-    A mark is a cell that holds no value, with its row and column from 0: b"#N/A" and the like for an
-    error, b"=" for a formula whose result was never stored. What is merged over several rows is told by its first row
+    A mark is what a cell holds in place of what the reader takes out, with its row and column from 0: b"#N/A" and the like for an
+    error, b"=" for a formula whose result was never stored, and a day that the file holds as a number (.ods). What is merged over several rows is told by its first row
     and column and its last ones; `currencies` are the rows and columns, in turn, of the numbers whose format shows one. `hidden` are rows that are hidden or filtered out, each time the first and the last
     of several on end. `short`: some cells leave out their place, as an .xlsb's may. Laid out, each position
     costs `position_bytes`, and `cell_bytes` more where it is filled.
@@ -33,7 +35,7 @@ class Look:
     last_row: int = -1
     last_column: int = -1
     filled: int = 0
-    marks: list[tuple[int, int, bytes]] = field(default_factory=list)
+    marks: list[tuple[int, int, Mark]] = field(default_factory=list)
     merged: list[tuple[int, int, int, int]] = field(default_factory=list)
     currencies: dict[str, list[int]] = field(default_factory=dict)
     hidden: list[tuple[int, int]] = field(default_factory=list)

@@ -3,12 +3,16 @@
 Places are not written but counted: a cell or a row may stand for many ("number-columns-repeated").
 """
 
+import contextlib
+import datetime
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from xml.parsers import expat
 
+from pipeline.reading.formats import ods_days
 from pipeline.reading.formats.currencies import currencies_in, of_country
-from pipeline.reading.formats.look import NO_RESULT, Look
+from pipeline.reading.formats.look import NO_RESULT, Look, Mark
 from pipeline.reading.formats.refusal import Refusal
 
 _FURTHEST = 1 << 40
@@ -27,14 +31,28 @@ _NUMBERS = ("float", "currency", "percentage")
 
 def looks(pieces: Iterator[bytes], styles: Iterator[bytes] | None = None) -> dict[str, Look]:
     """A look at each sheet, by the sheet's name; `styles` is the part that holds the named styles."""
-    countries: dict[str, str] = {}
+    known = _Styles()
     if styles is not None:
-        _parsed(styles, countries)
-    return _parsed(pieces, countries).found
+        _parsed(styles, known)
+    return _parsed(pieces, known).found
 
 
-def _parsed(pieces: Iterator[bytes], countries: dict[str, str]) -> "_Content":
-    content = _Content(countries)
+@dataclass
+class _Styles:
+    """What styles say of numbers: the country whose currency is shown, by its code, and whether it is a day."""
+
+    countries: dict[str, str] = field(default_factory=dict)
+    days: set[str] = field(default_factory=set)
+
+    def take(self, name: str, of: str) -> None:
+        """Take note of a style that shows numbers as another one does."""
+        self.countries[name] = self.countries.get(of, "")
+        if of in self.days:
+            self.days.add(name)
+
+
+def _parsed(pieces: Iterator[bytes], styles: _Styles) -> "_Content":
+    content = _Content(styles)
     try:
         for piece in pieces:
             content.parser.Parse(piece, False)
@@ -47,9 +65,10 @@ def _parsed(pieces: Iterator[bytes], countries: dict[str, str]) -> "_Content":
 class _Content:
     """What the parser calls; see `looks`."""
 
-    def __init__(self, countries: dict[str, str]) -> None:
-        self._countries = countries  # of the styles whose numbers show a currency: a country's code
-        self._data_style = ""
+    def __init__(self, styles: _Styles) -> None:
+        self._styles = styles
+        self._data_style = self._row_style = ""
+        self._first_day = ods_days.FIRST
         self._column_styles: list[tuple[int, str]] = []
         self.found: dict[str, Look] = {}
         self.parser = expat.ParserCreate("utf-8")  # whatever it declares: nothing else is read
@@ -61,7 +80,7 @@ class _Content:
         self._text: list[str] = []
         self._is_read = self._not_seen = False
         self._paragraphs = 0
-        self._in_row: list[tuple[int, int, bytes, str]] = []
+        self._in_row: list[tuple[int, int, Mark | None, str]] = []
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         name = name.rpartition(":")[2]
@@ -70,7 +89,11 @@ class _Content:
         elif name in _CELLS:
             self._columns = _repeated(attributes, "columns")
             self._attributes, self._text, self._paragraphs = attributes, [], 0
-            self._is_read = "table:formula" in attributes or attributes.get(_TYPE) in _NUMBERS
+            self._is_read = (
+                "table:formula" in attributes
+                or attributes.get(_TYPE) in _NUMBERS
+                or attributes.get("office:date-value", "").endswith("Z")
+            )
             if self._is_read:
                 self.parser.CharacterDataHandler = self._text.append
         elif name == "annotation":  # a note to the cell, and no part of it
@@ -78,6 +101,7 @@ class _Content:
         elif name == "table-row":
             self._rows, self._column, self._in_row = _repeated(attributes, "rows"), 0, []
             self._not_seen = attributes.get("table:visibility") in ("collapse", "filter")
+            self._row_style = attributes.get("table:default-cell-style-name", "")
         elif name == "table":
             self._column_styles = []
             self._look = self.found.setdefault(attributes.get("table:name", ""), Look(cell_bytes=_CELL))
@@ -86,14 +110,19 @@ class _Content:
             self._start_style(name, attributes)
 
     def _start_style(self, name: str, attributes: dict[str, str]) -> None:
-        """Take note of the country whose currency a style shows, and of the style of a column's cells."""
+        """Take note of how a style shows numbers, of the style of a column's cells, and of the first day."""
         if name == "currency-style":
             self._data_style = attributes.get("style:name", "")
         elif name == "currency-symbol":
-            self._countries[self._data_style] = attributes.get("number:country", "")
+            self._styles.countries[self._data_style] = attributes.get("number:country", "")
+        elif name == "date-style":
+            self._styles.days.add(attributes.get("style:name", ""))
         elif name == "style" and "style:name" in attributes:
             of = attributes.get("style:data-style-name") or attributes.get("style:parent-style-name", "")
-            self._countries[attributes["style:name"]] = self._countries.get(of, "")
+            self._styles.take(attributes["style:name"], of)
+        elif name == "null-date":
+            with contextlib.suppress(ValueError):
+                self._first_day = datetime.date.fromisoformat(attributes.get("table:date-value", ""))
         elif name == "table-column":
             last = self._column_styles[-1][0] if self._column_styles else -1
             style = attributes.get("table:default-cell-style-name", "")
@@ -116,16 +145,30 @@ class _Content:
             self._end_row()
             self._row += self._rows
 
-    def _mark(self) -> bytes:
-        """What a cell has in place of a value, or nothing."""
+    def _mark(self) -> Mark | None:
+        """What a cell has in place of its value, or nothing."""
         attributes, text = self._attributes, "".join(self._text)
         if attributes.get(_CALC_TYPE) == "error" or (text and _ERROR.fullmatch(text)):
             return text.encode("ascii", "replace")[:32] or b"#ERROR!"
-        if "table:formula" not in attributes:
-            return b""
         value = _VALUE_OF.get(attributes.get(_TYPE, ""))
         stored = value in attributes if value else _TYPE in attributes or self._paragraphs
-        return b"" if stored else NO_RESULT
+        if "table:formula" in attributes and not stored:
+            return NO_RESULT
+        return self._day(attributes[value], text) if value in attributes and self._is_read else None
+
+    def _day(self, value: str, text: str) -> datetime.date | None:
+        """The day that a number's style or text says that it is, or None."""
+        if self._attributes[_TYPE] == "float" and self._style() in self._styles.days:
+            return ods_days.of_number(value, self._first_day)
+        return ods_days.shown(text.strip(), value, self._first_day)
+
+    def _style(self) -> str:
+        """The name of the cell's style: its own, or the row's, or the column's."""
+        return (
+            self._attributes.get("table:style-name")
+            or self._row_style
+            or next((style for last, style in self._column_styles if self._column <= last), "")
+        )
 
     def _currency(self) -> str:
         """What a number shows of currencies: in its text, and as the cell itself names it."""
@@ -135,10 +178,7 @@ class _Content:
         signs = dict.fromkeys(f"{currencies_in(''.join(self._text))} {named}".split())
         if not signs:
             return ""
-        style = self._attributes.get("table:style-name") or next(
-            (style for last, style in self._column_styles if self._column <= last), ""
-        )
-        country = self._countries.get(style, "")
+        country = self._styles.countries.get(self._style(), "")
         return " ".join(of_country(sign, country) for sign in signs)
 
     def _end_row(self) -> None:
@@ -154,7 +194,7 @@ class _Content:
             if not (mark or currency):
                 continue
             if self._rows * times > _MOST_MARKS:
-                said = mark.decode() or currency
+                said = (mark.decode() if isinstance(mark, bytes) else str(mark or "")) or currency
                 raise Refusal("too_large", f"one cell with {said} is repeated {self._rows * times} times")
             for row in range(self._row, self._row + self._rows):
                 for at in range(column, last + 1):

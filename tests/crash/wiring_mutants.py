@@ -9,75 +9,69 @@ the way of evidence and of sending, each of these is a mutant of its own:
 - a call whose result nobody uses is left out;
 - a condition of an `if` is taken for false, or for true; an operand of `and` or `or` is left out.
 
-A mutant is tried in a copy of the repository by the tests that are named for its module, the quickest first; one that ends in
-time without a failing test survives. What survived, and why, is in MUTANTS.md.
+A mutant is tried in a copy of the repository by the tests that run its line, in whatever process (wiring_lines): those that killed
+one of the same function first, then the quickest, until one fails or the time for one mutant is spent. First the tests are
+recorded, then mutants are tried; `--share 1/2` and `2/2` are two processes that may work at once. Results are appended to
+results.jsonl in the folder, and a mutant that has one is passed over: what was broken off goes on. What survived, and why, is in MUTANTS.md.
 
-    python -m tests.crash.wiring_mutants issuing.py reconciliation/settling.py --mutants 0..50 --seconds 200
-
-Without modules it is all of them. A line is printed for each mutant, and the survivors again at the end; a mutant keeps its
-number as long as its module is not changed.
+    python -m tests.crash.wiring_mutants --folder ../mutants --record
+    python -m tests.crash.wiring_mutants --folder ../mutants issuing.py reconciliation/settling.py
 """
 
 import argparse
 import ast
+import contextlib
+import gc
+import importlib
+import json
 import os
+import re
+import select
 import shutil
+import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
+import traceback
+import venv
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NoReturn
+
+import pytest
 
 _REPOSITORY = Path(__file__).parents[2]
-_UNITS = ("tests/unit/test_submission.py", "tests/unit/test_settlement.py", "tests/unit/test_comparison.py")
-_EVIDENCE = (
-    "tests/acceptance/test_evidence_wiring.py",
-    "tests/acceptance/test_wiring.py",
-    "tests/acceptance/test_reconcile.py",
-    "tests/acceptance/test_inbox.py",
+#: The modules on the way of evidence and of sending, the most dangerous first.
+MODULES = (
+    "reconciliation/settling.py", "settlement.py", "completeness.py", "matching.py", "issuing.py", "sending.py", "submission.py",
+    "bookkeeping.py", "run.py", "carrier/client.py", "upkeep.py", "reconciliation/named.py", "reconciliation/comparing.py",
+    "reconciliation/retrying.py", "reconciliation/noting.py", "reconciliation/taking.py", "comparison.py", "inbox.py",
+    "reading/origin.py", "settings.py", "cli.py",
+)  # fmt: skip
+#: The tests, of which each mutant is tried by those that run it.
+TESTS = (
+    "tests/unit/test_*.py", "tests/unit/carrier/test_*.py", "tests/unit/reading/test_[ors]*.py", "tests/acceptance/test_*.py",
+    "tests/crash/test_wire_faults.py",
+)  # fmt: skip
+_PYTEST = (
+    "-q", "-n", "0", "-o", "addopts=--doctest-modules --import-mode=importlib", "-p", "no:cacheprovider", "--no-header",
+    "--tb=no",
+)  # fmt: skip
+_BROKEN = 70
+#: What a process that tries mutants has imported once for all of them: nothing of the program.
+_WARM = (
+    "pandas",
+    "aiohttp",
+    "openpyxl",
+    "rich.progress",
+    "uvloop",
+    "Crypto.Cipher.AES",
+    "python_calamine",
 )
-_SENDING = (
-    "tests/acceptance/test_wiring.py",
-    "tests/acceptance/test_issue.py",
-    "tests/acceptance/test_secrets.py",
-)
-_BOTH = (*_SENDING, "tests/acceptance/test_reconcile.py")
-#: The tests for each module, the quickest first.
-TESTS = {
-    "issuing.py": _BOTH,
-    "run.py": (*_BOTH, "tests/acceptance/test_history.py", "tests/acceptance/test_log_file.py"),
-    "sending.py": ("tests/acceptance/test_wiring.py", "tests/crash/test_wire_faults.py", *_SENDING),
-    "submission.py": (*_UNITS[:1], *_SENDING),
-    "bookkeeping.py": (*_BOTH, "tests/acceptance/test_ledger_commands.py"),
-    "upkeep.py": ("tests/acceptance/test_wiring.py", "tests/acceptance/test_ledger_commands.py"),
-    "settlement.py": (*_UNITS[1:], *_EVIDENCE),
-    "completeness.py": (*_UNITS[1:], *_EVIDENCE),
-    "matching.py": (*_UNITS[1:], *_EVIDENCE),
-    "comparison.py": (*_UNITS[1:], *_EVIDENCE),
-    "reconciliation/settling.py": _EVIDENCE,
-    "reconciliation/named.py": _EVIDENCE,
-    "reconciliation/comparing.py": _EVIDENCE,
-    "reconciliation/retrying.py": _EVIDENCE,
-    "reconciliation/noting.py": _EVIDENCE,
-    "reconciliation/taking.py": _EVIDENCE,
-    "inbox.py": _EVIDENCE,
-    "carrier/client.py": ("tests/unit/carrier/test_client.py", *_SENDING, "tests/crash/test_wire_faults.py"),
-    "reading/origin.py": _EVIDENCE,
-    "settings.py": ("tests/unit/test_settings.py", *_SENDING),
-    "cli.py": (*_BOTH, "tests/acceptance/test_history.py"),
-}
-#: What an argument is emptied by; it stands in the copy beside the package.
-_EMPTIED = """
-def emptied(value):
-    if isinstance(value, bool):
-        return not value
-    try:
-        return type(value)()
-    except Exception:
-        return None
-"""
 
 
 @dataclass(frozen=True)
@@ -89,6 +83,10 @@ class Mutant:
     start: int
     end: int
     text: str
+    function: str = ""  # that it stands in
+    first: int = 0  # the lines of its statement, without other statements in it
+    last: int = 0
+    name: str = ""  # the same as long as its function does not change
 
 
 class _Source:
@@ -116,17 +114,35 @@ def mutants(text: str) -> list[Mutant]:
     """All mutants of a module's text, in its order."""
     source = _Source(text)
     found: list[Mutant] = []
-    waiting: list[ast.AST] = [source.tree]
-    for node in waiting:
-        found += _of(source, node)
+    waiting: list[tuple[ast.AST, str, ast.stmt | None]] = [(source.tree, "", None)]
+    for node, function, statement in waiting:
+        if isinstance(node, ast.stmt):
+            statement = node  # noqa: PLW2901
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            function = f"{function}.{node.name}".strip(".")  # noqa: PLW2901
+        first, last = _header(statement) if statement else (0, 0)
+        found += (replace(each, function=function, first=first, last=last) for each in _of(source, node))
         # Messages for people and decorators are not looked at.
         passed_over = getattr(node, "decorator_list", ())
         waiting += [
-            inside
+            (inside, function, statement)
             for inside in ast.iter_child_nodes(node)
             if not isinstance(inside, ast.JoinedStr) and inside not in passed_over
         ]
-    return sorted(found, key=lambda one: (one.start, one.end, one.what))
+    found.sort(key=lambda one: (one.start, one.end, one.what))
+    named, seen = [], Counter[str]()
+    for each in found:
+        name = f"{each.function}: {' '.join(each.what.split())}"
+        seen[name] += 1
+        named.append(replace(each, name=f"{name} #{seen[name]}"))
+    return named
+
+
+def _header(statement: ast.stmt) -> tuple[int, int]:
+    """The lines of a statement, without those of statements in it."""
+    body = getattr(statement, "body", ())
+    last = body[0].lineno - 1 if body else statement.end_lineno
+    return statement.lineno, max(statement.lineno, last or 0)
 
 
 def _of(source: _Source, node: ast.AST) -> Iterator[Mutant]:
@@ -151,7 +167,9 @@ def _arguments(source: _Source, call: ast.Call) -> Iterator[Mutant]:
     plain = ast.Constant | ast.Starred | ast.JoinedStr | ast.GeneratorExp | ast.Lambda
     for value in given:
         if not isinstance(value, plain):
-            yield _instead(source, value, f'__import__("emptied").emptied({source.text(value)})', "emptied")
+            yield _instead(
+                source, value, f'__import__("wiring_lines").emptied({source.text(value)})', "emptied"
+            )
     for keyword in call.keywords:
         if keyword.arg:
             start, end = source.span(keyword)
@@ -172,92 +190,243 @@ def _instead(source: _Source, node: ast.expr | ast.stmt, text: str, what: str) -
     return Mutant(node.lineno, f"{what}: {source.text(node)}", *source.span(node), text)
 
 
-def _survives(
-    copy: Path, module: str, mutant: Mutant, tests: Sequence[str], seconds: float, named: str
-) -> tuple[bool, str]:
-    """Whether no test fails, and how it ended."""
-    path = copy / "pipeline" / module
-    whole = path.read_bytes()
+#: What runs a line before any test: the import of its module.
+_IMPORT = ""
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """What was recorded: which tests run a line of a module, and how long each takes."""
+
+    tests: dict[tuple[str, int], set[str]]
+    seconds: dict[str, float]
+
+    @classmethod
+    def read(cls, folder: Path) -> "_Lines":
+        names: dict[int, str] = {}
+        users: dict[str, set[str]] = defaultdict(set)
+        seconds: dict[str, float] = defaultdict(float)
+        failed = set()
+        runs: dict[tuple[str, int], set[str]] = defaultdict(set)
+        for noted in sorted(folder.glob("recorded-*")):
+            names.clear()
+            for line in (noted / "tests").read_text(encoding="utf-8").splitlines():
+                match json.loads(line):
+                    case {"number": number, "name": name}:
+                        names[number] = name
+                        users[name].add(name)
+                    case {"test": test, "shared": shared}:
+                        for fixture in shared:
+                            users[fixture].add(test)
+                    case {"report": test, "outcome": outcome, "seconds": taken}:
+                        seconds[test] += taken
+                        if outcome != "passed":
+                            failed.add(test)
+            for line in (noted / "lines").read_text(encoding="utf-8").splitlines():
+                number, module, at = line.split("\t")
+                runs[module, int(at)] |= users[names[int(number)]] if int(number) else {_IMPORT}
+        return cls({at: tests - failed for at, tests in runs.items()}, seconds)
+
+    def of(self, module: str, mutant: Mutant) -> set[str]:
+        """The tests that run a mutant; one that runs when its module is imported, those that run anything of it."""
+        tests = self.tests.get((module, mutant.line)) or set().union(
+            *(self.tests.get((module, line), set()) for line in range(mutant.first, mutant.last + 1))
+        )
+        if _IMPORT in tests:
+            tests = set().union(*(tests for (name, _), tests in self.tests.items() if name == module))
+        return tests - {_IMPORT}
+
+
+class _Copy:
+    """A copy of the repository to plant mutants in, with an environment of its own whose interpreters import from it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.python = root / ".venv" / "bin" / "python"
+
+    def make(self) -> None:
+        shutil.rmtree(self.root, ignore_errors=True)
+        left_out = shutil.ignore_patterns(
+            ".git", ".venv", "__pycache__", "mutants", ".*_cache", ".hypothesis"
+        )
+        shutil.copytree(_REPOSITORY, self.root, ignore=left_out)
+        venv.create(self.root / ".venv", symlinks=True)
+        packages = Path(sysconfig.get_path("purelib", vars={"base": str(self.root / ".venv")}))
+        shutil.copy(Path(__file__).with_name("wiring_lines.py"), packages)
+        paths = [str(self.root), *(path for path in sys.path if path.endswith("site-packages"))]
+        (packages / "wiring.pth").write_text("\n".join([*paths, "import wiring_lines"]) + "\n")
+        script = self.root / ".venv" / "bin" / "voucher"
+        script.write_text(f"#!{self.python}\nfrom pipeline.cli import main\nmain()\n")
+        script.chmod(0o755)
+        subprocess.run([self.python, "-m", "compileall", "-q", "pipeline"], cwd=self.root, check=True)
+
+    def record(self, tests: Sequence[str], to: Path) -> None:
+        """Run tests, and keep which lines each of them runs."""
+        recorded = self.root / "recorded"
+        shutil.rmtree(recorded, ignore_errors=True)
+        recorded.mkdir()
+        (recorded / "now").write_bytes(bytes(4))
+        (recorded / "tests").touch()
+        (recorded / "lines").touch()
+        modules = (f"{self.root / 'pipeline' / module}\t{module}\n" for module in MODULES)
+        (recorded / "modules").write_text("".join(modules))
+        subprocess.run(
+            [self.python, "-m", "pytest", *_PYTEST, "-p", "wiring_lines", *tests], cwd=self.root, check=False
+        )
+        shutil.rmtree(to, ignore_errors=True)
+        recorded.rename(to)
+
+
+def _tried(module: str, mutant: Mutant, tests: Sequence[str], seconds: float, at: int) -> tuple[str, str]:
+    """What becomes of a mutant in this copy: killed, survived, or timeout; and by which test."""
+    path = Path("pipeline", module)
+    whole, times = path.read_bytes(), path.stat()
     path.write_bytes(whole[: mutant.start] + mutant.text.encode() + whole[mutant.end :])
-    tests = [test for test in tests if (copy / test).exists()]
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-n",
-        "0",
-        "-p",
-        "no:cacheprovider",
-        "--no-header",
-        *tests,
-    ]
-    command += ["-k", named] if named else []
+    os.utime(path, (at, at))  # a time that no other of its versions has
     try:
-        done = subprocess.run(
-            command, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return True, "time was over"
+        with tempfile.TemporaryDirectory(prefix="wiring-") as folder:
+            return _ended(Path(folder), tests, seconds)
     finally:
         path.write_bytes(whole)
-    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return done.returncode == 0, (failed or [f"ended with {done.returncode}"])[0][:150]
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def _copied(folder: Path) -> Path:
-    copy = folder / "copy"
-    left_out = shutil.ignore_patterns(".git", ".venv", "__pycache__", "mutants", ".*_cache")
-    shutil.copytree(_REPOSITORY, copy, ignore=left_out)
-    (copy / "emptied.py").write_text(_EMPTIED)
-    return copy
+def _ended(folder: Path, tests: Sequence[str], seconds: float) -> tuple[str, str]:
+    """How tests end in a child that has nothing to import any more but the program."""
+    child = os.fork()
+    if not child:
+        _become(folder, tests)
+    handle = os.pidfd_open(child)
+    in_time = select.select([handle], [], [], seconds)[0]
+    os.close(handle)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if not in_time:
+        return "timeout", f"{seconds:.0f} s"
+    if code == 0:
+        return "survived", f"{len(tests)} tests"
+    said = (folder / "out").read_text(errors="replace")
+    failed = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    if not failed:
+        raise RuntimeError(f"no test failed, and pytest ended with {code}: {said[-2000:]}")
+    return "killed", failed[0][:200]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Try mutants; the number of those that survive."""
+def _become(folder: Path, tests: Sequence[str]) -> NoReturn:
+    """The child: pytest, with its words in a file."""
+    code = _BROKEN
+    try:
+        os.setsid()
+        with (folder / "out").open("w") as file, open(os.devnull) as nothing:  # noqa: PTH123
+            for number, stream in enumerate((nothing, file, file)):
+                os.dup2(stream.fileno(), number)
+        code = pytest.main([*_PYTEST, "-x", f"--basetemp={folder / 'tests'}", *tests])
+    except BaseException:  # noqa: BLE001 - told, and the parent stops
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _chosen(
+    lines: _Lines, module: str, mutant: Mutant, killers: Sequence[str], seconds: float
+) -> tuple[list[str], int]:
+    """The tests to try: what has killed one nearby first, then the quickest, as many as there is time for; and how many there are."""
+    tests = lines.of(module, mutant)
+    ranks = {test: at for at, test in enumerate(killers)}
+    chosen: list[str] = []
+    left = seconds
+    for test in sorted(tests, key=lambda test: (ranks.get(test, len(ranks)), lines.seconds[test], test)):
+        left -= lines.seconds[test]
+        if chosen and left < 0:
+            break
+        chosen.append(test)
+    files = list(dict.fromkeys(test.split("::")[0] for test in chosen))
+    # Tests of a file stay together: their fixtures are made once.
+    return sorted(chosen, key=lambda test: files.index(test.split("::")[0])), len(tests)
+
+
+def _try_all(folder: Path, given: argparse.Namespace) -> None:
+    """Try mutants in this copy, and append what became of each to the results; one that has a result is passed over."""
+    lines = _Lines.read(folder)
+    results = folder / "results.jsonl"
+    known = (
+        {json.loads(line)["mutant"] for line in results.read_text().splitlines()}
+        if results.exists()
+        else set()
+    )
+    share, shares = map(int, given.share.split("/"))
+    wanted = [
+        (module, mutant)
+        for module in given.modules
+        for mutant in mutants(Path("pipeline", module).read_text(encoding="utf-8"))
+        if re.search(given.what, f"{module} {mutant.name}")
+    ]
+    killers: dict[str, list[str]] = defaultdict(list)
+    for at, (module, mutant) in enumerate(wanted):
+        name = f"{module} {mutant.name}"
+        if at % shares != share - 1 or (name in known and not given.again):
+            continue
+        begun = time.monotonic()
+        near = killers[f"{module} {mutant.function}"]
+        tests, count = _chosen(lines, module, mutant, near, given.seconds)
+        fate, how = "survived", "no test runs it"
+        if tests:
+            bound = 30 + 4 * sum(lines.seconds[test] for test in tests)
+            fate, how = _tried(module, mutant, tests, bound, 1_000_000_000 + at)
+        if fate == "killed":
+            test = how.removeprefix("FAILED ").removeprefix("ERROR ").split(" - ")[0]
+            near[:] = [test, *(other for other in near if other != test)]
+        taken = round(time.monotonic() - begun, 1)
+        told = {"mutant": name, "line": mutant.line, "fate": fate, "how": how, "tests": [len(tests), count]}
+        with results.open("a") as file:
+            file.write(json.dumps({**told, "seconds": taken}) + "\n")
+        _tell(f"{fate} {mutant.line} {name}  [{how}, {len(tests)} of {count} tests, {taken} s]")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Record, or try mutants."""
     parser = argparse.ArgumentParser(prog="python -m tests.crash.wiring_mutants", description=__doc__)
     parser.add_argument(
-        "modules", nargs="*", default=list(TESTS), help="modules of pipeline/, such as issuing.py"
+        "modules", nargs="*", default=list(MODULES), help="such as issuing.py; with --record, tests"
     )
-    parser.add_argument("--mutants", default="0..", help="which of each module: FROM..TO, or N,N,…")
-    parser.add_argument("--every", type=int, default=1, help="every Nth of them alone")
-    parser.add_argument("--seconds", type=float, default=600, help="for the tests of one mutant")
-    parser.add_argument("--quick", action="store_true", help="unit tests and test_wiring alone")
-    parser.add_argument("--tests", default="", help="which of the tests, as pytest's -k has it")
+    parser.add_argument("--folder", type=Path, required=True, help="for copies, recorded lines and results")
+    parser.add_argument("--share", default="1/1", help="1/2 and 2/2: two processes that share the work")
+    parser.add_argument(
+        "--record", action="store_true", help="copy the repository, run the tests and record their lines"
+    )
+    parser.add_argument(
+        "--as", dest="named", default="", help="the name of what is recorded (another adds to it)"
+    )
+    parser.add_argument("--what", default="", help="only mutants whose name matches this regular expression")
+    parser.add_argument("--seconds", type=float, default=40, help="for the tests of one mutant")
+    parser.add_argument("--again", action="store_true", help="also mutants that have a result")
     given = parser.parse_args(arguments)
-    survived = []
-    with tempfile.TemporaryDirectory(prefix="wiring-") as folder:
-        copy = _copied(Path(folder))
-        for module in given.modules:
-            whole = list(enumerate(mutants((copy / "pipeline" / module).read_text(encoding="utf-8"))))
-            chosen = _chosen(given.mutants, len(whole))[:: given.every]
-            for number, mutant in (whole[at] for at in chosen):
-                begun = time.monotonic()
-                tests = [
-                    test for test in TESTS[module] if not given.quick or "unit" in test or "wiring" in test
-                ]
-                alive, how = _survives(copy, module, mutant, tests, given.seconds, given.tests)
-                what = " ".join(mutant.what.split())[:160]
-                said = f"{module} {number} line {mutant.line}: {what}"
-                taken = f"{how}, {time.monotonic() - begun:.0f} s"
-                _tell(f"{'SURVIVED' if alive else 'caught'} {said}  [{taken}]")
-                survived += [said] * alive
-    _tell("\n".join([f"{len(survived)} survived", *survived]))
-    return len(survived)
+    folder = given.folder.resolve()
+    share, shares = map(int, given.share.split("/"))
+    copy = _Copy(folder / f"copy-{share}")
+    if given.record:
+        copy.make()
+        tests = given.modules if given.modules != list(MODULES) else _all_tests()[share - 1 :: shares]
+        copy.record(tests, folder / f"recorded-{given.named}{share}")
+    elif Path(sys.prefix) != copy.root / ".venv":
+        os.chdir(copy.root)
+        os.environ |= {"OPENBLAS_NUM_THREADS": "1"}  # a process of several threads can't be forked
+        os.execv(copy.python, [copy.python, "-m", "tests.crash.wiring_mutants", *(arguments or sys.argv[1:])])
+    else:
+        for name in _WARM:
+            importlib.import_module(name)
+        gc.freeze()  # what is there already stays shared with the children
+        _try_all(folder, given)
 
 
-def _chosen(said: str, count: int) -> list[int]:
-    """The numbers that are meant, of so many.
-
-    >>> _chosen("2..4", 9), _chosen("7..", 9), _chosen("1,5", 9)
-    ([2, 3], [7, 8], [1, 5])
-    """
-    if ".." not in said:
-        return [int(number) for number in said.split(",")]
-    first, last = said.split("..")
-    return list(range(int(first), int(last or count)))
+def _all_tests() -> list[str]:
+    return [
+        *(str(path.relative_to(_REPOSITORY)) for test in TESTS for path in sorted(_REPOSITORY.glob(test))),
+        *(f"pipeline/{module}" for module in MODULES),
+    ]
 
 
 def _tell(line: str) -> None:
@@ -265,4 +434,4 @@ def _tell(line: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(bool(main()))
+    main()

@@ -295,7 +295,7 @@ def faulty_month(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
             (desk.folder / given).chmod(0o644)
         where: list[str | Path] = ["--profile", profile, "--ledger", "new/deep/L"]
         issue: list[str | Path] = ["issue", book, *where, *DAY, "--report", "report.json"]
-        ended = [desk.voucher(*issue, "--verbose")]
+        ended = [desk.voucher(*issue, "--new-ledger", "--verbose")]  # which makes the folders, too
         if request.param == 0:
             ended.append(desk.voucher(*issue, "--quiet"))
             looks = [

@@ -24,6 +24,13 @@ def test_the_files_that_are_spoilt_are_sound(tmp_path: Path, found: Mapping[str,
         assert hostile_files.tried(path, tmp_path).said == "", name
 
 
+def test_what_the_tests_take_is_not_the_readers(tmp_path: Path, found: Mapping[str, bytes]) -> None:
+    taken = b"x" * (2 * child.SMALLEST_DATA)
+    (tmp_path / "t.xlsx").write_bytes(found["openpyxl.xlsx"])
+    assert hostile_files.tried(tmp_path / "t.xlsx", tmp_path).wrong == []
+    assert len(taken) == 2 * child.SMALLEST_DATA
+
+
 def test_spoilt_files_are_one_clear_line_each(tmp_path: Path, found: Mapping[str, bytes]) -> None:
     assert hostile_files.run(range(60), tmp_path, found) == []
 

@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.xdist_group("simulated_year"), needs_compiler]
 
 
 def test_two_months_of_faults_and_kills_issue_everything_once_and_lose_nothing(tmp_path: Path) -> None:
-    year = live(tmp_path / "office", months=2, tickets=40, seed=3)
+    year = live(tmp_path / "office", months=2, tickets=40, seed=1)
     assert year.wrong == []
     assert year.killed >= 2
     assert year.settled.total() >= 1

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from random import Random, SystemRandom
 
@@ -105,14 +106,25 @@ def _line(month: int, number: int, rng: Random) -> Line:
 
 
 def around(name: str) -> list[Line]:
-    """Three itineraries and three invoices, each a request of its own."""
+    """Of every kind of charge, voucher and market that `lines` has one, each a request of its own.
+
+    Silence proves something of a request alone that has others of its kind beside it (`pipeline.completeness`).
+    """
+    fare = {"charge": "ticket_fare", "ticket_status": "used"}
+    kinds: tuple[Line, ...] = (
+        fare | {"voucher": "itinerary"},
+        fare | {"voucher": "invoice"},
+        fare | {"charge": "ancillary", "product": "baggage", "purchased_on": day(1, 1)},
+        {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": day(1, 2)},
+    )
     return [
-        {
-            "ticket_no": f"9999{name}{at:08}", "passenger_name": "ZHANG/WEI MR", "charge": "ticket_fare", "amount": "500",
-            "market": "domestic", "ticket_status": "used", "flight_date": day(1, 1), "header_type": "individual",
-            "voucher": ("itinerary", "invoice")[at % 2], "header_name": f"Buyer {at}", "email": f"buyer{at}@example.com",
+        kind
+        | {
+            "ticket_no": f"9999{name}{at:08}", "passenger_name": "ZHANG/WEI MR", "amount": "500", "market": market,
+            "flight_date": day(1, 1), "header_type": "individual", "header_name": f"Buyer {at}",
+            "email": f"buyer{at}@example.com",
         }
-        for at in range(6)
+        for at, (kind, market) in enumerate(product(kinds, ("domestic", "international")))
     ]  # fmt: skip
 
 

@@ -48,7 +48,7 @@ ISSUED = ("issued", "already_issued")
 class ChargeAccount:
     """One charge's fate. `amount` in minor units, None where it is not known.
 
-    `last_day` is the last on which it may be requested, None where it has none or is issued already.
+    `amount` and `buyer`, the name on the voucher, are those that were asked for where an earlier run did. `last_day` is the last on which it may be requested, None where it has none or is issued already.
     """
 
     charge: str
@@ -60,6 +60,7 @@ class ChargeAccount:
     request_id: str
     reasons: tuple[ReasonText, ...]
     last_day: datetime.date | None = None
+    buyer: str = ""
 
 
 @dataclass(frozen=True)
@@ -235,6 +236,7 @@ def _by_column(rows: Sequence[RowAccount]) -> Fates:
         ChargeFates(
             np.repeat(np.arange(len(rows)), np.array([len(row.charges) for row in rows], dtype=np.int64)),
             _texts(charge.voucher for charge in charges),
+            _texts(charge.buyer for charge in charges),
             np.array([charge.amount or 0 for charge in charges], dtype=np.int64),
             Coded.of(_texts(charge.status for charge in charges)),
             _texts(charge.number for charge in charges),

@@ -22,6 +22,9 @@ from pipeline.table import Indices, Table
 
 __all__ = ["make_account", "outcome_reason"]
 
+#: Statuses of charges that an earlier run asked for: what it asked for counts.
+_AS_ASKED = ("already_issued", "unknown")
+
 
 @dataclass(frozen=True)
 class _Asked:
@@ -101,9 +104,12 @@ def _fates(size: int, verdicts: Verdicts, asked: _Asked) -> Fates:
     rows, held = verdicts.rows, list(verdicts.held.items())
     status, request = verdicts.status.copy(), asked.of_charge.copy()
     number = np.full(len(rows), "", dtype=object)
+    amount, buyer = rows.amount.copy(), rows.header_name.copy()
     having = [(finding.code, finding.rows) for finding in verdicts.findings]
     for place, (row, holding) in enumerate(held):
         number[row], request[row] = holding.number, len(asked.requests) + place
+        if status[row] in _AS_ASKED:  # whatever the row says by now
+            amount[row], buyer[row] = holding.amount or amount[row], holding.header_name or buyer[row]
     for asked_for, result in asked.results.items():
         charges, outcome = asked.charges_in(asked_for), result.outcome
         status[charges], number[charges] = outcome.state, outcome.number
@@ -120,7 +126,7 @@ def _fates(size: int, verdicts: Verdicts, asked: _Asked) -> Fates:
             else held[n - len(asked.requests)][1].request_id
         ),
     )
-    by_charge = ChargeFates(rows.line, rows.voucher, rows.amount, ended, number, request, ids, days)
+    by_charge = ChargeFates(rows.line, rows.voucher, buyer, amount, ended, number, request, ids, days)
     return Fates(size, by_charge, _by_code(having, rows.line))
 
 

@@ -172,7 +172,7 @@ class Compare:
                     reason = next(iter(charge.reasons or row.reasons), None)
                     yield Compared(
                         "to_issue", row.ticket_no, charge.charge, charge.product, charge.voucher,
-                        _buyer(account, row), charge.amount, "", "", charge.status, charge.request_id,
+                        charge.buyer, charge.amount, "", "", charge.status, charge.request_id,
                         _place(row), charge.last_day, f"{reason.message} [{reason.code}]" if reason else "",
                     )  # fmt: skip
 
@@ -274,7 +274,3 @@ def _plain(name: str) -> str:
 
 def _place(row: RowAccount) -> str:
     return f"{row.file}, {row.sheet}, row {row.row}"
-
-
-def _buyer(account: Account, row: RowAccount) -> str:
-    return str(account.header["header_name"][row.index])

@@ -26,13 +26,14 @@ WORST = (
 class ChargeFates:
     """By charge, in the order of the rows.
 
-    `line` is each charge's row, ascending; `ended` its status; `amount` in minor units, 0 where it is not known; `number` "" where it has
+    `line` is each charge's row, ascending; `ended` its status; `buyer` is the name on its voucher; `amount` in minor units, 0 where it is not known; `number` "" where it has
     none; `request` the place of its request's ID in `request_ids`, -1 where it is in none; `last_day` NaT where it may be
     requested at any time, or is issued already.
     """
 
     line: Indices
     voucher: Texts
+    buyer: Texts
     amount: Money
     ended: Coded
     number: Texts

@@ -82,12 +82,13 @@ class Told:
             self._as_seen("charge", int(fates.line[at]), rows.charge[at]),
             rows.product[at],
             rows.voucher[at],
-            int(rows.amount[at]) or None,
+            int(fates.amount[at]) or None,
             status,
             fates.number[at],
             fates.request_ids[asked] if asked >= 0 else "",
             tuple(own + [text for of_status, text in reasons if of_status != status]),
             fates.last_day[at].item(),
+            fates.buyer[at],
         )
 
     def _as_seen(self, column: str, row: int, value: str) -> str:

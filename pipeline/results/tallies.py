@@ -54,8 +54,7 @@ class Tallies:
     def __init__(self, account: Account) -> None:
         charges = account.fates.charges
         counted = charges.ended.where(lambda name: STATUS[name].counted)
-        names = account.header["header_name"][charges.line]
-        kinds = [kind[counted] for kind in (charges.status, charges.voucher, names)]
+        kinds = [kind[counted] for kind in (charges.status, charges.voucher, charges.buyer)]
         found = pd.Series(charges.amount[counted]).groupby(kinds, sort=False).agg(["size", "sum"])
         self._of = {
             kind: Tally(count, amount)

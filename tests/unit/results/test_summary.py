@@ -12,7 +12,7 @@ import numpy as np
 import openpyxl
 import pytest
 
-from pipeline.account import Account
+from pipeline.account import Account, RowAccounts
 from pipeline.carrier.replies import Outcome
 from pipeline.columns import LANGS, Lang
 from pipeline.results.deadlines import due
@@ -196,7 +196,10 @@ def test_a_long_buyer_leaves_the_chart_its_room_and_every_bar_has_its_name(
 def test_a_buyer_whose_name_no_file_can_hold_does_not_break_the_chart(made: Made, tmp_path: Path) -> None:
     account = made({})
     names = np.array(["Bell\x07 \ufffe & <Sons>"], dtype=object)
-    account = dataclasses.replace(account, header={**account.header, "header_name": names})
+    fates = dataclasses.replace(
+        account.fates, charges=dataclasses.replace(account.fates.charges, buyer=names)
+    )
+    account = dataclasses.replace(account, rows=RowAccounts(fates, account.rows.__getitem__))
     path = write_workbook(account, tmp_path / "r.xlsx")
     with zipfile.ZipFile(path) as package:
         assert "<c:v>Bell  &amp; &lt;Sons&gt;</c:v>" in package.read("xl/charts/chart2.xml").decode()

@@ -372,7 +372,7 @@ RESULT_SHEETS = ("Summary", "Invoices", "Itineraries", "Failures", "Unknown", "R
 #: The reconciliation workbook's sheets. Failures and Unknown are those of a result: corrected and answered there, they
 #: are read back in the same way.
 RECONCILIATION_SHEETS = (
-    "Summary", "Agreed", "Not on statement", "Not ours", "Differing", "Unknown", "To issue", "Failures",
+    "Summary", "Agreed", "Not on statement", "Not ours", "Differing", "Not covered", "Unknown", "To issue", "Failures",
 )  # fmt: skip
 
 #: Headings that the result workbook adds to the input's own, in both languages.

@@ -1,6 +1,7 @@
 """The comparison: tickets against ledger against statement, charge by charge.
 
-Every charge that any of the three knows ends in one of six kinds. An invoice's number on the statement may be
+Every charge that any of the three knows ends in one kind. What a statement shows and the ledger has alike agrees, and nothing
+else: what is issued and was on no statement that could show it is `not_covered`. An invoice's number on the statement may be
 another than the ID that the carrier returned (carrier-interface.md, Invoice result: the ID names the request), so
 numbers of invoices are compared by what they bring together, unless the statement shows our IDs.
 """
@@ -18,7 +19,7 @@ from pipeline.request import Identity
 from pipeline.settlement import Decided
 
 #: The kinds, in the order of the reconciliation workbook.
-KINDS = ("agreed", "not_on_statement", "not_ours", "differing", "unknown", "to_issue")
+KINDS = ("agreed", "not_on_statement", "not_ours", "differing", "not_covered", "unknown", "to_issue")
 #: Kinds that need a person: the books do not agree.
 DISAGREEING = ("not_on_statement", "not_ours", "differing")
 _BUYER_MOST = 200  # characters; statements cut long names
@@ -127,7 +128,8 @@ class Compare:
             elif holding.state != "issued":
                 yield self._entry("unknown", holding, rows, line)
             else:
-                differing = tuple(self._differing(holding, line, numbers_differ=at in odd))
+                row = ("row",) if identity and _row_differs(rows, identity) else ()
+                differing = (*self._differing(holding, line, numbers_differ=at in odd), *row)
                 yield self._entry("differing" if differing else "agreed", holding, rows, line, differing)
 
     def _not_listed(self) -> Iterator[Compared]:
@@ -152,11 +154,12 @@ class Compare:
             if expected:
                 yield self._entry("not_on_statement", holding, rows)
             elif identity in rows:
-                row, charge = rows[identity]
-                reasons = {reason.code for reason in (*charge.reasons, *row.reasons)}
-                differs = "differs_from_issued" in reasons or "voucher_conflict" in reasons
+                differs = _row_differs(rows, identity)
                 yield self._entry(
-                    "differing" if differs else "agreed", holding, rows, differing=("row",) if differs else ()
+                    "differing" if differs else "not_covered",
+                    holding,
+                    rows,
+                    differing=("row",) if differs else (),
                 )
 
     def _to_issue(self) -> Iterator[Compared]:
@@ -198,7 +201,7 @@ class Compare:
         status = charge.status if charge else holding.state
         reason = (
             next((f"{r.message} [{r.code}]" for r in charge.reasons), "")
-            if charge and differing == ("row",)
+            if charge and "row" in differing
             else ""
         )
         return Compared(
@@ -270,6 +273,14 @@ def in_month(entries: Iterable[Compared], period: Period, time_zone: str) -> lis
 
 def _plain(name: str) -> str:
     return " ".join(name.split())[:_BUYER_MOST].casefold()
+
+
+def _row_differs(rows: Mapping[Identity, tuple[RowAccount, ChargeAccount]], identity: Identity) -> bool:
+    """Whether this run's workbooks say something else of an issued charge than what was issued."""
+    _, charge = rows.get(identity, (None, None))
+    return charge is not None and bool(
+        {"differs_from_issued", "voucher_conflict"} & {reason.code for reason in charge.reasons}
+    )
 
 
 def _place(row: RowAccount) -> str:

@@ -36,9 +36,12 @@ class Reconciliation:
 
     @property
     def nothing_compared(self) -> bool:
-        """Whether a comparison was asked for, by a statement or a month, and no issued charge was there to compare."""
-        issued = sum(len(self.of(kind)) for kind in ("agreed", *DISAGREEING))
-        return not issued and (self.month or bool(self.statements))
+        """Whether a comparison was asked for, by a statement or a month, and no issued charge was there to compare.
+
+        Without a statement tickets and ledger are compared.
+        """
+        compared = ("agreed", *DISAGREEING) if self.statements else ("not_covered", *DISAGREEING)
+        return not any(map(self.of, compared)) and (self.month or bool(self.statements))
 
     @property
     def exit_code(self) -> int:

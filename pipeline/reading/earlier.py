@@ -25,7 +25,7 @@ _REFILLED = {"buyer", *HEADER_FIELDS}
 
 def is_result(sheets: Iterable[Sheet]) -> bool:
     """Whether a workbook is a result or a reconciliation of ours."""
-    names = {sheet.name for sheet in sheets}
+    names = {sheet.name for sheet in sheets} | {"Not covered"}  # reconciliations of earlier versions lack it
     return names >= set(RESULT_SHEETS) or names >= set(RECONCILIATION_SHEETS)
 
 

@@ -33,11 +33,16 @@ _STATEMENT = (
     "statement_place",
 )
 _SHEET_OF = dict(
-    zip(KINDS, ("Agreed", "Not on statement", "Not ours", "Differing", "Unknown", "To issue"), strict=True)
+    zip(
+        KINDS,
+        ("Agreed", "Not on statement", "Not ours", "Differing", "Not covered", "Unknown", "To issue"),
+        strict=True,
+    )
 )
 _COLUMNS = {
     "agreed": (*_OURS, "request", "place", *_STATEMENT),
     "not_on_statement": (*_OURS, "request", "place"),
+    "not_covered": (*_OURS, "request", "place"),
     "not_ours": ("ticket_no", "charge", "product", *_STATEMENT, "place"),
     "differing": (
         "ticket_no",

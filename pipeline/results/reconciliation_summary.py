@@ -20,6 +20,7 @@ _TONE = {
     "not_on_statement": "bad",
     "not_ours": "bad",
     "differing": "bad",
+    "not_covered": "plain",
     "unknown": "bad",
     "to_issue": "warn",
 }
@@ -42,6 +43,7 @@ def steps(done: Reconciliation) -> list[str]:
     )
     if done.nothing_compared:
         about = "nothing_in_period_do" if done.period else "nothing_compared_do"
+        about = about if done.statements else "no_statement_do"
         found.append(tell(about, lang).format(period=period_text(done)))
     order = ("unknown", "troubles", "unread", *DISAGREEING, "set_free", "failures")
     return found + [tell(f"{name}_do", lang).format(count=counts[name]) for name in order if counts[name]]
@@ -58,14 +60,13 @@ def add_summary(book: Book, done: Reconciliation) -> None:
     page.sheet.set_row(0, 26)
     page.put(0, tell("title", lang), page.title)
     page.row = 1
-    issued = sum(len(done.of(kind)) for kind in ("agreed", "not_on_statement", "differing"))
+    issued = sum(len(done.of(kind)) for kind in ("agreed", "not_on_statement", "differing", "not_covered"))
     facts = {"agreed": len(done.of("agreed")), "issued": issued, "open": len(done.of("to_issue"))}
-    headline = "headline" if issued or not done.nothing_compared else "headline_nothing"
+    headline = "headline_nothing" if done.nothing_compared else "headline"
     page.spread(0, tell(headline, lang).format(**facts), page.headline)
     page.row += 1
-    _section(
-        page, tell("next", lang), steps(done) or [tell("nothing" if done.entries else "nothing_given", lang)]
-    )
+    nothing = "nothing_covered" if done.of("not_covered") else "nothing" if done.entries else "nothing_given"
+    _section(page, tell("next", lang), steps(done) or [tell(nothing, lang)])
     first = _kinds(page, done)
     _chart(book, page, done, first)
     _section(page, tell("settled", lang), [_settled(one, done) for one in done.decided.settled], lang=done)

@@ -5,8 +5,8 @@ from pipeline.columns import Lang
 TELL: dict[str, dict[Lang, str]] = {
     "title": {"en": "Reconciliation: tickets, ledger and statement", "zh": "对账：客票、台账与账单"},
     "headline": {
-        "en": "{agreed} of {issued} issued charges agree; {open} still to be issued.",
-        "zh": "已开具费用 {issued} 项，其中 {agreed} 项一致；尚待开具 {open} 项。",
+        "en": "{agreed} of {issued} issued charges agree with a statement; {open} still to be issued.",
+        "zh": "已开具费用 {issued} 项，其中 {agreed} 项与账单一致；尚待开具 {open} 项。",
     },
     "headline_nothing": {"en": "Nothing was compared.", "zh": "未核对任何内容。"},
     "by_kind": {"en": "What agrees and what does not", "zh": "一致与不一致"},
@@ -17,6 +17,7 @@ TELL: dict[str, dict[Lang, str]] = {
     "chart": {"en": "Charges by kind", "zh": "各类费用数"},
     "next": {"en": "What to do next", "zh": "下一步"},
     "nothing": {"en": "Nothing: everything agrees.", "zh": "无：全部一致。"},
+    "nothing_covered": {"en": "Nothing: what a statement shows agrees. The charges that are on no statement given are compared when one is.", "zh": "无：账单所列均一致。所给账单未涵盖的费用，待取得相应账单后再核对。"},
     "nothing_given": {"en": "Nothing: there was nothing to compare, no statement and no rows.", "zh": "无：没有账单和客票行，无内容可对。"},
     "settled": {"en": "Settled by evidence", "zh": "依据证据已处理"},
     "troubles": {"en": "Evidence that settles nothing", "zh": "未能处理任何结果的证据"},
@@ -46,7 +47,9 @@ TELL: dict[str, dict[Lang, str]] = {
     "differing": {"en": "Differing", "zh": "不一致"},
     "unknown": {"en": "Unknown", "zh": "结果未知"},
     "to_issue": {"en": "Still to be issued", "zh": "尚待开具"},
-    "agreed_means": {"en": "The ledger and what it was compared with say the same.", "zh": "台账与对照内容一致。"},
+    "agreed_means": {"en": "A statement shows it, and the ledger has it alike.", "zh": "账单已列，且与台账一致。"},
+    "not_covered": {"en": "Issued, on no statement given", "zh": "已开具，所给账单未涵盖"},
+    "not_covered_means": {"en": "The ledger has it as issued; no statement given covers its day and kind of voucher.", "zh": "台账显示已开具；所给账单未涵盖其开具日期和凭证类型。"},
     "not_on_statement_means": {"en": "The ledger has it as issued in this period; no statement lists it.", "zh": "台账显示本期已开具，但账单未列。"},
     "not_ours_means": {"en": "The carrier lists it; it was not issued with this ledger. It is held, so that it is not issued again.", "zh": "承运人账单已列，但非本台账开具；已占用，不会重复开具。"},
     "differing_means": {"en": "Amount, buyer, number or kind of voucher are not the same.", "zh": "金额、购买方、号码或凭证类型不同。"},
@@ -56,6 +59,10 @@ TELL: dict[str, dict[Lang, str]] = {
     "nothing_in_period_do": {
         "en": "Nothing was compared: neither this ledger nor a statement has a voucher that was issued in {period}. Days are those of issuing, whatever month the tickets are of; check --month, the statement and --ledger.",
         "zh": "未核对任何内容：本台账和账单均无 {period} 开具的凭证。日期指开具日期，与客票月份无关；请检查 --month、账单和 --ledger。",
+    },
+    "no_statement_do": {
+        "en": "Nothing was compared: no statement was given. Name the carrier's with --statement.",
+        "zh": "未核对任何内容：未给出账单。请用 --statement 指明承运人账单。",
     },
     "nothing_compared_do": {
         "en": "Nothing was compared: the statement lists no voucher that could be read. Check that it is the right file.",

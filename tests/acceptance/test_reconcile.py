@@ -40,7 +40,7 @@ def test_a_statement_settles_what_it_lists_and_silence_alone_settles_nothing(
         numbers = {line["number"] for line in carrier.issued()}
         assert {one["number"] for one in said["settled"]} <= numbers
         assert said["comparison"] == {
-            "agreed": 5, "not_on_statement": 0, "not_ours": 0, "differing": 0, "unknown": 1, "to_issue": 0
+            "agreed": 5, "not_on_statement": 0, "not_ours": 0, "differing": 0, "not_covered": 0, "unknown": 1, "to_issue": 0
         }  # fmt: skip
         # The same again settles nothing more, and sends nothing.
         again = office.reconcile(book, "--statement", statement)
@@ -326,7 +326,7 @@ def test_the_comparison_names_every_kind_of_disagreement(
         assert ran.code == 1, ran.err
         said = office.report()
         assert said["comparison"] == {
-            "agreed": 1, "not_on_statement": 1, "not_ours": 1, "differing": 3, "unknown": 0, "to_issue": 1
+            "agreed": 1, "not_on_statement": 1, "not_ours": 1, "differing": 3, "not_covered": 0, "unknown": 0, "to_issue": 1
         }  # fmt: skip
         differing = {
             entry["ticket_no"]: entry["differing"]
@@ -336,7 +336,7 @@ def test_the_comparison_names_every_kind_of_disagreement(
         assert sorted(differing.values()) == [["amount"], ["buyer"], ["number"]]
         book_written = openpyxl.load_workbook(desk.folder / "tickets.reconciliation.xlsx")
         assert book_written.sheetnames == [
-            "Summary", "Agreed", "Not on statement", "Not ours", "Differing", "Unknown", "To issue", "Failures",
+            "Summary", "Agreed", "Not on statement", "Not ours", "Differing", "Not covered", "Unknown", "To issue", "Failures",
             "Buyers",
         ]  # fmt: skip
         assert [book_written[name].max_row - 1 for name in book_written.sheetnames[1:]] == [
@@ -344,6 +344,7 @@ def test_the_comparison_names_every_kind_of_disagreement(
             1,
             1,
             3,
+            0,
             0,
             1,
             1,

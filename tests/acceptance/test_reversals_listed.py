@@ -83,5 +83,5 @@ def test_a_red_line_lets_the_charges_of_its_voucher_be_issued_again_by_whoever_s
         )
         assert ran.code == 0, ran.err
         assert office.report()["comparison"] == {
-            "agreed": 4, "not_on_statement": 0, "not_ours": 0, "differing": 0, "unknown": 0, "to_issue": 0
+            "agreed": 4, "not_on_statement": 0, "not_ours": 0, "differing": 0, "not_covered": 0, "unknown": 0, "to_issue": 0
         }  # fmt: skip

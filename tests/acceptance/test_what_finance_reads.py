@@ -36,3 +36,41 @@ def test_totals_of_issued_vouchers_are_those_that_were_issued(
     assert "2 of 2 charges have their voucher: CNY 2,000.00 of CNY 2,000.00." in said
     assert said["Acme Trading Co."][:4] == said["Li Na"][:4] == [1, 1000, 1, 1000]
     assert [row["amount"] for row in desk.report("issue.json")["rows"]] == ["1000.00"] * 2
+
+
+def test_only_what_a_statement_shows_agrees(desk: Desk, sandbox: Make, workbook: Make, tickets: Make) -> None:
+    book = workbook(tickets(4))
+    with sandbox(book) as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(book).code == 0
+        listed = [{**line, "issued_at": "2026-01-05"} for line in carrier.issued()[:2]]
+        ran = office.reconcile(book, "--statement", office.statement(lines=listed), "-o", "compared.xlsx")
+        assert ran.code == 0, ran.err
+        assert {kind: count for kind, count in office.report()["comparison"].items() if count} == {
+            "agreed": 2, "not_covered": 2
+        }  # fmt: skip
+        said = summary(desk.folder / "compared.xlsx")
+        assert said["Agreed"][:2] == said["Issued, on no statement given"][:2] == [2, 2000]
+        assert "2 of 4 issued charges agree with a statement; 0 still to be issued." in said
+        sheet = openpyxl.load_workbook(desk.folder / "compared.xlsx")["Not covered"]
+        assert [row[0] for row in sheet.iter_rows(values_only=True)] == [
+            "ticket_no", "9990000000003", "9990000000004"
+        ]  # fmt: skip
+        assert office.reconcile(book, "-o", "without.xlsx").code == 0
+        said = summary(desk.folder / "without.xlsx")
+        assert (said["Agreed"][0], said["Issued, on no statement given"][0]) == (0, 4)
+        assert not any("everything agrees" in line for line in said)
+
+
+def test_a_row_that_says_something_else_than_its_voucher_does_not_agree(
+    desk: Desk, sandbox: Make, workbook: Make, tickets: Make
+) -> None:
+    rows = tickets(2)
+    with sandbox(workbook(rows)) as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(workbook(rows)).code == 0
+        rows[0]["amount"] = 1500
+        ran = office.reconcile(workbook(rows, name="later.xlsx"), "--statement", office.statement())
+        assert ran.code == 1, ran.err
+        comparison = office.report()["comparison"]
+        assert (comparison["agreed"], comparison["differing"]) == (1, 1)

@@ -118,7 +118,7 @@ class Reader:
             inbox.still_written.append(path)
             return
         answers = answers_of(path, sheets) if unknown_sheets(sheets) else []
-        if not is_result(sheets) and is_statement(path, sheets):
+        if is_statement(path, sheets):
             inbox.statements.append((statement_of(path, sheets, self.profile, origin), path))
             return
         ours = is_result(sheets)

@@ -94,23 +94,31 @@ def test_a_no_to_what_was_ever_in_doubt_is_a_doubt_whichever_command_sends_it(
 
 def killed_once_answered(office: Office, book: Path, **faults: float) -> None:
     """A run of one request that is killed when its answer is on disk and what it means is not."""
+    _killed(office, book, range(1, 40), "IS NOT NULL", faults)
+
+
+def killed_before_the_answer(office: Office, book: Path) -> None:
+    """A run of one request that is killed before it takes the answer."""
+    _killed(office, book, range(1), "IS NULL", {})
+
+
+def _killed(office: Office, book: Path, after: range, answered: str, faults: dict[str, float]) -> None:
+    """Kill a run of one request so many calls after it took the answer."""
     before, log = office.folder / "before", office.folder / "calls"
     shutil.copytree(office.desk, before)
     home = shutil.copytree(office.home, office.folder / "home-before")
     kept = list(office.carrier.vouchers)
     office.voucher("issue", book, "--new-ledger", faults=faults, log=log)
     calls = [line.split() for line in log.read_text().splitlines()]
-    answered = max(
-        int(number) for number, call, target in calls if target == "socket" and call.startswith("r")
-    )
-    for at in range(answered + 1, answered + 40):
+    taken = max(int(number) for number, call, target in calls if target == "socket" and call.startswith("r"))
+    for at in after:
         shutil.rmtree(office.desk)
         shutil.rmtree(office.home)
         shutil.copytree(before, office.desk)
         shutil.copytree(home, office.home)
         office.carrier.vouchers[:] = kept
-        office.voucher("issue", book, "--new-ledger", faults=faults, kill_at=at)
-        if _rows(office.ledger, "SELECT 1 FROM attempt WHERE state = 'sending' AND answered_at IS NOT NULL"):
+        office.voucher("issue", book, "--new-ledger", faults=faults, kill_at=taken + at)
+        if _rows(office.ledger, f"SELECT 1 FROM attempt WHERE state = 'sending' AND answered_at {answered}"):
             return
     raise AssertionError("no moment was found")
 
@@ -124,7 +132,9 @@ def test_an_answer_that_a_killed_run_left_is_read_with_the_doubt_and_without_the
         killed_once_answered(office, book, refused=ALWAYS)
     finally:
         office.carrier.words = "no"
-    assert office.voucher("issue", book).code == 4
+    ran = office.voucher("issue", book)
+    assert ran.code == 4
+    assert "killed after the carrier answered: 1 answers read from the ledger" in ran.err
     assert states(office) == {"not_sent": 1, "unknown": 1}
     assert office.carrier.requests == 0
     assert KEYS["VOUCHER_API_KEY"].encode() not in b"".join(
@@ -264,16 +274,26 @@ def test_a_ledger_that_fails_in_a_reconciliation_stops_all_of_it_and_the_next_on
     office.home.mkdir()
     office.carrier.vouchers.clear()
     failing = changes | {"FAILPOINT_WHAT": "28", "FAILPOINT_FOREVER": "" if only_the_ledger else "1"}
-    ran = office.voucher(*nightly, "--new-ledger", kill_at=sending + 2, environment=failing)
+    ran = office.voucher(
+        *nightly,
+        "--new-ledger",
+        "--report",
+        office.folder / "report.json",
+        kill_at=sending + 2,
+        environment=failing,
+    )
     assert ran.code == 3
     assert len(office.carrier.vouchers) == 1
+    told = json.loads((office.folder / "report.json").read_text())
+    assert set(told["comparison"].values()) == {0}, "there is nothing to compare with"
     if only_the_ledger:
         assert office.ledger.with_name("o.ledger.spill").exists()
         # Of the second nothing is written to a ledger that is known to have failed.
         assert _rows(office.ledger, "SELECT DISTINCT file FROM judgement") == [("a.csv",)]
     else:
         assert "Could not be kept on disk" in ran.err
-    office.voucher(*nightly)
+    again = office.voucher(*nightly, "--verbose")
+    assert ("Taken in from the spill file of an earlier run: 1 outcomes" in again.err) is only_the_ledger
     assert len(office.carrier.vouchers) == 6
     assert office.carrier.twice() == []
     assert office.lacks() == []
@@ -358,3 +378,53 @@ def test_without_keys_nothing_is_begun_that_may_come_to_send(office: Office) -> 
     ran = office.voucher("reconcile", book, "--new-ledger", environment=without)
     assert (ran.code, office.ledger.exists()) == (2, False)
     assert "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY not set" in ran.err
+
+
+def test_what_a_killed_run_left_in_doubt_is_told_with_the_day_that_it_was_where_the_carrier_is(
+    office: Office,
+) -> None:
+    book = office.add_workbook(fares(1))
+    office.wait(16)  # it is one in the morning there, and the day before in UTC
+    killed_before_the_answer(office, book)
+    ran = office.voucher("issue", book)
+    assert ran.code == 4
+    assert "killed while sending: 1 requests are now unknown" in ran.err
+    for command in (("issue", book), ("reconcile",)):
+        office.voucher(*command, "-o", "told.xlsx")
+        page = openpyxl.load_workbook(office.desk / "told.xlsx")["Unknown"]
+        at = {cell.value: cell.column for cell in page[1]}
+        reason = str(page.cell(2, at["reason"]).value)
+        assert "since 2027-03-02" in reason, reason
+        assert "It was being sent, and what came of it is not recorded" in reason
+        (office.desk / "told.xlsx").unlink()
+
+
+def test_who_says_that_the_clock_is_right_is_on_record(office: Office) -> None:
+    for at, (said, expected) in enumerate(((("--by", "Night Shift"), "Night Shift"), ((), "root"))):
+        book = office.add_workbook(fares(at + 1))
+        office.voucher("issue", book, "--new-ledger", error=3600 * 24)
+        statement = true_statement(office, f"statement-{at}.csv").arguments[1]
+        command = ("reconcile", "--statement", statement, *said)
+        assert office.voucher(*command).code == 2
+        office.voucher(*command, "--clock-is-right", environment={"LOGNAME": "root"})
+        assert _rows(office.ledger, "SELECT corrected_by FROM clock_correction")[at] == (expected,)
+        office.wait(30)
+
+
+def test_a_line_of_the_statement_is_of_the_month_that_it_was_where_the_carrier_is(office: Office) -> None:
+    path = office.desk / "statement.csv"
+    path.write_text(
+        "voucher,number,ticket_no,charge,issued_at\n"
+        "itinerary,21111111111111111111,9990000000077,ticket_fare,2027-02-28T20:00:00+00:00\n"
+    )
+    office.voucher("issue", office.add_workbook(fares(1)), "--new-ledger")
+    office.voucher("reconcile", "--statement", path, "--month", "2027-03", "--report", "report.json")
+    assert json.loads((office.desk / "report.json").read_text())["comparison"]["not_ours"] == 1
+
+
+def test_without_keys_what_sends_nothing_goes_on(office: Office) -> None:
+    office.voucher("issue", office.add_workbook(fares(1)), "--new-ledger")
+    without = {"VOUCHER_API_KEY": "", "VOUCHER_ENCRYPTION_KEY": ""}
+    assert (
+        office.voucher("reconcile", *true_statement(office, "s.csv").arguments, environment=without).code == 0
+    )

@@ -428,3 +428,22 @@ def test_without_keys_what_sends_nothing_goes_on(office: Office) -> None:
     assert (
         office.voucher("reconcile", *true_statement(office, "s.csv").arguments, environment=without).code == 0
     )
+
+
+def test_a_ledger_whose_name_leads_elsewhere_at_the_end_is_left_as_it_is(office: Office) -> None:
+    """Its -wal stays behind under the name; put together again, both are whole."""
+    (inbox := office.desk / "in").mkdir()
+    (office.desk / "out").mkdir()
+    office.voucher("issue", office.add_workbook(fares(1)), "--new-ledger")
+    path = office.add_workbook(fares(1)).rename(inbox / "month.csv")
+    office.write(path, fares(1))
+    away = office.ledger.with_name("away")
+    writing = writing_to(path, "child.py", lambda: shutil.move(office.ledger, away))
+    nightly = ("reconcile", "--inbox", inbox, "--outbox", office.desk / "out")
+    office.voucher(*nightly)
+    writing.join()
+    away.rename(office.ledger)
+    ended = "SELECT command, ended_at IS NOT NULL FROM run ORDER BY run"
+    assert _rows(office.ledger, ended) == [("issue", 1), ("reconcile", 0)]
+    assert office.voucher(*nightly).code == 0
+    assert _rows(office.ledger, ended) == [("issue", 1), ("reconcile", 1), ("reconcile", 1)]

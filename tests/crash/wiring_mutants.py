@@ -39,6 +39,7 @@ import venv
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NoReturn
 
@@ -236,6 +237,32 @@ class _Lines:
             tests = set().union(*(tests for (name, _), tests in self.tests.items() if name == module))
         return tests - {_IMPORT}
 
+    def varied(self, tests: frozenset[str]) -> list[str]:
+        """Tests in such an order that, for the time they take, each runs as much as may be that none before it runs."""
+        if tests not in self._orders:
+            left = {test: set(self._of[test]) for test in tests}
+            order = []
+            while left:
+                best = max(left, key=lambda test: (len(left[test]) / (0.2 + self.seconds[test]), test))
+                order.append(best)
+                seen = left.pop(best)
+                for lines in left.values():
+                    lines.difference_update(seen)
+            self._orders[tests] = order
+        return self._orders[tests]
+
+    @cached_property
+    def _orders(self) -> dict[frozenset[str], list[str]]:
+        return {}
+
+    @cached_property
+    def _of(self) -> dict[str, set[tuple[str, int]]]:
+        found: dict[str, set[tuple[str, int]]] = defaultdict(set)
+        for at, tests in self.tests.items():
+            for test in tests:
+                found[test].add(at)
+        return found
+
 
 class _Copy:
     """A copy of the repository to plant mutants in, with an environment of its own whose interpreters import from it."""
@@ -297,10 +324,12 @@ def _ended(folder: Path, tests: Sequence[str], seconds: float) -> tuple[str, str
     if not child:
         _become(folder, tests)
     handle = os.pidfd_open(child)
-    in_time = select.select([handle], [], [], seconds)[0]
-    os.close(handle)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)
+    try:
+        in_time = select.select([handle], [], [], seconds)[0]
+    finally:
+        os.close(handle)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if not in_time:
         return "timeout", f"{seconds:.0f} s"
@@ -317,6 +346,7 @@ def _become(folder: Path, tests: Sequence[str]) -> NoReturn:
     """The child: pytest, with its words in a file."""
     code = _BROKEN
     try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setsid()
         with (folder / "out").open("w") as file, open(os.devnull) as nothing:  # noqa: PTH123
             for number, stream in enumerate((nothing, file, file)):
@@ -333,19 +363,20 @@ def _become(folder: Path, tests: Sequence[str]) -> NoReturn:
 def _chosen(
     lines: _Lines, module: str, mutant: Mutant, killers: Sequence[str], seconds: float
 ) -> tuple[list[str], int]:
-    """The tests to try: what has killed one nearby first, then the quickest, as many as there is time for; and how many there are."""
+    """The tests to try, as many as there is time for, and how many run the mutant at all.
+
+    Those that have killed one of the same function come first, then those that run most that no test before them runs.
+    """
     tests = lines.of(module, mutant)
-    ranks = {test: at for at, test in enumerate(killers)}
-    chosen: list[str] = []
-    left = seconds
-    for test in sorted(tests, key=lambda test: (ranks.get(test, len(ranks)), lines.seconds[test], test)):
-        left -= lines.seconds[test]
-        if chosen and left < 0:
-            break
-        chosen.append(test)
-    files = list(dict.fromkeys(test.split("::")[0] for test in chosen))
+    order = [test for test in killers if test in tests]
+    order += (test for test in lines.varied(frozenset(tests)) if test not in order)
+    left, count = seconds, 0
+    while count < len(order) and (not count or left >= lines.seconds[order[count]]):
+        left -= lines.seconds[order[count]]
+        count += 1
+    files = list(dict.fromkeys(test.split("::")[0] for test in order[:count]))
     # Tests of a file stay together: their fixtures are made once.
-    return sorted(chosen, key=lambda test: files.index(test.split("::")[0])), len(tests)
+    return sorted(order[:count], key=lambda test: files.index(test.split("::")[0])), len(tests)
 
 
 def _try_all(folder: Path, given: argparse.Namespace) -> None:
@@ -418,6 +449,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     else:
         for name in _WARM:
             importlib.import_module(name)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))  # with the module as it was
         gc.freeze()  # what is there already stays shared with the children
         _try_all(folder, given)
 

@@ -370,24 +370,25 @@ def _chosen(
     tests = lines.of(module, mutant)
     order = [test for test in killers if test in tests]
     order += (test for test in lines.varied(frozenset(tests)) if test not in order)
-    left, count = seconds, 0
-    while count < len(order) and (not count or left >= lines.seconds[order[count]]):
-        left -= lines.seconds[order[count]]
-        count += 1
-    files = list(dict.fromkeys(test.split("::")[0] for test in order[:count]))
+    chosen: list[str] = []
+    for test in order:
+        if lines.seconds[test] <= seconds:
+            seconds -= lines.seconds[test]
+            chosen.append(test)
+    chosen = chosen or sorted(tests, key=lambda test: lines.seconds[test])[:1]
+    files = list(dict.fromkeys(test.split("::")[0] for test in chosen))
     # Tests of a file stay together: their fixtures are made once.
-    return sorted(order[:count], key=lambda test: files.index(test.split("::")[0])), len(tests)
+    return sorted(chosen, key=lambda test: files.index(test.split("::")[0])), len(tests)
 
 
 def _try_all(folder: Path, given: argparse.Namespace) -> None:
     """Try mutants in this copy, and append what became of each to the results; one that has a result is passed over."""
     lines = _Lines.read(folder)
     results = folder / "results.jsonl"
-    known = (
-        {json.loads(line)["mutant"] for line in results.read_text().splitlines()}
-        if results.exists()
-        else set()
-    )
+    known = {}
+    if results.exists():
+        for line in results.read_text().splitlines():
+            known[json.loads(line)["mutant"]] = json.loads(line)["fate"]
     share, shares = map(int, given.share.split("/"))
     wanted = [
         (module, mutant)
@@ -398,7 +399,7 @@ def _try_all(folder: Path, given: argparse.Namespace) -> None:
     killers: dict[str, list[str]] = defaultdict(list)
     for at, (module, mutant) in enumerate(wanted):
         name = f"{module} {mutant.name}"
-        if at % shares != share - 1 or (name in known and not given.again):
+        if at % shares != share - 1 or (name in known and (known[name] == "killed" or not given.again)):
             continue
         begun = time.monotonic()
         near = killers[f"{module} {mutant.function}"]
@@ -433,7 +434,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--what", default="", help="only mutants whose name matches this regular expression")
     parser.add_argument("--seconds", type=float, default=40, help="for the tests of one mutant")
-    parser.add_argument("--again", action="store_true", help="also mutants that have a result")
+    parser.add_argument("--again", action="store_true", help="also mutants that were not killed")
     given = parser.parse_args(arguments)
     folder = given.folder.resolve()
     share, shares = map(int, given.share.split("/"))

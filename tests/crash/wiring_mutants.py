@@ -167,7 +167,8 @@ def _arguments(source: _Source, call: ast.Call) -> Iterator[Mutant]:
     given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg)]
     plain = ast.Constant | ast.Starred | ast.JoinedStr | ast.GeneratorExp | ast.Lambda
     for value in given:
-        if not isinstance(value, plain):
+        empty = isinstance(value, ast.List | ast.Tuple) and not value.elts
+        if not isinstance(value, plain) and not empty:
             yield _instead(
                 source, value, f'__import__("wiring_lines").emptied({source.text(value)})', "emptied"
             )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.evidence import Answer, Complete, Misread, Statement, StatementLine, Unsettled
+from pipeline.evidence import Answer, Complete, Misread, Reversal, Statement, StatementLine, Unsettled
 from pipeline.holdings import Holding
 from pipeline.request import Identity
 from pipeline.settlement import Decided, Evidence, decide
@@ -528,3 +528,95 @@ def test_nothing_is_settled_against_any_of_the_evidence(lines: Any, answers: Any
             assert listed == []
             assert all(each.resolution == "not issued" for each in said)
             assert said or complete
+
+
+def test_each_trouble_says_where_it_stands_and_what_was_said() -> None:
+    part = statement(line(charge(1)))
+    request = "request R1, attempt 1"
+    found = decided([attempt(charge(1), charge(2))], evidence(part))
+    assert [trouble.place for trouble in found.troubles] == [request]
+    two = [attempt(charge(1)), attempt(charge(2), attempt_id=2)]
+    found = decided(two, evidence(answers=[answer("issued", NUMBER), answer("issued", NUMBER, 2)]))
+    assert [trouble.place for trouble in found.troubles] == [request, "request R2, attempt 1"]
+    for said, told in ((answer("not issued"), "says not issued"), (answer("issued", OTHER), f"as {OTHER}")):
+        found = decided([attempt(charge(1))], evidence(part, answers=[said]))
+        assert found.troubles[0].message.endswith(told)
+    unread = replace(statement(misread=[Misread("s.csv, row 9", "", "no number")]), unread=("Old",))
+    found = decided([], evidence(unread))
+    assert [trouble.place for trouble in found.troubles] == ["s.csv, row 9", "s.csv"]
+    lacking = decided([], evidence(statement(ours=("invoice",)), statement(ours=()), complete=COMPLETE),
+                      around=[replace(one, voucher="invoice") for one in ours()])  # fmt: skip
+    assert lacking.troubles[0].place == "s.csv, s.csv"
+
+
+def test_an_answer_that_agrees_with_the_statement_stands_beside_it_as_evidence() -> None:
+    both = line(charge(1)), line(charge(2))
+    said = answer("issued", NUMBER)
+    (whole,) = decided([attempt(charge(1), charge(2))], evidence(statement(*both), answers=[said])).settled
+    assert whole.settled_by == "Wang"
+    assert "s.csv, s, row 2" in whole.evidence
+    assert "r.xlsx, Unknown, row 2: telephone" in whole.evidence
+    # A statement that lists a part of it alone is completed by the answer, and by whoever gave it.
+    (part,) = decided([attempt(charge(1), charge(2))], evidence(statement(both[0]), answers=[said])).settled
+    assert (part.number, part.settled_by, part.answered) == (NUMBER, "Wang", "telephone")
+    assert part.evidence == "r.xlsx, Unknown, row 2: telephone"
+    assert decided([attempt(charge(1))], evidence(statement(line(charge(1))))).settled[0].answered == ""
+
+
+@pytest.mark.parametrize("last", range(8))
+def test_an_answer_completes_no_statement_that_contradicts_it_or_other_answers(last: int) -> None:
+    number = f"17952588888888888{last}"
+    one, part, said = (
+        attempt(charge(1), charge(2)),
+        line(charge(1), number),
+        answer("issued", number),
+    )
+    assert outcome(decided([one], evidence(statement(part), answers=[said]))) == [("issued", number)]
+    for lines, answers in (
+        ([part], [said, answer("not issued")]),
+        ([part, line(charge(3), number)], [said]),  # the number is of another request's charge, too
+        ([replace(part, issued=(AT - datetime.timedelta(days=9)).date())], [said]),
+    ):
+        found = decided([one], evidence(statement(*lines), answers=answers))
+        assert (outcome(found), [trouble.code for trouble in found.troubles]) == ([], ["contradiction"])
+
+
+def test_why_silence_proves_nothing_is_said_of_what_is_not_listed_alone() -> None:
+    one = attempt(charge(1), charge(2))
+    listed = statement(line(charge(1)), line(charge(2)))
+    for brought in (
+        evidence(listed, complete=COMPLETE),
+        evidence(statement(line(charge(1))), complete=COMPLETE),
+        evidence(statement()),
+        evidence(complete=COMPLETE),
+    ):
+        assert decided([one], brought).notes == ()
+
+
+def test_what_may_be_bought_beside_a_ticket_says_nothing_of_its_fare() -> None:
+    one = attempt(charge(1), voucher="itinerary")
+    seat = line(charge(1, "ancillary", "seat"))
+    found = decided([one], evidence(statement(seat), answers=[answer("issued", "2" * 20)]))
+    assert (outcome(found), found.troubles) == ([("issued", "2" * 20)], ())
+
+
+def test_several_charges_of_its_ticket_that_are_known_each_explain_their_own_line() -> None:
+    one = attempt(charge(1))
+    known = [(charge(1, "ancillary", "seat"), NUMBER), (charge(1, "ancillary", "meal"), OTHER)]
+    listed = statement(*(line(identity, number) for identity, number in known))
+    assert outcome(decided([one], evidence(listed, complete=COMPLETE), issued=known)) == [("not_sent", "")]
+
+
+def test_a_red_line_of_another_ticket_keeps_nothing_from_being_proved() -> None:
+    one, complete = attempt(charge(1)), statement()
+    for ticket, settles in ((charge(7).ticket_no, True), (charge(1).ticket_no, False)):
+        red = Reversal(NUMBER, "", "invoice", ticket, "ticket_fare", "flight", 1000, "s.csv, s, row 3")
+        found = decided([one], evidence(replace(complete, reversals=(red,)), complete=COMPLETE))
+        assert outcome(found) == [("not_sent", "")] * settles
+
+
+def test_a_line_that_an_earlier_statement_showed_too_is_told_once() -> None:
+    seats = [attempt(charge(1, "ancillary", p), attempt_id=n) for n, p in ((1, "seat"), (2, "meal"))]
+    shown = line(charge(1, "ancillary", ""))
+    found = decided(seats, evidence(statement(shown)), earlier=[replace(shown, place="earlier")])
+    assert [(trouble.code, trouble.place) for trouble in found.troubles] == [("ambiguous", shown.place)]

@@ -35,6 +35,7 @@ class Settled:
     settled_by: str
     evidence: str
     answered: str = ""  # the evidence as a person typed it, without its place
+    place: str = ""  # where it stands
 
 
 @dataclass(frozen=True)
@@ -98,14 +99,14 @@ def decide(  # noqa: PLR0913 - everything that is weighed
     unsettled: Sequence[Unsettled],
     evidence: Evidence,
     held: Mapping[Identity, Holding],
-    taken: Mapping[str, bool],
+    taken: Mapping[str, str],
     earlier: Sequence[StatementLine] = (),
     issued: Sequence[Holding] = (),
 ) -> Decided:
     """Weigh the evidence; nothing is changed here.
 
     `held` is what the ledger holds of the tickets on the statements and of those in doubt; `taken` says of a number
-    whether another voucher has it already; `earlier` is what earlier statements showed of the charges in doubt;
+    what has it already; `earlier` is what earlier statements showed of the charges in doubt;
     `issued` is what this ledger issued in the days for which the statements are said to be complete.
     """
     known = set(map(_content, evidence.lines))
@@ -158,7 +159,7 @@ class _Weighing:
         lines: Sequence[StatementLine],
         found: Mapping[int, Identity | None],
         held: Mapping[Identity, Holding],
-        taken: Mapping[str, bool],
+        taken: Mapping[str, str],
         complete: Completeness,
     ) -> None:
         self.settled: list[Settled] = []
@@ -236,7 +237,8 @@ class _Weighing:
         by = answer.resolved_by if answer else self._evidence.by
         told = f"{answer.place}: {answer.evidence}" if answer else ""
         text = "; ".join(filter(None, [seen, told]))
-        self.settled.append(Settled(attempt, state, number, by, text, answer.evidence if answer else ""))
+        typed, place = (answer.evidence, answer.place) if answer else ("", "")
+        self.settled.append(Settled(attempt, state, number, by, text, typed, seen or place))
 
     def _listed(self, attempt: Unsettled) -> tuple[str | None, str]:
         """(the number under which the statement lists all of it, else None; what is wrong with what it lists)."""
@@ -261,10 +263,8 @@ class _Weighing:
             )
         elif self._numbers[numbers[0]] - set(charges):
             problem = f"the statement lists {numbers[0]} for charges of other requests, too"
-        elif self._taken.get(numbers[0]):
-            problem = (
-                f"the statement lists it as {numbers[0]}, which another request of this ledger has already"
-            )
+        elif holder := self._taken.get(numbers[0]):
+            problem = f"the statement lists it as {numbers[0]}, which {holder} has already"
         else:
             return numbers[0], ""
         return None, problem
@@ -354,14 +354,22 @@ class _Weighing:
 
     def keep_numbers_apart(self) -> None:
         """Two requests can't have one number: then neither is settled."""
-        requests: dict[str, set[int]] = defaultdict(set)
+        having: dict[str, list[Settled]] = defaultdict(list)
         for one in self.settled:
-            if one.number:
-                requests[one.number].add(one.attempt.attempt_id)
+            having[one.number].append(one)
         clear = []
         for one in self.settled:
-            if one.number and (len(requests[one.number]) > 1 or self._taken.get(one.number)):
-                problem = f"it is said to be issued as {one.number}, which another request has, too"
+            others = [
+                other for other in having[one.number] if other.attempt.attempt_id != one.attempt.attempt_id
+            ]
+            holder = self._taken.get(one.number, "")
+            if others and not holder:
+                holder = f"another request ({others[0].attempt.request_id}; {others[0].place})"
+            if one.number and holder:
+                problem = (
+                    f"is said to be issued as {one.number} ({one.place}), and {holder} has that number, too; nothing is settled by it."
+                    " Ask the carrier whose number it is, and correct the other"
+                )
                 self.troubles.append(Trouble("contradiction", _name(one.attempt), problem))
             else:
                 clear.append(one)

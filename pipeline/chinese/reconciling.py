@@ -72,9 +72,14 @@ RECONCILING = {
     "the statement lists it under several numbers: {}": "账单以多个号码列出：{0}",
     "the statement lists only {} of its {} charges as {}; {} is not among them": "账单仅列出其 {1} 项费用中的 {0} 项，号码 {2}；其中没有 {3}",
     "the statement lists {} for charges of other requests, too": "账单将号码 {0} 也用于其他请求的费用",
-    "the statement lists it as {}, which another request of this ledger has already": "账单列其号码为 {0}，而本台账另一请求已使用该号码",
+    "the statement lists it as {}, which {} has already": "账单列其号码为 {0}，而{1}已使用该号码",
     "the statement lists an {} of ticket {} ({}) instead": "账单列出的是客票 {1} 的{0}（{2}）",
-    "it is said to be issued as {}, which another request has, too": "所称号码 {0} 另一请求也在使用",
+    "is said to be issued as {} ({}), and {} has that number, too; nothing is settled by it. Ask the carrier whose number it is, and"
+    " correct the other": "据称已开具，号码 {0}（{1}），而{2}也使用该号码；不据此作任何认定。请向承运人查询该号码的归属，并更正另一处",
+    "another request ({})": "另一请求（{0}）",
+    "another request ({}; {})": "另一请求（{0}；{1}）",
+    "another request (ticket {} on a statement)": "另一请求（账单所示客票 {0}）",
+    "a voucher that was reversed": "已被红冲的凭证",
     "{}: the number {} has another shape than the carrier's interface shows; it is recorded as it is": "{0}：号码 {1} 与承运人接口所示形式不同；已按原样记录",
     "the statement says that {} was issued on {}, before it was asked for": "账单称号码 {0} 于 {1} 开具，早于申请时间",
     "is said to be complete for {}, and lacks {} requests of that kind ({}) that were issued then, such as {}; so what it does not"

@@ -111,12 +111,14 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def number_taken(connection: apsw.Connection, number: str) -> bool:
-    """Whether an issued attempt has this number, or it is that of a reversal."""
-    found: int = connection.execute(
-        "SELECT EXISTS (SELECT 1 FROM attempt WHERE state = 'issued' AND number = ?)", (number,)
+def number_taken(connection: apsw.Connection, number: str) -> str:
+    """What has this number, for a message: another request that is issued, or a reversal; "" where nothing has."""
+    found: str | None = connection.execute(
+        "SELECT request_id FROM attempt WHERE state = 'issued' AND number = ?", (number,)
     ).get
-    return bool(found) or reversals.names(connection, number)
+    if found:
+        return f"another request ({found})"
+    return "a voucher that was reversed" if reversals.names(connection, number) else ""
 
 
 def settle(  # noqa: PLR0913 - what a settlement is made of

@@ -2,7 +2,7 @@
 
 import datetime
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pipeline.bookkeeping import OpenLedger, as_problem
@@ -28,7 +28,7 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Wa
         earlier = elsewhere.lines_of(ledger.connection, in_doubt)
         numbers = {line.number for line in evidence.lines} | {answer.number for answer in answers}
         taken = {number: settling.number_taken(ledger.connection, number) for number in numbers if number}
-        taken |= dict.fromkeys(_of_other_tickets(ledger, answers, unsettled), True)
+        taken |= _of_other_tickets(ledger, answers, unsettled)
         weighed = replace(evidence, answers=tuple(answers))
         decided = decide(unsettled, weighed, held, taken, earlier, _issued_in_claimed_days(ledger, evidence))
         settled, withdrawn = _but_for_withdrawn(ledger, decided.settled)
@@ -97,13 +97,15 @@ def _issued_in_claimed_days(ledger: OpenLedger, evidence: Evidence) -> list[Hold
 
 def _of_other_tickets(
     ledger: OpenLedger, answers: Sequence[Answer], unsettled: Sequence[Unsettled]
-) -> Iterator[str]:
-    """The numbers of answers that a statement showed for tickets of another request."""
+) -> dict[str, str]:
+    """The numbers of answers that a statement showed for tickets of another request, and for which."""
+    found = {}
     tickets = {(one.request_id, one.attempt): {i.ticket_no for i, _, _ in one.charges} for one in unsettled}
     for answer in answers:
         shown = elsewhere.tickets_of_number(ledger.connection, answer.number) if answer.number else set()
-        if shown - tickets.get((answer.request_id, answer.attempt), set()):
-            yield answer.number
+        if others := shown - tickets.get((answer.request_id, answer.attempt), set()):
+            found[answer.number] = f"another request (ticket {min(others)} on a statement)"
+    return found
 
 
 def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer], list[Trouble]]:

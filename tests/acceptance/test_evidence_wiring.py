@@ -69,7 +69,7 @@ def test_a_number_that_an_earlier_statement_showed_for_another_ticket_settles_no
         ran = office.reconcile("--resolved", answered(desk.folder / "tickets.result.xlsx", "issued", OTHER))
         assert ran.code == 4
         assert office.report()["settled"] == []
-        assert "another request has" in office.report()["problems"][0]["message"]
+        assert "another request (ticket " in office.report()["problems"][0]["message"]
 
 
 @needs_compiler

@@ -7,7 +7,7 @@ from typing import Any
 import openpyxl
 
 from tests.acceptance.conftest import Desk
-from tests.acceptance.office import Office
+from tests.acceptance.office import LOST_AFTER, Office, answered
 
 Make = Callable[..., Any]
 
@@ -74,3 +74,27 @@ def test_a_row_that_says_something_else_than_its_voucher_does_not_agree(
         assert ran.code == 1, ran.err
         comparison = office.report()["comparison"]
         assert (comparison["agreed"], comparison["differing"]) == (1, 1)
+
+
+def test_one_number_for_two_requests_names_both_and_where_it_was_said(
+    desk: Desk, sandbox: Make, workbook: Make, tickets: Make
+) -> None:
+    book = workbook(tickets(3))
+    with sandbox(book, faults=f"{LOST_AFTER}requests = [2, 3]\n") as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(book).code == 4
+        issued = desk.report("issue.json")["requests"]
+        told = answered(desk.folder / "tickets.result.xlsx", "issued", "20179525952873829999")
+        assert office.reconcile("--resolved", told).code == 4
+        first, second = (one["request"] for one in issued[1:])
+        messages = {p["place"]: p["message"] for p in office.report()["problems"]}
+        for mine, other, row in ((first, second, 2), (second, first, 3)):
+            message = messages[f"request {mine}, attempt 1"]
+            assert f"20179525952873829999 ({told.name}, Unknown, row {row})" in message
+            assert f"another request ({other}; {told.name}, Unknown, row {5 - row})" in message
+            assert "Ask the carrier" in message
+        # The number of a voucher that the ledger has already.
+        taken = answered(desk.folder / "tickets.result.xlsx", "issued", issued[0]["number"])
+        ran = office.reconcile("--resolved", taken, "--lang", "zh")
+        assert f"另一请求（{issued[0]['request']}）" in ran.err
+        assert "which" not in ran.err

@@ -157,9 +157,9 @@ def test_what_is_listed_in_part_or_in_two_ways_settles_nothing(lines: list[State
 
 def test_a_number_that_another_request_has_settles_nothing() -> None:
     one = attempt(charge(1))
-    found = decided([one], evidence(statement(line(charge(1)))), taken={NUMBER: True})
+    found = decided([one], evidence(statement(line(charge(1)))), taken={NUMBER: "another request (R9)"})
     assert outcome(found) == []
-    assert "another request of this ledger" in found.troubles[0].message
+    assert "which another request (R9) has already" in found.troubles[0].message
     two = [attempt(charge(1)), attempt(charge(2), attempt_id=2)]
     said = evidence(answers=[answer("issued", NUMBER), answer("issued", NUMBER, 2)])
     assert outcome(decided(two, said)) == []

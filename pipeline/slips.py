@@ -1,4 +1,4 @@
-"""Slips that a cell shows by itself, each with a message and a cure of its own.
+"""Slips, each with a message and a cure of its own: most of them a cell shows by itself.
 
 A slip goes with the reason code of its column (the code is for programs); for a person it says more
 exactly what was seen. Whoever finds a reason names the slip as its fact `hint`.
@@ -200,6 +200,15 @@ _ALL = (
         "phone_several", "invalid",
         "“{seen}” is more than one telephone number; a voucher has one.", "“{seen}”包含多个电话号码；凭证上只能有一个。",
         "Keep one number.", "请只保留一个电话号码。",
+    ),
+    # --- against the ledger -------------------------------------------------------------------------
+    Reason(
+        "issued_as_other", "ineligible",
+        "This charge was issued as another kind of voucher than this row asks for: {other}.",
+        "该费用已开具为另一种凭证，与此行所填不同：{other}。",
+        "Set voucher to the kind that was issued, or leave it blank. If the other kind is needed, the carrier has to reverse that"
+        " voucher first: record it by voucher ledger reverse, and run the row again.",
+        "请将开票类型改为已开具的种类，或留空。如确需另一种凭证，须先由承运人红冲已开凭证，用 voucher ledger reverse 记录后重新提交此行。",
     ),
 )  # fmt: skip
 SLIPS = {slip.code: slip for slip in _ALL}

@@ -1,6 +1,8 @@
 """The last lines of a run on the terminal: counts and money by status, and the commonest reasons."""
 
-from pipeline.account import Account, RowAccount
+import numpy as np
+
+from pipeline.account import ISSUED, Account, RowAccount
 from pipeline.chinese import in_language
 from pipeline.columns import HEADER_FIELDS, Lang
 from pipeline.reasons import REASON, STATUS
@@ -11,7 +13,7 @@ from pipeline.table import MINOR
 from pipeline.wording import ReasonText
 
 _MOST_REASONS = 8
-_NO_PROBLEM = ("issued_before", "repeated_charge")
+_SETTLED = (*ISSUED, "repeated")  # nobody has to act, whatever else is wrong with such a row
 _MOST_LETTERS = 160
 _PERSONAL = (*HEADER_FIELDS, "buyer", "passenger_name", "remarks")
 #: Reasons whose messages may name a buyer (the carrier's words may); what to do about them names nobody.
@@ -49,19 +51,23 @@ def summary_lines(account: Account, *, cells: bool = True) -> list[str]:
 
 
 def _reasons(account: Account, *, cells: bool) -> list[str]:
-    """The commonest reasons with one row's message each."""
-    first = {code: int(rows[0]) for code, rows in account.fates.having.items() if code not in _NO_PROBLEM}
+    """The commonest reasons of rows that need somebody, with one row's message each."""
+    open_rows = ~np.isin(account.fates.status, _SETTLED)
+    having = {
+        code: rows if code == "differs_from_issued" else rows[open_rows[rows]]
+        for code, rows in account.fates.having.items()
+    }
+    first = {code: int(rows[0]) for code, rows in having.items() if len(rows)}
     said = {code: [reason.code for reason in account.rows[row].reasons] for code, row in first.items()}
-    commonest = sorted(
-        first, key=lambda code: (-len(account.fates.having[code]), first[code], said[code].index(code))
-    )
+    commonest = sorted(first, key=lambda code: (-len(having[code]), first[code], said[code].index(code)))
     words = WORDS[account.lang]
     lines = []
     for code in commonest[:_MOST_REASONS]:
         row = account.rows[first[code]]
         message = _message(row.reasons[said[code].index(code)], row, account.lang, cells=cells)
-        count = len(account.fates.having[code])
-        lines.append("  " + words.example.format(count=count, code=code, message=message))
+        lines.append("  " + words.example.format(count=len(having[code]), code=code, message=message))
+    if more := len(commonest[_MOST_REASONS:]):
+        lines.append("  " + words.more_reasons.format(count=more))
     return lines
 
 

@@ -44,6 +44,7 @@ class Words:
     bills: str
     judged: str
     example: str
+    more_reasons: str
     where: str
     row: str
 
@@ -146,6 +147,7 @@ WORDS: dict[Lang, Words] = {
         bills="{rows} ({charges:,} charges)",
         judged="{rows}, judged on {as_of}",
         example="{count} × {code}: {message}",
+        more_reasons="and {count} more kinds of reasons: every row's stand on the sheets Failures and Rows of the result (check writes one with -o)",
         where="{file}, {cell}: {message}",
         row="row {row}",
     ),
@@ -236,6 +238,7 @@ WORDS: dict[Lang, Words] = {
         bills="{rows}（{charges:,} 笔费用）",
         judged="{rows}，判定日 {as_of}",
         example="{count} × {code}：{message}",
+        more_reasons="另有 {count} 种原因：各行的原因见结果工作簿的 Failures 表和 Rows 表（check 须加 -o 才写出）",
         where="{file}，{cell}：{message}",
         row="第 {row} 行",
     ),

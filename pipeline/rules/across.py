@@ -192,7 +192,7 @@ def ledger_conflicts(
     if not bound:
         return []
     mine = identified(rows) & (fare(rows) | refund(rows)) & among(rows.ticket_no, bound)
-    at, others = [], []
+    at, others, hints = [], [], []
     for row in np.flatnonzero(mine).tolist():
         holding = held.get(row, bound[rows.ticket_no[row]])
         if row in held and holding.state != "issued":
@@ -202,9 +202,12 @@ def ledger_conflicts(
             at.append(row)
             known = f"{holding.number} on" if holding.state == "issued" else "in doubt since"
             others.append(f"{holding.voucher} {known} {holding.day(time_zone)}, {holding.place}")
+            hints.append("issued_as_other" if row in held else "")
     if not at:
         return []
-    return [Finding("voucher_conflict", "voucher", np.array(at, dtype=np.int64), {"other": others})]
+    return [
+        Finding("voucher_conflict", "voucher", np.array(at, dtype=np.int64), {"other": others, "hint": hints})
+    ]
 
 
 def issued_before(

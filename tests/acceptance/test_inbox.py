@@ -155,7 +155,7 @@ def test_what_nobody_sees_in_a_new_file_is_told_once(
     with sandbox(path) as carrier:
         office = Office(desk, carrier)
         ran = office.reconcile(*args)
-        assert "october.xlsx, sheet …: hidden or filtered out in the file" in ran.err
+        assert "october.xlsx, sheet Tickets: hidden or filtered out in the file" in ran.err
         seen = [(one["file"], one["hidden_rows"]) for one in office.report()["sheets"]]
         assert seen == [("october.xlsx", 1), ("other.xlsx", 0)]
         ran = office.reconcile(*args)  # judged again, for what still waits in it

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pytest
 
 from tests.acceptance.conftest import Desk
 from tests.acceptance.office import LOST_AFTER, Office, answered
@@ -98,3 +99,73 @@ def test_one_number_for_two_requests_names_both_and_where_it_was_said(
         ran = office.reconcile("--resolved", taken, "--lang", "zh")
         assert f"另一请求（{issued[0]['request']}）" in ran.err
         assert "which" not in ran.err
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_charge_that_was_issued_as_the_other_voucher_is_told_that_and_nothing_of_a_refund(
+    desk: Desk, sandbox: Make, workbook: Make, tickets: Make, lang: str
+) -> None:
+    with sandbox(workbook(tickets(1))) as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(workbook(tickets(1))).code == 0
+        number = desk.report("issue.json")["rows"][0]["number"]
+        later = workbook(tickets(1, voucher="invoice"), name="later.xlsx")
+        ran = desk.voucher("check", later, *office.common, "--lang", lang, "-o", "r.xlsx")
+    assert ran.code == 1, ran.err
+    (row,) = openpyxl.load_workbook(desk.folder / "r.xlsx")["Failures"].iter_rows(min_row=2, values_only=True)
+    said = {"en": "was issued as another kind of voucher than this row asks for", "zh": "已开具为另一种凭证"}[
+        lang
+    ]
+    assert said in row[2]
+    assert number in row[2]
+    assert "tickets.xlsx" in row[2]
+    assert not any(word in f"{row[2]} {row[3]}" for word in ("refund", "退票"))
+    assert "voucher ledger reverse" in row[3]
+
+
+def test_the_last_lines_count_what_is_to_be_done_and_say_where_the_rest_stands(
+    desk: Desk, sandbox: Make, workbook: Make, tickets: Make
+) -> None:
+    wrong = [
+        {"passenger_name": ""},
+        {"amount": "abc"},
+        {"flight_date": "soon"},
+        {"market": "lunar"},
+        {"ticket_status": "open"},
+        {"buyer": "Nobody"},
+        {"charge": "refund", "voucher": "invoice", "ticket_status": "refunded"},
+        {"voucher": "invoice", "amount": 20000},
+        {"ticket_no": "12"},
+        {"flight_date": "2025-01-01"},
+    ]
+    rows = tickets(11)
+    with sandbox(workbook(rows[:1])) as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(workbook(rows[:1])).code == 0
+        rows[0]["flight_date"] = "soon"  # issued already: nobody has to act
+        for row, more in zip(rows[1:], wrong, strict=True):
+            row.update(more)
+        later = workbook(rows, name="later.xlsx")
+        for lang, said in (("en", "more kinds of reasons"), ("zh", "种原因")):
+            ran = desk.voucher("check", later, *office.common, "--as-of", "2026-11-20", "--lang", lang)
+            lines = [line for line in ran.err.splitlines() if line.startswith("  ") and " × " in line]
+            assert len(lines) == 8
+            (date,) = (line for line in lines if "bad_date" in line)
+            assert date.split()[0] == "1"
+            (more,) = (line for line in ran.err.splitlines() if said in line)
+            assert "Rows" in more
+            assert "-o" in more
+
+
+def test_a_sheet_that_is_named_by_nobody_is_named_to_whom_no_name_is_told(
+    desk: Desk, sandbox: Make, workbook: Make, tickets: Make
+) -> None:
+    path = workbook(tickets(3))
+    for name, told in (("Tickets", "sheet Tickets: "), ("Sheet1", "sheet Sheet1: "), ("王小明", "sheet …: ")):
+        book = openpyxl.load_workbook(path)
+        book.worksheets[0].title = name
+        book.worksheets[0].row_dimensions[3].hidden = True
+        book.save(path)
+        with sandbox(path) as carrier:
+            ran = Office(desk, carrier).reconcile(path, "--quiet", "--new-ledger")
+        assert f"tickets.xlsx, {told}hidden or filtered out" in ran.err

@@ -32,6 +32,8 @@ WORKBOOKS = {
         "{0}：工作表“{1}”已隐藏，未读取，但其中有 {2} 行含票号；如需开具，请取消隐藏该工作表",
     "{}, sheet {}: hidden or filtered out in the file, and read all the same: {} of {} rows":
         "{0}，工作表“{1}”：{3} 行中有 {2} 行在文件中被隐藏或筛选掉，仍照常读取",
+    "{}, sheet {}: cells far from all others were not read ({}); see that they are no part of the tickets":
+        "{0}，工作表“{1}”：远离其他内容的单元格未读取（{2}）；请确认它们不属于客票数据",
     "{}: sheet {} is hidden and was not read": "{0}：工作表“{1}”已隐藏，未读取",
     "{}: sheet {} has no headings of tickets or buyers and was not read": "{0}：工作表“{1}”没有客票或购买方的表头，未读取",
     "sheet {} was not read: of an earlier result only Failures and buyers are": "工作表“{0}”未读取：此前的结果工作簿只读取 Failures 表和购买方",

@@ -65,10 +65,8 @@ def _sheet(sheet: Mapping[str, Any], numbers: _Numbers) -> dict[str, Any]:
     _check(all(len(places) % 2 == 0 for places in currencies.values()))
     columns = [_column(values, count, height, numbers) for values, count in sheet["columns"]]
     merged = sheet.get("merged", [])
-    hidden = sheet.get("hidden_rows", [])
-    _check(
-        len(merged) <= _MOST_MERGED and len(hidden) <= _MOST_MERGED and height * len(columns) <= LARGEST_AREA
-    )
+    hidden, far = sheet.get("hidden_rows", []), sheet.get("far", [])
+    _check(max(map(len, (merged, hidden, far))) <= _MOST_MERGED and height * len(columns) <= LARGEST_AREA)
     return {
         "name": _text(sheet["name"], _LONGEST_NAME),
         "visible": sheet["visible"] is True,
@@ -79,6 +77,7 @@ def _sheet(sheet: Mapping[str, Any], numbers: _Numbers) -> dict[str, Any]:
         "merged": [tuple(map(_whole, corners)) for corners in merged if len(corners) == 4],
         "currencies": currencies,
         "hidden_rows": [tuple(map(_whole, ends)) for ends in hidden if len(ends) == 2],
+        "far": [tuple(map(_whole, place)) for place in far if len(place) == 2],
         "hidden_tickets": _whole(sheet.get("hidden_tickets", 0)),
     }
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from pipeline.errors import InputProblem
 from pipeline.reading.encodings import confirmed
+from pipeline.reading.formats.look import letters
 from pipeline.reading.opening import SUFFIXES, Opening
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.vocabulary import meanings
@@ -33,6 +34,7 @@ _CURES = {
     "no_file": "is not a file but a pipe or a device; save the workbook as a file and give that",
     "unreadable": "can't be read ({detail}); check the path and its permissions",
 }
+_NAMED = 3
 
 
 def is_ours(path: Path) -> bool:
@@ -128,3 +130,16 @@ def sheets_of(
 
 def _problem(path: Path, code: str, detail: str) -> InputProblem:
     return InputProblem(f"{path}: {_CURES.get(code, _CURES['damaged']).format(detail=detail)}")
+
+
+def refuse_far(path: Path, sheets: Sequence[Sheet]) -> None:
+    """Raise InputProblem where cells were left out because they stand far from all others: here each may be evidence."""
+    for sheet in sheets:
+        if sheet.far:
+            raise _problem(path, "far_away", f"sheet {sheet.name}: {far_cells(sheet)}")
+
+
+def far_cells(sheet: Sheet) -> str:
+    """The first of the cells that stand far from all others, as the spreadsheet program names them."""
+    named = [f"{letters(column)}{row + 1}" for row, column in sheet.far[:_NAMED]]
+    return ", ".join(named) + (" …" if len(sheet.far) > _NAMED else "")

@@ -10,7 +10,7 @@ from pipeline.errors import InputProblem
 from pipeline.evidence import Answer
 from pipeline.quoting import row_at
 from pipeline.reading import cells
-from pipeline.reading.inputs import read_sheets
+from pipeline.reading.inputs import read_sheets, refuse_far
 from pipeline.reading.sheet import Sheet, is_blank
 from pipeline.reading.vocabulary import folded
 
@@ -54,6 +54,7 @@ def answers_of(path: Path, sheets: Sequence[Sheet]) -> list[Answer]:
             f"{path}: has no sheet Unknown with the columns request, attempt and resolution; give the result workbook in"
             " which the answers were filled in, as it was saved"
         )
+    refuse_far(path, sheets)
     return [answer for sheet, columns in found for answer in _answers(path, sheet, columns)]
 
 

@@ -128,7 +128,8 @@ class Sheet:
     `merged` are the cells merged over several rows: first row and column, last row and column, as the spreadsheet program
     counts, from 0. `currencies` are the rows and columns of numbers that are shown in a currency, by what shows it.
     `hidden_rows` are those that are hidden or filtered out, the first and the last of each stretch, from 0. Of a sheet that is
-    hidden itself one cell is there, and `hidden_tickets` of its rows hold a ticket's number.
+    hidden itself one cell is there, and `hidden_tickets` of its rows hold a ticket's number. `far` are rows and columns of filled cells
+    that stand too far from all others to be laid out with them, and are not here.
     """
 
     name: str
@@ -141,6 +142,7 @@ class Sheet:
     currencies: Mapping[str, Codes] = field(default_factory=dict)
     hidden_rows: Sequence[tuple[int, int]] = ()
     hidden_tickets: int = 0
+    far: Sequence[tuple[int, int]] = ()
 
     @classmethod
     def of_rows(cls, name: str, rows: Sequence[Sequence[Any]], **more: Any) -> Self:

@@ -17,7 +17,7 @@ from pipeline.reading.currencies import as_seen
 from pipeline.reading.earlier import is_result
 from pipeline.reading.footers import is_footer
 from pipeline.reading.headings import Layout, cell_name, find_layout
-from pipeline.reading.inputs import read_sheets
+from pipeline.reading.inputs import read_sheets, refuse_far
 from pipeline.reading.leftout import is_total
 from pipeline.reading.made_at import moment_of, times_made
 from pipeline.reading.origin import Origin, origin_of
@@ -136,6 +136,7 @@ def statement_of(path: Path, sheets: Sequence[Sheet], profile: Profile, origin: 
             f"{path}: is no carrier's statement: no sheet has headings for a ticket's number and a voucher's number; a"
             " statement has voucher, number, ticket_no, charge, amount, issued_at and buyer"
         )
+    refuse_far(path, sheets)
     codes, currency, zone = profile.codes, profile.carrier.currency, ZoneInfo(profile.carrier.time_zone)
     words = _Words(
         {**CHOICE_WORDS["charge"], **{folded(code): name for name, code in codes.fee_type.items() if code}},

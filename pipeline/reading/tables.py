@@ -28,7 +28,7 @@ from pipeline.reading.headings import (
     repeats,
     slips,
 )
-from pipeline.reading.inputs import read_sheets
+from pipeline.reading.inputs import far_cells, read_sheets, refuse_far
 from pipeline.reading.leftout import is_heading, is_total
 from pipeline.reading.mapping import NO_MAP, ColumnMap
 from pipeline.reading.merged import unmerged
@@ -154,6 +154,12 @@ def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: _Gathered) -> lis
         if not sheet.hidden_tickets
     ]
     visible = [sheet for sheet in filled if sheet.visible]
+    gathered.notes += [
+        f"{place}, sheet {sheet.name}: cells far from all others were not read ({far_cells(sheet)}); see that they are no part of the"
+        " tickets"
+        for sheet in visible
+        if sheet.far
+    ]
     if hidden and not visible:
         raise InputProblem(
             f"{path}: what it holds stands on hidden sheets alone ({', '.join(sheet.name for sheet in hidden[:5])}); show the one with"
@@ -228,9 +234,11 @@ def _take_buyers_file(path: Path, gathered: _Gathered) -> None:
         there = False
     if not there:
         raise InputProblem(f"{path}: there is no such buyers file; check the path")
+    sheets = read_sheets(path, gathered.mapping.knows)
+    refuse_far(path, sheets)
     found = [
         _buyer_rows("", sheet, layout, gathered)
-        for sheet in read_sheets(path, gathered.mapping.knows)
+        for sheet in sheets
         if sheet.visible
         and (layout := find_layout(f"{path}, sheet {sheet.name}", sheet, gathered.mapping.headings))
         is not None

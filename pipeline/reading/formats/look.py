@@ -5,15 +5,17 @@ The quick look through an .xlsx leaves the extent open; it is filled in when the
 
 import datetime
 import resource
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from pipeline.reading.formats.far import COLUMNS, ROWS, Far, Side, moved
 from pipeline.reading.formats.refusal import Refusal
 
 #: Positions within a sheet that are laid out, filled or not.
 LARGEST_AREA = 64_000_000
 #: Up to here a sheet may be as empty as it likes: seven columns of which one ends in its last row; all sheets together.
 SPARSE_AREA, SPARSE_SHEETS = 8_000_000, 20_000_000
+SMALL_AREA = 1_000_000  # where cells are moved, so that there is no need to be that large
 #: Beyond that, of so many positions one at least is filled.
 SPARSE = 20
 
@@ -29,7 +31,8 @@ class Look:
     error, b"=" for a formula whose result was never stored, and a day that the file holds as a number (.ods). What is merged over several rows is told by its first row
     and column and its last ones; `currencies` are the rows and columns, in turn, of the numbers whose format shows one. `hidden` are rows that are hidden or filtered out, each time the first and the last
     of several on end. `short`: some cells leave out their place, as an .xlsb's may. Laid out, each position
-    costs `position_bytes`, and `cell_bytes` more where it is filled.
+    costs `position_bytes`, and `cell_bytes` more where it is filled. `rows` and `columns` are where filled cells stand (the quick look does
+    not tell them), and `far` is how what stands far from all others is moved.
     """
 
     last_row: int = -1
@@ -42,6 +45,9 @@ class Look:
     short: bool = False
     position_bytes: int = 48
     cell_bytes: int = 0
+    rows: Side = field(default_factory=lambda: Side(ROWS))
+    columns: Side = field(default_factory=lambda: Side(COLUMNS))
+    far: Far | None = None
 
     def hide(self, row: int, last: int = -1) -> None:
         """Take note of a row, or of several on end, that nobody sees."""
@@ -55,6 +61,8 @@ class Look:
         """Count a filled cell."""
         self.last_row, self.last_column = max(self.last_row, row), max(self.last_column, column)
         self.filled += 1
+        self.rows.add(row, row)
+        self.columns.add(column, column)
 
     def show(self, currency: str, row: int, column: int) -> None:
         """Take note of a number that is shown in a currency."""
@@ -81,14 +89,33 @@ class Look:
     def check(self, sheet: str) -> None:
         """Refuse a sheet that would take all memory for empty cells, or for too many."""
         if self.sparse:
-            raise Refusal(
-                "far_away",
-                f"sheet {sheet} reaches to row {self.last_row + 1} and column {letters(self.last_column)}"
-                f" for {self.filled} filled cells",
-            )
+            raise Refusal("far_away", self._reaching(sheet))
         cost = self.area * self.position_bytes + self.filled * self.cell_bytes
         if self.area > LARGEST_AREA or cost > _memory():
             raise Refusal("too_large", f"sheet {sheet} spans {self.area} cells")
+
+    def gathered(self, sheet: str) -> "Look":
+        """The same with what is far from all others moved together, where it is that alone that takes up the room."""
+        if not self.sparse:
+            return self
+        fits = lambda row, column: (row + 1) * (column + 1) <= max(self.filled * SPARSE, SMALL_AREA)  # noqa: E731
+        if not (sides := moved(self.rows, self.columns, fits=fits)):
+            return self
+        places = [(row, column) for row, column, _ in self.marks]
+        beyond = Far(*sides, (), self._reaching(sheet))
+        return replace(
+            self,
+            last_row=beyond.rows.end,
+            last_column=beyond.columns.end,
+            marks=[mark for mark in self.marks if beyond.near(*mark[:2])],
+            far=replace(beyond, marked=tuple(place for place in places if not beyond.near(*place))),
+        )
+
+    def _reaching(self, sheet: str) -> str:
+        return (
+            f"sheet {sheet} reaches to row {self.last_row + 1} and column {letters(self.last_column)}"
+            f" for {self.filled} filled cells"
+        )
 
 
 def _memory() -> int:

@@ -6,12 +6,13 @@ Places are not written but counted: a cell or a row may stand for many ("number-
 import contextlib
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from pipeline.reading.formats import ods_days
 from pipeline.reading.formats.currencies import currencies_in, of_country
+from pipeline.reading.formats.far import Far, Moved
 from pipeline.reading.formats.look import NO_RESULT, Look, Mark
 from pipeline.reading.formats.refusal import Refusal
 
@@ -35,6 +36,18 @@ def looks(pieces: Iterator[bytes], styles: Iterator[bytes] | None = None) -> dic
     if styles is not None:
         _parsed(styles, known)
     return _parsed(pieces, known).found
+
+
+def moved(pieces: Iterator[bytes], beyond: Mapping[str, Far]) -> Iterator[bytes]:
+    """The content with what is far from all other cells moved, by the sheet's name."""
+    text = b"".join(pieces)
+    content = _Moving(text, beyond)
+    content.parser.Parse(text, True)
+    at = 0
+    for begin, end, instead in sorted(content.changes):
+        yield text[at:begin] + instead
+        at = end
+    yield text[at:]
 
 
 @dataclass
@@ -190,6 +203,8 @@ class _Content:
             last = column + times - 1
             look.last_row = max(look.last_row, self._row + self._rows - 1)
             look.last_column = max(look.last_column, last)
+            look.rows.add(self._row, self._row + self._rows - 1)
+            look.columns.add(column, last)
             look.filled += self._rows * times
             if not (mark or currency):
                 continue
@@ -204,6 +219,58 @@ class _Content:
                         look.show(currency, row, at)
         if self._row + self._rows > _FURTHEST or self._column > _FURTHEST:
             raise Refusal("damaged", "a row of it is repeated beyond all bounds")
+
+
+class _Moving(_Content):
+    """What is to be changed in a file's text: from where to where, and what comes there."""
+
+    def __init__(self, text: bytes, beyond: Mapping[str, Far]) -> None:
+        super().__init__(_Styles())
+        self._text_of_all, self._beyond, self._far = text, beyond, None
+        self.changes = list[tuple[int, int, bytes]]()
+        self._row_begin = self._cell_begin = 0
+
+    _far: Far | None
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        super()._start(name, attributes)
+        name = name.rpartition(":")[2]
+        if name == "table":
+            self._far = self._beyond.get(attributes.get("table:name", ""))
+        elif name == "table-row":
+            self._row_begin = self.parser.CurrentByteIndex
+        elif name in _CELLS:
+            self._cell_begin = self.parser.CurrentByteIndex
+
+    def _end(self, name: str) -> None:
+        local = name.rpartition(":")[2]
+        if self._far and local == "table-row":
+            self._repeat(b"rows", self._row_begin, self._far.rows, self._row, self._rows)
+        elif self._far and local in _CELLS:
+            self._repeat(b"columns", self._cell_begin, self._far.columns, self._column, self._columns)
+        super()._end(name)
+
+    def _repeat(self, what: bytes, begin: int, side: Moved, place: int, times: int) -> None:
+        """Let a row or cell that ends here stand as often as it comes to, or not at all."""
+        now = side.to(place + times) - side.to(place)
+        if now == times:
+            return
+        tag_end, end = self._text_of_all.index(b">", begin) + 1, self.parser.CurrentByteIndex
+        if now == 0:
+            if self._text_of_all[tag_end - 2 : tag_end] == b"/>":
+                end = tag_end
+            else:
+                end = self._text_of_all.index(b">", end) + 1
+            while self.changes and self.changes[-1][0] > begin:  # of the cells in a row that is left out
+                self.changes.pop()
+            self.changes.append((begin, end, b""))
+            return
+        tag = re.sub(
+            rb"(:number-" + what + rb"-repeated\s*=\s*[\"'])[0-9]+",
+            lambda found: found[1] + b"%d" % now,
+            self._text_of_all[begin:tag_end],
+        )
+        self.changes.append((begin, tag_end, tag))
 
 
 def _repeated(attributes: dict[str, str], what: str) -> int:

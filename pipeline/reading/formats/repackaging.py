@@ -8,10 +8,12 @@ stumble over is put right here, part by part as it is unpacked, and nothing else
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from xml.sax.saxutils import quoteattr
 
-from pipeline.reading.formats import xlsb, xlsx
+from pipeline.reading.formats import ods, xlsb, xlsx, xlsx_slowly
+from pipeline.reading.formats.far import Far
 from pipeline.reading.formats.package import OF_ODS, OF_XLSX, Package
 
 _PLACES = {"sharedStrings": "xl/sharedStrings.xml", "styles": "xl/styles.xml"}
@@ -47,16 +49,20 @@ def is_usual(package: Package, book: str) -> bool:
     )
 
 
-def xlsx_anew(package: Package, book: str) -> bytes:
-    """An .xlsx with its parts in their usual places, sheets of an unknown state shown, and no <dimension>."""
+def xlsx_anew(package: Package, book: str, far: Mapping[str, Far] = MappingProxyType({})) -> bytes:
+    """An .xlsx with its parts in their usual places, sheets of an unknown state shown, and no <dimension>.
+
+    What is far from all other cells is moved, by the part that holds the sheet.
+    """
     parts: dict[str, Iterable[bytes]] = {}
     relations = list[tuple[str, str, str]]()
     for at, (name, kind, part) in enumerate(xlsx.related(package, book)):
         place = f"xl/{kind}s/sheet{at}.xml" if kind in _SHEETS else _PLACES.get(kind, "")
         if place and place not in parts and part in package:
-            parts[place] = (
-                _without_dimension(package.pieces(part)) if kind in _SHEETS else package.pieces(part)
-            )
+            pieces = package.pieces(part)
+            if part in far:
+                pieces = iter([xlsx_slowly.moved(pieces, far[part])])
+            parts[place] = _without_dimension(pieces) if kind in _SHEETS else pieces
             relations.append((name, kind, place))
     parts[OF_XLSX] = [_STATE.sub(rb"\1\2visible\2", b"".join(package.pieces(book)))]
     parts["xl/_rels/workbook.xml.rels"] = [_relations(relations)]
@@ -66,21 +72,24 @@ def xlsx_anew(package: Package, book: str) -> bytes:
     return _archive(parts)
 
 
-def ods_anew(package: Package) -> bytes:
-    """An .ods without white space between the tags of its tables."""
+def ods_anew(package: Package, far: Mapping[str, Far] = MappingProxyType({})) -> bytes:
+    """An .ods without white space between the tags of its tables, and in which what is far from all others is moved, by sheet."""
+    content = package.pieces(OF_ODS)
     return _archive(
         {
             "mimetype": [b"application/vnd.oasis.opendocument.spreadsheet"],
-            OF_ODS: _dense(package.pieces(OF_ODS)),
+            OF_ODS: _dense(ods.moved(content, far) if far else content),
         }
         | {name: package.pieces(name) for name in ("META-INF/manifest.xml",) if name in package}
     )
 
 
-def xlsb_anew(package: Package, sheets: Iterable[str]) -> bytes:
-    """An .xlsb whose cells all say their column."""
+def xlsb_anew(package: Package, sheets: Mapping[str, Far | None]) -> bytes:
+    """An .xlsb whose cells all say their column, and in which what is far from all others is moved, by the sheet's part."""
     parts: dict[str, Iterable[bytes]] = {name: package.pieces(name) for name in package.names()}
-    return _archive(parts | {name.lower(): xlsb.with_columns(package.pieces(name)) for name in sheets})
+    return _archive(
+        parts | {name.lower(): xlsb.with_columns(package.pieces(name), far) for name, far in sheets.items()}
+    )
 
 
 def _relations(to: Iterable[tuple[str, str, str]]) -> bytes:

@@ -20,6 +20,7 @@ from python_calamine import CalamineError, PasswordError
 
 from pipeline.reading.formats import compound
 from pipeline.reading.formats.columns import Columns
+from pipeline.reading.formats.far import Far
 from pipeline.reading.formats.laying import Beside, Workbook
 from pipeline.reading.formats.look import LARGEST_AREA, SPARSE, SPARSE_SHEETS, Look
 from pipeline.reading.formats.package import OF_ODS, OF_XLSB, OF_XLSX, Package
@@ -30,11 +31,21 @@ _SMALL = 1024**2
 _MACROS = re.compile(rb"(?<!binary\.)macroEnabled")
 _HIDDEN_CELL = "…"
 _TICKET = re.compile("[0-9]{3}-?[0-9]{10}")
+_MOST_FAR, _TICKET_DIGITS = 1_000, 10  # without the airline's own
 _NOWHERE = 1 << 20  # beyond every sheet's last row
 
 
 def sheets(content: bytes, exactly: bool = False) -> list[dict[str, Any]]:
     """The worksheets in their order; see `child` for their shape, and for when to look exactly."""
+    try:
+        return _all_sheets(content, exactly)
+    except Refusal as refusal:
+        if refusal.code != "far_away" or exactly:
+            raise
+        return _all_sheets(content, True)  # which tells how it can be read all the same, if it can
+
+
+def _all_sheets(content: bytes, exactly: bool) -> list[dict[str, Any]]:
     if content.startswith(compound.SIGNATURE):
         stream = compound.workbook_stream(content)
         if stream is not None:
@@ -49,19 +60,43 @@ def sheets(content: bytes, exactly: bool = False) -> list[dict[str, Any]]:
     from pipeline.reading.formats import repackaging  # noqa: PLC0415 - see above
 
     if book := repackaging.workbook_part(package):
-        if repackaging.is_usual(package, book):
-            looks = _looks_of_xlsx(package, exactly)
-            return _sheets_or_anew(made, looks, lambda: repackaging.xlsx_anew(Package(content), book))
-        content = repackaging.xlsx_anew(package, book)
-        return _sheets(partial(Workbook, content), _looks_of_xlsx(Package(content), exactly))
+        if not repackaging.is_usual(package, book):
+            content = repackaging.xlsx_anew(package, book)
+            package, made = Package(content), partial(Workbook, content)
+        return _sheets_of_xlsx(content, made, _looks_of_xlsx(package, exactly))
     if OF_XLSB in package:
-        parts, looks = _looks_of_xlsb(package)
-        if any(look.short for look in looks.values()):
-            made = partial(Workbook, repackaging.xlsb_anew(Package(content), parts))
-        return _sheets(made, looks)
+        return _sheets_of_xlsb(content, package)
     if OF_ODS in package and _is_open_document(package):
-        return _sheets_or_anew(made, _looks_of_ods(package), lambda: repackaging.ods_anew(Package(content)))
+        looks = _looks_of_ods(package)
+        far = {sheet: look.far for sheet, look in looks.items() if look.far}
+        anew = partial(repackaging.ods_anew, Package(content), far)
+        return _sheets(partial(Workbook, anew()), looks) if far else _sheets_or_anew(made, looks, anew)
     raise _no_workbook(package)
+
+
+def _sheets_of_xlsx(
+    content: bytes, made: Callable[[], Workbook], looks: dict[str, Look]
+) -> list[dict[str, Any]]:
+    far = {sheet: look.far for sheet, look in looks.items() if look.far}
+
+    def anew() -> bytes:
+        from pipeline.reading.formats import repackaging  # noqa: PLC0415 - see above
+
+        package = Package(content)
+        parts = _parts_of_xlsx(package)
+        return repackaging.xlsx_anew(package, OF_XLSX, {parts[sheet]: moved for sheet, moved in far.items()})
+
+    return _sheets(partial(Workbook, anew()), looks) if far else _sheets_or_anew(made, looks, anew)
+
+
+def _sheets_of_xlsb(content: bytes, package: Package) -> list[dict[str, Any]]:
+    from pipeline.reading.formats import repackaging  # noqa: PLC0415 - see above
+
+    made, (parts, looks) = partial(Workbook, content), _looks_of_xlsb(package)
+    if any(look.short or look.far for look in looks.values()):
+        far = {part: looks[sheet].far for sheet, part in parts.items()}
+        made = partial(Workbook, repackaging.xlsb_anew(Package(content), far))
+    return _sheets(made, looks)
 
 
 def _sheets_or_anew(
@@ -103,15 +138,20 @@ def _looks_of_xlsx(package: Package, exactly: bool) -> dict[str, Look]:
 
     currencies, unreckoned = xlsx.check_texts(package), xlsx.unreckoned(package)
     hidden = xlsx.hidden_sheets(package)
-    parts = {sheet: part for sheet, part in xlsx.sheet_parts(package).items() if part in package}
     return {
         # A hidden sheet is laid out only where its extent is known to be within bounds.
         sheet: xlsx.look(
             partial(package.pieces, part), exactly or sheet in hidden, currencies, unreckoned=unreckoned
-        )
-        for sheet, part in parts.items()
-        if _is_cells(part)
+        ).gathered(sheet)
+        for sheet, part in _parts_of_xlsx(package).items()
     }
+
+
+def _parts_of_xlsx(package: Package) -> dict[str, str]:
+    from pipeline.reading.formats import xlsx  # noqa: PLC0415 - see above
+
+    parts = xlsx.sheet_parts(package)
+    return {sheet: part for sheet, part in parts.items() if part in package and _is_cells(part)}
 
 
 def _is_cells(part: str) -> bool:
@@ -122,14 +162,15 @@ def _looks_of_ods(package: Package) -> dict[str, Look]:
     from pipeline.reading.formats import ods, xlsx  # noqa: PLC0415 - see above
 
     styles = xlsx.harmless(package.pieces("styles.xml")) if "styles.xml" in package else None
-    looks = ods.looks(xlsx.harmless(package.pieces(OF_ODS)), styles)
+    found = ods.looks(xlsx.harmless(package.pieces(OF_ODS)), styles)
+    looks = {name: look.gathered(name) for name, look in found.items()}
     for name, look in looks.items():  # the reader lays them all out at once, hidden ones too
         look.check(name)
     return looks
 
 
-def _looks_of_xlsb(package: Package) -> tuple[list[str], dict[str, Look]]:
-    """The parts that hold the sheets, and a look at each by the sheet's name."""
+def _looks_of_xlsb(package: Package) -> tuple[dict[str, str], dict[str, Look]]:
+    """The part that holds each sheet, and a look at it, by the sheet's name."""
     from pipeline.reading.formats import xlsb, xlsx  # noqa: PLC0415 - see above
 
     targets = {name: part for name, _, part in xlsx.related(package, OF_XLSB)}
@@ -140,8 +181,8 @@ def _looks_of_xlsb(package: Package) -> tuple[list[str], dict[str, Look]]:
         for _ in package.pieces("xl/sharedstrings.bin"):
             pass
     currencies = xlsb.currency_styles(package.pieces("xl/styles.bin")) if "xl/styles.bin" in package else {}
-    return list(parts.values()), {
-        sheet: xlsb.look(package.pieces(part), currencies, unreckoned=unreckoned)
+    return parts, {
+        sheet: xlsb.look(package.pieces(part), currencies, unreckoned=unreckoned).gathered(sheet)
         for sheet, part in parts.items()
     }
 
@@ -218,6 +259,11 @@ def _is_ticket(cell: Any) -> bool:
     return isinstance(cell, float) and 1e12 <= cell < 1e13
 
 
+def _may_be_ticket(cell: Any) -> bool:
+    """Whether a cell may hold a ticket's number, however it is written."""
+    return sum(map(str.isdecimal, str(cell))) >= _TICKET_DIGITS
+
+
 def _laid_out(sheet: Any, look: Look) -> Look:
     """The look with the sheet's extent as it was laid out, which the quick one does not see; within bounds."""
     last_row = max([sheet.total_height - 1, *(row for row, _, _ in look.marks)])
@@ -232,11 +278,41 @@ def _taken_in(sheet: Any, look: Look, columns: Columns) -> dict[str, Any]:
     top, left = sheet.start or (_NOWHERE, _NOWHERE)
     first_row = min([top, *(row for row, _, _ in look.marks)])
     first_column = min([left, *(column for _, column, _ in look.marks)])
+    beyond = list[tuple[int, int]]()
     if sheet.height:
+        rows = islice(sheet.iter_rows(), top, None)
         columns.skip(top - first_row)
-        columns.take(islice(sheet.iter_rows(), top, None), left - first_column)
+        columns.take(_near(rows, (top, left), look.far, beyond) if look.far else rows, left - first_column)
     for row, column, mark in look.marks:  # beyond the cells taken out too
         columns.put(row - first_row, column - first_column, mark)
     place = {"first_row": first_row, "first_column": first_column} if columns.height else {}
     currencies = {shown: array("i", places).tobytes() for shown, places in look.currencies.items()}
-    return {**place, "merged": look.merged, "currencies": currencies, "hidden_rows": look.hidden}
+    return {
+        **place,
+        "merged": look.merged,
+        "currencies": currencies,
+        "hidden_rows": look.hidden,
+        "far": sorted(beyond),
+    }
+
+
+def _near(
+    rows: Iterator[list[Any]], start: tuple[int, int], far: Far, beyond: list[tuple[int, int]]
+) -> Iterator[list[Any]]:
+    """The cells that stay where they are; where the others stood is put into `beyond`, but for blank ones.
+
+    Raises Refusal if a ticket is among the others, or they are many.
+    """
+    top, left = start
+    width = far.columns.last + 1 - left
+    beyond += far.marked
+    for at, row in enumerate(rows, start=top):
+        near = at <= far.rows.last
+        for column, cell in enumerate(row[width:] if near else row, start=left + (width if near else 0)):
+            if isinstance(cell, str) and not cell.strip():
+                continue
+            if _may_be_ticket(cell) or len(beyond) >= _MOST_FAR:
+                raise Refusal("far_away", far.said)
+            beyond.append((far.rows.back(at), far.columns.back(column)))
+        if near:
+            yield row[:width]

@@ -9,6 +9,7 @@ import struct
 from collections.abc import Iterator, Mapping
 
 from pipeline.reading.formats.currencies import shown_currency
+from pipeline.reading.formats.far import Far
 from pipeline.reading.formats.look import NO_RESULT, Look
 from pipeline.reading.formats.package import OF_XLSB, Package
 from pipeline.reading.formats.refusal import Refusal
@@ -101,10 +102,22 @@ def look(
     return found
 
 
-def with_columns(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """A sheet's records with each cell's column in its record; of the others as they are."""
-    for number, record, _ in _whole_cells(pieces):
+def with_columns(pieces: Iterator[bytes], beyond: Far | None = None) -> Iterator[bytes]:
+    """A sheet's records with each cell's column in its record, and what is far from the others moved; the rest as they are."""
+    for number, whole, _ in _whole_cells(pieces):
+        record = _moved(number, whole, beyond) if beyond else whole
         yield _varied(number) + _varied(len(record)) + record
+
+
+def _moved(number: int, record: bytes, beyond: Far) -> bytes:
+    """A row or a cell in its new place, which its record begins with."""
+    if number == _ROW:
+        side = beyond.rows
+    elif _BLANK <= number <= _LAST_CELL or number == _WITH_RICH_TEXT:
+        side = beyond.columns
+    else:
+        return record
+    return side.to(int.from_bytes(record[:4], "little")).to_bytes(4, "little") + record[4:]
 
 
 def _varied(number: int) -> bytes:

@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 from xml.parsers import expat
 
-from pipeline.reading.formats.look import NO_RESULT, Look, column_of
+from pipeline.reading.formats.far import Far
+from pipeline.reading.formats.look import NO_RESULT, Look, column_of, letters
 from pipeline.reading.formats.refusal import Refusal
 
 _REF = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
+_PLACE = re.compile(rb"""(\sr\s*=\s*)(?:"[^"]*"|'[^']*')""")
 _FURTHEST = (1_048_575, 16_383)
 _NUMBER = ("", "n")
 
@@ -47,6 +49,19 @@ def unstored(value: str | None, kind: str, *, unreckoned: bool = False) -> bool:
         return float(value) == 0
     except ValueError:
         return False
+
+
+def moved(pieces: Iterator[bytes], beyond: Far) -> bytes:
+    """The sheet with the cells that are far from the others moved."""
+    text = b"".join(pieces)
+    cells = _Moving(beyond)
+    cells.parser.Parse(text, True)
+    made, at = list[bytes](), 0
+    for begin, place in cells.places:
+        end = text.index(b">", begin)
+        made += text[at:begin], _PLACE.sub(rb"\1" + place.encode() + rb'"', text[begin:end], count=1)
+        at = end
+    return b"".join([*made, text[at:]])
 
 
 class _Cells:
@@ -130,3 +145,22 @@ class _Cells:
             and not self._inline
             and unstored(self._value, self._kind, unreckoned=self._unreckoned)
         )
+
+
+class _Moving(_Cells):
+    """Where the tags of rows and cells that are moved begin, and the place that each is given."""
+
+    def __init__(self, beyond: Far) -> None:
+        super().__init__({}, unreckoned=False)
+        self._beyond, self.places = beyond, list[tuple[int, str]]()
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        super()._start(name, attributes)
+        if self._open == "row" and self._row > self._beyond.rows.last:
+            self._put(f"{self._beyond.rows.to(self._row) + 1}")
+        elif self._open == "c" and not self._beyond.near(self._at_row, self._column):
+            row, column = self._beyond.rows.to(self._at_row), self._beyond.columns.to(self._column)
+            self._put(f"{letters(column)}{row + 1}")
+
+    def _put(self, place: str) -> None:
+        self.places.append((self.parser.CurrentByteIndex, f'"{place}'))

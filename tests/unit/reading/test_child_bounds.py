@@ -11,16 +11,21 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
 import pytest
 
 from pipeline.errors import InputProblem
+from pipeline.profile import Profile
 from pipeline.reading import child
 from pipeline.reading.formats import package, xlsx
 from pipeline.reading.formats.refusal import Refusal
-from pipeline.reading.inputs import read_sheets
+from pipeline.reading.inputs import read_sheets, refuse_far
+from pipeline.reading.resolved import answers_of
+from pipeline.reading.statements import read_statement
+from pipeline.reading.tables import read_table
 from tests.crash.hostile_bases import ROWS, by_openpyxl, separated, xlsb, xlsb_text
 
 #: ROWS and one Basic module, as LibreOffice 7.4 saves them where its export of VBA is on.
@@ -36,6 +41,7 @@ CONTENT = (
 CELL = '<table:table-cell {} office:value-type="string"><text:p>x</text:p></table:table-cell>'
 
 ONE_CELL = CELL.format("")
+NUMBER = '<table:table-cell office:value-type="float" office:value="{}"/>'
 
 
 def plain() -> bytes:
@@ -122,10 +128,88 @@ FAR = {
 
 
 @pytest.mark.parametrize("content", FAR.values(), ids=FAR.keys())
-def test_a_far_away_cell_is_named_before_it_takes_any_memory(tmp_path: Path, content: bytes) -> None:
-    text = refusal(tmp_path, content)
-    assert "row 1048576 and column XFD for" in text
-    assert "Ctrl+End" in text
+def test_a_far_away_cell_takes_no_memory_and_is_told(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(content)
+    (sheet,) = read_sheets(path)
+    assert (1_048_575, 16_383) in sheet.far
+    assert sheet.rows[0][0] in (1, "x")
+    assert (sheet.first_row, sheet.first_column, sheet.height) == (0, 0, 1)
+    assert all(row == 1_048_575 or column > 700 for row, column in sheet.far)
+    with pytest.raises(InputProblem, match=r"XFD1048576.*Ctrl\+End"):
+        refuse_far(path, [sheet])
+
+
+#: Far away, and read by its value: a ticket, and what may be left unread, and the blank ones of which nothing is said.
+BELOW: dict[str, Callable[[str], bytes]] = {
+    ".xlsx": lambda text: changed(
+        {
+            SHEET: XML.format(
+                '<row r="1"><c r="A1"><v>1</v></c><c r="J1"><v>2</v></c></row><row r="900000"><c r="A900000"><v>1</v></c></row>'
+                f'<row r="1048575" spans="1:9"><c r="B1048575" t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c></row>'
+            ).encode()
+        }
+    ),
+    ".xlsb": lambda text: xlsb(
+        (0, 0, 2, struct.pack("<I", 6)), (0, 9, 2, struct.pack("<I", 10)),
+        (899_999, 0, 2, struct.pack("<I", 6)), (1_048_574, 1, 6, xlsb_text(text)),
+    ),
+    ".ods": lambda text: ods(
+        f'<table:table-row>{NUMBER.format(1)}<table:table-cell table:number-columns-repeated="8"/>{NUMBER.format(2)}</table:table-row><table:table-row table:number-rows-repeated="899998"/>'
+        f'<table:table-row>{NUMBER.format(1)}</table:table-row><table:table-row table:number-rows-repeated="148574">'
+        '<table:table-cell table:number-columns-repeated="500"/></table:table-row><table:table-row><table:table-cell></table:table-cell>'
+        f"{ONE_CELL.replace('>x<', f'>{text}<')}</table:table-row>"
+        '<table:table-row table:number-rows-repeated="1"><table:table-cell/></table:table-row>'
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", BELOW)
+def test_what_is_far_below_is_told_by_its_place_unless_it_is_blank(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"t{suffix}"
+    for text, far in (("note", [(899_999, 0), (1_048_574, 1)]), ("\u3000", [(899_999, 0)])):
+        path.write_bytes(BELOW[suffix](text))
+        (sheet,) = read_sheets(path)
+        assert list(sheet.rows) == [[1, *[""] * 8, 2]]
+        assert list(sheet.far) == far
+
+
+@pytest.mark.parametrize("suffix", BELOW)
+def test_a_ticket_far_below_is_never_left_out(tmp_path: Path, suffix: str) -> None:
+    for ticket in ("9991234567890", "'999 1234567890", "９９９-１２３４５６７８９０", "999-1234567890/91"):
+        text = refusal(tmp_path, BELOW[suffix](ticket), f"t{suffix}")
+        assert "row 1048575 and column J for 4 filled cells" in text
+        assert "Ctrl+End" in text
+
+
+def test_many_cells_far_below_are_not_left_out_either(tmp_path: Path) -> None:
+    rows = "".join(f'<row r="{row}"><c r="A{row}"><v>1</v></c></row>' for row in range(900_000, 901_001))
+    text = refusal(tmp_path, rows_of(f'<row r="1"><c r="A1"><v>1</v></c><c r="Z1"><v>1</v></c></row>{rows}'))
+    assert "reaches to row 901000" in text
+
+
+def test_a_table_with_far_cells_is_read_and_they_are_told_where_evidence_is_refused(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["ticket_no", "amount"], ["9991234567890", 12.5]):
+        book.worksheets[0].append(row)
+    book.worksheets[0]["J1"], book.worksheets[0]["C1048576"] = "note", "x"
+    book.save(tmp_path / "t.xlsx")
+    table = read_table([tmp_path / "t.xlsx"])
+    assert table.frame["amount"].tolist() == [1250]
+    assert table.notes == (
+        "t.xlsx, sheet Sheet: cells far from all others were not read (C1048576); see that they are no part of the tickets",
+    )
+    book.worksheets[0]["A1"], book.worksheets[0]["B1"] = "buyer", "header_name"
+    book.save(tmp_path / "buyers.xlsx")
+    with pytest.raises(InputProblem, match="C1048576"):
+        read_table([tmp_path / "t.xlsx"], tmp_path / "buyers.xlsx")
+    book.worksheets[0]["A1"], book.worksheets[0]["B1"] = "ticket_no", "voucher number"
+    book.save(tmp_path / "statement.xlsx")
+    with pytest.raises(InputProblem, match="C1048576"):
+        read_statement(tmp_path / "statement.xlsx", Profile())
+    sheet = replace(read_sheets(tmp_path / "t.xlsx")[0], name="Unknown", columns=())
+    with pytest.raises(InputProblem, match="no sheet Unknown"):
+        answers_of(tmp_path / "t.xlsx", [sheet])
 
 
 NINETEEN = CELL.format('table:number-columns-repeated="19"')
@@ -138,14 +222,14 @@ LONG = {
 COSTLY = {
     "far_below.xlsx": (
         rows_of('<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="R1048576"><v>1</v></c></row>'),
-        "reaches to row 1048576 and column R",
+        "",
     ),
     "far_right.xlsx": (
         rows_of(
             "".join(f'<row r="{row}"><c r="A{row}"><v>1</v></c></row>' for row in range(1, 1_200))
             + '<row r="1200"><c r="XFD1200"><v>1</v></c></row>'
         ),
-        "reaches to row 1200 and column XFD",
+        "",
     ),
     "repeated.ods": (
         ods(f'<table:table-row table:number-rows-repeated="1000000">{NINETEEN}</table:table-row>'),
@@ -183,7 +267,10 @@ def test_a_small_file_costs_the_reader_little_memory(tmp_path: Path, name: str) 
     assert len(content) < 100_000
     for exactly in ([], [child.EXACTLY]):
         assert peak_kilobytes([sys.executable, "-P", child.__file__, str(path), *exactly]) < 480 * 1024
-    assert said in refusal(tmp_path, content, name)
+    if said:
+        assert said in refusal(tmp_path, content, name)
+    else:
+        assert read_sheets(path)[0].far
 
 
 @pytest.mark.parametrize("rows", [["1,2"] * 5_000, ["," * 40_000, *["1,2"] * 5_000, "," * 50_000]])

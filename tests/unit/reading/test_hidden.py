@@ -98,10 +98,14 @@ def test_a_row_of_an_xlsb_is_hidden_where_its_record_says_so() -> None:
     assert xlsb.look(iter([content])).hidden == [(1, 2), (4, 4)]
 
 
-def test_a_hidden_sheet_that_reaches_too_far_is_told_without_being_counted(tmp_path: Path) -> None:
+def test_a_hidden_sheet_that_reaches_too_far_is_counted_if_it_can_be(tmp_path: Path) -> None:
     path = filtered(tmp_path / "t.xlsx")
     book = openpyxl.load_workbook(path)
     book["Old"]["XFD1048576"] = "far away"
+    book.save(path)
+    assert told(path) == FOUND
+    for row in range(1, 1_048_576, 1_001):
+        book["Old"].cell(row, 16_384, "x")
     book.save(path)
     table = read_table([path])
     assert [sheet.sheet for sheet in table.sheets] == ["S"]

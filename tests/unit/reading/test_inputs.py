@@ -228,6 +228,9 @@ def test_one_far_away_cell_does_not_take_the_machine_s_memory(tmp_path: Path) ->
     book.worksheets[0]["XFD1048576"] = "x"
     path = tmp_path / "far.xlsx"
     book.save(path)
+    assert "headings of tickets" in assert_problem(path)
+    book.worksheets[0]["XFD1048576"] = "9991234567890"
+    book.save(path)
     text = assert_problem(path)
     assert "reaches to row 1048576 and column XFD for 2 filled cells" in text
     assert "Ctrl+End" in text

@@ -16,7 +16,8 @@ It answers on standard output `{"readings": [[sheet, …], …], "certain": …}
 `columns`), whose values are str, float, bool-as-text, datetime, date, time, timedelta or bytes. "" is a blank cell. Bytes
 are no value: an error's text (b"#N/A"), or b"=" for a formula whose result was never stored. Of a hidden sheet that holds
 anything one cell is handed over, and how many of its rows hold a ticket's number (`hidden_tickets`); of one that is shown which
-rows are hidden or filtered out (`hidden_rows`, see `look`).
+rows are hidden or filtered out (`hidden_rows`, see `look`), and where the filled cells stood that are left out because they are
+far from all others (`far`, as row and column).
 """
 
 import gc

@@ -38,6 +38,7 @@ FILES = {
     "{} bytes unpack to {} or more": "{0} 字节展开后达 {1} 字节以上",
     "its sheets span {} cells": "各工作表共跨 {0} 个单元格",
     "sheet {} spans {} cells": "工作表“{0}”跨 {1} 个单元格",
+    "sheet {} holds {} far from all others": "工作表“{0}”中 {1} 远离其他内容",
     "sheet {} reaches to row {} and column {} for {} filled cells": "工作表“{0}”有 {3} 个单元格有内容，却延伸到第 {1} 行第 {2} 列",
     "one cell with {} is repeated {} times": "一个含 {0} 的单元格重复 {1} 次",
     "it holds more than {} cells": "单元格超过 {0} 个",

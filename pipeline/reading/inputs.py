@@ -136,7 +136,9 @@ def refuse_far(path: Path, sheets: Sequence[Sheet]) -> None:
     """Raise InputProblem where cells were left out because they stand far from all others: here each may be evidence."""
     for sheet in sheets:
         if sheet.far:
-            raise _problem(path, "far_away", f"sheet {sheet.name}: {far_cells(sheet)}")
+            raise _problem(
+                path, "far_away", f"sheet {sheet.name} holds {far_cells(sheet)} far from all others"
+            )
 
 
 def far_cells(sheet: Sheet) -> str:

@@ -91,6 +91,13 @@ _ALL = (
         "Enter the amount in the carrier's currency, without its name.", "请填写承运人币种的金额，不带币种名称。",
     ),
     Reason(
+        "unit", "invalid",
+        "“{seen}” in {column} is written or formatted in another unit, such as thousands or percent, so which amount is meant is not certain.",
+        "{column}中的“{seen}”以其他单位书写或设置了格式（如万、%），无法确定所指金额。",
+        "Enter the amount in the currency's main unit, in a cell with a plain number format.",
+        "请以元为单位填写金额，单元格设为普通数字格式。",
+    ),
+    Reason(
         "fee_of_used", "invalid",
         "{seen} stands in refund_fee, but the ticket is used, and only a refunded ticket has a refund charge. What is to be issued is not"
         " clear, and no total says it.",

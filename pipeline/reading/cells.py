@@ -19,7 +19,7 @@ from typing import Any
 
 from pipeline.reading.currencies import marks
 from pipeline.reading.days import day
-from pipeline.reading.formats.currencies import currencies_in
+from pipeline.reading.formats.currencies import currencies_in, units_in
 from pipeline.reading.unreadable import Unreadable, one_width
 from pipeline.reading.vocabulary import CHOICE_WORDS, folded
 from pipeline.slips import no_value
@@ -138,6 +138,8 @@ def _amount_text(plain: str, own: re.Pattern[str]) -> str:
     if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{3})*,[0-9]{1,2}", bare):
         raise Unreadable("comma")
     if not re.fullmatch(r"[0-9]*(\.[0-9]{0,2})?", bare):
+        if units_in(bare) and re.search("[0-9]", bare):
+            raise Unreadable("unit")
         other = _OTHER.search(bare) or currencies_in(plain)
         raise Unreadable("currency" if other and re.search("[0-9]", bare) else "")
     if not re.search("[0-9]", bare):

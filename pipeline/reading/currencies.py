@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from pipeline.columns import COLUMN, Kind
+from pipeline.reading.formats.currencies import units_in
 from pipeline.reading.headings import Layout
 from pipeline.reading.sheet import Sheet
 from pipeline.table import shown
@@ -59,7 +60,7 @@ def _plain(text: str) -> str:
 
 
 def as_seen(sheet: Sheet, layout: Layout, currency: str) -> Sheet:
-    """The sheet with another currency before an amount that is shown in it, which is then refused as a text would be."""
+    """The sheet with another currency or unit beside an amount that is shown in it, which is then refused as a text would be."""
     money = {at for name, at in layout.columns.items() if name in COLUMN and COLUMN[name].kind is Kind.MONEY}
     seen: dict[int, dict[int, Any]] = {at: {} for at in money}
     for signs, places in sheet.currencies.items():
@@ -70,5 +71,5 @@ def as_seen(sheet: Sheet, layout: Layout, currency: str) -> Sheet:
             if at in money and layout.heading_row < row < sheet.height:
                 cell = sheet.columns[at][row]
                 if isinstance(cell, float) and cell:
-                    seen[at][row] = f"{signs}{shown(cell)}"
+                    seen[at][row] = f"{shown(cell)}{signs}" if units_in(signs) else f"{signs}{shown(cell)}"
     return sheet.changed(seen)

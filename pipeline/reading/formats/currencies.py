@@ -1,4 +1,4 @@
-"""Currencies that a number format shows: a cell then reads $1,070.50, though it holds a bare number.
+"""Currencies and units that a number format shows: a cell then reads $1,070.50 or 1.07万, though it holds a bare number.
 
 Whether it is the carrier's own is not asked here: the process that reads the file knows no profile.
 """
@@ -39,6 +39,25 @@ _SHOWN = re.compile(
 )
 
 
+#: What makes another amount of a number: thousands, hundredths; letters only where they stand as words.
+_UNITS = re.compile(
+    r"[%‰％]|[百佰千仟万萬亿億]+|[分角]|(?<![A-Za-z])(?:thousands?|millions?|k|m|mn|bn)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+_OF_DAYS = re.compile("[ymdhs]", re.IGNORECASE)
+#: Formats that every program knows by their number alone.
+PERCENTAGES = (9, 10)
+
+
+def units_in(text: str) -> str:
+    """The signs and names of units other than a currency's main unit in a text, each once, with spaces between them.
+
+    >>> units_in("1.07万"), units_in("12.50%"), units_in("1,070.50元"), units_in("100万元")
+    ('万', '%', '', '')
+    """
+    return " ".join(dict.fromkeys(_UNITS.findall(_SHOWN.sub(" ", text))))
+
+
 def currencies_in(text: str) -> str:
     """The signs and names of currencies in a text, each once, with spaces between them.
 
@@ -49,14 +68,17 @@ def currencies_in(text: str) -> str:
 
 
 def shown_currency(code: str) -> str:
-    """What a number format shows of currencies; "" for a bare number.
+    """What a number format shows of currencies and units; "" for a bare number.
 
     >>> shown_currency("[$CAD] #,##0.00"), shown_currency('"$"#,##0.00'), shown_currency("[$¥-804]#,##0.00;[Red]0")
     ('CAD', '$', '¥')
     >>> shown_currency("[$¥-411]#,##0"), shown_currency("[$$-409]0"), shown_currency("[$-804]yyyy-mm-dd")
     ('JP¥', 'US$', '')
+    >>> shown_currency('0.00"万"'), shown_currency("0.00%"), shown_currency("m/d"), shown_currency("#,##0.00_m")
+    ('万', '%', '', '')
     """
     signs: dict[str, None] = {}
+    texts: list[str] = []
 
     def literal(part: re.Match[str]) -> str:
         symbol, text, character = part.groups()
@@ -64,10 +86,13 @@ def shown_currency(code: str) -> str:
             sign, _, locale = symbol.partition("-")
             signs.update(dict.fromkeys(filter(None, [of_country(sign.strip(), locale)])))
             return " "
-        return text or character or " "
+        texts.append(text or character or " ")
+        return texts[-1]
 
     shown = currencies_in(_PART.sub(literal, code))
-    return " ".join([*signs, *(shown.split() if shown else ())])
+    bare = _PART.sub(" ", code)
+    units = "" if _OF_DAYS.search(bare) else units_in("".join(texts) + "".join(set(bare) & {"%", "‰"}))
+    return " ".join([*signs, *shown.split(), *units.split()])
 
 
 def of_country(sign: str, locale: str) -> str:
@@ -80,8 +105,8 @@ def of_country(sign: str, locale: str) -> str:
 
 
 def currency_styles(styles: bytes) -> dict[bytes, str]:
-    """What cell formats of an .xlsx show of currencies, by the format's number as cells refer to it."""
-    codes = {}
+    """What cell formats of an .xlsx show of currencies and units, by the format's number as cells refer to it."""
+    codes = {b"%d" % number: "%" for number in PERCENTAGES}
     for attributes in _NUMBER_FORMAT.findall(styles):
         number, code = _ID.search(attributes), _CODE.search(attributes)
         if (
@@ -90,7 +115,7 @@ def currency_styles(styles: bytes) -> dict[bytes, str]:
             and (said := shown_currency(html.unescape((code[1] or code[2] or b"").decode(errors="replace"))))
         ):
             codes[number[1]] = said
-    section = _CELL_FORMATS.search(styles) if codes else None
+    section = _CELL_FORMATS.search(styles)
     if not section:
         return {}
     numbers = [_ID.search(attributes) for attributes in _CELL_FORMAT.findall(section[0])]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from pipeline.reading.formats import ods_days
-from pipeline.reading.formats.currencies import currencies_in, of_country
+from pipeline.reading.formats.currencies import currencies_in, of_country, units_in
 from pipeline.reading.formats.far import Far, Moved
 from pipeline.reading.formats.look import NO_RESULT, Look, Mark
 from pipeline.reading.formats.refusal import Refusal
@@ -184,11 +184,12 @@ class _Content:
         )
 
     def _currency(self) -> str:
-        """What a number shows of currencies: in its text, and as the cell itself names it."""
+        """What a number shows of currencies and units: in its text, and as the cell itself names it."""
         if self._attributes.get(_TYPE) not in _NUMBERS:
             return ""
         named = self._attributes.get("office:currency", "")
-        signs = dict.fromkeys(f"{currencies_in(''.join(self._text))} {named}".split())
+        text = "".join(self._text)
+        signs = dict.fromkeys(f"{currencies_in(text)} {named} {units_in(text)}".split())
         if not signs:
             return ""
         country = self._styles.countries.get(self._style(), "")

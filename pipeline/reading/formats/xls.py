@@ -15,7 +15,7 @@ from typing import Any
 import xlrd
 from xlrd.xldate import xldate_as_datetime
 
-from pipeline.reading.formats.currencies import shown_currency
+from pipeline.reading.formats.currencies import PERCENTAGES, shown_currency
 from pipeline.reading.formats.look import NO_RESULT, Look
 from pipeline.reading.formats.refusal import Refusal
 from pipeline.reading.formats.xlsb import ERRORS
@@ -157,7 +157,7 @@ def _sheets(stream: bytes) -> Iterator[tuple[int, bool]]:
 
 def _currency_styles(stream: bytes) -> dict[int, str]:
     """What cell formats show of currencies, by the format's number as cells refer to it."""
-    codes, formats, of_97 = dict[int, str](), list[int](), stream[4:6] == _EXCEL_97
+    codes, formats, of_97 = dict.fromkeys(PERCENTAGES, "0%"), list[int](), stream[4:6] == _EXCEL_97
     for number, at, length in _records(stream, 0):
         if number == _FORMAT and length >= 5:
             codes[struct.unpack_from("<H", stream, at)[0]] = _code(stream[at + 2 : at + length], of_97=of_97)

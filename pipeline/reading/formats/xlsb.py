@@ -8,7 +8,7 @@ by what the workbook says of all.
 import struct
 from collections.abc import Iterator, Mapping
 
-from pipeline.reading.formats.currencies import shown_currency
+from pipeline.reading.formats.currencies import PERCENTAGES, shown_currency
 from pipeline.reading.formats.far import Far
 from pipeline.reading.formats.look import NO_RESULT, Look
 from pipeline.reading.formats.package import OF_XLSB, Package
@@ -52,7 +52,7 @@ def sheet_relations(package: Package) -> dict[str, str]:
 
 def currency_styles(pieces: Iterator[bytes]) -> dict[int, str]:
     """What cell formats show of currencies, by the format's number as cells refer to it."""
-    codes, formats, in_cells = dict[int, str](), list[int](), False
+    codes, formats, in_cells = dict.fromkeys(PERCENTAGES, "%"), list[int](), False
     for number, record in _records(pieces):
         if number == _FORMAT:
             codes[int.from_bytes(record[:2], "little")] = shown_currency(_text(record, 2)[0])

@@ -54,6 +54,20 @@ OWN = [
     '0.00"元"',
     "[Red][<0]-0.00;0.00",
     "[$-804]0.00",
+    '"约"0.00_k',
+    '0.00" 元"',
+]
+#: A number that is shown as a thousandth, or as a hundredfold.
+SCALED = [
+    '0.00"万"',
+    "0.00%",
+    "0%",
+    "0.0%",
+    '0"分"',
+    '0.00" k"',
+    '#,##0.00"千"',
+    '[Red]0.00"百万"',
+    r"0.00\K",
 ]
 #: What other carriers' currencies are marked by, and what is refused then.
 OTHERS = [
@@ -94,6 +108,32 @@ def test_an_amount_shown_in_another_currency_is_refused_like_a_text_that_says_so
     table = _table(_workbook(tmp_path / "t.xlsx", number_format))
     _is_refused(table)
     assert table.cells["部门"].tolist() == [1070.5]  # not ours, and carried through as it is
+
+
+def _is_of_another_unit(table: Table) -> None:
+    (finding,) = table.findings
+    assert (finding.code, finding.column, finding.facts["hint"]) == ("bad_amount", "amount", ["unit"])
+
+
+@pytest.mark.parametrize("number_format", SCALED)
+def test_an_amount_shown_in_another_unit_is_refused(tmp_path: Path, number_format: str) -> None:
+    """1.07 that reads 1.07万 was meant as 10,700; whoever looks at the file sees another amount than its cell holds."""
+    _is_of_another_unit(_table(_workbook(tmp_path / "t.xlsx", number_format)))
+
+
+@pytest.mark.parametrize("suffix", ["xls", "ods"])
+@pytest.mark.parametrize("number_format", ['0.00"万"', "0.00%", "0%", '0.00"千"'])
+def test_another_unit_is_seen_in_every_kind_of_workbook(
+    tmp_path: Path, converted: Callable[[Path, str], Path], suffix: str, number_format: str
+) -> None:
+    _is_of_another_unit(_table(converted(_workbook(tmp_path / "t.xlsx", number_format), suffix)))
+
+
+@pytest.mark.parametrize("text", ["1.07万", "12.5%", "１２．５％", "3千", "1.07万元"])
+def test_a_text_in_another_unit_is_told_for_one(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"票号,金额\n9991234567890,{text}\n", encoding="utf-8")
+    _is_of_another_unit(_table(path))
 
 
 @pytest.mark.parametrize("number_format", OWN)

@@ -4,12 +4,16 @@ What it issues it writes down with the time of its own clock, which is right. Wh
 `faults`, by chance; some of them issue and do not say so. A 429 and a refusal never issue: that is what they mean. Nor does a
 401, 403, 404 or 405 as long as nothing was accepted in that run; afterwards it may come from something in front of the
 carrier, which has passed the request on.
+
+It takes vouchers back, whole or in part, and shows that by red lines. It may refuse what it has issued already (`refuses_again`),
+in lives where somebody says by mistake that something was not issued; how often it was asked for it again is counted.
 """
 
 import asyncio
 import datetime
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -68,14 +72,34 @@ FAULTS: Mapping[str, tuple[bool, str, bool]] = {
 
 @dataclass(frozen=True)
 class Voucher:
-    """What was issued, when by the carrier's clock, and whether its number was told; `reversed`: it counts no more."""
+    """What was issued, when by the carrier's clock, and whether its number was told.
+
+    `reversed`: it counts no more; `taken_off`: these charges of it don't. `amounts` as they were asked for.
+    """
 
     number: str
     kind: str
     charges: frozenset[Charge]
     at: datetime.datetime
     told: bool
+    amounts: Mapping[Charge, str] = field(default_factory=dict)
     reversed: bool = False
+    taken_off: frozenset[Charge] = frozenset()
+
+    @property
+    def counting(self) -> frozenset[Charge]:
+        """The charges that stand on it and were not taken back."""
+        return frozenset() if self.reversed else self.charges - self.taken_off
+
+
+@dataclass(frozen=True)
+class Red:
+    """Red lines, by which a voucher is taken back: so much of each charge."""
+
+    number: str
+    original: Voucher
+    amounts: Mapping[Charge, str]
+    at: datetime.datetime
 
 
 @dataclass
@@ -85,6 +109,13 @@ class Carrier:
     now: Callable[[], datetime.datetime] = lambda: datetime.datetime.now(datetime.UTC)
     faults: Mapping[str, float] = field(default_factory=dict)
     vouchers: list[Voucher] = field(default_factory=list)
+    reds: list[Red] = field(default_factory=list)
+    amount_of: Callable[[Charge], str] = lambda _: ""
+    #: What it was asked for though it had issued it, where it refuses that.
+    again: Counter[Charge] = field(default_factory=Counter)
+    refuses_again: bool = False
+    #: By how much the clock of what fails to tell its number is ahead of the other clocks.
+    drift: datetime.timedelta = datetime.timedelta()
     requests: int = 0
     words: str = "no"  # of a refusal
     only: str = ""  # the kind of voucher that is struck by faults, "" for both
@@ -94,9 +125,13 @@ class Carrier:
     _open: int = 0
     _one_at_a_time: bool = True
 
-    def begin(self, rng: Random, now: Callable[[], datetime.datetime]) -> None:
+    def begin(
+        self, rng: Random, now: Callable[[], datetime.datetime], amount_of: Callable[[Charge], str]
+    ) -> None:
         """Have issued nothing so far."""
-        self.now, self._random, self.vouchers, self._numbers = now, rng, [], 0
+        self.now, self.amount_of, self._random, self._numbers = now, amount_of, rng, 0
+        self.vouchers, self.reds, self.again = [], [], Counter()
+        self.refuses_again, self.drift = False, datetime.timedelta()
 
     def next_run(self, faults: Mapping[str, float], only: str, *, one_at_a_time: bool) -> None:
         """A run of the program begins: so probable is each fault in it, and `only` that kind of voucher is struck."""
@@ -108,19 +143,30 @@ class Carrier:
         seen: dict[Charge, str] = {}
         found = []
         for voucher in self.vouchers:
-            if voucher.reversed:
-                continue
-            for charge in sorted(voucher.charges):
+            for charge in sorted(voucher.counting):
                 if charge in seen:
                     found.append(f"{charge} is on {seen[charge]} and on {voucher.number}")
                 seen[charge] = voucher.number
         return found
 
-    def reverse(self, number: str) -> None:
+    def reverse(self, voucher: Voucher) -> None:
         """Take a voucher back: its charges may be issued again."""
-        self.vouchers[:] = [
-            replace(one, reversed=one.reversed or one.number == number) for one in self.vouchers
-        ]
+        self._red(voucher, voucher.amounts, replace(voucher, reversed=True))
+
+    def reverse_charge(self, voucher: Voucher, charge: Charge) -> None:
+        """Take one of a voucher's charges back: the others stand on it still."""
+        taken_off = voucher.taken_off | {charge}
+        self._red(voucher, {charge: voucher.amounts[charge]}, replace(voucher, taken_off=taken_off))
+
+    def reverse_amount(self, voucher: Voucher, charge: Charge, amount: str) -> None:
+        """Take so much of a charge back: it stands on its voucher still."""
+        self._red(voucher, {charge: amount}, voucher)
+
+    def _red(self, voucher: Voucher, amounts: Mapping[Charge, str], after: Voucher) -> None:
+        self._numbers += 1
+        number = f"{'2' if voucher.kind == 'itinerary' else '1'}3{self._numbers:0{18 if voucher.kind == 'itinerary' else 16}}"
+        self.reds.append(Red(number, voucher, amounts, self.now()))
+        self.vouchers[self.vouchers.index(voucher)] = after
 
     def __enter__(self) -> Self:
         self._loop = asyncio.new_event_loop()
@@ -180,12 +226,17 @@ class Carrier:
         self.requests += 1
         kind = "itinerary" if isinstance(asked, ItineraryRequest) else "invoice"
         issues, answer, twice = FAULTS[self._fault() if self.only in ("", kind) else "issued"]
-        number = ""
+        number, charges = "", _charges(asked)
+        if issues and self.refuses_again and any(charges & one.counting for one in self.vouchers):
+            self.again.update(charges)
+            issues = False
         if issues:
             self._numbers += 1
             number = f"2{self._numbers:019}" if kind == "itinerary" else f"1{self._numbers:017}"
             told = answer == "yes"
-            self.vouchers.append(Voucher(number, kind, _charges(asked), self.now(), told))
+            at = self.now() if told else self.now() + self.drift
+            amounts = {charge: self.amount_of(charge) for charge in charges}
+            self.vouchers.append(Voucher(number, kind, charges, at, told, amounts))
         if answer in ("429", "503", "front"):
             status = self._random.choice(IN_FRONT) if answer == "front" else int(answer)
             return _http(status, b"", "Retry-After: 0\r\n"), twice

@@ -1,4 +1,4 @@
-"""A few lives of the end-to-end harness, and that it sees what is wrong."""
+"""A few lives of the end-to-end harness, and that the bugs by which it is measured can still be planted."""
 
 import shutil
 from pathlib import Path
@@ -7,14 +7,21 @@ from typing import Any
 import pytest
 
 from tests.crash.end_to_end import sweep
+from tests.crash.end_to_end_bugs import BUGS, Bug, planted
 
 pytestmark = pytest.mark.xdist_group("end_to_end")
 
 
-@pytest.mark.parametrize("seeds", [range(2), range(2, 4)], ids=str)
+@pytest.mark.parametrize("seeds", [range(4), range(4, 8)], ids=str)
 def test_whatever_people_honestly_say_nothing_is_issued_twice_and_nothing_is_lost(
     tmp_path: Path, needs_tool: Any, seeds: range
 ) -> None:
     needs_tool("a C compiler", shutil.which("cc"))
     said: list[str] = []
     assert sweep(seeds, tmp_path, said.append) == [], "\n".join(said)
+
+
+@pytest.mark.parametrize("bug", BUGS.values(), ids=BUGS.keys())
+def test_each_bug_that_lives_are_to_show_fits_the_program_as_it_is(tmp_path: Path, bug: Bug) -> None:
+    shutil.copytree(Path(__file__).parents[2] / "pipeline", tmp_path / "pipeline")
+    planted(bug, tmp_path)

@@ -1,0 +1,254 @@
+"""Bugs planted in the program one at a time, to see that the end-to-end lives show them, and after how many lives.
+
+Each bug is a change of a few lines in a copy of the repository, whose lives are then lived from a first seed on until one of them
+is wrong. A bug is shown soonest in lives about its own matter; the seed says how many lives of all kinds that are.
+
+    python -m tests.crash.end_to_end_bugs [BUG ...] [--seeds 0..200] [--all-lives]
+
+A line is told for each bug, as the table in README.md has it. It ends with 1 where a bug that lives can show was not shown.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_REPOSITORY = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Bug:
+    """What stands instead of what, in which file of pipeline/; and what the lives are about that it is looked for in.
+
+    `unseen`: why lives can't show it, and which test does; "" where they can.
+    """
+
+    about: str
+    changes: tuple[tuple[str, str, str], ...]
+    unseen: str = ""
+
+
+BUGS: dict[str, Bug] = {
+    "margin": Bug(
+        "days",
+        (("completeness.py", "MARGIN = datetime.timedelta(hours=1)", "MARGIN = datetime.timedelta()"),),
+    ),
+    "kind of statement": Bug(
+        "kinds",
+        (
+            (
+                "completeness.py",
+                "if not any(kind in statement.kinds for statement in self.statements):",
+                "if False:",
+            ),
+            (
+                "completeness.py",
+                "agreed = [one for one in self._of(claim, kind) if one.agreed]",
+                "agreed = [one for one in self.issued if one.agreed and claim.since <= one.at < claim.until]",
+            ),
+        ),
+    ),
+    "kind of claim": Bug(
+        "kinds",
+        (
+            (
+                "completeness.py",
+                'claims = [claim for claim in self.claims if claim.kind in ("", kind)]',
+                "claims = list(self.claims)",
+            ),
+            (
+                "completeness.py",
+                'if claim.kind not in ("", kind):\n            return []',
+                "if False:\n            return []",
+            ),
+            ("completeness.py", 'if claim.kind in ("", attempt.voucher) and not', "if not"),
+        ),
+    ),
+    "doubt not handed on to sending": Bug(
+        "mistakes", (("submission.py", "doubted = self._doubts.about(request)", "doubted = False"),)
+    ),
+    "doubt of times not handed on to settle": Bug(
+        "clocks", (("ledger/settling.py", "times_doubtful=run in doubtful,", "times_doubtful=False,"),)
+    ),
+    "earlier lines not handed on to settle": Bug(
+        "evidence",
+        (
+            (
+                "reconciliation/settling.py",
+                "elsewhere.lines_of(ledger.connection, in_doubt)",
+                "elsewhere.lines_of(ledger.connection, set())",
+            ),
+        ),
+    ),
+    "hold not asked at issue": Bug(
+        "anything", (("issuing.py", "holdings = ledger.holdings(tickets)", "holdings = Holdings()"),)
+    ),
+    "epoch not changed": Bug(
+        "epochs",
+        (
+            (
+                "ledger/sql/version-4.sql",
+                "WHEN NOT EXISTS (SELECT 1 FROM gap WHERE closed_at IS NULL)\nBEGIN INSERT INTO epoch",
+                "WHEN 0\nBEGIN INSERT INTO epoch",
+            ),
+        ),
+    ),
+    "answer of an earlier epoch": Bug(
+        "epochs",
+        (("reconciliation/settling.py", "if known and known.epoch != answer.ledger_id:", "if False:"),),
+    ),
+    "witness not asked": Bug(
+        "copies", (("ledger/opening.py", "if not last_run_witness.knows(connection, last):", "if False:"),)
+    ),
+    "no note beside it": Bug(
+        "copies",
+        (
+            ("ledger/opening.py", "if own.run and not unnoted and noted_run(path) is None:", "if False:"),
+            ("ledger/opening.py", "if own.run and not unnoted and witnesses and not noted:", "if False:"),
+        ),
+    ),
+    "upgrade's copy not marked": Bug(
+        "upgrades",
+        (("ledger/opening.py", 'mark_gap(copy, since, "it is a copy made before an upgrade")', "pass"),),
+    ),
+    "reversal of a part": Bug(
+        "reversals",
+        (
+            (
+                "reconciliation/reversing.py",
+                "if len(covered) == len(charges) == len(lines) or whole:",
+                "if covered or whole:",
+            ),
+        ),
+    ),
+    "reversal of a part of an amount": Bug(
+        "reversals",
+        (
+            (
+                "reconciliation/reversing.py",
+                "and (red.amount is None or not amount or red.amount == amount)",
+                "",
+            ),
+        ),
+    ),
+    "lines of a reversed voucher": Bug(
+        "reversals", (("reconciliation/reversing.py", "if not gone:", "if True:"),)
+    ),
+    "withdrawn evidence settles again": Bug(
+        "mistakes",
+        (
+            ("ledger/settling.py", "if not answered or same:", "if False:"),
+            (
+                "ledger/sql/version-4.sql",
+                "        new.answered = ''\n        OR (old.settled_by = new.settled_by",
+                "        0 AND (old.settled_by = new.settled_by",
+            ),
+        ),
+    ),
+    "file handled before a gap": Bug(
+        "epochs",
+        (("ledger/handled.py", '" AND epoch = (SELECT max(epoch) FROM epoch) ORDER', '" ORDER'),),
+    ),
+    "answer said twice": Bug(
+        "evidence",
+        (
+            (
+                "submission.py",
+                "            line.close()\n            self._watch",
+                "            line.give_back()\n            self._watch",
+            ),
+        ),
+    ),
+    "403 in mid-run": Bug("anything", (("submission.py", "accepted=self._accepted)", "accepted=False)"),)),
+    "killed while sending": Bug(
+        "kills",
+        (
+            (
+                "ledger/recovery.py",
+                'Outcome("unknown", "run_killed", detail=_KILLED)',
+                'Outcome("not_sent", "run_stopped", detail=_KILLED)',
+            ),
+        ),
+    ),
+    "statement's charges not held": Bug(
+        "copies",
+        (
+            (
+                "reconciliation/settling.py",
+                "for line in decided.elsewhere]",
+                "for line in ()]",
+            ),
+        ),
+    ),
+    "silence without agreement": Bug(
+        "evidence",
+        (
+            ("completeness.py", "if len(agreed) < OWN_NEEDED or not before or not after:", "if False:"),
+            ("completeness.py", "if not any(alike in traits for traits in others):", "if False:"),
+        ),
+    ),
+}
+
+
+def planted(bug: Bug, copy: Path) -> None:
+    """Plant a bug in a copy of the repository. Raises ValueError if the program is not what it was."""
+    for name, old, new in bug.changes:
+        path = copy / "pipeline" / name
+        text = path.read_text(encoding="utf-8")
+        if text.count(old) != 1:
+            raise ValueError(f"{name}: {old!r} stands in it {text.count(old)} times")
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def shown(bug: Bug, seeds: str, folder: Path, *, all_lives: bool) -> tuple[int, str]:
+    """(how many lives were lived, the violation that ended them; "" where none did)."""
+    copy = folder / "copy"
+    left_out = shutil.ignore_patterns(".git", ".venv", "__pycache__", "mutants", ".*_cache")
+    shutil.copytree(_REPOSITORY, copy, ignore=left_out)
+    planted(bug, copy)
+    command = [sys.executable, "-m", "tests.crash.end_to_end", "--seeds", seeds, "--most", "1"]
+    command += [] if all_lives else ["--about", bug.about]
+    done = subprocess.run(
+        [*command, "--folder", str(folder / "lives")], cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)},
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    lives = re.search(r"(?m)^([0-9]+) lives", done.stdout)
+    if lives is None:
+        raise RuntimeError(done.stdout + done.stderr)
+    wrong = re.search(r"(?m)^VIOLATION (.*)", done.stdout)
+    return int(lives[1]), wrong[1] if wrong else ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Plant them, and tell which are shown."""
+    parser = argparse.ArgumentParser(prog="python -m tests.crash.end_to_end_bugs", description=__doc__)
+    parser.add_argument("bugs", nargs="*", default=list(BUGS), help="their names")
+    parser.add_argument(
+        "--seeds", default="0..200", help="FROM..TO, of which lives about the bug's matter are lived"
+    )
+    parser.add_argument("--all-lives", action="store_true", help="lives about anything")
+    given = parser.parse_args(arguments)
+    missed = 0
+    for name in given.bugs:
+        bug = BUGS[name]
+        with tempfile.TemporaryDirectory(prefix="planted-") as folder:
+            lives, wrong = shown(bug, given.seeds, Path(folder), all_lives=given.all_lives)
+        missed += not (wrong or bug.unseen)
+        _tell(
+            f"{name} | {bug.about} | {f'{lives} lives: {wrong[:160]}' if wrong else f'not in {lives} lives'}"
+        )
+    return bool(missed)
+
+
+def _tell(line: str) -> None:
+    print(line, flush=True)  # noqa: T201 - a command
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -76,6 +76,16 @@ BUGS: dict[str, Bug] = {
     "doubt of times not handed on to settle": Bug(
         "clocks", (("ledger/settling.py", "times_doubtful=run in doubtful,", "times_doubtful=False,"),)
     ),
+    "times of a wrong clock": Bug(
+        "clocks",
+        (
+            (
+                "ledger/clock.py",
+                "return {run for (run,) in connection.execute(_DOUBTFUL",
+                "return set() and {run for (run,) in connection.execute(_DOUBTFUL",
+            ),
+        ),
+    ),
     "earlier lines not handed on to settle": Bug(
         "evidence",
         (

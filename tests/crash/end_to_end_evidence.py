@@ -71,16 +71,13 @@ def days_statement(office: Office, name: str, first: datetime.date, last: dateti
     )
 
 
-def kind_statement(office: Office, name: str, kind: str) -> Given:
-    """All of one kind, said to be that or nothing of it, and perhaps what is known of the other kind."""
+def kind_statement(office: Office, name: str, kind: str, *, more: bool) -> Given:
+    """All of one kind, said to be complete; with `more` also what the carrier told of the other kind, and said of the one kind alone."""
     rng, made = office.rng, office.now()
     vouchers = _listed(office)
     days = f"{office.start.astimezone(CHINA).date()}..{made.astimezone(CHINA).date()}"
-    if more := rng.random() < 0.5:
-        part = [voucher for voucher in vouchers if voucher.kind == kind or voucher.told]
-    else:
-        part = [voucher for voucher in vouchers if voucher.kind == kind]
-    said = f"{kind}:{days}" if more or rng.random() < 0.5 else days
+    part = [voucher for voucher in vouchers if voucher.kind == kind or (more and voucher.told)]
+    said = f"{kind}:{days}" if more or rng.random() < 0.3 else days
     path = _write(
         office,
         name,
@@ -97,7 +94,7 @@ def any_statement(office: Office, name: str) -> Given:  # noqa: PLR0911 - a retu
     vouchers = _listed(office)
     what = rng.choices(list(_KINDS), weights=list(_KINDS.values()))[0]
     if what == "one kind and more":
-        return kind_statement(office, name, rng.choice(("invoice", "itinerary")))
+        return kind_statement(office, name, rng.choice(("invoice", "itinerary")), more=rng.random() < 0.5)
     if what == "true":
         return true_statement(office, name, complete=rng.random() < 0.8)
     if what == "true of these days" and not office.wrong_clock:

@@ -8,17 +8,21 @@ clocks that are wrong. Every command is the real program, told by its exit code 
 
 - its file alone, or its folder with all that lies in it, as it was at some earlier time, put back in its place, with the
   `.lock` that lies there or without it, or put into another folder and used from there;
-- a copy by `voucher ledger backup`, put in its place, or used from where it is;
+- a copy by `voucher ledger backup`, or the one that an upgrade has left beside the ledger, put in its place, or used elsewhere;
+- a snapshot of the machine, the notes of the last run in the per-user state folder among it;
 
-and but for a folder it may be on a new machine, which knows nothing of the last run.
+and but for a snapshot it may be on a new machine, which knows nothing of the last run. Nothing on a machine can tell a snapshot of all
+of it from the past: then the notes are kept in a second place (`VOUCHER_WITNESS`), or whoever puts it back says so (`mark-gap`).
 
-Never does somebody put back a folder together with the per-user state of the program: nothing on the machine can tell that from
-the past. A clock is wrong by half an hour at most, or ahead by hours to years, or so far behind that the ledger's last entry is
-later; `--clock-is-right` is said only where the clock is right. `mark-gap` is said where the program asks for it; that a gap is
-closed only when the ledger holds everything that the carrier issued.
+A clock is wrong by half an hour at most, or ahead by hours to years, or so far behind that the ledger's last entry is later;
+`--clock-is-right` is said only where the clock is right. `mark-gap` is said where the program asks for it (that nothing is missing
+only where that is so), and that a gap is closed only when the ledger holds everything that the carrier issued. The carrier takes
+vouchers back, whole or in part, and people record only what it took back whole. Who was mistaken notices it and withdraws it; where
+that leads to a second request, this carrier refuses it, and the one mistake may lead to one such request and no more.
 
 After every command: no charge is on two vouchers (but for one that was reversed at the carrier in between), and, unless a ledger
-was put back, the ledger holds each charge that the carrier issued as issued under its number or as unknown. At the end, with true
+was put back, the ledger holds each charge that the carrier issued as issued under its number or as unknown. A true statement settles
+all that it lists. At the end, with true
 statements and right answers: nothing is unknown, no gap is open, the ledger agrees with the carrier's books voucher by voucher,
 every charge that can be issued is (but for what a statement with mistakes in it contradicts), `voucher ledger check` finds nothing wrong, and issuing again sends nothing.
 

@@ -83,8 +83,13 @@ def _months(life: Life) -> None:
 
 
 def _anything(life: Life) -> None:
+    """A carrier that says things twice, or something in front of it that answers in its place, one request at a time."""
+    rng = life.rng
     _months(life)
-    life.issue()
+    twice = {name: rng.choice((0.1, 0.3)) for name in FAULTS if "twice" in name}
+    in_front = {"in front, and issued": rng.choice((0.1, 0.3))}
+    for _ in range(2):
+        life.issue(everything=True, faults=rng.choice((twice, twice, in_front, {})), error=0.0, concurrency=1)
 
 
 def _evidence(life: Life) -> None:

@@ -52,14 +52,19 @@ class Life:
         only: str = "",
         error: float | None = None,
         concurrency: int = 0,
+        killed_at: int = 0,
     ) -> Ran:
-        """A command, with what may befall it; and what must be so after it. `error`: by how many seconds its clock is ahead."""
+        """A command, with what may befall it; and what must be so after it.
+
+        `error`: by how many seconds its clock is ahead; `killed_at`: before which of its calls on sockets it is killed.
+        """
         rng = self.rng
-        concurrency, kill_at = concurrency or rng.choice((1, 1, 4, 16)), 0
+        concurrency, kill_at = concurrency or rng.choice((1, 1, 4, 16)), killed_at
         if not quietly:
             if faults is None:
                 faults, only = self._faults()
-            kill_at = int(2 ** rng.uniform(1, 9.5)) if rng.random() < self.killed and self.office.begun else 0
+            if not killed_at and rng.random() < self.killed and self.office.begun:
+                kill_at = int(2 ** rng.uniform(1, 9.5))
             if error is None:
                 error = self._clock() if arguments[0] != "ledger" else 0.0
         error = error or 0.0
@@ -76,6 +81,7 @@ class Life:
             faults=faults,
             only=only,
             concurrency=concurrency,
+            in_traffic=bool(killed_at),
         )
         if "--clock-is-right" in ran.err and abs(error) < 3600:
             self._clock_is_right = True
@@ -114,6 +120,7 @@ class Life:
         only: str = "",
         error: float | None = None,
         concurrency: int = 0,
+        killed_at: int = 0,
     ) -> Ran:
         """Somebody issues some of the workbooks, or all of them."""
         office = self.office
@@ -132,6 +139,7 @@ class Life:
             only=only,
             error=error,
             concurrency=concurrency,
+            killed_at=killed_at,
         )
         office.begun = office.begun or office.ledger.exists()
         return ran

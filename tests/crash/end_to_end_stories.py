@@ -252,7 +252,9 @@ def _kills(life: Life) -> None:
     for _ in range(rng.choice((2, 3))):
         life.more(rng.randrange(4, 10))
         for _ in range(rng.choice((1, 2))):
-            life.issue(everything=True, error=0.0, concurrency=rng.choice((1, 4)))
+            life.issue(
+                everything=True, error=0.0, concurrency=rng.choice((1, 4)), killed_at=rng.randrange(1, 30)
+            )
 
 
 def _upgrades(life: Life) -> None:

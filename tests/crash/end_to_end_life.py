@@ -336,7 +336,9 @@ class Life:
         how = how or rng.choice(("in place", "in place, without .lock", "elsewhere"))
         self._replace(copy, how)
         # Another machine, or a new disk: what the program kept for this user is gone, too.
-        new = not snapshot and rng.random() < 0.4
+        new = not snapshot and rng.random() < 0.5
+        if new and rng.random() < 0.5:  # which has no such second disk
+            office.second = None
         if new or snapshot:
             shutil.rmtree(office.home)
             if snapshot:

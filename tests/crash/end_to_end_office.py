@@ -109,7 +109,7 @@ class Office:
         self.carrier.begin(Random(self.rng.random()), self.now, self._amount_of)
         self.red_style = self.rng.choice(("amount", "status", "kind", "not at all"))
         self.shows_amounts = self.rng.random() < 0.5
-        if self.rng.random() < 0.5:
+        if self.rng.random() < 0.3:
             self.second = self.folder / "second-disk"
             self.second.mkdir()
 

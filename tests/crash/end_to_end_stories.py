@@ -109,7 +109,8 @@ def _copies(life: Life) -> None:
     """A copy is put back that lacks what was issued since."""
     _months(life)
     life.issue()
-    for step in (life.copy, life.more, life.issue, life.put_back):
+    life.copy(life.rng.choice(("file", "folder", "snapshot", "")))
+    for step in (life.more, life.issue, life.put_back):
         step()
 
 

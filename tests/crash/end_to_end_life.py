@@ -214,11 +214,17 @@ class Life:
 
     def notice(self) -> None:
         """What was settled by mistake is withdrawn, by the name that the history has for it."""
-        for entry, ticket in self.office.wrongly_settled():
-            told = self.office.voucher("history", ticket)
+        office = self.office
+        for entry, charges in office.wrongly_settled():
+            told = office.voucher("history", min(charges)[0])
             if not re.search(rf"\b{entry}\b", told.out):
-                raise Wrong(f"the history of {ticket} does not name {entry}: {told.out}")
-            self.run("ledger", "withdraw", entry, "--why", "another agency's list", quietly=True)
+                raise Wrong(f"the history of {min(charges)[0]} does not name {entry}: {told.out}")
+            why = ("--why", "another agency's list")
+            if self.run("ledger", "withdraw", entry, *why, quietly=True).code == 0:
+                # It was noticed in time: nothing may be sent because of it any more.
+                office.mistaken -= Counter(
+                    one for one in charges if office.mistaken[one] > office.carrier.again[one]
+                )
 
     def same_again(self) -> None:
         """A file of answers that were withdrawn lies there still, and is given once more."""

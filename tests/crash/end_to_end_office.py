@@ -298,8 +298,8 @@ class Office:
         keys = [(request, str(attempt)) for request, attempt in sorted(unknown)]
         return {key: number for key in keys if (number := self._truth(of[key]))}
 
-    def wrongly_settled(self) -> list[tuple[str, str]]:
-        """(entry, ticket) of every settlement that says what the carrier's books do not."""
+    def wrongly_settled(self) -> list[tuple[str, frozenset[Charge]]]:
+        """(entry, charges) of every settlement that says what the carrier's books do not."""
         found = []
         held = {one.number for one in self.held().values()}
         of = _attempts(self.ledger)
@@ -315,7 +315,7 @@ class Office:
             }
             mistaken = any(self.mistaken[charge] for charge in charges) and counting - held
             if (state == "issued" and number not in numbers) or (state == "not_sent" and mistaken):
-                found.append((f"S{settlement}", min(charges)[0]))
+                found.append((f"S{settlement}", charges))
         return found
 
     def last_entry(self) -> datetime.datetime | None:

@@ -1,7 +1,7 @@
 """The account made: verdicts and the results of sending, by column, with single rows made when they are looked at."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,7 @@ def make_account(  # noqa: PLR0913 - each argument is one stage's product
     }  # all charges of a row have one buyer
     return Account(
         command, str(terms.as_of), lang, terms.profile.carrier.currency,
-        table=table, header=header, found_buyer=rows.found_buyer[fates.first],
+        table=replace(table, notes=(*table.notes, *verdicts.notes)), header=header, found_buyer=rows.found_buyer[fates.first],
         rows=RowAccounts(fates, told.row), requests=RequestAccounts(asked.states(), told.request),
         doubts=tuple(doubts), repeats=_repeats(verdicts), **about,
     )  # fmt: skip

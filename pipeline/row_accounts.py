@@ -8,14 +8,14 @@ import numpy as np
 
 from pipeline.account import ChargeAccount, RequestAccount, Result, RowAccount
 from pipeline.carrier.replies import Outcome
-from pipeline.columns import Lang
+from pipeline.columns import HEADER_FIELDS, Lang
 from pipeline.fates import WORST, Fates
 from pipeline.reasons import REASON
 from pipeline.request import Request
 from pipeline.rules.judging import Verdicts
 from pipeline.rules.rule import Terms
 from pipeline.table import Finding, Indices, Table, money_text, shown
-from pipeline.wording import ReasonText, about, reason_text
+from pipeline.wording import ReasonText, about, of_buyer, reason_text
 
 
 def outcome_reason(outcome: Outcome, lang: Lang) -> ReasonText | None:
@@ -125,8 +125,11 @@ class Told:
             **{name: fact if isinstance(fact, str) else fact[place] for name, fact in finding.facts.items()},
         }
         text = reason_text(finding.code, finding.column, self.lang, facts)
+        status, line, buyer = REASON[finding.code].status, int(rows.line[at]), int(rows.buyer_at[at])
+        if finding.column in HEADER_FIELDS and buyer >= 0 and not self._as_seen(finding.column, line, ""):
+            return status, of_buyer(text, self.table.buyer_place(buyer, finding.column), self.lang)
         cell = self.table.cell(rows.file[at], rows.sheet[at], int(rows.row[at]), finding.column)
-        return REASON[finding.code].status, replace(text, cell=cell)
+        return status, replace(text, cell=cell)
 
 
 def _reasons_of(charges: Sequence[ChargeAccount], lang: Lang) -> tuple[ReasonText, ...]:

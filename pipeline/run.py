@@ -60,6 +60,8 @@ def check(job: Job, watch: Watch) -> Finished:
             note_doubt(ledger, job.ledger_path, watch.note)
         holdings = known.holdings(ledger, table.tickets()) if ledger else Holdings()
         verdicts = judge(table, holdings, terms)
+        for note in verdicts.notes:
+            watch.note(note)
         requests = split(verdicts, holdings, terms)
         doubts = earlier_doubts(ledger, verdicts, job.lang, terms) if ledger else []
         about = (
@@ -83,6 +85,8 @@ def issue(job: Job, watch: Watch) -> Finished:
     target = result_path(job.output, files[0])
     with ledger_to_write(job, watch, keys) as ledger:
         rows = judged(ledger, table, job)
+        for note in rows.verdicts.notes:
+            watch.note(note)
         if rows.requests:
             ledger.check_complete(len(rows.requests))
         plan = Plan(tuple(rows.requests), job.profile, str(job.owner), table.sheets)

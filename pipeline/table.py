@@ -15,7 +15,7 @@ Shapes, shared by the reader (which makes it) and the core (which judges it):
 - `sheets`: what was read of each sheet that holds tickets, and what of it nobody sees who opens the file.
 - `letters`: by file and sheet, the letters that each column of the vocabulary stood under.
 - `buyers`: the rows of the Buyers sheets, `file` and the buyer columns as text; rows of a buyers
-  file kept apart have `file` "", and those of an earlier result the `book` of its rows.
+  file kept apart have `file` "", and those of an earlier result the `book` of its rows. BUYER_PLACE says where each stands.
 """
 
 import datetime
@@ -28,6 +28,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pipeline.lazy import Lazy
+from pipeline.quoting import quoted
 
 Mask = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.int64]
@@ -38,6 +39,9 @@ Texts = npt.NDArray[np.object_]
 #: One main unit of the currency in minor units: money has two decimals at most (interface.md).
 MINOR = 100
 
+
+#: The columns of `buyers` that say where a buyer stands: file, sheet and row.
+BUYER_PLACE = ("of_file", "of_sheet", "of_row")
 
 #: Between the facts of one text, and between the parts of one fact: characters that no cell holds.
 FIELD, PART = "\x1e", "\x1f"
@@ -129,6 +133,12 @@ class Table:
         """A cell as the spreadsheet program names it; "" where the sheet has no such column."""
         letters = self.letters.get((file, sheet), {}).get(column)
         return f"{letters}{line}" if letters else ""
+
+    def buyer_place(self, buyer: int, column: str) -> str:
+        """Where a buyer's cell stands: its file, sheet and cell, or row where the sheet has no such column."""
+        file, sheet, line = (self.buyers[name].iloc[buyer] for name in BUYER_PLACE)
+        cell = self.cell(file, sheet, line, column)
+        return f"{quoted(file)}, sheet {quoted(sheet)}, {f'cell {cell}' if cell else f'row {line}'}"
 
 
 def among(values: Texts, wanted: Iterable[str]) -> Mask:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pipeline.chinese import in_chinese
+from pipeline.chinese import in_chinese, in_language
 from pipeline.columns import CHARGES, COLUMN, HEADER_TYPES, MARKETS, PRODUCTS, VOUCHERS, Lang
 from pipeline.details import own_words
 from pipeline.quoting import bounded, quoted
@@ -18,7 +18,8 @@ class ReasonText:
     """One reason that applies to a row, in the language of what is written.
 
     `cell` is the input's cell that it is about, as the spreadsheet program names it, "" where it is about none.
-    `brief` is the message without what people and the carrier wrote, which may name somebody.
+    `brief` is the message without what people and the carrier wrote, which may name somebody. `source` is where what it is
+    about was taken from, in English, if that is no cell of the row; `message` begins with it.
     """
 
     code: str
@@ -27,6 +28,7 @@ class ReasonText:
     cure: str
     cell: str = ""
     brief: str = ""
+    source: str = ""
 
 
 #: The facts that hold what people wrote: cells, and places, which name sheets.
@@ -129,6 +131,13 @@ def reason_text(code: str, column: str, lang: Lang, facts: Mapping[str, str]) ->
         written["detail"] = _fact_text("detail", own_words(detail), column, lang)
     brief = bounded(reason.message(lang, said | written)) if written else message
     return ReasonText(code, column, message, cure, brief=brief)
+
+
+def of_buyer(reason: ReasonText, place: str, lang: Lang) -> ReasonText:
+    """A reason that is about a cell of a Buyers sheet, with its place."""
+    colon = "：" if lang == "zh" else ": "
+    message = bounded(f"{in_language(place, lang)}{colon}{reason.message}")
+    return replace(reason, message=message, source=place)
 
 
 def about(reason: ReasonText, charge: str, product: str, lang: Lang) -> ReasonText:

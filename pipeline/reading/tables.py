@@ -39,7 +39,7 @@ from pipeline.reading.unheaded import refuse_unheaded
 from pipeline.reading.untaken import untaken_fees
 from pipeline.reading.vocabulary import folded
 from pipeline.stamp import made_from, newer
-from pipeline.table import Indices, SheetRows, Table
+from pipeline.table import BUYER_PLACE, Indices, SheetRows, Table
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,7 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _
     where = f"{place}, sheet {sheet.name}"
     sheet = as_seen(unmerged(where, sheet, layout), layout, gathered.currency)
     positions = {**layout.columns, **layout.extra}
-    gathered.letters[place, sheet.name] = {
-        name: column_letters(sheet.first_column + position) for name, position in layout.columns.items()
-    }
+    gathered.letters[place, sheet.name] = _letters(sheet, layout)
     gathered.tickets.append(Tickets(place, sheet, layout, own, gathered.currency))
     rows, left_out = _input_rows(where, sheet, layout, own)
     if left_out:
@@ -87,6 +85,11 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _
         part, notes = filled(part, place, sheet.name, gathered.mapping)
         gathered.parts.append(_Rows(place, sheet.name, rows + sheet.first_row + 1, part))
         gathered.notes += notes
+
+
+def _letters(sheet: Sheet, layout: Layout) -> dict[str, str]:
+    """The letters that the columns of the vocabulary stand under."""
+    return {name: column_letters(sheet.first_column + position) for name, position in layout.columns.items()}
 
 
 def _input_rows(where: str, sheet: Sheet, layout: Layout, own: Own) -> tuple[Indices, int]:
@@ -110,8 +113,9 @@ def _input_rows(where: str, sheet: Sheet, layout: Layout, own: Own) -> tuple[Ind
     return np.flatnonzero(taken), left_out
 
 
-def _buyer_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered) -> pd.DataFrame:
-    """The sheet's buyers as text, with whose they are; see table.Table.buyers."""
+def _buyer_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered, name: str) -> pd.DataFrame:
+    """The sheet's buyers as text, with whose they are and where in the file of that name; see table.Table.buyers."""
+    gathered.letters[name, sheet.name] = _letters(sheet, layout)
     sheet = unmerged(f"{place}, sheet {sheet.name}", sheet, layout)
     whose = {
         line: earlier.buyers_of(place, row, layout, kept_apart=gathered.kept_apart)
@@ -130,6 +134,8 @@ def _buyer_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered) -
         if column.choices:
             texts = texts.read(partial(_named, gathered.mapping.words(column.name)))
         found[column.name] = texts.objects()
+    of: tuple[Any, ...] = (name, sheet.name, lines + sheet.first_row + 1)
+    found |= dict(zip(BUYER_PLACE, of, strict=True))
     return pd.DataFrame(found, dtype=object)
 
 
@@ -194,7 +200,7 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
             taken = layout.without(earlier.LEFT_OUT) if earlier_result else layout
             _ticket_rows(place, sheet, taken, own, gathered)
         else:
-            gathered.buyers.append(_buyer_rows(place, sheet, layout, gathered))
+            gathered.buyers.append(_buyer_rows(place, sheet, layout, gathered, place))
     if not tickets_seen and len(gathered.buyers) > buyers_before:
         raise InputProblem(f"{path}: holds buyers but no tickets; give it as --buyers {path}")
     if not tickets_seen:
@@ -237,7 +243,7 @@ def _take_buyers_file(path: Path, gathered: _Gathered) -> None:
     sheets = read_sheets(path, gathered.mapping.knows)
     refuse_far(path, sheets)
     found = [
-        _buyer_rows("", sheet, layout, gathered)
+        _buyer_rows("", sheet, layout, gathered, path.name)
         for sheet in sheets
         if sheet.visible
         and (layout := find_layout(f"{path}, sheet {sheet.name}", sheet, gathered.mapping.headings))
@@ -307,7 +313,8 @@ def _table(gathered: _Gathered) -> Table:
         {name: column.objects() for name, column in {**known, **as_read}.items()}, dtype=object, copy=False
     )
     refuse_doubtful(gathered.tickets, frame, seen, findings)
-    empty = pd.DataFrame({name: [] for name in ("file", *(c.name for c in BUYER_COLUMNS))}, dtype=object)
+    names = ("file", *(column.name for column in BUYER_COLUMNS), *BUYER_PLACE)
+    empty = pd.DataFrame({name: [] for name in names}, dtype=object)
     buyers = pd.concat([empty, *gathered.buyers], ignore_index=True)
     notes = (*gathered.notes, *untaken_fees(frame))
     return Table(frame, seen, tuple(findings), buyers, notes, gathered.letters, tuple(gathered.sheets))

@@ -10,6 +10,7 @@ from pipeline.results.fields import cells_wide
 from pipeline.results.plain import one_line
 from pipeline.results.words import WORDS
 from pipeline.table import MINOR
+from pipeline.telling import without_cells
 from pipeline.wording import ReasonText
 
 _MOST_REASONS = 8
@@ -75,9 +76,12 @@ def _message(reason: ReasonText, row: RowAccount, lang: Lang, *, cells: bool) ->
     """What a reason says, without what was seen of a person or buyer; without `cells`, where to look in place of what was seen."""
     quoting = cells and reason.column not in _PERSONAL and REASON[reason.code].status not in _CARRIER_SAYS
     said = reason.cure if reason.code in _NAMES_BUYERS else reason.message if quoting else reason.brief
+    words = WORDS[lang]
+    if reason.source and not quoting:
+        source = reason.source if cells else without_cells(reason.source)
+        said = words.of_source.format(source=in_language(source, lang), message=said)
     if cells:
         return _short(said)
-    words = WORDS[lang]
     cell = reason.cell or words.row.format(row=row.row)
     return one_line(words.where.format(file=row.file, cell=cell, message=_short(said)))
 

@@ -46,6 +46,7 @@ class Words:
     example: str
     more_reasons: str
     where: str
+    of_source: str
     row: str
 
     def count_rows(self, count: int) -> str:
@@ -149,6 +150,7 @@ WORDS: dict[Lang, Words] = {
         example="{count} × {code}: {message}",
         more_reasons="and {count} more kinds of reasons: every row's stand on the sheets Failures and Rows of the result (check writes one with -o)",
         where="{file}, {cell}: {message}",
+        of_source="{source}: {message}",
         row="row {row}",
     ),
     "zh": Words(
@@ -240,6 +242,7 @@ WORDS: dict[Lang, Words] = {
         example="{count} × {code}：{message}",
         more_reasons="另有 {count} 种原因：各行的原因见结果工作簿的 Failures 表和 Rows 表（check 须加 -o 才写出）",
         where="{file}，{cell}：{message}",
+        of_source="{source}：{message}",
         row="第 {row} 行",
     ),
 }

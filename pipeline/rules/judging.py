@@ -20,6 +20,7 @@ from pipeline.rules import (
 )
 from pipeline.rules.alike import Coded
 from pipeline.rules.bills import of_charges
+from pipeline.rules.overridden import overridden
 from pipeline.rules.rows import Rows, resolve
 from pipeline.rules.rule import Rule, Terms, fare, refund
 from pipeline.table import Finding, Mask, Table, Texts, among
@@ -46,12 +47,13 @@ ITINERARY_CONDITIONS: tuple[Rule, ...] = (
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The judged rows: `status` by row (ready where it may be sent), findings, and what is held."""
+    """The judged rows: `status` by row (ready where it may be sent), findings, what is held, and what a person should know."""
 
     rows: Rows
     status: Texts
     findings: tuple[Finding, ...]
     held: Mapping[int, Holding]
+    notes: tuple[str, ...] = ()
 
     @property
     def ready(self) -> Mask:
@@ -130,7 +132,7 @@ def judge(table: Table, holdings: Holdings, terms: Terms) -> Verdicts:
         *across.issued_before(rows, held, silent, by_itself, time_zone),
         *across.doubts(held, silent, time_zone),
     ]
-    return Verdicts(rows, status, tuple(findings), held)
+    return Verdicts(rows, status, tuple(findings), held, overridden(rows, table))
 
 
 def _without_held(finding: Finding, held: Mapping[int, Holding]) -> Finding | None:

@@ -29,7 +29,8 @@ class Rows:
     not known), days datetime64[D] (NaT where not given). `voucher` is what a row asks for (invoice,
     itinerary, auto) until `judging` has chosen for the autos. `found_buyer` is the buyer
     of the Buyers sheet that the row was given; `two_buyers` says how a row contradicts the
-    buyer that it names (whose.Whose.differing). `unreadable` marks, by column, cells
+    buyer that it names (whose.Whose.differing). `buyer_at` is its position among the buyers, -1 where there is none, and
+    `own_instead` names the columns in which the row's own cells were taken instead of that buyer's. `unreadable` marks, by column, cells
     that hold something which can't be read. `same_buyer` are the groups of rows whose cells say the same of their
     buyer, so that one of each has to be looked at. `coded_already` are the columns that `coded` need not take apart.
     """
@@ -64,6 +65,8 @@ class Rows:
     named_no_buyer: Mask
     found_buyer: Texts
     two_buyers: Texts
+    buyer_at: Indices
+    own_instead: Texts
     given_amount: Money
     left_fee: Money
     given_used_on: Days
@@ -144,6 +147,8 @@ def _buyers(frame: pd.DataFrame, buyers: pd.DataFrame) -> tuple[Alike, dict[str,
         "named_no_buyer": found.named_none,
         "found_buyer": found.found,
         "two_buyers": found.differing,
+        "buyer_at": found.at,
+        "own_instead": found.own_instead,
         **found.header,
     }
     return same, {name: values[same.group] for name, values in by_group.items()}

@@ -1,6 +1,6 @@
 """Whose voucher a row asks for: its own buyer columns, and what they leave blank.
 
-A row's own cells win, and the buyer that the row names fills in the rest: looked up in the row's own workbook first
+A row's own cells win, which is told where the Buyers sheet says otherwise, and the buyer that the row names fills in the rest: looked up in the row's own workbook first
 and then in the buyers file. A row that somebody added to an earlier result is that result's own, and means the buyers of
 every workbook behind it: those are on its sheet Buyers. A row that names nobody takes the only buyer there is (interface.md, `--buyers`);
 exports give a buyer's full name only, and a row that does names the one buyer who has it. A telephone number
@@ -20,7 +20,7 @@ from pipeline.refilling import BEHIND
 from pipeline.rules.forms import is_tax_no
 from pipeline.rules.written import address, half_width, names, one_line, same, tax_no
 from pipeline.slips import no_value
-from pipeline.table import FIELD, PART, Mask, Texts
+from pipeline.table import FIELD, PART, Indices, Mask, Texts
 
 _AS_SENT: dict[str, Callable[[str], str]] = {
     "header_type": str,
@@ -43,7 +43,8 @@ _Place = tuple[str, str]
 class Whose:
     """By row: the buyer it names, its header fields, whether its buyer is known, whether it names none, and what contradicts it.
 
-    `found` is the name of the buyer that it was given, "" where there is none. `differing` holds, for a row that says two things, each column with what the named buyer has and what the row
+    `found` is the name of the buyer that it was given, "" where there is none, and `at` its position among the buyers, -1 where
+    there is none; `own_instead` are the columns in which the row's own cells were taken instead of that buyer's. `differing` holds, for a row that says two things, each column with what the named buyer has and what the row
     has; "" for any other.
     """
 
@@ -53,6 +54,8 @@ class Whose:
     named_none: Mask
     found: Texts
     differing: Texts
+    at: Indices
+    own_instead: Texts
 
 
 def whose(rows: Mapping[str, Texts], buyers: pd.DataFrame) -> Whose:
@@ -74,7 +77,20 @@ def whose(rows: Mapping[str, Texts], buyers: pd.DataFrame) -> Whose:
     known = ((at >= 0) | says_who) & ~two
     found = np.array([*buyers["buyer"].where(buyers["buyer"] != "", buyers["header_name"]), ""], dtype=object)
     named_none = np.asarray((named == "") & ~known, dtype=bool)
-    return Whose(named, header, known, named_none, found[at], np.where(two, differing, ""))
+    # In a row of Failures the cells were filled in for its buyer: what differs there was corrected.
+    instead = np.where(rows["remembered"] == "", _instead(own, theirs, at), "")
+    return Whose(named, header, known, named_none, found[at], np.where(two, differing, ""), at, instead)
+
+
+def _instead(own: dict[str, Texts], theirs: dict[str, Texts], at: Indices) -> Texts:
+    """The columns in which a row says something else than the buyer that it was given."""
+    found = np.full(len(at), "", dtype=object)
+    for name in HEADER_FIELDS:
+        given = theirs[name][at]
+        for row in np.flatnonzero((own[name] != "") & (given != "") & (own[name] != given)).tolist():
+            if same(own[name][row]) != same(given[row]):
+                found[row] += f"{name} "
+    return found
 
 
 def _as_sent(values: Texts, write: Callable[[str], str]) -> Texts:

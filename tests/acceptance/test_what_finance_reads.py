@@ -7,7 +7,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from tests.acceptance.conftest import Desk
+from tests.acceptance.conftest import BUYERS, Desk
 from tests.acceptance.office import LOST_AFTER, Office, answered
 
 Make = Callable[..., Any]
@@ -169,3 +169,50 @@ def test_a_sheet_that_is_named_by_nobody_is_named_to_whom_no_name_is_told(
         with sandbox(path) as carrier:
             ran = Office(desk, carrier).reconcile(path, "--quiet", "--new-ledger")
         assert f"tickets.xlsx, {told}hidden or filtered out" in ran.err
+
+
+def test_what_is_wrong_on_the_buyers_sheet_is_told_with_its_cell(
+    desk: Desk, workbook: Make, tickets: Make
+) -> None:
+    heading, acme, other = BUYERS
+    bell = (*acme[:2], "Acme \ue000 Co.", *acme[3:])
+    path = workbook(tickets(2), buyers=[heading, other, bell])
+    for lang, said in (
+        ("en", "tickets.xlsx, sheet Buyers, cell C3: header_name has a character"),
+        ("zh", "tickets.xlsx，工作表“Buyers”，单元格 C3：抬头名称中有"),
+    ):
+        ran = desk.voucher("check", path, "--lang", lang, "-o", "r.xlsx", "--report", "r.json")
+        assert ran.code == 1
+        assert said in ran.err
+        for row in desk.report("r.json")["rows"]:
+            assert row["reasons"][0]["message"].startswith(said)
+    kept = workbook([{}], name="buyers of us.xlsx", buyers=[heading, bell])
+    book = openpyxl.load_workbook(kept)
+    del book["Tickets"]
+    book.save(kept)
+    bare = workbook(tickets(1), name="bare.xlsx", buyers=())
+    ran = desk.voucher("check", bare, "--buyers", kept)
+    assert "buyers of us.xlsx, sheet Buyers, cell C2: " in ran.err
+
+
+def test_a_row_that_says_another_address_than_its_buyer_is_told_with_both_cells(
+    desk: Desk, workbook: Make, tickets: Make
+) -> None:
+    rows = tickets(3)
+    for row in rows:
+        row["email"] = "finance@example.com"
+    rows[1]["email"] = rows[2]["email"] = "other@example.com"
+    path = workbook(rows)
+    said = (
+        "tickets.xlsx, sheet Tickets: email in O3 is not what tickets.xlsx, sheet Buyers, cell F2 has for its buyer; the row's own"
+        " is used (rows: 2)"
+    )
+    ran = desk.voucher("check", path, "-o", "r.xlsx")
+    assert said in ran.err
+    assert f"• {said}" in summary(desk.folder / "r.xlsx")
+    assert "other@" not in ran.err
+    ran = desk.voucher("check", path, "--lang", "zh")
+    assert (
+        "O3 的邮箱与其购买方的信息（tickets.xlsx，工作表“Buyers”，单元格 F2）不同；以该行自填的为准（共 2 行）"
+        in ran.err
+    )

@@ -505,6 +505,7 @@ def test_the_table_keeps_buyers_as_text_with_their_workbook(table_of: Callable[.
         {
             "file": "tickets.xlsx", "buyer": "12", "header_type": "business", "header_name": "A",
             "tax_no": "110108600037341", "phone": "13800138000", "email": "",
+            "of_file": "tickets.xlsx", "of_sheet": "Buyers", "of_row": 2,
         }
     ]  # fmt: skip
 
@@ -572,7 +573,9 @@ def test_a_row_whose_buyer_shows_an_error_is_told_that_and_takes_no_other_buyer(
 def test_every_slip_has_a_message_and_a_cure_that_are_its_own(lang: Lang) -> None:
     said = []
     for slip in SLIP_WORDS:
-        text = reason_text("bad_tax_no", "tax_no", lang, {"seen": "SEEN", "hint": slip, "differing": ""})
+        text = reason_text(
+            "bad_tax_no", "tax_no", lang, {"seen": "SEEN", "hint": slip, "differing": "", "other": ""}
+        )
         assert text.code == "bad_tax_no"
         assert "{" not in text.message + text.cure
         said.append(text.message)

@@ -55,22 +55,21 @@ def looked_over(job: Job) -> tuple[Looked, str, bool]:
 def backed_up(job: Job, wanted: Path) -> Path:
     """Copy the ledger to a new file, or into a folder under a name with the time; a run may be on.
 
-    The copy knows that it may lack what was issued since, and sends nothing until that is settled; a ledger that may be
-    an older copy of itself may lack what came after its last run.
+    The copy knows that it may lack what was issued after what it knows, and sends nothing until that is settled. Its own time
+    of making would say too much where the clock is ahead.
     """
-    since = utc_now()
+    now = utc_now()
     if wanted.is_dir():
         stem = job.ledger_path.name.removesuffix(".ledger")
-        wanted /= f"{stem}.{since[:19].replace('-', '').replace(':', '')}Z.ledger"
+        wanted /= f"{stem}.{now[:19].replace('-', '').replace(':', '')}Z.ledger"
 
     with _to_read(job) as connection:
         doubted = doubt(connection, job.ledger_path)
 
         def finish(copy: apsw.Connection) -> None:
             versions.bring_up_to_date(copy, copy.pragma("user_version"))
-            gaps.mark_gap(copy, since, "it is a backup made then")
-            if doubted and (known := gaps.last_known(copy)):
-                gaps.mark_gap(copy, known, "it is a backup of what may be an older copy")
+            why = "it is a backup of what may be an older copy" if doubted else "it is a backup"
+            gaps.mark_gap(copy, gaps.known_until(copy) or now, why)
 
         _copy(connection, wanted, wanted, finish)
     return wanted
@@ -115,7 +114,7 @@ def nothing_missing(job: Job, note: Note, said_by: str, why: str) -> str:
                 f"{path}: its last run is noted beside it and on this machine, so that there is nothing to say"
             )
         runs.begin_change(connection, lock)
-        since = gaps.last_known(connection) or utc_now()
+        since = gaps.known_until(connection) or utc_now()
         with connection:
             gaps.mark_gap(connection, since, "its last run was not noted beside it, or on this machine")
             gaps.close_gaps(connection, said_by, f"nothing is missing: {why}")
@@ -132,7 +131,7 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
     if since is not None:
         _check_past(since)
     with _to_change(job, note, may_lack=True) as (path, connection, lock):
-        known = gaps.begun_and_not_ended(connection) or gaps.last_known(connection)
+        known = gaps.known_until(connection)
         if since is None and known is None:
             raise InputProblem("--since is missing: from when on may the ledger lack what was issued?")
         text = (

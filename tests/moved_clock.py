@@ -18,18 +18,18 @@ needs_compiler = pytest.mark.skipif(
 
 
 @cache
-def _library() -> Path:
+def library() -> Path:
     """The library, built where it is not yet."""
     digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:16]
-    library = Path(tempfile.gettempdir()) / f"moved-clock-{os.getuid()}-{digest}.so"
-    if not library.exists():
-        building = library.with_suffix(f".{os.getpid()}")
+    built = Path(tempfile.gettempdir()) / f"moved-clock-{os.getuid()}-{digest}.so"
+    if not built.exists():
+        building = built.with_suffix(f".{os.getpid()}")
         command = ["cc", "-O2", "-shared", "-fPIC", "-o", str(building), str(_SOURCE), "-ldl"]
         subprocess.run(command, check=True, capture_output=True, text=True)
-        building.replace(library)  # two that build at once both end with a whole library
-    return library
+        building.replace(built)  # two that build at once both end with a whole library
+    return built
 
 
 def moved(hours: float) -> dict[str, str]:
     """What to add to a command's environment so that its clock is so many hours ahead; negative: behind."""
-    return {"LD_PRELOAD": str(_library()), "MOVED_CLOCK": str(int(hours * 3600))}
+    return {"LD_PRELOAD": str(library()), "MOVED_CLOCK": str(int(hours * 3600))}

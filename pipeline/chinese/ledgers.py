@@ -147,7 +147,7 @@ LEDGERS = {
     "has no gap to close": "没有需要关闭的缺口",
     "may be used for sending again; settled: {}": "可以重新用于发送；已核清：{0}",
     "what was issued after {} ({})": "{0} 之后开具的内容（{1}）",
-    "it is a backup made then": "它是当时所作的备份",
+    "it is a backup": "它是备份",
     # --- voucher ledger withdraw, reverse -----------------------------------------------------------
     "{}: {} is withdrawn and counts no more": "{0}：{1} 已撤回，不再作数",
     "request {}, {}: is unknown again, and its charges are held until other evidence settles it": "请求 {0} 第 {1} 次：重新成为结果未知，其费用保持占用，直至有其他依据予以核定",

@@ -42,10 +42,14 @@ def begun_and_not_ended(connection: apsw.Connection) -> str | None:
     return found
 
 
-def last_known(connection: apsw.Connection) -> str | None:
-    """When the last run ended that the ledger knows, None where it knows none."""
-    found: str | None = connection.execute("SELECT max(ended_at) FROM run").get
-    return found
+def known_until(connection: apsw.Connection) -> str | None:
+    """Until when the ledger knows everything: the beginning of the run that has not ended, or else the last end of one.
+
+    None where it knows no run; now, where a clock that was ahead wrote that time. A clock that is ahead now can't make it later.
+    """
+    ended: str | None = connection.execute("SELECT max(ended_at) FROM run").get
+    known = begun_and_not_ended(connection) or ended
+    return min(known, utc_now()) if known else None
 
 
 def close_gaps(connection: apsw.Connection, closed_by: str, evidence: str) -> list[Gap]:

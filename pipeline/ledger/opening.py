@@ -25,7 +25,7 @@ from pipeline.ledger import last_run_witness, records, versions
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.copying import copied
 from pipeline.ledger.filesystem import check_local
-from pipeline.ledger.gaps import begun_and_not_ended, mark_gap, open_gap
+from pipeline.ledger.gaps import begun_and_not_ended, known_until, mark_gap, open_gap
 from pipeline.ledger.lock import Lock, Phase, noted_run
 from pipeline.ledger.wholeness import check_memory, check_nothing_left, check_single_name, wal_filled
 from pipeline.placing import PRIVATE, appear, private_folder, sync
@@ -140,11 +140,11 @@ def _check_version(path: Path, connection: apsw.Connection) -> None:
 
 def _upgrade(path: Path, connection: apsw.Connection, note: Callable[[str], None]) -> None:
     """Bring an older ledger up to this program's version, after a copy of it as it was, which is marked as a copy."""
-    found, since = connection.pragma("user_version"), utc_now()
+    found: int = connection.pragma("user_version")
 
     def finish(copy: apsw.Connection) -> None:
         versions.bring_up_to_date(copy, found, max(found, versions.FIRST_WITH_GAPS))
-        mark_gap(copy, since, "it is a copy made before an upgrade")
+        mark_gap(copy, known_until(copy) or utc_now(), "it is a copy made before an upgrade")
 
     for number in count(1):
         before = path.with_name(f"{path.name}.version-{found}" + (f".{number}" if number > 1 else ""))

@@ -78,9 +78,9 @@ class _Said:
     """What the ledger's own file says without its -wal.
 
     `begun`: when the run began that has not ended. `knows`: whether it knows the last run that is noted.
-    `copied`: whether it was made a copy since that began. `settled`: whether somebody has settled since, or
-    has still to settle, what it may lack. `torn`: whether a power cut may have left what is asked here half
-    written.
+    `copied`: whether it calls that run ended, as a backup made meanwhile does. `settled`: whether somebody has still to settle
+    what it may lack (with that settled, its own last run is noted). `torn`: whether a power cut may have left what is
+    asked here half written.
     """
 
     begun: str | None
@@ -156,9 +156,9 @@ def _said_alone(path: Path, last: LastRun | None) -> _Said:
             return _Said(begun, bool(knows), copied=False, settled=False, torn=torn)
         copied, settled = next(
             connection.execute(
-                "SELECT coalesce(max(found_at >= ?1), 0), coalesce(max(closed_at IS NULL OR max(found_at, closed_at) >= ?1), 0)"
-                " FROM gap",
-                (last.started_at,),
+                "SELECT EXISTS (SELECT 1 FROM run WHERE run = ? AND ended_at IS NOT NULL),"
+                " EXISTS (SELECT 1 FROM gap WHERE closed_at IS NULL)",
+                (last.run,),
             )
         )
     return _Said(begun, bool(knows), bool(copied), bool(settled), torn)

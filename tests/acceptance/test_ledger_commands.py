@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ import pytest
 
 from pipeline.ledger import records
 from pipeline.ledger.lock import Lock, Phase
+from tests.acceptance.conftest import REPOSITORY
+from tests.moved_clock import moved, needs_compiler
 
 ISSUE = ("--profile", "carrier.toml", "--ledger", "october.ledger", "--as-of", "2026-11-20")
 
@@ -178,6 +181,20 @@ def test_a_backup_of_a_ledger_that_may_lack_something_lacks_it_too(desk: Any) ->
     assert gap
     with contextlib.closing(apsw.Connection(str(desk.folder / "b.ledger"))) as backup:
         assert gap[1] == backup.execute("SELECT max(ended_at) FROM run").get
+
+
+@pytest.mark.usefixtures("issued")
+@needs_compiler
+def test_a_copy_made_while_the_clock_is_ahead_lacks_what_came_after_what_it_knows(desk: Any) -> None:
+    ahead = replace(desk, environment={**desk.environment, **moved(48)})
+    assert ahead.voucher("ledger", "backup", "b.ledger", *ISSUE[2:4]).code == 0
+    shutil.copy(REPOSITORY / "tests/unit/ledger/version-1.ledger", desk.folder / "old.ledger")
+    mark = ("mark-gap", "--ledger", "old.ledger", "--nothing-missing", "--by", "chen", "--why", "moved here")
+    assert ahead.voucher("ledger", *mark).code == 0
+    for copy in ("b.ledger", "old.ledger.version-1"):
+        with contextlib.closing(apsw.Connection(str(desk.folder / copy))) as made:
+            since, known = made.execute("SELECT since, (SELECT max(ended_at) FROM run) FROM gap").get
+            assert since == known, copy
 
 
 def test_a_folder_put_back_from_last_night_sends_nothing_until_its_gap_is_settled(

@@ -1,6 +1,6 @@
 """The office of the end-to-end harness: its workbooks, its ledger and copies of it, and the real program with a clock of its own.
 
-Every command is the real program as a process (forked; SIGKILL, clock: `failpoint.c`). The office's time is the carrier's, which
+Every command is the real program as a process (forked; SIGKILL: `failpoint.c`, clock: `moved_clock.c`). The office's time is the carrier's, which
 is right: hours and days are let pass by setting it forward. What the program's clock says may differ.
 """
 
@@ -211,7 +211,7 @@ class Office:
         given = {
             "HOME": str(self.home), "XDG_DATA_HOME": "", "XDG_STATE_HOME": "", "XDG_CACHE_HOME": "", "LANG": "C.UTF-8", **KEYS,
             "VOUCHER_PROFILE": str(profile), "VOUCHER_LEDGER": str(self.ledger), "VOUCHER_WITNESS": str(self.second or ""),
-            "FAILPOINT_CLOCK": str(round(self._ahead.total_seconds() + error)), "FAILPOINT_FOLDER": str(self.folder),
+            "MOVED_CLOCK": str(round(self._ahead.total_seconds() + error)), "FAILPOINT_FOLDER": str(self.folder),
             "FAILPOINT_AT": str(kill_at), "FAILPOINT_WHAT": "kill", "FAILPOINT_ONLY": "traffic" if in_traffic else "", "FAILPOINT_LOG": "",
         }  # fmt: skip
         ran = self.forks.run(self.desk, list(map(str, arguments)), given)

@@ -13,7 +13,6 @@
  *                      SIGKILL; or the number of an errno that the Nth call fails with
  *   FAILPOINT_FOREVER  "1": every counted call from the Nth on fails
  *   FAILPOINT_LOG      a file that gets a line for every counted call: number, call, path or "socket"
- *   FAILPOINT_CLOCK    so many seconds are added to what the system's clock says (not to monotonic ones)
  *
  * A process started by the program under test (the bounded reader) is left alone.
  */
@@ -31,10 +30,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/types.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 enum verdict { GO_ON, HALF, FAIL };
@@ -44,7 +41,6 @@ static size_t folder_length;
 static long at;
 static int kills, torn, with_errno, forever, changes_only, traffic_only, log_file = -1;
 static atomic_long counted;
-static long clock_ahead;
 
 static const char *setting(const char *name) {
     const char *found = getenv(name);
@@ -62,7 +58,6 @@ void failpoint_arm(void) {
     forever = !strcmp(setting("FAILPOINT_FOREVER"), "1");
     changes_only = !strcmp(setting("FAILPOINT_ONLY"), "changes");
     traffic_only = !strcmp(setting("FAILPOINT_ONLY"), "traffic");
-    clock_ahead = atol(setting("FAILPOINT_CLOCK"));
     log_file = -1;
     if (*setting("FAILPOINT_LOG"))
         log_file = (int)syscall(SYS_openat, AT_FDCWD, setting("FAILPOINT_LOG"),
@@ -169,28 +164,3 @@ BYTES(ftruncate64, int, 1, (int fd, off_t size), real(fd, size), 0)
 NAME(unlink, (const char *path), path, real(path))
 NAME(rename, (const char *from, const char *to), to, real(from, to))
 NAME(link, (const char *from, const char *to), to, real(from, to))
-
-/* The system's clock, wrong by so much. */
-typedef int (*clock_gettime_type)(clockid_t, struct timespec *);
-int clock_gettime(clockid_t which, struct timespec *now) {
-    REAL(clock_gettime, clock_gettime_type);
-    int failed = real(which, now);
-    if (!failed && (which == CLOCK_REALTIME || which == CLOCK_REALTIME_COARSE)) now->tv_sec += clock_ahead;
-    return failed;
-}
-
-int gettimeofday(struct timeval *restrict now, void *restrict zone) {
-    struct timespec found;
-    (void)zone;
-    clock_gettime(CLOCK_REALTIME, &found);
-    now->tv_sec = found.tv_sec;
-    now->tv_usec = found.tv_nsec / 1000;
-    return 0;
-}
-
-time_t time(time_t *now) {
-    struct timespec found;
-    clock_gettime(CLOCK_REALTIME, &found);
-    if (now) *now = found.tv_sec;
-    return found.tv_sec;
-}

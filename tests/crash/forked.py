@@ -1,8 +1,8 @@
 """Many runs of the real program without its start-up: a process that has imported it forks a child a run.
 
-The parent is started with the library of `failpoint.c` preloaded, so that every child is the real program -
-the same `main`, SQLite, event loop and threads - with failing system calls: it takes the run's environment,
-arms the library and ends as a process of its own, the interpreter's end included.
+The parent is started with the libraries of `failpoint.c` and `moved_clock.c` preloaded, so that every child is the real
+program - the same `main`, SQLite, event loop and threads - with failing system calls, or a clock that is wrong: it takes the
+run's environment, arms the library and ends as a process of its own, the interpreter's end included.
 
 `python -m tests.crash.forked LIBRARY` is the parent: a line of JSON in for each run, one out when it ended.
 """
@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from pipeline import cli
+from tests import moved_clock
 
 REPOSITORY = Path(__file__).parents[2]
 #: What `run` says of a child that had to be killed because it did not end.
@@ -53,7 +54,7 @@ class Forks:
         self._parent = subprocess.Popen(
             [*inside, sys.executable, "-m", "tests.crash.forked", str(library)],
             cwd=REPOSITORY,
-            env={**_environment(), "LD_PRELOAD": str(library)},
+            env={**_environment(), "LD_PRELOAD": f"{library}:{moved_clock.library()}"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -138,7 +138,7 @@ def test_an_open_gap_says_already_that_nothing_is_sent(path: Path, tmp_path: Pat
     run(path, 1)
     backup = tmp_path / "backup.ledger"
     with closing(reading(path)) as connection:
-        copied(connection, backup, lambda copy: gaps.mark_gap(copy, "2026-11-20", "it is a backup made then"))
+        copied(connection, backup, lambda copy: gaps.mark_gap(copy, "2026-11-20", "it is a backup"))
     run(path, 2)
     with opened(backup) as (connection, lock):
         assert opening.doubt(backup, connection, last_run_witness.places()) == ""

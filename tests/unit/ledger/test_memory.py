@@ -236,7 +236,7 @@ def test_a_gap_that_was_settled_since_speaks_for_a_ledger(path: Path, tmp_path: 
         shutil.copy(f"{path}{end}", f"{tmp_path}/backup{end}")
     marked, lock = opening.open_for_run(tmp_path / "backup", OWNER, may_create=False)
     with marked:
-        gaps.mark_gap(marked, "2026-11-20", "it is a backup made then")
+        gaps.mark_gap(marked, "2026-11-20", "it is a backup")
     marked.close()
     lock.close()
     run(path, 2)
@@ -263,6 +263,36 @@ def test_an_older_gap_says_nothing_of_what_came_after_it(path: Path, tmp_path: P
     run(path, 2)
     (tmp_path / "older").replace(path)
     refused(path, "does not know the last run")
+
+
+def _settled_gap_of_a_clock_ahead(path: Path) -> None:
+    """A ledger that was restored from a backup made by a clock that was ahead; its gap is settled by one that is right."""
+    run(path, 1)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    with pytest.MonkeyPatch.context() as patch, connection:
+        patch.setattr(gaps, "utc_now", lambda: "2099-01-01T00:00:00.000+00:00")
+        gaps.mark_gap(connection, "2026-11-20", "restored")
+    runs.begin_change(connection, lock, closes_gap=True)
+    gaps.close_gaps(connection, "chen", "statement")
+    runs.end_change(connection, lock)
+    connection.close()
+    lock.close()
+
+
+def test_an_older_copy_with_a_gap_that_a_clock_ahead_marked_is_known_for_one(
+    path: Path, tmp_path: Path
+) -> None:
+    _settled_gap_of_a_clock_ahead(path)
+    shutil.copy(path, tmp_path / "older")
+    run(path, 2)
+    (tmp_path / "older").replace(path)
+    refused(path, "does not know the last run")
+
+
+def test_a_killed_runs_wal_is_its_own_whatever_the_clock_said_when_a_gap_was_marked(path: Path) -> None:
+    _settled_gap_of_a_clock_ahead(path)
+    run(path, 2, killed=True)
+    assert known(path) == {"9990000000001", "9990000000002"}
 
 
 # --- while a -wal is being folded into the file -----------------------------------------------------

@@ -463,3 +463,15 @@ def test_every_hint_and_slip_that_a_cell_can_raise_has_its_words() -> None:
     raised = set(re.findall(r'(?:Unreadable\(|return )"([a-z_]+)"', "".join(sources)))
     assert raised
     assert raised <= HINTS.keys() | SLIPS.keys()
+
+
+@pytest.mark.parametrize(
+    ("read", "cell"),
+    [
+        (cells.money, "1070²"), (cells.money, "1070.5①"), (cells.money, "1,070⑴"), (cells.money, "⒈50"), (cells.money, "½"), (cells.money, "1070㎡"),
+        (cells.ticket_no, "999123456789①"), (cells.day, "2026-10-0⁵"), (cells.day, "2026年㋉5日"),
+    ],
+)  # fmt: skip
+def test_the_number_of_a_footnote_is_no_digit_of_what_it_stands_beside(read: Any, cell: str) -> None:
+    with pytest.raises(cells.Unreadable):
+        read(cell)

@@ -227,7 +227,8 @@ class _Lines:
             for line in (noted / "lines").read_text(encoding="utf-8").splitlines():
                 number, module, at = line.split("\t")
                 runs[module, int(at)] |= users[names[int(number)]] if int(number) else {_IMPORT}
-        return cls({at: tests - failed for at, tests in runs.items()}, seconds)
+        passed = {*seconds, _IMPORT} - failed
+        return cls({at: tests & passed for at, tests in runs.items()}, seconds)
 
     def of(self, module: str, mutant: Mutant) -> set[str]:
         """The tests that run a mutant; one that runs when its module is imported, those that run anything of it."""

@@ -620,3 +620,79 @@ def test_a_line_that_an_earlier_statement_showed_too_is_told_once() -> None:
     shown = line(charge(1, "ancillary", ""))
     found = decided(seats, evidence(statement(shown)), earlier=[replace(shown, place="earlier")])
     assert [(trouble.code, trouble.place) for trouble in found.troubles] == [("ambiguous", shown.place)]
+
+
+def test_what_silence_lacks_to_prove_anything_is_said() -> None:
+    one, full = attempt(charge(1)), statement()
+    nothing_said = (
+        replace(full, said_made=None, made_apart=None)
+        if hasattr(full, "made_apart")
+        else replace(full, said_made=None)
+    )
+    for brought, why in (
+        (evidence(full, complete=COMPLETE, hours=None), "set settle_after_hours"),
+        (evidence(statement(ours=()), complete=COMPLETE), "they list nothing"),
+        (evidence(nothing_said, complete=COMPLETE), "does not say when it was made"),
+        (evidence(replace(full, kinds=frozenset({"itinerary"})), complete=COMPLETE), "vouchers of another kind"),
+        (evidence(full, complete=[replace(COMPLETE[0], kind="itinerary")]), "nobody says that they are complete for this kind"),
+    ):  # fmt: skip
+        (note,) = decided([one], brought).notes
+        assert why in note
+
+
+def test_nothing_is_called_lacking_where_it_is_not_known_that_it_must_be_listed() -> None:
+    only_invoices = statement(ours=("invoice",))
+    of_invoices = [replace(COMPLETE[0], kind="invoice")]
+    assert decided([], evidence(only_invoices, complete=of_invoices)).troubles == ()
+    of_itineraries = [replace(COMPLETE[0], kind="itinerary")]
+    (trouble,) = decided([], evidence(only_invoices, complete=of_itineraries)).troubles
+    assert "3 requests of that kind (itinerary)" in trouble.message
+    assert "such as 22222222222222222221" in trouble.message
+    for brought in (
+        evidence(only_invoices, complete=of_itineraries, hours=None),
+        evidence(only_invoices, replace(only_invoices, said_made=None), complete=of_itineraries),
+        evidence(complete=of_itineraries),
+    ):
+        assert decided([], brought).troubles == ()
+
+
+def test_the_claim_that_proves_it_is_the_one_that_is_told() -> None:
+    others = [replace(COMPLETE[0], kind="itinerary", text="itinerary:then")]
+    others.append(Complete(AT - 90 * DAY, AT - 80 * DAY, "long ago"))
+    (settled,) = decided([attempt(charge(1))], evidence(statement(), complete=[*others, *COMPLETE])).settled
+    assert settled.evidence.endswith(
+        "complete for 2026-11-07..2026-11-14, and which lists 3 others of that kind"
+    )
+
+
+def test_an_itinerary_under_another_number_is_none_of_those_known() -> None:
+    known = attempt(charge(1), voucher="itinerary")
+    refund = line(charge(1, "refund"), voucher="itinerary", number="2" * 19 + "9")
+    for number, settles in (("2" * 19 + "9", True), ("2" * 19 + "8", False)):
+        held_as = holding(charge(1, "refund"), "issued", number, "R0", "itinerary")
+        brought = evidence(statement(refund), complete=COMPLETE)
+        found = decide([known], brought, held(known) | {held_as.identity: held_as}, {}, (), ours())
+        assert outcome(found) == [("not_sent", "")] * settles
+
+
+def test_a_line_without_its_product_speaks_of_its_own_ticket_and_of_one_charge_that_is_ours() -> None:
+    seat, meal = charge(1, "ancillary", "seat"), charge(1, "ancillary", "meal")
+    unsaid = line(seat, product="")
+    # Another ticket has one of the same amount.
+    two = [attempt(seat), attempt(charge(2, "ancillary", "seat"), attempt_id=2)]
+    assert [one.attempt.attempt_id for one in decided(two, evidence(statement(unsaid))).settled] == [1]
+    # The ticket's other one was issued elsewhere.
+    elsewhere = replace(holding(meal, "issued", OTHER, ""), elsewhere=True)
+    found = decide([two[0]], evidence(statement(unsaid)), held(two[0]) | {meal: elsewhere}, {})
+    assert outcome(found) == [("issued", NUMBER)]
+    # What one line speaks of is not left for the next: the second one is of the other charge.
+    both = [attempt(seat), attempt(meal, attempt_id=2)]
+    lines = [line(seat), line(seat, OTHER, product="")]
+    assert sorted(outcome(decided(both, evidence(statement(*lines))))) == [
+        ("issued", NUMBER),
+        ("issued", OTHER),
+    ]
+    numbered = [(seat, NUMBER), (meal, OTHER)]
+    lines = [line(seat, number, product="", amount=1000) for number in (NUMBER, "9" * 18)]
+    found = decided([], evidence(statement(*lines)), issued=numbered)
+    assert found.found[0], found.found[1] == (seat, meal)

@@ -1,0 +1,230 @@
+"""One reconciliation with every kind of evidence at once: what its parts hand each other stands in the ledger and the report.
+
+Seen to catch: most of what can be left out, emptied or turned round in the calls of `pipeline/reconciliation` (tests/crash/MUTANTS.md).
+"""
+
+import csv
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import openpyxl
+import pytest
+
+from tests.conftest import needs_tool
+from tests.crash import failpoint
+from tests.crash.end_to_end_carrier import Carrier
+from tests.crash.end_to_end_office import CHINA, Office, _rows
+from tests.crash.forked import Forks
+
+pytestmark = pytest.mark.xdist_group("wiring")
+
+GOOD = {
+    "passenger_name": "ZHANG/WEI MR", "charge": "ticket_fare", "product": "", "amount": "1000.00", "market": "domestic",
+    "ticket_status": "used", "flight_date": "2027-02-01", "voucher": "itinerary", "header_type": "individual",
+    "header_name": "Li Na", "email": "li.na@example.com",
+}  # fmt: skip
+STRANGER = "29999999999999999999"
+
+
+@pytest.fixture(scope="module")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    needs_tool("a C compiler", shutil.which("cc"))
+    with Forks(failpoint.compiled(tmp_path_factory.mktemp("library"))) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def carrier() -> Iterator[Carrier]:
+    with Carrier() as listening:
+        yield listening
+
+
+@pytest.fixture
+def office(tmp_path: Path, forks: Forks, carrier: Carrier) -> Office:
+    return Office(tmp_path / "life", forks, carrier, Random(1), 0)
+
+
+def fares(*tickets: int, **changes: str) -> list[dict[str, str]]:
+    return [{**GOOD, "ticket_no": f"999{at:010}", **changes} for at in tickets]
+
+
+def numbers(office: Office) -> dict[int, str]:
+    """The numbers of the vouchers that this ledger has issued, by the ticket's last digits."""
+    said = _rows(office.ledger, "SELECT ticket_no, number FROM attempt JOIN charge USING (attempt_id) WHERE number <> ''")
+    return {int(ticket[3:]): number for ticket, number in said}
+
+
+def listed(office: Office, ticket: int, number: str, **more: str) -> dict[str, str]:
+    at = office.now().astimezone(CHINA).strftime("%Y-%m-%d %H:%M:%S")
+    return {"voucher": "itinerary", "number": number, "ticket_no": f"999{ticket:010}", "charge": "ticket_fare",
+            "amount": "1000.00", "issued_at": at, **more}  # fmt: skip
+
+
+def write(path: Path, lines: Sequence[Mapping[str, str]]) -> Path:
+    names = list(dict.fromkeys(name for line in lines for name in line))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, names, restval="")
+        writer.writeheader()
+        writer.writerows(lines)
+    return path
+
+
+def answer(result: Path, answers: Mapping[int, Mapping[str, str]]) -> Path:
+    """A result whose Unknown sheet is answered for these tickets."""
+    book = openpyxl.load_workbook(result)
+    page = book["Unknown"]
+    at = {cell.value: cell.column for cell in page[1]}
+    for row in range(2, page.max_row + 1):
+        ticket = int(str(page.cell(row, at["tickets"]).value).split()[0][3:])
+        for name, text in answers.get(ticket, {}).items():
+            page.cell(row, at[name], text)
+    path = result.with_name(f"answered-{result.name}")
+    book.save(path)
+    return path
+
+
+def requests(office: Office) -> dict[str, int]:
+    """The ticket's last digits of each request, of which none has more than one."""
+    said = _rows(office.ledger, "SELECT request_id, ticket_no FROM attempt JOIN charge USING (attempt_id)")
+    return {request: int(ticket[3:]) for request, ticket in said}
+
+
+def doubtful_between_others(office: Office) -> Path:
+    """Six vouchers of ours, and between them in time five outcomes in doubt (11 to 15); the result that asks about these."""
+    office.voucher("issue", office.add_workbook(fares(1, 2, 3, 4)), "--new-ledger")
+    office.wait(1)
+    doubtful = office.add_workbook(fares(11, 12, 13, 14, 15))
+    office.voucher("issue", doubtful, "-o", "doubtful.xlsx", faults={"closed": 1})
+    office.wait(1)
+    office.voucher("issue", office.add_workbook(fares(5, 6)))
+    office.wait(30)
+    return office.desk / "doubtful.xlsx"
+
+
+def evidence(office: Office) -> tuple[Path, Path]:
+    """(a statement that says something of everything, a result with answers of all kinds)."""
+    result = doubtful_between_others(office)
+    ours = numbers(office)
+    lines = [listed(office, at, number, issued_at="2027-03-01 10:00:00") for at, number in ours.items()]
+    lines += [
+        listed(office, 11, "28888888888888888888", issued_at="2027-03-01 10:00:00"),
+        listed(office, 77, STRANGER, issued_at="2027-03-01 11:00:00"),
+        listed(office, 1, "", amount="-1000.00", original_number=ours[1]),
+        listed(office, 14, "?"),
+    ]
+    statement = write(office.desk / "statement.csv", lines)
+    office.touch(statement)
+    answers = answer(result, {
+        11: {"resolution": "issued", "number": "28888888888888888888", "resolved_by": "Li", "evidence": "fax"},
+        12: {"resolution": "not issued", "resolved_by": "Wang", "evidence": "telephone"},
+        15: {"resolution": "issued", "resolved_by": "Wang", "evidence": "telephone"},
+    })  # fmt: skip
+    office.touch(answers)
+    return statement, answers
+
+
+def unknown_sheet(path: Path) -> dict[int, dict[str, str]]:
+    """What stands on a result's Unknown sheet, by the ticket's last digits."""
+    heading, *rows = openpyxl.load_workbook(path)["Unknown"].iter_rows(values_only=True)
+    named = [{str(name): str(cell or "") for name, cell in zip(heading, row, strict=True)} for row in rows]
+    return {int(row["tickets"].split()[0][3:]): row for row in named}
+
+
+def test_every_kind_of_evidence_at_once_is_recorded_with_who_when_and_where(office: Office) -> None:
+    statement, answers = evidence(office)
+    of, ours = requests(office), numbers(office)
+    made = office.now().astimezone(CHINA)
+    given = (
+        "--statement", statement, "--resolved", answers, "--statement", statement, "--resolved", answers,
+        "--statement-complete", f"2027-03-01..{made:%Y-%m-%d}", "--statement-made", f"{made:%Y-%m-%dT%H:%M}",
+        "--by", "Night Shift",
+    )  # fmt: skip
+    book = office.add_workbook(fares(1, 14, 21, 77))
+    ran = office.voucher(
+        "reconcile", book, *given, "--month", "2027-03", "--report", "report.json", "--log-file", "log"
+    )
+    assert ran.code == 4
+    told: dict[str, Any] = json.loads((office.desk / "report.json").read_text())
+    place = "answered-doubtful.xlsx, Unknown, row"
+    silent = f"not on the carrier's statement statement.csv ({_sha256(statement)}), which Night Shift says is complete for "
+    silent += f"2027-03-01..{made:%Y-%m-%d}, and which lists 5 others of that kind"
+    settled = [
+        (11, "issued", "28888888888888888888", "Li", f"statement.csv, statement, row 8; {place} 2: fax", "fax"),
+        (12, "not_sent", "", "Wang", f"{place} 3: telephone", "telephone"),
+        (13, "not_sent", "", "Night Shift", silent, ""),
+    ]
+    assert [
+        (of[one["request"]], one["status"], one["number"] or "", one["settled_by"], one["evidence"])
+        for one in told["settled"]
+    ] == [one[:5] for one in settled]
+    sql = "SELECT request_id, settlement.state, settlement.number, settled_by, evidence, answered FROM settlement"
+    recorded = _rows(office.ledger, f"{sql} JOIN attempt USING (attempt_id) ORDER BY settlement")
+    assert [(of[request], *rest) for request, *rest in recorded] == settled
+    assert _rows(
+        office.ledger,
+        "SELECT run, ticket_no, wire, voucher, number, amount, issued_at, evidence, found_by FROM elsewhere",
+    ) == [
+        (4, "9990000000077", "ticket_fare/flight", "itinerary", STRANGER, 100000, "2027-03-01T11:00:00",
+         "statement.csv, statement, row 9", "Night Shift"),
+    ]  # fmt: skip
+    assert _rows(office.ledger, "SELECT run, voucher, number, attempt_id, reversed_by, evidence FROM reversal") == [
+        (4, "itinerary", ours[1], 1, "Night Shift", "statement.csv, statement, row 10")
+    ]
+    assert [(problem["code"], problem["place"]) for problem in told["problems"]] == [
+        ("incomplete", f"{place} 6"),
+        ("misread", "statement.csv, statement, row 11"),
+    ]
+    assert "was reversed by the carrier" in told["warnings"][0]
+    assert told["warnings"][1].startswith("1 unknown outcomes are not on the statements")
+    assert "1 lines that may be about it can't be read" in told["warnings"][1]
+    assert told["period"] == {"from": "2027-03-01", "to": "2027-03-31", "of": "issued"}
+    assert [of[one["request"]] for one in told["unknown"]] == [14, 15]
+    rows = {int(row["ticket_no"][3:]): row for row in told["rows"]}
+    assert {at: row["status"] for at, row in rows.items()} == {1: "not_sent", 14: "unknown", 21: "issued", 77: "already_issued"}  # fmt: skip
+    assert f"was reversed by the carrier ({ours[1]})" in rows[1]["reasons"][0]["message"]
+    assert {int(voucher_of["ticket_no"][3:]): voucher_of["kind"] for voucher_of in told["charges"]} == {
+        2: "agreed", 3: "agreed", 4: "agreed", 5: "agreed", 6: "agreed", 11: "agreed", 77: "not_ours", 14: "unknown",
+        15: "unknown", 12: "to_issue", 13: "to_issue", 1: "to_issue",
+    } | {21: told["charges"][[c["ticket_no"][-2:] for c in told["charges"]].index("21")]["kind"]}  # fmt: skip
+    sheet = unknown_sheet(office.desk / f"{book.stem}.reconciliation.xlsx")
+    assert sheet[15]["resolution"] == "issued", "what was typed and settled nothing stands there again"
+    assert sheet[15]["resolved_by"] == "Wang"
+    assert sheet[14]["resolution"] == ""
+    events = [json.loads(line) for line in (office.desk / "log").read_text().splitlines()]
+    assert [(event["event"], event["run"]) for event in events] == [
+        ("run_begins", None), ("read", None), ("read", None), ("read", None), ("ledger_taken", 4), ("settled", 4),
+        ("settled", 4), ("settled", 4), ("request_ended", 4), ("compared", 4), ("run_ends", 4),
+    ]  # fmt: skip
+    assert events[0]["files"] == [book.name, "statement.csv", "answered-doubtful.xlsx"] or len(events[0]["files"]) == 5
+    assert [of[event["request"]] for event in events[5:8]] == [11, 12, 13]
+    assert [event["state"] for event in events[5:8]] == ["issued", "not_sent", "not_sent"]
+    (run,) = _rows(office.ledger, "SELECT command, as_of, files, exit_code FROM run WHERE run = 4")
+    assert (*run[:2], json.loads(run[2]), run[3]) == ("reconcile", f"{made:%Y-%m-%d}", [str(book)], 4)
+    # Said again, it changes nothing; what was settled otherwise since is told of each answer that says something else.
+    before = _rows(office.ledger, "SELECT count(*) FROM settlement UNION ALL SELECT count(*) FROM elsewhere UNION ALL SELECT count(*) FROM reversal")  # fmt: skip
+    office.voucher("reconcile", *given, "--report", "report.json")
+    assert _rows(office.ledger, "SELECT count(*) FROM settlement UNION ALL SELECT count(*) FROM elsewhere UNION ALL SELECT count(*) FROM reversal") == before  # fmt: skip
+    again = json.loads((office.desk / "report.json").read_text())
+    assert again["settled"] == []
+    assert [problem["code"] for problem in again["problems"]] == ["incomplete", "misread"]
+    other = answer(office.desk / "doubtful.xlsx", {12: {"resolution": "issued", "number": "2" * 20, "resolved_by": "Wang", "evidence": "letter"}})  # fmt: skip
+    office.voucher("reconcile", "--resolved", other, "--report", "report.json")
+    (stale,) = json.loads((office.desk / "report.json").read_text())["problems"]
+    assert (stale["code"], stale["place"]) == ("stale", f"{place} 3")
+    # Evidence that was withdrawn settles nothing any more, whoever brings it again.
+    history = office.voucher("history", "9990000000012", "--json").out
+    assert json.loads(history)
+    office.voucher("ledger", "withdraw", "S2", "--why", "wrong")
+    office.voucher("reconcile", *given, "--report", "report.json")
+    again = json.loads((office.desk / "report.json").read_text())
+    assert ("withdrawn", f"{place} 3") in [(one["code"], one["place"]) for one in again["problems"]]
+    assert unknown_sheet(office.desk / "statement.reconciliation.2.xlsx" if (office.desk / "statement.reconciliation.2.xlsx").exists() else office.desk / "statement.reconciliation.xlsx")[12]["resolution"] == ""  # fmt: skip
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]

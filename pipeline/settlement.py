@@ -70,6 +70,8 @@ class Evidence:
     complete: tuple[Complete, ...]
     settle_after: datetime.timedelta | None
     by: str
+    #: Requests and attempts about which an answer was given that lacks something: what it means is not known yet.
+    unclear: frozenset[tuple[str, int]] = frozenset()
 
     @property
     def lines(self) -> tuple[StatementLine, ...]:
@@ -312,6 +314,8 @@ class _Weighing:
         if not self._evidence.complete or not self._evidence.statements:
             return False
         why = self._unexplained(attempt) or self._complete.unproven(attempt)
+        if (attempt.request_id, attempt.attempt) in self._evidence.unclear:
+            why = "an answer about it lacks something; complete the answer first"
         if why:
             self._unproven[why] += 1
         return not why

@@ -115,6 +115,7 @@ RECONCILING = {
     "{} does not say when it was made; say it with --statement-made": "{0} 未说明生成时间；请用 --statement-made 说明",
     "there are sheets that were not read: {}": "未读取：{0}",
     "they list vouchers of another kind (not {})": "账单所列为另一种凭证（不是{0}）",
+    "an answer about it lacks something; complete the answer first": "对该请求的答复不完整；请先补全",
     "{} lines that may be about it can't be read": "有 {0} 行可能涉及该请求但无法读取",
     "a clock that is known to have been wrong wrote when it was sent": "其发送时间由已知有误的时钟写入",
     "nobody says that they are complete for this kind ({})": "无人说明账单对该种凭证（{0}）完整",

@@ -2,7 +2,7 @@
 
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pipeline.bookkeeping import OpenLedger, as_problem
@@ -29,7 +29,7 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Wa
         numbers = {line.number for line in evidence.lines} | {answer.number for answer in answers}
         taken = {number: settling.number_taken(ledger.connection, number) for number in numbers if number}
         taken |= _of_other_tickets(ledger, answers, unsettled)
-        weighed = replace(evidence, answers=tuple(answers))
+        weighed = replace(evidence, answers=tuple(answers), unclear=_unclear(evidence.answers, stale))
         decided = decide(unsettled, weighed, held, taken, earlier, _issued_in_claimed_days(ledger, evidence))
         settled, withdrawn = _but_for_withdrawn(ledger, decided.settled)
         for one in settled:
@@ -134,6 +134,12 @@ def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer]
         else:
             usable.append(answer)
     return usable, troubles
+
+
+def _unclear(answers: Iterable[Answer], troubles: Iterable[Trouble]) -> frozenset[tuple[str, int]]:
+    """The attempts about which somebody has answered, though not all that it takes to settle them."""
+    places = {trouble.place for trouble in troubles if trouble.code == "incomplete"}
+    return frozenset((answer.request_id, answer.attempt) for answer in answers if answer.place in places)
 
 
 def _withdrawn_before(ledger: OpenLedger, answer: Answer, known: Known) -> str:

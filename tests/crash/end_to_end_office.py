@@ -200,7 +200,8 @@ class Office:
     # -- the program
 
     def voucher(self, *arguments: str | Path, error: float = 0, kill_at: int = 0, faults: Mapping[str, float] | None = None,
-                only: str = "", concurrency: int = 1, in_traffic: bool = False) -> Ran:  # fmt: skip
+                only: str = "", concurrency: int = 1, in_traffic: bool = False, log: Path | None = None,
+                environment: Mapping[str, str] | None = None) -> Ran:  # fmt: skip
         """Run a command to its end, or until it is killed; `error`: seconds by which its clock is ahead.
 
         `kill_at`: before which system call it is killed, of all that matter or (`in_traffic`) of those on sockets.
@@ -212,9 +213,9 @@ class Office:
             "HOME": str(self.home), "XDG_DATA_HOME": "", "XDG_STATE_HOME": "", "XDG_CACHE_HOME": "", "LANG": "C.UTF-8", **KEYS,
             "VOUCHER_PROFILE": str(profile), "VOUCHER_LEDGER": str(self.ledger), "VOUCHER_WITNESS": str(self.second or ""),
             "MOVED_CLOCK": str(round(self._ahead.total_seconds() + error)), "FAILPOINT_FOLDER": str(self.folder),
-            "FAILPOINT_AT": str(kill_at), "FAILPOINT_WHAT": "kill", "FAILPOINT_ONLY": "traffic" if in_traffic else "", "FAILPOINT_LOG": "",
+            "FAILPOINT_AT": str(kill_at), "FAILPOINT_WHAT": "kill", "FAILPOINT_ONLY": "traffic" if in_traffic else "", "FAILPOINT_LOG": str(log or ""),
         }  # fmt: skip
-        ran = self.forks.run(self.desk, list(map(str, arguments)), given)
+        ran = self.forks.run(self.desk, list(map(str, arguments)), {**given, **(environment or {})})
         self.carrier.settled()
         told = " ".join(str(part).replace(str(self.folder), "") for part in arguments)
         how = f", clock {error / 3600:+.1f} h" if error else ""

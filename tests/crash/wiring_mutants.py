@@ -338,7 +338,7 @@ def _ended(folder: Path, tests: Sequence[str], seconds: float) -> tuple[str, str
     if code == 0:
         return "survived", f"{len(tests)} tests"
     said = (folder / "out").read_text(errors="replace")
-    failed = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    failed = [line for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
     if not failed:
         raise RuntimeError(f"no test failed, and pytest ended with {code}: {said[-2000:]}")
     return "killed", failed[0][:200]

@@ -208,7 +208,8 @@ class _Weighing:
         listed, problem = self._listed(attempt)
         said = {(RESOLVED_AS[answer.resolution.casefold()], answer.number) for answer in answers}
         if not problem and len(said) > 1:
-            problem = "the answers to it contradict each other"
+            places = "; ".join(answer.place for answer in answers)
+            problem = f"the answers to it contradict each other ({places}); clear the wrong one"
         answer = answers[0] if answers else None
         state, number = next(iter(said)) if said else ("", "")
         if problem and len(said) == 1 and state == "issued" and self._agree(attempt, number):

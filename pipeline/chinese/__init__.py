@@ -30,20 +30,31 @@ LINES: Mapping[str, str] = {**WORKBOOKS, **FILES, **RUNS, **LEDGERS, **SANDBOXES
 _WORDS = {choice.name: choice.zh for column in COLUMNS for choice in column.choices}
 _JOINTS = (", ", " or ", " and ")
 _DEEPEST = 4
+_GIVEN = re.compile(r"(\\ row\\ |\\ attempt\\ |\\ run\\ |\\\(run\\ )?\\{\\}")  # as re.escape leaves it
+_ROW = re.compile(r".+, .+, row [0-9]+(?: \(run [0-9]+\))?")  # as quoting.row_at names one
+_Pattern = tuple[int, re.Pattern[str], str]  # how many characters of it are fixed, the line, its Chinese
 
 
 @functools.cache
-def _patterns() -> tuple[list[tuple[re.Pattern[str], str]], list[tuple[re.Pattern[str], str]]]:
+def _patterns() -> tuple[list[_Pattern], list[_Pattern]]:
     """Every line as a pattern: those that begin with words of ours, then those that begin with what is given.
 
     Those with the most fixed words come first: they say most exactly what they are.
     """
-    found = []
-    for english in sorted(LINES, key=lambda line: (-len(line.replace("{}", "")), line)):
-        parts = [re.escape(part) for part in english.split("{}")]
-        found.append((english, re.compile("(.*?)".join(parts), re.DOTALL)))
-    made = [(not english.startswith("{}"), (pattern, LINES[english])) for english, pattern in found]
+    found = [
+        (english, re.compile(_GIVEN.sub(_group, re.escape(english)), re.DOTALL))
+        for english in sorted(LINES, key=lambda line: (-len(line.replace("{}", "")), line))
+    ]
+    made = [
+        (not english.startswith("{}"), (len(english.replace("{}", "")), pattern, LINES[english]))
+        for english, pattern in found
+    ]
     return [line for fixed, line in made if fixed], [line for fixed, line in made if not fixed]
+
+
+def _group(found: re.Match[str]) -> str:
+    """What stands for something given: behind a word that counts, one word, which is a number."""
+    return rf"{found[1]}([^\s:;]+?)" if found[1] else "(.*?)"
 
 
 def in_chinese(line: str) -> str:
@@ -65,29 +76,41 @@ def _said(line: str, depth: int) -> str:
         parts = line.split(joint)
         if len(parts) > 1 and all(part in COLUMN or part in _WORDS for part in parts):
             return ("或" if joint == " or " else "、").join(_said(part, depth) for part in parts)
+    places = line.split("; ")
+    if len(places) > 1 and all(map(_ROW.fullmatch, places)):
+        return "；".join(_said(place, depth) for place in places)
     ours, given = _patterns()
-    for said in (_matched(line, ours, depth), _placed(line, depth), _matched(line, given, depth)):
-        if said is not None:
-            return said
+    if said := _matched(line, ours, depth):
+        return said[1]
+    # Either may take the whole line: the one that knows more of its words.
+    known = [said for said in (_placed(line, depth), _matched(line, given, depth)) if said]
+    return max(known, key=lambda said: said[0])[1] if known else _by_parts(line, depth)
+
+
+def _by_parts(line: str, depth: int) -> str:
+    """A line that is none of ours: several that are, or what a person typed behind its place."""
+    for joint, chinese in (("; ", "；"), (": ", "：")):
+        first, found, rest = line.partition(joint)
+        if found and (said := _said(first, depth + 1)) != first:
+            return f"{said}{chinese}{_said(rest, depth + 1)}"
     return details.in_chinese(line)
 
 
-def _matched(line: str, patterns: list[tuple[re.Pattern[str], str]], depth: int) -> str | None:
-    """A line in Chinese, None where it is none of these."""
-    for pattern, chinese in patterns:
+def _matched(line: str, patterns: list[_Pattern], depth: int) -> tuple[int, str] | None:
+    """How much of a line is fixed words, and the line in Chinese; None where it is none of these."""
+    for fixed, pattern, chinese in patterns:
         if match := pattern.fullmatch(line):
-            return chinese.format(*(_said(given, depth + 1) for given in match.groups()))
+            return fixed, chinese.format(*(_said(given, depth + 1) for given in match.groups()))
     return None
 
 
-def _placed(line: str, depth: int) -> str | None:
-    """A line that begins with where it is about: a file, a sheet, a key of a profile."""
+def _placed(line: str, depth: int) -> tuple[int, str] | None:
+    """Likewise a line that begins with where it is about: a file, a sheet, a key of a profile."""
     ours, given = _patterns()
     for found in re.finditer(": ", line):
         place, rest = line[: found.start()], line[found.end() :]
-        said = _matched(rest, ours, depth + 1) or _matched(rest, given, depth + 1)
-        if said is not None:
-            return f"{_place(place)}：{said}"
+        if said := _matched(rest, ours, depth + 1) or _matched(rest, given, depth + 1):
+            return said[0], f"{_place(place)}：{said[1]}"
     return None
 
 

@@ -63,9 +63,12 @@ RECONCILING = {
     "may speak of several charges of ticket {}; settle them by hand": "可能涉及客票 {0} 的多项费用；请人工处理",
     # --- contradictions ---
     "request {}, attempt {}": "请求 {0} 第 {1} 次",
-    "the answers to it contradict each other": "对它的答复互相矛盾",
+    "the answers to it contradict each other ({}); clear the wrong one": "对它的答复互相矛盾（{0}）；请清除错误的答复",
     "the statement lists it as {}, and {} says {}": "账单列其号码为 {0}，而 {1} 称{2}",
     "issued as {}": "已开具，号码 {0}",
+    "not sent yet": "尚未发送",
+    "being sent": "正在发送",
+    "refused by the carrier": "被承运人拒绝",
     "not issued": "未开具",
     "{} says issued as {}, and the statement, said to be complete, does not list it": "{0} 称已开具，号码 {1}，而被称为完整的账单并未列出",
     "it was asked for as {}, and the statement lists it as {}": "申请的是{0}，而账单列为{1}",
@@ -109,6 +112,7 @@ RECONCILING = {
     "resolved_by and evidence": "处理人和依据",
     # --- evidence, as it is recorded ---
     "{}, {}, row {}": "{0}，{1} 第 {2} 行",
+    "{}, {}, row {} (run {})": "{0}，{1} 第 {2} 行（第 {3} 次运行）",
     "{} unknown outcomes are not on the statements, and that proves nothing: {}": "{0} 个未知结果未列于账单，但不能证明未开具：{1}",
     "the profile does not say how long after a request the carrier's statement lists it; set settle_after_hours under [reconcile]": "配置未说明承运人账单在请求后多久列出；请在 [reconcile] 下设置 settle_after_hours",
     "they list nothing": "账单未列出任何内容",

@@ -15,6 +15,14 @@ from pipeline.reconciliation.reversing import but_for_reversed, record_reversals
 from pipeline.request import wire_text
 from pipeline.settlement import RESOLVED_AS, Decided, Evidence, Settled, Trouble, decide
 
+#: What an attempt that is not unknown nor issued is, for a message.
+_STATES = {
+    "planned": "not sent yet",
+    "sending": "being sent",
+    "rejected": "refused by the carrier",
+    "not_sent": "not issued",
+}
+
 
 def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Watch) -> Decided:
     """Weigh the evidence and record what it settles, and what the carrier issued elsewhere."""
@@ -122,9 +130,10 @@ def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer]
             troubles.append(Trouble("stale", answer.place, problem))
         elif known and known.state != "unknown":
             if not _says_the_same(answer, known):
+                state = f"issued as {known.number}" if known.state == "issued" else _STATES[known.state]
                 problem = (
-                    f"request {answer.request_id}, attempt {answer.attempt} is not unknown any more: it is"
-                    f" {f'{known.state} {known.number}'.strip()}; the answer changes nothing"
+                    f"request {answer.request_id}, attempt {answer.attempt} is not unknown any more: it is {state}; the answer"
+                    " changes nothing"
                 )
                 troubles.append(Trouble("stale", answer.place, problem))
         elif problem := _objection(answer, known):

@@ -146,7 +146,7 @@ def _values(entry: Compared, lang: Lang) -> dict[str, Any]:
             "statement_amount": None if line.amount is None else line.amount / MINOR,
             "statement_buyer": line.buyer,
             "statement_issued": line.issued_text.replace("T", " "),
-            "statement_place": line.place,
+            "statement_place": in_language(line.place, lang),
         }
     joint = "、" if lang == "zh" else ", "
     differing = joint.join(tell(name, lang) for name in entry.differing)
@@ -169,7 +169,7 @@ def _values(entry: Compared, lang: Lang) -> dict[str, Any]:
         "issued_on": entry.issued_day,
         "status": entry.status,
         "request": entry.request_id,
-        "place": entry.place,
+        "place": in_language(entry.place, lang),
         "last_day": entry.last_day,
         "reason": in_language(entry.reason, lang),
         "differing": differing,

@@ -71,7 +71,11 @@ def add_summary(book: Book, done: Reconciliation) -> None:
     _chart(book, page, done, first)
     _section(page, tell("settled", lang), [_settled(one, done) for one in done.decided.settled], lang=done)
     troubles = [
-        bounded(f"{in_language(t.place, lang)}: {in_language(t.message, lang)}")
+        bounded(
+            tell("trouble_line", lang).format(
+                place=in_language(t.place, lang), message=in_language(t.message, lang)
+            )
+        )
         for t in done.decided.troubles
     ]
     _section(page, tell("troubles", lang), troubles, lang=done)

@@ -49,7 +49,7 @@ TELL: dict[str, dict[Lang, str]] = {
     "to_issue": {"en": "Still to be issued", "zh": "尚待开具"},
     "agreed_means": {"en": "A statement shows it, and the ledger has it alike.", "zh": "账单已列，且与台账一致。"},
     "not_covered": {"en": "Issued, on no statement given", "zh": "已开具，所给账单未涵盖"},
-    "not_covered_means": {"en": "The ledger has it as issued; no statement given covers its day and kind of voucher.", "zh": "台账显示已开具；所给账单未涵盖其开具日期和凭证类型。"},
+    "not_covered_means": {"en": "The ledger has it as issued; no statement given is of its kind of voucher and its time.", "zh": "台账显示已开具；所给账单未涵盖其凭证类型和开具时间。"},
     "not_on_statement_means": {"en": "The ledger has it as issued in this period; no statement lists it.", "zh": "台账显示本期已开具，但账单未列。"},
     "not_ours_means": {"en": "The carrier lists it; it was not issued with this ledger. It is held, so that it is not issued again.", "zh": "承运人账单已列，但非本台账开具；已占用，不会重复开具。"},
     "differing_means": {"en": "Amount, buyer, number or kind of voucher are not the same.", "zh": "金额、购买方、号码或凭证类型不同。"},
@@ -84,7 +84,7 @@ TELL: dict[str, dict[Lang, str]] = {
         "en": "Requests with an unknown outcome: {count} (sheet Unknown). Do not ask for them elsewhere. Ask the carrier, fill in the last columns there, and give this file to “voucher reconcile --resolved”; a statement that lists them settles them too.",
         "zh": "{count} 个请求结果未知（Unknown 表）：请勿另行申请。向承运人查询后填写该表最后几列，并将本文件交给 voucher reconcile --resolved；列有这些费用的账单也可作为依据。",
     },
-    "troubles_do": {"en": "Pieces of evidence that settle nothing: {count}. Look at them; they are named one by one.", "zh": "未能处理任何结果的证据：{count} 项，已逐一列出，请查看。"},
+    "troubles_do": {"en": "Pieces of evidence that settle nothing: {count}, named one by one. Correct the cell or the file that each names, or ask the carrier, and reconcile again.", "zh": "未能处理任何结果的证据：{count} 项，已逐一列出。请更正其所指的单元格或文件，或向承运人查询，然后重新对账。"},
     "unread_do": {"en": "Files that could not be read: {count}. Mend or remove them; they are left as they are.", "zh": "无法读取的文件：{count} 个，均保持原样，请修正或移走。"},
     "set_free_do": {
         "en": "Charges that turned out as not issued, and stand in no workbook given: {count}. To send them, give their workbook (sheet To issue names it) to voucher issue.",

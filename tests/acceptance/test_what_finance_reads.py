@@ -1,5 +1,6 @@
 """What finance reads of a run: totals that are those of the vouchers, counts that say what was compared, words that say what to do."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,8 @@ import openpyxl
 import pytest
 
 from tests.acceptance.conftest import BUYERS, Desk
-from tests.acceptance.office import LOST_AFTER, Office, answered
+from tests.acceptance.office import ALL, LOST_AFTER, LOST_BEFORE, Office, answered
+from tests.moved_clock import needs_compiler
 
 Make = Callable[..., Any]
 
@@ -216,3 +218,52 @@ def test_a_row_that_says_another_address_than_its_buyer_is_told_with_both_cells(
         "O3 的邮箱与其购买方的信息（tickets.xlsx，工作表“Buyers”，单元格 F2）不同；以该行自填的为准（共 2 行）"
         in ran.err
     )
+
+
+#: What stays as it is in Chinese: names of files, sheets, people and commands, codes, and what is typed.
+STAYS = re.compile(
+    r"(?:not )?[\w.-]+\.(?:csv|xlsx|ledger)|(?:voucher )?(?:issue|reconcile|ledger reverse)|--[a-z-]+|\[\w+\]|statement(?= 第)|^(?:not )?issued$|\w+(?= ×)|× \w+|R[0-9a-f]{19}"
+    r"|Acme Trading Co\.|Li Na|ZHANG/WEI MR|Tickets|Unknown|Failures|Buyers|Differing|Not (?:ours|covered|on statement)|To issue|Rows|CNY|ACME|Wang"
+    r"|“(?:not )?issued”|[\w.+-]+@[\w.]+|[0-9a-f]{32}|CC-1|/\S+|voucher(?=:)|settle_after_hours|UTC|telephone|abc|maybe"
+)
+
+
+@needs_compiler
+def test_every_line_of_a_reconciliation_with_troubles_is_in_chinese(
+    desk: Desk, sandbox: Make, workbook: Make, tickets: Make
+) -> None:
+    book = workbook([*tickets(7), {"ticket_no": "9990000000099", "amount": "abc"}])
+    with sandbox(book, faults=f"{LOST_AFTER}requests = [2]\n{LOST_BEFORE}requests = [3, 4, 5]\n") as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(book, hours_ago=6).code == 4
+        result = desk.folder / "tickets.result.xlsx"
+        first, second, *_ = lines = carrier.issued()
+        bad = [
+            {**first, "ticket_no": "12"},
+            {**first, "ticket_no": "9990000000003", "number": ""},
+            {**first, "ticket_no": "9990000000008", "number": "12345678"},
+            {**first, "ticket_no": "9990000000009", "amount": "-1.00"},
+        ]
+        statement = office.statement(lines=[{**first, "amount": "999.00"}, *lines[1:], *bad])
+        yes, no = (
+            answered(result, said, number)
+            for said, number in (("issued", second["number"][:-4] + "9999"), ("not issued", ""))
+        )
+        zh = ("--lang", "zh", "-o", "zh.xlsx")
+        for given in (
+            (book, "--statement", statement, "--resolved", yes, *ALL),
+            (book, "--statement", statement, "--resolved", yes, "--resolved", no, *ALL),
+            (book, "--resolved", no),
+            (book, "--statement", statement, "--resolved", yes),
+        ):
+            ran = office.reconcile(*given, *zh)
+            written = max(desk.folder.glob("zh*.xlsx"), key=lambda path: path.stat().st_mtime_ns)
+            told = ran.err.splitlines()
+            for sheet in openpyxl.load_workbook(written).worksheets:
+                if sheet.title in ("Failures", "Buyers"):
+                    continue  # the input's own cells
+                told += [
+                    str(cell) for row in sheet.iter_rows(min_row=2, values_only=True) for cell in row if cell
+                ]
+            assert [line for line in told if re.search(r"[A-Za-z]{2,}", STAYS.sub("", line))] == []
+            assert [line for line in told if re.search(r"[\u4e00-\u9fff”）]: ", line)] == []

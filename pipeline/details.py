@@ -46,6 +46,7 @@ _CHINESE = {
     "that run is still on, or was killed": "该次运行仍在进行，或已被强行终止",
     "the ledger failed before it was sent": "发送前台账出错",
     ", which the carrier has reversed": "，该号码已被承运人红冲",
+    ", which a statement showed for ticket": "，该号码在账单中属于客票",
     "the answer brings number": "答复中的号码",
     "which request": "已属于请求",
     "interrupted": "被中断",

@@ -100,7 +100,8 @@ class Statement:
     """One statement of the carrier's; `written` is when its file was last written (UTC).
 
     `said_made` is when it was made, as the file or whoever brings it says; None where nobody does. `kinds` are the kinds of voucher that its columns and sheets can list; `unread` names sheets that hold something
-    and were not read, so that it may list more than is known of it.
+    and were not read, so that it may list more than is known of it. Lines that are `set_aside` settle nothing: their
+    numbers may be no vouchers'.
     """
 
     name: str
@@ -112,6 +113,7 @@ class Statement:
     unread: tuple[str, ...] = ()
     said_made: datetime.datetime | None = None
     reversals: tuple[Reversal, ...] = ()
+    set_aside: tuple[StatementLine, ...] = ()
 
     @property
     def made(self) -> datetime.datetime | None:

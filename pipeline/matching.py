@@ -1,9 +1,11 @@
 """Statement lines and the charges that we know of: which line speaks of which charge.
 
-A ticket has one fare and one refund, so ticket and charge name them. It may have several ancillary charges; a
-line that does not say which product it was is matched by its number or its amount, and by nothing less.
+A ticket has one fare and one refund, so ticket and charge name them. It may have several ancillary charges; a line that
+does not say which product it was is matched by its number. Where the carrier numbers its statement in a way of its own, it is
+compared with what was issued for that amount; what is in doubt it never settles, for it may be about another product.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -42,12 +44,25 @@ def _by_number_or_amount(
     found: dict[int, Identity | None] = {}
     for at, line in lines:
         free = [holding for holding in ours if holding.identity not in taken]
-        by_number = [holding for holding in ours if holding.number == line.number]
-        by_amount = [holding for holding in free if line.amount == holding.amount]
-        same = [holding for holding in by_number if line.amount in (None, holding.amount)] or by_amount
-        if len(same) == 1:
-            found[at] = same[0].identity
-            taken.add(same[0].identity)
-        else:
-            found[at] = None
+        same = [
+            one for one in (*free, *ours) if one.number == line.number and line.amount in (None, one.amount)
+        ]
+        if not same:
+            same = [one for one in free if line.amount == one.amount]
+            # Another number of the same shape is another voucher's.
+            issued = [one for one in same if one.number and shape(one.number) != shape(line.number)]
+            same = issued if len(same) == 1 else []
+        found[at] = same[0].identity if same else None
+        taken.add(found[at])
     return found
+
+
+def shape(number: str) -> str:
+    """How a number is made up: the count of its digits where it is nothing else, else its letters, digits and hyphens in turn.
+
+    >>> shape("20179525952873829059"), shape("INV-0017")
+    ('20', 'A-9')
+    """
+    if number.isdecimal():
+        return str(len(number))
+    return re.sub("[0-9]+", "9", re.sub("[A-Za-z]+", "A", number))

@@ -10,6 +10,7 @@ import datetime
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from pipeline.completeness import Completeness, agrees, issued_requests
 from pipeline.evidence import Answer, Complete, Misread, Reversal, Statement, StatementLine, Unsettled
@@ -92,6 +93,11 @@ class Evidence:
         return tuple(once.values())
 
     @property
+    def set_aside(self) -> tuple[StatementLine, ...]:
+        """The lines that settle nothing, for their numbers are of an odd shape."""
+        return tuple(line for statement in self.statements for line in statement.set_aside)
+
+    @property
     def misread(self) -> tuple[Misread, ...]:
         """The lines that could not be understood."""
         return tuple(misread for statement in self.statements for misread in statement.misread)
@@ -104,12 +110,14 @@ def decide(  # noqa: PLR0913 - everything that is weighed
     taken: Mapping[str, str],
     earlier: Sequence[StatementLine] = (),
     issued: Sequence[Holding] = (),
+    gone: Mapping[Identity, tuple[str, str]] = MappingProxyType({}),
 ) -> Decided:
     """Weigh the evidence; nothing is changed here.
 
     `held` is what the ledger holds of the tickets on the statements and of those in doubt; `taken` says of a number
-    what has it already; `earlier` is what earlier statements showed of the charges in doubt;
-    `issued` is what this ledger issued in the days for which the statements are said to be complete.
+    what has it already; `earlier` is what earlier statements showed of the tickets in doubt and under
+    the numbers that are brought; `issued` is what this ledger issued in the days for which the statements are said to be
+    complete; `gone` are charges whose voucher was reversed: its number, and when that was recorded (UTC, ISO 8601).
     """
     known = set(map(_content, evidence.lines))
     lines = (*evidence.lines, *(line for line in earlier if _content(line) not in known))
@@ -120,10 +128,10 @@ def decide(  # noqa: PLR0913 - everything that is weighed
         evidence.lines,
         # A red line may be about whatever was issued of its ticket.
         [*evidence.misread, *(Misread(red.place, red.ticket_no, "") for red in evidence.reversals)],
-        issued_requests(issued, lines, found),
+        issued_requests(issued, evidence.lines, {at: found[at] for at in range(len(evidence.lines))}),
         evidence.settle_after,
     )
-    weighing = _Weighing(evidence, lines, found, held, taken, complete)
+    weighing = _Weighing(evidence, lines, found, held, taken, complete, gone)
     weighing.check_complete()
     for attempt in unsettled:
         weighing.weigh(attempt)
@@ -163,6 +171,7 @@ class _Weighing:
         held: Mapping[Identity, Holding],
         taken: Mapping[str, str],
         complete: Completeness,
+        gone: Mapping[Identity, tuple[str, str]],
     ) -> None:
         self.settled: list[Settled] = []
         self.troubles: list[Trouble] = []
@@ -172,16 +181,17 @@ class _Weighing:
         self._held = held
         self._taken = taken
         self._complete = complete
+        self._gone = gone
         self._unproven: Counter[str] = Counter()
         self._of: dict[Identity, list[StatementLine]] = defaultdict(list)
         self._tickets: dict[str, list[int]] = defaultdict(list)
-        self._numbers: dict[str, set[Identity | None]] = defaultdict(set)
+        self._numbers: dict[str, list[int]] = defaultdict(list)
         for at, line in enumerate(lines):
             identity = found[at]
             if identity is not None:
                 self._of[identity].append(line)
             self._tickets[line.ticket_no].append(at)
-            self._numbers[line.number].add(identity)
+            self._numbers[line.number].append(at)
         self._doubtful = {
             (i.ticket_no, i.charge) for i, holding in held.items() if holding.state == "unknown"
         }
@@ -264,10 +274,15 @@ class _Weighing:
                 f"the statement lists only {len(charges) - len(missing)} of its {len(charges)} charges as {numbers[0]};"
                 f" {missing[0].ticket_no} is not among them"
             )
-        elif self._numbers[numbers[0]] - set(charges):
+        elif self._of_others(numbers[0], attempt):
             problem = f"the statement lists {numbers[0]} for charges of other requests, too"
         elif holder := self._taken.get(numbers[0]):
             problem = f"the statement lists it as {numbers[0]}, which {holder} has already"
+        elif old := self._may_be_gone(attempt, found):
+            problem = (
+                f"the statement lists it as {numbers[0]}, which may be its voucher {old}, that was reversed, under another number. If"
+                f" it is: voucher ledger reverse {numbers[0]}; if not, answer on the sheet Unknown"
+            )
         else:
             return numbers[0], ""
         return None, problem
@@ -278,9 +293,37 @@ class _Weighing:
         found = [line for identity in charges for line in self._of.get(identity, [])]
         return (
             {(line.number, line.voucher) for line in found} == {(number, attempt.voucher)}
-            and not self._numbers[number] - charges
+            and not self._of_others(number, attempt)
             and not self._before(attempt, found)
         )
+
+    def _of_others(self, number: str, attempt: Unsettled) -> StatementLine | None:
+        """A line that has this number for what is none of its charges. One that names no product may be any of its ticket's."""
+        charges = {identity for identity, _, _ in attempt.charges}
+        named = {(identity.ticket_no, identity.charge) for identity in charges}
+        for at in self._numbers[number]:
+            line, of = self._lines[at], self._found[at]
+            if of not in charges and (of or line.product or (line.ticket_no, line.charge) not in named):
+                return line
+        return None
+
+    def _may_be_gone(self, attempt: Unsettled, found: Sequence[StatementLine]) -> str:
+        """The number of a voucher that was reversed, which these lines may list in a way of numbering of their own; "" for none.
+
+        A number as the service gives it is another voucher's than the one that was reversed, and so is one of a later day
+        (two days: a day's difference may be the time zones').
+        """
+        for identity, _, _ in attempt.charges:
+            number, at = self._gone.get(identity, ("", ""))
+            later = datetime.datetime.fromisoformat(at).date() + datetime.timedelta(days=1) if at else None
+            for line in found:
+                if (
+                    later
+                    and not has_shape(line.voucher, line.number)
+                    and (attempt.times_doubtful or not line.issued_day or line.issued_day <= later)
+                ):
+                    return number
+        return ""
 
     @staticmethod
     def _before(attempt: Unsettled, found: Sequence[StatementLine]) -> StatementLine | None:
@@ -370,6 +413,8 @@ class _Weighing:
             holder = self._taken.get(one.number, "")
             if others and not holder:
                 holder = f"another request ({others[0].attempt.request_id}; {others[0].place})"
+            if (listed := self._of_others(one.number, one.attempt)) and not holder:
+                holder = f"another request (ticket {listed.ticket_no} on a statement)"
             if one.number and holder:
                 problem = (
                     f"is said to be issued as {one.number} ({one.place}), and {holder} has that number, too; nothing is settled by it."
@@ -393,22 +438,32 @@ class _Weighing:
         """Whether a line that does not say its product could speak of an unknown outcome of that ticket."""
         return not line.product and (line.ticket_no, line.charge) in self._doubtful
 
+    def _settled_as(self, line: StatementLine) -> bool:
+        """Whether a charge of the line's ticket is settled as issued under its number."""
+        return any(
+            one.number == line.number
+            and any(of.ticket_no == line.ticket_no for of, _, _ in one.attempt.charges)
+            for one in self.settled
+        )
+
     def unclear(self) -> list[Trouble]:
-        """Lines that could speak of several charges in doubt."""
+        """Lines that may speak of a charge in doubt, or of another one."""
         return [
             Trouble(
                 "ambiguous",
                 line.place,
-                f"may speak of several charges of ticket {line.ticket_no}; settle them by hand",
+                f"lists an ancillary charge of ticket {line.ticket_no} as {line.number} and does not say which; it settles nothing. Ask"
+                " the carrier, and answer on the sheet Unknown",
             )
             for at, line in enumerate(self._lines)
-            if self._found[at] is None and self._may_be_ours(line)
+            if self._found[at] is None and self._may_be_ours(line) and not self._settled_as(line)
         ]
 
     def elsewhere(self) -> list[StatementLine]:
         """Lines of charges that no attempt of this ledger issued, and those that contradict themselves about one.
 
-        They are held, and remembered: what was said once counts at the next reconciliation, too.
+        They are held, and remembered: what was said once counts at the next reconciliation, too. So are those that do not
+        say which ancillary product they are about, unless their number is that of ours.
         """
         settled = {
             identity
@@ -416,14 +471,15 @@ class _Weighing:
             for identity, _, _ in one.attempt.charges
             if one.state == "issued"
         }
-        return [
-            line
-            for at, line in enumerate(self._evidence.lines)
-            if (identity := self._found[at]) not in settled
-            and (
-                identity is None or self._held[identity].elsewhere or self._held[identity].state == "unknown"
-            )
-        ]
+
+        def to_hold(line: StatementLine, identity: Identity | None) -> bool:
+            if identity is None:
+                return bool(line.product) or not self._settled_as(line)
+            of = self._held[identity]
+            unsaid = not line.product and of.number != line.number
+            return identity not in settled and (of.elsewhere or of.state == "unknown" or unsaid)
+
+        return [line for at, line in enumerate(self._evidence.lines) if to_hold(line, self._found[at])]
 
 
 def _content(line: StatementLine) -> tuple[object, ...]:

@@ -4,6 +4,8 @@ A statement is known by its headings: the ticket's number, a voucher's number, a
 tickets have.
 """
 
+import re
+
 #: A statement's columns and their headings. Two columns may give a voucher's number: then each says its kind.
 STATEMENT_COLUMNS: dict[str, tuple[str, ...]] = {
     "voucher": (
@@ -80,6 +82,8 @@ RED_WORDS = (
     "credit note",
     "red invoice",
 )
+#: What says that a part of a voucher was reversed: not how much.
+PARTLY = re.compile(r"部[分份]|(?<![a-z])(partial|partly|part(?![a-z]))", re.IGNORECASE)
 DENYING_WORDS = ("未", "非", "否", "不", "not", "non", "un")
 
 #: Headings that only workbooks of tickets have.

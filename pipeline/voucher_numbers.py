@@ -13,7 +13,7 @@ from dataclasses import replace
 from pipeline.errors import InputProblem
 from pipeline.evidence import OWN_NEEDED, Misread, Statement, StatementLine
 from pipeline.holdings import Holding
-from pipeline.matching import matched
+from pipeline.matching import matched, shape
 from pipeline.request import Identity
 
 _DIGITS = {"invoice": 18, "itinerary": 20}
@@ -36,7 +36,7 @@ def check_kinds(statement: Statement, held: Mapping[Identity, Holding]) -> None:
         odd = [
             line
             for line in lines
-            if has_shape(other, line.number) and (kind, _shape(line.number)) not in believed
+            if has_shape(other, line.number) and (kind, shape(line.number)) not in believed
         ]
         if 2 * len(odd) > len(lines):
             raise InputProblem(
@@ -46,35 +46,47 @@ def check_kinds(statement: Statement, held: Mapping[Identity, Holding]) -> None:
             )
 
 
-def without_odd_numbers(statement: Statement, held: Mapping[Identity, Holding]) -> Statement:
-    """The statement with lines of an odd number among those that can't be understood: a person is asked about them.
+def without_odd_numbers(
+    statement: Statement, held: Mapping[Identity, Holding], *, holding: bool = False
+) -> Statement:
+    """The statement with lines of an odd number set aside, among those that can't be understood: a person is asked about them.
 
-    What it lists of vouchers that the ledger has issued is compared whatever its number.
+    What it lists of vouchers that the ledger has issued is compared whatever its number. `holding`: the charges of such
+    lines will be held all the same.
     """
     believed = _believed(statement.lines, held)
     found = matched(statement.lines, held)
     kept: list[StatementLine] = []
-    odd: list[Misread] = []
+    odd: list[StatementLine] = []
     for at, line in enumerate(statement.lines):
         identity = found[at]
         if (
             has_shape(line.voucher, line.number)
-            or (line.voucher, _shape(line.number)) in believed
+            or (line.voucher, shape(line.number)) in believed
             or (identity is not None and _is_own(held[identity]))
         ):
             kept.append(line)
         else:
-            odd.append(
-                Misread(
-                    line.place,
-                    line.ticket_no,
-                    f"the number {line.number} is not one of an {line.voucher} as the carrier's interface shows it"
-                    f" ({_DIGITS[line.voucher]} digits), nor are {OWN_NEEDED} vouchers of this ledger listed under such numbers. If the"
-                    " file is no statement of the carrier's, take it away; if it is, ask the carrier for the number that its"
-                    " service returned",
-                )
-            )
-    return replace(statement, lines=tuple(kept), misread=(*statement.misread, *odd))
+            odd.append(line)
+    told = (Misread(line.place, line.ticket_no, _odd(line, holding=holding)) for line in odd)
+    return replace(statement, lines=tuple(kept), misread=(*statement.misread, *told), set_aside=tuple(odd))
+
+
+def _odd(line: StatementLine, *, holding: bool) -> str:
+    """What is told of a line that is set aside."""
+    number = (
+        f"the number {line.number} is not one of an {line.voucher} as the carrier's interface shows it"
+        f" ({_DIGITS[line.voucher]} digits)"
+    )
+    if holding:
+        return (
+            f"{number}. As this ledger may lack what was issued, its charge is held all the same. If the file is no statement of the"
+            " carrier's, withdraw that (voucher ledger withdraw) by the entry that voucher history shows"
+        )
+    return (
+        f"{number}, nor are {OWN_NEEDED} vouchers of this ledger listed under such numbers. If the file is no statement of the"
+        " carrier's, take it away; if it is, ask the carrier for the number that its service returned"
+    )
 
 
 def _is_own(holding: Holding) -> bool:
@@ -91,16 +103,5 @@ def _believed(lines: Sequence[StatementLine], held: Mapping[Identity, Holding]) 
         if holding is None or not _is_own(holding) or holding.voucher != line.voucher:
             continue
         same = line.number == holding.number
-        listed[line.voucher, _shape(line.number)] += OWN_NEEDED if same else 1
+        listed[line.voucher, shape(line.number)] += OWN_NEEDED if same else 1
     return {key for key, count in listed.items() if count >= OWN_NEEDED}
-
-
-def _shape(number: str) -> str:
-    """How a number is made up: the count of its digits where it is nothing else, else its letters, digits and hyphens in turn.
-
-    >>> _shape("20179525952873829059"), _shape("INV-0017")
-    ('20', 'A-9')
-    """
-    if number.isdecimal():
-        return str(len(number))
-    return re.sub("[0-9]+", "9", re.sub("[A-Za-z]+", "A", number))

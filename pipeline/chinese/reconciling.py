@@ -60,7 +60,13 @@ RECONCILING = {
     "“{}” is not in the carrier's currency, {}": "“{0}”不是承运人的币种（{1}）",
     "is not a date that can be read without guessing": "无法确定为日期",
     "a cell": "某单元格",
-    "may speak of several charges of ticket {}; settle them by hand": "可能涉及客票 {0} 的多项费用；请人工处理",
+    "lists an ancillary charge of ticket {} as {} and does not say which; it settles nothing. Ask the carrier, and answer on the"
+    " sheet Unknown": "列有客票 {0} 的附加服务费（号码 {1}），但未写明是哪一项；不据以认定任何结果。请向承运人查询，并在 Unknown 工作表中填写答复",
+    "says that a part of a voucher was reversed, and not how much; nothing was changed. Ask the carrier; if all of it was reversed:"
+    " voucher ledger reverse": "称凭证已部分红冲，但未说明金额；未作任何更改。请向承运人查询；如已全部红冲，请使用 voucher ledger reverse",
+    "the number {} is not one of an {} as the carrier's interface shows it ({} digits). As this ledger may lack what was issued, its"
+    " charge is held all the same. If the file is no statement of the carrier's, withdraw that (voucher ledger withdraw) by the"
+    " entry that voucher history shows": "号码 {0} 不是承运人接口所示的{1}号码（{2} 位数字）。因本台账可能缺少已开具的内容，其费用仍予占用。如该文件不是承运人账单，请以 voucher history 所示条目使用 voucher ledger withdraw",
     # --- contradictions ---
     "request {}, attempt {}": "请求 {0} 第 {1} 次",
     "the answers to it contradict each other ({}); clear the wrong one": "对它的答复互相矛盾（{0}）；请清除错误的答复",
@@ -75,7 +81,10 @@ RECONCILING = {
     "the statement lists it under several numbers: {}": "账单以多个号码列出：{0}",
     "the statement lists only {} of its {} charges as {}; {} is not among them": "账单仅列出其 {1} 项费用中的 {0} 项，号码 {2}；其中没有 {3}",
     "the statement lists {} for charges of other requests, too": "账单将号码 {0} 也用于其他请求的费用",
+    "the statement lists it as {}, which may be its voucher {}, that was reversed, under another number. If it is: voucher ledger"
+    " reverse {}; if not, answer on the sheet Unknown": "账单列其号码为 {0}，可能是其已红冲的凭证 {1} 的另一号码。如是：voucher ledger reverse {2}；如不是，请在 Unknown 工作表中填写答复",
     "the statement lists it as {}, which {} has already": "账单列其号码为 {0}，而{1}已使用该号码",
+    "a red line ({})": "红字行（{0}）",
     "the statement lists an {} of ticket {} ({}) instead": "账单列出的是客票 {1} 的{0}（{2}）",
     "is said to be issued as {} ({}), and {} has that number, too; nothing is settled by it. Ask the carrier whose number it is, and"
     " correct the other": "据称已开具，号码 {0}（{1}），而{2}也使用该号码；不据此作任何认定。请向承运人查询该号码的归属，并更正另一处",
@@ -93,6 +102,11 @@ RECONCILING = {
     "{} was reversed by the carrier ({}); its charges may be issued again by voucher issue": "{0} 已被承运人红冲（{1}）；其费用可用 voucher issue 重新开具",
     "reverses {}, which this ledger does not hold as issued; nothing was changed. If it is a voucher of yours under another number:"
     " voucher ledger reverse, with the number that voucher history shows": "红冲 {0}，但本台账中没有以该号码开具的凭证；未作任何更改。如为以其他号码开具的凭证，请以 voucher history 所示号码使用 voucher ledger reverse",
+    "{} can't be the number of what reversed {}: the ledger knows it as that of a voucher; nothing was changed. Ask the carrier for the"
+    " red voucher's number, or leave it out": "{0} 不能是红冲 {1} 的号码：台账中它是一张凭证的号码；未作任何更改。请向承运人询问红字凭证的号码，或不填写",
+    "reverses {} under the number {}, under which a voucher is listed, too; nothing was changed. Ask the carrier": "以号码 {1} 红冲 {0}，但该号码也列为一张凭证的号码；未作任何更改。请向承运人查询",
+    "lists a voucher under {}, which is recorded as the number of what reversed {} ({}); it settles nothing. Ask the carrier; if {} is the"
+    " mistake: voucher ledger withdraw {}": "所列凭证的号码 {0} 已记录为红冲 {1} 的号码（{2}）；不据以认定任何结果。请向承运人查询；如 {3} 有误：voucher ledger withdraw {4}",
     "reverses {}, on which ticket {} is not; nothing was changed. Ask the carrier": "红冲 {0}，但其中没有客票 {1}；未作任何更改。请向承运人查询",
     "reverses {}, and that reversal was withdrawn ({}); nothing was changed. If the carrier has reversed it after all: voucher"
     " ledger reverse": "红冲 {0}，但该红冲记录已被撤回（{1}）；未作任何更改。如承运人确已红冲，请使用 voucher ledger reverse",

@@ -62,16 +62,26 @@ def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any
     return [dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor]
 
 
-def lines_of(connection: apsw.Connection, tickets: Iterable[str]) -> list[StatementLine]:
-    """What earlier statements showed of these tickets, as the lines that they were, but for what was withdrawn or reversed."""
-    return [
-        StatementLine(row[0], row[1], row[2], row[3], row[4], row[5], _day(row[6]), row[7], row[8], "")
-        for ticket in sorted(tickets)
+def lines_of(
+    connection: apsw.Connection, tickets: Iterable[str], numbers: Iterable[str] = ()
+) -> list[StatementLine]:
+    """What earlier statements showed of these tickets and under these numbers, as the lines that they were.
+
+    What was withdrawn or reversed is not among them.
+    """
+    rows: set[Any] = {
+        row
+        for asked in {*tickets, *numbers}
         for row in connection.execute(
-            "SELECT voucher, number, ticket_no, charge, product, amount, issued_at, buyer, evidence FROM elsewhere"
-            " WHERE ticket_no = ? AND withdrawn = 0 AND live = 1",
-            (ticket,),
+            "SELECT elsewhere, ticket_no, voucher, number, charge, product, amount, issued_at, buyer, evidence FROM elsewhere"
+            " WHERE elsewhere IN (SELECT elsewhere FROM elsewhere WHERE ticket_no = ?1 AND withdrawn = 0"
+            " UNION SELECT elsewhere FROM elsewhere WHERE number = ?1) AND withdrawn = 0 AND live = 1",
+            (asked,),
         )
+    }
+    return [
+        StatementLine(*row[2:4], row[1], *row[4:7], _day(row[7]), *row[8:], "")  # type: ignore[call-arg]
+        for row in sorted(rows, key=lambda row: (row[1], row[0]))
     ]
 
 
@@ -79,14 +89,14 @@ def _day(text: str) -> datetime.date | None:
     return datetime.date.fromisoformat(text[:10]) if text else None
 
 
-def tickets_of_number(connection: apsw.Connection, number: str) -> set[str]:
-    """The tickets that statements showed under a number, but for what was withdrawn."""
-    return {
-        ticket
-        for (ticket,) in connection.execute(
-            "SELECT ticket_no FROM elsewhere WHERE number = ? AND withdrawn = 0", (number,)
-        )
-    }
+def other_ticket(connection: apsw.Connection, number: str, attempt_id: int) -> str:
+    """A ticket that statements showed under a number and that this attempt does not ask for; "" for none."""
+    found: str | None = connection.execute(
+        "SELECT min(ticket_no) FROM elsewhere WHERE number = ? AND withdrawn = 0"
+        " AND ticket_no NOT IN (SELECT ticket_no FROM charge WHERE attempt_id = ?)",
+        (number, attempt_id),
+    ).get
+    return found or ""
 
 
 def of_asked(connection: apsw.Connection) -> list[Holding]:

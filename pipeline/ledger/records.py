@@ -9,7 +9,7 @@ import apsw
 
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.holdings import place_of
-from pipeline.ledger import known, reversals
+from pipeline.ledger import elsewhere, known, reversals
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.lock import LastRun, Phase
 from pipeline.request import Charge, Header, Identity, Request
@@ -190,8 +190,8 @@ def record_answer(connection: apsw.Connection, attempt_id: int, answer: Answered
 def as_recorded(connection: apsw.Connection, attempt_id: int, outcome: Outcome) -> Outcome:
     """What the ledger makes of an outcome.
 
-    A number that another attempt has already, or that the carrier has reversed, is no number of this one: an answer
-    that was meant for another request, perhaps. Then the outcome is unknown.
+    A number that another attempt has already, that the carrier has reversed, or that a statement showed for another
+    ticket, is no number of this one: an answer that was meant for another request, perhaps. Then the outcome is unknown.
     """
     if outcome.state != "issued":
         return outcome
@@ -203,6 +203,8 @@ def as_recorded(connection: apsw.Connection, attempt_id: int, outcome: Outcome) 
         detail = f"the answer brings number {outcome.number}, which request {taken} has already"
     elif reversals.names(connection, outcome.number):
         detail = f"the answer brings number {outcome.number}, which the carrier has reversed"
+    elif ticket := elsewhere.other_ticket(connection, outcome.number, attempt_id):
+        detail = f"the answer brings number {outcome.number}, which a statement showed for ticket {ticket}"
     else:
         return outcome
     return Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id, detail=detail)

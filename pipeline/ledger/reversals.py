@@ -65,8 +65,8 @@ def reverse(  # noqa: PLR0913 - what a reversal is made of
     """Record that the carrier has reversed the voucher of this number, and let its charges go.
 
     `voucher` (invoice, itinerary) is needed only where both kinds have the number; `run` where a run found it out. Raises
-    InputProblem if the ledger does not hold the number as issued, or has it as reversed already; with a run, also if its
-    reversal was withdrawn.
+    InputProblem if the ledger does not hold the number as issued, or has it as reversed already, or knows `red_number` as
+    a voucher's; with a run, also if its reversal was withdrawn.
     """
     with connection:
         before = [one for one in standing(connection, [number]) if voucher in ("", one.voucher)]
@@ -87,6 +87,7 @@ def reverse(  # noqa: PLR0913 - what a reversal is made of
             raise InputProblem(
                 f"{number}: is the number of an invoice and of an itinerary; say which with --voucher"
             )
+        check_red(connection, number, red_number)
         if run is not None and (entry := _withdrawn(connection, number, kinds[0])):
             raise InputProblem(
                 f"reverses {number}, and that reversal was withdrawn ({entry}); nothing was changed. If the carrier has reversed it"
@@ -98,6 +99,20 @@ def reverse(  # noqa: PLR0913 - what a reversal is made of
             (run, kinds[0], number, found[kinds[0]], red_number, reversed_by, evidence, utc_now()),
         )
     return next(one for one in standing(connection, [number]) if one.voucher == kinds[0])
+
+
+def check_red(connection: apsw.Connection, number: str, red_number: str) -> None:
+    """Raise InputProblem if what is said to have reversed a voucher is itself a voucher that was issued to somebody."""
+    found: int = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM attempt WHERE state = 'issued' AND number = ?1)"
+        " OR EXISTS (SELECT 1 FROM elsewhere WHERE number = ?1 AND withdrawn = 0)",
+        (red_number,),
+    ).get
+    if found:
+        raise InputProblem(
+            f"{red_number} can't be the number of what reversed {number}: the ledger knows it as that of a voucher; nothing was"
+            " changed. Ask the carrier for the red voucher's number, or leave it out"
+        )
 
 
 def _withdrawn(connection: apsw.Connection, number: str, voucher: str) -> str:
@@ -130,6 +145,14 @@ def names(connection: apsw.Connection, number: str) -> bool:
     return bool(found)
 
 
+def red(connection: apsw.Connection, number: str) -> tuple[str, str] | None:
+    """(entry, the number that it reverses) of a reversal whose red voucher has this number; None where none has."""
+    found: Any = connection.execute(
+        "SELECT 'R' || reversal, number FROM reversal WHERE red_number = ? AND withdrawn = 0", (number,)
+    ).get
+    return found  # type: ignore[no-any-return]
+
+
 def charges_of(connection: apsw.Connection, number: str) -> dict[Identity, int]:
     """The charges of a voucher that is held as issued, in minor units (0: not known); none of a number that is not."""
     found: dict[Identity, int] = {}
@@ -139,11 +162,14 @@ def charges_of(connection: apsw.Connection, number: str) -> dict[Identity, int]:
     return found
 
 
-def tickets(connection: apsw.Connection) -> dict[str, str]:
-    """The tickets of vouchers that were reversed, each with a number."""
-    numbers = [number for (number,) in connection.execute("SELECT number FROM reversal WHERE withdrawn = 0")]
+def by_charge(connection: apsw.Connection) -> dict[Identity, Reversed]:
+    """The charges of vouchers that were reversed, each with the last of its reversals."""
+    rows = connection.execute("SELECT DISTINCT number FROM reversal WHERE withdrawn = 0")
+    found = standing(connection, [number for (number,) in rows])
     return {
-        identity.ticket_no: one.number for one in standing(connection, numbers) for identity, _ in one.charges
+        identity: one
+        for one in sorted(found, key=lambda one: int(one.entry[1:]))
+        for identity, _ in one.charges
     }
 
 

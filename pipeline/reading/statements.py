@@ -26,6 +26,7 @@ from pipeline.reading.unreadable import Unreadable, one_width
 from pipeline.reading.vocabulary import CHOICE_WORDS, folded, meanings, normal
 from pipeline.statements import (
     DENYING_WORDS,
+    PARTLY,
     RED_WORDS,
     STATEMENT_COLUMNS,
     TICKETS_ONLY,
@@ -262,12 +263,17 @@ def _number(get: Callable[[str], Any], layout: Layout) -> tuple[str, str]:
     if len(given) > 1:
         raise _Bad(given[1][0], "two numbers stand in one line")
     name, cell = given[0]
+    return name, _number_text(name, cell)
+
+
+def _number_text(name: str, cell: Any) -> str:
+    """A voucher's number, as a cell of that column has it."""
     if isinstance(cell, float) and abs(cell) >= 10**_EXACT_DIGITS:
         raise _Bad(name, "the number was spoilt by the spreadsheet, which keeps 15 digits; have it as text")
     text = re.sub(r"\s", "", cells.text(cell)) if not isinstance(cell, bytes) else ""
     if not re.fullmatch(r"[0-9A-Za-z-]{4,40}", text) or re.fullmatch(r"[0-9.]+[Ee]\+?[0-9]+", text):
         raise _Bad(name, "is not a voucher's number")
-    return name, text
+    return text
 
 
 def _red(get: Callable[[str], Any]) -> str:
@@ -275,8 +281,12 @@ def _red(get: Callable[[str], Any]) -> str:
     for name in ("voucher", "status"):
         word = "" if is_blank(get(name)) else folded(get(name))
         if any(folded(red) in word for red in RED_WORDS) and not word.startswith(DENYING_WORDS):
-            if "部分" in word or "part" in word:  # how much of it is not said
-                raise _Bad(name, "is not a voucher's number")
+            if PARTLY.search(one_width(cells.text(get(name)))):
+                raise _Bad(
+                    name,
+                    "says that a part of a voucher was reversed, and not how much; nothing was changed. Ask the carrier; if all of it"
+                    " was reversed: voucher ledger reverse",
+                )
             return name
     return "amount" if _below_zero(get("amount")) is not None else ""
 
@@ -294,17 +304,14 @@ def _reversal(  # noqa: PLR0913 - where a line's parts meet
     get: Callable[[str], Any], layout: Layout, ticket: str, red: str, sheet: str, place: str, words: _Words
 ) -> Reversal:
     """A red line. Raises _Bad where it does not name what it reverses."""
-    original = (
-        re.sub(r"\s", "", cells.text(get("original_number")))
-        if not isinstance(get("original_number"), bytes)
-        else ""
-    )
-    if not re.fullmatch(r"[0-9A-Za-z-]{4,40}", original):
+    if is_blank(get("original_number")):
         raise _Bad(
             "original_number" if "original_number" in layout.columns else red,
             "is of a line that reverses a voucher (red) and does not name it; find out which, then: voucher ledger reverse",
         )
-    given = [get(name) for name in _NUMBERS if name in layout.columns and not is_blank(get(name))]
+    original = _number_text("original_number", get("original_number"))
+    numbered = not all(is_blank(get(name)) for name in _NUMBERS)
+    number = _number(get, layout)[1] if numbered else ""
     try:
         voucher = _voucher(get("voucher"), "", sheet)
     except _Bad:
@@ -314,9 +321,7 @@ def _reversal(  # noqa: PLR0913 - where a line's parts meet
     )
     below = _below_zero(get("amount"))
     amount = _amount(get("amount") if below is None else below, words.currency)
-    return Reversal(
-        original, cells.text(given[0]) if given else "", voucher, ticket, charge, product, amount, place
-    )
+    return Reversal(original, number, voucher, ticket, charge, product, amount, place)
 
 
 def _voucher(cell: Any, heading: str, sheet: str) -> str:

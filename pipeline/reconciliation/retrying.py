@@ -65,8 +65,8 @@ def _unclear(ledger: OpenLedger, evidence: Evidence) -> dict[str, str]:
     """The tickets of which nothing is sent by itself, and why."""
     with as_problem(ledger.path):
         found = {
-            ticket: f"a voucher of ticket {ticket} was reversed by the carrier ({number}); start voucher issue to issue it again"
-            for ticket, number in reversals.tickets(ledger.connection).items()
+            of.ticket_no: f"a voucher of ticket {of.ticket_no} was reversed by the carrier ({one.number}); start voucher issue to issue it again"
+            for of, one in reversals.by_charge(ledger.connection).items()
         }
     lines: tuple[Misread | Reversal, ...] = (*evidence.misread, *evidence.reversals)
     return found | {

@@ -7,6 +7,7 @@ somebody who starts `voucher issue`.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from pipeline.bookkeeping import OpenLedger
@@ -26,8 +27,13 @@ class Listed:
     left: tuple[Reversal, ...] = ()
 
 
-def record_reversals(ledger: OpenLedger, run: int, listed: Iterable[Reversal], by: str) -> Listed:
-    """Record the reversals that red lines show whole; what is recorded already is nothing new."""
+def record_reversals(
+    ledger: OpenLedger, run: int, listed: Iterable[Reversal], by: str, blue: AbstractSet[str]
+) -> Listed:
+    """Record the reversals that red lines show whole; what is recorded already is nothing new.
+
+    `blue` are the numbers under which the statements list vouchers: none of them can be a red one's.
+    """
     of: dict[str, list[Reversal]] = defaultdict(list)
     for red in listed:
         of[red.original].append(red)
@@ -37,9 +43,11 @@ def record_reversals(ledger: OpenLedger, run: int, listed: Iterable[Reversal], b
     for original, lines in of.items():
         if reversals.standing(ledger.connection, [original]):
             continue
-        problem = _objection(original, lines, reversals.charges_of(ledger.connection, original))
+        problem = _objection(original, lines, reversals.charges_of(ledger.connection, original), blue)
         if not problem:
             try:
+                for red in lines:
+                    reversals.check_red(ledger.connection, original, red.number)
                 reversals.reverse(
                     ledger.connection, original, reversed_by=by, evidence=lines[0].place, voucher=lines[0].voucher,
                     red_number=lines[0].number, run=run,
@@ -56,7 +64,9 @@ def record_reversals(ledger: OpenLedger, run: int, listed: Iterable[Reversal], b
     return Listed(tuple(notes), tuple(troubles), tuple(left))
 
 
-def _objection(original: str, lines: Sequence[Reversal], charges: Mapping[Identity, int]) -> str:
+def _objection(
+    original: str, lines: Sequence[Reversal], charges: Mapping[Identity, int], blue: AbstractSet[str]
+) -> str:
     """Why red lines do not show that all of a voucher was reversed; "" where they do."""
     if not charges:
         return (
@@ -66,6 +76,8 @@ def _objection(original: str, lines: Sequence[Reversal], charges: Mapping[Identi
     tickets = {identity.ticket_no for identity in charges}
     if strange := next((red for red in lines if red.ticket_no not in tickets), None):
         return f"reverses {original}, on which ticket {strange.ticket_no} is not; nothing was changed. Ask the carrier"
+    if both := next((red.number for red in lines if red.number in blue), ""):
+        return f"reverses {original} under the number {both}, under which a voucher is listed, too; nothing was changed. Ask the carrier"
     # Line by line: one that fits several charges could be any of them, and stands for none.
     fitting = [[of for of, amount in charges.items() if _about(red, of, amount)] for red in lines]
     covered = {fits[0] for fits in fitting if len(fits) == 1}
@@ -88,16 +100,42 @@ def _about(red: Reversal, identity: Identity, amount: int) -> bool:
     )
 
 
-def but_for_reversed(ledger: OpenLedger, evidence: Evidence) -> Evidence:
-    """The evidence without the lines of vouchers that were reversed: they hold nothing, and settle nothing."""
-    numbers = {line.number for statement in evidence.statements for line in statement.lines}
-    gone = {number for number in numbers if reversals.names(ledger.connection, number)}
+def but_for_reversed(ledger: OpenLedger, evidence: Evidence) -> tuple[Evidence, list[Trouble]]:
+    """The evidence without the lines of vouchers that were reversed: they hold nothing, and settle nothing.
+
+    A line under the number of what reversed one stays, and is told: either it or the record of the reversal is wrong.
+    """
+    numbers = {line.number: line for line in evidence.lines}
+    gone = {
+        (one.voucher, one.number, of.ticket_no)
+        for one in reversals.standing(ledger.connection, numbers)
+        for of, _ in one.charges
+    }
+    red = [
+        (line, found)
+        for number, line in numbers.items()
+        if (found := reversals.red(ledger.connection, number))
+    ]
+    troubles = [
+        Trouble(
+            "contradiction",
+            line.place,
+            f"lists a voucher under {line.number}, which is recorded as the number of what reversed {original} ({entry}); it settles"
+            f" nothing. Ask the carrier; if {entry} is the mistake: voucher ledger withdraw {entry}",
+        )
+        for line, (entry, original) in red
+    ]
     if not gone:
-        return evidence
+        return evidence, troubles
     return replace(
         evidence,
         statements=tuple(
-            replace(one, lines=tuple(line for line in one.lines if line.number not in gone))
+            replace(
+                one,
+                lines=tuple(
+                    line for line in one.lines if (line.voucher, line.number, line.ticket_no) not in gone
+                ),
+            )
             for one in evidence.statements
         ),
-    )
+    ), troubles

@@ -9,10 +9,10 @@ from pipeline.bookkeeping import OpenLedger, as_problem
 from pipeline.evidence import Answer, Unsettled
 from pipeline.holdings import Holding
 from pipeline.job import Job, Watch
-from pipeline.ledger import elsewhere, issued, settling
+from pipeline.ledger import elsewhere, issued, reversals, settling
 from pipeline.ledger.settling import Known
 from pipeline.reconciliation.reversing import but_for_reversed, record_reversals
-from pipeline.request import wire_text
+from pipeline.request import Identity, wire_text
 from pipeline.settlement import RESOLVED_AS, Decided, Evidence, Settled, Trouble, decide
 
 #: What an attempt that is not unknown nor issued is, for a message.
@@ -27,18 +27,29 @@ _STATES = {
 def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Watch) -> Decided:
     """Weigh the evidence and record what it settles, and what the carrier issued elsewhere."""
     with as_problem(ledger.path):
-        before = record_reversals(ledger, run, evidence.reversals, evidence.by)
-        evidence = but_for_reversed(ledger, evidence)
+        blue = {line.number for line in evidence.lines}
+        before = record_reversals(ledger, run, evidence.reversals, evidence.by, blue)
+        evidence, under_red = but_for_reversed(ledger, evidence)
         answers, stale = _usable(ledger, evidence.answers)
         unsettled = settling.unsettled(ledger.connection)
         in_doubt = {identity.ticket_no for one in unsettled for identity, _, _ in one.charges}
-        held = ledger.holdings(sorted({line.ticket_no for line in evidence.lines} | in_doubt)).held
-        earlier = elsewhere.lines_of(ledger.connection, in_doubt)
-        numbers = {line.number for line in evidence.lines} | {answer.number for answer in answers}
-        taken = {number: settling.number_taken(ledger.connection, number) for number in numbers if number}
-        taken |= _of_other_tickets(ledger, answers, unsettled)
+        odd = evidence.set_aside if ledger.lacking() else ()
+        tickets = {line.ticket_no for line in (*evidence.lines, *odd)}
+        held = ledger.holdings(sorted(tickets | in_doubt)).held
+        numbers = {line.number for line in evidence.lines} | {
+            answer.number for answer in answers if answer.number
+        }
+        taken = {red.number: f"a red line ({red.place})" for red in evidence.reversals if red.number}
+        taken |= {
+            number: holder
+            for number in numbers
+            if (holder := settling.number_taken(ledger.connection, number))
+        }
+        earlier = elsewhere.lines_of(ledger.connection, in_doubt, numbers)
         weighed = replace(evidence, answers=tuple(answers), unclear=_unclear(evidence.answers, stale))
-        decided = decide(unsettled, weighed, held, taken, earlier, _issued_in_claimed_days(ledger, evidence))
+        claimed = _issued_in_claimed_days(ledger, evidence)
+        gone = {of: (one.number, one.at) for of, one in reversals.by_charge(ledger.connection).items()}
+        decided = decide(unsettled, weighed, held, taken, earlier, claimed, gone)
         settled, withdrawn = _but_for_withdrawn(ledger, decided.settled)
         for one in settled:
             settling.settle(
@@ -46,23 +57,28 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Wa
                 one.answered,
             )  # fmt: skip
             watch.log("settled", request=one.attempt.request_id, attempt=one.attempt.attempt, state=one.state)
-        coded = [(line, wire_text(job.profile.wire(line.charge, line.product))) for line in decided.elsewhere]
+        # What the ledger lacks may be what the carrier lists under numbers that nobody here has seen.
+        shown = [
+            *decided.elsewhere,
+            *(line for line in odd if Identity(line.ticket_no, line.charge, line.product) not in held),
+        ]
+        coded = [(line, wire_text(job.profile.wire(line.charge, line.product))) for line in shown]
         elsewhere.record(ledger.connection, run, coded, evidence.by)
-        after = record_reversals(ledger, run, before.left, evidence.by)  # of what was settled just now
+        after = record_reversals(ledger, run, before.left, evidence.by, blue)  # of what was settled just now
     refused = {one.attempt.attempt_id for one in decided.settled} - {
         one.attempt.attempt_id for one in settled
     }
     of_refused = {(one.epoch, one.request_id, one.attempt) for one in unsettled if one.attempt_id in refused}
-    gone = {trouble.place for trouble in stale if trouble.code == "withdrawn"}
+    unsaid = {trouble.place for trouble in stale if trouble.code == "withdrawn"}
     return replace(
         decided,
         settled=tuple(settled),
-        troubles=(*stale, *withdrawn, *after.troubles, *decided.troubles),
+        troubles=(*stale, *withdrawn, *after.troubles, *under_red, *decided.troubles),
         notes=(*before.notes, *after.notes, *decided.notes),
         answers=tuple(
             answer
             for answer in evidence.answers
-            if answer.about not in of_refused and answer.place not in gone
+            if answer.about not in of_refused and answer.place not in unsaid
         ),
     )
 
@@ -101,19 +117,6 @@ def _issued_in_claimed_days(ledger: OpenLedger, evidence: Evidence) -> list[Hold
         )
     )
     return list(issued.issued_between(ledger.connection, since, until).values())
-
-
-def _of_other_tickets(
-    ledger: OpenLedger, answers: Sequence[Answer], unsettled: Sequence[Unsettled]
-) -> dict[str, str]:
-    """The numbers of answers that a statement showed for tickets of another request, and for which."""
-    found = {}
-    tickets = {(one.request_id, one.attempt): {i.ticket_no for i, _, _ in one.charges} for one in unsettled}
-    for answer in answers:
-        shown = elsewhere.tickets_of_number(ledger.connection, answer.number) if answer.number else set()
-        if others := shown - tickets.get((answer.request_id, answer.attempt), set()):
-            found[answer.number] = f"another request (ticket {min(others)} on a statement)"
-    return found
 
 
 def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer], list[Trouble]]:

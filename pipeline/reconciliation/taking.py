@@ -70,11 +70,12 @@ def _take(path: Path, reader: Reader, ledger: OpenLedger, inbox: Inbox) -> None:
 
 
 def weighed_together(task: Task, ledger: OpenLedger, named: Named, inbox: Inbox) -> Evidence:
-    """All the evidence of this reconciliation; lines of an odd number are set aside."""
+    """All the evidence of this reconciliation; lines of an odd number are set aside, and hold where the ledger has a gap."""
     hours = task.job.profile.reconcile.settle_after_hours
     statements = (*named.statements, *(statement for statement, _ in inbox.statements))
+    holding = bool(ledger.lacking())
     return Evidence(
-        tuple(without_odd_numbers(one, listed_holdings(one, ledger)) for one in statements),
+        tuple(without_odd_numbers(one, listed_holdings(one, ledger), holding=holding) for one in statements),
         (*named.answers, *(answer for answers, _, _ in inbox.answers for answer in answers)),
         named.complete,
         None if hours is None else datetime.timedelta(hours=hours),

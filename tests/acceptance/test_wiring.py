@@ -228,6 +228,29 @@ def test_a_line_of_a_statement_that_can_not_be_read_holds_back_its_ticket_and_no
     }
 
 
+@pytest.mark.parametrize("ours", [True, False])
+def test_an_answer_with_a_number_that_a_statement_showed_for_another_ticket_is_a_doubt(
+    office: Office, *, ours: bool
+) -> None:
+    book = office.add_workbook(fares(2))
+    path, number = office.desk / "statement.csv", f"2{1:019}"  # the first that this carrier gives
+    ticket = "9990000000001" if ours else "9997777777777"
+    path.write_text(f"voucher,number,ticket_no,charge\nitinerary,{number},{ticket},ticket_fare\n")
+    assert office.voucher("reconcile", "--new-ledger", "--statement", path).code == 1
+    ran = office.voucher("issue", book, "--report", "report.json", concurrency=1)
+    rows = json.loads((office.desk / "report.json").read_text())["rows"]
+    if ours:  # it is held, and the second ticket's answer brings the number that stands for the first
+        assert [row["status"] for row in rows] == ["already_issued", "unknown"]
+    else:
+        assert [row["status"] for row in rows] == ["unknown", "issued"]
+    (doubt,) = [row for row in rows if row["status"] == "unknown"]
+    assert ran.code == 4
+    assert (
+        f"brings number {number}, which a statement showed for ticket {ticket}"
+        in doubt["reasons"][0]["message"]
+    )
+
+
 def test_a_file_of_the_inbox_that_is_written_to_while_it_is_read_is_left_for_the_next_time(
     office: Office,
 ) -> None:

@@ -394,19 +394,109 @@ def test_a_line_that_can_not_be_read_may_be_the_one(ticket: str) -> None:
     assert outcome(decided([attempt(charge(1))], other)) == [("not_sent", "")]
 
 
-def test_an_ancillary_line_without_its_product_is_matched_by_its_amount_or_not_at_all() -> None:
+@pytest.mark.parametrize("amount", [1000, None, 777])
+def test_an_ancillary_line_without_its_product_settles_nothing(amount: int | None) -> None:
     seat, meal = charge(1, "ancillary", "seat"), charge(1, "ancillary", "meal")
-    one = attempt(seat)
-    unsaid = line(seat, product="")
-    assert outcome(decided([one], evidence(statement(unsaid)))) == [("issued", NUMBER)]
-    both = [attempt(seat), attempt(meal, attempt_id=2)]
-    found = decided(both, evidence(statement(unsaid), complete=COMPLETE))
-    assert outcome(found) == []  # it may be either, so that silence proves nothing of the other
-    assert [t.code for t in found.troubles] == ["ambiguous"]
-    assert found.elsewhere == (unsaid,)  # held, whichever it is
-    assert outcome(decided([one], evidence(statement(replace(unsaid, amount=None))))) == []
-    other_amount = decided([one], evidence(statement(replace(unsaid, amount=777)), complete=COMPLETE))
-    assert outcome(other_amount) == []
+    one, unsaid = attempt(seat), line(seat, product="", amount=amount)
+    for unknown in ([one], [attempt(seat), attempt(meal, attempt_id=2)]):
+        found = decided(unknown, evidence(statement(unsaid), complete=COMPLETE))
+        assert outcome(found) == []  # nor does silence
+        assert [t.code for t in found.troubles] == ["ambiguous"]
+        assert found.elsewhere == (unsaid,)  # held, whichever it is
+    # A person who knows its number says whose it is; then it is no other's.
+    found = decided([one], evidence(statement(unsaid), answers=[answer("issued", NUMBER)]))
+    assert (outcome(found), found.troubles, found.elsewhere) == ([("issued", NUMBER)], (), ())
+    denied = decided([one], evidence(statement(unsaid), answers=[answer("not issued")]))
+    assert (outcome(denied), denied.elsewhere) == ([("not_sent", "")], (unsaid,))
+
+
+@pytest.mark.parametrize(
+    ("number", "listed", "amount", "is_ours", "holds"),
+    [
+        (NUMBER, NUMBER, 1000, True, False),
+        (NUMBER, NUMBER, None, True, False),
+        (
+            NUMBER,
+            f"26{NUMBER}",
+            1000,
+            True,
+            True,
+        ),  # in the carrier's own way: it may be another's all the same
+        (NUMBER, OTHER, 1000, False, True),  # another number as the service gives it
+        (NUMBER, f"26{NUMBER}", 777, False, True),
+        (NUMBER, f"26{NUMBER}", None, False, True),
+    ],
+)
+def test_an_ancillary_line_without_its_product_is_compared_with_what_was_issued(
+    number: str, listed: str, amount: int | None, *, is_ours: bool, holds: bool
+) -> None:
+    seat, meal = charge(1, "ancillary", "seat"), charge(1, "ancillary", "meal")
+    unsaid = line(seat, listed, product="", amount=amount)
+    found = decided([], evidence(statement(unsaid, ours=())), issued=[(seat, number)])
+    assert found.found == {0: seat if is_ours else None}
+    assert found.elsewhere == ((unsaid,) if holds else ())
+    # One more of that amount in doubt, and it may be either's.
+    doubt = decided([attempt(meal)], evidence(statement(unsaid, ours=())), issued=[(seat, number)])
+    assert doubt.found == {0: seat if listed == number else None}
+    assert outcome(doubt) == []
+    # Two of ours on one voucher: each is on it.
+    both = decided([], evidence(statement(unsaid, ours=())), issued=[(seat, number), (meal, number)])
+    assert both.elsewhere == (() if listed == number else (unsaid,))
+
+
+@pytest.mark.parametrize(
+    ("changes", "settles"),
+    [
+        ({"number": f"26{NUMBER}"}, False),
+        ({"number": f"26{NUMBER}", "issued": datetime.date(2026, 11, 9)}, False),
+        (
+            {"number": f"26{NUMBER}", "issued": datetime.date(2026, 11, 10)},
+            False,
+        ),  # it may be the 9th elsewhere
+        ({"number": f"26{NUMBER}", "issued": datetime.date(2026, 11, 11)}, True),
+        ({"number": NUMBER}, True),
+    ],
+)
+def test_a_voucher_that_was_reversed_is_not_the_next_one_in_the_carriers_own_way_of_numbering(
+    changes: dict[str, Any], *, settles: bool
+) -> None:
+    one, listed = attempt(charge(1)), replace(line(charge(1)), **changes)
+    gone = {charge(1): (OTHER, "2026-11-09T23:00:00.000+00:00")}
+
+    def found(one: Unsettled, *answers: Answer) -> Decided:
+        return decide([one], evidence(statement(listed), answers=answers), held(one), {}, gone=gone)
+
+    assert outcome(found(one)) == ([("issued", listed.number)] if settles else [])
+    assert settles or f"may be its voucher {OTHER}, that was reversed" in found(one).troubles[0].message
+    doubtful = replace(one, times_doubtful=True)  # a wrong clock may have said when it was reversed
+    assert bool(found(doubtful).settled) == (listed.number == NUMBER)
+    # A person may know that it is the next one.
+    assert outcome(found(one, answer("issued", listed.number))) == [("issued", listed.number)]
+    other = {charge(2): gone[charge(1)]}
+    assert outcome(decide([one], evidence(statement(listed)), held(one), {}, gone=other)) == [
+        ("issued", listed.number)
+    ]
+
+
+def test_an_answer_with_a_number_that_is_listed_for_another_ticket_settles_nothing() -> None:
+    one = attempt(charge(1))
+    for other in (charge(2), charge(1, "refund"), charge(1, "ancillary", "seat")):
+        for listed, earlier in (([line(other)], ()), ([], (line(other),))):
+            said = evidence(statement(*listed), answers=[answer("issued", NUMBER)])
+            found = decide([one], said, held(one), {}, earlier)
+            assert outcome(found) == []
+            assert (
+                f"another request (ticket {other.ticket_no} on a statement) has that number"
+                in found.troubles[0].message
+            )
+
+
+def test_what_an_earlier_statement_lists_does_not_make_this_one_complete() -> None:
+    brought = evidence(statement(ours=["itinerary"]), complete=[replace(COMPLETE[0], kind="invoice")])
+    one = attempt(charge(1))
+    found = decide([one], brought, held(one), {}, around("invoice"), ours())
+    assert outcome(found) == []
+    assert [t.code for t in found.troubles] == ["contradiction"]
 
 
 def test_what_the_ledger_does_not_know_was_issued_elsewhere() -> None:

@@ -151,6 +151,10 @@ WHEN (new.state = 'issued') <> (new.number <> '') OR new.settled_by = '' OR new.
         EXISTS (SELECT 1 FROM attempt WHERE state = 'issued' AND number = new.number)
         OR EXISTS (SELECT 1 FROM reversal WHERE number = new.number AND withdrawn = 0)
         OR EXISTS (SELECT 1 FROM reversal WHERE red_number = new.number AND withdrawn = 0)
+        OR EXISTS (
+            SELECT 1 FROM elsewhere WHERE number = new.number AND withdrawn = 0
+            AND ticket_no NOT IN (SELECT ticket_no FROM charge WHERE attempt_id = new.attempt_id)
+        )
     ))
 BEGIN SELECT RAISE(ABORT, 'a settlement names its number, which no other attempt has'); END;
 
@@ -230,6 +234,10 @@ WHEN (new.state = 'issued') <> (new.number <> '') OR (new.state = 'issued' AND (
     )
     OR EXISTS (SELECT 1 FROM reversal WHERE number = new.number AND withdrawn = 0)
     OR EXISTS (SELECT 1 FROM reversal WHERE red_number = new.number AND withdrawn = 0)
+    OR EXISTS (
+        SELECT 1 FROM elsewhere WHERE number = new.number AND withdrawn = 0
+        AND ticket_no NOT IN (SELECT ticket_no FROM charge WHERE attempt_id = old.attempt_id)
+    )
 ))
 BEGIN SELECT RAISE(ABORT, 'what is issued has a number of its own, and nothing else has one'); END;
 
@@ -312,6 +320,11 @@ WHEN new.attempt_id IS NOT (
         SELECT 1 FROM elsewhere WHERE number = new.number AND voucher = new.voucher AND live = 1
     ))
 BEGIN SELECT RAISE(ABORT, 'only a voucher that the ledger holds as issued is reversed'); END;
+
+CREATE TRIGGER reversal_by_what_is_no_voucher BEFORE INSERT ON reversal
+WHEN EXISTS (SELECT 1 FROM attempt WHERE state = 'issued' AND number = new.red_number)
+    OR EXISTS (SELECT 1 FROM elsewhere WHERE number = new.red_number AND withdrawn = 0)
+BEGIN SELECT RAISE(ABORT, 'what reverses a voucher is no voucher that was issued'); END;
 
 CREATE TRIGGER reversal_is_written_once BEFORE INSERT ON reversal
 WHEN EXISTS (SELECT 1 FROM reversal WHERE reversal = new.reversal)

@@ -157,8 +157,13 @@ def test_what_earlier_statements_showed_is_given_as_the_lines_that_it_was(book: 
     ]  # fmt: skip
 
 
-def test_a_number_leads_to_every_ticket_that_statements_show_under_it(book: Any) -> None:
+def test_a_number_leads_to_every_ticket_that_statements_show_under_it(book: Any, fare: Any) -> None:
     second = replace(LINE, ticket_no="9990000000002")
     record(book, LINE, second, replace(LINE, ticket_no="9990000000003", number="another"))
-    assert elsewhere.tickets_of_number(book.connection, LINE.number) == {FARE.ticket_no, second.ticket_no}
-    assert elsewhere.tickets_of_number(book.connection, LINE.number[:-1]) == set()
+    shown = elsewhere.lines_of(book.connection, [], [LINE.number, LINE.number])
+    assert [line.ticket_no for line in shown] == [FARE.ticket_no, second.ticket_no]
+    assert elsewhere.lines_of(book.connection, [FARE.ticket_no], [LINE.number]) == shown
+    assert elsewhere.lines_of(book.connection, [], [LINE.number[:-1]]) == []
+    (attempt,) = book.plan(fare(1))
+    assert elsewhere.other_ticket(book.connection, LINE.number, attempt.attempt_id) == second.ticket_no
+    assert elsewhere.other_ticket(book.connection, LINE.number[:-1], attempt.attempt_id) == ""

@@ -48,6 +48,7 @@ def reversal_that_is_none(t: Target) -> list[str] | None:
             f"'{t.tried.number}', {t.tried.attempt_id}, '', 'x', ''",
             f"'{t.tried.number}9', {t.tried.attempt_id}, '', 'x', 'y'",
             f"'{t.tried.number}', 4711, '', 'x', 'y'",
+            f"'{t.tried.number}', {t.tried.attempt_id}, '{t.model.of('issued')[0].number}', 'x', 'y'",
         )
     else:
         wrong = f"'{t.tried.number or 'nobody'}', {t.tried.attempt_id}, '', 'x', 'y'"

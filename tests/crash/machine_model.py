@@ -159,10 +159,11 @@ class Model:
         return True
 
     def reverse(self, number: str, red: str) -> bool:
-        """Reverse a voucher; False where none of that number is held as issued."""
+        """Reverse a voucher; False where none of that number is held as issued, or what reverses it is such a one."""
         tried = [one for one in self.of("issued") if one.number == number and not one.reversed]
         shown = [one for one in self.shown if one.number == number and not one.reversed and not one.withdrawn]
-        if not tried and not shown:
+        known = (*self.of("issued"), *(one for one in self.shown if not one.withdrawn))
+        if not (tried or shown) or any(one.number == red for one in known):
             return False
         for one in (*tried, *(one for one in self.shown if one.number == number)):
             one.reversed = True

@@ -124,9 +124,7 @@ class ByHand(Life):
             which, red = parts(self._new(number), 64, 64)
             issued = [one.number for one in (*self.model.of("issued"), *self.model.shown)]
             chosen = [*issued, "nobody's"][which % (1 + len(issued))]
-            red_number = ("", "", *NUMBERS)[red % (2 + len(NUMBERS))]
-            if red_number == chosen:
-                return
+            red_number = ("", "", *issued, *NUMBERS)[red % (2 + len(issued) + len(NUMBERS))]
             legal = self.model.reverse(chosen, red_number)
             self._say(f"reversed: {chosen} by {red_number}, {'taken' if legal else 'refused'}")
             DONE[f"reversed: {'taken' if legal else 'refused'}"] += 1

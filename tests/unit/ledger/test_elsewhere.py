@@ -7,9 +7,10 @@ from typing import Any
 import apsw
 import pytest
 
+from pipeline.carrier.replies import Outcome
 from pipeline.evidence import StatementLine
 from pipeline.holdings import Holding
-from pipeline.ledger import elsewhere, known
+from pipeline.ledger import changes, elsewhere, known, settling
 from pipeline.request import Identity
 
 FARE = Identity("9990000000001", "ticket_fare", "flight")
@@ -155,6 +156,30 @@ def test_what_earlier_statements_showed_is_given_as_the_lines_that_it_was(book: 
     assert sorted(found[:-1], key=lambda line: (line.number, line.charge)) == [
         replace(undated, statement=""), replace(LINE, **of_a_day), replace(dated, statement=""),
     ]  # fmt: skip
+
+
+def test_a_number_that_a_statement_showed_for_another_ticket_is_nobody_s_here(book: Any, fare: Any) -> None:
+    record(book, replace(LINE, ticket_no="9990000000002", number="77"))
+    attempts = [book.plan(fare(of))[0] for of in (1, 3)]
+    for attempt in attempts:
+        book.state(attempt.attempt_id, "sending")
+    record(book, replace(LINE, number="78", voucher="invoice"))  # only now, or it would hold it
+    with pytest.raises(apsw.ConstraintError):
+        book.state(attempts[0].attempt_id, "issued", "77")
+    # A group is written as a set, which asks the database alone.
+    group = [
+        changes.Ended(one.attempt_id, Outcome("issued", number=f"7{7 + at}"))
+        for at, one in enumerate(attempts)
+    ]
+    done = changes.write(book.connection, group)
+    book.connection.execute("COMMIT")
+    assert [(one.state, one.detail) for one in done] == [
+        ("unknown", "the answer brings number 77, which a statement showed for ticket 9990000000002"),
+        ("unknown", f"the answer brings number 78, which a statement showed for ticket {FARE.ticket_no}"),
+    ]
+    with pytest.raises(apsw.ConstraintError):
+        settling.settle(book.connection, attempts[0].attempt_id, "issued", "77", "chen", "seen")
+    settling.settle(book.connection, attempts[0].attempt_id, "issued", "78", "chen", "seen")
 
 
 def test_a_number_leads_to_every_ticket_that_statements_show_under_it(book: Any, fare: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 from pipeline.carrier.replies import Outcome
 from pipeline.errors import InputProblem
 from pipeline.evidence import StatementLine
-from pipeline.ledger import elsewhere, issued, known, records, reversals, settling, soundness
+from pipeline.ledger import elsewhere, issued, known, records, reversals, settling, soundness, withdrawals
 from pipeline.request import Identity
 
 from .conftest import Book
@@ -71,6 +71,41 @@ def test_all_charges_of_a_reversed_voucher_may_be_issued_again_under_a_new_numbe
     assert {one.number for one in known.holdings(book.connection, [FARE.ticket_no]).held.values()} == {"N2"}
     book.connection.execute("UPDATE run SET ended_at = 'now'")
     assert soundness.look(book.connection).wrong == ()
+
+
+def test_what_reverses_a_voucher_is_no_voucher_that_was_issued(book: Any, fare: Any) -> None:
+    attempt_id = issue(book, fare(1), "N1")
+    issue(book, fare(2), "N2")
+    elsewhere.record(book.connection, book.run, [(replace(LINE, ticket_no="9990000000003"), "")], "chen")
+    for red in ("N1", "N2", "E1"):
+        with pytest.raises(InputProblem, match=f"^{red} can't be the number of what reversed N1"):
+            reverse(book, "N1", red_number=red)
+        with pytest.raises(apsw.ConstraintError):
+            book.connection.execute(
+                "INSERT INTO reversal (voucher, number, attempt_id, red_number, reversed_by, evidence, reversed_at)"
+                " VALUES ('invoice', 'N1', ?, ?, 'x', 'y', 'z')",
+                (attempt_id, red),
+            )
+    assert len(held(book)) == 3
+    reverse(book, "N2")
+    with pytest.raises(InputProblem):  # it was issued once, all the same
+        reverse(book, "N1", red_number="N2")
+    # Shown by mistake, and withdrawn: then it is anybody's.
+    withdrawals.withdraw(book.connection, "E1", withdrawn_by="chen", why="another's statement")
+    assert reverse(book, "N1", red_number="E1").entry == "R2"
+    assert reversals.red(book.connection, "E1") == ("R2", "N1")
+    assert reversals.red(book.connection, "E2") is None
+    # A voucher that a statement shows under a red number is held: one of the two is wrong.
+    elsewhere.record(book.connection, book.run, [(replace(LINE, ticket_no="9990000000003"), "")], "chen")
+    assert [of.ticket_no for of in held(book)] == ["9990000000003"]
+
+
+def test_the_last_reversal_of_each_charge(book: Any, fare: Any) -> None:
+    for number in ("N1", "N2"):
+        issue(book, fare(1), number)
+        reverse(book, number)
+    issue(book, fare(2), "N3")
+    assert {of: one.number for of, one in reversals.by_charge(book.connection).items()} == {FARE: "N2"}
 
 
 @pytest.mark.parametrize("settled", [True, False])

@@ -686,8 +686,8 @@ def test_why_silence_proves_nothing_is_said_of_what_is_not_listed_alone() -> Non
 def test_what_may_be_bought_beside_a_ticket_says_nothing_of_its_fare() -> None:
     one = attempt(charge(1), voucher="itinerary")
     seat = line(charge(1, "ancillary", "seat"))
-    found = decided([one], evidence(statement(seat), answers=[answer("issued", "2" * 20)]))
-    assert (outcome(found), found.troubles) == ([("issued", "2" * 20)], ())
+    found = decided([one], evidence(statement(seat), answers=[answer("issued", "3" * 20)]))
+    assert (outcome(found), found.troubles) == ([("issued", "3" * 20)], ())
 
 
 def test_several_charges_of_its_ticket_that_are_known_each_explain_their_own_line() -> None:

@@ -162,7 +162,8 @@ def _looks_of_ods(package: Package) -> dict[str, Look]:
     from pipeline.reading.formats import ods, xlsx  # noqa: PLC0415 - see above
 
     styles = xlsx.harmless(package.pieces("styles.xml")) if "styles.xml" in package else None
-    found = ods.looks(xlsx.harmless(package.pieces(OF_ODS)), styles)
+    content = xlsx.undivided(xlsx.harmless(package.pieces(OF_ODS)))
+    found = ods.looks(content, styles)
     looks = {name: look.gathered(name) for name, look in found.items()}
     for name, look in looks.items():  # the reader lays them all out at once, hidden ones too
         look.check(name)

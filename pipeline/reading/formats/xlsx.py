@@ -24,6 +24,9 @@ _OF_PROGRAM = "docProps/app.xml"
 _TRUE = ("1", "true", "on")
 
 _DECLARES = b"<!DOCTYPE"  # entities can be declared nowhere else
+#: What divides a value in two, of which the reader takes the first. Above the sheet it does no harm.
+_DIVIDES = (b"<![CDATA[", b"<!--")
+_PROLOGUE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?[^>]*\?>\s*|<!--.*?-->\s*)*", re.DOTALL)
 _PREFIX = re.compile(rb"<(?:([\w.-]+):)?sheetData[\s>/]")
 _REF = re.compile(rb"([A-Za-z]{1,3})([0-9]{1,7})\"")
 _ERROR = re.compile(rb"\st=(?:\"e\"|'e')")
@@ -89,7 +92,7 @@ def check_texts(package: Package) -> dict[bytes, str]:
     """
     styles, size = list[bytes](), 0
     for name in ("xl/sharedstrings.xml", "xl/styles.xml"):
-        for piece in harmless(package.pieces(name)) if name in package else ():
+        for piece in undivided(harmless(package.pieces(name))) if name in package else ():
             size += len(piece)
             if name == "xl/styles.xml" and size < _SMALL:
                 styles.append(piece)
@@ -124,10 +127,10 @@ def look(
     currencies = currencies or {}
     if not exactly:
         try:
-            return _quickly(harmless(pieces()), currencies, unreckoned=unreckoned)
+            return _quickly(undivided(harmless(pieces())), currencies, unreckoned=unreckoned)
         except _Otherwise:
             pass
-    return xlsx_slowly.look(harmless(pieces()), currencies, unreckoned=unreckoned)
+    return xlsx_slowly.look(undivided(harmless(pieces())), currencies, unreckoned=unreckoned)
 
 
 def harmless(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -138,6 +141,18 @@ def harmless(pieces: Iterator[bytes]) -> Iterator[bytes]:
             raise Refusal("damaged", "its XML is not UTF-8")
         if _DECLARES in piece or _DECLARES in before[-16:] + piece[:16]:
             raise Refusal("entities")
+        yield piece
+        before = piece
+
+
+def undivided(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """XML passed on piece by piece; where values may be divided by comments or the like, as no spreadsheet program has it, it is refused."""
+    before = b""
+    for piece in pieces:
+        prologue = None if before else _PROLOGUE.match(piece)
+        begin = prologue.end() if prologue else 0
+        if any(piece.find(mark, begin) >= 0 or mark in before[-8:] + piece[:8] for mark in _DIVIDES):
+            raise Refusal("damaged", "its values hold comments or CDATA, which no spreadsheet program writes")
         yield piece
         before = piece
 

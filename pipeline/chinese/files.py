@@ -26,7 +26,7 @@ FILES = {
     "it holds NUL bytes": "内含空字节",
     "line {}: {}": "第 {0} 行：{1}",
     "a cell of it is in row {}, column {}": "有单元格位于第 {0} 行第 {1} 列",
-    "its values hold comments or CDATA, which no spreadsheet program writes": "单元格的值中含有注释或 CDATA，表格程序不会这样写入",
+    "its values are divided by comments or the like, which no spreadsheet program writes": "单元格的值被注释等内容分隔，表格程序不会这样写入",
     "its XML is not UTF-8": "内部的 XML 不是 UTF-8 编码",
     "its list of sheets: {}": "工作表清单：{0}",
     "a sheet of it: {}": "其中一张工作表：{0}",

@@ -152,7 +152,10 @@ def undivided(pieces: Iterator[bytes]) -> Iterator[bytes]:
         prologue = None if before else _PROLOGUE.match(piece)
         begin = prologue.end() if prologue else 0
         if any(piece.find(mark, begin) >= 0 or mark in before[-8:] + piece[:8] for mark in _DIVIDES):
-            raise Refusal("damaged", "its values hold comments or CDATA, which no spreadsheet program writes")
+            raise Refusal(
+                "damaged",
+                "its values are divided by comments or the like, which no spreadsheet program writes",
+            )
         yield piece
         before = piece
 

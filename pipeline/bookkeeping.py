@@ -199,11 +199,17 @@ def ledger_to_write(job: Job, watch: Watch, keys: Secrets | None) -> Iterator[Op
         else:
             path = job.ledger_path
             watch.note(f"Ledger: {path}")
+        may_begin, is_new = _may_begin(job, path), not path.exists()
         connection, lock = opening.open_for_run(
-            path, job.owner, may_create=_may_begin(job, path), kept=not job.throw_away, note=watch.note
+            path, job.owner, may_create=may_begin, kept=not job.throw_away, note=watch.note
         )
         stack.callback(lock.close)
         stack.callback(connection.close)
+        if is_new and not job.throw_away:
+            watch.warn(
+                f"A new ledger was begun: {path.resolve()}; keep it, and back it up (voucher ledger backup): it is the memory that"
+                " keeps anything from being issued twice"
+            )
         with as_problem(path):
             corrected = _corrected(connection, job)
             found = recover(connection, path, lock, _meaning(job, keys))

@@ -12,6 +12,8 @@ RUNS = {
     "Nothing was sent.": "未发送任何内容。",
     "Sandbox: nothing reaches a real carrier; the ledger is thrown away after this run": "沙箱：不会发送到真实承运人；台账在本次运行后即丢弃",
     "Ledger: {}": "台账：{0}",
+    "A new ledger was begun: {}; keep it, and back it up (voucher ledger backup): it is the memory that keeps anything from being"
+    " issued twice": "已新建台账：{0}；请保管好并备份（voucher ledger backup）：防止重复开具全凭其记录",
     "sandbox as agency {}": "沙箱（代理人 {0}）",
     "{} as agency {}": "{0}（代理人 {1}）",
     "Stopping: no further request leaves; waiting for the answers under way (once more stops waiting)": "正在停止：不再发送新请求，等待已发请求的答复（再按一次则不再等待）",

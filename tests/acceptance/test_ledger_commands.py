@@ -46,6 +46,41 @@ def test_a_sound_ledger_is_called_so(desk: Any, issued: Any) -> None:
     ]
 
 
+def test_whoever_begins_a_ledger_is_told_to_keep_it_even_in_quiet_and_later_runs_are_not(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any
+) -> None:
+    book = workbook(tickets(1))
+    with sandbox(book) as carrier:
+        desk.profile(carrier.base_url)
+        path = desk.folder / "october.ledger"
+        first = desk.voucher("issue", book, *ISSUE, "--quiet")
+        assert first.err == (
+            f"A new ledger was begun: {path}; keep it, and back it up (voucher ledger backup): it is the memory that keeps anything"
+            " from being issued twice\n"
+        )
+        assert desk.voucher("issue", book, *ISSUE, "--quiet").err == ""
+    kept = (
+        "issue",
+        book,
+        *ISSUE[:2],
+        "--sandbox",
+        "--ledger",
+        "s.ledger",
+        *ISSUE[4:],
+        "--quiet",
+        "--lang",
+        "zh",
+    )
+    begun = desk.voucher(*kept)
+    assert begun.err == (
+        f"已新建台账：{desk.folder / 's.ledger'}；请保管好并备份（voucher ledger backup）：防止重复开具全凭其记录\n"
+    )
+    assert desk.voucher(*kept).err == ""
+    assert (
+        desk.voucher("issue", book, *ISSUE[:2], "--sandbox", *ISSUE[4:], "--quiet").err == ""
+    )  # thrown away
+
+
 def test_a_damaged_file_is_no_traceback(desk: Any, issued: Any) -> None:
     path = desk.folder / "october.ledger"
     data = bytearray(path.read_bytes())

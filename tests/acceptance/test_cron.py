@@ -183,6 +183,9 @@ def test_a_night_that_needs_nobody_says_nothing(desk: Any, sandbox: Any, workboo
             desk.profile(carrier.base_url),
             *DAY,
         ]
+        begins = desk.voucher(*arguments)
+        assert (begins.code, begins.out) == (0, "")
+        assert begins.err.startswith("A new ledger was begun: ")
         empty = desk.voucher(*arguments)
         assert (empty.code, empty.out, empty.err) == (0, "", "")
         inbox_files(desk, ("a.xlsx", tickets(2)))
@@ -285,6 +288,8 @@ def test_a_night_that_is_stopped_while_it_watches_its_inbox_has_done_nothing(des
     time.sleep(0.3)
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=60)
-    assert (process.returncode, err.strip()) == (3, f"voucher: Interrupted. {AGAIN}")
+    begun, said = err.split("\n", 1)
+    assert begun.startswith("A new ledger was begun: ")
+    assert (process.returncode, said.strip()) == (3, f"voucher: Interrupted. {AGAIN}")
     assert list((desk.folder / "out").iterdir()) == []
     assert desk.voucher("ledger", "check", "--ledger", "L").code == 0

@@ -17,7 +17,8 @@ OWN_NEEDED = 3
 class Unsettled:
     """An attempt whose outcome is unknown, with all that was in it; `began` and `ended` are UTC, ISO 8601.
 
-    `epoch` is the ID of its epoch, which an answer about it names in the column `ledger`.
+    `epoch` is the ID of its epoch, which an answer about it names in the column `ledger`. `first_asked` is when a charge of it was
+    first asked for by an attempt whose outcome was unknown, this one or an earlier one; "" where a wrong clock wrote that.
     """
 
     attempt_id: int
@@ -37,6 +38,7 @@ class Unsettled:
     times_doubtful: bool = False  # a clock known to be wrong wrote `began` or `ended`: they prove nothing
     epoch: str = ""
     header_type: str = ""
+    first_asked: str = ""
 
 
 @dataclass(frozen=True)

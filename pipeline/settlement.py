@@ -327,13 +327,13 @@ class _Weighing:
 
     @staticmethod
     def _before(attempt: Unsettled, found: Sequence[StatementLine]) -> StatementLine | None:
-        """A line that was issued before it was asked for; a day's difference may be the time zones'.
+        """A line that was issued before it was first asked for; a day's difference may be the time zones'.
 
-        None where a wrong clock said when it was asked for.
+        It may be of an earlier attempt that was said by mistake not to be issued. None where a wrong clock said when that was.
         """
-        if attempt.times_doubtful:
+        if not attempt.first_asked:
             return None
-        began = datetime.datetime.fromisoformat(attempt.began).date()
+        began = datetime.datetime.fromisoformat(attempt.first_asked).date()
         return next(
             (
                 line

@@ -24,6 +24,16 @@ FROM attempt JOIN epoch USING (epoch) JOIN request USING (request_id) WHERE stat
 _CHARGES = """
 SELECT ticket_no, charge, product, wire, amount, file, sheet, row FROM charge WHERE attempt_id = ? ORDER BY 1, 2, 3
 """
+#: The attempts at the charges of one whose outcome was unknown, itself among them, but for those before a reversal.
+_ASKED = """
+SELECT DISTINCT asked.sending_at, asked.run
+FROM charge JOIN charge AS same USING (ticket_no, charge, product) JOIN attempt AS asked ON asked.attempt_id = same.attempt_id
+WHERE charge.attempt_id = ? AND asked.was_unknown = 1 AND NOT EXISTS (
+    SELECT 1 FROM charge AS gone JOIN attempt USING (attempt_id)
+    WHERE (gone.ticket_no, gone.charge, gone.product) = (same.ticket_no, same.charge, same.product)
+      AND gone.attempt_id >= asked.attempt_id AND attempt.state = 'issued' AND gone.live = 0
+)
+"""
 _OF_TICKET = """
 SELECT DISTINCT settlement.settlement, request_id, attempt, settlement.state, settlement.number, settled_by, evidence, settled_at,
        settlement.withdrawn, withdrawn_by, why, withdrawn_at
@@ -47,13 +57,16 @@ def unsettled(connection: apsw.Connection) -> list[Unsettled]:
     """Every attempt whose outcome is unknown, in the order in which they were made."""
     found = []
     rows: list[Any] = list(connection.execute(_UNKNOWN))
-    doubtful = clock.doubtful_runs(connection, (row[12] for row in rows))
+    asked = {row[0]: list[Any](connection.execute(_ASKED, row[:1])) for row in rows}
+    doubtful = clock.doubtful_runs(connection, (run for times in asked.values() for _, run in times))
     for row in rows:
         values, (run, epoch, header_type) = list[Any](row[:12]), row[12:]
         charges: list[Any] = list(connection.execute(_CHARGES, (values[0],)))
         file, sheet, line = charges[0][5:]
         parts = tuple((Identity(*charge[:3]), charge[3], charge[4]) for charge in charges)
         place = place_of(file, sheet, line, run)
+        times = asked[row[0]]
+        first_asked = "" if any(of in doubtful for _, of in times) else min(times)[0]
         found.append(
             Unsettled(  # type: ignore[misc]
                 *values,
@@ -62,6 +75,7 @@ def unsettled(connection: apsw.Connection) -> list[Unsettled]:
                 times_doubtful=run in doubtful,
                 epoch=epoch,
                 header_type=header_type,
+                first_asked=first_asked,
             )
         )
     return found

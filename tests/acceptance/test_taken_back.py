@@ -2,6 +2,7 @@
 that the carrier has reversed.
 """
 
+import datetime
 import json
 import urllib.request
 from collections.abc import Callable
@@ -202,3 +203,25 @@ def test_nothing_is_taken_back_while_a_run_is_on(
             assert (ran.code, "another run is using this ledger" in ran.err) == (3, True)
         slow.kill()
         slow.communicate()
+
+
+@needs_compiler
+def test_what_was_said_by_mistake_not_to_be_issued_is_settled_after_it_was_sent_again(
+    desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
+) -> None:
+    book = workbook(tickets(3))
+    with sandbox(book, faults=f"{LOST_AFTER}requests = [2]\n") as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(book, hours_ago=80).code == 4
+        wrong = answered(desk.folder / "tickets.result.xlsx", "not issued")
+        assert office.reconcile("--resolved", wrong).code == 0
+        assert office.issue(book).code == 4  # the carrier refuses what it has issued
+        assert len(carrier.issued()) == 3
+        # By its date the voucher is that of the first attempt, and there is no other.
+        then = (datetime.datetime.now(datetime.UTC) - datetime.timedelta(hours=80)).date()
+        lines = [{**line, "issued_at": str(then)} for line in carrier.issued()]
+        assert office.reconcile("--statement", office.statement(lines=lines)).code == 0
+        assert office.report()["problems"] == []
+        assert [one["number"] for one in office.report()["settled"]] == [lines[1]["number"]]
+        assert office.issue(book).code == 0
+        assert len(carrier.issued()) == 3

@@ -235,6 +235,7 @@ def _mistakes(life: Life) -> None:
         error=0.0,
     )
     life.mistake()
+    office.wait(rng.choice((0, 1, 80)))
     if rng.random() < 0.6:
         for _ in range(rng.choice((1, 2))):
             life.issue(everything=True, faults={}, error=0.0)

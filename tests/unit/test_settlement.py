@@ -30,7 +30,7 @@ def attempt(
     text = at.isoformat(timespec="milliseconds")
     return Unsettled(
         attempt_id, f"R{attempt_id}", 1, voucher, "domestic", "Acme", 1000 * len(parts), "no_answer", "", "", text, text,
-        "october.xlsx, Tickets, row 2", parts, header_type="business",
+        "october.xlsx, Tickets, row 2", parts, header_type="business", first_asked=text,
     )  # fmt: skip
 
 
@@ -554,10 +554,10 @@ def test_what_was_issued_before_it_was_asked_for_is_another_voucher() -> None:
     assert outcome(
         decided([attempt(charge(1))], evidence(statement(line(charge(1), issued=(AT - DAY).date()))))
     ) == [("issued", NUMBER)]
-    doubtful = replace(
-        attempt(charge(1)), times_doubtful=True
-    )  # it was asked for later than it was by a wrong clock
+    doubtful = replace(attempt(charge(1)), first_asked="")  # a wrong clock says when that was
     assert outcome(decided([doubtful], evidence(statement(early)))) == [("issued", NUMBER)]
+    again = replace(attempt(charge(1)), first_asked=(AT - 3 * DAY).isoformat())
+    assert outcome(decided([again], evidence(statement(early)))) == [("issued", NUMBER)]
 
 
 def test_what_a_statement_showed_once_counts_at_the_next_reconciliation_too() -> None:

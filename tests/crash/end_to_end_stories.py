@@ -153,14 +153,15 @@ def _kinds(life: Life) -> None:
     office.add_workbook(office.month(rng.randrange(10, 18)))
     doubtful, other = rng.choice((("invoice", "itinerary"), ("itinerary", "invoice")))
     # Nothing of that kind is known to be issued, or something is, by which the ledger can tell that a statement lacks it.
-    first = {"closed, and issued": rng.choice((0.5, 1.0, 1.0))}
-    then = rng.choice((first, first, {}))
+    known = rng.random() < 0.5
+    first = {"closed, and issued": 0.5 if known else 1.0}
+    then = first if not known and rng.random() < 0.7 else {}
     life.issue(faults=first, only=doubtful, error=0.0, concurrency=1)
     office.wait(rng.choice((1, 20)))
     life.more(rng.randrange(4, 10))
     life.issue(everything=True, faults=then, only=doubtful, error=0.0)
     office.wait(office.hours + 26)
-    given = evidence.kind_statement(office, life.name(), other, more=rng.random() < 0.4)
+    given = evidence.kind_statement(office, life.name(), other, more=known and rng.random() < 0.8)
     life.statement(given, alone=rng.random() < 0.7, quietly=True)
     life.issue(everything=True, faults={}, error=0.0)
 

@@ -6,7 +6,7 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.ledger import clock, records, settling
+from pipeline.ledger import clock, records, reversals, settling
 
 
 def at(hours: float) -> str:
@@ -89,6 +89,39 @@ def test_after_a_correction_the_times_that_the_wrong_clock_wrote_prove_nothing(b
     ended = lasting(book, 30, 31)  # and another wrong one later
     assert clock.behind(book.connection) is not None
     assert ended > book.run
+
+
+def test_a_request_was_first_asked_for_by_an_earlier_attempt_in_doubt_but_for_those_before_a_reversal(
+    book: Any, fare: Any
+) -> None:
+    def settled(state: str, number: str = "") -> None:
+        (one,) = settling.unsettled(book.connection)
+        settling.settle(book.connection, one.attempt_id, state, number, "Wang", "telephone")
+
+    def first_asked() -> str:
+        (one,) = settling.unsettled(book.connection)
+        return one.first_asked
+
+    book.run = lasting(book, -10, None)
+    unknown(book, fare(1), -9, -9)
+    settled("not_sent")
+    unknown(book, fare(1), -8, -8)
+    first = book.connection.execute("SELECT min(sending_at) FROM attempt").get
+    assert first_asked() == first
+    settled("issued", "111111111111111111")
+    reversals.reverse(book.connection, "111111111111111111", reversed_by="Wang", evidence="telephone")
+    book.connection.execute("UPDATE run SET ended_at = ? WHERE run = ?", (at(-7), book.run))
+    book.run = lasting(book, -1, None)
+    unknown(book, fare(1), 20, 20)  # by a wrong clock
+    last = book.connection.execute("SELECT max(sending_at) FROM attempt").get
+    assert first_asked() == last
+    settled("not_sent")
+    book.connection.execute("UPDATE run SET ended_at = ? WHERE run = ?", (at(21), book.run))
+    clock.correct(book.connection, at(21), "chen")
+    book.run = lasting(book, 22, None)
+    unknown(book, fare(1), 22.01, 22.01)
+    assert doubtful(book) == [False]
+    assert first_asked() == ""
 
 
 def test_a_run_whose_end_alone_was_written_by_the_wrong_clock_proves_nothing_either(

@@ -25,15 +25,15 @@ def lasting(book: Any, begun: float, ended: float | None) -> int:
     return run
 
 
-def unknown(book: Any, request: Any, sending: float, ended: float) -> None:
+def unknown(book: Any, request: Any, sending: float, ended: float, state: str = "unknown") -> None:
     """An attempt of the book's run, with its times; it begins to be planned when its run begins."""
     (attempt,) = book.plan(request)
     book.connection.execute("DROP TRIGGER IF EXISTS attempt_stays_itself")
-    for state in ("sending", "unknown"):
+    for then in ("sending", state):
         book.connection.execute(
             "UPDATE attempt SET state = ?, planned_at = (SELECT started_at FROM run WHERE run.run = attempt.run),"
             " sending_at = ?, ended_at = iif(state = 'sending', ?, NULL) WHERE attempt_id = ?",
-            (state, at(sending), at(ended), attempt.attempt_id),
+            (then, at(sending), at(ended), attempt.attempt_id),
         )
 
 
@@ -103,10 +103,11 @@ def test_a_request_was_first_asked_for_by_an_earlier_attempt_in_doubt_but_for_th
         return one.first_asked
 
     book.run = lasting(book, -10, None)
+    unknown(book, fare(1), -9.5, -9.5, "rejected")
     unknown(book, fare(1), -9, -9)
     settled("not_sent")
     unknown(book, fare(1), -8, -8)
-    first = book.connection.execute("SELECT min(sending_at) FROM attempt").get
+    first = book.connection.execute("SELECT sending_at FROM attempt WHERE attempt_id = 2").get
     assert first_asked() == first
     settled("issued", "111111111111111111")
     reversals.reverse(book.connection, "111111111111111111", reversed_by="Wang", evidence="telephone")

@@ -398,7 +398,8 @@ def _try_all(folder: Path, given: argparse.Namespace) -> None:
         for mutant in mutants(Path("pipeline", module).read_text(encoding="utf-8"))
         if re.search(given.what, f"{module} {mutant.name}")
     ]
-    killers: dict[str, list[str]] = defaultdict(list)
+    first = [test for test in lines.seconds if given.first and re.search(given.first, test)]
+    killers: dict[str, list[str]] = defaultdict(lambda: list(first))
     for at, (module, mutant) in enumerate(wanted):
         name = f"{module} {mutant.name}"
         if at % shares != share - 1 or (name in known and (known[name] == "killed" or not given.again)):
@@ -435,6 +436,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--as", dest="named", default="", help="the name of what is recorded (another adds to it)"
     )
     parser.add_argument("--what", default="", help="only mutants whose name matches this regular expression")
+    parser.add_argument("--first", default="", help="tests whose names match this are tried first")
     parser.add_argument("--seconds", type=float, default=40, help="for the tests of one mutant")
     parser.add_argument("--again", action="store_true", help="also mutants that were not killed")
     given = parser.parse_args(arguments)

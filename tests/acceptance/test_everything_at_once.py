@@ -1,6 +1,7 @@
-"""One reconciliation with every kind of evidence at once: what its parts hand each other stands in the ledger and the report.
+"""Everything at once: a reconciliation with every kind of evidence, and an issue of rows of every kind.
 
-Seen to catch: most of what can be left out, emptied or turned round in the calls of `pipeline/reconciliation` (tests/crash/MUTANTS.md).
+What the parts hand each other stands in the ledger, the report, the results and the log: seen to catch most of what can be left
+out, emptied or turned round in the calls of `pipeline/reconciliation`, `issuing.py` and `run.py` (tests/crash/MUTANTS.md).
 """
 
 import csv
@@ -258,3 +259,95 @@ def test_what_is_said_again_changes_nothing_and_what_was_withdrawn_settles_nothi
 
 def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+
+
+def ledger_of_every_kind(office: Office) -> None:
+    """1 and 2 were issued, 3 and 4 refused as one invoice, 5 is in doubt, and 77 was issued elsewhere."""
+    book = office.add_workbook([*fares(1), *fares(2, voucher="invoice")])
+    office.voucher("issue", book, "--new-ledger")
+    office.voucher("issue", office.add_workbook(fares(3, 4, voucher="invoice")), faults={"refused": 1})
+    office.voucher("issue", office.add_workbook(fares(5)), faults={"closed": 1})
+    elsewhere = write(office.desk / "elsewhere.csv", [listed(office, 77, STRANGER)])
+    office.voucher("reconcile", "--statement", elsewhere)
+    assert len(office.carrier.vouchers) == 2
+
+
+def rows_of_every_kind(office: Office) -> Path:
+    seat = {"charge": "ancillary", "product": "seat", "purchased_on": "2027-02-01", "voucher": "invoice"}
+    return office.add_workbook([
+        *fares(1), *fares(3, 4, voucher="invoice"), *fares(5, 77), *fares(6, voucher="auto"),
+        *fares(7, voucher="auto", flight_date="2026-08-20"), *fares(8, ticket_status="open"), *fares(9, 9),
+        *fares(10, passenger_name=""), *fares(2, **seat, amount="50.00"), *fares(2, voucher="itinerary"),
+    ])  # fmt: skip
+
+
+def test_rows_of_every_kind_are_judged_sent_and_accounted_for_by_what_the_ledger_holds(
+    office: Office,
+) -> None:
+    ledger_of_every_kind(office)
+    book, ours = rows_of_every_kind(office), numbers(office)
+    options = ("--as-of", "2027-03-02", "--lang", "en")
+    looked = office.voucher("check", book, *options, "--report", "check.json", "-o", "check.xlsx")
+    ran = office.voucher(
+        "issue", book, *options, "--report", "report.json", "-o", "all.xlsx", "--log-file", "log"
+    )
+    assert (looked.code, ran.code) == (4, 4)
+    checked, told = (json.loads((office.desk / f"{name}.json").read_text()) for name in ("check", "report"))
+    assert checked["ledger"] == told["ledger"] == str(office.ledger)
+    sent = {"ready": "issued"}
+    rows = [(int(row["ticket_no"][3:]), row["voucher"], row["status"], *(reason["code"] for reason in row["reasons"])) for row in checked["rows"]]  # fmt: skip
+    assert rows == [
+        (1, "itinerary", "already_issued", "issued_before"), (3, "invoice", "ready"), (4, "invoice", "ready"),
+        (5, "itinerary", "unknown", "no_answer"), (77, "itinerary", "already_issued", "issued_elsewhere"),
+        (6, "itinerary", "ready"), (7, "invoice", "ready"), (8, "itinerary", "waiting", "ticket_still_open"),
+        (9, "itinerary", "ready"), (9, "itinerary", "repeated", "repeated_charge"),
+        (10, "itinerary", "invalid", "missing_value"), (2, "invoice", "ready"),
+        (2, "itinerary", "ineligible", "voucher_conflict"),
+    ]  # fmt: skip
+    assert [row["status"] for row in told["rows"]] == [sent.get(row[2], row[2]) for row in rows]
+    assert [row["number"] for row in told["rows"]][:1] == [ours[1]]
+    # What was refused together goes one by one; each attempt is claimed with the row that it comes from.
+    assert [(len(one["rows"]), one["status"], one["attempt"]) for one in told["requests"]] == [
+        (1, "issued", 1)
+    ] * 6
+    assert [(one["status"], one["request"]) for one in checked["requests"]] == [("ready", one["request"]) for one in told["requests"]]  # fmt: skip
+    places = (
+        "SELECT ticket_no, charge, file, sheet, row FROM charge JOIN attempt USING (attempt_id) WHERE run = 5"
+    )
+    assert sorted((int(ticket[3:]), *rest) for ticket, *rest in _rows(office.ledger, places)) == [
+        (2, "ancillary", book.name, sheet_of(book), 13), *((ticket, "ticket_fare", book.name, sheet_of(book), row)
+          for ticket, row in ((3, 3), (4, 4), (6, 7), (7, 8), (9, 10))),
+    ]  # fmt: skip
+    judged = _rows(office.ledger, "SELECT ticket_no, charge, voucher, status, reasons, file, row FROM judgement WHERE run = 5")  # fmt: skip
+    assert [(int(ticket[3:]), voucher, status, *reasons.split()) for ticket, _, voucher, status, reasons, *_ in judged] == [
+        row for row in rows if row[2] != "repeated"
+    ]  # fmt: skip
+    assert {(file, row) for *_, file, row in judged} == {
+        (book.name, row) for row in (*range(2, 11), 12, 13, 14)
+    }
+    (run,) = _rows(office.ledger, "SELECT command, as_of, files, exit_code FROM run WHERE run = 5")
+    assert (*run[:2], json.loads(run[2]), run[3]) == ("issue", "2027-03-02", [str(book)], 4)
+    for name in ("check", "all"):
+        asked = unknown_sheet(office.desk / f"{name}.xlsx")
+        assert list(asked) == [5]
+        assert asked[5]["ledger"]
+        assert asked[5]["reason"].startswith("In doubt since 2027-03-01, month-2.")
+    events = [json.loads(line) for line in (office.desk / "log").read_text().splitlines()]
+    assert [(event["event"], event["run"]) for event in events] == [
+        ("run_begins", None), ("read", None), ("ledger_taken", 5), *[("request_ended", 5)] * 6, ("run_ends", 5),
+    ]  # fmt: skip
+    assert {(event["state"], event["trace_id"], event["attempt"]) for event in events[3:9]} == {
+        ("issued", "t", 1)
+    }
+    assert sorted(event["request"] for event in events[3:9]) == sorted(
+        one["request"] for one in told["requests"]
+    )
+    assert {event["voucher"] for event in events[3:9]} == {"invoice", "itinerary"}
+    assert {"rows": 13, **events[-1]["rows"]} == told["totals"]
+    assert (events[-1]["exit_code"], events[-1]["written"]) == (4, ["all.xlsx"])
+    assert "Read 13 rows from 1 workbook" in looked.err
+    assert f"Ledger: {office.ledger}" in ran.err
+
+
+def sheet_of(book: Path) -> str:
+    return "Sheet" if book.suffix == ".xlsx" else book.stem

@@ -53,6 +53,14 @@ def noted_run(ledger: Path) -> LastRun | None:
     return None
 
 
+def note_garbled(ledger: Path) -> bool:
+    """Whether a note was written there and can't be read, as a power cut in the midst of writing its one sector leaves it."""
+    with contextlib.suppress(OSError):
+        found = _lock_path(ledger).read_bytes()
+        return len(found) >= _LENGTH and bool(found.strip()) and noted_run(ledger) is None
+    return False
+
+
 def _lock_path(ledger: Path) -> Path:
     return ledger.with_name(ledger.name + ".lock")
 

@@ -26,7 +26,7 @@ from pipeline.ledger.clock import utc_now
 from pipeline.ledger.copying import copied
 from pipeline.ledger.filesystem import check_local
 from pipeline.ledger.gaps import begun_and_not_ended, known_until, mark_gap, open_gap
-from pipeline.ledger.lock import Lock, Phase, noted_run
+from pipeline.ledger.lock import Lock, Phase, note_garbled, noted_run
 from pipeline.ledger.wholeness import check_memory, check_nothing_left, check_single_name, wal_filled
 from pipeline.placing import PRIVATE, appear, private_folder, sync
 
@@ -230,7 +230,9 @@ def doubt(
                 f" {last.started_at}), its end, or what was recorded after it, and what was issued since would be issued again. Put"
                 " the right one back, with the files beside it. If it is lost for good: voucher ledger mark-gap"
             )
-    if own.run and not unnoted and noted_run(path) is None:
+    # Each note beside it is on disk before what it is about is done: one that was garbled as it was written is no sign of an
+    # older copy where the notes outside the folder are those of this very state.
+    if own.run and not unnoted and noted_run(path) is None and not (noted and note_garbled(path)):
         return (
             f"{path}: its last run is not noted beside it ({path.name}.lock), so that it may be an older copy, put here from"
             " elsewhere, and what was issued since would be issued again. Put it back with the files that were beside it. If"

@@ -33,14 +33,17 @@ _OPEN_DIRECTORY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.POINTER
 
 
 _COLUMNS = """
-SELECT tables.name, columns.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
+SELECT tables.name, columns.name FROM sqlite_schema AS tables, pragma_table_info(tables.name, 'main') AS columns
 WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite_%' ORDER BY tables.name, columns.cid
 """
 _columns_of_version: dict[int, dict[str, tuple[str, ...]]] = {}
 
 
 def dump(connection: apsw.Connection) -> Dump:
-    """Everything that a ledger says. Tables are asked for once in each version of the ledger."""
+    """Everything that a ledger's file says. Tables are asked for once in each version of the ledger.
+
+    Only the file's own: an older one that is opened for reading has temporary tables and views of what its version lacks.
+    """
     version = connection.pragma("user_version")
     if version not in _columns_of_version:
         named: dict[str, tuple[str, ...]] = {}
@@ -48,7 +51,7 @@ def dump(connection: apsw.Connection) -> Dump:
             named[table] = (*named.get(table, ()), column)
         _columns_of_version[version] = named
     return {
-        table: (columns, *connection.execute(f'SELECT * FROM "{table}"'))
+        table: (columns, *connection.execute(f'SELECT * FROM main."{table}"'))
         for table, columns in _columns_of_version[version].items()
     }
 

@@ -29,8 +29,7 @@ from tests.crash.power_loss import look
 from tests.crash.power_recorder import Acknowledged, Recording, recording
 
 
-# Seed 0 is told in the README's weak points: a lock file whose one sector a power cut garbled refuses a sound ledger.
-@pytest.mark.parametrize("seed", range(1, 7))
+@pytest.mark.parametrize("seed", [*range(6), 7])  # 7 begins with a ledger of the first version
 def test_no_power_cut_loses_what_was_acknowledged(seed: int) -> None:
     found = look(seed, 100)
     assert (found.images, found.told) == (100, [])

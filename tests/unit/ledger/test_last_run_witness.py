@@ -126,6 +126,31 @@ def test_a_ledger_whose_lock_file_was_cut_off_has_no_note_either(path: Path) -> 
     refused(path, UNNOTED)
 
 
+def test_a_note_that_a_power_cut_garbled_is_none_where_the_one_outside_is_of_this_state(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(path, 1)
+    shutil.copy(path, tmp_path / "older")
+    run(path, 2)
+    lock = path.with_name("a.ledger.lock")
+    for garbled in (b"\xa5" * 512, bytes(512), lock.read_bytes()[:100].ljust(512, b"\xa5")):
+        lock.write_bytes(garbled)
+        with opened(path):
+            pass
+    lock.write_bytes(b"\xa5" * 512)
+    run(path, 3)
+    assert known(path) == {f"999000000000{number}" for number in (1, 2, 3)}
+    for not_written in (b"", b" " * 512):  # as in another folder, or where the ledger was moved away
+        lock.write_bytes(not_written)
+        refused(path, UNNOTED)
+    lock.write_bytes(b"\xa5" * 512)
+    with monkeypatch.context() as patch:  # another machine
+        patch.setenv("XDG_STATE_HOME", str(tmp_path / "other"))
+        refused(path, UNNOTED)
+    shutil.copy(tmp_path / "older", path)
+    refused(path, "was put back from an earlier time")
+
+
 def test_a_ledger_that_has_had_no_run_needs_no_note(path: Path) -> None:
     with opened(path):
         pass

@@ -187,6 +187,8 @@ def _facts(page: Page, done: Reconciliation) -> None:
         "ledger_id": account.ledger_id,
     }
     for name, value in shown.items():
+        if value == "":  # a throw-away ledger
+            continue
         page.put(0, tell(name, lang), page.label)
         if isinstance(value, datetime.date):
             page.put(1, value, page.fact_day)

@@ -5,6 +5,7 @@ import numpy as np
 from pipeline.account import ISSUED, Account, RowAccount
 from pipeline.chinese import in_language
 from pipeline.columns import HEADER_FIELDS, Lang
+from pipeline.quoting import quoted
 from pipeline.reasons import REASON, STATUS
 from pipeline.results.fields import cells_wide
 from pipeline.results.plain import one_line
@@ -57,6 +58,7 @@ def _reasons(account: Account, *, cells: bool) -> list[str]:
     having = {
         code: rows if code == "differs_from_issued" else rows[open_rows[rows]]
         for code, rows in account.fates.having.items()
+        if code == "differs_from_issued" or REASON[code].status not in _SETTLED
     }
     first = {code: int(rows[0]) for code, rows in having.items() if len(rows)}
     said = {code: [reason.code for reason in account.rows[row].reasons] for code, row in first.items()}
@@ -73,17 +75,20 @@ def _reasons(account: Account, *, cells: bool) -> list[str]:
 
 
 def _message(reason: ReasonText, row: RowAccount, lang: Lang, *, cells: bool) -> str:
-    """What a reason says, without what was seen of a person or buyer; without `cells`, where to look in place of what was seen."""
+    """What a reason says, without what was seen of a person or buyer; and where to look."""
     quoting = cells and reason.column not in _PERSONAL and REASON[reason.code].status not in _CARRIER_SAYS
     said = reason.cure if reason.code in _NAMES_BUYERS else reason.message if quoting else reason.brief
     words = WORDS[lang]
     if reason.source and not quoting:
         source = reason.source if cells else without_cells(reason.source)
         said = words.of_source.format(source=in_language(source, lang), message=said)
-    if cells:
+    if reason.source and cells:
         return _short(said)
+    where = words.where_on_sheet if cells else words.where
     cell = reason.cell or words.row.format(row=row.row)
-    return one_line(words.where.format(file=row.file, cell=cell, message=_short(said)))
+    return one_line(
+        where.format(file=quoted(row.file), sheet=quoted(row.sheet), cell=cell, message=_short(said))
+    )
 
 
 def _short(message: str) -> str:

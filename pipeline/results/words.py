@@ -46,6 +46,7 @@ class Words:
     example: str
     more_reasons: str
     where: str
+    where_on_sheet: str
     of_source: str
     row: str
 
@@ -148,8 +149,9 @@ WORDS: dict[Lang, Words] = {
         bills="{rows} ({charges:,} charges)",
         judged="{rows}, judged on {as_of}",
         example="{count} × {code}: {message}",
-        more_reasons="and {count} more kinds of reasons: every row's stand on the sheets Failures and Rows of the result (check writes one with -o)",
+        more_reasons="kinds of reasons not shown here: {count}; every row's stand on the sheets Failures and Rows of the result (check writes one with -o)",
         where="{file}, {cell}: {message}",
+        where_on_sheet="{file}, {sheet}, {cell}: {message}",
         of_source="{source}: {message}",
         row="row {row}",
     ),
@@ -242,6 +244,7 @@ WORDS: dict[Lang, Words] = {
         example="{count} × {code}：{message}",
         more_reasons="另有 {count} 种原因：各行的原因见结果工作簿的 Failures 表和 Rows 表（check 须加 -o 才写出）",
         where="{file}，{cell}：{message}",
+        where_on_sheet="{file}，{sheet}，{cell}：{message}",
         of_source="{source}：{message}",
         row="第 {row} 行",
     ),

@@ -12,7 +12,7 @@ def test_counts_money_and_reasons(mixed: Account) -> None:
     lines = summary_lines(mixed)
     assert lines[0] == "5 rows, judged on 2026-11-20"
     assert lines[1].split() == ["issued", "1", "CNY", "1,000.50"]
-    assert any(line.startswith("  1 × bad_amount: “abc” in amount is not") for line in lines)
+    assert any("“abc” in amount is not" in line for line in lines)
     assert lines[-1].startswith("1 request with an unknown outcome")
 
 
@@ -36,3 +36,20 @@ def test_a_cell_can_not_drive_the_terminal(mixed: Account) -> None:
         mixed, rows=(dataclasses.replace(mixed.rows[4], reasons=(reason,)),), stopped="\x1b]0;x\x07"
     )
     assert not any(character < " " for line in summary_lines(account) for character in line)
+
+
+def test_each_reason_names_where_one_of_its_rows_stands(mixed: Account, mixed_zh: Account) -> None:
+    (line,) = (line for line in summary_lines(mixed) if "bad_amount" in line)
+    assert line.startswith("  1 × bad_amount: tickets.xlsx, Tickets, D6: “abc” in amount is not")
+    (line,) = (line for line in summary_lines(mixed_zh) if "bad_amount" in line)
+    assert line.startswith("  1 × bad_amount：tickets.xlsx，Tickets，D6：金额中的“abc”")
+
+
+def test_what_needs_nobody_is_no_reason_though_its_row_has_others(
+    made: Callable[..., Account],
+) -> None:
+    bill = {"charge": None, "amount": None, "fare": 900, "purchased_on": "2025-01-01"}
+    account = made(bill, {**bill, "meal_fee": 50}, command="check")
+    assert account.totals == {"ready": 1, "ineligible": 1}
+    assert "repeated_charge" in account.fates.having
+    assert not any("repeated_charge" in line for line in summary_lines(account))

@@ -42,7 +42,8 @@ def record(
             connection.execute(
                 "INSERT INTO elsewhere (run, ticket_no, charge, product, wire, voucher, number, amount, buyer, issued_at,"
                 " evidence, found_by, found_at, live) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NOT EXISTS ("
-                "SELECT 1 FROM reversal WHERE number = ?7 AND voucher = ?6 AND withdrawn = 0))",
+                "SELECT 1 FROM reversal WHERE number = ?7 AND voucher = ?6 AND withdrawn = 0"
+                " AND (attempt_id IS NULL OR ?2 IN (SELECT ticket_no FROM charge WHERE attempt_id = reversal.attempt_id))))",
                 (
                     run, line.ticket_no, line.charge, line.product, wire, line.voucher, line.number, line.amount,
                     line.buyer, line.issued_text, line.place, found_by, utc_now(),

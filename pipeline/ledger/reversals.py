@@ -28,6 +28,7 @@ _CHARGES = """
 SELECT ticket_no, charge, product, amount FROM charge WHERE attempt_id = ?1
 UNION
 SELECT ticket_no, charge, product, coalesce(amount, 0) FROM elsewhere WHERE number = ?2 AND voucher = ?3 AND withdrawn = 0
+AND (?1 IS NULL OR ticket_no IN (SELECT ticket_no FROM charge WHERE attempt_id = ?1))
 ORDER BY 1, 2, 3
 """
 
@@ -74,9 +75,7 @@ def reverse(  # noqa: PLR0913 - what a reversal is made of
             raise InputProblem(
                 f"{number}: its reversal is recorded already ({before[0].entry}); nothing was changed"
             )
-        found: dict[str, int | None] = {}
-        for kind, attempt_id in connection.execute(_ISSUED, (number,)):
-            found[kind] = attempt_id or found.get(kind)
+        found = _issued(connection, number)
         kinds = [kind for kind in found if voucher in ("", kind)]
         if not kinds:
             raise InputProblem(
@@ -156,9 +155,17 @@ def red(connection: apsw.Connection, number: str) -> tuple[str, str] | None:
 def charges_of(connection: apsw.Connection, number: str) -> dict[Identity, int]:
     """The charges of a voucher that is held as issued, in minor units (0: not known); none of a number that is not."""
     found: dict[Identity, int] = {}
-    for kind, attempt_id in list[Any](connection.execute(_ISSUED, (number,))):
+    for kind, attempt_id in _issued(connection, number).items():
         for row in connection.execute(_CHARGES, (attempt_id, number, kind)):
             found[Identity(*row[:3])] = row[3]
+    return found
+
+
+def _issued(connection: apsw.Connection, number: str) -> dict[str, int | None]:
+    """The kinds of voucher that are held as issued under a number, each with its attempt; None: statements alone show it."""
+    found: dict[str, int | None] = {}
+    for kind, attempt_id in connection.execute(_ISSUED, (number,)):
+        found[kind] = attempt_id or found.get(kind)
     return found
 
 

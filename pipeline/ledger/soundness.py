@@ -53,7 +53,8 @@ _MUST_NOT_BE = {
         SELECT 'E' || elsewhere FROM elsewhere
         WHERE live <> (withdrawn = 0 AND NOT EXISTS (
             SELECT 1 FROM reversal
-            WHERE reversal.number = elsewhere.number AND reversal.voucher = elsewhere.voucher AND reversal.withdrawn = 0))""",
+            WHERE reversal.number = elsewhere.number AND reversal.voucher = elsewhere.voucher AND reversal.withdrawn = 0
+            AND (attempt_id IS NULL OR ticket_no IN (SELECT ticket_no FROM charge WHERE attempt_id = reversal.attempt_id))))""",
     "a reversal of what is not issued": """
         SELECT 'R' || reversal FROM reversal LEFT JOIN attempt USING (attempt_id)
         WHERE withdrawn = 0 AND attempt_id IS NOT NULL AND (attempt.state IS NOT 'issued' OR attempt.number IS NOT reversal.number)""",

@@ -91,12 +91,12 @@ def _objection(
 
 
 def _about(red: Reversal, identity: Identity, amount: int) -> bool:
-    """Whether a red line reverses this charge, all of it; an amount of 0 is one that is not known."""
+    """Whether a red line reverses this charge, all of it; where its amount is not known (0), an amount may be a part of it."""
     return (
         red.ticket_no == identity.ticket_no
         and red.charge in ("", identity.charge)
         and red.product in ("", identity.product)
-        and (red.amount is None or not amount or red.amount == amount)
+        and red.amount in (None, amount)
     )
 
 

@@ -136,6 +136,28 @@ def test_a_reversed_voucher_under_a_number_of_the_statement_s_own_is_not_the_nex
         assert not [message for _, message in problems(office) if first["number"] in message]
 
 
+def test_what_a_statement_with_mixed_up_numbers_shows_stays_held_when_one_of_them_is_reversed(
+    desk: Desk, sandbox: Make, workbook: Make, tickets: Make
+) -> None:
+    first, second = workbook(tickets(1), name="first.xlsx"), workbook(tickets(2)[1:], name="second.xlsx")
+    with sandbox(workbook(tickets(2))) as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(first).code == 0
+        assert desk.voucher("ledger", "backup", "kept.ledger", *office.common[2:]).code == 0
+        assert office.issue(second).code == 0
+        office.common = (*office.common[:3], desk.folder / "kept.ledger")
+        lines = carrier.issued()
+        lines[0]["number"], lines[1]["number"] = lines[1]["number"], lines[0]["number"]
+        assert office.reconcile("--statement", office.statement("s.csv", lines)).code == 1
+        said = ("--by", "chen", "--evidence", "the statement")
+        assert desk.voucher("ledger", "close-gap", *office.common[2:], *said).code == 0
+        assert held(office, second) == ["already_issued"]
+        assert reverse(office, lines[1]["number"]).code == 0
+        assert (held(office, first), held(office, second)) == (["ready"], ["already_issued"])
+        office.issue(second)
+        assert carrier.twice() == []
+
+
 # --- whose line it is --------------------------------------------------------------------------------------
 
 

@@ -280,6 +280,7 @@ WHEN new.charge NOT IN ('ticket_fare', 'refund', 'ancillary') OR new.voucher NOT
     OR new.number = '' OR new.evidence = '' OR new.found_by = '' OR new.withdrawn <> 0
     OR new.live = EXISTS (
         SELECT 1 FROM reversal WHERE number = new.number AND voucher = new.voucher AND reversal.withdrawn = 0
+        AND (attempt_id IS NULL OR new.ticket_no IN (SELECT ticket_no FROM charge WHERE attempt_id = reversal.attempt_id))
     )
     OR NOT EXISTS (SELECT 1 FROM run WHERE run = new.run AND ended_at IS NULL)
 BEGIN SELECT RAISE(ABORT, 'what a statement showed is recorded whole, by a run that is on'); END;
@@ -294,6 +295,7 @@ WHEN (new.elsewhere, new.run, new.ticket_no, new.charge, new.product, new.wire, 
     OR new.withdrawn <> EXISTS (SELECT 1 FROM withdrawal WHERE elsewhere = old.elsewhere)
     OR new.live <> (new.withdrawn = 0 AND NOT EXISTS (
         SELECT 1 FROM reversal WHERE number = old.number AND voucher = old.voucher AND reversal.withdrawn = 0
+        AND (attempt_id IS NULL OR old.ticket_no IN (SELECT ticket_no FROM charge WHERE attempt_id = reversal.attempt_id))
     ))
 BEGIN SELECT RAISE(ABORT, 'what a statement showed stays'); END;
 
@@ -340,10 +342,13 @@ WHEN new.run IS NOT NULL
     AND EXISTS (SELECT 1 FROM reversal WHERE number = new.number AND voucher = new.voucher AND withdrawn = 1)
 BEGIN SELECT RAISE(ABORT, 'that reversal was withdrawn'); END;
 
+-- What an attempt issued is what it asked for: what a statement shows under that number of another ticket is a mistake in
+-- it, and was issued under a number that is not known.
 CREATE TRIGGER reversal_lets_go AFTER INSERT ON reversal
 BEGIN
     UPDATE charge SET live = 0 WHERE attempt_id = new.attempt_id;
-    UPDATE elsewhere SET live = 0 WHERE number = new.number AND voucher = new.voucher AND live = 1;
+    UPDATE elsewhere SET live = 0 WHERE number = new.number AND voucher = new.voucher AND live = 1
+    AND (new.attempt_id IS NULL OR ticket_no IN (SELECT ticket_no FROM charge WHERE attempt_id = new.attempt_id));
 END;
 
 CREATE TRIGGER reversal_stays BEFORE UPDATE ON reversal

@@ -100,6 +100,27 @@ def test_what_reverses_a_voucher_is_no_voucher_that_was_issued(book: Any, fare: 
     assert [of.ticket_no for of in held(book)] == ["9990000000003"]
 
 
+def test_a_reversal_lets_no_charge_go_that_its_attempt_did_not_ask_for(book: Any, fare: Any) -> None:
+    """A statement in which two numbers were mixed up shows another ticket under it, whose own number is not known."""
+    issue(book, fare(1), "N1")
+    other = replace(LINE, ticket_no="9990000000002", number="N1")
+    own = replace(LINE, number="N1", charge="ancillary", product="")
+    elsewhere.record(book.connection, book.run, [(other, ""), (own, "")], "chen")
+    assert {of.ticket_no for of in reversals.charges_of(book.connection, "N1")} == {FARE.ticket_no}
+    done = reverse(book, "N1")
+    assert {of.ticket_no for of, _ in done.charges} == {FARE.ticket_no}
+    assert [of.ticket_no for of in held(book)] == [other.ticket_no]
+    later = replace(other, ticket_no="9990000000003")
+    elsewhere.record(book.connection, book.run, [(later, ""), (replace(own, charge="refund"), "")], "chen")
+    assert [of.ticket_no for of in held(book)] == [other.ticket_no, later.ticket_no]
+    assert soundness.look(book.connection).wrong == ()
+    withdrawals.withdraw(book.connection, "R1", withdrawn_by="chen", why="not reversed")
+    assert len(held(book)) == 5
+    withdrawals.withdraw(book.connection, "E1", withdrawn_by="chen", why="mixed up")
+    assert len(held(book)) == 4
+    assert soundness.look(book.connection).wrong == ()
+
+
 def test_the_last_reversal_of_each_charge(book: Any, fare: Any) -> None:
     for number in ("N1", "N2"):
         issue(book, fare(1), number)

@@ -5,7 +5,8 @@ from tests.crash.machine_life import DONE
 
 
 def test_a_ledger_lives_as_the_promise_says() -> None:
-    live(examples=60, number=7, shorten=False)  # told in words as it was found: making it short takes minutes
+    live(examples=60, number=1, shorten=False)  # told in words as it was found: making it short takes minutes
+    # Any seed will do: of each of these, 60 lives bring 39 or more (seeds 1 and 7). With far fewer they would not be tried any more.
     for what in (
         "kills",
         "runs ended",

@@ -106,11 +106,12 @@ def _said(ran: Ran) -> Iterator[str]:
         yield f"{WORDS} not for a person: {ran.err[-900:]!r}"
     if ran.code not in (2, 3):
         return
-    # These two stand there whatever happens.
-    lines = [line for line in ran.err.splitlines() if not line.startswith(("Ledger: ", "Result: "))]
+    # These stand there whatever happens.
+    usual = ("Ledger: ", "Result: ", "A new ledger was begun: ")
+    lines = [line for line in ran.err.splitlines() if not line.startswith(usual)]
     if not any(_FILES.search(line) for line in lines):
         yield f"{WORDS} no file is named: {ran.err[-300:]!r}"
-    if not _CURE.search(ran.err):
+    if not _CURE.search("\n".join(lines)):
         yield f"{WORDS} no advice: {ran.err[-300:]!r}"
 
 

@@ -93,8 +93,8 @@ BUGS: dict[str, Bug] = {
         (
             (
                 "reconciliation/settling.py",
-                "elsewhere.lines_of(ledger.connection, in_doubt)",
-                "elsewhere.lines_of(ledger.connection, set())",
+                "earlier = elsewhere.lines_of(ledger.connection, in_doubt, numbers)",
+                "earlier = ()",
             ),
         ),
         unseen="the lines go on holding their charges, so that nothing is sent: acceptance/test_evidence_wiring.py",
@@ -202,7 +202,7 @@ BUGS: dict[str, Bug] = {
         (
             (
                 "reconciliation/settling.py",
-                "for line in decided.elsewhere]",
+                "for line in shown]",
                 "for line in ()]",
             ),
         ),

@@ -227,8 +227,9 @@ class Carrier:
         kind = "itinerary" if isinstance(asked, ItineraryRequest) else "invoice"
         issues, answer, twice = FAULTS[self._fault() if self.only in ("", kind) else "issued"]
         number, charges = "", _charges(asked)
-        if issues and self.refuses_again and any(charges & one.counting for one in self.vouchers):
-            self.again.update(charges)
+        before = [charge for one in self.vouchers for charge in charges & one.counting]
+        if issues and self.refuses_again and before:
+            self.again.update(before)
             issues = False
         if issues:
             self._numbers += 1

@@ -1,6 +1,7 @@
 """What evidence settles, and what it does not: a contradiction settles nothing."""
 
 import datetime
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -781,3 +782,13 @@ def test_a_line_without_its_product_is_told_and_leaves_the_others_as_they_are() 
     lines = [line(seat, number, product="", amount=1000) for number in (NUMBER, "E-1", "E-2")]
     found = decided([], evidence(statement(*lines)), issued=numbered)
     assert [found.found[at] for at in range(3)] == [seat, meal, None]
+
+
+def test_of_two_requests_with_one_number_both_places_are_told() -> None:
+    two = [attempt(charge(1)), attempt(charge(2), attempt_id=2)]
+    by_answer = [answer("issued", NUMBER, place="a"), answer("issued", NUMBER, 2, place="b")]
+    for trouble in decided(two, evidence(answers=by_answer)).troubles:
+        assert re.findall(r"\b([ab])\)", trouble.message) in (["a", "b"], ["b", "a"])
+    listed = decided(two, evidence(statement(line(charge(1))), answers=by_answer[1:]))
+    assert outcome(listed) == []
+    assert all("s.csv, s, row 2" in trouble.message for trouble in listed.troubles)

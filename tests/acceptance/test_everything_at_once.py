@@ -223,6 +223,7 @@ def test_every_kind_of_evidence_at_once_is_recorded_with_who_when_and_where(offi
         or len(events[0]["files"]) == 5
     )
     assert [of[event["request"]] for event in events[5:8]] == [11, 12, 13]
+    assert [event["attempt"] for event in events[5:8]] == [1, 1, 1]
     assert [event["state"] for event in events[5:8]] == ["issued", "not_sent", "not_sent"]
     (run,) = _rows(office.ledger, "SELECT command, as_of, files, exit_code FROM run WHERE run = 4")
     assert (*run[:2], json.loads(run[2]), run[3]) == ("reconcile", f"{made:%Y-%m-%d}", [str(book)], 4)

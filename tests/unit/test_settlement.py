@@ -792,3 +792,13 @@ def test_of_two_requests_with_one_number_both_places_are_told() -> None:
     listed = decided(two, evidence(statement(line(charge(1))), answers=by_answer[1:]))
     assert outcome(listed) == []
     assert all("s.csv, s, row 2" in trouble.message for trouble in listed.troubles)
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_line_of_its_ticket_is_explained_by_what_this_ledger_itself_issued_alone(*, elsewhere: bool) -> None:
+    fare, refund = attempt(charge(1)), charge(1, "refund")
+    other = replace(holding(refund, "issued" if elsewhere else "unknown", "", "R2"), elsewhere=elsewhere)
+    brought = evidence(statement(line(refund)), complete=COMPLETE)
+    found = decide([fare], brought, held(fare) | {refund: other}, {}, (), ours())
+    assert outcome(found) == []
+    assert "none of those known here" in found.notes[0]

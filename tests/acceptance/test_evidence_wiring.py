@@ -55,6 +55,9 @@ def test_what_earlier_statements_showed_is_weighed_with_what_is_said_today(
         assert ran.code == 4
         assert [one["status"] for one in office.report()["settled"]] == ["not_sent"], "the itinerary's"
         assert "contradiction" in [p["code"] for p in office.report()["problems"]]
+        # The number that was shown for its own ticket is no other request's.
+        office.reconcile("--resolved", answered(result, "issued", of_invoice["number"]))
+        assert [one["number"] for one in office.report()["settled"]] == [of_invoice["number"]]
 
 
 def test_a_number_that_an_earlier_statement_showed_for_another_ticket_settles_nothing(
@@ -176,6 +179,7 @@ def test_what_was_issued_in_any_of_the_times_that_are_claimed_is_looked_at(
         assert office.issue(book, hours_ago=30).code == 4
         claims = ("2026-01-01..2026-01-02", COMPLETE, f"invoice:{TODAY}..{TODAY}")
         said = [text for claim in claims for text in ("--statement-complete", claim)]
+        desk.environment["TZ"] = "America/New_York"  # the machine's zone is nobody's
         office.reconcile("--statement", office.statement(), *said, "--statement-made", MADE)
         assert [one["status"] for one in office.report()["settled"]] == ["not_sent"], office.report()
 

@@ -423,13 +423,16 @@ def test_what_a_killed_run_left_in_doubt_is_told_with_the_day_that_it_was_where_
 
 
 def test_who_says_that_the_clock_is_right_is_on_record(office: Office) -> None:
-    for at, (said, expected) in enumerate(((("--by", "Night Shift"), "Night Shift"), ((), "root"))):
+    by_name = ("reconcile", "--by", "Night Shift")
+    for at, (command, expected) in enumerate(
+        ((by_name, "Night Shift"), (("reconcile",), "ann"), (("issue",), "ann"))
+    ):
         book = office.add_workbook(fares(at + 1))
         office.voucher("issue", book, "--new-ledger", error=3600 * 24)
-        statement = true_statement(office, f"statement-{at}.csv").arguments[1]
-        command = ("reconcile", "--statement", statement, *said)
-        assert office.voucher(*command).code == 2
-        office.voucher(*command, "--clock-is-right", environment={"LOGNAME": "root"})
+        given = book if command == ("issue",) else true_statement(office, f"statement-{at}.csv").arguments[1]
+        said = (*command, *(() if command == ("issue",) else ("--statement",)), given)
+        assert office.voucher(*said).code == 2
+        office.voucher(*said, "--clock-is-right", environment={"LOGNAME": "ann", "USER": "ann"})
         assert _rows(office.ledger, "SELECT corrected_by FROM clock_correction")[at] == (expected,)
         office.wait(30)
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline.evidence import Answer, Complete, Misread, Reversal, Statement, StatementLine, Unsettled
 from pipeline.holdings import Holding
+from pipeline.matching import matched
 from pipeline.request import Identity
 from pipeline.settlement import Decided, Evidence, decide
 
@@ -795,10 +796,35 @@ def test_of_two_requests_with_one_number_both_places_are_told() -> None:
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
-def test_a_line_of_its_ticket_is_explained_by_what_this_ledger_itself_issued_alone(*, elsewhere: bool) -> None:
+def test_a_line_of_its_ticket_is_explained_by_what_this_ledger_itself_issued_alone(
+    *, elsewhere: bool
+) -> None:
     fare, refund = attempt(charge(1)), charge(1, "refund")
     other = replace(holding(refund, "issued" if elsewhere else "unknown", "", "R2"), elsewhere=elsewhere)
     brought = evidence(statement(line(refund)), complete=COMPLETE)
     found = decide([fare], brought, held(fare) | {refund: other}, {}, (), ours())
     assert outcome(found) == []
     assert "none of those known here" in found.notes[0]
+
+
+def test_a_line_without_its_product_speaks_of_an_ancillary_charge_of_its_ticket_that_is_ours() -> None:
+    seat, meal = charge(1, "ancillary", "seat"), charge(1, "ancillary", "meal")
+    unsaid = line(seat, product="")
+
+    def about(*known: Holding, lines: Sequence[StatementLine] = (unsaid,)) -> list[Identity | None]:
+        return [*matched(lines, {one.identity: one for one in known}).values()]
+
+    ours_as = holding(seat, "issued", NUMBER, "R0")
+    assert about(ours_as) == [seat]
+    assert about(replace(ours_as, identity=charge(2, "ancillary", "seat"))) == [None]
+    assert about(replace(ours_as, identity=charge(1))) == [None]
+    assert about(replace(ours_as, elsewhere=True)) == [None]
+    assert about(replace(ours_as, amount=999)) == [None]
+    both = ours_as, replace(ours_as, identity=meal)  # one invoice of two charges
+    assert about(*both, lines=(line(seat), unsaid)) == [seat, meal]
+
+
+def test_invoices_under_the_carrier_s_own_numbers_agree_with_what_the_ledger_holds() -> None:
+    own = [replace(each, number=f"26{each.number}") for each in around("invoice")]
+    found = decided([attempt(charge(1))], evidence(statement(*own, ours=()), complete=COMPLETE))
+    assert outcome(found) == [("not_sent", "")]

@@ -828,3 +828,45 @@ def test_invoices_under_the_carrier_s_own_numbers_agree_with_what_the_ledger_hol
     own = [replace(each, number=f"26{each.number}") for each in around("invoice")]
     found = decided([attempt(charge(1))], evidence(statement(*own, ours=()), complete=COMPLETE))
     assert outcome(found) == [("not_sent", "")]
+
+
+def test_a_number_that_another_request_has_is_no_answer_and_several_may_be_settled_as_not_issued() -> None:
+    two = [attempt(charge(1)), attempt(charge(2), attempt_id=2)]
+    found = decided(two[:1], evidence(answers=[answer("issued", NUMBER)]), taken={NUMBER: "request R9"})
+    assert (outcome(found), "request R9 has that number" in found.troubles[0].message) == ([], True)
+    both = decided(two, evidence(answers=[answer("not issued"), answer("not issued", attempt_id=2)]))
+    assert (outcome(both), both.warnings) == ([("not_sent", "")] * 2, ())
+
+
+def test_only_lines_that_may_be_about_what_is_in_doubt_are_asked_about_and_only_what_is_not_ours_is_held() -> (
+    None
+):
+    seat, meal = charge(1, "ancillary", "seat"), charge(1, "ancillary", "meal")
+    lounge, other = line(charge(1, "ancillary", "lounge"), OTHER), line(charge(7, "ancillary", ""), OTHER)
+    for shown in (lounge, other):
+        found = decided([attempt(seat)], evidence(statement(shown)))
+        assert (found.troubles, found.elsewhere) == ((), (shown,))
+    of_meal = line(meal, product="")
+    found = decided([attempt(seat)], evidence(statement(of_meal)), issued=[(meal, NUMBER)])
+    assert (found.troubles, found.elsewhere) == ((), ())
+    # An invoice of ours under a number of the carrier's own is ours; what was issued elsewhere is shown again.
+    assert (
+        decided([], evidence(statement(line(charge(3), OTHER))), issued=[(charge(3), NUMBER)]).elsewhere == ()
+    )
+    elsewhere = replace(holding(charge(3), "issued", OTHER, ""), elsewhere=True)
+    again = line(charge(3), OTHER)
+    assert decide([], evidence(statement(again, ours=())), {charge(3): elsewhere}, {}).elsewhere == (again,)
+
+
+def test_a_number_that_is_listed_for_another_ancillary_charge_settles_nothing() -> None:
+    seat, meal = charge(1, "ancillary", "seat"), charge(1, "ancillary", "meal")
+    for also, issued in (
+        (line(charge(1, "ancillary", "lounge")), ()),
+        (line(charge(7, "ancillary", "")), ()),
+        (line(meal, product=""), [(meal, NUMBER)]),
+    ):
+        for said in ((), [answer("issued", NUMBER)]):
+            found = decided(
+                [attempt(seat)], evidence(statement(line(seat), also), answers=said), issued=issued
+            )
+            assert (outcome(found), [t.code for t in found.troubles]) == ([], ["contradiction"])

@@ -223,6 +223,7 @@ def test_a_line_of_a_statement_that_can_not_be_read_holds_back_its_ticket_and_no
     ran = office.voucher("reconcile", book, "--new-ledger", "--statement", path, "--report", "report.json")
     rows = json.loads((office.desk / "report.json").read_text())["rows"]
     assert [row["status"] for row in rows] == ["issued", "not_sent", "issued"]
+    assert "has a line about ticket 9990000000002 that can't be read" in rows[1]["reasons"][0]["message"]
     assert ran.code == 3
     assert {ticket for voucher in office.carrier.vouchers for ticket, _, _ in voucher.charges} == {
         "9990000000001",

@@ -295,6 +295,7 @@ def test_rows_of_every_kind_are_judged_sent_and_accounted_for_by_what_the_ledger
     assert (looked.code, ran.code) == (4, 4)
     checked, told = (json.loads((office.desk / f"{name}.json").read_text()) for name in ("check", "report"))
     assert checked["ledger"] == told["ledger"] == str(office.ledger)
+    assert (checked["command"], told["command"]) == ("check", "issue")
     sent = {"ready": "issued"}
     rows = [(int(row["ticket_no"][3:]), row["voucher"], row["status"], *(reason["code"] for reason in row["reasons"])) for row in checked["rows"]]  # fmt: skip
     assert rows == [

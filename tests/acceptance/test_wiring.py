@@ -476,3 +476,12 @@ def test_a_ledger_whose_name_leads_elsewhere_at_the_end_is_left_as_it_is(office:
     assert _rows(office.ledger, ended) == [("issue", 1), ("reconcile", 0)]
     assert office.voucher(*nightly).code == 0
     assert _rows(office.ledger, ended) == [("issue", 1), ("reconcile", 1), ("reconcile", 1)]
+
+
+def test_a_doubt_of_this_run_is_told_in_the_language_that_was_asked_for(office: Office) -> None:
+    book = office.add_workbook(fares(1))
+    office.voucher("issue", book, "--new-ledger", "--lang", "zh", "-o", "zh.xlsx", faults={"closed": ALWAYS})
+    told = [
+        str(cell) for row in openpyxl.load_workbook(office.desk / "zh.xlsx")["Unknown"].values for cell in row
+    ]
+    assert any("已发送但未收到答复" in cell for cell in told), told

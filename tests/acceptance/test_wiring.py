@@ -485,3 +485,13 @@ def test_a_doubt_of_this_run_is_told_in_the_language_that_was_asked_for(office: 
         str(cell) for row in openpyxl.load_workbook(office.desk / "zh.xlsx")["Unknown"].values for cell in row
     ]
     assert any("已发送但未收到答复" in cell for cell in told), told
+
+
+def test_a_trace_id_that_is_none_is_not_in_the_log(office: Office) -> None:
+    office.carrier.trace = "ZHANG WEI, 13800138000"
+    try:
+        office.voucher("issue", office.add_workbook(fares(1)), "--new-ledger", "--log-file", "log")
+    finally:
+        office.carrier.trace = "t"
+    text = (office.desk / "log").read_text()
+    assert ("request_ended" in text, "ZHANG" in text) == (True, False)

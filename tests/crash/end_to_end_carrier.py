@@ -118,6 +118,7 @@ class Carrier:
     drift: datetime.timedelta = datetime.timedelta()
     requests: int = 0
     words: str = "no"  # of a refusal
+    trace: str = "t"
     only: str = ""  # the kind of voucher that is struck by faults, "" for both
     _random: Random = field(default_factory=lambda: Random(0))
     _numbers: int = 0
@@ -246,7 +247,7 @@ class Carrier:
         said = sealed(result(asked, success=issues, text=self.words, number=number), self._cipher)
         self._accepted = self._accepted or answer == "yes"
         return _http(
-            200, envelope_bytes(SUCCESS, SUCCESS_MESSAGE, said if answer != "?" else "?", "t")
+            200, envelope_bytes(SUCCESS, SUCCESS_MESSAGE, said if answer != "?" else "?", self.trace)
         ), twice
 
     def _fault(self) -> str:

@@ -39,7 +39,9 @@ _CHINESE = {
     "though the result says success": "但结果称已成功",
     "the answer is about another ticket": "答复针对另一张客票",
     "success without a number": "称已成功但没有号码",
-    "but an earlier attempt is unknown: it may be issued already": "但此前一次尝试结果未知，可能已经开具",
+    "the carrier refused it": "承运人拒绝",
+    "and an earlier attempt is unknown: it may be issued already": "且此前一次尝试结果未知，可能已经开具",
+    "but an earlier attempt is unknown: it may be issued already": "但此前一次尝试结果未知，可能已经开具",  # in older ledgers
     # pipeline/submission.py, pipeline/ledger
     "the run was interrupted while it waited for the answer": "等待答复时运行被中断",
     "that run was killed": "该次运行被强行终止",
@@ -55,7 +57,7 @@ _KNOWN = re.compile("|".join(re.escape(words) for words in sorted(_CHINESE, key=
 
 
 _OURS = re.compile(rf"(HTTP [0-9]{{3}}|code -?[0-9]+|{_KNOWN.pattern})")
-_WORDS = re.compile(r"\w(?:.*\w)?", re.DOTALL)
+_WORDS = re.compile(r"\w(?:.*\w)?[.!。！]?", re.DOTALL)  # with the full stop that ends them
 
 
 def own_words(detail: str) -> str:

@@ -307,7 +307,7 @@ REASONS = (
     ),
     Reason(
         "answer_unexplained", "unknown",
-        "{earlier}It was sent, and the answer says neither yes nor no: {detail}", "{earlier}已发送但答复既非成功也非拒绝：{detail}",
+        "{earlier}It was sent, and the answer leaves open whether it was issued: {detail}", "{earlier}已发送，但答复未说明是否已开具：{detail}",
         _RECONCILE_EN, _RECONCILE_ZH,
     ),
     Reason(

@@ -114,7 +114,7 @@ def interpret(  # noqa: PLR0913 - a reply, and what is known beside it
         case Answered():
             outcome = _answered(reply, request, cipher, answers)
     if outcome.state == "rejected" and doubted:
-        detail = f"refused ({outcome.detail}), but an earlier attempt is unknown: it may be issued already"
+        detail = f"the carrier refused it ({outcome.detail}), and an earlier attempt is unknown: it may be issued already"
         return Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id, detail=detail)
     if accepted:
         return _after_acceptance(outcome)

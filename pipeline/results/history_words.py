@@ -96,7 +96,7 @@ JUDGED: dict[str, dict[Lang, str]] = {
     "run_stopped": {"en": "the run stopped before", "zh": "运行在此之前已停止"},
     "no_answer": {"en": "sent earlier, and no answer came", "zh": "此前已发送但未收到答复"},
     "answer_unreadable": {"en": "sent earlier, and the answer can't be read", "zh": "此前已发送但答复无法解读"},
-    "answer_unexplained": {"en": "sent earlier, and the answer says neither yes nor no", "zh": "此前已发送但答复既非成功也非拒绝"},
+    "answer_unexplained": {"en": "sent earlier, and the answer leaves open whether it was issued", "zh": "此前已发送，但答复未说明是否已开具"},
     "run_killed": {"en": "it was being sent when a run was killed", "zh": "此前运行在发送时被强行终止"},
 }  # fmt: skip
 

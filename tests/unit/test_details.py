@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.carrier import client, replies
-from pipeline.details import in_chinese
+from pipeline.details import in_chinese, own_words
 
 #: What these modules say that is no detail of an outcome.
 _NO_DETAIL = ("with more than", "bytes")
@@ -45,3 +45,13 @@ def test_every_detail_has_its_chinese_words(module: str) -> None:
 
 def test_the_carrier_s_own_words_stay() -> None:
     assert in_chinese("code 500: ticket already invoiced") == "code 500: ticket already invoiced"
+
+
+def test_a_refusal_of_what_is_in_doubt_conceals_the_carriers_words_alone() -> None:
+    detail = "the carrier refused it (code 500: ZHANG/WEI is unknown.), and an earlier attempt is unknown: it may be issued already"
+    concealed = own_words(detail)
+    assert (
+        concealed
+        == "the carrier refused it (code 500: …), and an earlier attempt is unknown: it may be issued already"
+    )
+    assert in_chinese(concealed) == "承运人拒绝 (code 500: …), 且此前一次尝试结果未知，可能已经开具"

@@ -520,7 +520,7 @@ def test_an_outcome_says_all_that_is_known(reply: Reply, request_: Request, outc
 
 def test_a_doubted_no_keeps_its_trace_and_the_carriers_words() -> None:
     assert interpret(envelope(REFUSED), INVOICE, CIPHER, ANSWERS, doubted=True) == unexplained(
-        "refused (too late), but an earlier attempt is unknown: it may be issued already"
+        "the carrier refused it (too late), and an earlier attempt is unknown: it may be issued already"
     )
 
 

@@ -24,14 +24,15 @@ FROM attempt JOIN epoch USING (epoch) JOIN request USING (request_id) WHERE stat
 _CHARGES = """
 SELECT ticket_no, charge, product, wire, amount, file, sheet, row FROM charge WHERE attempt_id = ? ORDER BY 1, 2, 3
 """
-#: The attempts at the charges of one whose outcome was unknown, itself among them, but for those before a reversal.
+#: When an attempt was sent, and the earlier ones at its charges that were in doubt too, but for those that a voucher followed
+#: before it which was reversed since. Later ones don't count: a withdrawal may have put it in doubt again after them.
 _ASKED = """
 SELECT DISTINCT asked.sending_at, asked.run
 FROM charge JOIN charge AS same USING (ticket_no, charge, product) JOIN attempt AS asked ON asked.attempt_id = same.attempt_id
-WHERE charge.attempt_id = ? AND asked.was_unknown = 1 AND NOT EXISTS (
+WHERE charge.attempt_id = ? AND asked.was_unknown = 1 AND asked.attempt_id <= charge.attempt_id AND NOT EXISTS (
     SELECT 1 FROM charge AS gone JOIN attempt USING (attempt_id)
     WHERE (gone.ticket_no, gone.charge, gone.product) = (same.ticket_no, same.charge, same.product)
-      AND gone.attempt_id >= asked.attempt_id AND attempt.state = 'issued' AND gone.live = 0
+      AND gone.attempt_id >= asked.attempt_id AND gone.attempt_id < charge.attempt_id AND attempt.state = 'issued' AND gone.live = 0
 )
 """
 _OF_TICKET = """

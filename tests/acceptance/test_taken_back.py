@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pytest
 
 from tests.acceptance.conftest import Desk
 from tests.acceptance.english import english
@@ -203,6 +204,76 @@ def test_nothing_is_taken_back_while_a_run_is_on(
             assert (ran.code, "another run is using this ledger" in ran.err) == (3, True)
         slow.kill()
         slow.communicate()
+
+
+@pytest.mark.parametrize("said_by", ["an answer", "the statement"])
+def test_what_was_issued_after_all_is_settled_once_the_voucher_in_its_place_was_reversed(
+    desk: Desk,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+    said_by: str,
+) -> None:
+    book = workbook(tickets(2))
+    evidence = ("--by", "Li", "--evidence", "red invoice of 3 Dec")
+    with sandbox(book, faults=f"{LOST_AFTER}requests = [1]\n") as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(book).code == 4
+        wrong = answered(desk.folder / "tickets.result.xlsx", "not issued")
+        assert office.reconcile("--resolved", wrong).code == 0
+        before = carrier.issued()
+        port = int(carrier.base_url.rpartition(":")[2])
+    carrier.statement.unlink()  # a carrier that has forgotten the first one issues it once more
+    with sandbox(book, port=port) as carrier:
+        assert office.issue(book).code == 0
+        (second,) = (line["number"] for line in carrier.issued())
+        take_back = ("ledger", "withdraw", "S1", *office.common[2:], "--by", "Li", "--why", "he misheard")
+        refused = desk.voucher(*take_back)
+        assert refused.code == 2
+        # What is said there is done, word for word.
+        assert (
+            f"have {second} reversed and record that (voucher ledger reverse {second}), then withdraw S1"
+            in refused.err
+        )
+        reverse = urllib.request.Request(
+            f"{carrier.base_url}/sandbox/reverse", json.dumps({"number": second}).encode(), method="POST"
+        )
+        with urllib.request.urlopen(reverse):
+            pass
+        assert desk.voucher("ledger", "reverse", second, *office.common[2:], *evidence).code == 0
+        assert desk.voucher(*take_back).code == 0
+        everything = [*before, *carrier.issued()]
+        # It is in doubt, and held: nothing is sent, and the reversal of the other is not taken back before it is settled.
+        untaken = ("ledger", "withdraw", "R1", *office.common[2:], "--by", "Li", "--why", "x")
+        assert office.reconcile(book).code == 4, office.desk.report()
+        assert office.issue(book).code == 4
+        assert "Settle that attempt first" in desk.voucher(*untaken).err
+        first = next(line["number"] for line in before if line["ticket_no"] == everything[-1]["ticket_no"])
+        newest = max(desk.folder.glob("tickets*.result.xlsx"), key=lambda path: path.stat().st_mtime_ns)
+        said = {
+            "an answer": lambda: ("--resolved", answered(newest, "issued", first, why="the carrier's mail")),
+            "the statement": lambda: ("--statement", office.statement(lines=everything)),
+        }[said_by]()
+        assert office.reconcile(book, *said).code == 0, office.report()["problems"]
+        assert [one["number"] for one in office.report()["settled"]] == [first]
+        assert office.states() == {"already_issued": 2}
+        assert office.reconcile("--statement", office.statement(lines=everything)).code == 0
+        assert office.report()["problems"] == []
+        assert f"have {first} reversed" in desk.voucher(*untaken).err
+        # Issued it is, once: nothing is sent, and no more is recorded than was said.
+        assert office.issue(book).code == 0
+        rows = desk.report("issue.json")["rows"]
+        assert [(row["status"], row["number"]) for row in rows] == [
+            ("already_issued", line["number"])
+            for row in rows
+            for line in before
+            if line["ticket_no"] == row["ticket_no"]
+        ]
+        assert [*before, *carrier.issued()] == everything
+        told = desk.voucher("history", everything[-1]["ticket_no"], *office.common)
+        assert told.out.count(f"settled as issued under {first}") == 1, told.out
+        assert desk.voucher("ledger", "export", "audit.xlsx", *office.common[2:]).code == 0
+        assert desk.voucher("ledger", "check", *office.common[2:]).code == 0
 
 
 @needs_compiler

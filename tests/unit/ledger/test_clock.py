@@ -6,7 +6,7 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.ledger import clock, records, reversals, settling
+from pipeline.ledger import clock, records, reversals, settling, withdrawals
 
 
 def at(hours: float) -> str:
@@ -123,6 +123,30 @@ def test_a_request_was_first_asked_for_by_an_earlier_attempt_in_doubt_but_for_th
     unknown(book, fare(1), 22.01, 22.01)
     assert doubtful(book) == [False]
     assert first_asked() == ""
+
+
+@pytest.mark.parametrize("later", ["issued", "not_sent"])
+def test_an_attempt_in_doubt_again_was_first_asked_for_when_it_was_sent_whatever_became_of_later_ones(
+    book: Any, fare: Any, later: str
+) -> None:
+    def settled(state: str, number: str = "") -> None:
+        (one,) = settling.unsettled(book.connection)
+        settling.settle(book.connection, one.attempt_id, state, number, "Wang", "telephone")
+
+    book.run = lasting(book, -10, None)
+    unknown(book, fare(1), -9, -9)
+    settled("not_sent")
+    book.connection.execute("UPDATE run SET ended_at = ? WHERE run = ?", (at(-7), book.run))
+    book.run = lasting(book, -1, None)
+    unknown(book, fare(1), 20, 20)  # by a wrong clock
+    settled(later, "111111111111111111" if later == "issued" else "")
+    book.connection.execute("UPDATE run SET ended_at = ? WHERE run = ?", (at(21), book.run))
+    clock.correct(book.connection, at(21), "chen")
+    if later == "issued":
+        reversals.reverse(book.connection, "111111111111111111", reversed_by="Wang", evidence="telephone")
+    withdrawals.withdraw(book.connection, "S1", withdrawn_by="Li", why="misheard")
+    (one,) = settling.unsettled(book.connection)
+    assert (one.attempt, one.first_asked) == (1, one.began)
 
 
 def test_a_run_whose_end_alone_was_written_by_the_wrong_clock_proves_nothing_either(

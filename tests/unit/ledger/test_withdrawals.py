@@ -121,6 +121,16 @@ def test_what_was_sent_again_meanwhile_keeps_it_from_being_withdrawn(book: Any, 
     take_back(book, "S1")
     assert book.states() == {first: "unknown", second: "issued"}
     assert held(book) == [FARE]
+    assert [one.attempt_id for one in settling.unsettled(book.connection)] == [first]
+    with pytest.raises(InputProblem, match="Settle that attempt first"):
+        take_back(book, "R1")
+    settling.settle(book.connection, first, "issued", "N1", "chen", "november.csv")
+    assert [
+        (of.number, of.state) for of in known.holdings(book.connection, [FARE.ticket_no]).held.values()
+    ] == [("N1", "issued")]
+    with pytest.raises(InputProblem, match=r"is held there \(issued\)"):
+        take_back(book, "R1")
+    assert soundness.look(book.connection).wrong == ()
 
 
 def test_what_is_in_doubt_again_meanwhile_is_settled_first(book: Any, fare: Any) -> None:

@@ -19,6 +19,8 @@ class Unsettled:
 
     `epoch` is the ID of its epoch, which an answer about it names in the column `ledger`. `first_asked` is when a charge of it was
     first asked for by an attempt whose outcome was unknown, this one or an earlier one; "" where a wrong clock wrote that.
+    `denied` are earlier attempts at charges of it that were in doubt too, and were settled as not issued; `denial` is the entry that
+    settled such a one so.
     """
 
     attempt_id: int
@@ -39,6 +41,8 @@ class Unsettled:
     epoch: str = ""
     header_type: str = ""
     first_asked: str = ""
+    denial: str = ""
+    denied: tuple["Unsettled", ...] = ()
 
 
 @dataclass(frozen=True)

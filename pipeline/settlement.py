@@ -26,6 +26,9 @@ RESOLVED_AS = {
 }  # fmt: skip
 
 
+_DAY = datetime.timedelta(days=1)
+
+
 @dataclass(frozen=True)
 class Settled:
     """An unknown outcome that the evidence decides: issued under a number, or not_sent."""
@@ -222,9 +225,11 @@ class _Weighing:
             problem = f"the answers to it contradict each other ({places}); clear the wrong one"
         answer = answers[0] if answers else None
         state, number = next(iter(said)) if said else ("", "")
-        if problem and len(said) == 1 and state == "issued" and self._agree(attempt, number):
-            listed, problem = None, ""  # it lists a part of it, under the number that the answer has
-            self._settle(attempt, "issued", number, answer, "")
+        of_others = self._of_denied(attempt) if problem else ()
+        # It lists a part of it, under the number that the answer has; or all that it lists is that of earlier attempts.
+        agree = self._agree(attempt, number) if state == "issued" else state and of_others
+        if problem and len(said) == 1 and agree:
+            self._settle(attempt, state, number, answer, "")
             return
         if (
             not problem
@@ -238,6 +243,12 @@ class _Weighing:
         if not problem and silent and state == "issued" and answer is not None:
             problem = f"{answer.place} says issued as {number}, and the statement, said to be complete, does not list it"
         if problem:
+            if of_others:
+                one = of_others[0]
+                problem = (
+                    f"{problem}. It may be that of request {one.request_id}, attempt {one.attempt}, which was said not to be issued"
+                    f" ({one.denial}). If only that one was issued, answer “not issued” to this one, then withdraw {one.denial}"
+                )
             self.troubles.append(Trouble("contradiction", _name(attempt), problem))
         elif listed is not None:
             self._settle(attempt, "issued", listed, answer, self._of[attempt.charges[0][0]][0].place)
@@ -295,6 +306,31 @@ class _Weighing:
             {(line.number, line.voucher) for line in found} == {(number, attempt.voucher)}
             and not self._of_others(number, attempt)
             and not self._before(attempt, found)
+        )
+
+    def _of_denied(self, attempt: Unsettled) -> tuple[Unsettled, ...]:
+        """The earlier attempts, said not to be issued, that explain all that is listed of this one; none where something is left."""
+        numbers = {line.number for identity, _, _ in attempt.charges for line in self._of.get(identity, ())}
+        explained = {number: one for one in attempt.denied for number in numbers if self._fits(number, one)}
+        return tuple(explained.values()) if explained.keys() == numbers else ()
+
+    def _fits(self, number: str, denied: Unsettled) -> bool:
+        """Whether what has this number is all of an attempt and nothing else: its charges, amounts, kind and day."""
+        lines = [self._lines[at] for at in self._numbers[number]]
+        amounts = {identity: amount for identity, _, amount in denied.charges}
+        last = datetime.datetime.fromisoformat(denied.ended) + (
+            self._evidence.settle_after or datetime.timedelta()
+        )
+        return (
+            {Identity(line.ticket_no, line.charge, line.product) for line in lines} == amounts.keys()
+            and number not in self._taken
+            and not self._before(denied, lines)
+            and all(
+                line.voucher == denied.voucher
+                and line.amount in (None, amounts[Identity(line.ticket_no, line.charge, line.product)])
+                and (denied.times_doubtful or not line.issued_day or line.issued_day <= last.date() + _DAY)
+                for line in lines
+            )
         )
 
     def _of_others(self, number: str, attempt: Unsettled) -> StatementLine | None:

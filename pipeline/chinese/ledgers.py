@@ -164,7 +164,7 @@ LEDGERS = {
     "{}: ticket {} was sent again since, as request {}, attempt {}, and is held there ({}), so nothing is sent a third time; nothing"
     " was changed. {}": "{0}：客票 {1} 此后已再次发送（请求 {2} 第 {3} 次），由该次占用（{4}），因此不会第三次发送；未作任何更改。{5}",
     "If the carrier has issued both, have {} reversed and record that (voucher ledger reverse {}), then withdraw {}": "如承运人两次都已开具，请让其红冲 {0} 并予以记录（voucher ledger reverse {1}），再撤回 {2}",
-    "Settle that attempt first (voucher reconcile); if it was not issued, withdraw {} then": "请先核定该次尝试（voucher reconcile）；如其未开具，再撤回 {0}",
+    "Settle that attempt first (voucher reconcile, with the carrier's statement); if it was not issued, withdraw {} then": "请先核定该次尝试（voucher reconcile，并附承运人账单）；如其未开具，再撤回 {0}",
     "{}: its reversal is recorded already ({}); nothing was changed": "{0}：其红冲已有记录（{1}）；未作任何更改",
     "{}: no voucher of this number is held as issued, so there is nothing to let go; check the number (voucher history, voucher"
     " ledger export)": "{0}：没有以该号码登记为已开具的凭证，无可释放的费用；请核对号码（voucher history、voucher ledger export）",

@@ -80,6 +80,8 @@ RECONCILING = {
     "it was asked for as {}, and the statement lists it as {}": "申请的是{0}，而账单列为{1}",
     "the statement lists it under several numbers: {}": "账单以多个号码列出：{0}",
     "the statement lists only {} of its {} charges as {}; {} is not among them": "账单仅列出其 {1} 项费用中的 {0} 项，号码 {2}；其中没有 {3}",
+    "{}. It may be that of request {}, attempt {}, which was said not to be issued ({}). If only that one was issued, answer “not issued” to"
+    " this one, then withdraw {}": "{0}。可能属于曾被称为未开具的请求 {1} 第 {2} 次（{3}）。如仅该次已开具，请对本次答复“未开具”，再撤回 {4}",
     "the statement lists {} for charges of other requests, too": "账单将号码 {0} 也用于其他请求的费用",
     "the statement lists it as {}, which may be its voucher {}, that was reversed, under another number. If it is: voucher ledger"
     " reverse {}; if not, answer on the sheet Unknown": "账单列其号码为 {0}，可能是其已红冲的凭证 {1} 的另一号码。如是：voucher ledger reverse {2}；如不是，请在 Unknown 工作表中填写答复",

@@ -5,7 +5,7 @@ withdrawn, and a number that another attempt has or that was reversed; a settlem
 one change.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import apsw
@@ -16,11 +16,19 @@ from pipeline.ledger import clock, reversals
 from pipeline.ledger.clock import utc_now
 from pipeline.request import Identity
 
-_UNKNOWN = """
+_ATTEMPTS = """
 SELECT attempt_id, request_id, attempt, voucher, market, header_name, request.amount, reason, detail, trace_id,
-       sending_at, coalesce(ended_at, sending_at), run, epoch_id, header_type
-FROM attempt JOIN epoch USING (epoch) JOIN request USING (request_id) WHERE state = 'unknown' ORDER BY attempt_id
+       sending_at, coalesce(ended_at, sending_at), run, epoch_id, header_type, {denial}
+FROM attempt JOIN epoch USING (epoch) JOIN request USING (request_id) {which} ORDER BY attempt_id
 """
+_UNKNOWN = _ATTEMPTS.format(denial="''", which="WHERE state = 'unknown'")
+#: The attempts at charges of one that a standing settlement calls not issued.
+_DENIED = _ATTEMPTS.format(
+    denial="'S' || settlement",
+    which="""JOIN settlement USING (attempt_id) WHERE settlement.state = 'not_sent' AND settlement.withdrawn = 0 AND attempt_id IN (
+    SELECT same.attempt_id FROM charge JOIN charge AS same USING (ticket_no, charge, product) WHERE charge.attempt_id = ?
+)""",
+)
 _CHARGES = """
 SELECT ticket_no, charge, product, wire, amount, file, sheet, row FROM charge WHERE attempt_id = ? ORDER BY 1, 2, 3
 """
@@ -56,12 +64,19 @@ class Known:
 
 def unsettled(connection: apsw.Connection) -> list[Unsettled]:
     """Every attempt whose outcome is unknown, in the order in which they were made."""
+    return [
+        replace(one, denied=tuple(_attempts(connection, _DENIED, one.attempt_id)))
+        for one in _attempts(connection, _UNKNOWN)
+    ]
+
+
+def _attempts(connection: apsw.Connection, sql: str, *given: int) -> list[Unsettled]:
     found = []
-    rows: list[Any] = list(connection.execute(_UNKNOWN))
+    rows: list[Any] = list(connection.execute(sql, given))
     asked = {row[0]: list[Any](connection.execute(_ASKED, row[:1])) for row in rows}
     doubtful = clock.doubtful_runs(connection, (run for times in asked.values() for _, run in times))
     for row in rows:
-        values, (run, epoch, header_type) = list[Any](row[:12]), row[12:]
+        values, (run, epoch, header_type, denial) = list[Any](row[:12]), row[12:]
         charges: list[Any] = list(connection.execute(_CHARGES, (values[0],)))
         file, sheet, line = charges[0][5:]
         parts = tuple((Identity(*charge[:3]), charge[3], charge[4]) for charge in charges)
@@ -77,6 +92,7 @@ def unsettled(connection: apsw.Connection) -> list[Unsettled]:
                 epoch=epoch,
                 header_type=header_type,
                 first_asked=first_asked,
+                denial=denial,
             )
         )
     return found

@@ -99,7 +99,7 @@ def _check_free(connection: apsw.Connection, name: str, attempt_id: int) -> None
             f" withdraw {name}"
         )
     else:
-        cure = f"Settle that attempt first (voucher reconcile); if it was not issued, withdraw {name} then"
+        cure = f"Settle that attempt first (voucher reconcile, with the carrier's statement); if it was not issued, withdraw {name} then"
     raise InputProblem(
         f"{name}: ticket {ticket} was sent again since, as request {request_id}, attempt {attempt}, and is held there"
         f" ({state}), so nothing is sent a third time; nothing was changed. {cure}"

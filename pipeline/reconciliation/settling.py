@@ -50,6 +50,14 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Wa
         claimed = _issued_in_claimed_days(ledger, evidence)
         gone = {of: (one.number, one.at) for of, one in reversals.by_charge(ledger.connection).items()}
         decided = decide(unsettled, weighed, held, taken, earlier, claimed, gone)
+        # What the ledger lacks may be what the carrier lists under numbers that nobody here has seen.
+        shown = [
+            *decided.elsewhere,
+            *(line for line in odd if Identity(line.ticket_no, line.charge, line.product) not in held),
+        ]
+        coded = [(line, wire_text(job.profile.wire(line.charge, line.product))) for line in shown]
+        # First, so that whatever is let go below is held already where the carrier has issued it.
+        elsewhere.record(ledger.connection, run, coded, evidence.by)
         settled, withdrawn = _but_for_withdrawn(ledger, decided.settled)
         for one in settled:
             settling.settle(
@@ -57,13 +65,6 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Wa
                 one.answered,
             )  # fmt: skip
             watch.log("settled", request=one.attempt.request_id, attempt=one.attempt.attempt, state=one.state)
-        # What the ledger lacks may be what the carrier lists under numbers that nobody here has seen.
-        shown = [
-            *decided.elsewhere,
-            *(line for line in odd if Identity(line.ticket_no, line.charge, line.product) not in held),
-        ]
-        coded = [(line, wire_text(job.profile.wire(line.charge, line.product))) for line in shown]
-        elsewhere.record(ledger.connection, run, coded, evidence.by)
         after = record_reversals(ledger, run, before.left, evidence.by, blue)  # of what was settled just now
     refused = {one.attempt.attempt_id for one in decided.settled} - {
         one.attempt.attempt_id for one in settled

@@ -296,3 +296,49 @@ def test_what_was_said_by_mistake_not_to_be_issued_is_settled_after_it_was_sent_
         assert [one["number"] for one in office.report()["settled"]] == [lines[1]["number"]]
         assert office.issue(book).code == 0
         assert len(carrier.issued()) == 3
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_what_was_sent_again_with_others_by_a_mistake_is_settled_by_an_answer_and_a_withdrawal(
+    desk: Desk,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+    *,
+    at_once: bool,
+) -> None:
+    rows = tickets(3, voucher="invoice")
+    alone, everything = workbook(rows[:1], name="alone.xlsx"), workbook(rows, name="all.xlsx")
+    with sandbox(everything, faults=f"{LOST_AFTER}requests = [1]\n") as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(alone).code == 4
+        wrong = answered(desk.folder / "alone.result.xlsx", "not issued")
+        assert office.reconcile("--resolved", wrong).code == 0
+        assert office.issue(everything).code == 4  # one invoice of all three, which the carrier refuses whole
+        (first,) = carrier.issued()
+        take_back = ("ledger", "withdraw", "S1", *office.common[2:], "--by", "Li", "--why", "he misheard")
+        assert desk.voucher(*take_back).code == 2
+        if not at_once:
+            # What is listed is a part of it alone; that may be the earlier attempt's, or the rest was left out.
+            assert office.reconcile(everything, "--statement", office.statement()).code == 4
+            (problem,) = office.report()["problems"]
+            assert "answer “not issued” to this one, then withdraw S1" in problem["message"], problem[
+                "message"
+            ]
+            zh = office.reconcile("--statement", office.statement(), "--lang", "zh")
+            assert english(zh.err.replace("Unknown", "").replace("Not ours", "")) == [], zh.err
+        right = answered(desk.folder / "all.result.xlsx", "not issued", why="the carrier's list of requests")
+        shown = ("--statement", office.statement()) if at_once else ()
+        # The others are sent again at once, and the one that the carrier has issued is not.
+        assert office.reconcile(everything, "--resolved", right, *shown).code in (0, 1), office.report()
+        assert office.report()["problems"] == []
+        assert [one["status"] for one in office.report()["settled"]] == ["not_sent"]
+        assert len(carrier.issued()) == 3
+        withdrawn = desk.voucher(*take_back)
+        assert withdrawn.code == 0, withdrawn.err
+        assert office.reconcile("--statement", office.statement()).code == 0, office.report()
+        assert [one["number"] for one in office.report()["settled"]] == [first["number"]]
+        assert office.issue(everything).code == 0
+        assert len(carrier.issued()) == 3
+        assert carrier.twice() == []
+        assert desk.voucher("ledger", "check", *office.common[2:]).code == 0

@@ -252,11 +252,22 @@ class Office:
         self.sheets = {path: asked for path, asked in self.sheets.items() if path.exists()}
 
     def _truth(self, charges: frozenset[Charge]) -> str | None:
+        """The number of the voucher of these charges, "" where there is none.
+
+        None where another voucher has some of them that the ledger knows from no statement: who is told "not issued" would ask for them.
+        """
         vouchers = self.carrier.vouchers
         same = [one.number for one in vouchers if one.charges == charges and not one.reversed]
         if len(same) == 1:
             return same[0]
-        return None if not charges or any(one.counting & charges for one in vouchers) else ""
+        others = [one for one in vouchers if one.counting & charges]
+        shown = (
+            {number for (number,) in _rows(self.ledger, "SELECT number FROM elsewhere WHERE live = 1")}
+            if others
+            else set()
+        )
+        plain = charges and all(one.number in shown and one.charges != charges for one in others)
+        return "" if plain else None
 
     # -- the ledger
 
@@ -302,7 +313,7 @@ class Office:
     def wrongly_settled(self) -> list[tuple[str, frozenset[Charge]]]:
         """(entry, charges) of every settlement that says what the carrier's books do not."""
         found = []
-        held = {one.number for one in self.held().values()}
+        held = {one.number for one in self.held().values() if not one.elsewhere}
         of = _attempts(self.ledger)
         for settlement, request, attempt, state, number in _rows(
             self.ledger,

@@ -562,6 +562,53 @@ def test_what_was_issued_before_it_was_asked_for_is_another_voucher() -> None:
     assert outcome(decided([again], evidence(statement(early)))) == [("issued", NUMBER)]
 
 
+def denied(*charges: Identity, number: int = 1, **changes: Any) -> Unsettled:
+    """An earlier attempt in doubt, which somebody said was not issued."""
+    return replace(attempt(*charges, attempt_id=number, at=AT - 5 * DAY), denial=f"S{number}", **changes)
+
+
+def test_what_is_listed_of_an_earlier_attempt_said_not_to_be_issued_does_not_contradict_that_the_later_one_was_not() -> (
+    None
+):
+    one = replace(attempt(charge(1), charge(2), charge(3), attempt_id=2), denied=(denied(charge(1)),))
+    said = answer("not issued", attempt_id=2)
+    shown = line(charge(1), issued=(AT - 5 * DAY).date(), amount=1000)
+    brought = evidence(statement(shown), answers=[said])
+    found = decided([one], brought)
+    assert (outcome(found), found.troubles) == ([("not_sent", "")], ())
+    assert found.elsewhere == (shown,)  # so that it is held
+    # The statement alone settles nothing, complete or not: it says what to do.
+    for complete in ((), COMPLETE):
+        alone = decided([one], evidence(statement(shown), complete=complete))
+        assert outcome(alone) == []
+        assert "It may be that of request R1, attempt 1" in alone.troubles[0].message
+        assert "then withdraw S1" in alone.troubles[0].message
+    # What was said not to be issued and is listed as something else explains nothing.
+    for other, listed in (
+        ((), [shown]),
+        ((denied(charge(1), voucher="itinerary"),), [shown]),
+        ((denied(charge(1)),), [replace(shown, amount=999)]),
+        ((denied(charge(1)),), [replace(shown, issued=AT.date())]),  # the later one's day
+        ((denied(charge(1)),), [replace(shown, issued=(AT - 8 * DAY).date())]),
+        ((denied(charge(1), charge(4)),), [shown]),
+        ((denied(charge(1)),), [shown, line(charge(5))]),
+        ((denied(charge(1)),), [shown, line(charge(2), OTHER)]),
+    ):
+        again = decided([replace(one, denied=other)], evidence(statement(*listed), answers=[said]))
+        assert outcome(again) == [], (other, listed)
+        assert [trouble.code for trouble in again.troubles] == ["contradiction"]
+    taken = decided([one], brought, taken={NUMBER: "another request (R9)"})
+    assert outcome(taken) == []
+    # Each of several, and one of which a charge is not asked for again.
+    both = replace(one, denied=(denied(charge(1)), denied(charge(2), charge(4), number=3)))
+    listed = [shown, line(charge(2), OTHER), line(charge(4), OTHER)]
+    assert outcome(decided([both], evidence(statement(*listed), answers=[said]))) == [("not_sent", "")]
+    # Whoever says that it was issued, too, is not believed.
+    said_issued = answer("issued", OTHER, attempt_id=2)
+    assert outcome(decided([one], evidence(statement(shown), answers=[said_issued]))) == []
+    assert outcome(decided([one], evidence(statement(shown), answers=[said, said_issued]))) == []
+
+
 def test_what_a_statement_showed_once_counts_at_the_next_reconciliation_too() -> None:
     one = attempt(charge(1), charge(2))
     first = decided([one], evidence(statement(line(charge(1)))))

@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from pipeline.carrier.replies import Outcome
-from pipeline.ledger import records, settling
+from pipeline.ledger import records, settling, withdrawals
 from pipeline.ledger.settling import Known
 from pipeline.request import Identity
 
@@ -54,6 +54,21 @@ def test_every_unknown_attempt_is_found_with_all_that_was_in_it(book: Any, fare:
         (Identity("9990000000002", "ancillary", "upgrade"), "", 100_00),
     )
     assert settling.count_unknown(book.connection) == 2
+
+
+def test_an_unknown_attempt_is_found_with_earlier_ones_that_were_said_not_to_be_issued(
+    book: Any, fare: Any
+) -> None:
+    first = unknown(book, fare(1))
+    settling.settle(book.connection, first, "not_sent", "", "chen", "telephone")
+    stranger = unknown(book, fare(2))
+    settling.settle(book.connection, stranger, "not_sent", "", "chen", "telephone")
+    unknown(book, fare(1, remarks="again"))
+    (one,) = settling.unsettled(book.connection)
+    assert [(of.attempt_id, of.denial, of.charges) for of in one.denied] == [(first, "S1", one.charges)]
+    withdrawals.withdraw(book.connection, "S2", withdrawn_by="Li", why="misheard")
+    other = settling.unsettled(book.connection)[0]
+    assert (other.attempt_id, other.denied) == (stranger, ())
 
 
 @pytest.mark.parametrize("state", ["planned", "sending", "issued", "rejected", "not_sent"])

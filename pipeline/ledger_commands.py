@@ -33,7 +33,7 @@ def ledger_commands() -> None:
 def check(*, lang: Lang, **given: Any) -> None:
     """Look at all of the ledger.
 
-    Exit code 3 if anything is wrong with it, or it may be an older copy. A run may be on.
+    Exit code 3 if anything is wrong with it, or it may lack something: a gap is open, or it may be an older copy. A run may be on.
     """
     from pipeline import upkeep  # noqa: PLC0415 - start-up
 
@@ -44,7 +44,7 @@ def check(*, lang: Lang, **given: Any) -> None:
     sound = not (looked.wrong or doubted)
     for line in _lines(job.ledger_path, looked, _states(looked.states, lang), spilled=spilled, sound=sound):
         click.echo("".join(c if c.isprintable() else " " for c in in_language(line, lang)))
-    sys.exit(0 if sound else 3)
+    sys.exit(0 if sound and not looked.gap else 3)
 
 
 @ledger_commands.command(epilog="Example: voucher ledger backup /backups --profile carrier.toml")
@@ -154,16 +154,23 @@ def mark_gap(
     callback=filled,
     help="What the carrier's complete statement over that time showed.",
 )
-def close_gap(*, by: str, evidence: str, lang: Lang, **given: Any) -> None:
+@click.option("-y", "--yes", is_flag=True, help="Close it without asking; without a terminal it never asks.")
+def close_gap(*, by: str, evidence: str, yes: bool, lang: Lang, **given: Any) -> None:
     """Say that the ledger lacks nothing after all.
 
     The carrier's complete statement over the time showed that; it is recorded in the ledger.
     If the statement shows vouchers that `voucher history` does not, don't: they would be issued again.
+    Where no statement that voucher reconcile was given since has shown anything that the ledger lacked, it says so, and asks.
     """
     from pipeline import upkeep  # noqa: PLC0415 - start-up
 
+    def confirmed(text: str) -> bool:
+        return yes or not asking() or click.confirm(in_language(f"{text}. Close it?", lang), err=True)
+
     tell = teller(lang)
-    tell(upkeep.gap_closed(_job(given), tell, by, evidence))
+    done = upkeep.gap_closed(_job(given), tell, by, evidence, confirmed)
+    tell(done or "Nothing was changed.")
+    sys.exit(0 if done else 3)
 
 
 @ledger_commands.command(
@@ -253,7 +260,7 @@ def _lines(path: Path, looked: "Looked", states: str, *, spilled: bool, sound: b
             " voucher ledger close-gap"
         )
     if sound:
-        yield "Sound: nothing is wrong with it"
+        yield "Sound but for what it may lack" if looked.gap else "Sound: nothing is wrong with it"
     if not looked.wrong:
         return
     yield from (f"WRONG: {line}" for line in looked.wrong)

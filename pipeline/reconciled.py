@@ -29,6 +29,7 @@ class Reconciliation:
     period: Period | None
     notes: tuple[str, ...]
     month: bool = False  # whether one was asked for
+    lacking: str = ""  # what the ledger may lack, so that nothing is sent
 
     def of(self, kind: str) -> list[Compared]:
         """The entries of one kind, in their order."""
@@ -47,5 +48,5 @@ class Reconciliation:
     def exit_code(self) -> int:
         """The highest that applies (interface.md, Exit codes)."""
         disagreeing = any(entry.kind in DISAGREEING for entry in self.entries)
-        person = disagreeing or self.nothing_compared or self.unread or self.decided.troubles
+        person = disagreeing or self.nothing_compared or self.unread or self.decided.troubles or self.lacking
         return max(self.account.exit_code, 4 if self.account.doubts else 0, 1 if person else 0)

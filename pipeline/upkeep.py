@@ -148,16 +148,29 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
     return f"{marked}; what was in its spill file is kept in {aside} for comparing" if aside else marked
 
 
-def gap_closed(job: Job, note: Note, closed_by: str, evidence: str) -> str:
-    """Record what shows that the ledger lacks nothing any more; what was done."""
+def gap_closed(job: Job, note: Note, closed_by: str, evidence: str, confirm: Callable[[str], bool]) -> str:
+    """Record what shows that the ledger lacks nothing any more; what was done, "" if declined.
+
+    It is asked about where nothing was held as a statement showed it since: that one was compared nobody can tell then.
+    """
     with _to_change(job, note) as (path, connection, lock):
         if gaps.open_gap(connection) is None:
             raise InputProblem(f"{path}: has no gap to close")
+        held = gaps.held_since(connection)
+        if not held:
+            unseen = (
+                f"{path}: voucher reconcile has recorded nothing from a statement since the gap was found; what it lacks"
+                " would be issued again, unless a complete statement was compared and showed nothing new"
+            )
+            note(unseen)
+            if not confirm(f"{path}: has a gap"):
+                return ""
         runs.begin_change(connection, lock, closes_gap=True)
         closed = gaps.close_gaps(connection, closed_by, evidence)
         runs.end_change(connection, lock)
     settled = "; ".join(f"what was issued after {gap.since} ({gap.why})" for gap in closed)
-    return f"{path}: may be used for sending again; settled: {settled}"
+    done = f"{path}: may be used for sending again; settled: {settled}"
+    return f"{done}; charges held since as a statement showed them: {held}" if held else done
 
 
 def withdrawn(job: Job, note: Note, entry: str, withdrawn_by: str, why: str) -> list[str]:

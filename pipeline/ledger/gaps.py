@@ -52,6 +52,15 @@ def known_until(connection: apsw.Connection) -> str | None:
     return min(known, utc_now()) if known else None
 
 
+def held_since(connection: apsw.Connection) -> int:
+    """How many charges are held as statements showed them that were taken in since the open gap was found."""
+    found: int = connection.execute(
+        "SELECT count(*) FROM elsewhere WHERE withdrawn = 0"
+        " AND found_at >= (SELECT min(found_at) FROM gap WHERE closed_at IS NULL)"
+    ).get
+    return found
+
+
 def close_gaps(connection: apsw.Connection, closed_by: str, evidence: str) -> list[Gap]:
     """Record what shows that nothing is missing any more, which begins an epoch; the gaps that this closes."""
     closed = connection.execute(

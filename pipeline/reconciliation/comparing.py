@@ -57,6 +57,7 @@ def compared(  # noqa: PLR0913 - likewise
         entries=tuple(in_month(entries, month, zone) if month else entries),
         notes=_notes(evidence, decided, period),
         month=month is not None,
+        lacking=ledger.lacking(),
     )
 
 

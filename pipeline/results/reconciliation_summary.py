@@ -36,11 +36,13 @@ def steps(done: Reconciliation) -> list[str]:
     counts |= {"troubles": len(done.decided.troubles), "unread": len(done.unread)}
     counts["set_free"] = sum(entry.set_free for entry in done.entries)
     counts["failures"] = len(account.fates.failed)
-    found = (
-        [tell("stopped_do", lang).format(stopped=in_language(account.stopped, lang).rstrip(".。"))]
-        if account.stopped
-        else []
-    )
+    found = []
+    if done.lacking:  # then a stop has no other cause
+        lacking = in_language(done.lacking, lang)
+        found.append(tell("lacking_do", lang).format(lacking=f"{lacking[0].upper()}{lacking[1:]}"))
+    elif account.stopped:
+        stopped = in_language(account.stopped, lang).rstrip(".。")
+        found.append(tell("stopped_do", lang).format(stopped=stopped))
     if done.nothing_compared:
         about = "nothing_in_period_do" if done.period else "nothing_compared_do"
         about = about if done.statements else "no_statement_do"

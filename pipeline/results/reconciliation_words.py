@@ -94,6 +94,10 @@ TELL: dict[str, dict[Lang, str]] = {
         "en": "Rows without a voucher: {count} (sheet Failures, or the workbook's own result). What says “waiting” comes by itself; correct the others and give the file to “voucher issue” or the inbox.",
         "zh": "尚无凭证的行：{count} 行（Failures 表或各工作簿的结果文件）。“待条件满足”的行会自动再次处理；其余请更正后交给 voucher issue 或放入收件夹。",
     },
+    "lacking_do": {
+        "en": "{lacking}: nothing is sent. Compare it with the carrier's complete statement from then on, then say what that showed: voucher ledger close-gap.",
+        "zh": "{lacking}：不会发送任何内容。请与承运人自该时起的完整账单核对，再用 voucher ledger close-gap 说明核对结果。",
+    },
     "stopped_do": {"en": "The run stopped early: {stopped}. Running it again is safe.", "zh": "运行提前停止：{stopped}。重新运行是安全的。"},
     # --- columns ---
     "ticket_no": {"en": "ticket_no", "zh": "票号"},

@@ -159,14 +159,22 @@ def test_a_gap_is_asked_about_before_anything_is_sent_by_issue_and_by_reconcile(
     assert len(_rows(office.ledger, "SELECT 1 FROM run")) == runs
     held_up = office.voucher("reconcile", book, "--report", "report.json")
     assert held_up.code == 3
-    assert "The run stopped early: this ledger may lack" in held_up.err
+    cure = "Compare it with the carrier's complete statement from then on, then say what that showed: voucher ledger close-gap"
+    assert "This ledger may lack what was issued after 2027-" in held_up.err
+    assert cure in held_up.err
+    assert "Running it again is safe" not in held_up.err
     assert office.carrier.requests == 0
     rows = json.loads((office.desk / "report.json").read_text())["rows"]
     assert [row["status"] for row in rows] == ["already_issued", "not_sent", "not_sent"]
     assert "may lack what was issued" in rows[1]["reasons"][0]["message"]
-    assert office.voucher("reconcile", done).code == 0  # there is nothing that the gap holds up
-    office.voucher("ledger", "close-gap", "--evidence", "statement")
-    assert office.voucher("reconcile", book).code == 0
+    told = office.voucher("reconcile", done)  # there is nothing that the gap holds up, but it is there
+    assert (told.code, cure in told.err) == (1, True)
+    assert "（trial）：不会发送任何内容。请与承运人" in office.voucher("reconcile", "--lang", "zh").err
+    closed = office.voucher("ledger", "close-gap", "--evidence", "statement")
+    assert closed.code == 0
+    assert "voucher reconcile has recorded nothing from a statement since the gap was found" in closed.err
+    ran = office.voucher("reconcile", book)
+    assert (ran.code, cure in ran.err) == (0, False)
     assert office.carrier.requests == 2
 
 

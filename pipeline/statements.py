@@ -29,9 +29,15 @@ STATEMENT_COLUMNS: dict[str, tuple[str, ...]] = {
         "对应蓝字发票号码", "原蓝字发票号码", "对应正数发票号码", "对应蓝字号码", "对应蓝字", "被红冲发票号码", "被红冲号码",
     ),
     "status": (
-        "status", "voucher status", "invoice status", "document status", "状态", "发票状态", "凭证状态", "票据状态", "红冲状态", "红蓝标识",
-        "红蓝字标识", "红蓝标志", "是否红冲", "正负标识",
+        "status", "voucher status", "invoice status", "document status", "状态", "发票状态", "凭证状态", "票据状态",
     ),
+    "reversal_status": ("reversal status", "红冲状态", "冲红状态", "作废状态"),
+    "reversed": (
+        "reversed", "is reversed", "是否红冲", "是否已红冲", "是否冲红", "是否被红冲", "是否红字", "是否红票", "红冲标志", "红冲标识",
+        "冲红标志", "冲红标识", "红字标志", "红字标识",
+    ),
+    "voided": ("voided", "is voided", "is void", "是否作废", "是否已作废", "作废标志", "作废标识"),
+    "colour": ("红蓝标识", "红蓝字标识", "红蓝标志", "红蓝字标志", "红蓝字", "红蓝票", "正负标识", "正负标志"),
     "ticket_no": (
         "ticket_no", "ticket number", "ticket no", "ticket", "e-ticket number", "ticketno", "tkt no", "票号", "客票号", "客票号码",
         "机票号", "机票号码", "电子客票号", "电子客票号码", "承运人-票号",
@@ -68,23 +74,37 @@ VOUCHER_WORDS = {
     "客票行程单": "itinerary",
 }  # fmt: skip
 
-#: What says that a line is red: it reverses another. A cell that denies it says nothing.
+#: The columns that may say that a line is red: it reverses another.
+RED_COLUMNS = ("voucher", "status", "reversal_status", "reversed", "voided", "colour")
+#: What a cell that is of these words and harmless ones alone says: folded, with no separators. A longer word comes first.
 RED_WORDS = (
-    "红字",
-    "红冲",
-    "冲红",
-    "作废",
-    "红票",
-    "负数",
-    "reversed",
-    "reversal",
-    "void",
-    "credit note",
-    "red invoice",
+    "红字", "红冲", "冲红", "红票", "红", "作废", "负数", "负票", "负", "reversed", "reversal", "voided", "void", "creditnote",
+    "redinvoice", "red",
+)  # fmt: skip
+HARMLESS_WORDS = (
+    "已经", "已", "被", "该", "此", "全额", "全部", "整张", "全", "成功", "完成", "完毕", "了", "电子", "数电", "增值税", "普通", "专用",
+    "航空运输", "客票", "发票", "行程单", "凭证", "票", "fully", "full", "completely", "completed", "complete", "successfully", "has",
+    "been", "was", "is", "electronic", "e", "itinerary", "invoice", "voucher",
+)  # fmt: skip
+BLUE_WORDS = ("正常", "蓝字", "蓝票", "蓝", "正数", "正票", "正", "normal", "blue", "positive")
+#: Beside these, in a status: where a reversal is asked about, success may be the reversal's.
+GOOD_WORDS = (
+    "有效", "开具", "开票", "交付", "推送", "发送", "成功", "完成", "valid", "issued", "active", "successful", "success", "completed",
+    "sent", "delivered", "ok",
+)  # fmt: skip
+YES_WORDS = frozenset({"是", "y", "yes", "true", "1", "√", "✓"})
+NO_WORDS = frozenset({"否", "不是", "n", "no", "false", "0", "无", "na", "none", "null"})
+#: What denies the red word behind it.
+DENIED = re.compile(
+    r"[从尚暂还均并]?(?:未|没有?|不是?|非|无)[被曾经]?\s*(?:红字|红冲|冲红|红票|作废|负数)"
+    r"|(?<![a-z])(?:not|no|non|never|un)(?:\s+(?:yet|been|a))*[\s-]*(?:reversed|reversal|voided|void|credit note|red invoice)(?![a-z])"
+)
+#: Anything about a reversal: in a kind of voucher too, which may say much else.
+ABOUT_REVERSAL = re.compile(
+    r"红|作废|负[数票]|冲[销正]|撤销|revers|void|cancel|credit\s*(?:note|memo)|(?<![a-z])red(?![a-z])"
 )
 #: What says that a part of a voucher was reversed: not how much.
 PARTLY = re.compile(r"部[分份]|(?<![a-z])(partial|partly|part(?![a-z]))", re.IGNORECASE)
-DENYING_WORDS = ("未", "非", "否", "不", "not", "non", "un")
 
 #: Headings that only workbooks of tickets have.
 TICKETS_ONLY = frozenset(

@@ -64,6 +64,12 @@ RECONCILING = {
     " sheet Unknown": "列有客票 {0} 的附加服务费（号码 {1}），但未写明是哪一项；不据以认定任何结果。请向承运人查询，并在 Unknown 工作表中填写答复",
     "says that a part of a voucher was reversed, and not how much; nothing was changed. Ask the carrier; if all of it was reversed:"
     " voucher ledger reverse": "称凭证已部分红冲，但未说明金额；未作任何更改。请向承运人查询；如已全部红冲，请使用 voucher ledger reverse",
+    "says something about a reversal, and not that one was made; nothing was changed. Ask the carrier; if the voucher was reversed:"
+    " voucher ledger reverse; if not, correct the cell (正常). Leave out only a line that is no voucher": "提及红冲，但未说明已经红冲；未作任何更改。请向承运人查询：如凭证已红冲，请使用 voucher ledger reverse；如未红冲，请将单元格改为“正常”。只有不是凭证的行才可删去",
+    "is not a status that is known; whether the voucher is good can't be told. Ask the carrier; if it is good, correct the cell"
+    " (正常); if it was reversed: voucher ledger reverse": "不是已知的状态；无法判断凭证是否有效。请向承运人查询：如有效，请将单元格改为“正常”；如已红冲，请使用 voucher ledger reverse",
+    "names another voucher, as a line that reverses it (red) does, and nothing else in the line says that; nothing was changed."
+    " Ask the carrier; if that voucher was reversed: voucher ledger reverse; if not, clear the cell": "写有另一凭证的号码（如红冲行），而该行其他内容均未说明红冲；未作任何更改。请向承运人查询：如该凭证已红冲，请使用 voucher ledger reverse；如未红冲，请清空该单元格",
     "the number {} is not one of an {} as the carrier's interface shows it ({} digits). As this ledger may lack what was issued, its"
     " charge is held all the same. If the file is no statement of the carrier's, withdraw that (voucher ledger withdraw) by the"
     " entry that voucher history shows": "号码 {0} 不是承运人接口所示的{1}号码（{2} 位数字）。因本台账可能缺少已开具的内容，其费用仍予占用。如该文件不是承运人账单，请以 voucher history 所示条目使用 voucher ledger withdraw",

@@ -21,13 +21,13 @@ from pipeline.reading.inputs import read_sheets, refuse_far
 from pipeline.reading.leftout import is_total
 from pipeline.reading.made_at import moment_of, times_made
 from pipeline.reading.origin import Origin, origin_of
+from pipeline.reading.reversal_words import said_of_reversal
 from pipeline.reading.sheet import Sheet, is_blank
 from pipeline.reading.unreadable import Unreadable, one_width
 from pipeline.reading.vocabulary import CHOICE_WORDS, folded, meanings, normal
 from pipeline.statements import (
-    DENYING_WORDS,
-    PARTLY,
-    RED_WORDS,
+    NO_WORDS,
+    RED_COLUMNS,
     STATEMENT_COLUMNS,
     TICKETS_ONLY,
     VOUCHER_SHEETS,
@@ -190,11 +190,12 @@ def _kinds(sheet: Sheet, layout: Layout) -> set[str]:
 def _lines(
     path: Path, sheet: Sheet, layout: Layout, words: _Words
 ) -> Iterator[StatementLine | Misread | Reversal]:
+    spoilt = _spoilt(sheet, layout)
     for index, row in enumerate(sheet.rows[layout.heading_row + 1 :], start=layout.heading_row + 1):
         if all(is_blank(cell) for cell in row) or _says_headings(row, layout):
             continue
         place = row_at(path.name, sheet.name, sheet.first_row + index + 1)
-        get = _getter(row, layout)
+        get = _getter(row, layout, spoilt)
         unnumbered = all(is_blank(get(name)) for name in _NUMBERS)
         if unnumbered and (is_total(row, layout) or is_footer(row)):
             continue
@@ -207,6 +208,7 @@ def _lines(
                 yield _reversal(get, layout, ticket, red, sheet.name, place, words)
                 continue
             column, number = _number(get, layout)
+            _check_original(get, number)
             voucher = _voucher(get("voucher"), _NUMBERS[column], sheet.name)
             if _contradicts(voucher, column, layout):
                 raise InputProblem(
@@ -227,10 +229,11 @@ def _lines(
             )
 
 
-def _getter(row: Sequence[Any], layout: Layout) -> Callable[[str], Any]:
+def _getter(row: Sequence[Any], layout: Layout, spoilt: frozenset[str] = frozenset()) -> Callable[[str], Any]:
     def get(name: str) -> Any:
         at = layout.columns.get(name)
-        return row[at] if at is not None and at < len(row) else ""
+        cell = row[at] if at is not None and at < len(row) else ""
+        return float(_long_number(cell)) if name in spoilt and _long_number(cell) else cell
 
     return get
 
@@ -266,6 +269,26 @@ def _number(get: Callable[[str], Any], layout: Layout) -> tuple[str, str]:
     return name, _number_text(name, cell)
 
 
+def _spoilt(sheet: Sheet, layout: Layout) -> frozenset[str]:
+    """The columns in which a spreadsheet rounded the numbers before they were saved as text: all of the long ones."""
+    found = set()
+    for name in (*_NUMBERS, "original_number"):
+        at = layout.columns.get(name)
+        cells_of = [
+            row[at] for row in sheet.rows[layout.heading_row + 1 :] if at is not None and at < len(row)
+        ]
+        long = [text for text in map(_long_number, cells_of) if text]
+        if len(long) > 1 and not any(text[_EXACT_DIGITS:].strip("0") for text in long):
+            found.add(name)
+    return frozenset(found)
+
+
+def _long_number(cell: Any) -> str:
+    """A number that a spreadsheet can't keep; "" for another cell."""
+    text = re.sub(r"\s", "", cells.text(cell))
+    return text if re.fullmatch(f"[1-9][0-9]{{{_EXACT_DIGITS},}}", text) else ""
+
+
 def _number_text(name: str, cell: Any) -> str:
     """A voucher's number, as a cell of that column has it."""
     if isinstance(cell, float) and abs(cell) >= 10**_EXACT_DIGITS:
@@ -276,19 +299,44 @@ def _number_text(name: str, cell: Any) -> str:
     return text
 
 
+#: What is told of a cell that may say that its line is red.
+_UNCLEAR = {
+    "partly": (
+        "says that a part of a voucher was reversed, and not how much; nothing was changed. Ask the carrier; if all of it"
+        " was reversed: voucher ledger reverse"
+    ),
+    "unclear": (
+        "says something about a reversal, and not that one was made; nothing was changed. Ask the carrier; if the voucher was reversed:"
+        " voucher ledger reverse; if not, correct the cell (正常). Leave out only a line that is no voucher"
+    ),
+    "unknown": (
+        "is not a status that is known; whether the voucher is good can't be told. Ask the carrier; if it is good, correct the cell"
+        " (正常); if it was reversed: voucher ledger reverse"
+    ),
+}
+
+
 def _red(get: Callable[[str], Any]) -> str:
     """The column that says that a line reverses another one; "" where none does."""
-    for name in ("voucher", "status"):
-        word = "" if is_blank(get(name)) else folded(get(name))
-        if any(folded(red) in word for red in RED_WORDS) and not word.startswith(DENYING_WORDS):
-            if PARTLY.search(one_width(cells.text(get(name)))):
-                raise _Bad(
-                    name,
-                    "says that a part of a voucher was reversed, and not how much; nothing was changed. Ask the carrier; if all of it"
-                    " was reversed: voucher ledger reverse",
-                )
-            return name
+    said = {name: said_of_reversal(name, get(name)) for name in RED_COLUMNS if not is_blank(get(name))}
+    for name, what in said.items():
+        if what in _UNCLEAR:
+            raise _Bad(name, _UNCLEAR[what])
+    if red := [name for name, what in said.items() if what == "red"]:
+        return red[0]
     return "amount" if _below_zero(get("amount")) is not None else ""
+
+
+def _check_original(get: Callable[[str], Any], number: str) -> None:
+    """A line that names another voucher reverses it, though nothing else may say so."""
+    original = re.sub(r"\s", "", cells.text(get("original_number")))
+    said = re.sub(r"\W", "", folded(original))
+    if said and said not in NO_WORDS and original != number:
+        raise _Bad(
+            "original_number",
+            "names another voucher, as a line that reverses it (red) does, and nothing else in the line says that; nothing was changed."
+            " Ask the carrier; if that voucher was reversed: voucher ledger reverse; if not, clear the cell",
+        )
 
 
 def _below_zero(cell: Any) -> Any:

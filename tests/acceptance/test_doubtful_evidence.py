@@ -279,7 +279,7 @@ def test_a_part_that_was_reversed_is_told_as_one(
             {**first, "status": ""},
             {**second, "status": ""},
             red(first, FREE, status="部分红冲"),
-            red(second, f"{FREE[:-1]}8", status="reversed by department"),
+            red(second, f"{FREE[:-1]}8", status="Fully reversed"),
         ]
         given = office.statement("s.csv", lines)
         office.reconcile("--statement", given)

@@ -85,3 +85,27 @@ def test_a_red_line_lets_the_charges_of_its_voucher_be_issued_again_by_whoever_s
         assert office.report()["comparison"] == {
             "agreed": 4, "not_on_statement": 0, "not_ours": 0, "differing": 0, "not_covered": 0, "unknown": 0, "to_issue": 0
         }  # fmt: skip
+
+
+def test_a_reversal_that_was_not_made_lets_nothing_be_issued_again(
+    desk: Desk, sandbox: Make, workbook: Make, tickets: Make
+) -> None:
+    book = workbook(tickets(4))
+    with sandbox(book) as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(book).code == 0
+        lines = [{**line, "status": "正常（未红冲）"} for line in carrier.issued()]
+        amounts = {"amount": lines[0]["amount"]}
+        not_made = [
+            red(line, status=status, **amounts)
+            for line, status in zip(lines, ("红冲失败", "已撤销", "to be reversed", ""), strict=True)
+        ]
+        given = statement(office, "s.csv", [*lines, *not_made])
+        assert office.reconcile("--statement", given).code == 1
+        said = office.report()
+        assert [problem["code"] for problem in said["problems"]] == ["misread"] * 4
+        assert said["comparison"]["agreed"] == 4
+        assert "提及红冲" in office.reconcile("--statement", given, "--lang", "zh").err
+        office.issue(book)
+        assert len(carrier.issued()) == 4
+        assert carrier.twice() == []

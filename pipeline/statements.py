@@ -76,7 +76,7 @@ VOUCHER_WORDS = {
 
 #: The columns that may say that a line is red: it reverses another.
 RED_COLUMNS = ("voucher", "status", "reversal_status", "reversed", "voided", "colour")
-#: What a cell that is of these words and harmless ones alone says: folded, with no separators. A longer word comes first.
+#: What a cell that is of these words and harmless ones alone says: folded, with no separators.
 RED_WORDS = (
     "红字", "红冲", "冲红", "红票", "红", "作废", "负数", "负票", "负", "reversed", "reversal", "voided", "void", "creditnote",
     "redinvoice", "red",

@@ -8,6 +8,7 @@ RECONCILING = {
     "--month {}: is not a month; write it like 2026-10": "--month {0}：不是月份；请写成 2026-10 的形式",
     "--statement-complete goes with --statement: it is said of a statement that is named": "--statement-complete 须与 --statement 一起使用：它说明的是所指明的账单",
     "--statement-complete {}: is not a time [KIND:]FROM..TO; write it like invoice:2026-10-01..2026-10-31": "--statement-complete {0}：不是“[种类:]起..止”的日期；请写成 发票:2026-10-01..2026-10-31 的形式",
+    "--statement-complete {}: its two days are swapped; write the earlier one first, like invoice:2026-10-01..2026-10-31": "--statement-complete {0}：起止日期颠倒；请先写较早的日期，如 发票:2026-10-01..2026-10-31",
     "--statement-complete {}: is of no kind of voucher that is known; write invoice (发票) or itinerary (行程单)": "--statement-complete {0}：不是已知的凭证种类；请写发票或行程单",
     "--statement-made goes with --statement: it is said of the statements that are named": "--statement-made 须与 --statement 一起使用：它说明的是所指明的账单",
     "--statement-made {}: is not a time; write it like 2026-11-01T09:30 (where the carrier is), or with its time zone like"
@@ -26,6 +27,8 @@ RECONCILING = {
     "{}: has no sheet Unknown with the columns request, attempt and resolution; give the result workbook in which the answers were"
     " filled in, as it was saved": "{0}：没有含请求、次数和处理结果各列的 Unknown 工作表；请给出填写了答复并保存的结果工作簿",
     "has {} but no resolution; enter “issued” or “not issued”, or clear the line": "填写了{0}，但没有处理结果；请填写“issued”或“not issued”，或清空该行",
+    "the request is blank; restore that cell as the result had it": "请求号为空；请按结果工作簿恢复该单元格",
+    "the attempt is not as the result had it (“{}”); restore that cell": "次数与结果工作簿中的不同（“{0}”）；请恢复该单元格",
     "the number was spoilt by the spreadsheet, which keeps 15 digits; format the cell as text and enter it again": "号码已被表格程序损坏（只保留 15 位）；请将单元格设为文本格式后重新填写",
     "{}: is no workbook, and is not read; save it as .xlsx, or take it away": "{0}：不是工作簿，未读取；请另存为 .xlsx 或移走",
     "its last day is not known here; voucher check with its workbook says it": "此处无法得知截止日；请用其工作簿运行 voucher check 查看",

@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.columns import COLUMN, RESULT_COLUMNS
 from pipeline.errors import InputProblem
 from pipeline.evidence import Answer
-from pipeline.quoting import row_at
+from pipeline.quoting import quoted, row_at
 from pipeline.reading import cells
 from pipeline.reading.inputs import read_sheets, refuse_far
 from pipeline.reading.sheet import Sheet, is_blank
@@ -63,13 +63,19 @@ def _answers(path: Path, sheet: Sheet, columns: dict[str, int]) -> Iterator[Answ
         place = row_at(path.name, sheet.name, sheet.first_row + index + 1)
         given = {name: row[at] if at < len(row) else "" for name, at in columns.items()}
         number, problem = _number(given["number"])
+        request, attempt = _text(given["request"]), _attempt(given["attempt"])
+        if not request:
+            problem = "the request is blank; restore that cell as the result had it"
+        elif not attempt:
+            seen = quoted(_text(given["attempt"]))
+            problem = f"the attempt is not as the result had it (“{seen}”); restore that cell"
         if is_blank(given["resolution"]):
             filled = [name for name in ("number", "resolved_by", "evidence") if not is_blank(given[name])]
             if not filled:
                 continue
             problem = f"has {filled[0]} but no resolution; enter “issued” or “not issued”, or clear the line"
         yield Answer(
-            _text(given["ledger"]), _text(given["request"]), _attempt(given["attempt"]), _text(given["resolution"]),
+            _text(given["ledger"]), request, attempt, _text(given["resolution"]),
             number, _text(given["resolved_by"]), _text(given["evidence"]), place, problem,
         )  # fmt: skip
 
@@ -79,7 +85,8 @@ def _text(cell: Any) -> str:
 
 
 def _attempt(cell: Any) -> int:
-    text = _text(cell)
+    """An attempt's number, 0 for what is none."""
+    text = _text(cell).removesuffix(".0")
     return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 

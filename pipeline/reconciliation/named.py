@@ -85,9 +85,13 @@ def _complete(task: Task, text: str) -> Complete:
         first, last = (datetime.date.fromisoformat(day) for day in found.groups()) if found else (None, None)
     except ValueError:
         first = last = None
-    if first is None or last is None or first > last:
+    if first is None or last is None:
         raise InputProblem(
             f"--statement-complete {text}: is not a time [KIND:]FROM..TO; write it like invoice:2026-10-01..2026-10-31"
+        )
+    if first > last:
+        raise InputProblem(
+            f"--statement-complete {text}: its two days are swapped; write the earlier one first, like invoice:2026-10-01..2026-10-31"
         )
     if colon and kind.strip().casefold() not in _KINDS:
         raise InputProblem(

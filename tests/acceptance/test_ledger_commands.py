@@ -187,7 +187,8 @@ def test_a_ledger_moved_without_its_lock_sends_nothing_until_somebody_says_what_
     assert "its last run is not noted beside it" in checked.err
     assert desk.voucher("ledger", "backup", "b.ledger", "--ledger", moved).code == 0
     mark = ("ledger", "mark-gap", "--ledger", moved, "--by", "chen", "--why", "the old disk was full")
-    both = desk.voucher(*mark, "--nothing-missing", "--since", "2026-11-20")
+    both = desk.voucher(*mark, "--nothing-missing", "--since", "2026-11-20", "--lang", "zh")
+    assert "--since 说明缺少什么，--nothing-missing 说明没有缺少" in both.err
     assert both.code == 2
     said = desk.voucher(*mark, "--nothing-missing")
     assert said.code == 0, said.err

@@ -402,6 +402,10 @@ def test_evidence_of_another_ledger_or_that_is_none_stops_it_with_nothing_change
             (("--statement-complete", COMPLETE), "goes with --statement"),
             (("--statement", office.statement(), "--statement-complete", "2026-10"), "FROM..TO"),
             (
+                ("--statement", office.statement(), "--statement-complete", "2026-12-01..2026-11-01"),
+                "its two days are swapped",
+            ),
+            (
                 ("--statement", office.statement(), "--statement-complete", f"ticket:{COMPLETE}"),
                 "no kind of voucher",
             ),

@@ -45,6 +45,11 @@ def test_lines_without_an_answer_are_none(tmp_path: Path) -> None:
     [
         ((*GIVEN[:4], None, "179525952880229397", None, None), "no resolution"),
         ((*GIVEN[:5], 179525952880229397.0, "Wang", "why"), "spoilt by the spreadsheet"),
+        *(
+            (("L1", "R1", spoilt, *GIVEN[3:]), "attempt is not as the result had it (“")
+            for spoilt in ("x", None, 1.5, -1, 0)
+        ),
+        (("L1", None, *GIVEN[2:]), "request is blank; restore that cell"),
     ],
 )
 def test_an_answer_that_can_not_be_read_stands_for_itself(tmp_path: Path, row: Any, seen: str) -> None:
@@ -52,6 +57,12 @@ def test_an_answer_that_can_not_be_read_stands_for_itself(tmp_path: Path, row: A
     assert seen in wrong.problem
     assert wrong.place.endswith("row 2")
     assert (good.problem, good.typed) == ("", GIVEN[4:])
+
+
+@pytest.mark.parametrize("attempt", [2, "2", "2.0"])
+def test_an_attempt_that_was_saved_as_text_is_read(tmp_path: Path, attempt: Any) -> None:
+    (answer,) = read_answers(workbook(tmp_path / "r.xlsx", EN, ("L1", "R1", attempt, *GIVEN[3:])))
+    assert (answer.attempt, answer.problem) == (2, "")
 
 
 def test_another_workbook_is_refused(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 import click
 
 from pipeline import __version__, interruption
-from pipeline.chinese import in_language
 from pipeline.columns import Lang
 from pipeline.errors import InputProblem, Stop
 from pipeline.ledger_commands import ledger_commands
@@ -386,7 +385,6 @@ def _ended(arguments: Sequence[str] | None, reader: Reader) -> int:  # noqa: PLR
         reader.stopped(str(stop))
         return stop.exit_code
     except click.ClickException as error:
-        error.message = in_language(error.message, reader.lang)
         error.show()
         return 2
     except BrokenPipeError:

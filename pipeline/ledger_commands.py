@@ -134,7 +134,9 @@ def mark_gap(
     from pipeline import upkeep  # noqa: PLC0415 - start-up
 
     if nothing_missing and since:
-        raise click.UsageError("--since says what is missing, --nothing-missing that nothing is")
+        raise click.UsageError(
+            in_language("--since says what is missing, --nothing-missing that nothing is", lang)
+        )
     tell = teller(lang)
     if nothing_missing:
         tell(upkeep.nothing_missing(_job(given), tell, by, why))

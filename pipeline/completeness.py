@@ -5,8 +5,9 @@ to say for which kind of voucher and which days the statements are complete, and
 
 - the statements must list at least OWN_NEEDED other requests of this ledger of that kind, issued in those days, one of
   them before the doubtful one and one after it, and lack none (another agency's statement or a broken off one would not).
-  For each of its charges there must be one before and one after it of that charge, its market and its type of header: a
-  statement that is filtered by any of these would not list such. What a wrong clock dated is neither before nor after;
+  For each of its charges there must be one before and one after it of that charge and product, its market and its buyer
+  (`Traits`): a statement that is filtered by any of these would not list such. What a wrong clock dated is neither before
+  nor after;
 - it must be known when they were made: from the file itself, or said. A file's own time only makes it older;
 - the request must have begun an hour after the days' begin, and ended an hour and `settle_after` before their end and
   before the statements were made: clocks differ;
@@ -27,6 +28,10 @@ from pipeline.request import Identity
 MARGIN = datetime.timedelta(hours=1)
 _KINDS = ("invoice", "itinerary")
 
+#: What a statement may be filtered by, of a charge: charge, product, market, type of header, name and tax number of the
+#: buyer, as they were asked for.
+Traits = tuple[str, ...]
+
 
 @dataclass(frozen=True)
 class Issued:
@@ -37,7 +42,7 @@ class Issued:
     at: datetime.datetime
     listed: bool
     agreed: bool
-    traits: frozenset[tuple[str, str, str]]  # of each charge: its charge, market and type of header
+    traits: frozenset[Traits]  # of each charge
     times_doubtful: bool
 
 
@@ -154,12 +159,11 @@ class Completeness:
                 f"they must list at least {OWN_NEEDED} others of that kind ({kind}) that this ledger issued in those days, one of them"
                 f" before it and one after it; they list {len(agreed)} ({len(before)} before, {len(after)} after)"
             )
-        for charge in sorted({identity.charge for identity, _, _ in attempt.charges}):
-            alike = charge, attempt.market, attempt.header_type
+        for alike in sorted({_traits(identity, attempt) for identity, _, _ in attempt.charges}):
             for side, others in (("before", before), ("after", after)):
-                if not any(alike in traits for traits in others):
+                if lacking := _lacking_of(alike, others):
                     return (
-                        f"they list no other that is like it ({', '.join(alike)}) and that this ledger issued {side} it, so that"
+                        f"they list no other that is like it ({', '.join(lacking)}) and that this ledger issued {side} it, so that"
                         " they may leave such out"
                     )
         return ""
@@ -185,11 +189,22 @@ def issued_requests(
             datetime.datetime.fromisoformat(of[0].at),
             listed=all(one.identity in listed for one in of),
             agreed=all(any(agrees(one, line) for line in listed[one.identity]) for one in of),
-            traits=frozenset((one.identity.charge, one.market, one.header_type) for one in of),
+            traits=frozenset(_traits(one.identity, one) for one in of),
             times_doubtful=any(one.times_doubtful for one in of),
         )
         for of in requests.values()
     ]
+
+
+def _traits(identity: Identity, of: Holding | Unsettled) -> Traits:
+    return identity.charge, identity.product, of.market, of.header_type, of.header_name, of.tax_no
+
+
+def _lacking_of(alike: Traits, others: Sequence[frozenset[Traits]]) -> list[str]:
+    """As many of these traits as none of the others has together, the last of them what is lacking; none where one is alike."""
+    ahead = (alike[:many] for many in range(1, len(alike) + 1))
+    had = {other[:many] for traits in others for other in traits for many in range(1, len(alike) + 1)}
+    return next(([word for word in words if word] for words in ahead if words not in had), [])
 
 
 def agrees(holding: Holding, line: StatementLine) -> bool:

@@ -40,6 +40,7 @@ class Unsettled:
     times_doubtful: bool = False  # a clock known to be wrong wrote `began` or `ended`: they prove nothing
     epoch: str = ""
     header_type: str = ""
+    tax_no: str = ""
     first_asked: str = ""
     denial: str = ""
     denied: tuple["Unsettled", ...] = ()

@@ -18,7 +18,7 @@ from pipeline.request import Identity
 
 _ATTEMPTS = """
 SELECT attempt_id, request_id, attempt, voucher, market, header_name, request.amount, reason, detail, trace_id,
-       sending_at, coalesce(ended_at, sending_at), run, epoch_id, header_type, {denial}
+       sending_at, coalesce(ended_at, sending_at), run, epoch_id, header_type, tax_no, {denial}
 FROM attempt JOIN epoch USING (epoch) JOIN request USING (request_id) {which} ORDER BY attempt_id
 """
 _UNKNOWN = _ATTEMPTS.format(denial="''", which="WHERE state = 'unknown'")
@@ -76,7 +76,7 @@ def _attempts(connection: apsw.Connection, sql: str, *given: int) -> list[Unsett
     asked = {row[0]: list[Any](connection.execute(_ASKED, row[:1])) for row in rows}
     doubtful = clock.doubtful_runs(connection, (run for times in asked.values() for _, run in times))
     for row in rows:
-        values, (run, epoch, header_type, denial) = list[Any](row[:12]), row[12:]
+        values, (run, epoch, header_type, tax_no, denial) = list[Any](row[:12]), row[12:]
         charges: list[Any] = list(connection.execute(_CHARGES, (values[0],)))
         file, sheet, line = charges[0][5:]
         parts = tuple((Identity(*charge[:3]), charge[3], charge[4]) for charge in charges)
@@ -91,6 +91,7 @@ def _attempts(connection: apsw.Connection, sql: str, *given: int) -> list[Unsett
                 times_doubtful=run in doubtful,
                 epoch=epoch,
                 header_type=header_type,
+                tax_no=tax_no,
                 first_asked=first_asked,
                 denial=denial,
             )

@@ -163,6 +163,56 @@ def test_a_statement_that_a_filter_a_copy_or_another_agency_has_made_small_prove
         assert "(invoice)" in " ".join(office.report()["warnings"])
 
 
+SEAT = {"charge": "ancillary", "product": "seat", "purchased_on": "2026-10-01", "voucher": "invoice"}
+COMPANY = ("business", "+86 10 8520 0000", "finance@example.com")
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("row", "doubtful", "lacking"),
+    [
+        ({}, {"buyer": "Other"}, "(ticket_fare, flight, domestic, business, Yuanshan Co.)"),
+        (
+            {},
+            {"buyer": "Branch"},
+            "(ticket_fare, flight, domestic, business, Acme Trading Co., 91110108MA1XXXX028)",
+        ),
+        (SEAT, {"product": "baggage"}, "(ancillary, baggage)"),
+    ],
+)
+def test_a_statement_that_lists_no_other_of_its_buyer_or_product_proves_nothing(
+    desk: Desk,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+    row: dict[str, str],
+    doubtful: dict[str, str],
+    lacking: str,
+) -> None:
+    """It may be filtered by them; the doubtful one was issued, and would be issued twice."""
+    rows = [{**one, **row} for one in tickets(7)]
+    rows[3] |= doubtful
+    kind, phone, email = COMPANY
+    buyers = [
+        ("buyer", "header_type", "header_name", "tax_no", "phone", "email"),
+        ("ACME", kind, "Acme Trading Co.", "91110000600037341L", phone, email),
+        ("Branch", kind, "Acme Trading Co.", "91110108MA1XXXX028", phone, email),
+        ("Other", kind, "Yuanshan Co.", "91110000600037341L", phone, email),
+    ]
+    book = workbook(rows, buyers=buyers)
+    with sandbox(book, faults=f"{LOST_AFTER}requests = [4]\n") as carrier:
+        office = Office(
+            desk, carrier, "[reconcile]\nsettle_after_hours = 0\n[limits]\nmax_charges_per_invoice = 1\n"
+        )
+        assert office.issue(book, hours_ago=6).code == 4
+        lines = carrier.issued()
+        filtered = office.statement("filtered.csv", [*lines[:3], *lines[4:]])
+        assert office.reconcile(book, "--statement", filtered, *ALL).code == 4
+        assert office.report()["settled"] == []
+        assert f"no other that is like it {lacking} and" in " ".join(office.report()["warnings"])
+        assert len(carrier.issued()) == 7
+
+
 @needs_compiler
 def test_a_statement_whose_file_is_older_than_the_request_proves_nothing_about_it(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]

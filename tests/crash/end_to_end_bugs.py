@@ -215,7 +215,7 @@ BUGS: dict[str, Bug] = {
         "evidence",
         (
             ("completeness.py", "if len(agreed) < OWN_NEEDED or not before or not after:", "if False:"),
-            ("completeness.py", "if not any(alike in traits for traits in others):", "if False:"),
+            ("completeness.py", "if lacking := _lacking_of(alike, others):", "if False:"),
         ),
     ),
 }

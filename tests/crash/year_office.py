@@ -58,6 +58,7 @@ _COLUMNS = (
 #: A new file is watched for a while before it is taken; these are made older than that.
 _SETTLED_SECONDS = 300
 _BETWEEN_NIGHTS = 2  # hours
+_BUYERS = 30
 #: About so many bytes of a statement are a charge.
 _BYTES_OF_A_LINE = 100
 
@@ -76,7 +77,7 @@ def lines(month: int, count: int, rng: Random) -> list[Line]:
 
 
 def _line(month: int, number: int, rng: Random) -> Line:
-    buyer, kind = rng.randrange(30), rng.random()
+    buyer, kind = rng.randrange(_BUYERS), rng.random()
     line = {
         "ticket_no": f"999{month:02}{number:08}", "passenger_name": "ZHANG/WEI MR", "charge": "ticket_fare",
         "amount": str(rng.randrange(300, 3000)), "market": rng.choice(("domestic", "international")),
@@ -106,9 +107,9 @@ def _line(month: int, number: int, rng: Random) -> Line:
 
 
 def around(name: str) -> list[Line]:
-    """Of every kind of charge, voucher and market that `lines` has one, each a request of its own.
+    """Of every kind of charge, voucher, market and buyer that `lines` has one.
 
-    Silence proves something of a request alone that has others of its kind beside it (`pipeline.completeness`).
+    Silence proves something of a request alone that has others like it beside it (`pipeline.completeness`).
     """
     fare = {"charge": "ticket_fare", "ticket_status": "used"}
     kinds: tuple[Line, ...] = (
@@ -121,10 +122,12 @@ def around(name: str) -> list[Line]:
         kind
         | {
             "ticket_no": f"9999{name}{at:08}", "passenger_name": "ZHANG/WEI MR", "amount": "500", "market": market,
-            "flight_date": day(1, 1), "header_type": "individual", "header_name": f"Buyer {at}",
-            "email": f"buyer{at}@example.com",
+            "flight_date": day(1, 1), "header_type": "individual", "header_name": f"Buyer {buyer}",
+            "email": f"buyer{buyer}@example.com",
         }
-        for at, (kind, market) in enumerate(product(kinds, ("domestic", "international")))
+        for at, (kind, market, buyer) in enumerate(
+            product(kinds, ("domestic", "international"), range(_BUYERS))
+        )
     ]  # fmt: skip
 
 

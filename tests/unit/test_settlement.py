@@ -308,9 +308,15 @@ def test_itineraries_say_nothing_of_invoices_and_a_wrong_clock_nothing_at_all() 
 @pytest.mark.parametrize(
     ("change", "missing"),
     [
-        ({"market": "international"}, "ticket_fare, domestic, business"),
-        ({"header_type": "individual"}, "ticket_fare, domestic, business"),
-        ({"identity": "refund"}, "ticket_fare, domestic, business"),
+        ({"identity": {"charge": "refund"}}, "(ticket_fare)"),
+        ({"identity": {"product": "lounge"}}, "(ticket_fare, flight)"),
+        ({"market": "international"}, "(ticket_fare, flight, domestic)"),
+        ({"header_type": "individual"}, "(ticket_fare, flight, domestic, business)"),
+        ({"header_name": "Yuanshan"}, "(ticket_fare, flight, domestic, business, Acme)"),
+        (
+            {"tax_no": "91110108MA1XXXX028"},
+            "(ticket_fare, flight, domestic, business, Acme, 91110000600037341L)",
+        ),
         ({"times_doubtful": True}, "(0 before, 0 after)"),
     ],
 )
@@ -318,25 +324,25 @@ def test_itineraries_say_nothing_of_invoices_and_a_wrong_clock_nothing_at_all() 
 def test_what_a_statement_lists_must_be_like_the_doubtful_one_on_both_sides(
     change: dict[str, Any], missing: str, side: int
 ) -> None:
-    """One that is filtered by charge, market or type of header would list no such; a wrong clock tells no sides."""
+    """One that is filtered by charge, product, market or buyer would list no such; a wrong clock tells no sides."""
+    tax_no = "91110000600037341L"
     others = [
-        holding(charge(60 + at), "issued", f"{at:018}", f"R{60 + at}", minutes=minutes)
+        replace(
+            holding(charge(60 + at), "issued", f"{at:018}", f"R{60 + at}", minutes=minutes), tax_no=tax_no
+        )
         for at, minutes in enumerate((-1, -1, 1, 1))
     ]
 
     def found(change: dict[str, Any], of: Sequence[int]) -> Decided:
-        asked = {**change}
-        if "identity" in change:
-            others_now = [
-                replace(one, identity=replace(one.identity, charge="refund")) if at in of else one
-                for at, one in enumerate(others)
-            ]
-        else:
-            others_now = [replace(one, **asked) if at in of else one for at, one in enumerate(others)]
+        changed = [
+            replace(one, **{**change, "identity": replace(one.identity, **change.get("identity", {}))})
+            for one in others
+        ]
+        others_now = [changed[at] if at in of else one for at, one in enumerate(others)]
         lines = [line(one.identity, one.number) for one in others_now]
         brought = evidence(statement(*lines, ours=()), complete=COMPLETE)
         more = [(one.identity, one.number) for one in others_now]
-        return decided([attempt(charge(1))], brought, around=others_now, issued=more)
+        return decided([replace(attempt(charge(1)), tax_no=tax_no)], brought, around=others_now, issued=more)
 
     assert outcome(found(change, [0, 2])) == [("not_sent", "")], "one of each side is like it"
     one_side = found(change, [0, 1] if side < 0 else [2, 3])

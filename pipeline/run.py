@@ -14,9 +14,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.account import Account
-from pipeline.accounting import make_account
-from pipeline.bookkeeping import (
+from pipeline.ledger import (
+    attempts,
+    held_charges,
+    issued_elsewhere,
+    judgements,
+    opening,
+    reversals,
+    settlements,
+)
+from pipeline.ledger.session import (
     as_problem,
     earlier_doubts,
     ledger_to_read,
@@ -24,22 +31,36 @@ from pipeline.bookkeeping import (
     note_doubt,
     note_gap,
 )
-from pipeline.errors import Declined, InputProblem, Stop
-from pipeline.happenings import log_beginning, log_end, log_evidence, log_read, log_reconciled
-from pipeline.holdings import Holdings
-from pipeline.job import Finished, Job, Plan, Reconciled, Task, Watch
-from pipeline.ledger import elsewhere, judgements, known, opening, records, reversals, settling
-from pipeline.reading.inputs import workbook_files
-from pipeline.reading.mapping import load_map
-from pipeline.reading.tables import read_table
-from pipeline.results.paths import check_report_path, result_path
-from pipeline.results.report import report, write_report
-from pipeline.rules.judging import judge
+from pipeline.model.errors import Declined, InputProblem, Stop
+from pipeline.model.job import (
+    Finished,
+    Job,
+    Plan,
+    Reconciled,
+    Task,
+    Watch,
+)
+from pipeline.model.known_charges import Holdings
+from pipeline.model.result import Account
+from pipeline.model.table import Table
+from pipeline.reading.input_files import workbook_files
+from pipeline.reading.team_mapping import load_map
+from pipeline.reading.tickets import read_table
+from pipeline.reporting.build import make_account
+from pipeline.reporting.events import (
+    log_beginning,
+    log_end,
+    log_evidence,
+    log_read,
+    log_reconciled,
+)
+from pipeline.reporting.json_report import report, write_report
+from pipeline.reporting.output_paths import check_report_path, result_path
+from pipeline.rules.judge import judge
 from pipeline.splitting import split
-from pipeline.table import Table
 
 if TYPE_CHECKING:  # start-up: what only one command needs is imported there
-    from pipeline.results.history import Recorded
+    from pipeline.reporting.history import Recorded
 
 
 def check(job: Job, watch: Watch) -> Finished:
@@ -58,14 +79,16 @@ def check(job: Job, watch: Watch) -> Finished:
         if ledger:
             note_gap(ledger, watch.note)
             note_doubt(ledger, job.ledger_path, watch.note)
-        holdings = known.holdings(ledger, table.tickets()) if ledger else Holdings()
+        holdings = held_charges.holdings(ledger, table.tickets()) if ledger else Holdings()
         verdicts = judge(table, holdings, terms)
         for note in verdicts.notes:
             watch.note(note)
         requests = split(verdicts, holdings, terms)
         doubts = earlier_doubts(ledger, verdicts, job.lang, terms) if ledger else []
         about = (
-            {"ledger": str(job.ledger_path), "ledger_id": records.ledger_id(ledger)} if ledger else _NO_LEDGER
+            {"ledger": str(job.ledger_path), "ledger_id": attempts.ledger_id(ledger)}
+            if ledger
+            else _NO_LEDGER
         )
     account = make_account("check", table, verdicts, requests, [], doubts, terms, job.lang, **about)
     finished = _written(account, target, job.report)
@@ -75,9 +98,9 @@ def check(job: Job, watch: Watch) -> Finished:
 
 def issue(job: Job, watch: Watch) -> Finished:
     """The main job: judge, split, submit, write the result workbook."""
-    import pipeline.results.workbook  # noqa: PLC0415, F401 - before anything is sent: it must not fail to load after it
-    from pipeline.issuing import judged, submitted  # noqa: PLC0415 - start-up: only this sends
-    from pipeline.sandboxing import made_up_keys  # noqa: PLC0415 - likewise
+    import pipeline.reporting.result_workbook  # noqa: PLC0415, F401 - before anything is sent: it must not fail to load after it
+    from pipeline.submission.batch import judged, submitted  # noqa: PLC0415 - start-up: only this sends
+    from pipeline.submission.sandbox_carrier import made_up_keys  # noqa: PLC0415 - likewise
 
     keys = job.secrets or made_up_keys()
     log_beginning(watch.log, job)
@@ -104,18 +127,14 @@ def issue(job: Job, watch: Watch) -> Finished:
 
 def reconcile(task: Task, watch: Watch) -> Reconciled:
     """Settle what the evidence settles, try again what may be, compare; needs nobody at the keyboard."""
-    from pipeline.filing import (  # noqa: PLC0415 - start-up: only this compares
-        note_handled,
-        reconciliation_path,
-        written,
-    )
-    from pipeline.inbox import Batch  # noqa: PLC0415 - likewise
-    from pipeline.reconciliation.comparing import compared  # noqa: PLC0415 - likewise
-    from pipeline.reconciliation.named import check_evidence, named_evidence  # noqa: PLC0415 - likewise
-    from pipeline.reconciliation.retrying import again  # noqa: PLC0415 - likewise
-    from pipeline.reconciliation.settling import settle  # noqa: PLC0415 - likewise
+    from pipeline.reconciliation.gather import compared  # noqa: PLC0415 - likewise
+    from pipeline.reconciliation.given_evidence import check_evidence, named_evidence  # noqa: PLC0415 - likewise
+    from pipeline.reconciliation.inbox import Batch  # noqa: PLC0415 - likewise
+    from pipeline.reconciliation.outputs import note_handled, reconciliation_path, written  # noqa: PLC0415 - likewise
+    from pipeline.reconciliation.record_settlements import settle  # noqa: PLC0415 - likewise
+    from pipeline.reconciliation.resubmit import again  # noqa: PLC0415 - likewise
     from pipeline.reconciliation.taking import take_in, weighed_together  # noqa: PLC0415 - likewise
-    from pipeline.sandboxing import made_up_keys  # noqa: PLC0415 - likewise
+    from pipeline.submission.sandbox_carrier import made_up_keys  # noqa: PLC0415 - likewise
 
     job = task.job
     keys = made_up_keys() if job.sandbox else job.secrets
@@ -142,7 +161,7 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
 
 def history(job: Job, tickets: Sequence[str], note: Callable[[str], None]) -> "dict[str, Recorded]":
     """Everything the ledger knows of these tickets, by ticket, as of one moment; a run may be on."""
-    from pipeline.results.history import Recorded  # noqa: PLC0415 - start-up: only this tells it
+    from pipeline.reporting.history import Recorded  # noqa: PLC0415 - start-up: only this tells it
 
     connection = opening.open_for_reading(job.ledger_path, None if job.ledger else job.owner)
     if connection is None:
@@ -152,10 +171,10 @@ def history(job: Job, tickets: Sequence[str], note: Callable[[str], None]) -> "d
         connection.execute("BEGIN")
         return {
             ticket: Recorded(
-                records.history(connection, ticket),
+                attempts.history(connection, ticket),
                 judgements.of_ticket(connection, ticket),
-                elsewhere.of_ticket(connection, ticket),
-                settling.of_ticket(connection, ticket),
+                issued_elsewhere.of_ticket(connection, ticket),
+                settlements.of_ticket(connection, ticket),
                 reversals.of_ticket(connection, ticket),
             )
             for ticket in tickets
@@ -187,7 +206,7 @@ def _written(account: Account, target: Path | None, path: Path | None) -> Finish
     """Write what is asked for; a failure of one does not lose the other, and the ledger has it all."""
     finished = Finished(account)
     if target is not None:
-        from pipeline.results.workbook import write_workbook  # noqa: PLC0415 - start-up: if it is asked for
+        from pipeline.reporting.result_workbook import write_workbook  # noqa: PLC0415 - start-up: if it is asked for
 
         try:
             finished = replace(finished, workbook=write_workbook(account, target))

@@ -17,9 +17,14 @@ from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pipeline.columns import CHARGES, HEADER_TYPES, PRODUCTS, Choice
-from pipeline.errors import InputProblem
-from pipeline.profile import (
+from pipeline.model.columns import (
+    CHARGES,
+    HEADER_TYPES,
+    PRODUCTS,
+    Choice,
+)
+from pipeline.model.errors import InputProblem
+from pipeline.model.profile import (
     Answers,
     Carrier,
     Codes,
@@ -29,8 +34,8 @@ from pipeline.profile import (
     Required,
     Submission,
 )
+from pipeline.model.table import MINOR
 from pipeline.regular_files import settings_text
-from pipeline.table import MINOR
 
 API_KEY = "VOUCHER_API_KEY"
 ENCRYPTION_KEY = "VOUCHER_ENCRYPTION_KEY"

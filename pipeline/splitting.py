@@ -13,15 +13,20 @@ from itertools import chain
 
 import numpy as np
 
-from pipeline.holdings import Holdings
-from pipeline.lazy import Lazy
-from pipeline.profile import Profile
-from pipeline.request import Charge, Header, Identity, Request
-from pipeline.rules.alike import Coded, alike
-from pipeline.rules.judging import Verdicts
+from pipeline.model.encoded import Coded, alike
+from pipeline.model.known_charges import Holdings
+from pipeline.model.lazy import Lazy
+from pipeline.model.profile import Profile
+from pipeline.model.request import (
+    Charge,
+    Header,
+    Identity,
+    Request,
+)
+from pipeline.model.table import Indices, Mask, among
+from pipeline.rules.judge import Verdicts
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Terms, itinerary
-from pipeline.table import Indices, Mask, among
 
 _BUYER = ("header_type", "header_name", "tax_no", "phone", "email")
 _HEADER = (*_BUYER, "remarks")

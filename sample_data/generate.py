@@ -21,7 +21,15 @@ from typing import Any
 import xlsxwriter
 from stdnum.cn import uscc
 
-from pipeline.columns import BUYER_COLUMNS, BUYERS_SHEET, COLUMN, TICKET_COLUMNS, TICKETS_SHEET, Kind, Lang
+from pipeline.model.columns import (
+    BUYER_COLUMNS,
+    BUYERS_SHEET,
+    COLUMN,
+    TICKET_COLUMNS,
+    TICKETS_SHEET,
+    Kind,
+    Lang,
+)
 
 #: The day on which the month is judged.
 AS_OF = date(2026, 11, 20)

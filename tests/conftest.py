@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from pipeline.columns import COLUMNS
-from pipeline.profile import Carrier, Codes, Profile
+from pipeline.model.columns import COLUMNS
+from pipeline.model.profile import Carrier, Codes, Profile
+from pipeline.model.table import Table
 from pipeline.reading.sheet import Sheet
-from pipeline.reading.tables import assemble
+from pipeline.reading.tickets import assemble
 from pipeline.rules.rule import Terms
-from pipeline.table import Table
 
 AS_OF = datetime.date(2026, 11, 20)
 REPOSITORY = Path(__file__).parent.parent

@@ -13,8 +13,13 @@ from typing import cast
 import aiohttp
 from aiohttp.connector import Connection
 
-from pipeline.carrier.replies import Answered, Lost, NotSent, Reply
-from pipeline.profile import Profile
+from pipeline.carrier.replies import (
+    Answered,
+    Lost,
+    NotSent,
+    Reply,
+)
+from pipeline.model.profile import Profile
 
 #: A result document is a few hundred bytes; an answer beyond this is none of the service's.
 LARGEST_ANSWER = 64 * 1024

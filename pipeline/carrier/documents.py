@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 
 from pipeline.carrier.crypto import Cipher
-from pipeline.profile import Profile
-from pipeline.request import Request
+from pipeline.model.profile import Profile
+from pipeline.model.request import Request
 
 #: Paths of the two operations, relative to the profile's base_url (carrier-interface.md, Endpoints).
 PATHS = {"invoice": "/invoice/issueInvoice", "itinerary": "/itinerary/issueItinerary"}

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 from pipeline.carrier.crypto import Cipher, Undecryptable
 from pipeline.carrier.documents import parsed
-from pipeline.profile import Answers
-from pipeline.request import Request
+from pipeline.model.profile import Answers
+from pipeline.model.request import Request
 
 
 @dataclass(frozen=True)

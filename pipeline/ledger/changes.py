@@ -13,9 +13,9 @@ from typing import Any
 import apsw
 
 from pipeline.carrier.replies import Answered, Outcome
-from pipeline.errors import LedgerProblem
-from pipeline.ledger import planning, records
+from pipeline.ledger import attempts, planning
 from pipeline.ledger.clock import utc_now
+from pipeline.model.errors import LedgerProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +122,9 @@ def _alone(connection: apsw.Connection, change: Change) -> Acknowledged | Ledger
                     (utc_now(), attempt_id),
                 )
             case GotAnswer(_, answer):
-                records.record_answer(connection, attempt_id, answer)
+                attempts.record_answer(connection, attempt_id, answer)
             case Ended(_, outcome):
-                done = records.record_outcome(connection, attempt_id, outcome)
+                done = attempts.record_outcome(connection, attempt_id, outcome)
             case Again():
                 return planning.plan_again(connection, attempt_id)
     except apsw.ConstraintError as error:

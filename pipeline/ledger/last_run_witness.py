@@ -18,11 +18,11 @@ from pathlib import Path
 import apsw
 import platformdirs
 
-from pipeline.errors import InputProblem, LedgerProblem
+from pipeline.files import PRIVATE, private_folder, sync
+from pipeline.ledger.attempts import changes_outside_runs
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.lock import LastRun, Lock, Phase
-from pipeline.ledger.records import changes_outside_runs
-from pipeline.placing import PRIVATE, private_folder, sync
+from pipeline.model.errors import InputProblem, LedgerProblem
 
 
 def places() -> tuple[Path, ...]:

@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from pipeline.errors import LedgerProblem
-from pipeline.placing import sync
+from pipeline.files import sync
+from pipeline.model.errors import LedgerProblem
 
 _LENGTH = 512  # bytes: a sector
 

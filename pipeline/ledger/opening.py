@@ -20,15 +20,35 @@ from urllib.parse import urlsplit
 import apsw
 import platformdirs
 
-from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import last_run_witness, records, versions
+from pipeline.files import (
+    PRIVATE,
+    appear,
+    private_folder,
+    sync,
+)
+from pipeline.ledger import attempts, last_run_witness, schema
+from pipeline.ledger.backup import copied
 from pipeline.ledger.clock import utc_now
-from pipeline.ledger.copying import copied
-from pipeline.ledger.filesystem import check_local
-from pipeline.ledger.gaps import begun_and_not_ended, known_until, mark_gap, open_gap
-from pipeline.ledger.lock import Lock, Phase, note_garbled, noted_run
-from pipeline.ledger.wholeness import check_memory, check_nothing_left, check_single_name, wal_filled
-from pipeline.placing import PRIVATE, appear, private_folder, sync
+from pipeline.ledger.files_match import (
+    check_memory,
+    check_nothing_left,
+    check_single_name,
+    wal_filled,
+)
+from pipeline.ledger.gaps import (
+    begun_and_not_ended,
+    known_until,
+    mark_gap,
+    open_gap,
+)
+from pipeline.ledger.local_disk import check_local
+from pipeline.ledger.lock import (
+    Lock,
+    Phase,
+    note_garbled,
+    noted_run,
+)
+from pipeline.model.errors import InputProblem, LedgerProblem
 
 APPLICATION_ID = 0x766F7563  # "vouc", so that a ledger is told from any other SQLite file
 SQLITE = b"SQLite format 3\0"  # sqlite.org/fileformat.html, 1.3
@@ -127,11 +147,11 @@ def _check_kind(path: Path) -> None:
 def _check_version(path: Path, connection: apsw.Connection) -> None:
     """Refuse a newer ledger, and one whose tables and rules are not those of its version."""
     found = connection.pragma("user_version")
-    if not versions.readable(found):
+    if not schema.readable(found):
         raise InputProblem(
-            f"{path}: the ledger's version is {found}, this program's {versions.VERSION}; update the program"
+            f"{path}: the ledger's version is {found}, this program's {schema.VERSION}; update the program"
         )
-    if differences := versions.differences(connection, found):
+    if differences := schema.differences(connection, found):
         raise LedgerProblem(
             f"{path}: the ledger's rules were changed ({', '.join(differences)}), so it can't be trusted to keep"
             f" anything from being issued twice. {RESTORE}"
@@ -143,7 +163,7 @@ def _upgrade(path: Path, connection: apsw.Connection, note: Callable[[str], None
     found: int = connection.pragma("user_version")
 
     def finish(copy: apsw.Connection) -> None:
-        versions.bring_up_to_date(copy, found, max(found, versions.FIRST_WITH_GAPS))
+        schema.bring_up_to_date(copy, found, max(found, schema.FIRST_WITH_GAPS))
         mark_gap(copy, known_until(copy) or utc_now(), "it is a copy made before an upgrade")
 
     for number in count(1):
@@ -151,8 +171,8 @@ def _upgrade(path: Path, connection: apsw.Connection, note: Callable[[str], None
         with contextlib.suppress(FileExistsError):
             copied(connection, before, finish)
             break
-    versions.bring_up_to_date(connection, found)
-    note(f"The ledger was upgraded from version {found} to {versions.VERSION}; as it was before: {before}")
+    schema.bring_up_to_date(connection, found)
+    note(f"The ledger was upgraded from version {found} to {schema.VERSION}; as it was before: {before}")
 
 
 def owner_of(connection: apsw.Connection) -> Owner:
@@ -187,7 +207,7 @@ def _create(path: Path, owner: Owner) -> None:
     try:
         connection = apsw.Connection(str(fresh))
         with connection:
-            versions.bring_up_to_date(connection)
+            schema.bring_up_to_date(connection)
             connection.execute(
                 "INSERT INTO ledger VALUES (1, ?, ?, ?, ?)",
                 (uuid.uuid4().hex, owner.base_url, owner.agency, utc_now()),
@@ -219,7 +239,7 @@ def doubt(
     `unnoted`: somebody says of it that it is the latest, though no note of its last run lies beside it or on this machine. A run that begins
     meanwhile is in the ledger first, and is known to witnesses last.
     """
-    own = records.last_run(connection, Phase.AT_REST)
+    own = attempts.last_run(connection, Phase.AT_REST)
     noted = list(last_run_witness.noted(witnesses, own.ledger_id))
     if open_gap(connection) is not None:
         return ""
@@ -274,7 +294,7 @@ def open_for_reading(path: Path, owner: Owner | None) -> apsw.Connection | None:
     connection = _connect(path.resolve(), apsw.SQLITE_OPEN_READONLY)
     if owner is not None:
         _check_owner(path, connection, owner)
-    versions.show_as_current(connection)
+    schema.show_as_current(connection)
     return connection
 
 
@@ -324,11 +344,11 @@ def open_for_run(  # noqa: PLR0913 - each allows one thing, and is said by name
             connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
             if owner is not None:
                 _check_owner(path, connection, owner)
-            last_run_witness.hold(lock, witnesses, records.ledger_id(connection))
+            last_run_witness.hold(lock, witnesses, attempts.ledger_id(connection))
             lock.noted_outside = open_gap(connection) is None
             if not may_lack:
                 _check_latest(path, connection, witnesses, unnoted=unnoted)
-            if connection.pragma("user_version") != versions.VERSION:
+            if connection.pragma("user_version") != schema.VERSION:
                 lock.note(Phase.FOLDING)
                 _upgrade(path, connection, note)
             if begun_and_not_ended(connection) is None:

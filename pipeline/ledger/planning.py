@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from pipeline.ledger.clock import utc_now
-from pipeline.request import Request, wire_text
+from pipeline.model.request import Request, wire_text
 
 # As sets: a statement by itself costs many times what a row of it does (each keeps what it may have to undo). What a row
 # is goes as JSON, of which `->>` gives each value as it was.

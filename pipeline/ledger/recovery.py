@@ -9,11 +9,11 @@ from typing import Any
 import apsw
 
 from pipeline.carrier.replies import Answered, Outcome
-from pipeline.errors import LedgerProblem
-from pipeline.ledger import planning, records
+from pipeline.ledger import attempts, planning
 from pipeline.ledger.lock import Lock, Phase
 from pipeline.ledger.runs import end_open
 from pipeline.ledger.spill import spill_path, spilled
+from pipeline.model.errors import LedgerProblem
 
 _KILLED = "that run was killed"
 
@@ -34,10 +34,10 @@ def _take_in(connection: apsw.Connection, entry: dict[str, Any]) -> bool:
     recovery may have been killed before it removed the spill file.
     """
     attempt_id = entry["attempt_id"]
-    state = records.state_of(connection, attempt_id)
+    state = attempts.state_of(connection, attempt_id)
     if "body" in entry:
         answer = Answered(entry["http_status"], base64.b64decode(entry["body"]), entry["retry_after"])
-        records.record_answer(connection, attempt_id, answer)
+        attempts.record_answer(connection, attempt_id, answer)
         return state not in (None, "planned")
     if "never_sent" in entry:
         outcome = Outcome("not_sent", "run_stopped", detail="the ledger failed before it was sent")
@@ -47,11 +47,11 @@ def _take_in(connection: apsw.Connection, entry: dict[str, Any]) -> bool:
         outcome = Outcome(
             entry["state"], entry["reason"], entry["number"], entry["trace_id"], entry["detail"]
         )
-        recorded = records.as_recorded(connection, attempt_id, outcome)
+        recorded = attempts.as_recorded(connection, attempt_id, outcome)
         fitting = ("sending", recorded.state)
-        if state == "issued" and records.number_of(connection, attempt_id) != recorded.number:
+        if state == "issued" and attempts.number_of(connection, attempt_id) != recorded.number:
             return False
-    records.record_outcome(connection, attempt_id, outcome)
+    attempts.record_outcome(connection, attempt_id, outcome)
     return state in fitting
 
 
@@ -59,7 +59,7 @@ def recover(
     connection: apsw.Connection,
     ledger: Path,
     lock: Lock,
-    meaning: Callable[[records.Interrupted, Answered], Outcome],
+    meaning: Callable[[attempts.Interrupted, Answered], Outcome],
 ) -> Recovered:
     """Settle what an earlier run left, in one transaction, then end it; `meaning` interprets an answer on disk.
 
@@ -68,9 +68,9 @@ def recover(
     the spill file holds what this ledger knows nothing of: then the ledger is older than that file.
     """
     path = spill_path(ledger.resolve())
-    taken = list(spilled(path, records.ledger_id(connection)))
+    taken = list(spilled(path, attempts.ledger_id(connection)))
     answered = unknown = 0
-    if taken or records.unfinished(connection):
+    if taken or attempts.unfinished(connection):
         lock.note(Phase.FOLDING)  # from here on the file may be half written
     with connection:
         for entry in taken:
@@ -80,14 +80,14 @@ def recover(
                     " ledger is older, or another has its name. Put the right one back; if it is lost for good:"
                     " voucher ledger mark-gap"
                 )
-        for left in records.interrupted(connection):
+        for left in attempts.interrupted(connection):
             if left.answer is None:
                 unknown += 1
                 outcome = Outcome("unknown", "run_killed", detail=_KILLED)
             else:
                 answered += 1
                 outcome = meaning(left, left.answer)
-            records.record_outcome(connection, left.attempt_id, outcome)
+            attempts.record_outcome(connection, left.attempt_id, outcome)
         planning.drop_planned(connection)
     path.unlink(missing_ok=True)
     end_open(connection, lock)

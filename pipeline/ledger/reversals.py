@@ -10,9 +10,9 @@ from typing import Any
 
 import apsw
 
-from pipeline.errors import InputProblem
 from pipeline.ledger.clock import utc_now
-from pipeline.request import Identity
+from pipeline.model.errors import InputProblem
+from pipeline.model.request import Identity
 
 _STANDING = """
 SELECT reversal, voucher, reversal.number, red_number, coalesce(request_id, ''), coalesce(attempt, 0), reversed_by,

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import apsw
 
 from pipeline import __version__
-from pipeline.errors import LedgerProblem
-from pipeline.ledger import clock, planning, records
-from pipeline.ledger.folding import fold, folded, unfolded
+from pipeline.ledger import attempts, clock, planning
+from pipeline.ledger.checkpoint import fold, folded, unfolded
 from pipeline.ledger.gaps import begun_and_not_ended, open_gap
 from pipeline.ledger.lock import Lock, Phase
 from pipeline.ledger.opening import keep_wal
+from pipeline.model.errors import LedgerProblem
 
 
 def begin(  # noqa: PLR0913 - what a run is recorded with
@@ -34,21 +34,21 @@ def begin(  # noqa: PLR0913 - what a run is recorded with
     of it can't be kept.
     """
     keep_wal(connection, keep=True)
-    before = records.last_run(connection, Phase.AT_REST)
+    before = attempts.last_run(connection, Phase.AT_REST)
     if (
         not before.run
     ):  # if this first run is killed before it is noted, the ledger is still known on this machine
         lock.note_outside(before)
     # Also where no run is noted yet: the ledger's file may have this one before it is.
-    lock.run = records.last_run(connection, Phase.FOLDING)
+    lock.run = attempts.last_run(connection, Phase.FOLDING)
     if corrected:
         clock.correct(connection, *corrected)
-    run = records.begin_run(connection, command, __version__, as_of, names)
+    run = attempts.begin_run(connection, command, __version__, as_of, names)
     try:
         fold(connection, lock.waiting)
-        lock.run = records.last_run(connection, Phase.ON)
+        lock.run = attempts.last_run(connection, Phase.ON)
     except LedgerProblem:
-        records.end_open_runs(connection)
+        attempts.end_open_runs(connection)
         raise
     return run
 
@@ -62,7 +62,7 @@ def end(connection: apsw.Connection, lock: Lock, run: int, exit_code: int) -> No
     if not folded(connection, lock.waiting):
         return
     with unfolded(connection):
-        records.end_run(connection, run, exit_code)
+        attempts.end_run(connection, run, exit_code)
         lock.note(Phase.FOLDING)
     keep_wal(connection, keep=False)
     come_to_rest(connection, lock)
@@ -76,7 +76,7 @@ def end_open(connection: apsw.Connection, lock: Lock) -> None:
     if begun_and_not_ended(connection) is not None:
         fold(connection, lock.waiting)
         with unfolded(connection):
-            records.end_open_runs(connection)
+            attempts.end_open_runs(connection)
             lock.note(Phase.FOLDING)
         keep_wal(connection, keep=False)
     come_to_rest(connection, lock)
@@ -101,17 +101,17 @@ def begin_change(connection: apsw.Connection, lock: Lock, *, closes_gap: bool = 
     if begun_and_not_ended(connection) is not None:  # its -wal stays what it is known by
         fold(connection, lock.waiting)
         if closes_gap:
-            lock.run = records.last_run(connection, Phase.ON)
+            lock.run = attempts.last_run(connection, Phase.ON)
         return
     fold(connection, lock.waiting, empty=True)
     if open_gap(connection) is not None:
         # Nothing is sent meanwhile. Were closing it cut off, a note of a run that this ledger lacks would be left.
-        lock.run = records.last_run(connection, Phase.AT_REST)
+        lock.run = attempts.last_run(connection, Phase.AT_REST)
     lock.note(Phase.FOLDING)
 
 
 def end_change(connection: apsw.Connection, lock: Lock) -> None:
     """After such a change: note the last run that the ledger knows."""
     if begun_and_not_ended(connection) is None:
-        lock.run = records.last_run(connection, Phase.FOLDING)
+        lock.run = attempts.last_run(connection, Phase.FOLDING)
         come_to_rest(connection, lock)

@@ -10,9 +10,16 @@ from pathlib import Path
 
 import apsw
 
-from pipeline.errors import InputProblem
-from pipeline.ledger.copying import read_alone
-from pipeline.ledger.opening import APPLICATION_ID, SQLITE, Owner, default_path, owner_of, sandbox_owner
+from pipeline.ledger.backup import read_alone
+from pipeline.ledger.opening import (
+    APPLICATION_ID,
+    SQLITE,
+    Owner,
+    default_path,
+    owner_of,
+    sandbox_owner,
+)
+from pipeline.model.errors import InputProblem
 
 
 def check_first(path: Path, owner: Owner) -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from pipeline.carrier.replies import Answered, Outcome
-from pipeline.errors import LedgerProblem
-from pipeline.placing import appear, sync
+from pipeline.files import appear, sync
+from pipeline.model.errors import LedgerProblem
 
 #: One attempt's raw answer at its largest (client.LARGEST_ANSWER in Base64) with its outcome.
 _SPACE_EACH = 96 * 1024

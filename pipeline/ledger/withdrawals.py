@@ -10,8 +10,8 @@ from typing import Any
 
 import apsw
 
-from pipeline.errors import InputProblem
 from pipeline.ledger.clock import utc_now
+from pipeline.model.errors import InputProblem
 
 #: An entry is named by its kind's letter and its number there.
 _KINDS = {"S": "settlement", "E": "elsewhere", "R": "reversal"}

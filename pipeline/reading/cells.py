@@ -17,13 +17,13 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from pipeline.messages.hints import no_value
+from pipeline.model.table import MINOR, shown
+from pipeline.reading.cell_words import CHOICE_WORDS, folded
 from pipeline.reading.currencies import marks
-from pipeline.reading.days import day
-from pipeline.reading.formats.currencies import currencies_in, units_in
+from pipeline.reading.date_cells import day
+from pipeline.reading.formats.currency_formats import currencies_in, units_in
 from pipeline.reading.unreadable import Unreadable, one_width
-from pipeline.reading.vocabulary import CHOICE_WORDS, folded
-from pipeline.slips import no_value
-from pipeline.table import MINOR, shown
 
 __all__ = ["Unreadable", "amount", "choice", "day", "money", "text", "ticket_no", "value"]
 

@@ -40,7 +40,7 @@ EXACTLY = "exactly"
 
 def read(path: Path, exactly: bool = False) -> dict[str, Any]:
     """The file's sheets, or what is wrong with it."""
-    from pipeline.reading.formats import kinds  # noqa: PLC0415 - once the bounds are set
+    from pipeline.reading.formats import detect  # noqa: PLC0415 - once the bounds are set
     from pipeline.reading.formats.refusal import Refusal  # noqa: PLC0415
 
     try:
@@ -49,7 +49,7 @@ def read(path: Path, exactly: bool = False) -> dict[str, Any]:
             return {"problem": "no_file", "detail": ""}
         if seen.st_size > LARGEST_FILE:
             return {"problem": "too_large", "detail": f"it has {seen.st_size} bytes"}
-        return kinds.readings(path.read_bytes(), path, exactly)
+        return detect.readings(path.read_bytes(), path, exactly)
     except Refusal as refusal:
         return {"problem": refusal.code, "detail": refusal.detail}
     except OSError as error:

@@ -5,11 +5,11 @@ import unicodedata
 from functools import cache
 from typing import Any
 
-from pipeline.columns import COLUMN, Kind
-from pipeline.reading.formats.currencies import units_in
+from pipeline.model.columns import COLUMN, Kind
+from pipeline.model.table import shown
+from pipeline.reading.formats.currency_formats import units_in
 from pipeline.reading.headings import Layout
 from pipeline.reading.sheet import Sheet
-from pipeline.table import shown
 
 #: How amounts in a currency are marked, beside its code; a currency that is not here by its code alone.
 _NAMES = {

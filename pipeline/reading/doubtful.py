@@ -11,14 +11,25 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from pipeline.columns import COMPONENTS
-from pipeline.errors import InputProblem
+from pipeline.model.columns import COMPONENTS
+from pipeline.model.errors import InputProblem
+from pipeline.model.table import (
+    Finding,
+    Mask,
+    Money,
+    money_text,
+)
 from pipeline.reading import cells
-from pipeline.reading.headings import NOT_READ, TAXES, Layout, Own, cell_name
-from pipeline.reading.moneywords import any_taxes, says_money, tax_included
+from pipeline.reading.ambiguous_amounts import any_taxes, says_money, tax_included
+from pipeline.reading.cell_words import folded, vague
+from pipeline.reading.headings import (
+    NOT_READ,
+    TAXES,
+    Layout,
+    Own,
+    cell_name,
+)
 from pipeline.reading.sheet import Sheet, is_blank
-from pipeline.reading.vocabulary import folded, vague
-from pipeline.table import Finding, Mask, Money, money_text
 
 
 @dataclass(frozen=True)

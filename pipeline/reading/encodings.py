@@ -7,7 +7,7 @@ characters. So nothing is taken from either unless a heading or a value that is 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from pipeline.reading.vocabulary import CHOICE_WORDS, folded, meanings
+from pipeline.reading.cell_words import CHOICE_WORDS, folded, meanings
 
 _ROWS = 200
 

@@ -13,8 +13,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from pipeline.reading.cell_words import folded
 from pipeline.reading.unreadable import one_width
-from pipeline.reading.vocabulary import folded
 
 #: Labels that can be nothing else, with a colon behind them or without.
 _SIGNED = re.compile(

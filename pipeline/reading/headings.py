@@ -5,10 +5,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pipeline.columns import COLUMN, Kind
-from pipeline.errors import InputProblem
-from pipeline.reading.sheet import Sheet, is_blank
-from pipeline.reading.vocabulary import (
+from pipeline.model.columns import COLUMN, Kind
+from pipeline.model.errors import InputProblem
+from pipeline.reading.cell_words import (
     BUYER_NAMES,
     folded,
     meanings,
@@ -17,6 +16,7 @@ from pipeline.reading.vocabulary import (
     sum_of_taxes,
     vague,
 )
+from pipeline.reading.sheet import Sheet, is_blank
 
 #: Headings stand below a few title rows at most.
 _TITLE_ROWS = 30

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from pipeline.reading import cells
-from pipeline.reading.unreadable import one_width
-from pipeline.reading.vocabulary import folded
-from pipeline.statements import (
+from pipeline.reading.cell_words import folded
+from pipeline.reading.statement_words import (
     ABOUT_REVERSAL,
     BLUE_WORDS,
     DENIED,
@@ -18,6 +17,7 @@ from pipeline.statements import (
     RED_WORDS,
     YES_WORDS,
 )
+from pipeline.reading.unreadable import one_width
 
 Said = Literal["red", "nothing", "partly", "unclear", "unknown"]
 

@@ -12,7 +12,7 @@ from typing import Any, Self, overload
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.table import Indices, Mask, Texts
+from pipeline.model.table import Indices, Mask, Texts
 
 Codes = npt.NDArray[np.int32]
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from pipeline.columns import COMPONENTS, FEES
-from pipeline.table import Mask
+from pipeline.model.columns import COMPONENTS, FEES
+from pipeline.model.table import Mask
 
 _CARRIED = tuple(dict.fromkeys([*COMPONENTS["ticket_fare"], *COMPONENTS["refund"], *FEES.values()]))
 

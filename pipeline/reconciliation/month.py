@@ -3,8 +3,8 @@
 import datetime
 import re
 
-from pipeline.comparison import Period
-from pipeline.errors import InputProblem
+from pipeline.model.errors import InputProblem
+from pipeline.settlement.compare import Period
 
 
 def month_of(text: str) -> Period | None:

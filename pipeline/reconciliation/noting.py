@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
-from pipeline.inbox import Inbox
-from pipeline.ledger.handled import Handled
-from pipeline.reconciled import Reconciliation
-from pipeline.reconciliation.retrying import Again, fates, unfinished
+from pipeline.ledger.inbox_files import Handled
+from pipeline.reconciliation.inbox import Inbox
+from pipeline.reconciliation.resubmit import Again, fates, unfinished
+from pipeline.settlement.reconciled import Reconciliation
 
 
 def handled_files(

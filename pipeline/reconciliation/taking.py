@@ -3,17 +3,27 @@
 import datetime
 from pathlib import Path
 
-from pipeline.bookkeeping import OpenLedger, as_problem
-from pipeline.errors import Stop
-from pipeline.happenings import log_taken
-from pipeline.inbox import Inbox, Reader, contents, steady
-from pipeline.job import Task, Watch
-from pipeline.ledger import handled
-from pipeline.reading.mapping import load_map
-from pipeline.reading.origin import origin_of
-from pipeline.reconciliation.named import Named, check_ledger, check_statement, listed_holdings
-from pipeline.settlement import Evidence
-from pipeline.voucher_numbers import without_odd_numbers
+from pipeline.ledger import inbox_files
+from pipeline.ledger.session import OpenLedger, as_problem
+from pipeline.model.errors import Stop
+from pipeline.model.job import Task, Watch
+from pipeline.reading.fingerprint import origin_of
+from pipeline.reading.team_mapping import load_map
+from pipeline.reconciliation.given_evidence import (
+    Named,
+    check_ledger,
+    check_statement,
+    listed_holdings,
+)
+from pipeline.reconciliation.inbox import (
+    Inbox,
+    Reader,
+    contents,
+    steady,
+)
+from pipeline.reporting.events import log_taken
+from pipeline.settlement.decide import Evidence
+from pipeline.settlement.voucher_numbers import without_odd_numbers
 
 #: What a file may be to a reconciliation.
 _KINDS = ("tickets", "statement", "resolved")
@@ -59,7 +69,7 @@ def _take(path: Path, reader: Reader, ledger: OpenLedger, inbox: Inbox) -> None:
     """Take one file in, unless one of its content is done with. Raises InputProblem for what is no evidence here."""
     origin = origin_of(path)
     with as_problem(ledger.path):
-        before = {kind: handled.last(ledger.connection, origin.sha256, kind) for kind in _KINDS}
+        before = {kind: inbox_files.last(ledger.connection, origin.sha256, kind) for kind in _KINDS}
     if any(before.values()) and not any(one.unfinished for one in before.values() if one):
         return
     reader.take(path, origin, before["tickets"], inbox)

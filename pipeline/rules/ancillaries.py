@@ -3,6 +3,7 @@
 Source: carrier-interface.md, Limits (ticket eligibility for invoicing; time to request ancillary charge).
 """
 
+from pipeline.model.table import Indices, Mask
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import (
     Example,
@@ -15,7 +16,6 @@ from pipeline.rules.rule import (
     one_year_after,
     still_open,
 )
-from pipeline.table import Indices, Mask
 
 
 def _open(rows: Rows, _terms: Terms) -> Mask:

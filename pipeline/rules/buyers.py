@@ -9,14 +9,29 @@ from functools import partial
 
 import numpy as np
 
-from pipeline.columns import HEADER_TYPES
-from pipeline.lazy import Lazy
-from pipeline.profile import Profile, Required
-from pipeline.rules.forms import email_slip, is_email, is_phone, is_tax_no, phone_slip, tax_slip
+from pipeline.messages.hints import name_slip, no_value
+from pipeline.model.columns import HEADER_TYPES
+from pipeline.model.lazy import Lazy
+from pipeline.model.profile import Profile, Required
+from pipeline.model.table import Indices, Mask
+from pipeline.rules.buyer_formats import (
+    email_slip,
+    is_email,
+    is_phone,
+    is_tax_no,
+    phone_slip,
+    tax_slip,
+)
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Facts, Rule, Terms, blank, invoice, itinerary
-from pipeline.slips import name_slip, no_value
-from pipeline.table import Indices, Mask
+from pipeline.rules.rule import (
+    Example,
+    Facts,
+    Rule,
+    Terms,
+    blank,
+    invoice,
+    itinerary,
+)
 
 _HEADER = "carrier-interface.md, Invoice request: invoiceHeader; Itinerary request: itineraryHeader"
 #: The carrier can't see it: any name is one to it.

@@ -6,10 +6,17 @@ Summary shows the days that are near while there is still time.
 
 import numpy as np
 
+from pipeline.model.table import Days
 from pipeline.rules.fares import ITINERARY_DAYS
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import ancillary, fare, invoice, itinerary, one_year_after, used
-from pipeline.table import Days
+from pipeline.rules.rule import (
+    ancillary,
+    fare,
+    invoice,
+    itinerary,
+    one_year_after,
+    used,
+)
 
 
 def last_days(rows: Rows) -> Days:

@@ -6,6 +6,7 @@ carrier's calendar days, and the last day is still in time.
 
 import numpy as np
 
+from pipeline.model.table import Indices, Mask
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import (
     Example,
@@ -21,7 +22,6 @@ from pipeline.rules.rule import (
     refunded,
     still_open,
 )
-from pipeline.table import Indices, Mask
 
 ITINERARY_DAYS = np.timedelta64(180, "D")
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from pipeline.model.table import Table
 from pipeline.rules.rows import Rows
-from pipeline.table import Table
 
 
 def overridden(rows: Rows, table: Table) -> tuple[str, ...]:

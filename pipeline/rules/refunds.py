@@ -7,6 +7,7 @@ tickets" for itineraries.
 
 import numpy as np
 
+from pipeline.model.table import Indices, Mask
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import (
     Example,
@@ -22,7 +23,6 @@ from pipeline.rules.rule import (
     still_open,
     used,
 )
-from pipeline.table import Indices, Mask
 
 
 def _used(rows: Rows, _terms: Terms) -> Mask:

@@ -7,13 +7,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pipeline.columns import HEADER_FIELDS
-from pipeline.quoting import row_at
-from pipeline.rules.alike import Alike, Coded, alike
-from pipeline.rules.bills import charges_of
-from pipeline.rules.whose import DECIDING, whose
-from pipeline.rules.written import names
-from pipeline.table import Days, Finding, Indices, Mask, Money, Table, Texts
+from pipeline.model.columns import HEADER_FIELDS
+from pipeline.model.encoded import Alike, Coded, alike
+from pipeline.model.quoting import row_at
+from pipeline.model.table import (
+    Days,
+    Finding,
+    Indices,
+    Mask,
+    Money,
+    Table,
+    Texts,
+)
+from pipeline.rules.buyer_lookup import DECIDING, whose
+from pipeline.rules.normalise import names
+from pipeline.rules.wide_bills import charges_of
 
 #: Columns of which nearly every row has a value of its own: finding the distinct ones would be all the work.
 _HARDLY_TWICE = ("ticket_no", "passenger_name")

@@ -7,11 +7,18 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from pipeline.columns import COMPONENTS, FEES
-from pipeline.lazy import Lazy
-from pipeline.profile import Profile
+from pipeline.model.columns import COMPONENTS, FEES
+from pipeline.model.lazy import Lazy
+from pipeline.model.profile import Profile
+from pipeline.model.table import (
+    Days,
+    Finding,
+    Indices,
+    Mask,
+    Money,
+    money_text,
+)
 from pipeline.rules.rows import Rows
-from pipeline.table import Days, Finding, Indices, Mask, Money, money_text
 
 Facts = Mapping[str, str | Sequence[str]]
 

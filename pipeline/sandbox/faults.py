@@ -57,7 +57,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self, cast
 
-from pipeline.errors import InputProblem
+from pipeline.model.errors import InputProblem
 from pipeline.regular_files import settings_text
 from pipeline.sandbox.registry import plain_ticket_no
 

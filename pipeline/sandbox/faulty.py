@@ -8,9 +8,20 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from pipeline.carrier.crypto import Cipher
-from pipeline.sandbox.answers import SUCCESS, SUCCESS_MESSAGE, envelope, envelope_bytes, sealed
-from pipeline.sandbox.documents import RECEIVED, InvoiceRequest, Request, result
+from pipeline.sandbox.envelopes import (
+    SUCCESS,
+    SUCCESS_MESSAGE,
+    envelope,
+    envelope_bytes,
+    sealed,
+)
 from pipeline.sandbox.faults import Fault
+from pipeline.sandbox.wire_documents import (
+    RECEIVED,
+    InvoiceRequest,
+    Request,
+    result,
+)
 
 _NOT_JSON = "<html><body>The service is being serviced.</body></html>"
 _REFUSED = "The carrier refused the request: a fault file told it to."

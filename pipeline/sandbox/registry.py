@@ -14,8 +14,8 @@ from typing import NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from pipeline.columns import COMPONENTS, FEES
-from pipeline.table import Mask, Table
+from pipeline.model.columns import COMPONENTS, FEES
+from pipeline.model.table import Mask, Table
 
 _TICKET_NO = re.compile(r"([0-9]{3})-?([0-9]{10})")
 _FLIGHT = "flight"

@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 from aiohttp import web
 
-from pipeline.errors import InputProblem
+from pipeline.model.errors import InputProblem
+from pipeline.sandbox.carrier_settings import SandboxSettings
 from pipeline.sandbox.faults import Faults
-from pipeline.sandbox.issued import Issued
+from pipeline.sandbox.issued_vouchers import Issued
+from pipeline.sandbox.preconditions import Books
 from pipeline.sandbox.registry import Registry
-from pipeline.sandbox.rules import Books
 from pipeline.sandbox.service import Counts, Service
-from pipeline.sandbox.settings import SandboxSettings
 
 LOOPBACK = "127.0.0.1"
 

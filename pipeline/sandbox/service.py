@@ -17,8 +17,16 @@ from uuid import uuid4
 from aiohttp import web
 
 from pipeline.carrier.crypto import Cipher, Undecryptable
-from pipeline.sandbox.answers import SUCCESS, SUCCESS_MESSAGE, envelope, sealed
-from pipeline.sandbox.documents import (
+from pipeline.sandbox.envelopes import (
+    SUCCESS,
+    SUCCESS_MESSAGE,
+    envelope,
+    sealed,
+)
+from pipeline.sandbox.faults import Fault, Faults, Operation
+from pipeline.sandbox.faulty import Truth, misbehave
+from pipeline.sandbox.preconditions import Books, Refusal, judge
+from pipeline.sandbox.wire_documents import (
     RECEIVED,
     InvoiceRequest,
     MalformedError,
@@ -28,9 +36,6 @@ from pipeline.sandbox.documents import (
     read_json,
     result,
 )
-from pipeline.sandbox.faults import Fault, Faults, Operation
-from pipeline.sandbox.faulty import Truth, misbehave
-from pipeline.sandbox.rules import Books, Refusal, judge
 
 # Request-size limits are not shown: large enough for any invoice, small enough for this machine.
 _BODY_MAX = 64 * 1024 * 1024

@@ -15,15 +15,21 @@ from pathlib import Path
 
 import xlsxwriter
 
-from pipeline.columns import BUYER_COLUMNS, BUYERS_SHEET, TICKET_COLUMNS, TICKETS_SHEET, Lang
-from pipeline.errors import InputProblem
-from pipeline.placing import appear
-from pipeline.stamp import PROPERTY, VERSION
+from pipeline.files import appear
+from pipeline.model.columns import (
+    BUYER_COLUMNS,
+    BUYERS_SHEET,
+    TICKET_COLUMNS,
+    TICKETS_SHEET,
+    Lang,
+)
+from pipeline.model.errors import InputProblem
+from pipeline.model.template_version import PROPERTY, VERSION
 from pipeline.template.example import BUYERS, TICKETS
 from pipeline.template.instructions import add_instructions
 from pipeline.template.looks import Formats
 from pipeline.template.sheets import add_input_sheet
-from pipeline.template.words import WORDS
+from pipeline.template.template_words import WORDS
 
 # A fixed date in the file's properties: the same version writes the same bytes.
 _CREATED = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,7 +8,7 @@ Its days lie before EXAMPLE_DAY, the day that it is meant to be judged on.
 from collections.abc import Mapping
 from datetime import date
 
-from pipeline.columns import Lang
+from pipeline.model.columns import Lang
 
 #: The day on which every row of the example is ready.
 EXAMPLE_DAY = date(2026, 11, 20)

@@ -3,11 +3,17 @@
 import math
 from typing import Any
 
-from pipeline.columns import BUYER_COLUMNS, BUYERS_SHEET, TICKET_COLUMNS, TICKETS_SHEET, Lang
-from pipeline.stamp import stamp
+from pipeline.model.columns import (
+    BUYER_COLUMNS,
+    BUYERS_SHEET,
+    TICKET_COLUMNS,
+    TICKETS_SHEET,
+    Lang,
+)
+from pipeline.model.template_version import stamp
 from pipeline.template.looks import Formats, cells_wide
 from pipeline.template.sheets import permitted, print_setup
-from pipeline.template.words import WORDS, Words
+from pipeline.template.template_words import WORDS, Words
 
 _LETTER = 0.75  # of a digit, the measure of column widths: what a letter of running text takes
 _INSTRUCTION_WIDTHS = (20, 12, 70, 40)

@@ -3,7 +3,7 @@
 import unicodedata
 from typing import Any
 
-from pipeline.columns import Column, Kind
+from pipeline.model.columns import Column, Kind
 
 FONT = "Arial"
 _DARK, _SOFT, _LINE = "#1F3864", "#8497B0", "#BFBFBF"

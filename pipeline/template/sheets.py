@@ -7,10 +7,18 @@ from typing import Any
 
 from xlsxwriter.utility import quote_sheetname, xl_col_to_name, xl_range_abs, xl_rowcol_to_cell
 
-from pipeline.columns import BUYER_COLUMNS, BUYERS_SHEET, COMPONENTS, TICKET_COLUMNS, Column, Kind, Lang
+from pipeline.model.columns import (
+    BUYER_COLUMNS,
+    BUYERS_SHEET,
+    COMPONENTS,
+    TICKET_COLUMNS,
+    Column,
+    Kind,
+    Lang,
+)
 from pipeline.template.example import Cells, in_words
 from pipeline.template.looks import FONT, Formats, cells_wide
-from pipeline.template.words import WORDS
+from pipeline.template.template_words import WORDS
 
 #: Rows that have drop-downs and checks; rows below them are read just the same.
 ROWS = 5000

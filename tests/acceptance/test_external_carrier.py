@@ -20,9 +20,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pipeline.columns import COMPONENTS
-from pipeline.reading.tables import read_table
-from pipeline.table import Table, money_text
+from pipeline.model.columns import COMPONENTS
+from pipeline.model.table import Table, money_text
+from pipeline.reading.tickets import read_table
 
 REPOSITORY = Path(__file__).parents[2]
 PROGRAM = Path(__file__).parent / "carrier" / "Carrier.java"

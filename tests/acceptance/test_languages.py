@@ -169,9 +169,7 @@ def test_the_last_line_of_all_is_in_chinese_too(
     desk: Any, tmp_path: Path, raised: str, code: int, said: str
 ) -> None:
     (desk.folder / "t.csv").write_text("票号,金额\n9991234567890,1\n", encoding="utf-8")
-    planted = (
-        f"import pipeline.reading.inputs as at\ndef gone(*_):\n    raise {raised}\nat.workbook_files = gone\n"
-    )
+    planted = f"import pipeline.reading.input_files as at\ndef gone(*_):\n    raise {raised}\nat.workbook_files = gone\n"
     (tmp_path / "planted").mkdir()
     (tmp_path / "planted" / "sitecustomize.py").write_text(planted)
     desk.environment["PYTHONPATH"] = os.pathsep.join(

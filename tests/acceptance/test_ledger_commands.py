@@ -16,7 +16,7 @@ import apsw
 import openpyxl
 import pytest
 
-from pipeline.ledger import records
+from pipeline.ledger import attempts
 from pipeline.ledger.lock import Lock, Phase
 from tests.acceptance.conftest import REPOSITORY
 from tests.moved_clock import moved, needs_compiler
@@ -350,7 +350,7 @@ def test_an_older_ledger_is_upgraded_by_the_first_run_and_says_so(
     refused = desk.voucher("issue", book, "--profile", profile, *ISSUE[2:])
     assert (refused.code, "its last run is not noted beside it" in refused.err) == (2, True)
     with contextlib.closing(Lock(old)) as lock, contextlib.closing(apsw.Connection(str(old))) as connection:
-        lock.run = records.last_run(connection, Phase.AT_REST)  # as the program that wrote it
+        lock.run = attempts.last_run(connection, Phase.AT_REST)  # as the program that wrote it
     refused = desk.voucher("issue", book, "--profile", profile, *ISSUE[2:])
     assert (refused.code, "is not noted on this machine" in refused.err) == (2, True)
     said = desk.voucher(

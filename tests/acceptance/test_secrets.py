@@ -35,10 +35,10 @@ import pytest
 
 from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher, derive_key
-from pipeline.job import Job, SandboxJob
-from pipeline.profile import Carrier as CarrierSettings
-from pipeline.profile import Profile
-from pipeline.sandbox.settings import SandboxSettings
+from pipeline.model.job import Job, SandboxJob
+from pipeline.model.profile import Carrier as CarrierSettings
+from pipeline.model.profile import Profile
+from pipeline.sandbox.carrier_settings import SandboxSettings
 from pipeline.settings import Secrets
 from tests.acceptance.conftest import Desk, Ran, write_workbook
 
@@ -406,11 +406,11 @@ import sys
 
 class Plant:
     def find_spec(self, name, path, target=None):
-        if name == "pipeline.submission":
+        if name == "pipeline.submission.sender":
             sys.meta_path.remove(self)
             import pipeline.carrier.client as client
             client._plain_name = planted
-            import pipeline.submission
+            import pipeline.submission.sender
         return None
 
 def planted(error, *rest):

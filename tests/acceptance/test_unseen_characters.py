@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.rules.written import one_line
-from pipeline.slips import has_unseen, name_slip
+from pipeline.messages.hints import has_unseen, name_slip
+from pipeline.rules.normalise import one_line
 
 BAD = [
     "ZHANG/WEI\x1b[31m", "\u3164", "ZHANG\u3164WEI", "\u115f\u1160", "\uffa0", "\u2800", "A\x07B", "A\x9b31m", "\ue000", "A\ud800",

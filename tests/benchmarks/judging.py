@@ -15,13 +15,13 @@ from types import FrameType
 from typing import Any
 
 import pipeline
-from pipeline.holdings import Holdings
-from pipeline.reading.tables import read_table
-from pipeline.rules.judging import judge
+from pipeline.model.known_charges import Holdings
+from pipeline.model.table import Table
+from pipeline.reading.tickets import read_table
+from pipeline.rules.judge import judge
 from pipeline.rules.rule import Terms
 from pipeline.settings import load_profile
 from pipeline.splitting import split
-from pipeline.table import Table
 from tests.benchmarks.timing import REPOSITORY, Line
 
 _AS_OF = datetime.date(2026, 11, 20)

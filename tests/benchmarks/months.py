@@ -17,7 +17,7 @@ from typing import Any
 import xlsxwriter
 from stdnum.cn import uscc
 
-from pipeline.columns import BUYERS_SHEET, TICKETS_SHEET
+from pipeline.model.columns import BUYERS_SHEET, TICKETS_SHEET
 
 #: The day on which the month is judged.
 AS_OF = date(2026, 11, 20)

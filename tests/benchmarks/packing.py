@@ -15,7 +15,7 @@ from math import exp, log
 from pathlib import Path
 from random import Random
 
-from pipeline.profile import Limits
+from pipeline.model.profile import Limits
 from pipeline.splitting import lower_bound, pack
 from tests.benchmarks.timing import Line
 

@@ -23,22 +23,22 @@ from typing import Any
 import xlsxwriter
 from python_calamine import CalamineWorkbook
 
-from pipeline.account import Account, Doubt, Result
-from pipeline.accounting import make_account
 from pipeline.carrier.replies import Outcome
-from pipeline.holdings import Holdings
-from pipeline.reading.tables import read_table
-from pipeline.request import Request
-from pipeline.results import workbook
-from pipeline.results.fields import Field
-from pipeline.results.links import Cell, Places
-from pipeline.results.sheet_rows import Rows
-from pipeline.results.sheets import Book
-from pipeline.rules.judging import judge
+from pipeline.messages.render import reason_text
+from pipeline.model.known_charges import Holdings
+from pipeline.model.request import Request
+from pipeline.model.result import Account, Doubt, Result
+from pipeline.reading.tickets import read_table
+from pipeline.reporting import result_workbook
+from pipeline.reporting.build import make_account
+from pipeline.reporting.links import Cell, Places
+from pipeline.reporting.xlsx.book import Book
+from pipeline.reporting.xlsx.column_specs import Field
+from pipeline.reporting.xlsx.row_stream import Rows
+from pipeline.rules.judge import judge
 from pipeline.rules.rule import Terms
 from pipeline.settings import load_profile
 from pipeline.splitting import split
-from pipeline.wording import reason_text
 from tests.benchmarks.months import AS_OF
 from tests.benchmarks.timing import REPOSITORY, ROUNDS, Line, alternating, python, run
 
@@ -136,7 +136,7 @@ def _cells(account: Account) -> dict[str, list[list[Any]]]:
     """By sheet the cells of its rows, the headings first."""
     with xlsxwriter.Workbook(io.BytesIO()) as scratch:
         book, places = _Collecting(scratch, account), Places(account)
-        for add in workbook._SHEETS[1:]:
+        for add in result_workbook._SHEETS[1:]:
             add(book, account, places)
     return book.collected
 
@@ -182,7 +182,7 @@ def main() -> None:
     if side == "plain":
         _write_plain(sheets, path)
     else:
-        workbook.write_workbook(account, path)
+        result_workbook.write_workbook(account, path)
     sys.stdout.write(f"seconds={time.perf_counter() - begun}\nprocessor={time.process_time() - processor}\n")
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     sys.stdout.write(f"megabytes={(after - before) / 1024}\n")  # beyond the account's

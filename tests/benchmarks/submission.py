@@ -19,14 +19,14 @@ from typing import Any
 
 import apsw
 
-from pipeline.bookkeeping import ledger_to_write
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body
-from pipeline.issuing import judged
-from pipeline.job import Job, Watch
-from pipeline.reading.tables import read_table
-from pipeline.sending import send
+from pipeline.ledger.session import ledger_to_write
+from pipeline.model.job import Job, Watch
+from pipeline.reading.tickets import read_table
 from pipeline.settings import Secrets, load_profile
+from pipeline.submission.batch import judged
+from pipeline.submission.event_loop import send
 from tests.benchmarks.carrier import answering, most_in_a_second
 from tests.benchmarks.months import AS_OF, write_month
 from tests.benchmarks.timing import KEYS, REPOSITORY, Line, alternating, python, run

@@ -18,8 +18,13 @@ from types import TracebackType
 from typing import Self
 
 from pipeline.carrier.crypto import Cipher
-from pipeline.sandbox.answers import SUCCESS, SUCCESS_MESSAGE, envelope_bytes, sealed
-from pipeline.sandbox.documents import (
+from pipeline.sandbox.envelopes import (
+    SUCCESS,
+    SUCCESS_MESSAGE,
+    envelope_bytes,
+    sealed,
+)
+from pipeline.sandbox.wire_documents import (
     InvoiceRequest,
     ItineraryRequest,
     read_invoice,

@@ -75,7 +75,7 @@ BUGS: dict[str, Bug] = {
     ),
     "doubt of times not handed on to settle": Bug(
         "clocks",
-        (("ledger/settling.py", "times_doubtful=run in doubtful,", "times_doubtful=False,"),),
+        (("ledger/settlements.py", "times_doubtful=run in doubtful,", "times_doubtful=False,"),),
         unseen="what was issued about that time is doubted as well, so that nothing stands before it: unit/ledger/test_clock.py",
     ),
     "times of a wrong clock": Bug(
@@ -92,7 +92,7 @@ BUGS: dict[str, Bug] = {
         "evidence",
         (
             (
-                "reconciliation/settling.py",
+                "reconciliation/record_settlements.py",
                 "earlier = elsewhere.lines_of(ledger.connection, in_doubt, numbers)",
                 "earlier = ()",
             ),
@@ -114,7 +114,13 @@ BUGS: dict[str, Bug] = {
     ),
     "answer of an earlier epoch": Bug(
         "epochs",
-        (("reconciliation/settling.py", "if known and known.epoch != answer.ledger_id:", "if False:"),),
+        (
+            (
+                "reconciliation/record_settlements.py",
+                "if known and known.epoch != answer.ledger_id:",
+                "if False:",
+            ),
+        ),
     ),
     "witness not asked": Bug(
         "copies", (("ledger/opening.py", "if not last_run_witness.knows(connection, last):", "if False:"),)
@@ -145,7 +151,7 @@ BUGS: dict[str, Bug] = {
         "reversals",
         (
             (
-                "reconciliation/reversing.py",
+                "reconciliation/record_reversals.py",
                 "if len(covered) == len(charges) == len(lines) or whole:",
                 "if covered or whole:",
             ),
@@ -155,19 +161,19 @@ BUGS: dict[str, Bug] = {
         "reversals",
         (
             (
-                "reconciliation/reversing.py",
+                "reconciliation/record_reversals.py",
                 "and red.amount in (None, amount)",
                 "",
             ),
         ),
     ),
     "lines of a reversed voucher": Bug(
-        "reversals", (("reconciliation/reversing.py", "if not gone:", "if True:"),)
+        "reversals", (("reconciliation/record_reversals.py", "if not gone:", "if True:"),)
     ),
     "withdrawn evidence settles again": Bug(
         "mistakes",
         (
-            ("ledger/settling.py", "if not answered or same:", "if False:"),
+            ("ledger/settlements.py", "if not answered or same:", "if False:"),
             (
                 "ledger/sql/version-4.sql",
                 "        new.answered = ''\n        OR (old.settled_by = new.settled_by",
@@ -177,7 +183,7 @@ BUGS: dict[str, Bug] = {
     ),
     "file handled before a gap": Bug(
         "epochs",
-        (("ledger/handled.py", '" AND epoch = (SELECT max(epoch) FROM epoch) ORDER', '" ORDER'),),
+        (("ledger/inbox_files.py", '" AND epoch = (SELECT max(epoch) FROM epoch) ORDER', '" ORDER'),),
         unseen="what was done with a file before a copy was made is in that copy: unit/ledger/test_epochs.py",
     ),
     "answer said twice": Bug(
@@ -205,7 +211,7 @@ BUGS: dict[str, Bug] = {
         "copies",
         (
             (
-                "reconciliation/settling.py",
+                "reconciliation/record_settlements.py",
                 "for line in shown]",
                 "for line in ()]",
             ),

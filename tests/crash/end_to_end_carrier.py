@@ -21,8 +21,19 @@ from types import TracebackType
 from typing import Self
 
 from pipeline.carrier.crypto import Cipher
-from pipeline.sandbox.answers import SUCCESS, SUCCESS_MESSAGE, envelope_bytes, sealed
-from pipeline.sandbox.documents import ItineraryRequest, read_invoice, read_itinerary, read_json, result
+from pipeline.sandbox.envelopes import (
+    SUCCESS,
+    SUCCESS_MESSAGE,
+    envelope_bytes,
+    sealed,
+)
+from pipeline.sandbox.wire_documents import (
+    ItineraryRequest,
+    read_invoice,
+    read_itinerary,
+    read_json,
+    result,
+)
 from tests.crash.counting_carrier import AGENCY, KEYS, Charge, _charges, _http
 
 PROFILE = """

@@ -5,7 +5,7 @@ from random import Random
 
 import apsw
 
-from pipeline.ledger import versions
+from pipeline.ledger import schema
 from pipeline.ledger.opening import APPLICATION_ID
 
 #: What an older program would have kept nothing of, so that nothing is missing without it.
@@ -22,7 +22,7 @@ def downgraded(ledger: Path, rng: Random) -> bool:
         columns = _columns(connection)
         filled = {name for name in columns if connection.execute(f"SELECT count(*) FROM {name}").get} - _NOTES
         epochs = connection.execute("SELECT count(*) FROM epoch").get if "epoch" in columns else 1
-        older = [version for version in range(1, versions.VERSION) if filled <= _tables(version).keys()]
+        older = [version for version in range(1, schema.VERSION) if filled <= _tables(version).keys()]
         if not older or epochs > 1 or "withdrawal" in filled:
             return False
         version = rng.choice(older)
@@ -39,7 +39,7 @@ def downgraded(ledger: Path, rng: Random) -> bool:
 def _write(source: apsw.Connection, columns: dict[str, list[str]], version: int, fresh: Path) -> None:
     older = apsw.Connection(str(fresh))
     try:
-        versions.bring_up_to_date(older, 0, version)
+        schema.bring_up_to_date(older, 0, version)
         triggers = [sql for (sql,) in older.execute("SELECT sql FROM sqlite_schema WHERE type = 'trigger'")]
         for (name,) in list(older.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'")):
             older.execute(f"DROP TRIGGER {name}")
@@ -61,7 +61,7 @@ def _write(source: apsw.Connection, columns: dict[str, list[str]], version: int,
 def _tables(version: int) -> dict[str, list[str]]:
     connection = apsw.Connection(":memory:")
     try:
-        versions.bring_up_to_date(connection, 0, version)
+        schema.bring_up_to_date(connection, 0, version)
         return _columns(connection)
     finally:
         connection.close()

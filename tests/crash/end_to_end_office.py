@@ -18,7 +18,7 @@ from random import Random
 import apsw
 import openpyxl
 
-from pipeline.ledger import versions
+from pipeline.ledger import schema
 from tests.crash.counting_carrier import KEYS, Charge
 from tests.crash.end_to_end_carrier import Carrier
 from tests.crash.forked import HUNG, Forks, Ran
@@ -360,7 +360,7 @@ def _rows(ledger: Path, sql: str) -> list[tuple[str, ...]]:
         if ledger.with_name(ledger.name + end).exists() and end != "-shm":
             shutil.copyfile(ledger.with_name(ledger.name + end), copy.with_name(copy.name + end))
     connection = apsw.Connection(str(copy))
-    versions.show_as_current(connection)
+    schema.show_as_current(connection)
     try:
         return list(connection.execute(sql))
     finally:

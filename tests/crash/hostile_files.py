@@ -28,12 +28,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from pipeline.errors import InputProblem
-from pipeline.reading import child, inputs
+from pipeline.model.errors import InputProblem
+from pipeline.reading import child, input_files
 from pipeline.reading.deserialize import loads
-from pipeline.reading.formats import spreadsheets  # noqa: F401 - so that each fork has it
+from pipeline.reading.formats import workbook  # noqa: F401 - so that each fork has it
 from pipeline.reading.formats.serialize import dumps
-from pipeline.reading.tables import assemble
+from pipeline.reading.tickets import assemble
 from tests.crash.hostile_bases import bases
 from tests.crash.hostile_spoiling import spoilt
 
@@ -100,7 +100,7 @@ def _told(path: Path, answer: Mapping[str, object]) -> tuple[str, list[str]]:
     signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(SECONDS)
     try:
-        assemble([(path, inputs.sheets_of(path, answer))])
+        assemble([(path, input_files.sheets_of(path, answer))])
     except InputProblem as problem:
         line = str(problem)
         wrong = [] if line.startswith(f"{path}") and "\n" not in line else [f"no clear line: {line}"]

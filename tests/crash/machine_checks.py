@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from pipeline.carrier.replies import Answered
-from pipeline.ledger import known, records
+from pipeline.ledger import attempts, held_charges
 from tests.crash.machine_model import Model, Tried
 from tests.crash.machine_pool import PLACES, REQUEST_ROWS, TICKETS, on_the_wire
 
@@ -114,7 +114,7 @@ def _check_attempt(tried: Tried, row: dict[str, Any]) -> None:
 
 def check_holdings(model: Model, look: Look, found: dict[int, dict[str, Any]]) -> None:
     """What the rules are told: held charges with all that is said of them, apart, doubted."""
-    told = known.holdings(look.connection, TICKETS)
+    told = held_charges.holdings(look.connection, TICKETS)
     found_at = [
         row for (row,) in look.connection.execute("SELECT found_at FROM elsewhere ORDER BY elsewhere")
     ]
@@ -167,5 +167,5 @@ def check_history(model: Model, look: Look, found: dict[int, dict[str, Any]], ti
         "charge", "product", "state", "request_id", "attempt", "run", "voucher", "amount", "number",
         "trace_id", "reason", "detail", "header_name", "file", "sheet", "row", "settled", *TIMES,
     )  # fmt: skip
-    seen = [tuple(event[name] for name in names) for event in records.history(look.connection, ticket)]
+    seen = [tuple(event[name] for name in names) for event in attempts.history(look.connection, ticket)]
     _same(f"history of {ticket}", seen, [row[1:] for row in sorted(expected)])

@@ -8,8 +8,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from pipeline.carrier.replies import Answered
-from pipeline.errors import LedgerProblem
-from pipeline.ledger.changes import Again, Change, Ended, GotAnswer, Sending
+from pipeline.ledger.changes import (
+    Again,
+    Change,
+    Ended,
+    GotAnswer,
+    Sending,
+)
+from pipeline.model.errors import LedgerProblem
 from tests.crash.machine_answers import read
 from tests.crash.machine_choices import ONE, several
 from tests.crash.machine_life import DONE

@@ -9,10 +9,10 @@ from pathlib import Path
 import apsw
 from hypothesis.stateful import precondition, rule
 
-from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.ledger import opening
 from pipeline.ledger.recovery import recover
 from pipeline.ledger.spill import spill_path
+from pipeline.model.errors import InputProblem, LedgerProblem
 from tests.crash.machine_checks import Look
 from tests.crash.machine_choices import ONE, parts
 from tests.crash.machine_files import OWNER

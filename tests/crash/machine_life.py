@@ -15,11 +15,11 @@ import apsw
 from hypothesis.stateful import RuleBasedStateMachine
 
 from pipeline.carrier.replies import Answered, Outcome
-from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import opening, records, soundness
+from pipeline.ledger import attempts, integrity_check, opening
+from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.recovery import recover
 from pipeline.ledger.spill import Spill, spill_path
-from pipeline.ledger.writer import Writer
+from pipeline.model.errors import InputProblem, LedgerProblem
 from tests.crash.machine_answers import read
 from tests.crash.machine_checks import Look, Rows, check_history, check_holdings, check_rows
 from tests.crash.machine_choices import mixed
@@ -89,7 +89,7 @@ class Life(RuleBasedStateMachine):
         self.spilled.clear()
         assert not spill_path(self.path).exists(), "the spill file is still there"
 
-    def _meaning(self, left: records.Interrupted, answer: Answered) -> Outcome:
+    def _meaning(self, left: attempts.Interrupted, answer: Answered) -> Outcome:
         """How an answer on disk is read; what recovery says of its request must be so."""
         tried = self.model.attempts[left.attempt_id]
         expected = sorted(
@@ -132,7 +132,7 @@ class Life(RuleBasedStateMachine):
             if not self.is_sound:
                 return  # the violation is on its way already
             with self._told():
-                looked = soundness.look(self.look.connection)
+                looked = integrity_check.look(self.look.connection)
                 assert looked.wrong == ()
                 for ticket in TICKETS:
                     self._compare(ticket, every=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pipeline.carrier.replies import Answered, Outcome
-from pipeline.request import Charge, Identity, Request
+from pipeline.model.request import Charge, Identity, Request
 from tests.crash.machine_answers import read
 
 STATES = ("planned", "sending", "issued", "rejected", "not_sent", "unknown")

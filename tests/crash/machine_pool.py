@@ -3,7 +3,12 @@
 import itertools
 import random
 
-from pipeline.request import Charge, Header, Identity, Request
+from pipeline.model.request import (
+    Charge,
+    Header,
+    Identity,
+    Request,
+)
 
 TICKETS = tuple(f"999000000000{number}" for number in range(1, 7))
 NUMBERS = tuple(f"2600{number}" for number in range(1, 13))  # few, so that one comes twice

@@ -6,13 +6,22 @@ from pathlib import Path
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from pipeline.evidence import StatementLine
-from pipeline.ledger import elsewhere, handled, judgements, planning, records, runs
-from pipeline.ledger.handled import Handled
+from pipeline.ledger import (
+    attempts as records,
+)
+from pipeline.ledger import (
+    inbox_files,
+    issued_elsewhere,
+    judgements,
+    planning,
+    runs,
+)
+from pipeline.ledger.group_commit import Writer
+from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.spill import Spill, spill_path
-from pipeline.ledger.writer import Writer
-from pipeline.request import Identity, Request
+from pipeline.model.evidence import StatementLine
+from pipeline.model.request import Identity, Request
 from tests.crash.machine_choices import ONE, mixed, parts, several
 from tests.crash.machine_faults import heal_ledger
 from tests.crash.machine_life import DONE, Life, Running
@@ -57,7 +66,7 @@ class Runs(Life):
             "Tickets",
         )
         judgements.note(self.connection, run, [Judgement(TICKETS[run % len(TICKETS)], *row, run)])
-        handled.record(
+        inbox_files.record(
             self.connection, run, Handled(f"{run}", "tickets", "tickets.xlsx", "", "", unfinished=False)
         )
 
@@ -88,7 +97,7 @@ class Runs(Life):
             "october.csv, row 2",
             "october.csv",
         )
-        assert elsewhere.record(self.connection, run, [(line, shown.wire)], "chen") == [line]
+        assert issued_elsewhere.record(self.connection, run, [(line, shown.wire)], "chen") == [line]
         self.model.shown.append(shown)
         DONE["shown by statements"] += 1
         self._say(f"a statement shows {shown}")

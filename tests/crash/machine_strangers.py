@@ -5,9 +5,9 @@ from typing import Any
 import apsw
 from hypothesis.stateful import precondition, rule
 
-from pipeline.errors import InputProblem
-from pipeline.ledger import reversals, settling, withdrawals
+from pipeline.ledger import reversals, settlements, withdrawals
 from pipeline.ledger.clock import utc_now
+from pipeline.model.errors import InputProblem
 from tests.crash import machine_illegal_attempts as attempts
 from tests.crash import machine_illegal_evidence as evidence
 from tests.crash import machine_illegal_newer as newer
@@ -72,7 +72,7 @@ class ByHand(Life):
             self._say(f"settled: {tried.attempt_id} as {new} {issued}")
             legal = not self.model.is_taken(issued) and (new, issued) not in tried.withdrawn
             try:
-                settling.settle(
+                settlements.settle(
                     self.connection, tried.attempt_id, new, issued, "somebody", "the statement of May"
                 )
             except apsw.ConstraintError:

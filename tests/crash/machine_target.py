@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.request import Charge
+from pipeline.model.request import Charge
 from tests.crash.machine_model import Model, Tried
 
 

@@ -7,8 +7,14 @@ from typing import Any
 from hypothesis.stateful import precondition, rule
 
 from pipeline.carrier.replies import Outcome
-from pipeline.errors import LedgerProblem
-from pipeline.ledger.changes import Again, Change, Ended, GotAnswer, Sending
+from pipeline.ledger.changes import (
+    Again,
+    Change,
+    Ended,
+    GotAnswer,
+    Sending,
+)
+from pipeline.model.errors import LedgerProblem
 from tests.crash.machine_answers import answer_of, outcome_of, read
 from tests.crash.machine_choices import ONE, parts, several
 from tests.crash.machine_life import DONE, Life

@@ -17,10 +17,10 @@ from typing import Any
 import apsw
 
 from pipeline.carrier.replies import Answered, Outcome
-from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import opening, soundness
+from pipeline.ledger import integrity_check, opening
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.ledger.spill import spill_path, spilled
+from pipeline.model.errors import InputProblem, LedgerProblem
 from tests.crash.power_disk import Image
 from tests.crash.power_life import OWNER, meaning, recovered_meaning
 from tests.crash.power_recorder import Acknowledged, Attempts, Dump, Recording, attempts, dump, rows
@@ -144,7 +144,7 @@ def _looked_at(path: Path) -> Dump:
         if connection is None:
             raise Wrong("lost", "the ledger, though its name is there")
         try:
-            if wrong := list(soundness._wrong(connection)):
+            if wrong := list(integrity_check._wrong(connection)):
                 raise Wrong("corrupt", "; ".join(wrong))
             return dump(connection)
         finally:

@@ -21,19 +21,37 @@ from typing import Any
 
 import apsw
 
-from pipeline.bookkeeping import OpenLedger
 from pipeline.carrier.replies import Answered, Outcome
-from pipeline.errors import LedgerProblem
-from pipeline.ledger import known, opening, planning, records
-from pipeline.ledger.changes import Again, Change, Ended, GotAnswer, Sending
-from pipeline.ledger.copying import read_alone
+from pipeline.ledger import (
+    attempts as records,
+)
+from pipeline.ledger import (
+    held_charges,
+    opening,
+    planning,
+)
+from pipeline.ledger.backup import read_alone
+from pipeline.ledger.changes import (
+    Again,
+    Change,
+    Ended,
+    GotAnswer,
+    Sending,
+)
+from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.lock import Phase
 from pipeline.ledger.naming import Named
 from pipeline.ledger.recovery import recover
+from pipeline.ledger.session import OpenLedger
 from pipeline.ledger.spill import Spill, spill_path
-from pipeline.ledger.writer import Writer
-from pipeline.profile import Profile
-from pipeline.request import Charge, Header, Identity, Request
+from pipeline.model.errors import LedgerProblem
+from pipeline.model.profile import Profile
+from pipeline.model.request import (
+    Charge,
+    Header,
+    Identity,
+    Request,
+)
 from pipeline.rules.rule import Terms
 from tests.crash.power_disk import FOLDER, KINDS, Disk, Image
 from tests.crash.power_recorder import Attempts, Recorder, Recording, recording
@@ -192,7 +210,7 @@ class Life:
     def _planned(self, connection: apsw.Connection, run: int, number: int) -> list[planning.Attempt]:
         """Requests of some charges: new ones, and such as an earlier run did not bring to an end."""
         requests, wanted = [], self._chance.sample(range(1, 12 + 3 * run), number)
-        held = known.holdings(connection, [f"999{ticket:010}" for ticket in wanted]).held
+        held = held_charges.holdings(connection, [f"999{ticket:010}" for ticket in wanted]).held
         for ticket in wanted:
             charges = [_charge(ticket, kind) for kind in ("ticket_fare", "ancillary")[: 1 + ticket % 2]]
             if not any(charge.identity in held for charge in charges):

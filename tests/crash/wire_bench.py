@@ -20,19 +20,31 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from pipeline.account import Result
 from pipeline.carrier.client import connected
-from pipeline.carrier.concealing import Concealed
 from pipeline.carrier.crypto import Cipher
-from pipeline.holdings import Doubts
-from pipeline.ledger import opening, planning, records, runs
+from pipeline.carrier.redaction import Concealed
+from pipeline.ledger import (
+    attempts as records,
+)
+from pipeline.ledger import (
+    opening,
+    planning,
+    runs,
+)
+from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path
-from pipeline.ledger.writer import Writer
-from pipeline.profile import Carrier, Profile
-from pipeline.profile import Submission as Settings
-from pipeline.request import Charge, Header, Identity, Request
-from pipeline.submission import TRIES, Halt, Submission
+from pipeline.model.known_charges import Doubts
+from pipeline.model.profile import Carrier, Profile
+from pipeline.model.profile import Submission as Settings
+from pipeline.model.request import (
+    Charge,
+    Header,
+    Identity,
+    Request,
+)
+from pipeline.model.result import Result
+from pipeline.submission.sender import TRIES, Halt, Submission
 from tests.crash.wire_answers import good, good_bye
 from tests.crash.wire_fault import Fault
 from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Line, Log, Server, Turn

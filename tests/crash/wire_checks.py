@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pipeline.account import Result
-from pipeline.submission import TRIES
+from pipeline.model.result import Result
+from pipeline.submission.sender import TRIES
 from tests.crash.wire_bench import Case, Row, Unreached
 from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Asked, Log
 

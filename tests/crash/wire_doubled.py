@@ -16,14 +16,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.account import Result
-from pipeline.ledger import records
+from pipeline.ledger import attempts as records
+from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path
-from pipeline.ledger.writer import Writer
-from pipeline.profile import Answers, Profile
-from pipeline.profile import Submission as Settings
-from pipeline.submission import Halt
+from pipeline.model.profile import Answers, Profile
+from pipeline.model.profile import Submission as Settings
+from pipeline.model.result import Result
+from pipeline.submission.sender import Halt
 from tests.crash.wire_answers import ABSENT, envelope, good, number_of, result, sealed, yes
 from tests.crash.wire_bench import Book, Row, request_of, submitted
 from tests.crash.wire_server import Asked, Line, Log, Server, Talk

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline.profile import Answers
+from pipeline.model.profile import Answers
 from tests.crash.wire_answers import number_of
 from tests.crash.wire_server import Asked, Line, Talk, answer_bytes
 

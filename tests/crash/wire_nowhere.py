@@ -10,11 +10,11 @@ import socket
 import tempfile
 from pathlib import Path
 
-from pipeline.ledger import records
+from pipeline.ledger import attempts as records
+from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.spill import Spill, spill_path
-from pipeline.ledger.writer import Writer
-from pipeline.profile import Profile
-from pipeline.submission import Halt
+from pipeline.model.profile import Profile
+from pipeline.submission.sender import Halt
 from tests.crash.wire_bench import SHORT, opened, request_of, submitted
 from tests.crash.wire_faults import brisk
 

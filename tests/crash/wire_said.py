@@ -8,7 +8,7 @@ import json
 from functools import partial
 from typing import Any
 
-from pipeline.profile import Answers
+from pipeline.model.profile import Answers
 from tests.crash.wire_answers import ABSENT, envelope, number_of, result, sealed, yes
 from tests.crash.wire_fault import BOTH, UNEXPLAINED, UNREADABLE, Fault, says
 from tests.crash.wire_server import Asked

@@ -15,7 +15,7 @@ recorded, then mutants are tried; `--share 1/2` and `2/2` are two processes that
 results.jsonl in the folder, and a mutant that has one is passed over: what was broken off goes on. What survived, and why, is in MUTANTS.md.
 
     python -m tests.crash.wiring_mutants --folder ../mutants --record
-    python -m tests.crash.wiring_mutants --folder ../mutants issuing.py reconciliation/settling.py
+    python -m tests.crash.wiring_mutants --folder ../mutants submission/batch.py reconciliation/record_settlements.py
 """
 
 import argparse
@@ -48,10 +48,10 @@ import pytest
 _REPOSITORY = Path(__file__).parents[2]
 #: The modules on the way of evidence and of sending, the most dangerous first.
 MODULES = (
-    "reconciliation/settling.py", "settlement.py", "completeness.py", "matching.py", "issuing.py", "sending.py", "submission.py",
-    "bookkeeping.py", "run.py", "carrier/client.py", "upkeep.py", "reconciliation/named.py", "reconciliation/comparing.py",
-    "reconciliation/retrying.py", "reconciliation/noting.py", "reconciliation/taking.py", "comparison.py", "inbox.py",
-    "reading/origin.py", "settings.py", "cli.py",
+    "reconciliation/record_settlements.py", "settlement/decide.py", "settlement/completeness.py", "settlement/match.py", "submission/batch.py", "submission/event_loop.py", "submission/sender.py",
+    "ledger/session.py", "run.py", "carrier/client.py", "maintenance.py", "reconciliation/given_evidence.py", "reconciliation/gather.py",
+    "reconciliation/resubmit.py", "reconciliation/noting.py", "reconciliation/taking.py", "settlement/compare.py", "reconciliation/inbox.py",
+    "reading/fingerprint.py", "settings.py", "cli/main.py",
 )  # fmt: skip
 #: The tests, of which each mutant is tried by those that run it.
 TESTS = (
@@ -285,7 +285,7 @@ class _Copy:
         paths = [str(self.root), *(path for path in sys.path if path.endswith("site-packages"))]
         (packages / "wiring.pth").write_text("\n".join([*paths, "import wiring_lines"]) + "\n")
         script = self.root / ".venv" / "bin" / "voucher"
-        script.write_text(f"#!{self.python}\nfrom pipeline.cli import main\nmain()\n")
+        script.write_text(f"#!{self.python}\nfrom pipeline.cli.main import main\nmain()\n")
         script.chmod(0o755)
         subprocess.run([self.python, "-m", "compileall", "-q", "pipeline"], cwd=self.root, check=True)
 
@@ -425,7 +425,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Record, or try mutants."""
     parser = argparse.ArgumentParser(prog="python -m tests.crash.wiring_mutants", description=__doc__)
     parser.add_argument(
-        "modules", nargs="*", default=list(MODULES), help="such as issuing.py; with --record, tests"
+        "modules", nargs="*", default=list(MODULES), help="such as submission/batch.py; with --record, tests"
     )
     parser.add_argument("--folder", type=Path, required=True, help="for copies, recorded lines and results")
     parser.add_argument("--share", default="1/1", help="1/2 and 2/2: two processes that share the work")

@@ -109,7 +109,7 @@ def _line(month: int, number: int, rng: Random) -> Line:
 def around(name: str) -> list[Line]:
     """Of every kind of charge, voucher, market and buyer that `lines` has one.
 
-    Silence proves something of a request alone that has others like it beside it (`pipeline.completeness`).
+    Silence proves something of a request alone that has others like it beside it (`pipeline.settlement.completeness`).
     """
     fare = {"charge": "ticket_fare", "ticket_status": "used"}
     kinds: tuple[Line, ...] = (

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.carrier.concealing import Concealed
+from pipeline.carrier.redaction import Concealed
 from pipeline.carrier.replies import Answered, Outcome
 
 KEYS = st.text(

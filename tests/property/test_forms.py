@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.rules.forms import PLAIN_ADDRESS, PLAIN_PHONE, is_email, is_phone
+from pipeline.rules.buyer_formats import (
+    PLAIN_ADDRESS,
+    PLAIN_PHONE,
+    is_email,
+    is_phone,
+)
 
 
 def _texts(letters: str, least: int, most: int) -> st.SearchStrategy[str]:

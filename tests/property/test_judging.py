@@ -9,12 +9,12 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.accounting import make_account
-from pipeline.columns import COLUMNS, LANGS
-from pipeline.holdings import Holding, Holdings
+from pipeline.model.columns import COLUMNS, LANGS
+from pipeline.model.known_charges import Holding, Holdings
+from pipeline.model.request import Identity
 from pipeline.reading import cells
-from pipeline.request import Identity
-from pipeline.rules.judging import Verdicts, judge
+from pipeline.reporting.build import make_account
+from pipeline.rules.judge import Verdicts, judge
 from pipeline.rules.rule import Terms
 from pipeline.splitting import split
 

@@ -9,12 +9,17 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.holdings import Holdings
-from pipeline.profile import Codes, Limits, Profile
-from pipeline.request import Header, Identity, Request
-from pipeline.rules.judging import Verdicts, judge
+from pipeline.model.known_charges import Holdings
+from pipeline.model.profile import Codes, Limits, Profile
+from pipeline.model.request import Header, Identity, Request
+from pipeline.rules.judge import Verdicts, judge
 from pipeline.rules.rule import Terms
-from pipeline.splitting import Requests, lower_bound, pack, split
+from pipeline.splitting import (
+    Requests,
+    lower_bound,
+    pack,
+    split,
+)
 from tests.benchmarks.packing import over_months
 
 #: The fixtures that these tests use give functions and values that no test changes.

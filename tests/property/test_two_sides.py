@@ -28,19 +28,31 @@ from pipeline.carrier.client import Client, connected
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body, wire_ticket_no
 from pipeline.carrier.replies import Answered, Outcome, interpret
-from pipeline.holdings import Holdings
-from pipeline.profile import Codes, Limits, Profile, Required
-from pipeline.request import Request
+from pipeline.model.known_charges import Holdings
+from pipeline.model.profile import (
+    Codes,
+    Limits,
+    Profile,
+    Required,
+)
+from pipeline.model.request import Request
+from pipeline.model.table import Mask, Table
 from pipeline.rules.buyers import ONE_LINE
-from pipeline.rules.judging import RULES, Verdicts, judge
-from pipeline.rules.needed import UNSEEN as UNSEEN_CHARACTERS
+from pipeline.rules.judge import RULES, Verdicts, judge
+from pipeline.rules.required import UNSEEN as UNSEEN_CHARACTERS
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Rule, Terms, fare, invoice, itinerary
+from pipeline.rules.rule import (
+    Example,
+    Rule,
+    Terms,
+    fare,
+    invoice,
+    itinerary,
+)
+from pipeline.sandbox.carrier_settings import SandboxSettings
 from pipeline.sandbox.registry import Registry
 from pipeline.sandbox.server import serve
-from pipeline.sandbox.settings import SandboxSettings
 from pipeline.splitting import split
-from pipeline.table import Mask, Table
 
 API_KEY, ENCRYPTION_KEY = "two-sides-api-key", "two-sides-encryption-key"
 SOURCE = "carrier-interface.md"

@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from python_calamine import CalamineWorkbook
 
-from pipeline.results import column_xml, sheet_rows
-from pipeline.results.fields import Field
-from pipeline.results.formats import Style
-from pipeline.results.links import Cell
-from pipeline.results.plain import fit
-from pipeline.results.sheet_rows import by_column
-from pipeline.results.workbook import write_book
+from pipeline.reporting.links import Cell
+from pipeline.reporting.result_workbook import write_book
+from pipeline.reporting.sanitise import fit
+from pipeline.reporting.xlsx import column_xml, row_stream
+from pipeline.reporting.xlsx.column_specs import Field
+from pipeline.reporting.xlsx.row_stream import by_column
+from pipeline.reporting.xlsx.styles import Style
 
 SETTINGS = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -75,7 +75,7 @@ def _sheets(draw: st.DrawFn) -> tuple[list[Style], list[list[Any]]]:
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few rows at once, and a few values in mind, so that a small sheet is written as a large one is."""
-    monkeypatch.setattr(sheet_rows, "_AT_ONCE", 5)
+    monkeypatch.setattr(row_stream, "_AT_ONCE", 5)
     monkeypatch.setattr(column_xml, "_MOST_KNOWN", 6)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import pipeline
-from pipeline.chinese import LINES, in_chinese, in_language
+from pipeline.messages.chinese import LINES, in_chinese, in_language
 
 PACKAGE = Path(pipeline.__file__).parent
 #: Who stops a run, and who tells of something on its way.
@@ -20,11 +20,11 @@ TELLING = {
 ELSEWHERE = {"carrier", "crypto.py", "chinese", "child.py", "formats", "service.py"}
 #: Modules whose generators and tables are told as they are.
 TOLD = {
-    "doubtful.py", "inputs.py", "headings.py", "filling.py", "untaken.py", "bookkeeping.py", "ledger_commands.py",
-    "soundness.py", "settlement.py", "settling.py",
+    "doubtful.py", "input_files.py", "headings.py", "fill_blanks.py", "untaken.py", "session.py", "ledger.py",
+    "integrity_check.py", "decide.py", "record_settlements.py",
 }  # fmt: skip
 #: Modules whose functions give lines that are told.
-GIVING = {"upkeep.py", "moving.py", "sandboxing.py"}
+GIVING = {"maintenance.py", "carrier_move.py", "sandbox_carrier.py"}
 #: What stays as it is in Chinese too: names of files, commands, options, keys and programs.
 NAMES = re.compile(
     r"--?[a-z-]+|\.?(xlsx|lock|json)\b|\[(?:answers|carrier)\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
@@ -96,7 +96,7 @@ def seen_in_files() -> Iterator[str]:
                     yield from map(text_of, values)
                 case ast.For(ast.Tuple([_, ast.Name("kind")]), ast.Tuple(pairs)):
                     yield from (text_of(pair.elts[1]) for pair in pairs if isinstance(pair, ast.Tuple))
-                case ast.Return(ast.JoinedStr() as value) if path.name == "text.py":
+                case ast.Return(ast.JoinedStr() as value) if path.name == "summary_text.py":
                     yield text_of(value)
                 case ast.Dict(keys, values):
                     named = zip(keys, values, strict=True)

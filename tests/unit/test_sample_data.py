@@ -16,7 +16,8 @@ import pytest
 from email_validator import validate_email
 from stdnum.cn import uscc
 
-from pipeline.columns import (
+from pipeline.messages.reasons import REASON
+from pipeline.model.columns import (
     BUYER_COLUMNS,
     BUYERS_SHEET,
     COLUMN,
@@ -27,7 +28,6 @@ from pipeline.columns import (
     Kind,
     Lang,
 )
-from pipeline.reasons import REASON
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 FILES: dict[Lang, str] = {"en": "tickets-2026-10.xlsx", "zh": "tickets-2026-10-zh.xlsx"}

@@ -14,9 +14,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from pipeline.errors import InputProblem
-from pipeline.profile import Profile
-from pipeline.settings import Secrets, is_loopback, load_profile, load_secrets
+from pipeline.model.errors import InputProblem
+from pipeline.model.profile import Profile
+from pipeline.settings import (
+    Secrets,
+    is_loopback,
+    load_profile,
+    load_secrets,
+)
 
 REPOSITORY = Path(__file__).parent.parent.parent
 
@@ -404,7 +409,7 @@ def test_an_absurd_value_is_refused_in_one_line_like_any_other(
 def test_today_is_the_carrier_s_day_whatever_the_machine_s_clock_shows(machine: str, carrier: str) -> None:
     # Kiritimati and Etc/GMT+12 lie 26 hours apart: their days differ at every moment.
     script = (
-        "from pipeline.job import today; from pipeline.profile import Carrier, Profile;"
+        "from pipeline.model.job import today; from pipeline.model.profile import Carrier, Profile;"
         f"print(today(Profile(carrier=Carrier(time_zone={carrier!r}))))"
     )
     before = datetime.datetime.now(ZoneInfo(carrier)).date()

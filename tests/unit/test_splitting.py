@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.holdings import Holdings
-from pipeline.profile import Limits, Profile
-from pipeline.request import Header, Identity, Request
-from pipeline.rules.judging import judge
+from pipeline.model.known_charges import Holdings
+from pipeline.model.profile import Limits, Profile
+from pipeline.model.request import Header, Identity, Request
+from pipeline.rules.judge import judge
 from pipeline.rules.rule import Terms
 from pipeline.splitting import lower_bound, pack, split
 

@@ -13,7 +13,8 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.dimensions import ColumnDimension
 from openpyxl.worksheet.worksheet import Worksheet
 
-from pipeline.columns import (
+from pipeline.messages.reasons import STATUSES
+from pipeline.model.columns import (
     BUYER_COLUMNS,
     BUYERS_SHEET,
     LANGS,
@@ -23,14 +24,13 @@ from pipeline.columns import (
     Kind,
     Lang,
 )
-from pipeline.errors import InputProblem
-from pipeline.holdings import Holdings
-from pipeline.reading.tables import read_table
-from pipeline.reasons import STATUSES
-from pipeline.rules.judging import judge
+from pipeline.model.errors import InputProblem
+from pipeline.model.known_charges import Holdings
+from pipeline.model.template_version import PROPERTY, VERSION, version_of
+from pipeline.reading.tickets import read_table
+from pipeline.rules.judge import judge
 from pipeline.rules.rule import Terms
 from pipeline.settings import load_profile
-from pipeline.stamp import PROPERTY, VERSION, version_of
 from pipeline.template import write_template
 from pipeline.template.example import BUYERS, EXAMPLE_DAY, TICKETS
 from pipeline.template.sheets import ROWS

@@ -12,9 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from xml.sax.saxutils import quoteattr
 
-from pipeline.reading.formats import ods, xlsb, xlsx, xlsx_slowly
+from pipeline.reading.formats import (
+    ods_prescan,
+    xlsb_prescan,
+    xlsx_prescan,
+    xlsx_prescan_exact,
+)
 from pipeline.reading.formats.far import Far
-from pipeline.reading.formats.package import OF_ODS, OF_XLSX, Package
+from pipeline.reading.formats.zip_package import OF_ODS, OF_XLSX, Package
 
 _PLACES = {"sharedStrings": "xl/sharedStrings.xml", "styles": "xl/styles.xml"}
 _SHEETS = ("worksheet", "chartsheet", "dialogsheet", "macrosheet")
@@ -34,7 +39,7 @@ _SPACE = re.compile(rb">\s+(?=<(?:/?(?:table|office|draw):|text:p(?![\w-])))")
 
 def workbook_part(package: Package) -> str:
     """The part that lists an .xlsx's sheets, which the archive's root names; "" where it holds none."""
-    for _, kind, part in xlsx.related(package, ""):
+    for _, kind, part in xlsx_prescan.related(package, ""):
         if kind == "officeDocument" and part in package and _BOOK.search(next(package.pieces(part), b"")):
             return part
     return OF_XLSX if OF_XLSX in package else ""
@@ -42,7 +47,7 @@ def workbook_part(package: Package) -> str:
 
 def is_usual(package: Package, book: str) -> bool:
     """Whether an .xlsx's parts stand where they are looked for."""
-    found = [(kind, part.lower()) for _, kind, part in xlsx.related(package, book)]
+    found = [(kind, part.lower()) for _, kind, part in xlsx_prescan.related(package, book)]
     return book.lower() == OF_XLSX and all(
         part.startswith(f"xl/{kind}s/") if kind in _SHEETS else _PLACES.get(kind, part).lower() == part
         for kind, part in found
@@ -56,12 +61,12 @@ def xlsx_anew(package: Package, book: str, far: Mapping[str, Far] = MappingProxy
     """
     parts: dict[str, Iterable[bytes]] = {}
     relations = list[tuple[str, str, str]]()
-    for at, (name, kind, part) in enumerate(xlsx.related(package, book)):
+    for at, (name, kind, part) in enumerate(xlsx_prescan.related(package, book)):
         place = f"xl/{kind}s/sheet{at}.xml" if kind in _SHEETS else _PLACES.get(kind, "")
         if place and place not in parts and part in package:
             pieces = package.pieces(part)
             if part in far:
-                pieces = iter([xlsx_slowly.moved(pieces, far[part])])
+                pieces = iter([xlsx_prescan_exact.moved(pieces, far[part])])
             parts[place] = _without_dimension(pieces) if kind in _SHEETS else pieces
             relations.append((name, kind, place))
     parts[OF_XLSX] = [_STATE.sub(rb"\1\2visible\2", b"".join(package.pieces(book)))]
@@ -78,7 +83,7 @@ def ods_anew(package: Package, far: Mapping[str, Far] = MappingProxyType({})) ->
     return _archive(
         {
             "mimetype": [b"application/vnd.oasis.opendocument.spreadsheet"],
-            OF_ODS: _dense(ods.moved(content, far) if far else content),
+            OF_ODS: _dense(ods_prescan.moved(content, far) if far else content),
         }
         | {name: package.pieces(name) for name in ("META-INF/manifest.xml",) if name in package}
     )
@@ -88,7 +93,8 @@ def xlsb_anew(package: Package, sheets: Mapping[str, Far | None]) -> bytes:
     """An .xlsb whose cells all say their column, and in which what is far from all others is moved, by the sheet's part."""
     parts: dict[str, Iterable[bytes]] = {name: package.pieces(name) for name in package.names()}
     return _archive(
-        parts | {name.lower(): xlsb.with_columns(package.pieces(name), far) for name, far in sheets.items()}
+        parts
+        | {name.lower(): xlsb_prescan.with_columns(package.pieces(name), far) for name, far in sheets.items()}
     )
 
 

@@ -4,9 +4,19 @@ from dataclasses import replace
 import pytest
 
 from pipeline.carrier.crypto import Cipher
-from pipeline.carrier.documents import invoice_document, itinerary_document, parsed, request_body
-from pipeline.profile import Profile
-from pipeline.request import Charge, Header, Identity, Request
+from pipeline.carrier.documents import (
+    invoice_document,
+    itinerary_document,
+    parsed,
+    request_body,
+)
+from pipeline.model.profile import Profile
+from pipeline.model.request import (
+    Charge,
+    Header,
+    Identity,
+    Request,
+)
 
 HEADER = Header(
     "business", "示例贸易有限公司", "91110000600037341L", "+86 10 8520 0000", "finance@example.com", "10月"

@@ -6,9 +6,22 @@ from typing import Any
 import pytest
 
 from pipeline.carrier.crypto import Cipher
-from pipeline.carrier.replies import Answered, Lost, NotSent, Outcome, Reply, interpret, is_the_services_own
-from pipeline.profile import Answers
-from pipeline.request import Charge, Header, Identity, Request
+from pipeline.carrier.replies import (
+    Answered,
+    Lost,
+    NotSent,
+    Outcome,
+    Reply,
+    interpret,
+    is_the_services_own,
+)
+from pipeline.model.profile import Answers
+from pipeline.model.request import (
+    Charge,
+    Header,
+    Identity,
+    Request,
+)
 
 KEY = "key string"
 CIPHER = Cipher(KEY)

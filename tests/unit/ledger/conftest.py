@@ -9,13 +9,23 @@ from typing import Any, cast
 import apsw
 import pytest
 
-from pipeline.ledger import last_run_witness, opening, planning, records
+from pipeline.ledger import (
+    attempts,
+    last_run_witness,
+    opening,
+    planning,
+)
 from pipeline.ledger.changes import Change
+from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.lock import Lock, Phase
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
-from pipeline.ledger.writer import Writer
-from pipeline.request import Charge, Header, Identity, Request
+from pipeline.model.request import (
+    Charge,
+    Header,
+    Identity,
+    Request,
+)
 
 OWNER = opening.Owner("http://127.0.0.1:8080", "DEMO")
 HEADER = Header("business", "Example Trading Co.", "91110000600037341L", "", "finance@example.com")
@@ -36,7 +46,7 @@ def note_last_run(path: Path) -> None:
     """Write the lock file of a ledger at rest, and the note outside its folder, as a run leaves them."""
     witness = partial(last_run_witness.note, last_run_witness.places())
     with closing(apsw.Connection(str(path))) as connection, closing(Lock(path, witness=witness)) as lock:
-        lock.run = records.last_run(connection, Phase.AT_REST)
+        lock.run = attempts.last_run(connection, Phase.AT_REST)
 
 
 @contextmanager
@@ -61,7 +71,7 @@ class Book:
         self.path = path
         self.lock = lock
         self.connection = connection
-        self.run = records.begin_run(connection, "issue", "0", "2026-11-20", ["tickets.xlsx"])
+        self.run = attempts.begin_run(connection, "issue", "0", "2026-11-20", ["tickets.xlsx"])
 
     def plan(self, *requests: Request) -> list[Attempt]:
         places = {c.row: ("tickets.xlsx", "Tickets", c.row + 2) for r in requests for c in r.charges}
@@ -80,7 +90,7 @@ class Book:
     @asynccontextmanager
     async def writer(self, connection: Any = None) -> AsyncIterator[Writer]:
         """A writer to this ledger, by a connection that fails if need be; nobody waits for it for ever."""
-        with Spill(spill_path(self.path), records.ledger_id(self.connection), 4) as spill:
+        with Spill(spill_path(self.path), attempts.ledger_id(self.connection), 4) as spill:
             writer = Writer(cast("apsw.Connection", connection or self.connection), spill)
             try:
                 yield writer
@@ -104,7 +114,7 @@ class Book:
 
     def kept(self) -> list[dict[str, Any]]:
         """What the spill file holds."""
-        return list(spilled(spill_path(self.path), records.ledger_id(self.connection)))
+        return list(spilled(spill_path(self.path), attempts.ledger_id(self.connection)))
 
     @contextmanager
     def commits(self) -> Iterator[list[bool]]:

@@ -9,7 +9,12 @@ import pytest
 
 from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import changes
-from pipeline.ledger.changes import Change, Ended, GotAnswer, Sending
+from pipeline.ledger.changes import (
+    Change,
+    Ended,
+    GotAnswer,
+    Sending,
+)
 
 #: Texts and bytes that a way through JSON could spoil.
 ODD = "数\\\"'é\u2028😀"

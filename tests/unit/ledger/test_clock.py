@@ -6,7 +6,13 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.ledger import clock, records, reversals, settling, withdrawals
+from pipeline.ledger import (
+    attempts,
+    clock,
+    reversals,
+    settlements,
+    withdrawals,
+)
 
 
 def at(hours: float) -> str:
@@ -17,7 +23,7 @@ def at(hours: float) -> str:
 
 def lasting(book: Any, begun: float, ended: float | None) -> int:
     """A run from one hour (from now) to another."""
-    run = records.begin_run(book.connection, "issue", "0", "2026-11-20", [])
+    run = attempts.begin_run(book.connection, "issue", "0", "2026-11-20", [])
     book.connection.execute(
         "DROP TRIGGER IF EXISTS run_ends_once; UPDATE run SET started_at = ?, ended_at = ? WHERE run = ?",
         (at(begun), None if ended is None else at(ended), run),
@@ -38,7 +44,7 @@ def unknown(book: Any, request: Any, sending: float, ended: float, state: str = 
 
 
 def doubtful(book: Any) -> list[bool]:
-    return [one.times_doubtful for one in settling.unsettled(book.connection)]
+    return [one.times_doubtful for one in settlements.unsettled(book.connection)]
 
 
 @pytest.mark.parametrize(("ended", "behind"), [(-1, False), (0.07, False), (0.1, True), (20, True)])
@@ -95,11 +101,11 @@ def test_a_request_was_first_asked_for_by_an_earlier_attempt_in_doubt_but_for_th
     book: Any, fare: Any
 ) -> None:
     def settled(state: str, number: str = "") -> None:
-        (one,) = settling.unsettled(book.connection)
-        settling.settle(book.connection, one.attempt_id, state, number, "Wang", "telephone")
+        (one,) = settlements.unsettled(book.connection)
+        settlements.settle(book.connection, one.attempt_id, state, number, "Wang", "telephone")
 
     def first_asked() -> str:
-        (one,) = settling.unsettled(book.connection)
+        (one,) = settlements.unsettled(book.connection)
         return one.first_asked
 
     book.run = lasting(book, -10, None)
@@ -130,8 +136,8 @@ def test_an_attempt_in_doubt_again_was_first_asked_for_when_it_was_sent_whatever
     book: Any, fare: Any, later: str
 ) -> None:
     def settled(state: str, number: str = "") -> None:
-        (one,) = settling.unsettled(book.connection)
-        settling.settle(book.connection, one.attempt_id, state, number, "Wang", "telephone")
+        (one,) = settlements.unsettled(book.connection)
+        settlements.settle(book.connection, one.attempt_id, state, number, "Wang", "telephone")
 
     book.run = lasting(book, -10, None)
     unknown(book, fare(1), -9, -9)
@@ -145,7 +151,7 @@ def test_an_attempt_in_doubt_again_was_first_asked_for_when_it_was_sent_whatever
     if later == "issued":
         reversals.reverse(book.connection, "111111111111111111", reversed_by="Wang", evidence="telephone")
     withdrawals.withdraw(book.connection, "S1", withdrawn_by="Li", why="misheard")
-    (one,) = settling.unsettled(book.connection)
+    (one,) = settlements.unsettled(book.connection)
     assert (one.attempt, one.first_asked) == (1, one.began)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import opening, runs, versions
+from pipeline.ledger import opening, runs, schema
 from pipeline.ledger.lock import Lock
+from pipeline.model.errors import InputProblem, LedgerProblem
 
 OWNER = opening.Owner("https://carrier.example", "AGENCY")
 
@@ -80,7 +80,7 @@ def test_it_does_not_rely_on_what_sqlite_was_built_with(
 def test_a_ledger_is_told_from_any_other_database(path: Path) -> None:
     header = path.read_bytes()[:100]
     assert header[68:72] == b"vouc"  # application_id, sqlite.org/fileformat.html, 1.3
-    assert int.from_bytes(header[60:64], "big") == versions.VERSION
+    assert int.from_bytes(header[60:64], "big") == schema.VERSION
     assert header[18:20] == b"\2\2"  # WAL
 
 
@@ -102,7 +102,7 @@ def test_a_new_ledger_is_private_from_its_first_moment_and_appears_whole(
 ) -> None:
     seen: list[Any] = []
     real_step, real_sync, real_appear = (
-        versions.bring_up_to_date,
+        schema.bring_up_to_date,
         opening.__dict__["sync"],
         opening.__dict__["appear"],
     )
@@ -127,7 +127,7 @@ def test_a_new_ledger_is_private_from_its_first_moment_and_appears_whole(
         seen.append(("synced", folder == tmp_path, (tmp_path / "a.ledger").exists()))
         real_sync(folder)
 
-    monkeypatch.setattr(versions, "bring_up_to_date", step)
+    monkeypatch.setattr(schema, "bring_up_to_date", step)
     monkeypatch.setattr(opening, "appear", appear)
     monkeypatch.setattr(opening, "sync", sync)
     connection, lock = opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=True)
@@ -148,7 +148,7 @@ def test_a_ledger_that_could_not_be_made_leaves_no_file_and_no_lock(
             Path(f"{connection.filename}{end}").touch()
         raise apsw.FullError("the disk is full")
 
-    monkeypatch.setattr(versions, "bring_up_to_date", fail)
+    monkeypatch.setattr(schema, "bring_up_to_date", fail)
     with pytest.raises(
         LedgerProblem, match=r"a\.ledger: the ledger can't be opened \(the disk is full\); check the disk"
     ):
@@ -175,7 +175,7 @@ def test_a_ledger_is_made_on_a_disk_without_hard_links_too(
 
 
 def test_a_newer_ledger_is_refused_by_name_and_stays_as_it_is(path: Path) -> None:
-    newer = versions.VERSION + 1
+    newer = schema.VERSION + 1
     other = apsw.Connection(str(path))
     other.pragma("user_version", newer)
     other.close()
@@ -184,7 +184,7 @@ def test_a_newer_ledger_is_refused_by_name_and_stays_as_it_is(path: Path) -> Non
         with pytest.raises(InputProblem) as refused:
             opened(path, OWNER)
         assert str(refused.value) == (
-            f"{path}: the ledger's version is {newer}, this program's {versions.VERSION}; update the program"
+            f"{path}: the ledger's version is {newer}, this program's {schema.VERSION}; update the program"
         )
     assert path.read_bytes() == before
 

@@ -7,9 +7,18 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.ledger import epochs, gaps, handled, opening, planning, records, runs, settling
-from pipeline.ledger.copying import copied
-from pipeline.ledger.handled import Handled
+from pipeline.ledger import (
+    attempts,
+    epochs,
+    gaps,
+    inbox_files,
+    opening,
+    planning,
+    runs,
+    settlements,
+)
+from pipeline.ledger.backup import copied
+from pipeline.ledger.inbox_files import Handled
 
 from .conftest import OWNER, Book
 
@@ -30,7 +39,7 @@ def restored(backup: Path, path: Path, request: Any) -> tuple[str, str, int]:
     (attempt,) = planning.plan(connection, run, [request], places)
     connection.execute("UPDATE attempt SET state = 'sending', sending_at = 'now' WHERE run = ?", (run,))
     connection.execute("UPDATE attempt SET state = 'unknown', ended_at = 'now' WHERE run = ?", (run,))
-    (one,) = settling.unsettled(connection)
+    (one,) = settlements.unsettled(connection)
     connection.close()
     lock.close()
     assert one.attempt_id == attempt.attempt_id
@@ -38,8 +47,8 @@ def restored(backup: Path, path: Path, request: Any) -> tuple[str, str, int]:
 
 
 def test_the_first_epoch_is_the_ledgers_own_id(book: Any) -> None:
-    assert epochs.of_ledger(book.connection) == [records.ledger_id(book.connection)]
-    assert epochs.current(book.connection) == records.ledger_id(book.connection)
+    assert epochs.of_ledger(book.connection) == [attempts.ledger_id(book.connection)]
+    assert epochs.current(book.connection) == attempts.ledger_id(book.connection)
 
 
 def test_two_restores_of_one_backup_and_the_original_name_their_next_attempts_apart(
@@ -49,7 +58,7 @@ def test_two_restores_of_one_backup_and_the_original_name_their_next_attempts_ap
     book.plan(fare(1))
     book.connection.execute("UPDATE attempt SET state = 'sending', sending_at = 'now'")
     book.connection.execute("UPDATE attempt SET state = 'unknown', ended_at = 'now'")
-    (lost,) = settling.unsettled(book.connection)
+    (lost,) = settlements.unsettled(book.connection)
     book.connection.close()
     book.lock.close()  # it is in use no more
     names = [
@@ -64,7 +73,7 @@ def test_two_restores_of_one_backup_and_the_original_name_their_next_attempts_ap
 def test_nothing_is_sent_between_marking_a_gap_and_the_epoch_after_it(book: Any, fare: Any) -> None:
     gaps.mark_gap(book.connection, "2026-11-20", "restored")
     gaps.mark_gap(book.connection, "2026-11-21", "restored again")
-    book.run = records.begin_run(book.connection, "issue", "0", "2026-11-20", [])
+    book.run = attempts.begin_run(book.connection, "issue", "0", "2026-11-20", [])
     (attempt,) = book.plan(fare(1))
     with pytest.raises(apsw.ConstraintError, match="gap"):
         book.state(attempt.attempt_id, "sending")
@@ -111,11 +120,11 @@ def test_an_epoch_stays_and_so_does_that_of_an_attempt(book: Any, fare: Any, sta
 
 def test_a_file_that_was_handled_before_a_gap_is_a_new_one_after_it(book: Any) -> None:
     file = Handled("ab", "tickets", "october.xlsx", "", "f1", unfinished=False)
-    handled.record(book.connection, book.run, file)
+    inbox_files.record(book.connection, book.run, file)
     gaps.mark_gap(book.connection, "2026-11-20", "restored")
-    assert handled.last(book.connection, "ab", "tickets") == file
+    assert inbox_files.last(book.connection, "ab", "tickets") == file
     gaps.close_gaps(book.connection, "chen", "statement")
-    assert handled.last(book.connection, "ab", "tickets") is None
-    run = records.begin_run(book.connection, "reconcile", "0", "2026-11-21", [])
-    handled.record(book.connection, run, file)
-    assert handled.last(book.connection, "ab", "tickets") == file
+    assert inbox_files.last(book.connection, "ab", "tickets") is None
+    run = attempts.begin_run(book.connection, "reconcile", "0", "2026-11-21", [])
+    inbox_files.record(book.connection, run, file)
+    assert inbox_files.last(book.connection, "ab", "tickets") == file

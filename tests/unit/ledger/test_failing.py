@@ -8,9 +8,15 @@ import apsw
 import pytest
 
 from pipeline.carrier.replies import Answered, Outcome
-from pipeline.errors import LedgerProblem
-from pipeline.ledger import changes, records
-from pipeline.ledger.changes import Again, Ended, GotAnswer, Sending
+from pipeline.ledger import attempts as records
+from pipeline.ledger import changes
+from pipeline.ledger.changes import (
+    Again,
+    Ended,
+    GotAnswer,
+    Sending,
+)
+from pipeline.model.errors import LedgerProblem
 
 
 class Broken:

@@ -9,12 +9,17 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline import placing
-from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import copying, moving
-from pipeline.ledger.copying import copied
-from pipeline.ledger.lock import LastRun, Lock, Phase, noted_run
+from pipeline import files
+from pipeline.ledger import backup, carrier_move
+from pipeline.ledger.backup import copied
+from pipeline.ledger.lock import (
+    LastRun,
+    Lock,
+    Phase,
+    noted_run,
+)
 from pipeline.ledger.spill import spill_path
+from pipeline.model.errors import InputProblem, LedgerProblem
 
 
 def test_a_copy_is_made_without_shared_memory_and_is_a_ledger_like_its_source(
@@ -39,7 +44,7 @@ def test_a_copy_is_on_disk_before_it_appears(
     book: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order: list[tuple[str, bool]] = []
-    real_sync, real_appear = placing.sync, placing.appear
+    real_sync, real_appear = files.sync, files.appear
 
     def sync(path: Path) -> None:
         order.append(("folder" if path == tmp_path else "file", (tmp_path / "copy.ledger").exists()))
@@ -49,8 +54,8 @@ def test_a_copy_is_on_disk_before_it_appears(
         order.append(("appear", path.exists()))
         real_appear(finished, path)
 
-    monkeypatch.setattr(copying, "sync", sync)
-    monkeypatch.setattr(copying, "appear", appear)
+    monkeypatch.setattr(backup, "sync", sync)
+    monkeypatch.setattr(backup, "appear", appear)
     copied(book.connection, tmp_path / "copy.ledger")
     assert order == [("file", False), ("appear", False), ("folder", True)]
 
@@ -65,7 +70,7 @@ def test_whatever_a_failed_copy_made_is_removed(
             fresh.with_name(fresh.name + end).touch()
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(copying, "sync", fail)
+    monkeypatch.setattr(backup, "sync", fail)
     with pytest.raises(OSError, match="Input/output"):
         copied(book.connection, tmp_path / "copy.ledger")
     assert {path.name for path in tmp_path.iterdir()} == before
@@ -106,12 +111,12 @@ def test_on_a_disk_without_hard_links_nothing_is_copied_over_another_file_either
 def test_a_ledger_at_rest_has_no_open_run_and_no_spill_file(book: Any) -> None:
     told = r"test\.ledger: its last run did not end; before the ledger moves, let a run with the old address"
     with pytest.raises(InputProblem, match=told):
-        moving.check_at_rest(book.path, book.connection)
+        carrier_move.check_at_rest(book.path, book.connection)
     book.connection.execute("UPDATE run SET ended_at = 'now'")
-    moving.check_at_rest(book.path, book.connection)
+    carrier_move.check_at_rest(book.path, book.connection)
     spill_path(book.path).write_text("")
     with pytest.raises(InputProblem, match=told):
-        moving.check_at_rest(book.path, book.connection)
+        carrier_move.check_at_rest(book.path, book.connection)
 
 
 def test_a_closed_ledger_is_renamed_on_disk_with_the_note_of_its_last_run(
@@ -120,13 +125,13 @@ def test_a_closed_ledger_is_renamed_on_disk_with_the_note_of_its_last_run(
     synced: list[tuple[Path, LastRun | None, LastRun | None]] = []
     old, new = tmp_path / "a.ledger", tmp_path / "b.ledger"
     monkeypatch.setattr(
-        moving, "sync", lambda folder: synced.append((folder, noted_run(old), noted_run(new)))
+        carrier_move, "sync", lambda folder: synced.append((folder, noted_run(old), noted_run(new)))
     )
     old.write_text("all that was issued")
     last = LastRun("id", 7, "2026-11-20T00:00:00.000+00:00")
-    with closing(Lock(old)) as lock, moving.free_name(new, "id") as new_lock:
+    with closing(Lock(old)) as lock, carrier_move.free_name(new, "id") as new_lock:
         lock.run = last
-        moving.rename(old, lock, new, new_lock)
+        carrier_move.rename(old, lock, new, new_lock)
     assert new.read_text() == "all that was issued"
     assert not old.exists()
     assert synced == [(tmp_path, last, last)]  # until then the ledger is expected under both names
@@ -146,7 +151,7 @@ def test_no_ledger_gets_a_name_that_something_of_another_has(tmp_path: Path, lef
     (tmp_path / left).write_text("mine")
     with (
         pytest.raises(InputProblem, match=rf"b\.ledger: .*{told}"),
-        moving.free_name(tmp_path / "b.ledger", "other"),
+        carrier_move.free_name(tmp_path / "b.ledger", "other"),
     ):
         raise AssertionError("the name is not free")
     assert (tmp_path / left).read_text() == "mine"
@@ -158,7 +163,7 @@ def test_no_ledger_gets_the_name_of_one_that_is_missing(tmp_path: Path) -> None:
         lock.run = LastRun("id", 7, "2026-11-20T00:00:00.000+00:00")
     with (
         pytest.raises(InputProblem, match="one had this name"),
-        moving.free_name(tmp_path / "b.ledger", "other"),
+        carrier_move.free_name(tmp_path / "b.ledger", "other"),
     ):
         raise AssertionError("the name is not free")
 
@@ -166,7 +171,7 @@ def test_no_ledger_gets_the_name_of_one_that_is_missing(tmp_path: Path) -> None:
 def test_a_ledger_gets_back_the_name_that_it_had(tmp_path: Path) -> None:
     with closing(Lock(tmp_path / "b.ledger")) as lock:
         lock.run = LastRun("id", 7, "2026-11-20T00:00:00.000+00:00")
-    with moving.free_name(tmp_path / "b.ledger", "id") as held:
+    with carrier_move.free_name(tmp_path / "b.ledger", "id") as held:
         assert held.run
 
 
@@ -174,7 +179,7 @@ def test_no_ledger_gets_a_name_that_a_run_is_about_to_use(tmp_path: Path) -> Non
     with (
         closing(Lock(tmp_path / "b.ledger")),
         pytest.raises(LedgerProblem, match=r"b\.ledger: another run is using this ledger"),
-        moving.free_name(tmp_path / "b.ledger", "other"),
+        carrier_move.free_name(tmp_path / "b.ledger", "other"),
     ):
         raise AssertionError("the name is not free")
 

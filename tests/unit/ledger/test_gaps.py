@@ -5,7 +5,7 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.ledger import gaps, planning, records
+from pipeline.ledger import attempts, gaps, planning
 from pipeline.ledger.clock import utc_now
 
 
@@ -39,7 +39,7 @@ def test_a_ledger_knows_everything_until_its_open_run_began_or_its_last_one_ende
     assert gaps.known_until(book.connection) == begun
     book.connection.execute("UPDATE run SET ended_at = '2026-11-20'")
     for ended in ("2026-11-22", "2026-11-21"):
-        run = records.begin_run(book.connection, "issue", "0", "2026-11-20", [])
+        run = attempts.begin_run(book.connection, "issue", "0", "2026-11-20", [])
         book.connection.execute("UPDATE run SET ended_at = ? WHERE run = ?", (ended, run))
     assert gaps.known_until(book.connection) == "2026-11-22"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.ledger import judgements, records
+from pipeline.ledger import attempts, judgements
 from pipeline.ledger.judgements import Judgement
 
 WAITING = Judgement(
@@ -16,9 +16,9 @@ WAITING = Judgement(
 
 def noted(book: Any, *judged: Judgement) -> list[Judgement]:
     """What is told of the ticket after another run has judged these."""
-    run = records.begin_run(book.connection, "reconcile", "0", "2026-11-21", [])
+    run = attempts.begin_run(book.connection, "reconcile", "0", "2026-11-21", [])
     judgements.note(book.connection, run, judged)
-    records.end_run(book.connection, run, 0)
+    attempts.end_run(book.connection, run, 0)
     return [
         Judgement(**{name: value for name, value in row.items() if name not in ("run", "judged_at")})
         for row in judgements.of_ticket(book.connection, "9990000000001")
@@ -82,7 +82,7 @@ def test_nothing_judged_is_nothing_noted(book: Any) -> None:
 
 def test_a_failing_note_leaves_nothing_half_written(book: Any) -> None:
     judgements.note(book.connection, book.run, [WAITING])
-    records.end_run(book.connection, book.run, 0)
+    attempts.end_run(book.connection, book.run, 0)
     seat = replace(WAITING, charge="ancillary", product="seat")
     with pytest.raises(Exception, match="made by a run that is on"):
         judgements.note(book.connection, book.run, [seat])

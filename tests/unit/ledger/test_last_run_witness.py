@@ -14,21 +14,21 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.ledger import (
-    folding,
+    attempts,
+    checkpoint,
     gaps,
     last_run_witness,
     opening,
     planning,
-    records,
     reversals,
     runs,
     withdrawals,
 )
-from pipeline.ledger.copying import copied
+from pipeline.ledger.backup import copied
 from pipeline.ledger.lock import LastRun, Lock, Phase
 from pipeline.ledger.recovery import recover
+from pipeline.model.errors import InputProblem, LedgerProblem
 
 from .conftest import OWNER, Book, charge, invoice
 
@@ -117,7 +117,7 @@ def test_a_ledger_without_a_note_of_its_last_run_sends_nothing_and_can_be_read(
     refused(path, UNNOTED)
     assert known(path) == {"9990000000001"}
     with opened(path, unnoted=True), closing(reading(path)) as connection:
-        assert records.last_run(connection, Phase.ON).run == 1
+        assert attempts.last_run(connection, Phase.ON).run == 1
 
 
 def test_a_ledger_whose_lock_file_was_cut_off_has_no_note_either(path: Path) -> None:
@@ -398,7 +398,7 @@ def test_two_copies_of_a_folder_are_not_at_work_at_once(path: Path) -> None:
 def test_a_run_is_noted_when_it_begins_and_when_it_ends(path: Path, state_folder: Path) -> None:
     with opened(path) as (connection, lock):
         begun = runs.begin(connection, lock, "issue", "2026-11-20", [])
-        last = records.last_run(connection, Phase.ON)
+        last = attempts.last_run(connection, Phase.ON)
         note = the_note(state_folder)
         assert note.pop("written_at") >= last.started_at
         assert note == {
@@ -545,7 +545,7 @@ def dies(at: int, work: Callable[[], None]) -> bool:
         try:
             for name in ("fsync", "replace", "pwrite", "link", "unlink"):
                 setattr(os, name, stepping(getattr(os, name)))
-            for module in (runs, records, planning, gaps, folding):
+            for module in (runs, attempts, planning, gaps, checkpoint):
                 for name in ("fold", "folded", "begin_run", "end_run", "mark_gap", "close_gaps"):
                     if name in module.__dict__:
                         setattr(module, name, stepping(module.__dict__[name]))
@@ -656,7 +656,7 @@ def survived(path: Path, what: str, *, crashed: bool) -> None:
 def refused_unless_nothing_was_sent(path: Path, *, crashed: bool) -> None:
     """An older folder passes only where the run that it lacks was cut off before it could send anything."""
     with closing(reading(path)) as connection:
-        ledger_id = records.ledger_id(connection)
+        ledger_id = attempts.ledger_id(connection)
     notes = [noted.run for _, noted in last_run_witness.noted(last_run_witness.places(), ledger_id)]
     if problem := problem_of(path):
         assert "was put back" in problem

@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.errors import LedgerProblem
-from pipeline.ledger.lock import LastRun, Lock, Phase, noted_run
+from pipeline.ledger.lock import (
+    LastRun,
+    Lock,
+    Phase,
+    noted_run,
+)
+from pipeline.model.errors import LedgerProblem
 
 OURS = LastRun("ours", 1, "2026-11-20T00:00:00.000+00:00")
 THEIRS = LastRun("theirs", 2, "2026-11-20T00:00:01.000+00:00", Phase.ON)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.ledger import gaps, versions
-from pipeline.ledger.soundness import Looked, look
+from pipeline.ledger import gaps, schema
+from pipeline.ledger.integrity_check import Looked, look
 
 from .conftest import OWNER
 
@@ -22,7 +22,7 @@ def test_all_that_a_ledger_holds_is_told(book: Any, fare: Any) -> None:
     book.plan(fare(1), fare(2))
     began = gaps.begun_and_not_ended(book.connection)
     assert look(book.connection) == Looked(
-        version=versions.VERSION,
+        version=schema.VERSION,
         base_url=OWNER.base_url,
         agency=OWNER.agency,
         runs=1,

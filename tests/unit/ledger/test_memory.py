@@ -12,17 +12,30 @@ from typing import Any
 
 import pytest
 
-from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import folding, gaps, moving, opening, records, runs, wholeness
-from pipeline.ledger.lock import LastRun, Lock, Phase, noted_run
+from pipeline.ledger import (
+    attempts,
+    carrier_move,
+    checkpoint,
+    files_match,
+    gaps,
+    opening,
+    runs,
+)
+from pipeline.ledger.lock import (
+    LastRun,
+    Lock,
+    Phase,
+    noted_run,
+)
 from pipeline.ledger.recovery import recover
+from pipeline.model.errors import InputProblem, LedgerProblem
 
 from .conftest import OWNER, Book, charge, invoice, note_last_run, read_meanwhile
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folding, "PATIENCE", 0.0)
+    monkeypatch.setattr(checkpoint, "PATIENCE", 0.0)
     monkeypatch.setattr(opening, "_A_MOMENT", 0.0)
 
 
@@ -88,7 +101,7 @@ def test_no_run_begins_that_another_command_keeps_out_of_the_file(path: Path) ->
     ):
         runs.begin(connection, lock, "issue", "2026-11-20", [])
     assert gaps.begun_and_not_ended(connection) is None
-    assert records.last_run(connection, Phase.FOLDING) != lock.run
+    assert attempts.last_run(connection, Phase.FOLDING) != lock.run
     runs.end(connection, lock, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
     connection.close()
     lock.close()
@@ -311,8 +324,8 @@ def test_a_file_that_may_be_half_written_is_taken_together_with_its_wal(
     (attempt,) = book.plan(invoice(charge(2)))
     book.state(attempt.attempt_id, "sending")
     book.state(attempt.attempt_id, "issued", "2")
-    records.end_open_runs(connection)
-    lock.run = records.last_run(connection, phase)
+    attempts.end_open_runs(connection)
+    lock.run = attempts.last_run(connection, phase)
     page = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'run'").get
     size = connection.pragma("page_size")
     connection.close()
@@ -340,7 +353,7 @@ def test_an_older_copy_is_known_for_one_while_the_file_is_being_written_too(
     A time that no clock should say is a time all the same, and no sign of a torn row.
     """
     with pytest.MonkeyPatch.context() as patch:
-        for module in (opening, records) if clock else ():
+        for module in (opening, attempts) if clock else ():
             patch.setattr(module, "utc_now", lambda: clock)
         run(path, 1)
     shutil.copy(path, tmp_path / "older")
@@ -371,10 +384,10 @@ def test_a_file_of_which_a_page_is_torn_is_whole_with_its_wal(path: Path, table:
     opening.keep_wal(connection, keep=True)
     lock.note(Phase.FOLDING)
     if table == "run":
-        records.begin_run(connection, "issue", "0", "2026-11-20", [])
+        attempts.begin_run(connection, "issue", "0", "2026-11-20", [])
     else:
         for owner in (opening.Owner("http://127.0.0.1:9090", "DEMO"), OWNER):
-            moving.move(connection, owner, "chen", "a letter")
+            carrier_move.move(connection, owner, "chen", "a letter")
     (page,) = next(iter(connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,))))
     connection.close()
     lock.close()
@@ -403,11 +416,11 @@ def test_a_row_of_which_a_sector_is_older_is_whole_with_its_wal(path: Path, tabl
     lock.note(Phase.FOLDING)
     (page,) = next(iter(connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,))))
     if table == "run":
-        records.begin_run(connection, "issue", "0", "2026-11-20", [])
+        attempts.begin_run(connection, "issue", "0", "2026-11-20", [])
         column = "started_at"
     else:
         for owner in (opening.Owner("http://127.0.0.1:9090", "DEMO"), OWNER):
-            moving.move(connection, owner, "chen", "a letter")
+            carrier_move.move(connection, owner, "chen", "a letter")
         column = "ledger_id || base_url || agency || created_at"  # as they stand one after the other
     written = connection.execute(f"SELECT {column} FROM {table} WHERE rowid = 1").get.encode()
     connection.close()
@@ -434,9 +447,9 @@ def test_a_file_of_the_first_version_that_is_torn_as_it_is_upgraded_is_whole_wit
     connection, lock = opening.open_for_run(
         path, opening.Owner("http://127.0.0.1:18080", "AGENCY"), may_create=False
     )
-    lock.run = records.last_run(connection, Phase.FOLDING)
+    lock.run = attempts.last_run(connection, Phase.FOLDING)
     opening.keep_wal(connection, keep=True)
-    records.begin_run(connection, "issue", "0", "2026-11-20", [])
+    attempts.begin_run(connection, "issue", "0", "2026-11-20", [])
     page = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'run'").get
     size = connection.pragma("page_size")
     connection.close()
@@ -493,7 +506,7 @@ def test_recovery_that_is_killed_after_a_gap_was_settled_is_repeated(path: Path)
     book = Book.of(path, connection, runs.begin(connection, lock, "issue", "2026-11-20", []))
     (attempt,) = book.plan(invoice(charge(1)))
     book.state(attempt.attempt_id, "sending")
-    folding.fold(connection)
+    checkpoint.fold(connection)
     connection.close()
     lock.close()
     Path(f"{path}-wal").unlink()
@@ -605,7 +618,7 @@ def test_a_lock_file_that_was_deleted_is_written_anew(path: Path) -> None:
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
     path.with_name("a.ledger.lock").unlink()
     runs.end(connection, lock, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
-    assert noted_run(path) == records.last_run(connection, Phase.AT_REST)
+    assert noted_run(path) == attempts.last_run(connection, Phase.AT_REST)
     assert not [file for file in Path("/proc/self/fd").iterdir() if "lock (deleted)" in str(file.resolve())]
     connection.close()
     lock.close()
@@ -617,8 +630,8 @@ def test_whoever_has_to_wait_for_a_reader_is_told(path: Path) -> None:
     connection, lock = opening.open_for_run(path, OWNER, may_create=False, note=told.append)
     connection.set_busy_timeout(0)
     with pytest.MonkeyPatch.context() as patch, read_meanwhile(path):
-        patch.setattr(folding, "PATIENCE", 2)
-        patch.setattr(folding, "time", SimpleNamespace(monotonic=count().__next__))  # a second a look
+        patch.setattr(checkpoint, "PATIENCE", 2)
+        patch.setattr(checkpoint, "time", SimpleNamespace(monotonic=count().__next__))  # a second a look
         with pytest.raises(LedgerProblem):
             runs.begin(connection, lock, "issue", "2026-11-20", [])
     assert told == ["Waiting for another command that reads the ledger; a minute at most"]
@@ -629,7 +642,7 @@ def test_whoever_has_to_wait_for_a_reader_is_told(path: Path) -> None:
 def test_a_run_is_noted_beside_its_ledger_and_stays_noted(path: Path) -> None:
     run(path, 1)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    assert noted_run(path) == lock.run == records.last_run(connection, Phase.AT_REST)
+    assert noted_run(path) == lock.run == attempts.last_run(connection, Phase.AT_REST)
     assert lock.run
     assert lock.run.run == 1
     connection.close()
@@ -659,7 +672,7 @@ def test_damage_elsewhere_in_an_older_copy_is_no_sign_of_its_being_written(
     path.write_bytes(content)
     (tmp_path / "a.ledger-wal").write_bytes(b"-")
     with pytest.raises(InputProblem, match="does not know the last run"):
-        wholeness.check_memory(path, noted_run(path))
+        files_match.check_memory(path, noted_run(path))
 
 
 def test_nonsense_in_a_run_long_ended_is_no_sign_of_a_file_being_written(path: Path, tmp_path: Path) -> None:
@@ -674,4 +687,4 @@ def test_nonsense_in_a_run_long_ended_is_no_sign_of_a_file_being_written(path: P
     lock.close()
     (tmp_path / "a.ledger-wal").write_bytes(b"-")
     with pytest.raises(InputProblem, match="does not know the last run"):
-        wholeness.check_memory(path, noted_run(path))
+        files_match.check_memory(path, noted_run(path))

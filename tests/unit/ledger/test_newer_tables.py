@@ -6,10 +6,15 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.evidence import StatementLine
-from pipeline.ledger import elsewhere, handled, judgements, records
-from pipeline.ledger.handled import Handled
+from pipeline.ledger import (
+    attempts,
+    inbox_files,
+    issued_elsewhere,
+    judgements,
+)
+from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.judgements import Judgement
+from pipeline.model.evidence import StatementLine
 
 from .conftest import charge, invoice
 
@@ -30,7 +35,7 @@ FARE_1 = StatementLine(
 
 
 def listed(book: Any, *lines: StatementLine, wire: str = "") -> None:
-    elsewhere.record(book.connection, book.run, [(line, wire) for line in lines], "chen")
+    issued_elsewhere.record(book.connection, book.run, [(line, wire) for line in lines], "chen")
 
 
 @pytest.fixture
@@ -42,7 +47,7 @@ def filled(book: Any) -> Any:
         "tickets.xlsx", "Tickets", 2,
     )  # fmt: skip
     judgements.note(book.connection, book.run, [judged])
-    handled.record(book.connection, book.run, Handled("ab12", "tickets", "october.xlsx", "", "f1", True))
+    inbox_files.record(book.connection, book.run, Handled("ab12", "tickets", "october.xlsx", "", "f1", True))
     return book
 
 
@@ -134,7 +139,7 @@ def test_what_a_statement_showed_says_all_that_it_must(
 
 @pytest.mark.parametrize("table", TABLES)
 def test_only_a_run_that_is_on_writes_to_them(filled: Any, table: str) -> None:
-    records.end_run(filled.connection, filled.run, 0)
+    attempts.end_run(filled.connection, filled.run, 0)
     names = ", ".join("number || '2'" if name == "number" else name for name in columns(filled, table)[1:])
     refused(filled, f"INSERT INTO {table} SELECT NULL, {names} FROM {table}")
     filled.connection.execute("PRAGMA foreign_keys = OFF")

@@ -9,10 +9,16 @@ from pathlib import Path
 import apsw
 import pytest
 
-from pipeline.errors import InputProblem, LedgerProblem
-from pipeline.ledger import gaps, opening, records, runs, wholeness
-from pipeline.ledger.copying import copied
+from pipeline.ledger import (
+    attempts,
+    files_match,
+    gaps,
+    opening,
+    runs,
+)
+from pipeline.ledger.backup import copied
 from pipeline.ledger.lock import LastRun
+from pipeline.model.errors import InputProblem, LedgerProblem
 
 OWNER = opening.Owner("https://carrier.example", "AGENCY")
 
@@ -31,7 +37,7 @@ def test_a_missing_ledger_is_an_error_where_one_is_expected(tmp_path: Path) -> N
 def test_a_new_ledger_is_private_and_durable(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "a.ledger"
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
-    records.begin_run(connection, "issue", "0", "2026-11-20", [])
+    attempts.begin_run(connection, "issue", "0", "2026-11-20", [])
     modes = {found.name: stat.S_IMODE(found.stat().st_mode) for found in path.parent.iterdir()}
     assert modes == dict.fromkeys(("a.ledger", "a.ledger-wal", "a.ledger-shm", "a.ledger.lock"), 384)
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -191,7 +197,7 @@ def test_closing_before_recovery_keeps_the_wal_of_a_run_that_did_not_end(tmp_pat
         connection.close()
         lock.close()
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    records.end_open_runs(connection)
+    attempts.end_open_runs(connection)
     opening.keep_wal(connection, keep=False)
     connection.close()
     lock.close()
@@ -342,7 +348,7 @@ def test_a_reader_takes_nothing_away_from_a_run_that_begins_meanwhile(
     begun = []
     for place, moment in (
         *((opening, name) for name in ("noted_run", "check_memory", "_connect")),
-        (wholeness, "read_alone"),
+        (files_match, "read_alone"),
     ):
         real = getattr(place, moment)
 

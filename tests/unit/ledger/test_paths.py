@@ -6,8 +6,8 @@ from typing import Any
 import platformdirs
 import pytest
 
-from pipeline.errors import InputProblem, LedgerProblem
 from pipeline.ledger import opening
+from pipeline.model.errors import InputProblem, LedgerProblem
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,17 @@ from dataclasses import replace
 from typing import Any
 
 from pipeline.carrier.replies import Answered, Outcome
-from pipeline.holdings import Holding
-from pipeline.ledger import gaps, known, planning, records
+from pipeline.ledger import (
+    attempts,
+    gaps,
+    held_charges,
+    planning,
+)
 from pipeline.ledger.lock import LastRun, Phase
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.ledger.spill import Spill, spill_path
-from pipeline.request import Identity
+from pipeline.model.known_charges import Holding
+from pipeline.model.request import Identity
 
 FARE = Identity("9990000000001", "ticket_fare", "flight")
 
@@ -56,8 +61,8 @@ def test_a_charge_whose_codes_nobody_named_is_held_by_its_identity_alone(book: A
 
 
 def test_a_run_is_recorded_from_its_beginning_to_its_end(book: Any) -> None:
-    run = records.begin_run(book.connection, "reconcile", "1.2", "2026-11-21", ["票.xlsx", "b.csv"])
-    records.end_run(book.connection, run, 4)
+    run = attempts.begin_run(book.connection, "reconcile", "1.2", "2026-11-21", ["票.xlsx", "b.csv"])
+    attempts.end_run(book.connection, run, 4)
     found = rows(book, "SELECT command, version, as_of, files, exit_code FROM run ORDER BY run")
     assert found == [
         ("issue", "0", "2026-11-20", '["tickets.xlsx"]', None),
@@ -65,22 +70,22 @@ def test_a_run_is_recorded_from_its_beginning_to_its_end(book: Any) -> None:
     ]
     (began, ended) = rows(book, f"SELECT started_at, ended_at FROM run WHERE run = {run}")[0]
     assert began <= ended
-    assert records.last_run(book.connection, Phase.ON) == LastRun(
-        records.ledger_id(book.connection), run, began, Phase.ON
+    assert attempts.last_run(book.connection, Phase.ON) == LastRun(
+        attempts.ledger_id(book.connection), run, began, Phase.ON
     )
 
 
 def test_an_outcome_is_recorded_with_all_that_is_known(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
     book.state(attempt.attempt_id, "sending")
-    told = records.record_outcome(
+    told = attempts.record_outcome(
         book.connection, attempt.attempt_id, Outcome("rejected", "carrier_rejected", "", "t-1", "too late")
     )
     assert told == Outcome("rejected", "carrier_rejected", "", "t-1", "too late")
     assert rows(book, "SELECT state, reason, number, trace_id, detail, ended_at > '2026' FROM attempt") == [
         ("rejected", "carrier_rejected", "", "t-1", "too late", 1)
     ]
-    records.record_outcome(book.connection, attempt.attempt_id, Outcome("issued", number="1"))  # too late
+    attempts.record_outcome(book.connection, attempt.attempt_id, Outcome("issued", number="1"))  # too late
     assert rows(book, "SELECT state FROM attempt") == [("rejected",)]
 
 
@@ -88,7 +93,7 @@ def test_a_number_that_is_taken_is_told_with_the_request_that_has_it(book: Any, 
     first, second = book.plan(fare(1), fare(2))
     for attempt in (first, second):
         book.state(attempt.attempt_id, "sending")
-    records.record_outcome(book.connection, first.attempt_id, Outcome("issued", number="7", trace_id="a"))
+    attempts.record_outcome(book.connection, first.attempt_id, Outcome("issued", number="7", trace_id="a"))
     expected = Outcome(
         "unknown",
         "answer_unexplained",
@@ -96,17 +101,17 @@ def test_a_number_that_is_taken_is_told_with_the_request_that_has_it(book: Any, 
         detail=f"the answer brings number 7, which request {first.request.request_id} has already",
     )
     yes = Outcome("issued", number="7", trace_id="b")
-    assert records.as_recorded(book.connection, second.attempt_id, yes) == expected
-    assert records.record_outcome(book.connection, second.attempt_id, yes) == expected
+    assert attempts.as_recorded(book.connection, second.attempt_id, yes) == expected
+    assert attempts.record_outcome(book.connection, second.attempt_id, yes) == expected
     # its own number is no other's: what is recorded already stays as it is
     mine = Outcome("issued", number="7", trace_id="a")
-    assert records.as_recorded(book.connection, first.attempt_id, mine) == mine
+    assert attempts.as_recorded(book.connection, first.attempt_id, mine) == mine
 
 
 def test_what_is_held_is_told_whole(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
     book.state(attempt.attempt_id, "sending")
-    (held,) = known.holdings(book.connection, [FARE.ticket_no, FARE.ticket_no]).held.values()
+    (held,) = held_charges.holdings(book.connection, [FARE.ticket_no, FARE.ticket_no]).held.values()
     expected = Holding(
         FARE,
         "FARE/Flight",
@@ -129,10 +134,10 @@ def test_what_is_held_is_told_whole(book: Any, fare: Any) -> None:
     )
     assert held == expected
     assert "killed" in held.detail
-    records.record_outcome(
+    attempts.record_outcome(
         book.connection, attempt.attempt_id, Outcome("unknown", "no_answer", "", "t", "no answer in time")
     )
-    (held,) = known.holdings(book.connection, [FARE.ticket_no]).held.values()
+    (held,) = held_charges.holdings(book.connection, [FARE.ticket_no]).held.values()
     assert held == replace(expected, at=held.at, reason="no_answer", detail="no answer in time")
     assert held.at > "2026"
 
@@ -140,20 +145,20 @@ def test_what_is_held_is_told_whole(book: Any, fare: Any) -> None:
 def test_tickets_are_asked_for_anew_each_time(book: Any, fare: Any) -> None:
     for attempt in book.plan(fare(1), fare(2)):
         book.state(attempt.attempt_id, "sending")
-    assert len(known.holdings(book.connection, ["9990000000001"]).held) == 1
-    assert list(known.holdings(book.connection, ["9990000000002"]).held) == [
+    assert len(held_charges.holdings(book.connection, ["9990000000001"]).held) == 1
+    assert list(held_charges.holdings(book.connection, ["9990000000002"]).held) == [
         Identity("9990000000002", "ticket_fare", "flight")
     ]
-    assert known.holdings(book.connection, []).held == {}
+    assert held_charges.holdings(book.connection, []).held == {}
 
 
 def test_what_was_interrupted_is_read_with_all_that_an_answer_is_measured_by(book: Any, several: Any) -> None:
     (attempt,) = book.plan(several(1, 2))
     book.state(attempt.attempt_id, "sending")
-    (left,) = records.interrupted(book.connection)
+    (left,) = attempts.interrupted(book.connection)
     request = attempt.request
     charges = tuple(replace(charge, passenger_name="", row=-1) for charge in request.charges)
-    assert left == records.Interrupted(
+    assert left == attempts.Interrupted(
         attempt.attempt_id, replace(request, charges=charges), None, doubted=False
     )
 
@@ -163,15 +168,15 @@ def test_a_charge_without_a_code_is_interrupted_without_one(book: Any, fare: Any
     (charge,) = request.charges
     (attempt,) = book.plan(replace(request, charges=(replace(charge, wire=None),)))
     book.state(attempt.attempt_id, "sending")
-    (left,) = records.interrupted(book.connection)
+    (left,) = attempts.interrupted(book.connection)
     assert [charge.wire for charge in left.request.charges] == [None]
 
 
 def test_an_answer_without_a_body_is_an_answer(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
     book.state(attempt.attempt_id, "sending")
-    records.record_answer(book.connection, attempt.attempt_id, Answered(401, b""))
-    (left,) = records.interrupted(book.connection)
+    attempts.record_answer(book.connection, attempt.attempt_id, Answered(401, b""))
+    (left,) = attempts.interrupted(book.connection)
     assert left.answer == Answered(401, b"", "")
 
 
@@ -179,12 +184,12 @@ def test_what_is_in_doubt_is_told_whole(book: Any, several: Any, fare: Any) -> N
     other, attempt = book.plan(fare(3), several(2, 1))
     for each in (other, attempt):
         book.state(each.attempt_id, "sending")
-    records.record_outcome(
+    attempts.record_outcome(
         book.connection,
         attempt.attempt_id,
         Outcome("unknown", "no_answer", trace_id="t-1", detail="no answer in time"),
     )
-    (told,) = records.in_doubt(book.connection, [(attempt.request.request_id, 1)])
+    (told,) = attempts.in_doubt(book.connection, [(attempt.request.request_id, 1)])
     assert (told.request_id, told.attempt, told.voucher, told.market, told.header_name, told.amount) == (
         *(attempt.request.request_id, 1, "invoice"),
         *("domestic", "Example Trading Co.", 200_00),
@@ -195,7 +200,7 @@ def test_what_is_in_doubt_is_told_whole(book: Any, several: Any, fare: Any) -> N
     )
     assert told.at > "2026"
     assert told.place == f"tickets.xlsx, Tickets, row 3 (run {book.run})"
-    (told,) = records.in_doubt(book.connection, [(other.request.request_id, 1)])
+    (told,) = attempts.in_doubt(book.connection, [(other.request.request_id, 1)])
     assert (told.at, told.charges) == ("now", ((Identity("9990000000003", "ticket_fare", "flight"), 100_00),))
 
 
@@ -217,13 +222,13 @@ def test_what_is_recovered_is_recorded_whole(book: Any, fare: Any) -> None:
     unsent, answered, ended, *lost = (attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 6))))
     for attempt_id in (unsent, answered, ended, *lost):
         book.state(attempt_id, "sending")
-    with Spill(spill_path(book.path), records.ledger_id(book.connection), 1) as spill:
+    with Spill(spill_path(book.path), attempts.ledger_id(book.connection), 1) as spill:
         spill.never_sent(unsent)
         spill.answer(answered, Answered(503, b"busy", "7"))
         spill.ended(ended, Outcome("rejected", "carrier_rejected", "", "t-3", "too late"))
     asked: list[Answered] = []
 
-    def meaning(_left: records.Interrupted, answer: Answered) -> Outcome:
+    def meaning(_left: attempts.Interrupted, answer: Answered) -> Outcome:
         asked.append(answer)
         return Outcome("unknown", "answer_unexplained", "", "t-2", "HTTP 503")
 
@@ -253,7 +258,7 @@ def test_after_recovery_nothing_is_open_and_all_is_in_the_one_file(book: Any, fa
 
 def test_history_names_its_columns(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
-    (event,) = records.history(book.connection, FARE.ticket_no)
+    (event,) = attempts.history(book.connection, FARE.ticket_no)
     assert json.loads(json.dumps(event)) | {"planned_at": ""} == {
         **dict.fromkeys(("sending_at", "answered_at", "ended_at", "http_status")),
         "settled": 0,

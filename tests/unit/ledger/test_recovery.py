@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from pipeline.carrier.replies import Answered, Outcome
-from pipeline.errors import LedgerProblem
-from pipeline.ledger import records, recovery
+from pipeline.ledger import attempts, recovery
 from pipeline.ledger.lock import Phase
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.ledger.spill import Spill, set_aside, spill_path
+from pipeline.model.errors import LedgerProblem
 
 
 def never(*_: object) -> Outcome:
@@ -19,7 +19,7 @@ def never(*_: object) -> Outcome:
 
 def spilling(book: Any, **kept: Any) -> None:
     """A spill file of this ledger with what a test spills."""
-    with Spill(spill_path(book.path), records.ledger_id(book.connection), 1) as spill:
+    with Spill(spill_path(book.path), attempts.ledger_id(book.connection), 1) as spill:
         for move, given in kept.items():
             getattr(spill, move)(*given)
 
@@ -73,7 +73,7 @@ def test_a_spill_file_that_does_not_fit_stops_the_start_and_stays(book: Any, far
 def test_an_answer_that_had_reached_the_ledger_after_all_stays_as_it_is(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
     book.state(attempt.attempt_id, "sending")
-    records.record_answer(book.connection, attempt.attempt_id, Answered(200, b"yes"))
+    attempts.record_answer(book.connection, attempt.attempt_id, Answered(200, b"yes"))
     spilling(book, answer=(attempt.attempt_id, Answered(200, b"yes")))
     found = recover(book.connection, book.path, book.lock, lambda *_: Outcome("issued", number="1"))
     assert found == Recovered(spilled=1, answered=1)
@@ -120,10 +120,10 @@ def test_an_answer_on_disk_is_read_and_its_doubt_is_told(book: Any, several: Any
     answered, plain = book.plan(several(1, 2), fare(3))
     for attempt in (answered, plain):
         book.state(attempt.attempt_id, "sending")
-        records.record_answer(book.connection, attempt.attempt_id, Answered(200, b"yes", "7"))
+        attempts.record_answer(book.connection, attempt.attempt_id, Answered(200, b"yes", "7"))
     seen = []
 
-    def meaning(left: records.Interrupted, answer: Answered) -> Outcome:
+    def meaning(left: attempts.Interrupted, answer: Answered) -> Outcome:
         seen.append((left.attempt_id, left.request.voucher, left.doubted, answer))
         return Outcome("issued", number=str(left.attempt_id))
 
@@ -145,7 +145,7 @@ def test_before_anything_is_recorded_the_lock_file_says_that_the_file_may_be_hal
         book.state(attempt.attempt_id, left)
     if left == "spilled":
         spilling(book, never_sent=(7,))  # neither its claim nor its plan was written
-    book.lock.run = records.last_run(book.connection, Phase.AT_REST)
+    book.lock.run = attempts.last_run(book.connection, Phase.AT_REST)
     seen: list[Phase] = []
 
     def note(*_: object) -> bool:

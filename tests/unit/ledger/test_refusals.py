@@ -6,10 +6,17 @@ from typing import Any
 import pytest
 
 from pipeline.carrier.replies import Outcome
-from pipeline.evidence import StatementLine
-from pipeline.holdings import Refusal
-from pipeline.ledger import elsewhere, known, planning, records, reversals, settling
-from pipeline.request import Identity
+from pipeline.ledger import (
+    attempts,
+    held_charges,
+    issued_elsewhere,
+    planning,
+    reversals,
+    settlements,
+)
+from pipeline.model.evidence import StatementLine
+from pipeline.model.known_charges import Refusal
+from pipeline.model.request import Identity
 
 from .conftest import charge, invoice
 
@@ -20,13 +27,13 @@ NO = Outcome("rejected", "carrier_rejected", detail="too late")
 def tried(book: Any, request: Any, outcome: Outcome = NO) -> int:
     (attempt,) = book.plan(request)
     book.state(attempt.attempt_id, "sending")
-    records.record_outcome(book.connection, attempt.attempt_id, outcome)
+    attempts.record_outcome(book.connection, attempt.attempt_id, outcome)
     found: int = attempt.attempt_id
     return found
 
 
 def refusals(book: Any) -> dict[Identity, Refusal]:
-    return known.refusals(book.connection, [FARE.ticket_no])
+    return held_charges.refusals(book.connection, [FARE.ticket_no])
 
 
 def test_a_refusal_says_what_was_asked_and_why_it_was_refused(book: Any, fare: Any) -> None:
@@ -35,8 +42,8 @@ def test_a_refusal_says_what_was_asked_and_why_it_was_refused(book: Any, fare: A
     content = request.content_of(request.charges[0])
     assert len(content) == 20
     assert refusals(book) == {FARE: Refusal(content, "too late", request.request_id)}
-    assert known.refusals(book.connection, ["9990000000002"]) == {}
-    assert known.refusals(book.connection, []) == {}
+    assert held_charges.refusals(book.connection, ["9990000000002"]) == {}
+    assert held_charges.refusals(book.connection, []) == {}
 
 
 @pytest.mark.parametrize("state", ["issued", "not_sent", "unknown"])
@@ -64,7 +71,7 @@ def test_what_is_being_sent_again_is_no_refusal(book: Any, fare: Any) -> None:
 
 def test_an_unknown_outcome_that_is_settled_is_no_refusal(book: Any, fare: Any) -> None:
     attempt_id = tried(book, fare(1), Outcome("unknown", "no_answer"))
-    settling.settle(book.connection, attempt_id, "not_sent", "", "chen", "statement")
+    settlements.settle(book.connection, attempt_id, "not_sent", "", "chen", "statement")
     assert refusals(book) == {}
 
 
@@ -81,7 +88,7 @@ def test_a_refusal_of_an_older_program_does_not_say_what_was_asked(book: Any, fa
     (attempt,) = book.plan(fare(1))
     book.connection.execute("DROP TRIGGER charge_stays_itself; UPDATE charge SET content = ''")
     book.state(attempt.attempt_id, "sending")
-    records.record_outcome(book.connection, attempt.attempt_id, NO)
+    attempts.record_outcome(book.connection, attempt.attempt_id, NO)
     assert refusals(book) == {FARE: Refusal("", "too late", fare(1).request_id)}
 
 
@@ -90,7 +97,7 @@ def test_a_second_attempt_at_a_request_keeps_what_was_asked(book: Any, fare: Any
     again, number = planning.plan_again(book.connection, attempt_id)
     assert number == 2
     book.state(again, "sending")
-    records.record_outcome(book.connection, again, NO)
+    attempts.record_outcome(book.connection, again, NO)
     assert refusals(book)[FARE].content == fare(1).content_of(fare(1).charges[0])
 
 
@@ -111,7 +118,7 @@ def test_what_statements_alone_showed_waits_too_once_it_is_reversed(book: Any) -
     line = StatementLine(
         "invoice", "E1", FARE.ticket_no, "ticket_fare", "flight", 100_00, None, "", "o.csv, row 2", "o.csv"
     )
-    elsewhere.record(book.connection, book.run, [(line, "")], "chen")
+    issued_elsewhere.record(book.connection, book.run, [(line, "")], "chen")
     assert refusals(book) == {}
     reversals.reverse(book.connection, "E1", reversed_by="li", evidence="red letter")
     assert refusals(book)[FARE].content == ""

@@ -7,10 +7,19 @@ import apsw
 import pytest
 
 from pipeline.carrier.replies import Outcome
-from pipeline.errors import InputProblem
-from pipeline.evidence import StatementLine
-from pipeline.ledger import elsewhere, issued, known, records, reversals, settling, soundness, withdrawals
-from pipeline.request import Identity
+from pipeline.ledger import (
+    attempts,
+    held_charges,
+    integrity_check,
+    issued_charges,
+    issued_elsewhere,
+    reversals,
+    settlements,
+    withdrawals,
+)
+from pipeline.model.errors import InputProblem
+from pipeline.model.evidence import StatementLine
+from pipeline.model.request import Identity
 
 from .conftest import Book
 
@@ -34,7 +43,7 @@ def reverse(book: Book, number: str, **more: Any) -> reversals.Reversed:
 
 
 def held(book: Book) -> list[Identity]:
-    return sorted(known.holdings(book.connection, [f"999{n:010}" for n in range(5)]).held, key=astuple)
+    return sorted(held_charges.holdings(book.connection, [f"999{n:010}" for n in range(5)]).held, key=astuple)
 
 
 def rows(book: Book, query: str) -> list[Any]:
@@ -53,30 +62,34 @@ def test_all_charges_of_a_reversed_voucher_may_be_issued_again_under_a_new_numbe
     assert done.charges == tuple((charge.identity, 100_00) for charge in request.charges)
     assert held(book) == []
     assert book.states() == {attempt_id: "issued"}
-    assert issued.issued_between(book.connection, "", "z") == {}
+    assert issued_charges.issued_between(book.connection, "", "z") == {}
     (again,) = book.plan(request)
     book.state(again.attempt_id, "sending")
     for taken in ("N1", "RED1"):
         with pytest.raises(apsw.ConstraintError, match="number"):
             book.state(again.attempt_id, "issued", taken)
-        assert settling.number_taken(book.connection, taken)
-    said = records.record_outcome(book.connection, again.attempt_id, Outcome("issued", number="RED1"))
+        assert settlements.number_taken(book.connection, taken)
+    said = attempts.record_outcome(book.connection, again.attempt_id, Outcome("issued", number="RED1"))
     assert (said.state, said.detail) == (
         "unknown",
         "the answer brings number RED1, which the carrier has reversed",
     )
-    settling.settle(book.connection, again.attempt_id, "issued", "N2", "chen", "statement")
+    settlements.settle(book.connection, again.attempt_id, "issued", "N2", "chen", "statement")
     assert book.states() == {attempt_id: "issued", again.attempt_id: "issued"}
     assert held(book) == [charge.identity for charge in request.charges]
-    assert {one.number for one in known.holdings(book.connection, [FARE.ticket_no]).held.values()} == {"N2"}
+    assert {one.number for one in held_charges.holdings(book.connection, [FARE.ticket_no]).held.values()} == {
+        "N2"
+    }
     book.connection.execute("UPDATE run SET ended_at = 'now'")
-    assert soundness.look(book.connection).wrong == ()
+    assert integrity_check.look(book.connection).wrong == ()
 
 
 def test_what_reverses_a_voucher_is_no_voucher_that_was_issued(book: Any, fare: Any) -> None:
     attempt_id = issue(book, fare(1), "N1")
     issue(book, fare(2), "N2")
-    elsewhere.record(book.connection, book.run, [(replace(LINE, ticket_no="9990000000003"), "")], "chen")
+    issued_elsewhere.record(
+        book.connection, book.run, [(replace(LINE, ticket_no="9990000000003"), "")], "chen"
+    )
     for red in ("N1", "N2", "E1"):
         with pytest.raises(InputProblem, match=f"^{red} can't be the number of what reversed N1"):
             reverse(book, "N1", red_number=red)
@@ -96,7 +109,9 @@ def test_what_reverses_a_voucher_is_no_voucher_that_was_issued(book: Any, fare: 
     assert reversals.red(book.connection, "E1") == ("R2", "N1")
     assert reversals.red(book.connection, "E2") is None
     # A voucher that a statement shows under a red number is held: one of the two is wrong.
-    elsewhere.record(book.connection, book.run, [(replace(LINE, ticket_no="9990000000003"), "")], "chen")
+    issued_elsewhere.record(
+        book.connection, book.run, [(replace(LINE, ticket_no="9990000000003"), "")], "chen"
+    )
     assert [of.ticket_no for of in held(book)] == ["9990000000003"]
 
 
@@ -105,20 +120,22 @@ def test_a_reversal_lets_no_charge_go_that_its_attempt_did_not_ask_for(book: Any
     issue(book, fare(1), "N1")
     other = replace(LINE, ticket_no="9990000000002", number="N1")
     own = replace(LINE, number="N1", charge="ancillary", product="")
-    elsewhere.record(book.connection, book.run, [(other, ""), (own, "")], "chen")
+    issued_elsewhere.record(book.connection, book.run, [(other, ""), (own, "")], "chen")
     assert {of.ticket_no for of in reversals.charges_of(book.connection, "N1")} == {FARE.ticket_no}
     done = reverse(book, "N1")
     assert {of.ticket_no for of, _ in done.charges} == {FARE.ticket_no}
     assert [of.ticket_no for of in held(book)] == [other.ticket_no]
     later = replace(other, ticket_no="9990000000003")
-    elsewhere.record(book.connection, book.run, [(later, ""), (replace(own, charge="refund"), "")], "chen")
+    issued_elsewhere.record(
+        book.connection, book.run, [(later, ""), (replace(own, charge="refund"), "")], "chen"
+    )
     assert [of.ticket_no for of in held(book)] == [other.ticket_no, later.ticket_no]
-    assert soundness.look(book.connection).wrong == ()
+    assert integrity_check.look(book.connection).wrong == ()
     withdrawals.withdraw(book.connection, "R1", withdrawn_by="chen", why="not reversed")
     assert len(held(book)) == 5
     withdrawals.withdraw(book.connection, "E1", withdrawn_by="chen", why="mixed up")
     assert len(held(book)) == 4
-    assert soundness.look(book.connection).wrong == ()
+    assert integrity_check.look(book.connection).wrong == ()
 
 
 def test_the_last_reversal_of_each_charge(book: Any, fare: Any) -> None:
@@ -136,17 +153,17 @@ def test_a_no_to_a_charge_whose_voucher_was_reversed_is_an_ordinary_no(
     (attempt,) = book.plan(fare(1))
     book.state(attempt.attempt_id, "sending")
     book.state(attempt.attempt_id, "unknown")
-    settling.settle(book.connection, attempt.attempt_id, "issued", "N1", "chen", "statement")
-    assert known.holdings(book.connection, [FARE.ticket_no]).doubts.about(fare(1))
+    settlements.settle(book.connection, attempt.attempt_id, "issued", "N1", "chen", "statement")
+    assert held_charges.holdings(book.connection, [FARE.ticket_no]).doubts.about(fare(1))
     if not settled:  # another doubt about the same charge is not answered by that
         reverse(book, "N1")
         (again,) = book.plan(fare(1))
         book.state(again.attempt_id, "sending")
         book.state(again.attempt_id, "unknown")
-        settling.settle(book.connection, again.attempt_id, "not_sent", "", "chen", "not listed")
+        settlements.settle(book.connection, again.attempt_id, "not_sent", "", "chen", "not listed")
     else:
         reverse(book, "N1")
-    assert known.holdings(book.connection, [FARE.ticket_no]).doubts.about(fare(1)) is not settled
+    assert held_charges.holdings(book.connection, [FARE.ticket_no]).doubts.about(fare(1)) is not settled
 
 
 def test_a_reversed_itinerary_leaves_its_ticket_free_for_an_invoice(book: Any, fare: Any) -> None:
@@ -160,19 +177,19 @@ def test_what_statements_alone_show_is_let_go_with_its_number_also_where_it_is_s
     book: Any, fare: Any
 ) -> None:
     other = replace(LINE, ticket_no="9990000000002")
-    elsewhere.record(book.connection, book.run, [(LINE, "")], "chen")
+    issued_elsewhere.record(book.connection, book.run, [(LINE, "")], "chen")
     done = reverse(book, "E1")
     assert (done.request_id, done.attempt, done.charges) == ("", 0, ((FARE, 100_00),))
-    assert elsewhere.record(book.connection, book.run, [(LINE, ""), (other, "")], "chen") == [other]
+    assert issued_elsewhere.record(book.connection, book.run, [(LINE, ""), (other, "")], "chen") == [other]
     assert held(book) == []
     assert rows(book, "SELECT live, withdrawn FROM elsewhere") == [(0, 0), (0, 0)]
     issue(book, fare(1), "N1")
-    assert soundness.look(book.connection).wrong == ()
+    assert integrity_check.look(book.connection).wrong == ()
 
 
 def test_one_number_of_both_kinds_needs_the_kind(book: Any) -> None:
     lines = [LINE, replace(LINE, voucher="itinerary", ticket_no="9990000000002")]
-    elsewhere.record(book.connection, book.run, [(line, "") for line in lines], "chen")
+    issued_elsewhere.record(book.connection, book.run, [(line, "") for line in lines], "chen")
     with pytest.raises(InputProblem, match="--voucher"):
         reverse(book, "E1")
     assert reverse(book, "E1", voucher="itinerary").voucher == "itinerary"
@@ -258,7 +275,9 @@ def test_a_recorded_reversal_stays(book: Any, fare: Any, change: str, either: st
 
 def test_the_reversals_of_a_ticket_are_told(book: Any, several: Any) -> None:
     issue(book, several(1, 2), "N1")
-    elsewhere.record(book.connection, book.run, [(replace(LINE, ticket_no="9990000000003"), "")], "chen")
+    issued_elsewhere.record(
+        book.connection, book.run, [(replace(LINE, ticket_no="9990000000003"), "")], "chen"
+    )
     reverse(book, "N1")
     reverse(book, "E1", run=book.run)
     told = {

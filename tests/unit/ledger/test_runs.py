@@ -10,9 +10,15 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.errors import LedgerProblem
-from pipeline.ledger import folding, gaps, opening, records, runs
+from pipeline.ledger import (
+    attempts,
+    checkpoint,
+    gaps,
+    opening,
+    runs,
+)
 from pipeline.ledger.lock import LastRun, Lock, Phase
+from pipeline.model.errors import LedgerProblem
 
 from .conftest import OWNER, Book, charge, invoice, read_meanwhile
 
@@ -60,13 +66,13 @@ def folds(monkeypatch: pytest.MonkeyPatch) -> Callable[[Lock], list[LastRun | No
 
     def watch(lock: Lock) -> list[LastRun | None]:
         seen: list[LastRun | None] = []
-        real = folding.folded
+        real = checkpoint.folded
 
         def folded(connection: apsw.Connection, *waiting: Any, **how: Any) -> bool:
             seen.append(lock.run)
             return real(connection, *waiting, **how)
 
-        monkeypatch.setattr(folding, "folded", folded)
+        monkeypatch.setattr(checkpoint, "folded", folded)
         monkeypatch.setattr(runs, "folded", folded)
         return seen
 
@@ -81,9 +87,9 @@ def test_whenever_the_file_may_be_half_written_the_lock_file_says_so(
     with opened(path) as (connection, lock):
         seen = folds(lock)
         run = begin(connection, lock)
-        assert lock.run == records.last_run(connection, Phase.ON)
+        assert lock.run == attempts.last_run(connection, Phase.ON)
         runs.end(connection, lock, run, 0)
-        assert lock.run == records.last_run(connection, Phase.AT_REST)
+        assert lock.run == attempts.last_run(connection, Phase.AT_REST)
     # Before the fold that takes what the run did, the file is as whole as it was while the run was on.
     assert [(last.run, last.phase) for last in seen if last] == [
         (1, Phase.FOLDING),
@@ -99,7 +105,7 @@ def test_a_killed_run_is_ended_in_the_same_order(
     with opened(path) as (connection, lock):
         seen = folds(lock)
         runs.end_open(connection, lock)
-        assert lock.run == records.last_run(connection, Phase.AT_REST)
+        assert lock.run == attempts.last_run(connection, Phase.AT_REST)
     assert [last.phase for last in seen if last] == [Phase.ON, Phase.FOLDING]
     assert not path.with_name("a.ledger-wal").exists()  # closing takes it away, as that of any ledger at rest
 
@@ -109,10 +115,10 @@ def test_a_start_that_was_cut_off_between_the_runs_end_and_its_note_is_made_up_f
 ) -> None:
     killed(path)
     with opened(path) as (connection, lock):
-        records.end_open_runs(connection)
+        attempts.end_open_runs(connection)
         seen = folds(lock)
         runs.end_open(connection, lock)
-        assert lock.run == records.last_run(connection, Phase.AT_REST)
+        assert lock.run == attempts.last_run(connection, Phase.AT_REST)
     assert [last.phase for last in seen if last] == [Phase.FOLDING]
 
 
@@ -121,11 +127,11 @@ def test_a_run_whose_end_another_command_keeps_out_of_the_file_is_not_noted_at_r
         run = begin(connection, lock)
         with read_meanwhile(path):  # all that the run did: that may go into the file
             runs.end(connection, lock, run, 0)
-            assert lock.run == records.last_run(connection, Phase.FOLDING)
+            assert lock.run == attempts.last_run(connection, Phase.FOLDING)
             assert gaps.begun_and_not_ended(connection) is None
     with opened(path) as (connection, lock):
         runs.end_open(connection, lock)
-        assert lock.run == records.last_run(connection, Phase.AT_REST)
+        assert lock.run == attempts.last_run(connection, Phase.AT_REST)
 
 
 def test_the_lock_file_of_a_ledger_at_rest_is_not_written(
@@ -169,13 +175,13 @@ def test_no_run_is_in_the_file_before_the_lock_file_says_that_it_is_being_writte
     with opened(path) as (connection, lock):
         connection.wal_autocheckpoint(1)
         then: list[Any] = []
-        real = records.begin_run
+        real = attempts.begin_run
 
         def recorded(*given: Any) -> int:
             then.append(lock.run)
             return real(*given)
 
-        monkeypatch.setattr(records, "begin_run", recorded)
+        monkeypatch.setattr(attempts, "begin_run", recorded)
         begin(connection, lock)
         (noted,) = then
         assert (noted.run, noted.phase) == (0, Phase.FOLDING)  # that it has had none is noted, too
@@ -195,10 +201,10 @@ def test_at_the_end_nobody_is_waited_for_twice(path: Path, monkeypatch: pytest.M
     """Once everything is in the file, emptying the -wal may be left to the next start."""
     with opened(path, busy=0) as (connection, lock):
         runs.end(connection, lock, begin(connection, lock), 0)
-        records.begin_run(connection, "issue", "0", "2026-11-20", [])
+        attempts.begin_run(connection, "issue", "0", "2026-11-20", [])
         with read_meanwhile(path):
             looked = iter((0.0, 0.0))  # where a time is awaited, it is asked again and again
-            monkeypatch.setattr(folding, "time", SimpleNamespace(monotonic=looked.__next__))
+            monkeypatch.setattr(checkpoint, "time", SimpleNamespace(monotonic=looked.__next__))
             runs.come_to_rest(connection, lock)
         assert wal_size(path) > 0
 
@@ -213,8 +219,8 @@ def test_a_change_is_in_the_file_alone_when_it_is_told(
         runs.begin_change(connection, lock)
         gaps.mark_gap(connection, "2026-11-20", "restored")
         runs.end_change(connection, lock)
-        assert seen == [None, records.last_run(connection, Phase.FOLDING)]
-        assert lock.run == records.last_run(connection, Phase.AT_REST)
+        assert seen == [None, attempts.last_run(connection, Phase.FOLDING)]
+        assert lock.run == attempts.last_run(connection, Phase.AT_REST)
         assert wal_size(path) == 0
         assert alone(path, "SELECT why FROM gap") == [("restored",)]
 
@@ -224,7 +230,7 @@ def test_a_change_in_a_ledger_without_runs_notes_that_it_has_had_none(path: Path
         runs.begin_change(connection, lock)
         gaps.mark_gap(connection, "2026-11-20", "restored")
         runs.end_change(connection, lock)
-        assert lock.run == records.last_run(connection, Phase.AT_REST)
+        assert lock.run == attempts.last_run(connection, Phase.AT_REST)
         assert lock.run.run == 0
         assert alone(path, "SELECT why FROM gap") == [("restored",)]
 
@@ -242,7 +248,7 @@ def test_a_change_leaves_a_killed_run_its_wal_and_its_note(path: Path) -> None:
 def test_a_change_is_not_begun_while_another_command_would_keep_it_out_of_the_file(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folding, "PATIENCE", 0.0)
+    monkeypatch.setattr(checkpoint, "PATIENCE", 0.0)
     with opened(path, busy=0) as (connection, lock):
         runs.end(connection, lock, begin(connection, lock), 0)
         connection.execute("INSERT INTO gap (since, why, found_at) VALUES ('2026-11-20', 'x', 'now')")
@@ -266,10 +272,12 @@ def test_whatever_has_to_wait_for_a_reader_tells_that_once(
         run = begin(connection, lock) if what == "a run's end" else 1
         told: list[bool] = []
         lock.waiting = lambda: told.append(True)
-        monkeypatch.setattr(folding, "PATIENCE", 2)
-        monkeypatch.setattr(folding, "time", SimpleNamespace(monotonic=count().__next__))  # a second a look
+        monkeypatch.setattr(checkpoint, "PATIENCE", 2)
+        monkeypatch.setattr(
+            checkpoint, "time", SimpleNamespace(monotonic=count().__next__)
+        )  # a second a look
         with read_meanwhile(path), suppress(LedgerProblem):
-            records.begin_run(
+            attempts.begin_run(
                 connection, "issue", "0", "2026-11-20", []
             )  # something that the reader keeps out
             match what:
@@ -280,7 +288,7 @@ def test_whatever_has_to_wait_for_a_reader_tells_that_once(
                 case "a killed run's end":
                     runs.end_open(connection, lock)
                 case "a change":
-                    records.end_open_runs(connection)
+                    attempts.end_open_runs(connection)
                     runs.begin_change(connection, lock)
                 case _:
                     runs.begin_change(connection, lock)

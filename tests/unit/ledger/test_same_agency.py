@@ -7,9 +7,9 @@ import apsw
 import platformdirs
 import pytest
 
-from pipeline.errors import InputProblem
 from pipeline.ledger import opening
 from pipeline.ledger.same_agency import check_first
+from pipeline.model.errors import InputProblem
 
 OWNER = opening.Owner("http://127.0.0.1:8443", "AGENCY")
 

@@ -1,138 +1,267 @@
-"""What the database itself refuses, whatever the program does."""
+"""A ledger of an older program is upgraded after a copy, one of a newer is refused, a changed one too."""
 
-import itertools
-from typing import Any
+import contextlib
+import shutil
+from dataclasses import replace
+from operator import itemgetter
+from pathlib import Path
 
 import apsw
 import pytest
 
-STATES = ("planned", "sending", "issued", "rejected", "not_sent", "unknown")
-LEGAL = {
-    ("planned", "sending"),
-    ("sending", "issued"),
-    ("sending", "rejected"),
-    ("sending", "not_sent"),
-    ("sending", "unknown"),
+from pipeline.carrier.replies import Outcome
+from pipeline.ledger import (
+    attempts,
+    epochs,
+    held_charges,
+    integrity_check,
+    issued_elsewhere,
+    judgements,
+    opening,
+    planning,
+    reversals,
+    runs,
+    schema,
+    settlements,
+)
+from pipeline.ledger.lock import Phase, noted_run
+from pipeline.model.errors import LedgerProblem
+from pipeline.model.request import Request
+
+from .conftest import HEADER, charge, note_last_run
+
+OWNER = opening.Owner("http://127.0.0.1:18080", "AGENCY")
+
+
+def put_there(name: str, folder: Path) -> Path:
+    path: Path = shutil.copy(Path(__file__).with_name(name), folder / "old.ledger")
+    note_last_run(path)
+    return path
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A ledger that the program of version 1 wrote: 10 charges issued, refused and in doubt."""
+    return put_there("version-1.ledger", tmp_path)
+
+
+@pytest.fixture
+def year_old(tmp_path: Path) -> Path:
+    """One that the program of version 2 wrote: 5 charges issued and in doubt, a move, a gap that is closed."""
+    return put_there("version-2.ledger", tmp_path)
+
+
+@pytest.fixture
+def last(tmp_path: Path) -> Path:
+    """One that the program of version 3 wrote: 7 charges, settlements, a statement's line, a move, a gap that is closed."""
+    return put_there("version-3.ledger", tmp_path)
+
+
+#: What each step added: tables, which are empty, and columns.
+NEW_IN = {
+    2: {"carrier_move", "gap"},
+    3: {"elsewhere", "judgement", "handled"},
+    4: {"epoch", "clock_correction", "reversal", "withdrawal"},
+}
+NEW_COLUMNS = {
+    "charge": {"content": ""},
+    "attempt": {"epoch": 1},
+    "elsewhere": {"live": 1, "withdrawn": 0},
+    "handled": {"epoch": 1},
+    "settlement": {"withdrawn": 0, "answered": ""},
 }
 
 
-def bring_to(book: Any, attempt_id: int, state: str) -> None:
-    if state != "planned":
-        book.state(attempt_id, "sending")
-    if state not in ("planned", "sending"):
-        book.state(attempt_id, state, "1" if state == "issued" else "")
+def contents(path: Path) -> dict[str, list[dict[str, object]]]:
+    """Every row of every table, by the names of its columns."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    found = {}
+    for table in tables:
+        names = [column[1] for column in connection.execute(f"PRAGMA table_info({table})")]
+        found[table] = [
+            dict(zip(names, row, strict=True)) for row in connection.execute(f"SELECT * FROM {table}")
+        ]
+    connection.close()
+    return found
+
+
+def without_its_gap(copied: dict[str, list[dict[str, object]]]) -> dict[str, list[dict[str, object]]]:
+    """What a copy holds, but for what marks it as one: an open gap, and the table for it in the first version."""
+    *earlier, marked = copied["gap"]
+    assert (marked["why"], marked["closed_at"]) == ("it is a copy made before an upgrade", None)
+    return {
+        table: rows
+        for table, rows in (copied | {"gap": earlier}).items()
+        if rows or table not in ("gap", "carrier_move")
+    }
+
+
+@pytest.mark.parametrize(("fixture", "version"), [("old", 1), ("year_old", 2), ("last", 3)])
+def test_an_older_ledger_is_upgraded_with_all_that_it_holds(
+    fixture: str, version: int, request: pytest.FixtureRequest
+) -> None:
+    old: Path = request.getfixturevalue(fixture)
+    before, notes = contents(old), list[str]()
+    connection, lock = opening.open_for_run(old, OWNER, may_create=False, note=notes.append)
+    assert connection.pragma("user_version") == schema.VERSION
+    assert schema.differences(connection, schema.VERSION) == []
+    connection.close()
+    lock.close()
+    after = contents(old)
+    expected = {
+        table: [NEW_COLUMNS.get(table, {}) | row for row in rows] for table, rows in before.items()
+    } | {table: [] for step, tables in NEW_IN.items() if step > version for table in tables}
+    (ledger,) = before["ledger"]
+    begun, *restored = after.pop("epoch")
+    assert begun == {
+        "epoch": 1, "epoch_id": ledger["ledger_id"], "why": "the ledger was begun", "begun_at": ledger["created_at"],
+    }  # fmt: skip
+    assert len(restored) == (1 if version > 1 else 0)  # the others had a gap, which is closed
+    for number, row in enumerate(after["settlement"], start=1):
+        assert row.pop("settlement") == number
+    by_attempt = itemgetter("attempt_id")
+    assert sorted(after.pop("settlement"), key=by_attempt) == sorted(
+        expected.pop("settlement"), key=by_attempt
+    )
+    assert after == {table: rows for table, rows in expected.items() if table != "epoch"}
+    assert {"issued", "unknown"} <= {row["state"] for row in after["attempt"]}
+    copy = old.with_name(f"old.ledger.version-{version}")
+    assert notes == [
+        f"The ledger was upgraded from version {version} to {schema.VERSION}; as it was before: {copy}"
+    ]
+    assert without_its_gap(contents(copy)) == before
+
+
+def test_an_upgraded_ledger_is_sound_and_can_be_used(year_old: Path) -> None:
+    connection, lock = opening.open_for_run(year_old, OWNER, may_create=False)
+    run = runs.begin(connection, lock, "issue", "2026-11-20", ["tickets.xlsx"])
+    request = Request("invoice", "domestic", HEADER, (charge(77),))
+    (attempt,) = planning.plan(connection, run, [request], {77: ("tickets.xlsx", "Tickets", 2)})
+    connection.execute(
+        "UPDATE attempt SET state = 'sending', sending_at = 'now' WHERE attempt_id = ?", (attempt.attempt_id,)
+    )
+    outcome = Outcome("rejected", "carrier_rejected", detail="no")
+    attempts.record_outcome(connection, attempt.attempt_id, outcome)
+    (refused,) = held_charges.refusals(connection, [charge(77).identity.ticket_no]).values()
+    assert refused.content == request.content_of(request.charges[0])
+    runs.end(connection, lock, run, 1)
+    assert integrity_check.look(connection).wrong == ()
+    connection.close()
+    lock.close()
+
+
+def test_while_it_is_upgraded_the_lock_file_says_that_the_file_may_be_half_written(
+    old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with contextlib.closing(apsw.Connection(str(old))) as connection:
+        last = attempts.last_run(connection, Phase.AT_REST)
+    seen = []
+    real = schema.bring_up_to_date
+
+    def note(connection: apsw.Connection, *how: int) -> None:
+        if connection.filename == str(old):
+            seen.append(noted_run(old))
+        real(connection, *how)
+
+    monkeypatch.setattr(schema, "bring_up_to_date", note)
+    connection, lock = opening.open_for_run(old, OWNER, may_create=False)
+    connection.close()
+    lock.close()
+    assert last
+    assert seen == [replace(last, phase=Phase.FOLDING)]
+
+
+def test_the_copy_from_before_the_upgrade_is_the_old_ledger(old: Path, tmp_path: Path) -> None:
+    before = contents(old)
+    (tmp_path / "old.ledger.version-1").write_text("something of a person's")
+    connection, lock = opening.open_for_run(old, OWNER, may_create=False)
+    connection.close()
+    lock.close()
+    assert (tmp_path / "old.ledger.version-1").read_text() == "something of a person's"
+    copy = tmp_path / "old.ledger.version-1.2"
+    assert without_its_gap(contents(copy)) == before
+    assert apsw.Connection(str(copy)).pragma("user_version") == schema.FIRST_WITH_GAPS
+    assert copy.stat().st_mode & 0o777 == 0o600
+
+
+def test_an_upgrade_that_can_not_be_copied_before_is_not_done(
+    old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(opening, "copied", full)
+    with pytest.raises(LedgerProblem, match="No space left"):
+        opening.open_for_run(old, OWNER, may_create=False)
+    assert apsw.Connection(str(old)).pragma("user_version") == 1
+
+
+@pytest.mark.parametrize("fixture", ["old", "year_old", "last"])
+def test_looking_at_an_older_ledger_changes_nothing(fixture: str, request: pytest.FixtureRequest) -> None:
+    old: Path = request.getfixturevalue(fixture)
+    before = old.read_bytes()
+    connection = opening.open_for_reading(old, OWNER)
+    assert connection is not None
+    assert held_charges.holdings(connection, ["9990000000001"]).held
+    assert len(attempts.history(connection, "9990000000001")) == 1
+    assert len(judgements.of_ticket(connection, "9990000000001")) == (1 if fixture == "last" else 0)
+    assert settlements.of_ticket(connection, "9990000000001") == []
+    assert reversals.of_ticket(connection, "9990000000001") == []
+    ledger_id = attempts.ledger_id(connection)
+    assert {one.epoch for one in settlements.unsettled(connection)} == {ledger_id}
+    assert epochs.current(connection) == ledger_id
+    assert issued_elsewhere.of_ticket(connection, "9990000000001") == []
+    assert integrity_check.look(connection).wrong == ()
+    connection.close()
+    assert old.read_bytes() == before
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [pair for pair in itertools.product(STATES, STATES) if pair not in LEGAL]
+    ("change", "named"),
+    [
+        ("DROP TRIGGER one_voucher_kind", "trigger one_voucher_kind"),
+        ("DROP INDEX charge_live_once", "index charge_live_once"),
+        ("CREATE TABLE notes (x)", "table notes"),
+        ("DROP TRIGGER one_voucher_kind; CREATE TABLE notes (x)", "table notes, trigger one_voucher_kind"),
+        ("DROP INDEX number_once; CREATE INDEX number_once ON attempt (number)", "index number_once"),
+    ],
 )
-def test_illegal_changes_of_state_are_refused(book: Any, fare: Any, old: str, new: str) -> None:
-    (attempt,) = book.plan(fare(1))
-    bring_to(book, attempt.attempt_id, old)
-    with pytest.raises(apsw.ConstraintError):
-        book.state(attempt.attempt_id, new, "1" if new == "issued" else "")
-    assert book.states() == {attempt.attempt_id: old}
-
-
-@pytest.mark.parametrize(("old", "new"), sorted(LEGAL))
-def test_legal_changes_of_state_are_taken(book: Any, fare: Any, old: str, new: str) -> None:
-    (attempt,) = book.plan(fare(1))
-    bring_to(book, attempt.attempt_id, old)
-    book.state(attempt.attempt_id, new, "1" if new == "issued" else "")
-    assert book.states() == {attempt.attempt_id: new}
-
-
-@pytest.mark.parametrize("first", ["sending", "issued", "unknown"])
-def test_a_charge_is_in_one_live_attempt_at_most(book: Any, fare: Any, first: str) -> None:
-    one, other = book.plan(fare(1), fare(1, remarks="another invoice"))
-    bring_to(book, one.attempt_id, first)
-    with pytest.raises(apsw.ConstraintError):
-        book.state(other.attempt_id, "sending")
-    assert book.states()[other.attempt_id] == "planned"
-
-
-@pytest.mark.parametrize("first", ["rejected", "not_sent"])
-def test_a_charge_that_was_not_issued_may_be_tried_again(book: Any, fare: Any, first: str) -> None:
-    one, other = book.plan(fare(1), fare(1, remarks="another invoice"))
-    bring_to(book, one.attempt_id, first)
-    book.state(other.attempt_id, "sending")
-    assert book.states()[other.attempt_id] == "sending"
-
-
-def test_charges_that_are_equal_on_the_wire_are_one(book: Any, ancillary: Any) -> None:
-    bag, seat = book.plan(ancillary("baggage", "Extra"), ancillary("seat", "Extra"))
-    book.state(bag.attempt_id, "sending")
-    with pytest.raises(apsw.ConstraintError):
-        book.state(seat.attempt_id, "sending")
-
-
-def test_a_charge_is_the_same_when_the_carrier_renames_its_codes(book: Any, ancillary: Any) -> None:
-    (old,), (new,) = book.plan(ancillary("seat", "Seat")), book.plan(ancillary("seat", "SeatSelection"))
-    assert old.request.request_id == new.request.request_id  # codes are no part of what is asked for
-    book.state(old.attempt_id, "sending")
-    with pytest.raises(apsw.ConstraintError):
-        book.state(new.attempt_id, "sending")
-
-
-def test_fare_and_refund_of_a_ticket_share_one_kind_of_voucher(book: Any, fare: Any, refund: Any) -> None:
-    as_itinerary, as_invoice = book.plan(fare(1, voucher="itinerary"), refund(1))
-    book.state(as_itinerary.attempt_id, "sending")
-    with pytest.raises(apsw.ConstraintError, match="other kind"):
-        book.state(as_invoice.attempt_id, "sending")
-
-
-def test_an_unknown_outcome_is_settled_by_evidence_alone(book: Any, fare: Any) -> None:
-    (attempt,) = book.plan(fare(1))
-    bring_to(book, attempt.attempt_id, "unknown")
-    settle = "INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES (?, 'issued', '123', 'somebody', 'the carrier said so', 'now')"
-    book.connection.execute(settle, (attempt.attempt_id,))
-    with pytest.raises(apsw.ConstraintError):
-        book.state(attempt.attempt_id, "not_sent")  # not what the evidence says
-    with pytest.raises(apsw.ConstraintError):
-        book.state(attempt.attempt_id, "issued", "456")  # not its number
-    book.state(attempt.attempt_id, "issued", "123")
-    assert book.states() == {attempt.attempt_id: "issued"}
-
-
-@pytest.mark.parametrize("state", ["planned", "sending", "issued", "rejected", "not_sent"])
-def test_only_the_unknown_is_settled(book: Any, fare: Any, state: str) -> None:
-    (attempt,) = book.plan(fare(1))
-    bring_to(book, attempt.attempt_id, state)
-    with pytest.raises(apsw.ConstraintError, match="only an unknown outcome"):
-        book.connection.execute(
-            "INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at) VALUES (?, 'not_sent', '', 'somebody', 'why', 'now')",
-            (attempt.attempt_id,),
-        )
+def test_a_ledger_whose_rules_were_changed_is_refused(tmp_path: Path, change: str, named: str) -> None:
+    path = tmp_path / "a.ledger"
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    connection.execute(change)
+    connection.close()
+    lock.close()
+    with pytest.raises(LedgerProblem, match=rf"rules were changed \({named}\)"):
+        opening.open_for_run(path, OWNER, may_create=False)
+    with pytest.raises(LedgerProblem, match=named):
+        opening.open_for_reading(path, None)
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE attempt SET number = '9'",
-        "UPDATE attempt SET detail = 'other'",
-        "UPDATE attempt SET request_id = 'other'",
-        "DELETE FROM attempt",
-        "DELETE FROM charge",
-        "UPDATE charge SET live = 0",
-        "UPDATE charge SET amount = 1",
-        "UPDATE charge SET ticket_no = '1'",
-        "UPDATE charge SET content = ''",
-        "INSERT INTO charge SELECT attempt_id, '9', charge, product, wire, voucher, 1, file, sheet, row, 0, content FROM charge",
-        "INSERT INTO attempt (request_id, attempt, run, state, planned_at) SELECT request_id, 9, run, 'issued', '' FROM attempt",
-        "INSERT INTO attempt (request_id, attempt, run, state, planned_at) VALUES ('nobody', 1, 1, 'planned', '')",
+        "DROP INDEX elsewhere_number",  # as the first ledgers of version 3 are
+        "CREATE INDEX of_mine ON attempt (trace_id)",
     ],
 )
-def test_what_was_issued_stays_as_it_is(book: Any, fare: Any, change: str) -> None:
-    (attempt,) = book.plan(fare(1))
-    bring_to(book, attempt.attempt_id, "issued")
-    before = list(book.connection.execute("SELECT * FROM attempt JOIN charge USING (attempt_id)"))
-    with pytest.raises(apsw.ConstraintError):
-        book.connection.execute(change)
-    assert list(book.connection.execute("SELECT * FROM attempt JOIN charge USING (attempt_id)")) == before
+def test_an_index_that_keeps_nothing_out_is_no_rule(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "a.ledger"
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    connection.execute(change)
+    connection.close()
+    lock.close()
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
+    assert issued_elsewhere.other_ticket(connection, "1", 0) == ""
+    connection.close()
+    lock.close()
 
 
-def test_an_issued_attempt_has_a_number(book: Any, fare: Any) -> None:
-    (attempt,) = book.plan(fare(1))
-    book.state(attempt.attempt_id, "sending")
-    with pytest.raises(apsw.ConstraintError):
-        book.state(attempt.attempt_id, "issued", "")
+def test_an_older_ledger_whose_rules_were_changed_is_not_upgraded(old: Path) -> None:
+    connection = apsw.Connection(str(old))
+    connection.execute("DROP TRIGGER attempt_state")
+    connection.close()
+    with pytest.raises(LedgerProblem, match="trigger attempt_state"):
+        opening.open_for_run(old, OWNER, may_create=False)
+    assert apsw.Connection(str(old)).pragma("user_version") == 1

@@ -8,9 +8,14 @@ from typing import Any
 import pytest
 
 from pipeline.carrier.replies import Answered, Outcome
-from pipeline.errors import LedgerProblem
 from pipeline.ledger import spill
-from pipeline.ledger.spill import Spill, set_aside, spill_path, spilled
+from pipeline.ledger.spill import (
+    Spill,
+    set_aside,
+    spill_path,
+    spilled,
+)
+from pipeline.model.errors import LedgerProblem
 
 FULL = Outcome("unknown", "answer_unexplained", "N1", "trace", "已开票 \udcff €", stop=True, retry_after=3.0)
 

@@ -10,18 +10,18 @@ import pytest
 
 from pipeline.ledger import (
     clock,
-    elsewhere,
     epochs,
+    files_match,
     gaps,
-    handled,
+    held_charges,
+    inbox_files,
+    issued_elsewhere,
     judgements,
-    known,
     last_run_witness,
     opening,
     reversals,
     runs,
-    settling,
-    wholeness,
+    settlements,
 )
 from pipeline.ledger.recovery import recover
 
@@ -74,20 +74,20 @@ def test_no_statement_at_the_start_of_a_run_reads_a_whole_table(tmp_path: Path) 
         opening.doubt(path, connection, last_run_witness.places())
         recover(connection, path, lock, lambda *_: None)  # type: ignore[arg-type, return-value]
         gaps.open_gap(connection)
-        known.holdings(connection, ["9990000000001"])
-        known.refusals(connection, ["9990000000001"])
-        settling.unsettled(connection)
-        settling.known(connection, "R1", 1)
-        settling.number_taken(connection, "1")
+        held_charges.holdings(connection, ["9990000000001"])
+        held_charges.refusals(connection, ["9990000000001"])
+        settlements.unsettled(connection)
+        settlements.known(connection, "R1", 1)
+        settlements.number_taken(connection, "1")
         clock.behind(connection)
         epochs.of_ledger(connection)
-        settling.withdrawn_before(connection, 1, "issued", "1", "li", "seen")
+        settlements.withdrawn_before(connection, 1, "issued", "1", "li", "seen")
         reversals.standing(connection, ["1"])
-        elsewhere.lines_of(connection, ["9990000000001"], ["1"])
-        elsewhere.other_ticket(connection, "1", 1)
+        issued_elsewhere.lines_of(connection, ["9990000000001"], ["1"])
+        issued_elsewhere.other_ticket(connection, "1", 1)
         reversals.check_red(connection, "1", "2")
         reversals.red(connection, "1")
-        handled.last(connection, "0", "tickets")
+        inbox_files.last(connection, "0", "tickets")
         judgements.note(connection, 1, [])
         runs.end(connection, lock, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
 
@@ -123,5 +123,5 @@ def test_what_is_looked_at_before_opening_are_two_small_tables(
             self.exec_trace = note
 
     monkeypatch.setattr(apsw, "Connection", Traced)
-    wholeness.check_memory(book.path, None)
+    files_match.check_memory(book.path, None)
     assert [sql for sql in seen if "_check" in sql] == ["pragma quick_check ledger", "pragma quick_check run"]

@@ -5,9 +5,15 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.errors import InputProblem
-from pipeline.ledger import elsewhere, known, reversals, settling, soundness
+from pipeline.ledger import (
+    held_charges,
+    integrity_check,
+    issued_elsewhere,
+    reversals,
+    settlements,
+)
 from pipeline.ledger.withdrawals import Withdrawn, withdraw
+from pipeline.model.errors import InputProblem
 
 from .conftest import Book
 from .test_reversals import FARE, LINE, held, issue, reverse, rows
@@ -23,7 +29,9 @@ def unknown(book: Book, request: Any) -> int:
 def settled(book: Book, request: Any, number: str = "", evidence: str = "october.csv") -> int:
     """An attempt that was unknown and is settled; as issued if it gets a number."""
     attempt_id = unknown(book, request)
-    settling.settle(book.connection, attempt_id, "issued" if number else "not_sent", number, "chen", evidence)
+    settlements.settle(
+        book.connection, attempt_id, "issued" if number else "not_sent", number, "chen", evidence
+    )
     return attempt_id
 
 
@@ -42,23 +50,25 @@ def test_an_attempt_whose_settlement_is_withdrawn_is_unknown_again_and_held(
     assert rows(book, "SELECT reason, detail, sending_at, ended_at, was_unknown FROM attempt") == [before]
     assert rows(book, "SELECT number FROM attempt") == [("",)]
     assert held(book) == [FARE]
-    assert [one.attempt_id for one in settling.unsettled(book.connection)] == [attempt_id]
-    assert not settling.number_taken(book.connection, "N1")
-    (told,) = settling.of_ticket(book.connection, FARE.ticket_no)
+    assert [one.attempt_id for one in settlements.unsettled(book.connection)] == [attempt_id]
+    assert not settlements.number_taken(book.connection, "N1")
+    (told,) = settlements.of_ticket(book.connection, FARE.ticket_no)
     assert (told["settlement"], told["withdrawn"], told["withdrawn_by"], told["evidence"]) == (
         1, 1, "li", "october.csv",
     )  # fmt: skip
-    assert soundness.look(book.connection).wrong == ()
+    assert integrity_check.look(book.connection).wrong == ()
 
 
 def test_it_is_settled_again_by_another_answer_alone(book: Any, fare: Any) -> None:
     attempt_id = unknown(book, fare(1))
     answer = ("chen", "a.xlsx, Unknown, row 2: telephone", "telephone")
-    settling.settle(book.connection, attempt_id, "not_sent", "", *answer)
+    settlements.settle(book.connection, attempt_id, "not_sent", "", *answer)
     take_back(book, "S1")
 
     def before(by: str, answered: str, *said: str) -> str:
-        return settling.withdrawn_before(book.connection, attempt_id, *said or ("not_sent", ""), by, answered)
+        return settlements.withdrawn_before(
+            book.connection, attempt_id, *said or ("not_sent", ""), by, answered
+        )
 
     refused = (
         ("chen", "renamed.xlsx, Unknown, row 7: telephone", "telephone"),
@@ -68,20 +78,20 @@ def test_it_is_settled_again_by_another_answer_alone(book: Any, fare: Any) -> No
     for by, evidence, answered in refused:
         assert before(by, answered) == "S1"
         with pytest.raises(apsw.ConstraintError, match="withdrawn"):
-            settling.settle(book.connection, attempt_id, "not_sent", "", by, evidence, answered)
+            settlements.settle(book.connection, attempt_id, "not_sent", "", by, evidence, answered)
     assert before("Chen ", "Telephone") == "S1"
     assert book.states() == {attempt_id: "unknown"}
     assert before("chen", "a letter of the carrier") == before("wang", "telephone") == ""
     assert before("chen", "telephone", "issued", "N1") == ""
-    settling.settle(book.connection, attempt_id, "issued", "N1", "chen", "november.csv, row 2")
+    settlements.settle(book.connection, attempt_id, "issued", "N1", "chen", "november.csv, row 2")
     take_back(book, "S2")
     with pytest.raises(apsw.ConstraintError, match="withdrawn"):
-        settling.settle(book.connection, attempt_id, "issued", "N1", "chen", "december.csv, row 2")
+        settlements.settle(book.connection, attempt_id, "issued", "N1", "chen", "december.csv, row 2")
     other = ("chen", "b.xlsx, Unknown, row 2: a letter", "a letter")
-    settling.settle(book.connection, attempt_id, "not_sent", "", *other)
+    settlements.settle(book.connection, attempt_id, "not_sent", "", *other)
     assert book.states() == {attempt_id: "not_sent"}
     assert held(book) == []
-    assert soundness.look(book.connection).wrong == ()
+    assert integrity_check.look(book.connection).wrong == ()
 
 
 def test_a_reversal_that_is_withdrawn_is_recorded_again_by_hand_alone(book: Any, fare: Any) -> None:
@@ -104,7 +114,7 @@ def test_a_number_that_is_withdrawn_may_be_another_attempts(book: Any, fare: Any
     settled(book, fare(1), "N1")
     other = unknown(book, fare(2))
     take_back(book, "S1")
-    settling.settle(book.connection, other, "issued", "N1", "chen", "november.csv")
+    settlements.settle(book.connection, other, "issued", "N1", "chen", "november.csv")
     assert book.states() == {1: "unknown", other: "issued"}
 
 
@@ -121,16 +131,16 @@ def test_what_was_sent_again_meanwhile_keeps_it_from_being_withdrawn(book: Any, 
     take_back(book, "S1")
     assert book.states() == {first: "unknown", second: "issued"}
     assert held(book) == [FARE]
-    assert [one.attempt_id for one in settling.unsettled(book.connection)] == [first]
+    assert [one.attempt_id for one in settlements.unsettled(book.connection)] == [first]
     with pytest.raises(InputProblem, match="Settle that attempt first"):
         take_back(book, "R1")
-    settling.settle(book.connection, first, "issued", "N1", "chen", "november.csv")
+    settlements.settle(book.connection, first, "issued", "N1", "chen", "november.csv")
     assert [
-        (of.number, of.state) for of in known.holdings(book.connection, [FARE.ticket_no]).held.values()
+        (of.number, of.state) for of in held_charges.holdings(book.connection, [FARE.ticket_no]).held.values()
     ] == [("N1", "issued")]
     with pytest.raises(InputProblem, match=r"is held there \(issued\)"):
         take_back(book, "R1")
-    assert soundness.look(book.connection).wrong == ()
+    assert integrity_check.look(book.connection).wrong == ()
 
 
 def test_what_is_in_doubt_again_meanwhile_is_settled_first(book: Any, fare: Any) -> None:
@@ -140,7 +150,7 @@ def test_what_is_in_doubt_again_meanwhile_is_settled_first(book: Any, fare: Any)
         InputProblem, match=r"attempt 2, and is held there \(unknown\).*Settle that attempt first"
     ):
         take_back(book, "S1")
-    settling.settle(book.connection, second, "not_sent", "", "chen", "november.csv")
+    settlements.settle(book.connection, second, "not_sent", "", "chen", "november.csv")
     take_back(book, "S1")
     assert book.states() == {1: "unknown", second: "not_sent"}
 
@@ -160,12 +170,12 @@ def test_a_voucher_that_was_reversed_had_been_issued(book: Any, fare: Any) -> No
     take_back(book, "R1")
     take_back(book, "S1")
     assert held(book) == [FARE]
-    assert soundness.look(book.connection).wrong == ()
+    assert integrity_check.look(book.connection).wrong == ()
 
 
 def test_a_reversal_that_is_withdrawn_holds_the_charges_again(book: Any, several: Any) -> None:
     issue(book, several(1, 2), "N1")
-    elsewhere.record(book.connection, book.run, [(LINE, "")], "chen")
+    issued_elsewhere.record(book.connection, book.run, [(LINE, "")], "chen")
     reverse(book, "N1")
     reverse(book, "E1")
     assert held(book) == []
@@ -188,20 +198,20 @@ def test_a_reversal_after_which_the_charge_was_issued_again_is_not_withdrawn(boo
 def test_what_a_statement_showed_holds_no_more_once_it_is_withdrawn_until_it_is_shown_again(
     book: Any, fare: Any
 ) -> None:
-    elsewhere.record(book.connection, book.run, [(LINE, "")], "chen")
+    issued_elsewhere.record(book.connection, book.run, [(LINE, "")], "chen")
     assert held(book) == [FARE]
     assert take_back(book, "E1") == Withdrawn("E1", "elsewhere", "E1")
     assert held(book) == []
-    assert elsewhere.lines_of(book.connection, [FARE.ticket_no]) == []
-    assert elsewhere.other_ticket(book.connection, "E1", 0) == ""
-    assert known.holdings(book.connection, [FARE.ticket_no]).both_kinds == frozenset()
-    (told,) = elsewhere.of_ticket(book.connection, FARE.ticket_no)
+    assert issued_elsewhere.lines_of(book.connection, [FARE.ticket_no]) == []
+    assert issued_elsewhere.other_ticket(book.connection, "E1", 0) == ""
+    assert held_charges.holdings(book.connection, [FARE.ticket_no]).both_kinds == frozenset()
+    (told,) = issued_elsewhere.of_ticket(book.connection, FARE.ticket_no)
     assert (told["withdrawn"], told["why"]) == (1, "the wrong month's statement")
     (planned,) = book.plan(fare(1))
     book.state(planned.attempt_id, "sending")
     book.state(planned.attempt_id, "rejected")
-    assert soundness.look(book.connection).wrong == ()
-    assert elsewhere.record(book.connection, book.run, [(LINE, "")], "chen") == [LINE]
+    assert integrity_check.look(book.connection).wrong == ()
+    assert issued_elsewhere.record(book.connection, book.run, [(LINE, "")], "chen") == [LINE]
     assert held(book) == [FARE]
     take_back(book, "E2")
     assert held(book) == []
@@ -266,7 +276,7 @@ def test_a_withdrawal_is_whole_and_stays(book: Any, fare: Any, change: str, eith
     settled(book, fare(2), "N2")
     settled(book, fare(3))
     issue(book, fare(3), "N3")
-    elsewhere.record(book.connection, book.run, [(LINE, "")], "chen")
+    issued_elsewhere.record(book.connection, book.run, [(LINE, "")], "chen")
     book.connection.execute("PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF")
     everything = [
         f"SELECT * FROM {table}" for table in ("withdrawal", "settlement", "elsewhere", "attempt", "charge")

@@ -11,9 +11,9 @@ import openpyxl
 import pytest
 import xlsxwriter
 
+from pipeline.model.table import Table
 from pipeline.reading.sheet import Sheet
-from pipeline.reading.tables import assemble
-from pipeline.table import Table
+from pipeline.reading.tickets import assemble
 
 #: A small month as people type it: headings below a title row, a total row below the data.
 HEADINGS = ["票号", "Passenger Name", "charge", "金额", "flight_date", "market", "cost centre"]

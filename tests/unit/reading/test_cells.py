@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from pipeline import slips
-from pipeline.columns import COLUMNS
-from pipeline.reading import cells, days
-from pipeline.reading.vocabulary import CHOICE_WORDS, normal
-from pipeline.reasons import HINTS
-from pipeline.slips import SLIPS
+from pipeline.messages import hints
+from pipeline.messages.hints import SLIPS
+from pipeline.messages.reasons import HINTS
+from pipeline.model.columns import COLUMNS
+from pipeline.reading import cells, date_cells
+from pipeline.reading.cell_words import CHOICE_WORDS, normal
 
 
 @pytest.mark.parametrize(
@@ -459,7 +459,9 @@ def test_any_other_cell_holds_what_it_holds(cell: Any) -> None:
 
 
 def test_every_hint_and_slip_that_a_cell_can_raise_has_its_words() -> None:
-    sources = [Path(module.__file__ or "").read_text(encoding="utf-8") for module in (cells, days, slips)]
+    sources = [
+        Path(module.__file__ or "").read_text(encoding="utf-8") for module in (cells, date_cells, hints)
+    ]
     raised = set(re.findall(r'(?:Unreadable\(|return )"([a-z_]+)"', "".join(sources)))
     assert raised
     assert raised <= HINTS.keys() | SLIPS.keys()

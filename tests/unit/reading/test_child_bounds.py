@@ -17,15 +17,15 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from pipeline.errors import InputProblem
-from pipeline.profile import Profile
+from pipeline.model.errors import InputProblem
+from pipeline.model.profile import Profile
 from pipeline.reading import child
-from pipeline.reading.formats import package, xlsx
+from pipeline.reading.answers import answers_of
+from pipeline.reading.formats import xlsx_prescan, zip_package
 from pipeline.reading.formats.refusal import Refusal
-from pipeline.reading.inputs import read_sheets, refuse_far
-from pipeline.reading.resolved import answers_of
-from pipeline.reading.statements import read_statement
-from pipeline.reading.tables import read_table
+from pipeline.reading.input_files import read_sheets, refuse_far
+from pipeline.reading.statement import read_statement
+from pipeline.reading.tickets import read_table
 from tests.crash.hostile_bases import ROWS, by_openpyxl, separated, xlsb, xlsb_text
 
 #: ROWS and one Basic module, as LibreOffice 7.4 saves them where its export of VBA is on.
@@ -372,7 +372,7 @@ def test_a_zip_bomb_that_lies_about_its_size_is_unpacked_no_further_than_it_says
 
 
 def test_unpacking_never_holds_more_than_a_piece() -> None:
-    inside = package.Package(zip_bomb(says=128 << 20))
+    inside = zip_package.Package(zip_bomb(says=128 << 20))
     pieces = inside._unpack(inside._parts[SHEET])
     assert max(len(next(pieces)) for _ in range(20)) <= 1 << 20
 
@@ -403,7 +403,7 @@ def test_an_xml_bomb_is_told_wherever_it_stands(tmp_path: Path, before: int) -> 
 def test_a_declaration_that_two_pieces_share_is_seen(at: int) -> None:
     content = b"<?xml?><!DOCTYPE x><worksheet>"
     with pytest.raises(Refusal, match="entities"):
-        list(xlsx.harmless(iter([content[:at], content[at:]])))
+        list(xlsx_prescan.harmless(iter([content[:at], content[at:]])))
 
 
 def test_a_workbook_with_macros_is_to_be_saved_without_them(tmp_path: Path) -> None:

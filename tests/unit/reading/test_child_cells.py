@@ -15,10 +15,10 @@ import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.reading.formats import xlsx, xlsx_slowly
-from pipeline.reading.inputs import read_sheets
+from pipeline.reading.formats import xlsx_prescan, xlsx_prescan_exact
+from pipeline.reading.input_files import read_sheets
 from pipeline.reading.sheet import Sheet
-from pipeline.reading.tables import read_table
+from pipeline.reading.tickets import read_table
 from tests.crash.hostile_bases import xlsb, xlsb_text
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -172,7 +172,7 @@ def test_the_quick_look_and_the_exact_one_find_the_same(
         text.replace("</", f"</{prefix}").replace("<", f"<{prefix}").replace(f"<{prefix}/", "</").encode()
     )
     pieces = lambda: iter([content[at : at + piece] for at in range(0, len(content), piece)])  # noqa: E731
-    quick, exact = xlsx.look(pieces), xlsx_slowly.look(pieces())
+    quick, exact = xlsx_prescan.look(pieces), xlsx_prescan_exact.look(pieces())
     assert quick.marks == exact.marks
     assert quick.filled >= exact.filled
 
@@ -241,7 +241,7 @@ def test_of_a_hidden_sheet_one_cell_is_handed_over_and_an_empty_one_is_not_named
 def test_what_stands_below_the_rows_does_not_keep_from_the_quick_look() -> None:
     below = '<mergeCells count="1"><mergeCell ref="A1:A2"/></mergeCells><conditionalFormatting sqref="A1"/><colBreaks/>'
     text = f'<worksheet><sheetData><row r="1"><c r="A1"><v>1</v></c></row></sheetData>{below}</worksheet>'
-    found = xlsx._quickly(iter([text.encode()]), {})
+    found = xlsx_prescan._quickly(iter([text.encode()]), {})
     assert (found.merged, found.filled) == ([(0, 0, 1, 0)], 1)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.errors import InputProblem
-from pipeline.reading.inputs import read_sheets
-from pipeline.reading.mapping import load_map
-from pipeline.reading.tables import read_table
+from pipeline.model.errors import InputProblem
+from pipeline.reading.input_files import read_sheets
+from pipeline.reading.team_mapping import load_map
+from pipeline.reading.tickets import read_table
 from tests.crash.hostile_bases import separated
 
 MONTH = [

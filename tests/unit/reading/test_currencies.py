@@ -9,14 +9,14 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from pipeline.profile import Carrier, Profile
+from pipeline.model.profile import Carrier, Profile
+from pipeline.model.table import Table
 from pipeline.reading.currencies import is_own
-from pipeline.reading.formats import xlsb, xlsx_slowly
-from pipeline.reading.formats.currencies import currency_styles, shown_currency
-from pipeline.reading.inputs import read_sheets
-from pipeline.reading.statements import read_statement
-from pipeline.reading.tables import assemble
-from pipeline.table import Table
+from pipeline.reading.formats import xlsb_prescan, xlsx_prescan_exact
+from pipeline.reading.formats.currency_formats import currency_styles, shown_currency
+from pipeline.reading.input_files import read_sheets
+from pipeline.reading.statement import read_statement
+from pipeline.reading.tickets import assemble
 
 FOREIGN = [
     "[$USD] #,##0.00",
@@ -197,7 +197,7 @@ def test_an_xlsb_s_cells_are_known_by_their_formats() -> None:
         _record(44, (164).to_bytes(2, "little") + text) + _record(47, shown)  # not a cell's
         + _record(617, b"\x02\x00\x00\x00") + _record(47, plain) + _record(47, shown) + _record(618)
     )  # fmt: skip
-    currencies = xlsb.currency_styles(iter([styles]))
+    currencies = xlsb_prescan.currency_styles(iter([styles]))
     assert currencies == {1: "CAD"}
 
     def cell(number: int, column: int, style: int) -> bytes:
@@ -205,7 +205,7 @@ def test_an_xlsb_s_cells_are_known_by_their_formats() -> None:
 
     row = _record(0, (4).to_bytes(4, "little") + b"\x00" * 13)
     cells = [cell(5, 0, 0), cell(5, 1, 1), cell(2, 2, 1), cell(9, 3, 1), cell(7, 4, 1), cell(1, 5, 1)]
-    look = xlsb.look(iter([row + b"".join(cells)]), currencies)
+    look = xlsb_prescan.look(iter([row + b"".join(cells)]), currencies)
     assert look.currencies == {"CAD": [4, 1, 4, 2, 4, 3]}  # numbers alone, not texts and blank cells
 
 
@@ -268,7 +268,7 @@ def test_an_exact_look_sees_the_same_cells_as_a_quick_one(tmp_path: Path) -> Non
     path = _workbook(tmp_path / "t.xlsx", FOREIGN[0])
     with zipfile.ZipFile(path) as package:
         currencies = currency_styles(package.read("xl/styles.xml"))
-        look = xlsx_slowly.look(iter([package.read("xl/worksheets/sheet1.xml")]), currencies)
+        look = xlsx_prescan_exact.look(iter([package.read("xl/worksheets/sheet1.xml")]), currencies)
     (read,) = read_sheets(path)
     assert look.currencies == {"USD": [1, 1, 1, 2]}
     assert {signs: places.tolist() for signs, places in read.currencies.items()} == {"USD": [[1, 1], [1, 2]]}

@@ -12,12 +12,12 @@ from typing import Any
 import orjson
 import pytest
 
-from pipeline.errors import InputProblem
-from pipeline.reading import child, opening
+from pipeline.model.errors import InputProblem
+from pipeline.reading import child, process
 from pipeline.reading.deserialize import NotAnAnswer, loads
 from pipeline.reading.formats.serialize import dumps
-from pipeline.reading.inputs import read_sheets
-from pipeline.reading.opening import Opening
+from pipeline.reading.input_files import read_sheets
+from pipeline.reading.process import Opening
 
 SHEET: dict[str, Any] = {
     "name": "S", "visible": True, "first_row": 0, "first_column": 0, "height": 3, "merged": [[0, 0, 1, 0]],
@@ -117,7 +117,7 @@ def test_a_code_that_nobody_knows_is_a_damaged_file(taken_over: Callable[[str], 
 def test_one_that_never_stops_talking_is_ended(
     taken_over: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "LARGEST_ANSWER", 10_000_000)
+    monkeypatch.setattr(process, "LARGEST_ANSWER", 10_000_000)
     path, begun = taken_over("import os\nwhile True: os.write(1, b'x' * 65536)"), time.monotonic()
     assert Opening(path).answer()["problem"] == "too_large"
     assert time.monotonic() - begun < 60
@@ -126,7 +126,7 @@ def test_one_that_never_stops_talking_is_ended(
 def test_one_that_says_nothing_is_ended(
     taken_over: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "TIME_SECONDS", 0.5)
+    monkeypatch.setattr(process, "TIME_SECONDS", 0.5)
     assert "longer than" in Opening(taken_over("import time; time.sleep(60)")).answer()["detail"]
     assert (
         "longer than"

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from pipeline.errors import InputProblem
-from pipeline.reading.mapping import ColumnMap
+from pipeline.model.errors import InputProblem
+from pipeline.model.table import Table
+from pipeline.reading.cell_words import folded
 from pipeline.reading.sheet import Sheet
-from pipeline.reading.tables import assemble
-from pipeline.reading.vocabulary import folded
-from pipeline.table import Table
+from pipeline.reading.team_mapping import ColumnMap
+from pipeline.reading.tickets import assemble
 
 HEAD = ["票号", "姓名", "客票状态"]
 USED = ["9991234567890", "A", "已使用"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from pipeline.model.table import Table
 from pipeline.reading.footers import is_footer
-from pipeline.table import Table
 
 Make = Callable[..., Table]
 HEAD = ["票号", "旅客姓名", "费用类型", "金额", "备注"]

@@ -6,11 +6,23 @@ from typing import Any
 
 import pytest
 
-from pipeline.columns import COLUMN, COLUMNS, TICKET_COLUMNS
-from pipeline.errors import InputProblem
-from pipeline.reading.headings import beside_ours, cell_name, column_letters, find_layout, slips
+from pipeline.model.columns import COLUMN, COLUMNS, TICKET_COLUMNS
+from pipeline.model.errors import InputProblem
+from pipeline.reading.cell_words import (
+    HEADINGS,
+    folded,
+    meanings,
+    nearest,
+    normal,
+)
+from pipeline.reading.headings import (
+    beside_ours,
+    cell_name,
+    column_letters,
+    find_layout,
+    slips,
+)
 from pipeline.reading.sheet import Cells, Sheet
-from pipeline.reading.vocabulary import HEADINGS, folded, meanings, nearest, normal
 
 WORDS = [(c.name, word) for c in COLUMNS for word in (c.name, c.zh, *c.variants)]
 

@@ -8,11 +8,11 @@ from typing import Any
 import openpyxl
 import pytest
 
-from pipeline.reading.formats import xlsb, xlsx
-from pipeline.reading.inputs import read_sheets
+from pipeline.model.table import SheetRows
+from pipeline.reading.formats import xlsb_prescan, xlsx_prescan
+from pipeline.reading.input_files import read_sheets
 from pipeline.reading.sheet import Sheet
-from pipeline.reading.tables import assemble, read_table
-from pipeline.table import SheetRows
+from pipeline.reading.tickets import assemble, read_table
 from tests.conftest import needs_tool
 
 HEAD = ["ticket_no", "passenger_name", "amount"]
@@ -85,7 +85,7 @@ def test_a_row_of_an_xlsx_is_hidden_however_that_is_spelt(row: str, exactly: boo
         f'<{x}row r="3" hidden="0"><{x}c r="A3" t="inlineStr"><{x}is><{x}t> hidden="1"</{x}t></{x}is></{x}c></{x}row>'
         f"</{x}sheetData></{x}worksheet>"
     )
-    assert xlsx.look(lambda: iter([text.encode()]), exactly).hidden == [(1, 1)]
+    assert xlsx_prescan.look(lambda: iter([text.encode()]), exactly).hidden == [(1, 1)]
 
 
 def test_a_row_of_an_xlsb_is_hidden_where_its_record_says_so() -> None:
@@ -95,7 +95,7 @@ def test_a_row_of_an_xlsb_is_hidden_where_its_record_says_so() -> None:
         return bytes([0, len(record)]) + record + bytes([2, len(cell)]) + cell
 
     content = row(0, 0x07) + row(1, 0x10) + row(2, 0x30) + row(4, 0x18) + row(5, 0x2F)
-    assert xlsb.look(iter([content])).hidden == [(1, 2), (4, 4)]
+    assert xlsb_prescan.look(iter([content])).hidden == [(1, 2), (4, 4)]
 
 
 def test_a_hidden_sheet_that_reaches_too_far_is_counted_if_it_can_be(tmp_path: Path) -> None:

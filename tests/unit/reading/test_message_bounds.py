@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.errors import InputProblem
+from pipeline.model.errors import InputProblem
 
 
 @pytest.mark.parametrize(

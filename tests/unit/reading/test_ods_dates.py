@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.reading.inputs import read_sheets
-from pipeline.reading.tables import read_table
+from pipeline.reading.input_files import read_sheets
+from pipeline.reading.tickets import read_table
 
 DAY, MOMENT = datetime.date(2026, 10, 5), datetime.datetime(2026, 10, 5, 12)  # noqa: DTZ001
 STYLES = (

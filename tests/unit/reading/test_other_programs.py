@@ -21,12 +21,17 @@ from msoffcrypto.format.ooxml import OOXMLFile
 from msoffcrypto.method.rc4 import DocumentRC4
 from xlwt.CompoundDoc import XlsDoc
 
-from pipeline.errors import InputProblem
-from pipeline.reading.formats import compound, spreadsheets, xls, xlsb
-from pipeline.reading.formats.package import Package
+from pipeline.model.errors import InputProblem
+from pipeline.reading.formats import (
+    compound,
+    workbook,
+    xls_prescan,
+    xlsb_prescan,
+)
 from pipeline.reading.formats.refusal import Refusal
 from pipeline.reading.formats.repackaging import ods_anew
-from pipeline.reading.inputs import read_sheets
+from pipeline.reading.formats.zip_package import Package
+from pipeline.reading.input_files import read_sheets
 from pipeline.reading.sheet import Sheet
 
 FILES = Path(__file__).with_name("files")
@@ -230,21 +235,21 @@ def test_cells_without_a_column_stand_after_the_one_before() -> None:
     records = [(0, row), (17, short + text), (1, blank), (16, short + number), (12, short), (14, short + b"\x2a"), (0, row),
                (18, short + b"\1\0\0\0")]  # fmt: skip
     content = b"".join(bytes([kind, len(inside)]) + inside for kind, inside in records)
-    whole = list(xlsb._records(xlsb.with_columns(iter([content]))))
+    whole = list(xlsb_prescan._records(xlsb_prescan.with_columns(iter([content]))))
     cells = [(kind, int.from_bytes(inside[:4], "little")) for kind, inside in whole if kind]
     assert cells == [(6, 0), (1, 4), (5, 5), (1, 6), (3, 7), (7, 0)]
-    look = xlsb.look(iter([content]))
+    look = xlsb_prescan.look(iter([content]))
     assert (look.short, look.filled, look.marks) == (True, 4, [(0, 7, b"#N/A")])
 
 
 def test_an_xlsb_record_of_any_length_and_number_is_passed_on_as_it_is() -> None:
     content = b"".join(
-        xlsb._varied(number) + xlsb._varied(length) + b"x" * length
+        xlsb_prescan._varied(number) + xlsb_prescan._varied(length) + b"x" * length
         for number in (19, 127, 128, 648)
         for length in (0, 127, 128, 20_000)
     )
-    assert b"".join(xlsb.with_columns(iter([content]))) == content
-    assert not xlsb.look(iter([content])).short
+    assert b"".join(xlsb_prescan.with_columns(iter([content]))) == content
+    assert not xlsb_prescan.look(iter([content])).short
 
 
 @pytest.mark.parametrize("size", [1, 7, 1_000])
@@ -345,4 +350,4 @@ def test_a_sheet_that_nobody_could_look_through_is_not_read() -> None:
     stream = compound.workbook_stream((FILES / "jxl.xls").read_bytes())
     assert stream
     with pytest.raises(Refusal, match="fit together"):
-        spreadsheets._sheets(lambda: xls.Workbook(stream), [])
+        workbook._sheets(lambda: xls_prescan.Workbook(stream), [])

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.reading.deserialize import loads
-from pipeline.reading.formats import columns as handing
-from pipeline.reading.formats.columns import Columns
+from pipeline.reading.formats import columnar as handing
+from pipeline.reading.formats.columnar import Columns
 from pipeline.reading.formats.refusal import Refusal
 from pipeline.reading.formats.serialize import dumps
 from pipeline.reading.sheet import Cells, Sheet

@@ -13,9 +13,9 @@ import pytest
 import xlsxwriter
 import xlwt
 
-from pipeline.reading.formats import xls, xlsx
-from pipeline.reading.inputs import read_sheets
-from pipeline.reading.tables import read_table
+from pipeline.reading.formats import xls_prescan, xlsx_prescan
+from pipeline.reading.input_files import read_sheets
+from pipeline.reading.tickets import read_table
 from tests.crash.hostile_bases import xlsb, xlsb_text
 
 HEADINGS = ["ticket_no", "fare", "airport_fee"]
@@ -115,8 +115,8 @@ def test_the_quick_look_and_the_exact_one_agree(cell: str, *, stand_in: bool, un
     text = f'<worksheet><sheetData><row r="1">{cell}</row></sheetData></worksheet>'
     pieces: Callable[[], Iterator[bytes]] = lambda: iter([text.encode()])  # noqa: E731
     marks = [(0, 0, b"=")] if stand_in and unreckoned else []
-    assert xlsx.look(pieces, unreckoned=unreckoned).marks == marks
-    assert xlsx.look(pieces, exactly=True, unreckoned=unreckoned).marks == marks
+    assert xlsx_prescan.look(pieces, unreckoned=unreckoned).marks == marks
+    assert xlsx_prescan.look(pieces, exactly=True, unreckoned=unreckoned).marks == marks
 
 
 # --- the other formats ---------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def test_when_a_stored_result_of_an_xls_is_none(
     if engine is not None:
         before += record(0x1C1, struct.pack("<HHI", 0x1C1, 0, engine))
     listed = struct.pack("<IBBBB", len(before) + 13 + 4, 0, 0, 1, 0) + b"S"
-    (look,) = xls.looks(before + record(0x85, listed) + record(0x0A) + sheet)
+    (look,) = xls_prescan.looks(before + record(0x85, listed) + record(0x0A) + sheet)
     assert look.marks == ([] if known else [(1, 2, b"=")])
 
 

@@ -11,9 +11,9 @@ import pytest
 import xlwt
 from xlwt.CompoundDoc import XlsDoc
 
-from pipeline.errors import InputProblem
-from pipeline.reading.inputs import read_sheets
-from pipeline.reading.tables import read_table
+from pipeline.model.errors import InputProblem
+from pipeline.reading.input_files import read_sheets
+from pipeline.reading.tickets import read_table
 
 
 def made(path: Path, fill: Callable[[Any], object], **more: Any) -> Path:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.reading.inputs import read_sheets
-from pipeline.reading.tables import assemble, read_table
-from pipeline.table import SheetRows, Table
+from pipeline.model.table import SheetRows, Table
+from pipeline.reading.input_files import read_sheets
+from pipeline.reading.tickets import assemble, read_table
 
 FILE = Path(__file__).with_name("files") / "sheetjs_formats.xlsb"
 HEAD = ["ticket_no", "amount", "flight_date"]

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from pipeline.account import Account
-from pipeline.accounting import make_account
-from pipeline.columns import Lang
-from pipeline.holdings import Holding, Holdings
-from pipeline.profile import Profile
-from pipeline.request import Identity
-from pipeline.rules.judging import Verdicts, judge
+from pipeline.model.columns import Lang
+from pipeline.model.known_charges import Holding, Holdings
+from pipeline.model.profile import Profile
+from pipeline.model.request import Identity
+from pipeline.model.result import Account
+from pipeline.model.table import Table
+from pipeline.reporting.build import make_account
+from pipeline.rules.judge import Verdicts, judge
 from pipeline.rules.rule import Terms
-from pipeline.table import Table
 
 TICKET = "9991234567890"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.profile import Limits, Profile
+from pipeline.model.profile import Limits, Profile
 
 Judged = Callable[..., Any]
 REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from pipeline.columns import COLUMNS, LANGS, Lang
-from pipeline.profile import Profile, Required
+from pipeline.messages.hints import SLIPS as SLIP_WORDS
+from pipeline.messages.render import reason_text
+from pipeline.model.columns import COLUMNS, LANGS, Lang
+from pipeline.model.profile import Profile, Required
+from pipeline.model.table import Table
 from pipeline.reading.sheet import Sheet
-from pipeline.reading.tables import assemble
-from pipeline.slips import SLIPS as SLIP_WORDS
-from pipeline.table import Table
-from pipeline.wording import reason_text
+from pipeline.reading.tickets import assemble
 
 Judged = Callable[..., Any]
 

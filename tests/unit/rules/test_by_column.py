@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from pipeline.table import Table
+from pipeline.model.table import Table
 from tests.benchmarks.judging import loops
 
 ROWS = 4_000

@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
-from pipeline.holdings import Holdings
-from pipeline.profile import Profile
-from pipeline.reasons import REASON
-from pipeline.rules.judging import RULES, judge
+from pipeline.messages.reasons import REASON
+from pipeline.model.known_charges import Holdings
+from pipeline.model.profile import Profile
+from pipeline.model.table import Table
+from pipeline.rules.judge import RULES, judge
 from pipeline.rules.rule import Example, Rule, Terms
-from pipeline.table import Table
 
 CASES = [(rule, example) for rule in RULES for example in rule.examples]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.profile import Carrier, Profile
-from pipeline.request import Identity
+from pipeline.model.profile import Carrier, Profile
+from pipeline.model.request import Identity
 
 Judged = Callable[..., Any]
 Make = Callable[..., Any]

@@ -15,13 +15,13 @@ import pandas as pd
 import pytest
 
 from pipeline.carrier.crypto import Cipher, Undecryptable
-from pipeline.columns import BUYER_COLUMNS, COLUMNS, Kind
+from pipeline.model.columns import BUYER_COLUMNS, COLUMNS, Kind
+from pipeline.model.table import Finding, Table
+from pipeline.sandbox.carrier_settings import SandboxSettings
 from pipeline.sandbox.faults import Faults
 from pipeline.sandbox.registry import Registry
 from pipeline.sandbox.server import serve
 from pipeline.sandbox.service import Counts
-from pipeline.sandbox.settings import SandboxSettings
-from pipeline.table import Finding, Table
 
 API_KEY = "key-of-the-caller"
 ENCRYPTION_KEY = "key-of-the-cipher"

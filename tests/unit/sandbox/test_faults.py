@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from pipeline.carrier.crypto import Cipher, Undecryptable
-from pipeline.errors import InputProblem
+from pipeline.model.errors import InputProblem
 from pipeline.sandbox import faults as faults_module
 from pipeline.sandbox.faults import Faults
 

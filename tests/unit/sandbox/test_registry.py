@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pipeline.model.table import Finding
 from pipeline.sandbox.registry import Charge, ChargeKey, Registry
-from pipeline.table import Finding
 
 TICKET = "9991234567890"
 

@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from pipeline.errors import InputProblem
+from pipeline.model.errors import InputProblem
 from pipeline.sandbox.registry import Registry
 from pipeline.sandbox.server import run_forever, serve
 

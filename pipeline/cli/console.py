@@ -1,0 +1,234 @@
+"""What a person sees while a run is on: notes, a live bar or a line now and then, the plan, the end.
+
+Everything goes to stderr; stdout is left to what a command is asked to print.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import click
+
+from pipeline.cli.notice import asking, listening, say
+from pipeline.cli.stderr import without_cells
+from pipeline.messages.chinese import in_language
+from pipeline.messages.reasons import STATUS
+from pipeline.model.columns import MARKETS, VOUCHERS, Lang
+from pipeline.model.job import (
+    Finished,
+    Plan,
+    Reconciled,
+    Watch,
+)
+from pipeline.model.progress import Progress
+from pipeline.model.table import money_text
+from pipeline.reporting.summary_text import summary_lines
+
+Show = Callable[[Progress], None]
+
+_LINE_EVERY = 5.0  # seconds, where there is no terminal to draw a bar on
+_CHOICES = {choice.name: choice for choice in (*MARKETS, *VOUCHERS)}
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What the terminal itself says, in one language."""
+
+    sending: str
+    progress: str
+    to_send: str
+    hidden: str
+    limits: str
+    confirm: str
+    request: str
+    result: str
+
+
+_WORDS: dict[Lang, _Words] = {
+    "en": _Words(
+        sending="Sending",
+        progress="{done} of {total} requests, {rate:.0f}/s: {states}",
+        to_send="To send: {count} × {market} {voucher}, {amount} {currency}",
+        hidden="Of them hidden or filtered out in the file: {hidden} of {rows} rows of {file}, sheet {sheet}",
+        limits="Limits of one invoice: domestic {domestic}, international {international} {currency}",
+        confirm="Send {count} requests to {carrier}?",
+        request="{voucher} {request}, attempt {attempt}: {status} {number}",
+        result="Result: {path}",
+    ),
+    "zh": _Words(
+        sending="正在发送",
+        progress="{total} 个请求已完成 {done} 个，每秒 {rate:.0f} 个：{states}",
+        to_send="待发送：{count} × {market}{voucher}，{amount} {currency}",
+        hidden="其中在文件中被隐藏或筛选掉：{file}，工作表“{sheet}”，{rows} 行中的 {hidden} 行",
+        limits="单张发票限额：国内 {domestic}，国际 {international} {currency}",
+        confirm="将 {count} 个请求发送给 {carrier}？",
+        request="{voucher} {request}，第 {attempt} 次：{status} {number}",
+        result="结果：{path}",
+    ),
+}
+
+
+def _states(progress: Progress, lang: Lang) -> str:
+    return ("、" if lang == "zh" else ", ").join(
+        f"{progress.states[name]} {STATUS[name].word(lang)}" for name in STATUS if progress.states[name]
+    )
+
+
+class Terminal:
+    """One run's conversation with the person at the keyboard, or with cron's mail, where `cells` are not quoted."""
+
+    def __init__(self, *, quiet: bool, verbose: bool, lang: Lang, cells: bool = True) -> None:
+        self._quiet = quiet
+        self._verbose = verbose
+        self._cells = cells
+        self._lang: Lang = lang
+        self._words = _WORDS[lang]
+        self._live = listening() and not quiet
+
+    def say(self, text: str) -> None:
+        """A line that --quiet leaves out."""
+        if not self._quiet:
+            self._warn(text)
+
+    def _warn(self, text: str) -> None:
+        say(in_language(text if self._cells else without_cells(text), self._lang))
+
+    @contextlib.contextmanager
+    def watch(self, *, yes: bool) -> Iterator[Watch]:
+        """Follow a run; the bar is gone when the context ends."""
+        with contextlib.ExitStack() as stack:
+            draw = self._bar(stack) if self._live else self._lines()
+
+            def show(progress: Progress) -> None:
+                # The terminal may go away while requests are in flight; they are waited for all the same.
+                with contextlib.suppress(OSError, ValueError):
+                    draw(progress)
+
+            yield Watch(self.say, show, lambda plan: self._confirmed(plan, yes=yes), self._warn)
+
+    def _lines(self) -> Show:
+        begun = last = time.monotonic()
+
+        def show(progress: Progress) -> None:
+            nonlocal last
+            now = time.monotonic()
+            if now - last >= _LINE_EVERY or (progress.done == progress.total and progress.total > 1):
+                last = now
+                rate = progress.done / max(now - begun, 0.001)
+                states = _states(progress, self._lang)
+                self.say(
+                    self._words.progress.format(
+                        done=progress.done, total=progress.total, rate=rate, states=states
+                    )
+                )
+
+        return show
+
+    def _bar(self, stack: contextlib.ExitStack) -> Show:
+        from rich.console import Console  # noqa: PLC0415 - start-up: only a terminal draws
+        from rich.progress import (  # noqa: PLC0415 - likewise
+            BarColumn,
+            MofNCompleteColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+        from rich.progress import Progress as Bar  # noqa: PLC0415 - likewise
+
+        bar = Bar(
+            TextColumn(self._words.sending),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[states]}"),
+            console=Console(stderr=True),
+        )
+        task = bar.add_task("", total=None, rate="", states="", visible=False)
+        begun = 0.0
+
+        def show(progress: Progress) -> None:
+            nonlocal begun
+            if not begun:
+                begun = time.monotonic()
+                stack.enter_context(bar)
+            rate = progress.done / max(time.monotonic() - begun, 0.001)
+            states = _states(progress, self._lang)
+            bar.update(
+                task,
+                total=progress.total,
+                completed=progress.done,
+                rate=f"{rate:.0f}/s",
+                states=states,
+                visible=True,
+            )
+
+        return show
+
+    def _confirmed(self, plan: Plan, *, yes: bool) -> bool:
+        """Show the plan; ask on a terminal, unless --yes or nobody is there."""
+        currency = plan.profile.carrier.currency
+        for voucher, market, count, total in plan.lines():
+            kind = {"voucher": self._word(voucher), "market": self._word(market)}
+            line = self._words.to_send.format(
+                count=count, amount=money_text(total), currency=currency, **kind
+            )
+            self.say(line)
+        for seen in plan.sheets:
+            if seen.hidden_rows and not seen.hidden_sheet:
+                where = {"file": seen.file, "sheet": seen.sheet, "rows": seen.rows}
+                self.say(self._words.hidden.format(hidden=seen.hidden_rows, **where))
+        limits = plan.profile.limits
+        self.say(
+            self._words.limits.format(
+                domestic=money_text(limits.domestic_invoice_max),
+                international=money_text(limits.international_invoice_max),
+                currency=currency,
+            )
+        )
+        if yes or not asking():
+            return True
+        question = self._words.confirm.format(
+            count=len(plan.requests), carrier=in_language(plan.carrier, self._lang)
+        )
+        return click.confirm(question, default=False, err=True)
+
+    def _word(self, name: str) -> str:
+        return _CHOICES[name].word(self._lang)
+
+    def finish(self, finished: Finished) -> None:
+        """The short summary, and where the result is; --quiet says it only if a person is needed."""
+        if self._quiet and not finished.exit_code:
+            return
+        for line in summary_lines(finished.account):
+            say(line)
+        if self._verbose:
+            for request in finished.account.requests:
+                line = self._words.request.format(
+                    voucher=self._word(request.request.voucher),
+                    request=request.request.request_id,
+                    attempt=request.attempt,
+                    status=STATUS[request.status].word(self._lang),
+                    number=request.number,
+                )
+                say(line.rstrip())
+        for problem in finished.problems:
+            say(f"voucher: {in_language(problem, self._lang)}")
+        if finished.workbook:
+            say(self._words.result.format(path=finished.workbook))
+
+    def finish_reconciled(self, finished: Reconciled) -> None:
+        """What a reconciliation came to; where nobody listens, only what needs a person."""
+        from pipeline.reporting.reconciled_text import reconciled_lines  # noqa: PLC0415 - start-up, of other commands
+
+        said = finished.said
+        warned = said.decided.warnings or said.notes or any(entry.set_free for entry in said.entries)
+        if self._quiet and not finished.exit_code and not warned:
+            return
+        for line in reconciled_lines(finished.said):
+            say(line)
+        for problem in finished.problems:
+            say(f"voucher: {in_language(problem, self._lang)}")
+        for path in (*finished.results.values(), finished.workbook):
+            if path:
+                say(self._words.result.format(path=path))

@@ -1,0 +1,94 @@
+"""The carrier's address moves: its ledger goes along, and the move is recorded."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import apsw
+
+from pipeline.files import sync
+from pipeline.ledger.clock import utc_now
+from pipeline.ledger.files_match import check_nothing_left
+from pipeline.ledger.gaps import begun_and_not_ended
+from pipeline.ledger.lock import Lock
+from pipeline.ledger.opening import Owner, default_path, owner_of
+from pipeline.ledger.spill import spill_path
+from pipeline.model.errors import InputProblem
+
+
+def check_move(path: Path, old: Owner, to: Owner) -> None:
+    """Raise InputProblem for a move that something is against."""
+    if against := obstacle(old, to):
+        raise InputProblem(f"{path}: {against}")
+
+
+def obstacle(old: Owner, to: Owner) -> str:
+    """What is against a move that is none, or one between a trial and a real carrier; "" if nothing is."""
+    if old == to:
+        return f"belongs to {to} already; name the new address in the profile (base_url)"
+    if _is_trial(old) and not _is_trial(to):
+        return (
+            f"is the ledger of a trial ({old}): what it holds was never issued by a real carrier, and would"
+            " never be; begin a ledger of its own for the carrier with --new-ledger"
+        )
+    if _is_trial(to) and not _is_trial(old):
+        return (
+            f"is the ledger of a real carrier ({old}) and is not to be used for trials ({to}), which would mark real charges"
+            " as issued; check the profile (base_url), and give the trial a --ledger of its own"
+        )
+    return ""
+
+
+def _is_trial(owner: Owner) -> bool:
+    """Whether the owner is a sandbox: plain http is for loopback alone (interface.md, Carrier profile)."""
+    return urlsplit(owner.base_url).scheme != "https"
+
+
+def move(connection: apsw.Connection, to: Owner, moved_by: str, why: str) -> None:
+    """Let the ledger belong to the carrier at its new address, and record that."""
+    with connection:
+        old = owner_of(connection)
+        connection.execute(
+            "INSERT INTO carrier_move (from_base_url, from_agency, to_base_url, to_agency, moved_by, why, moved_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (old.base_url, old.agency, to.base_url, to.agency, moved_by, why, utc_now()),
+        )
+        connection.execute("UPDATE ledger SET base_url = ?, agency = ?", (to.base_url, to.agency))
+
+
+def check_at_rest(path: Path, connection: apsw.Connection) -> None:
+    """Raise InputProblem if the ledger has files beside it that hold what its last run left."""
+    if spill_path(path).exists() or begun_and_not_ended(connection) is not None:
+        raise InputProblem(
+            f"{path}: its last run did not end; before the ledger moves, let a run with the old address put it in order"
+            " (voucher issue with any workbook)"
+        )
+
+
+@contextlib.contextmanager
+def free_name(wanted: Path, ledger_id: str) -> Iterator[Lock]:
+    """Hold a name that nothing has, and that nothing of another ledger lies beside. Raises InputProblem."""
+    with contextlib.closing(Lock(wanted)) as lock:
+        if wanted.exists():
+            raise InputProblem(
+                f"{wanted}: the new address has a ledger already, so that there are two memories of what was issued; only"
+                " one of them may be used. Name the one to be moved with --ledger, under another name"
+            )
+        last = lock.run
+        check_nothing_left(wanted, last if last and last.ledger_id != ledger_id else None)
+        yield lock
+
+
+def rename(path: Path, lock: Lock, wanted: Path, wanted_lock: Lock) -> None:
+    """Give a closed ledger at rest another name, and the note of its last run with it; both names are held."""
+    wanted_lock.run = lock.run  # until all is done the ledger is expected under both names
+    path.rename(wanted)
+    sync(wanted.parent)
+    lock.run = None
+
+
+def default_names(connection: apsw.Connection, owner: Owner) -> set[Path]:
+    """The default places of the ledger's carrier, at its address and at those that it had."""
+    earlier = connection.execute("SELECT from_base_url, from_agency FROM carrier_move")
+    return {default_path(each).resolve() for each in (owner, *(Owner(*row) for row in earlier))}

@@ -1,0 +1,334 @@
+"""A run and its ledger: opened, put in order, written to, and read for the account."""
+
+import contextlib
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from pipeline.carrier.crypto import Cipher
+from pipeline.carrier.redaction import Concealed
+from pipeline.carrier.replies import (
+    Answered,
+    Outcome,
+    interpret,
+    is_the_services_own,
+)
+from pipeline.ledger import (
+    attempts,
+    clock,
+    epochs,
+    held_charges,
+    judgements,
+    last_run_witness,
+    opening,
+    planning,
+    runs,
+)
+from pipeline.ledger.gaps import Gap, open_gap
+from pipeline.ledger.judgements import Judgement
+from pipeline.ledger.lock import Lock
+from pipeline.ledger.naming import Named
+from pipeline.ledger.recovery import Recovered, recover
+from pipeline.ledger.same_agency import check_first
+from pipeline.messages.render import reason_text
+from pipeline.model.columns import Lang
+from pipeline.model.errors import InputProblem, LedgerProblem, Stop
+from pipeline.model.job import Job, Watch
+from pipeline.model.known_charges import Holdings, Refusal, day_of
+from pipeline.model.request import Identity, Request
+from pipeline.model.result import Doubt, Result
+from pipeline.rules.judge import Verdicts
+from pipeline.rules.rows import Rows
+from pipeline.rules.rule import Terms
+from pipeline.settings import Secrets, is_loopback
+
+
+@dataclass(frozen=True)
+class OpenLedger:
+    """The ledger of a run that sends."""
+
+    path: Path
+    connection: apsw.Connection
+    lock: Lock
+    named: Named
+    corrected: tuple[str, str] | None = (
+        None  # a last entry later than the clock, and who says that it is wrong
+    )
+
+    def lacking(self) -> str:
+        """Why nothing may be sent: what the ledger may lack; "" where it is complete."""
+        with as_problem(self.path):
+            gap = open_gap(self.connection)
+        return "" if gap is None else _lacking(gap)
+
+    def check_complete(self, requests: int) -> None:
+        """Raise InputProblem if the ledger has a gap, so that these requests may have been issued already."""
+        with as_problem(self.path):
+            gap = open_gap(self.connection)
+        if gap is not None:
+            raise InputProblem(
+                f"{self.path}: {_lacking(gap)}, so that the {requests} requests of this run may be issued already; nothing was"
+                " sent. Compare it with the carrier's complete statement from then on, then say what that showed: voucher"
+                " ledger close-gap"
+            )
+
+    def holdings(self, tickets: Sequence[str]) -> Holdings:
+        """What is known of these tickets' charges."""
+        with as_problem(self.path):
+            return held_charges.holdings(self.connection, tickets)
+
+    @property
+    def ledger_id(self) -> str:
+        """The ledger's own ID."""
+        with as_problem(self.path):
+            return attempts.ledger_id(self.connection)
+
+    @property
+    def epoch(self) -> str:
+        """The ID of the epoch that this run's attempts belong to."""
+        with as_problem(self.path):
+            return epochs.current(self.connection)
+
+    def refusals(self, tickets: Sequence[str]) -> dict[Identity, Refusal]:
+        """The charges of these tickets whose last attempt the carrier refused."""
+        with as_problem(self.path):
+            return held_charges.refusals(self.connection, tickets)
+
+    def note_judgements(self, run: int, made: Iterable[Judgement]) -> None:
+        """Record how rows were judged, where that is new."""
+        with as_problem(self.path):
+            judgements.note(self.connection, run, made)
+
+    def earlier_doubts(self, verdicts: Verdicts, lang: Lang, terms: Terms) -> list[Doubt]:
+        """The unknown attempts of earlier runs that hold rows of this input."""
+        with as_problem(self.path):
+            return earlier_doubts(self.connection, verdicts, lang, terms)
+
+    def begin(self, command: str, terms: Terms, files: Sequence[Path]) -> int:
+        """Record the run, and what the clock's being right says of entries before it; its number."""
+        names = [str(path).encode(errors="replace").decode() for path in files]
+        with as_problem(self.path):
+            return runs.begin(self.connection, self.lock, command, str(terms.as_of), names, self.corrected)
+
+    def plan(self, run: int, requests: Sequence[Request], rows: Rows) -> list[planning.Attempt]:
+        """Claim every request's charges as `planned`, with the rows that they come from."""
+        places = dict(enumerate(zip(rows.file, rows.sheet, rows.row.tolist(), strict=True)))
+        with as_problem(self.path):
+            return planning.plan(self.connection, run, requests, places)
+
+    def end(self, run: int, exit_code: int) -> None:
+        """Record how it ended and forget what was not sent.
+
+        A ledger whose name leads elsewhere by now is left as it is: it and its -wal are to be put together again.
+        """
+        if self.named.gone:
+            return
+        with contextlib.suppress(apsw.Error, OSError, LedgerProblem):
+            runs.end(self.connection, self.lock, run, exit_code)
+
+
+@contextlib.contextmanager
+def as_problem(path: Path) -> Iterator[None]:
+    """Turn a failure of the ledger's file into a message for a person."""
+    try:
+        yield
+    except (apsw.Error, OSError) as error:
+        raise LedgerProblem(f"{path}: {_failure(error)}") from None
+
+
+def _failure(error: apsw.Error | OSError) -> str:
+    match error:
+        case apsw.CorruptError() | apsw.NotADBError():
+            return f"the ledger is damaged ({error}). {opening.RESTORE}"
+        case apsw.BusyError() | apsw.LockedError():
+            return f"another program is using the ledger ({error}); let it end, then run again"
+        case apsw.ConstraintError():
+            return (
+                f"the ledger refuses what would break its rules ({error}); look it over: voucher ledger check"
+            )
+        case _:
+            seen = error.__context__ or error
+            return f"the ledger can't be read or written ({seen}); free disk space or mend the disk, then run again"
+
+
+def _lacking(gap: Gap) -> str:
+    return f"this ledger may lack what was issued after {gap.since} ({gap.why})"
+
+
+def note_gap(ledger: apsw.Connection, note: Callable[[str], None]) -> None:
+    """Say that what looks ready may be issued already, where the ledger may lack something."""
+    if gap := open_gap(ledger):
+        note(f"{_lacking(gap)[0].upper()}{_lacking(gap)[1:]}: nothing is sent until voucher ledger close-gap")
+
+
+def doubt(ledger: apsw.Connection, path: Path) -> str:
+    """Why a ledger that is only read may be an older copy of itself, or why that can't be told; "" where it is none."""
+    try:
+        return opening.doubt(path.resolve(), ledger, last_run_witness.places())
+    except Stop as problem:
+        return str(problem)
+
+
+def note_doubt(ledger: apsw.Connection, path: Path, note: Callable[[str], None]) -> None:
+    """Say that the ledger may be an older copy of itself, which stops no command that only reads."""
+    if found := doubt(ledger, path):
+        note(found)
+
+
+@contextlib.contextmanager
+def ledger_to_read(job: Job) -> Iterator[apsw.Connection | None]:
+    """The ledger for looking, None where there is none; a sandbox of its own has none."""
+    connection = None
+    if not job.throw_away and (job.names_carrier or job.ledger):
+        owner = job.owner if job.names_carrier else None
+        connection = opening.open_for_reading(job.ledger_path, owner)
+    if connection is None:
+        yield None
+        return
+    with contextlib.closing(connection), as_problem(job.ledger_path):
+        yield connection
+
+
+@contextlib.contextmanager
+def ledger_to_write(job: Job, watch: Watch, keys: Secrets | None) -> Iterator[OpenLedger]:
+    """The ledger for sending: locked and put in order; a sandbox run's own one is thrown away."""
+    with contextlib.ExitStack() as stack:
+        if job.throw_away:
+            path = (
+                Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="voucher-"))) / "sandbox.ledger"
+            )
+            watch.note("Sandbox: nothing reaches a real carrier; the ledger is thrown away after this run")
+        else:
+            path = job.ledger_path
+            watch.note(f"Ledger: {path}")
+        may_begin, is_new = _may_begin(job, path), not path.exists()
+        connection, lock = opening.open_for_run(
+            path, job.owner, may_create=may_begin, kept=not job.throw_away, note=watch.note
+        )
+        stack.callback(lock.close)
+        stack.callback(connection.close)
+        if is_new and not job.throw_away:
+            watch.warn(
+                f"A new ledger was begun: {path.resolve()}; keep it, and back it up (voucher ledger backup): it is the memory that"
+                " keeps anything from being issued twice"
+            )
+        with as_problem(path):
+            corrected = _corrected(connection, job)
+            found = recover(connection, path, lock, _meaning(job, keys))
+        for line in _recovered_lines(found):
+            watch.note(line)
+        yield OpenLedger(path, connection, lock, Named(path.resolve()), corrected)
+
+
+def _corrected(connection: apsw.Connection, job: Job) -> tuple[str, str] | None:
+    """The ledger's last entry where it is later than the clock, and who says that the clock is right; None where it is not.
+
+    Raises InputProblem where nobody says so: by a clock that is behind, what is sent now would be recorded as older than
+    statements that can't have it.
+    """
+    behind = clock.behind(connection)
+    if behind is None:
+        return None
+    if not job.clock_right_by:
+        now, latest = (time[:16].replace("T", " ") for time in (behind.now, behind.latest))
+        raise InputProblem(
+            f"This machine's clock says {now} UTC, and the ledger's last entry is of {latest} UTC; nothing was changed."
+            " Set the clock right, or say --clock-is-right if that entry was made by a wrong one"
+        )
+    return behind.latest, job.clock_right_by
+
+
+def _may_begin(job: Job, path: Path) -> bool:
+    """Whether a first ledger may be begun there. Raises InputProblem if, on loopback, this agency has one already."""
+    if job.sandbox or job.new_ledger:
+        return True
+    if not is_loopback(job.profile.carrier.base_url):
+        return False
+    if job.ledger is not None and not path.resolve().parent.is_dir():  # a disk that is not mounted, say
+        return False
+    if not path.exists():
+        check_first(path, job.owner)
+    return True
+
+
+def _meaning(job: Job, keys: Secrets | None) -> Callable[[attempts.Interrupted, Answered], Outcome]:
+    """How recovery reads an answer that an earlier run recorded and did not come to interpret."""
+    if keys is None:
+        return _unreadable
+    cipher, answers = Cipher(keys.encryption_key), job.profile.answers
+    concealed = Concealed(keys.api_key, keys.encryption_key)
+
+    def meaning(left: attempts.Interrupted, answer: Answered) -> Outcome:
+        # An answer that never came may have been the service's own.
+        accepted = left.accepted or any(
+            other is None or is_the_services_own(other, cipher, answers) for other in left.beside
+        )
+        outcome = interpret(answer, left.request, cipher, answers, doubted=left.doubted, accepted=accepted)
+        return concealed.outcome(outcome)
+
+    return meaning
+
+
+def _unreadable(_left: attempts.Interrupted, _answer: Answered) -> Outcome:
+    raise InputProblem(
+        "An earlier run was killed after the carrier answered, and reading the answer takes the keys: set VOUCHER_API_KEY and"
+        " VOUCHER_ENCRYPTION_KEY, as for voucher issue"
+    )
+
+
+def _recovered_lines(found: Recovered) -> Iterator[str]:
+    if found.spilled:
+        yield f"Taken in from the spill file of an earlier run: {found.spilled} outcomes"
+    if found.answered:
+        yield f"An earlier run was killed after the carrier answered: {found.answered} answers read from the ledger"
+    if found.unknown:
+        yield f"An earlier run was killed while sending: {found.unknown} requests are now unknown and wait for evidence"
+
+
+def earlier_doubts(ledger: apsw.Connection, verdicts: Verdicts, lang: Lang, terms: Terms) -> list[Doubt]:
+    """The unknown attempts of earlier runs that hold rows of this input."""
+    time_zone = terms.profile.carrier.time_zone
+    wanted = sorted({(h.request_id, h.attempt) for h in verdicts.held.values() if h.state == "unknown"})
+    return [
+        Doubt(
+            doubt.epoch,
+            doubt.request_id,
+            doubt.attempt,
+            doubt.voucher,
+            doubt.market,
+            doubt.header_name,
+            doubt.amount,
+            reason_text(
+                doubt.reason or "run_killed",
+                "",
+                lang,
+                {"detail": doubt.detail, "earlier": f"{day_of(doubt.at, time_zone)}, {doubt.place}"},
+            ),
+            doubt.trace_id,
+            doubt.charges,
+        )
+        for doubt in attempts.in_doubt(ledger, wanted)
+    ]
+
+
+def new_doubts(results: Sequence[Result], epoch: str, lang: Lang) -> list[Doubt]:
+    """The attempts of this run, made in `epoch`, whose outcome is unknown, from memory: the ledger may have failed."""
+    return [
+        Doubt(
+            epoch,
+            result.request.request_id,
+            result.attempt,
+            result.request.voucher,
+            result.request.market,
+            result.request.header.header_name,
+            result.request.amount,
+            reason_text(result.outcome.reason, "", lang, {"detail": result.outcome.detail}),
+            result.outcome.trace_id,
+            tuple((charge.identity, charge.amount) for charge in result.request.charges),
+        )
+        for result in results
+        if result.outcome.state == "unknown"
+    ]

@@ -1,0 +1,183 @@
+"""Unknown outcomes, and the evidence that settles them.
+
+The database refuses a settlement of anything but an unknown attempt, a second one while one stands, evidence that was
+withdrawn, and a number that another attempt has or that was reversed; a settlement and the state that follows from it are
+one change.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import apsw
+
+from pipeline.ledger import clock, reversals
+from pipeline.ledger.clock import utc_now
+from pipeline.model.evidence import Unsettled
+from pipeline.model.known_charges import place_of
+from pipeline.model.request import Identity
+
+_ATTEMPTS = """
+SELECT attempt_id, request_id, attempt, voucher, market, header_name, request.amount, reason, detail, trace_id,
+       sending_at, coalesce(ended_at, sending_at), run, epoch_id, header_type, tax_no, {denial}
+FROM attempt JOIN epoch USING (epoch) JOIN request USING (request_id) {which} ORDER BY attempt_id
+"""
+_UNKNOWN = _ATTEMPTS.format(denial="''", which="WHERE state = 'unknown'")
+#: The attempts at charges of one that a standing settlement calls not issued.
+_DENIED = _ATTEMPTS.format(
+    denial="'S' || settlement",
+    which="""JOIN settlement USING (attempt_id) WHERE settlement.state = 'not_sent' AND settlement.withdrawn = 0 AND attempt_id IN (
+    SELECT same.attempt_id FROM charge JOIN charge AS same USING (ticket_no, charge, product) WHERE charge.attempt_id = ?
+)""",
+)
+_CHARGES = """
+SELECT ticket_no, charge, product, wire, amount, file, sheet, row FROM charge WHERE attempt_id = ? ORDER BY 1, 2, 3
+"""
+#: When an attempt was sent, and the earlier ones at its charges that were in doubt too, but for those that a voucher followed
+#: before it which was reversed since. Later ones don't count: a withdrawal may have put it in doubt again after them.
+_ASKED = """
+SELECT DISTINCT asked.sending_at, asked.run
+FROM charge JOIN charge AS same USING (ticket_no, charge, product) JOIN attempt AS asked ON asked.attempt_id = same.attempt_id
+WHERE charge.attempt_id = ? AND asked.was_unknown = 1 AND asked.attempt_id <= charge.attempt_id AND NOT EXISTS (
+    SELECT 1 FROM charge AS gone JOIN attempt USING (attempt_id)
+    WHERE (gone.ticket_no, gone.charge, gone.product) = (same.ticket_no, same.charge, same.product)
+      AND gone.attempt_id >= asked.attempt_id AND gone.attempt_id < charge.attempt_id AND attempt.state = 'issued' AND gone.live = 0
+)
+"""
+_OF_TICKET = """
+SELECT DISTINCT settlement.settlement, request_id, attempt, settlement.state, settlement.number, settled_by, evidence, settled_at,
+       settlement.withdrawn, withdrawn_by, why, withdrawn_at
+FROM charge JOIN attempt USING (attempt_id) JOIN settlement USING (attempt_id) LEFT JOIN withdrawal USING (settlement)
+WHERE charge.ticket_no = ? ORDER BY settlement.settlement
+"""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the ledger says of an attempt that somebody gives an answer about. `epoch`: the ID of the epoch that it is of."""
+
+    attempt_id: int
+    epoch: str
+    state: str
+    number: str
+    settled: bool
+
+
+def unsettled(connection: apsw.Connection) -> list[Unsettled]:
+    """Every attempt whose outcome is unknown, in the order in which they were made."""
+    return [
+        replace(one, denied=tuple(_attempts(connection, _DENIED, one.attempt_id)))
+        for one in _attempts(connection, _UNKNOWN)
+    ]
+
+
+def _attempts(connection: apsw.Connection, sql: str, *given: int) -> list[Unsettled]:
+    found = []
+    rows: list[Any] = list(connection.execute(sql, given))
+    asked = {row[0]: list[Any](connection.execute(_ASKED, row[:1])) for row in rows}
+    doubtful = clock.doubtful_runs(connection, (run for times in asked.values() for _, run in times))
+    for row in rows:
+        values, (run, epoch, header_type, tax_no, denial) = list[Any](row[:12]), row[12:]
+        charges: list[Any] = list(connection.execute(_CHARGES, (values[0],)))
+        file, sheet, line = charges[0][5:]
+        parts = tuple((Identity(*charge[:3]), charge[3], charge[4]) for charge in charges)
+        place = place_of(file, sheet, line, run)
+        times = asked[row[0]]
+        first_asked = "" if any(of in doubtful for _, of in times) else min(times)[0]
+        found.append(
+            Unsettled(  # type: ignore[misc]
+                *values,
+                place=place,
+                charges=parts,
+                times_doubtful=run in doubtful,
+                epoch=epoch,
+                header_type=header_type,
+                tax_no=tax_no,
+                first_asked=first_asked,
+                denial=denial,
+            )
+        )
+    return found
+
+
+def count_unknown(connection: apsw.Connection) -> int:
+    """How many attempts there are whose outcome is unknown."""
+    found: int = connection.execute("SELECT count(*) FROM attempt WHERE state = 'unknown'").get
+    return found
+
+
+def known(connection: apsw.Connection, request_id: str, attempt: int) -> Known | None:
+    """The attempt of that number at a request; None where there is no such attempt.
+
+    An answer is about it only if it names its epoch too: another history may have given out the same number.
+    """
+    row: Any = connection.execute(
+        "SELECT attempt_id, epoch_id, state, number,"
+        " EXISTS (SELECT 1 FROM settlement WHERE settlement.attempt_id = attempt.attempt_id AND withdrawn = 0)"
+        " FROM attempt JOIN epoch USING (epoch) WHERE request_id = ? AND attempt = ?",
+        (request_id, attempt),
+    ).get
+    return None if row is None else Known(row[0], row[1], row[2], row[3], bool(row[4]))
+
+
+def withdrawn_before(  # noqa: PLR0913 - what says that an attempt ended so
+    connection: apsw.Connection, attempt_id: int, state: str, number: str, settled_by: str, answered: str
+) -> str:
+    """The entry that was withdrawn and stands in the way of settling an attempt so; "" where none does.
+
+    What was withdrawn is settled again only by somebody's answer with other words (`answered`) or another name; a
+    statement alone ("") never says it again, for it is the same statement under any file's name.
+    """
+    rows: Any = connection.execute(
+        "SELECT settlement, settled_by, evidence FROM settlement WHERE attempt_id = ? AND state = ? AND number = ?"
+        " AND withdrawn = 1 ORDER BY settlement DESC",
+        (attempt_id, state, number),
+    )
+    for settlement, before, evidence in list(rows):
+        same = _plain(before) == _plain(settled_by) and _plain(evidence).endswith(f": {_plain(answered)}")
+        if not answered or same:
+            return f"S{settlement}"
+    return ""
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def number_taken(connection: apsw.Connection, number: str) -> str:
+    """What has this number, for a message: another request that is issued, or a reversal; "" where nothing has."""
+    found: str | None = connection.execute(
+        "SELECT request_id FROM attempt WHERE state = 'issued' AND number = ?", (number,)
+    ).get
+    if found:
+        return f"another request ({found})"
+    return "a voucher that was reversed" if reversals.names(connection, number) else ""
+
+
+def settle(  # noqa: PLR0913 - what a settlement is made of
+    connection: apsw.Connection,
+    attempt_id: int,
+    state: str,
+    number: str,
+    settled_by: str,
+    evidence: str,
+    answered: str = "",
+) -> None:
+    """Settle an unknown attempt as issued under this number, or as not_sent; with the evidence, who and when.
+
+    `answered` is the evidence as a person typed it, "" where a statement alone says it.
+    """
+    with connection:
+        connection.execute(
+            "INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at, answered)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (attempt_id, state, number, settled_by, evidence, utc_now(), answered),
+        )
+        connection.execute(
+            "UPDATE attempt SET state = ?, number = ? WHERE attempt_id = ?", (state, number, attempt_id)
+        )
+
+
+def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
+    """Every settlement of an attempt at a charge of a ticket, with what was withdrawn of it."""
+    cursor = connection.execute(_OF_TICKET, (ticket_no,))
+    return [dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor]

@@ -1,0 +1,299 @@
+"""What a team does with its one ledger beside issuing: look it over, back it up, export it, move it, mend its memory."""
+
+import contextlib
+import datetime
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import apsw
+
+from pipeline import __version__
+from pipeline.ledger import (
+    attempts,
+    backup,
+    carrier_move,
+    export,
+    gaps,
+    opening,
+    reversals,
+    runs,
+    schema,
+    withdrawals,
+)
+from pipeline.ledger.backup import copied
+from pipeline.ledger.clock import utc_now
+from pipeline.ledger.integrity_check import Looked, look
+from pipeline.ledger.lock import Lock
+from pipeline.ledger.session import as_problem, doubt
+from pipeline.ledger.spill import set_aside, spill_path
+from pipeline.messages.chinese import in_language
+from pipeline.model.columns import Lang
+from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.job import Job
+from pipeline.reporting.audit_workbook import Audited, write_audit
+from pipeline.reporting.output_paths import check_folder
+from pipeline.reporting.words_audit import tell
+from pipeline.reporting.words_history import word
+
+Note = Callable[[str], None]
+#: No ledger is older than this program.
+_FIRST = datetime.date(2026, 1, 1)
+
+
+def looked_over(job: Job) -> tuple[Looked, str, bool]:
+    """Everything that the ledger holds and what is wrong with it, why it may be a copy, and whether a spill file waits.
+
+    A run may be on.
+    """
+    with _to_read(job) as connection:
+        doubted = doubt(connection, job.ledger_path)
+        return look(connection), doubted, spill_path(job.ledger_path.resolve()).exists()
+
+
+def backed_up(job: Job, wanted: Path) -> Path:
+    """Copy the ledger to a new file, or into a folder under a name with the time; a run may be on.
+
+    The copy knows that it may lack what was issued after what it knows, and sends nothing until that is settled. Its own time
+    of making would say too much where the clock is ahead.
+    """
+    now = utc_now()
+    if wanted.is_dir():
+        stem = job.ledger_path.name.removesuffix(".ledger")
+        wanted /= f"{stem}.{now[:19].replace('-', '').replace(':', '')}Z.ledger"
+
+    with _to_read(job) as connection:
+        doubted = doubt(connection, job.ledger_path)
+
+        def finish(copy: apsw.Connection) -> None:
+            schema.bring_up_to_date(copy, copy.pragma("user_version"))
+            why = "it is a backup of what may be an older copy" if doubted else "it is a backup"
+            gaps.mark_gap(copy, gaps.known_until(copy) or now, why)
+
+        _copy(connection, wanted, wanted, finish)
+    return wanted
+
+
+def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[str], bool]) -> str:
+    """Let the ledger follow its carrier to the profile's address; what was done, "" if declined.
+
+    A ledger in its default place is renamed to that of the new address, or it would not be found there.
+    """
+    with contextlib.ExitStack() as stack:
+        path, connection, lock = stack.enter_context(_to_change(job, note))
+        old, to = opening.owner_of(connection), job.owner
+        wanted = opening.default_path(to) if path in carrier_move.default_names(connection, old) else path
+        if old != to or wanted == path:  # else an earlier move was cut off before the ledger had its new name
+            carrier_move.check_move(path, old, to)
+        if wanted != path:
+            carrier_move.check_at_rest(path, connection)
+            name = carrier_move.free_name(wanted, attempts.ledger_id(connection))
+            wanted_lock = stack.enter_context(name)
+        if not confirm(f"{path}: belongs to {old} and is to belong to {to}"):
+            return ""
+        runs.begin_change(connection, lock)
+        if old != to:
+            carrier_move.move(connection, to, moved_by, why)
+        runs.end_change(connection, lock)
+        connection.close()
+        if wanted != path:
+            carrier_move.rename(path, lock, wanted, wanted_lock)
+    return f"{wanted}: belonged to {old} and belongs to {to} from now on"
+
+
+def nothing_missing(job: Job, note: Note, said_by: str, why: str) -> str:
+    """Record that a ledger lacks nothing whose last run is not noted beside it, or on this machine; what was done."""
+    with _to_change(job, note, unnoted=True) as (path, connection, lock):
+        if gaps.open_gap(connection) is not None:
+            raise InputProblem(
+                f"{path}: has a gap, which only the carrier's statement can close: voucher ledger close-gap"
+            )
+        if not doubt(connection, path):
+            raise InputProblem(
+                f"{path}: its last run is noted beside it and on this machine, so that there is nothing to say"
+            )
+        runs.begin_change(connection, lock)
+        since = gaps.known_until(connection) or utc_now()
+        with connection:
+            gaps.mark_gap(connection, since, "its last run was not noted beside it, or on this machine")
+            gaps.close_gaps(connection, said_by, f"nothing is missing: {why}")
+        runs.end_change(connection, lock)
+    return f"{path}: may be used for sending again; recorded: nothing is missing ({why})"
+
+
+def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) -> str:
+    """Record that the ledger may lack what was issued since then; what was done.
+
+    Without a time it is when the run began that did not end, whose -wal is lost; else the end of the last
+    run that the ledger knows, after which it may be an older copy.
+    """
+    if since is not None:
+        _check_past(since)
+    with _to_change(job, note, may_lack=True) as (path, connection, lock):
+        known = gaps.known_until(connection)
+        if since is None and known is None:
+            raise InputProblem("--since is missing: from when on may the ledger lack what was issued?")
+        text = (
+            known or ""
+            if since is None
+            else since.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
+        )
+        runs.begin_change(connection, lock)
+        with connection:
+            gaps.mark_gap(connection, text, why)
+        aside = set_aside(path)
+        runs.end_change(connection, lock)
+    marked = f"{path}: nothing is sent until the time from {text} on is settled (voucher ledger close-gap)"
+    return f"{marked}; what was in its spill file is kept in {aside} for comparing" if aside else marked
+
+
+def gap_closed(job: Job, note: Note, closed_by: str, evidence: str, confirm: Callable[[str], bool]) -> str:
+    """Record what shows that the ledger lacks nothing any more; what was done, "" if declined.
+
+    It is asked about where nothing was held as a statement showed it since: that one was compared nobody can tell then.
+    """
+    with _to_change(job, note) as (path, connection, lock):
+        if gaps.open_gap(connection) is None:
+            raise InputProblem(f"{path}: has no gap to close")
+        held = gaps.held_since(connection)
+        if not held:
+            unseen = (
+                f"{path}: voucher reconcile has recorded nothing from a statement since the gap was found; what it lacks"
+                " would be issued again, unless a complete statement was compared and showed nothing new"
+            )
+            note(unseen)
+            if not confirm(f"{path}: has a gap"):
+                return ""
+        runs.begin_change(connection, lock, closes_gap=True)
+        closed = gaps.close_gaps(connection, closed_by, evidence)
+        runs.end_change(connection, lock)
+    settled = "; ".join(f"what was issued after {gap.since} ({gap.why})" for gap in closed)
+    done = f"{path}: may be used for sending again; settled: {settled}"
+    return f"{done}; charges held since as a statement showed them: {held}" if held else done
+
+
+def withdrawn(job: Job, note: Note, entry: str, withdrawn_by: str, why: str) -> list[str]:
+    """Let a piece of evidence count no more; what was done, line by line."""
+    with _to_change(job, note) as (path, connection, lock):
+        runs.begin_change(connection, lock)
+        done = withdrawals.withdraw(connection, entry, withdrawn_by=withdrawn_by, why=why)
+        runs.end_change(connection, lock)
+    match done.kind:
+        case "settlement":
+            follows = f"request {done.what}: is unknown again, and its charges are held until other evidence settles it"
+        case "elsewhere":
+            follows = f"what a statement showed under {done.what}: holds its charge no more"
+        case _:
+            follows = f"{done.what}: counts as issued again, and its charges are held"
+    return [f"{path}: {done.entry} is withdrawn and counts no more", follows]
+
+
+def voucher_reversed(  # noqa: PLR0913 - what a reversal is made of
+    job: Job, note: Note, number: str, reversed_by: str, evidence: str, voucher: str, red_number: str
+) -> list[str]:
+    """Record that the carrier has reversed a voucher; what was done, line by line."""
+    with _to_change(job, note) as (path, connection, lock):
+        runs.begin_change(connection, lock)
+        done = reversals.reverse(
+            connection,
+            number,
+            reversed_by=reversed_by,
+            evidence=evidence,
+            voucher=voucher,
+            red_number=red_number,
+        )
+        runs.end_change(connection, lock)
+    tickets = ", ".join(dict.fromkeys(identity.ticket_no for identity, _ in done.charges))
+    return [
+        f"{path}: {done.number} is recorded as reversed ({done.entry}); its {len(done.charges)} charges may be issued again",
+        f"Tickets: {tickets}",
+    ]
+
+
+def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
+    """Write all that the ledger holds to a new workbook, with times of that zone; its path, numbered where it was taken.
+
+    A run may be on: it is read from a copy as of one moment, so that a run that begins or ends need not wait.
+    """
+    if wanted.suffix.lower() != ".xlsx":
+        raise InputProblem(f"{wanted}: the export is an Excel workbook; give it a name that ends in .xlsx")
+    check_folder(wanted, "choose a folder that exists and that you may write to")
+    with tempfile.TemporaryDirectory(prefix=".voucher-", dir=wanted.parent) as folder:
+        copy = Path(folder) / "copy"
+        with _to_read(job) as connection:
+            _copy(connection, copy, wanted)
+        with backup.read_alone(copy) as connection, as_problem(job.ledger_path):
+            schema.show_as_current(connection)
+            copy.unlink()  # it is read to the end by whoever has it open, and is never taken for the ledger
+            facts = _facts(job, export.about(connection), lang)
+            count, rows = partial(export.count, connection), partial(export.rows, connection)
+            audited = Audited(facts, count, rows, time_zone)
+            return write_audit(audited, wanted, lang)
+
+
+def _facts(job: Job, about: export.About, lang: Lang) -> list[tuple[str, str]]:
+    """What the export says of the ledger itself."""
+    facts = [
+        ("ledger", str(job.ledger_path)),
+        ("ledger_id", about.ledger_id),
+        ("carrier", in_language(str(opening.Owner(about.base_url, about.agency)), lang)),
+        ("version", str(about.version)),
+        ("created", about.created_at),
+        ("exported", utc_now()),
+        ("by_program", f"voucher-pipeline {__version__}"),
+        ("attempts", ", ".join(f"{count} {word(state, lang)}" for state, count in about.states.items())),
+    ]
+    if about.gap is not None:
+        facts.append(("gap", tell("may_lack", lang).format(since=about.gap.since, why=about.gap.why)))
+    return facts
+
+
+def _copy(
+    connection: apsw.Connection,
+    path: Path,
+    wanted: Path,
+    finish: Callable[[apsw.Connection], None] = lambda _: None,
+) -> None:
+    """Copy the ledger to `path` for what was asked for as `wanted`, which a problem names."""
+    try:
+        copied(connection, path, finish)
+    except FileExistsError:
+        raise InputProblem(
+            f"{wanted}: exists already and is left as it is; choose another name, or a folder"
+        ) from None
+    except (OSError, apsw.FullError, apsw.IOError) as error:
+        seen = error.strerror if isinstance(error, OSError) else error
+        raise LedgerProblem(
+            f"{wanted}: can't be written ({seen}); choose a folder that exists and has room"
+        ) from None
+
+
+@contextlib.contextmanager
+def _to_read(job: Job) -> Iterator[apsw.Connection]:
+    """The ledger, whosever it is, for looking; a missing one is an error."""
+    connection = opening.open_for_reading(job.ledger_path, None)
+    if connection is None:
+        raise InputProblem(f"{job.ledger_path}: there is no ledger; name one with --ledger")
+    with contextlib.closing(connection), as_problem(job.ledger_path):
+        yield connection
+
+
+@contextlib.contextmanager
+def _to_change(
+    job: Job, note: Note, *, may_lack: bool = False, unnoted: bool = False
+) -> Iterator[tuple[Path, apsw.Connection, Lock]]:
+    """The ledger, whosever it is, locked for a change, with its path; a missing one is an error."""
+    connection, lock = opening.open_for_run(
+        job.ledger_path, None, may_create=False, may_lack=may_lack, unnoted=unnoted, note=note
+    )
+    with contextlib.closing(lock), contextlib.closing(connection), as_problem(job.ledger_path):
+        yield job.ledger_path.resolve(), connection, lock
+
+
+def _check_past(since: datetime.datetime) -> None:
+    """Raise InputProblem for a time that no gap can begin at."""
+    if not _FIRST <= since.date() <= datetime.datetime.now().astimezone().date():
+        raise InputProblem(
+            f"--since {since:%Y-%m-%d}: is not a day on which this ledger was used; check the year"
+        )

@@ -1,0 +1,191 @@
+"""What a run is asked to do, what it tells while it is on, and what it ends in: values only."""
+
+import datetime
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+from zoneinfo import ZoneInfo
+
+from pipeline.ledger import opening
+from pipeline.model.columns import Lang
+from pipeline.model.errors import InputProblem
+from pipeline.model.profile import Profile
+from pipeline.model.progress import Progress
+from pipeline.model.request import Request
+from pipeline.model.result import Account
+from pipeline.model.table import SheetRows
+from pipeline.reading.process import Opening
+from pipeline.rules.rule import Terms
+from pipeline.settings import Secrets
+
+if TYPE_CHECKING:  # start-up: only a reconciliation ends in one
+    from pipeline.settlement.reconciled import Reconciliation
+
+
+NO_CARRIER = (
+    "no carrier is named: give its profile with --profile or VOUCHER_PROFILE, with its address as base_url under [carrier];"
+    " --sandbox needs none"
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a run is asked to do; the settings are already merged."""
+
+    inputs: tuple[Path, ...]
+    profile: Profile
+    secrets: Secrets | None  # None: this run sends nothing, or to its own sandbox
+    ledger: str | None = None
+    new_ledger: bool = False
+    as_of: datetime.date | None = None
+    buyers: Path | None = None
+    columns: Path | None = None  # a team's own mapping of headings and values
+    output: Path | None = None
+    report: Path | None = None
+    lang: Lang = "en"
+    sandbox: bool = False
+    statement: Path | None = None  # the sandbox's own statement
+    clock_right_by: str = (
+        ""  # who says that the clock is right, though the ledger's last entry is of a later time
+    )
+    begun: Opening | None = None  # the child process that reads the first input already
+
+    @property
+    def terms(self) -> Terms:
+        """What the rows are judged by; today is the carrier's day, not this machine's."""
+        return Terms(self.as_of or today(self.profile), self.profile)
+
+    @property
+    def owner(self) -> opening.Owner:
+        """Whose ledger this run uses. Raises InputProblem where no carrier is named."""
+        carrier = self.profile.carrier
+        if self.sandbox:
+            return opening.sandbox_owner(carrier.agency)
+        if not carrier.base_url:
+            raise InputProblem(NO_CARRIER)
+        return opening.Owner(carrier.base_url, carrier.agency)
+
+    @property
+    def names_carrier(self) -> bool:
+        """Whether it is known whose vouchers this run is about."""
+        return self.sandbox or bool(self.profile.carrier.base_url)
+
+    @property
+    def throw_away(self) -> bool:
+        """Whether the ledger lasts no longer than the run."""
+        return self.sandbox and self.ledger is None
+
+    @property
+    def ledger_path(self) -> Path:
+        """Where the ledger of this run lies, unless it is thrown away."""
+        return opening.default_path(self.owner) if self.ledger is None else opening.ledger_path(self.ledger)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What `voucher reconcile` is asked to do, beside what every run is.
+
+    `complete`: the kinds and times [KIND:]FROM..TO for which whoever runs this (`by`) says that the statements list
+    everything; `made`: when they were made.
+    """
+
+    job: Job
+    by: str
+    statements: tuple[Path, ...] = ()
+    resolved: tuple[Path, ...] = ()
+    complete: tuple[str, ...] = ()
+    made: str = ""
+    inbox: Path | None = None
+    outbox: Path | None = None
+    month: str = ""
+
+
+@dataclass(frozen=True)
+class SandboxJob:
+    """What `voucher sandbox` is asked to do."""
+
+    profile: Profile
+    keys: Secrets
+    tickets: tuple[Path, ...]
+    port: int
+    faults: Path | None
+    statement: Path | None
+    as_of: datetime.date | None
+    columns: Path | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is about to be sent, for the person who says yes; `sheets` is what the tickets were read from."""
+
+    requests: tuple[Request, ...]
+    profile: Profile
+    carrier: str
+    sheets: tuple[SheetRows, ...] = ()
+
+    def lines(self) -> Iterator[tuple[str, str, int, int]]:
+        """(voucher, market, requests, total in minor units) for each kind that there is."""
+        for voucher, market in sorted({(request.voucher, request.market) for request in self.requests}):
+            amounts = [r.amount for r in self.requests if (r.voucher, r.market) == (voucher, market)]
+            yield voucher, market, len(amounts), sum(amounts)
+
+
+class Log(Protocol):
+    """Takes what happens for machines to read: an event and its facts, none of them a key or about people."""
+
+    def __call__(self, event: str, **facts: object) -> None:
+        """Note an event; never raises because it can't be kept."""
+
+
+def no_log(event: str, **facts: object) -> None:
+    """Where nobody asked for a log."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who follows a run: told what happens as values, asked before anything is sent."""
+
+    note: Callable[[str], None]
+    progress: Callable[[Progress], None]
+    confirm: Callable[[Plan], bool]
+    warn: Callable[[str], None]  # what --quiet must not leave out
+    log: Log = no_log
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run's account, the result workbook that was written if any, and what went wrong in writing."""
+
+    account: Account
+    workbook: Path | None = None
+    problems: tuple[str, ...] = field(default=())
+
+    @property
+    def exit_code(self) -> int:
+        """The account's, or 3 where a result could not be written (running again is safe)."""
+        return max(self.account.exit_code, 3 if self.problems else 0)
+
+
+@dataclass(frozen=True)
+class Reconciled:
+    """What a reconciliation came to, the workbooks that were written, and what went wrong in writing.
+
+    `results` are the result workbooks of files from the inbox, by file; `unwritten` the files whose result is missing.
+    """
+
+    said: "Reconciliation"
+    workbook: Path | None = None
+    results: Mapping[Path, Path] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    unwritten: frozenset[Path] = frozenset()
+
+    @property
+    def exit_code(self) -> int:
+        """The reconciliation's, or 3 where a result could not be written (running again is safe)."""
+        return max(self.said.exit_code, 3 if self.problems else 0)
+
+
+def today(profile: Profile) -> datetime.date:
+    """The carrier's calendar day."""
+    return datetime.datetime.now(ZoneInfo(profile.carrier.time_zone)).date()

@@ -1,0 +1,252 @@
+"""The account of a run: what became of every row and every request, as values.
+
+Made once (accounting.py); the result workbook, the report, the summary and the exit code are all drawn
+from it. Whoever looks at all rows takes them by column, from `Account.fates`:
+
+    fates.status, .last_day, .numbers, .request_ids     by row; all that were found of a row of several charges
+    fates.failed, fates.having[code]                    the positions of rows, ascending
+    fates.charges.status, .amount, .number, …           by charge, `fates.charges.line` says of which row
+
+Whoever looks at single rows takes them from `Account.rows`: a row's account, with its reasons in words, is made when
+it is looked at (a row without reasons is in no `fates.having`). Likewise `Account.requests`.
+"""
+
+import datetime
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pipeline.carrier.replies import Outcome
+from pipeline.messages.chinese import in_language
+from pipeline.messages.reasons import STATUS
+from pipeline.messages.render import ReasonText
+from pipeline.model.columns import Lang
+from pipeline.model.encoded import Coded
+from pipeline.model.lazy import Lazy
+from pipeline.model.request import Identity, Request
+from pipeline.model.result_columns import WORST, ChargeFates, Fates
+from pipeline.model.table import Table, Texts
+
+
+@dataclass(frozen=True)
+class Result:
+    """What sending one request came to: its last attempt and that attempt's outcome."""
+
+    request: Request
+    attempt: int
+    outcome: Outcome
+
+
+#: Statuses of charges that have their voucher.
+ISSUED = ("issued", "already_issued")
+
+
+@dataclass(frozen=True)
+class ChargeAccount:
+    """One charge's fate. `amount` in minor units, None where it is not known.
+
+    `amount` and `buyer`, the name on the voucher, are those that were asked for where an earlier run did. `last_day` is the last on which it may be requested, None where it has none or is issued already.
+    """
+
+    charge: str
+    product: str
+    voucher: str
+    amount: int | None
+    status: str
+    number: str
+    request_id: str
+    reasons: tuple[ReasonText, ...]
+    last_day: datetime.date | None = None
+    buyer: str = ""
+
+
+@dataclass(frozen=True)
+class RowAccount:
+    """One input row's fate: that of its one charge, or of the several that a wide bill's row carries."""
+
+    index: int
+    file: str
+    sheet: str
+    row: int
+    ticket_no: str
+    charges: tuple[ChargeAccount, ...]
+    reasons: tuple[ReasonText, ...]
+
+    @property
+    def status(self) -> str:
+        """The worst of its charges' statuses."""
+        if len(self.charges) == 1:
+            return self.charges[0].status
+        return min((charge.status for charge in self.charges), key=WORST.index)
+
+    @property
+    def failed(self) -> bool:
+        """Whether a charge of it has to be corrected or sent again."""
+        return any(STATUS[charge.status].failure for charge in self.charges)
+
+    @property
+    def shown(self) -> ChargeAccount:
+        """The charge that speaks for the row where one alone can be named: the first with a number, else the first."""
+        return next((charge for charge in self.charges if charge.number), self.charges[0])
+
+    @property
+    def amount(self) -> int | None:
+        """The total in minor units, None where it is not known."""
+        amounts = [charge.amount for charge in self.charges]
+        return None if None in amounts else sum(amount or 0 for amount in amounts)
+
+    @property
+    def last_day(self) -> datetime.date | None:
+        """The first day after which a charge of it is lost, None where nothing presses."""
+        return min((charge.last_day for charge in self.charges if charge.last_day), default=None)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Every voucher number, in the order of the charges, each once."""
+        return tuple(dict.fromkeys(charge.number for charge in self.charges if charge.number))
+
+    @property
+    def request_ids(self) -> tuple[str, ...]:
+        """Every request, in the order of the charges, each once."""
+        return tuple(dict.fromkeys(charge.request_id for charge in self.charges if charge.request_id))
+
+
+@dataclass(frozen=True)
+class RequestAccount:
+    """One request's fate; `rows` are its input rows, `attempt` 0: not attempted in this run."""
+
+    request: Request
+    rows: tuple[int, ...]
+    attempt: int
+    status: str
+    number: str
+    trace_id: str
+    reason: ReasonText | None
+
+
+class RowAccounts(Lazy[RowAccount]):
+    """The accounts of all rows, each made when it is looked at, and what is known of them by column."""
+
+    def __init__(self, fates: Fates, make: Callable[[int], RowAccount]) -> None:
+        super().__init__(fates.size, functools.cache(make))
+        self.fates = fates
+
+
+class RequestAccounts(Lazy[RequestAccount]):
+    """The accounts of all requests, each made when it is looked at, and how each of them ended."""
+
+    def __init__(self, statuses: Sequence[str], make: Callable[[int], RequestAccount]) -> None:
+        super().__init__(len(statuses), functools.cache(make))
+        self.statuses = statuses
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """One attempt whose outcome is unknown, of this run or an earlier one, with what was in it.
+
+    `epoch` is the ID of the epoch of the ledger that it belongs to, by which an answer names it.
+    """
+
+    epoch: str
+    request_id: str
+    attempt: int
+    voucher: str
+    market: str
+    header_name: str
+    amount: int
+    reason: ReasonText
+    trace_id: str
+    charges: tuple[tuple[Identity, int], ...]
+    typed: tuple[str, str, str, str] = (
+        "",
+        "",
+        "",
+        "",
+    )  # an answer that settled nothing: nobody types it again
+
+
+@dataclass(frozen=True)
+class Account:
+    """A whole run. `header` holds each row's resolved buyer columns, by column, for the Failures sheet, and
+    `found_buyer` the buyer of the Buyers sheet that they were filled in from. `repeats` says of a row with a charge that
+    an earlier row has already which row that is, both by their position.
+    """
+
+    command: str
+    as_of: str
+    lang: Lang
+    currency: str
+    ledger: str
+    ledger_id: str
+    table: Table
+    header: Mapping[str, Texts]
+    found_buyer: Texts
+    rows: Sequence[RowAccount]
+    requests: Sequence[RequestAccount]
+    doubts: tuple[Doubt, ...] = ()
+    stopped: str = ""
+    repeats: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What nobody sees in the files, and what the reader left out, for the summary."""
+        return tuple(in_language(note, self.lang) for note in (*self.table.warnings, *self.table.notes))
+
+    @functools.cached_property
+    def fates(self) -> Fates:
+        """What became of the rows, by column."""
+        return self.rows.fates if isinstance(self.rows, RowAccounts) else _by_column(self.rows)
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Rows by status, in the order of the contract; statuses without rows are left out."""
+        return self.fates.totals
+
+    @property
+    def request_totals(self) -> dict[str, int]:
+        """Requests by status."""
+        asked = self.requests
+        statuses = asked.statuses if isinstance(asked, RequestAccounts) else [one.status for one in asked]
+        return dict(Counter(statuses))
+
+    @property
+    def exit_code(self) -> int:
+        """The highest that applies (interface.md, Exit codes)."""
+        totals = self.totals
+        if "unknown" in totals:
+            return 4
+        if "not_sent" in totals or self.stopped:
+            return 3
+        failures = any(STATUS[name].failure for name in totals)
+        return 1 if failures or "differs_from_issued" in self.fates.having else 0
+
+
+def _by_column(rows: Sequence[RowAccount]) -> Fates:
+    """The fates of rows whose accounts are made already."""
+    charges = [charge for row in rows for charge in row.charges]
+    having: dict[str, dict[int, None]] = {}
+    for position, row in enumerate(rows):
+        for reason in row.reasons:
+            having.setdefault(reason.code, {})[position] = None
+    return Fates(
+        len(rows),
+        ChargeFates(
+            np.repeat(np.arange(len(rows)), np.array([len(row.charges) for row in rows], dtype=np.int64)),
+            _texts(charge.voucher for charge in charges),
+            _texts(charge.buyer for charge in charges),
+            np.array([charge.amount or 0 for charge in charges], dtype=np.int64),
+            Coded.of(_texts(charge.status for charge in charges)),
+            _texts(charge.number for charge in charges),
+            np.arange(len(charges)),
+            [charge.request_id for charge in charges],
+            np.array([charge.last_day for charge in charges], dtype="datetime64[D]"),
+        ),
+        {code: np.array([*at], dtype=np.int64) for code, at in having.items()},
+    )
+
+
+def _texts(texts: Iterable[str]) -> Texts:
+    return np.array([*texts], dtype=object)

@@ -1,0 +1,176 @@
+"""The Table: every input row of every workbook, typed, in one frame.
+
+Shapes, shared by the reader (which makes it) and the core (which judges it):
+
+- `frame`: one row per input row, RangeIndex = the report's `index`. `file`, `sheet` (str) and `row`
+  (int64, as the spreadsheet program counts); `book`, whose buyers the row's names mean, and `remembered`, what
+  an earlier result filled in for the buyer that it names (refilling.Source, "" for nothing); then every column of the vocabulary:
+  text and ticket numbers as str ("" where blank or unreadable), choices as categories of the
+  choices' names (missing where blank or unreadable), money as int64 whole minor units (0 where not
+  given or unreadable), dates as datetime64[s] at midnight (NaT where not given or unreadable).
+- `cells`: the same rows as they were read, as objects: the vocabulary's columns by name, then the
+  extra columns under their own headings. Nothing that was filled in is changed; blank cells may hold what
+  the order type, the sheet's name or a team's mapping says of them. The result workbook shows it.
+- `findings`: the cells that could not be read.
+- `sheets`: what was read of each sheet that holds tickets, and what of it nobody sees who opens the file.
+- `letters`: by file and sheet, the letters that each column of the vocabulary stood under.
+- `buyers`: the rows of the Buyers sheets, `file` and the buyer columns as text; rows of a buyers
+  file kept apart have `file` "", and those of an earlier result the `book` of its rows. BUYER_PLACE says where each stands.
+"""
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pipeline.model.lazy import Lazy
+from pipeline.model.quoting import quoted
+
+Mask = npt.NDArray[np.bool_]
+Indices = npt.NDArray[np.int64]
+Money = npt.NDArray[np.int64]
+Days = npt.NDArray[np.datetime64]
+Texts = npt.NDArray[np.object_]
+
+#: One main unit of the currency in minor units: money has two decimals at most (interface.md).
+MINOR = 100
+
+
+#: The columns of `buyers` that say where a buyer stands: file, sheet and row.
+BUYER_PLACE = ("of_file", "of_sheet", "of_row")
+
+#: Between the facts of one text, and between the parts of one fact: characters that no cell holds.
+FIELD, PART = "\x1e", "\x1f"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One reason that applies to many rows: a stable code, the column to look at, the rows.
+
+    `facts` are what the reason's message says beside the row's own values: one text for all rows,
+    or one for each.
+    """
+
+    code: str
+    column: str
+    rows: Indices
+    facts: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+
+    def at(self, positions: Indices, rows: Indices) -> "Finding":
+        """The same reason about `rows`, for each with the facts of the row at that position in this one."""
+        facts = {name: _facts_at(fact, positions) for name, fact in self.facts.items()}
+        return Finding(self.code, self.column, rows, facts)
+
+
+def _facts_at(fact: str | Sequence[str], positions: Indices) -> str | Sequence[str]:
+    return fact if isinstance(fact, str) else Lazy(len(positions), lambda at: fact[int(positions[at])])
+
+
+@dataclass(frozen=True)
+class SheetRows:
+    """A sheet that holds tickets: how many `rows` of it were read, and how many nobody sees who opens the file.
+
+    `hidden_rows` are hidden or filtered out, and read all the same; those of a `hidden_sheet` are not read.
+    """
+
+    file: str
+    sheet: str
+    rows: int
+    hidden_rows: int = 0
+    hidden_sheet: bool = False
+
+    @property
+    def warning(self) -> str:
+        """What nobody may overlook, "" where nothing is hidden."""
+        if self.hidden_sheet:
+            return (
+                f"{self.file}: sheet {self.sheet} is hidden and was not read, though {self.hidden_rows} of its rows hold ticket"
+                " numbers; show it if they are to be issued"
+            )
+        if not self.hidden_rows:
+            return ""
+        return (
+            f"{self.file}, sheet {self.sheet}: hidden or filtered out in the file, and read all the same:"
+            f" {self.hidden_rows} of {self.rows} rows"
+        )
+
+
+@dataclass(frozen=True)
+class Table:
+    """All input rows; shapes in the module's docstring."""
+
+    frame: pd.DataFrame
+    cells: pd.DataFrame
+    findings: tuple[Finding, ...]
+    buyers: pd.DataFrame
+    notes: tuple[str, ...] = ()
+    letters: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+    sheets: tuple[SheetRows, ...] = ()
+
+    @classmethod
+    def empty(cls) -> "Table":
+        """No rows at all."""
+        return cls(pd.DataFrame({"ticket_no": []}, dtype=object), pd.DataFrame(), (), pd.DataFrame())
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its sheets hold that nobody sees who opens the files."""
+        return tuple(sheet.warning for sheet in self.sheets if sheet.warning)
+
+    def tickets(self) -> list[str]:
+        """Every ticket number that could be read, once."""
+        found: list[str] = self.frame["ticket_no"].unique().tolist()
+        return [ticket for ticket in found if ticket]
+
+    def cell(self, file: str, sheet: str, line: int, column: str) -> str:
+        """A cell as the spreadsheet program names it; "" where the sheet has no such column."""
+        letters = self.letters.get((file, sheet), {}).get(column)
+        return f"{letters}{line}" if letters else ""
+
+    def buyer_place(self, buyer: int, column: str) -> str:
+        """Where a buyer's cell stands: its file, sheet and cell, or row where the sheet has no such column."""
+        file, sheet, line = (self.buyers[name].iloc[buyer] for name in BUYER_PLACE)
+        cell = self.cell(file, sheet, line, column)
+        return f"{quoted(file)}, sheet {quoted(sheet)}, {f'cell {cell}' if cell else f'row {line}'}"
+
+
+def among(values: Texts, wanted: Iterable[str]) -> Mask:
+    """Which texts are among the wanted ones, by hashing: numpy's isin compares objects pair by pair."""
+    known = list(wanted)
+    if not known:
+        return np.zeros(len(values), dtype=bool)
+    return pd.Series(values, dtype=object).isin(known).to_numpy()
+
+
+def shown(value: Any) -> str:
+    """A cell's value as text, as close as can be to what the spreadsheet program shows.
+
+    >>> shown(9991234567890.0), shown(12.5), shown(datetime.datetime(2026, 3, 5))
+    ('9991234567890', '12.5', '2026-03-05')
+    """
+    if isinstance(value, bytes):  # an error cell, or a formula without a result
+        return value.decode()
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 10**15 else format(value, ".15g")
+    if isinstance(value, datetime.datetime):
+        return str(value.date() if value.time() == datetime.time() else value)
+    return str(value)
+
+
+def money_text(minor: int) -> str:
+    """Minor units as a decimal text of the main unit.
+
+    >>> money_text(123450)
+    '1234.50'
+    >>> money_text(7)
+    '0.07'
+    """
+    main, rest = divmod(minor, MINOR)
+    return f"{main}.{rest:02d}"

@@ -1,0 +1,80 @@
+"""Blank cells filled with what the order type, the sheet's name, or a team's mapping says of them.
+
+A filled cell always wins, and nothing is filled where order type and sheet disagree. The word is put into
+the cell itself, so that the result workbook shows it, and its Failures can be issued again as they are.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from pipeline.model.columns import COLUMN
+from pipeline.model.table import Mask, shown
+from pipeline.reading.cell_words import folded
+from pipeline.reading.sheet import Cells
+from pipeline.reading.team_mapping import ColumnMap
+
+#: One sheet's input rows: its columns by their names, those that are not ours by their headings.
+Part = Mapping[str, Cells]
+
+
+def filled(part: Part, place: str, sheet: str, mapping: ColumnMap) -> tuple[Part, list[str]]:
+    """One sheet's rows with their blank cells filled, and what is to be told of it."""
+    of_sheet = mapping.of_sheet(sheet)
+    orders = _order_types(part, mapping)
+    columns = dict.fromkeys(
+        [*mapping.fixed, *of_sheet, *(name for order in orders.different for name in order)]
+    )
+    if not columns:
+        return part, []
+    made, notes = dict(part), list[str]()
+    for name in columns:
+        cells = part.get(name, Cells.same("", len(orders)))
+        blank = cells.blank & _may_be_filled(part, name)
+        given = of_sheet.get(name, "")
+        said = Cells([order.get(name, "") for order in orders.different], orders.codes)
+        differ = blank & _differ(said, given, mapping.words(name) if COLUMN[name].choices else {})
+        words = Cells([text or given or mapping.fixed.get(name, "") for text in said.different], said.codes)
+        taken = blank & ~differ & words.where(bool)
+        if taken.any():
+            made[name] = cells.mixed(taken, words)
+        notes += _notes(f"{place}, sheet {sheet}", name, given, taken & ~said.where(bool), differ)
+    return made, notes
+
+
+def _may_be_filled(part: Part, name: str) -> Mask | bool:
+    """Not a buyer for a row that says itself who it is, nor a header type for one that does not."""
+    if name not in ("buyer", "header_type"):
+        return True
+    says_itself: Mask | bool = False
+    for field in ("header_name", "tax_no"):
+        if field in part:
+            says_itself = says_itself | ~part[field].blank
+    if name == "buyer":
+        return np.logical_not(says_itself)
+    names_one = ~part["buyer"].blank if "buyer" in part else False
+    return says_itself & np.logical_not(names_one)
+
+
+def _order_types(part: Part, mapping: ColumnMap) -> Cells:
+    """Each row's order type, as what it says; without such a column nothing."""
+    if "order_type" not in part:
+        return Cells.same({}, len(next(iter(part.values()))))
+    cells = part["order_type"]
+    return Cells([mapping.of_order_type(folded(shown(cell))) for cell in cells.different], cells.codes)
+
+
+def _differ(said: Cells, given: str, words: Mapping[str, str]) -> Mask | bool:
+    """Where the order type says another thing than the sheet's name."""
+    meant = words.get(folded(given), given)
+    return bool(given) and said.where(lambda text: text != "" and words.get(folded(text), text) != meant)
+
+
+def _notes(where: str, name: str, given: str, by_sheet: Mask, differ: Mask) -> Iterator[str]:
+    if given and by_sheet.any():
+        yield f"{where}: {name} is {given} by the sheet's name where its cell is blank ({by_sheet.sum()} rows)"
+    if differ.any():
+        yield (
+            f"{where}: {name} stays blank in {differ.sum()} rows, because the order type says another thing than the"
+            " sheet's name"
+        )

@@ -1,0 +1,32 @@
+"""Which file something was read from: its content and when it was last written, both taken before the reading."""
+
+import datetime
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.model.errors import InputProblem
+from pipeline.reading.child import LARGEST_FILE
+from pipeline.regular_files import check_regular
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A file's content as a digest, and when it was last written (UTC); equal where nobody wrote to it meanwhile."""
+
+    sha256: str
+    made: datetime.datetime
+
+
+def origin_of(path: Path) -> Origin:
+    """The file as it is now. Raises InputProblem where it can't be read."""
+    try:
+        check_regular(path, LARGEST_FILE)
+        written = path.stat().st_mtime
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputProblem(
+            f"{path}: can't be read ({error.strerror}); check the path and its permissions"
+        ) from None
+    return Origin(digest, datetime.datetime.fromtimestamp(written, datetime.UTC))

@@ -1,0 +1,157 @@
+"""What a look through a sheet tells before its cells are taken out: its extent, and cells without a value.
+
+The quick look through an .xlsx leaves the extent open; it is filled in when the sheet is laid out.
+"""
+
+import datetime
+import resource
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from pipeline.reading.formats.far import (
+    COLUMNS,
+    ROWS,
+    Far,
+    Side,
+    moved,
+)
+from pipeline.reading.formats.refusal import Refusal
+
+#: Positions within a sheet that are laid out, filled or not.
+LARGEST_AREA = 64_000_000
+#: Up to here a sheet may be as empty as it likes: seven columns of which one ends in its last row; all sheets together.
+SPARSE_AREA, SPARSE_SHEETS = 8_000_000, 20_000_000
+SMALL_AREA = 1_000_000  # where cells are moved, so that there is no need to be that large
+#: Beyond that, of so many positions one at least is filled.
+SPARSE = 20
+
+NO_RESULT = b"="
+Mark = bytes | datetime.date
+
+
+@dataclass
+class Look:
+    """One sheet: the last row and column that hold anything (from 0), how many cells are filled, and marks.
+
+    A mark is what a cell holds in place of what the reader takes out, with its row and column from 0: b"#N/A" and the like for an
+    error, b"=" for a formula whose result was never stored, and a day that the file holds as a number (.ods). What is merged over several rows is told by its first row
+    and column and its last ones; `currencies` are the rows and columns, in turn, of the numbers whose format shows one. `hidden` are rows that are hidden or filtered out, each time the first and the last
+    of several on end. `short`: some cells leave out their place, as an .xlsb's may. Laid out, each position
+    costs `position_bytes`, and `cell_bytes` more where it is filled. `rows` and `columns` are where filled cells stand (the quick look does
+    not tell them), and `far` is how what stands far from all others is moved.
+    """
+
+    last_row: int = -1
+    last_column: int = -1
+    filled: int = 0
+    marks: list[tuple[int, int, Mark]] = field(default_factory=list)
+    merged: list[tuple[int, int, int, int]] = field(default_factory=list)
+    currencies: dict[str, list[int]] = field(default_factory=dict)
+    hidden: list[tuple[int, int]] = field(default_factory=list)
+    short: bool = False
+    position_bytes: int = 48
+    cell_bytes: int = 0
+    rows: Side = field(default_factory=lambda: Side(ROWS))
+    columns: Side = field(default_factory=lambda: Side(COLUMNS))
+    far: Far | None = None
+
+    def hide(self, row: int, last: int = -1) -> None:
+        """Take note of a row, or of several on end, that nobody sees."""
+        last = max(row, last)
+        if self.hidden and self.hidden[-1][1] == row - 1:
+            self.hidden[-1] = (self.hidden[-1][0], last)
+        else:
+            self.hidden.append((row, last))
+
+    def reach(self, row: int, column: int) -> None:
+        """Count a filled cell."""
+        self.last_row, self.last_column = max(self.last_row, row), max(self.last_column, column)
+        self.filled += 1
+        self.rows.add(row, row)
+        self.columns.add(column, column)
+
+    def show(self, currency: str, row: int, column: int) -> None:
+        """Take note of a number that is shown in a currency."""
+        self.currencies.setdefault(currency, []).extend((row, column))
+
+    def merge(self, top: int, left: int, bottom: int, right: int) -> None:
+        """Take note of a merged cell that covers more than one row."""
+        if bottom > top and right >= left:
+            self.merged.append((top, left, bottom, right))
+
+    @property
+    def area(self) -> int:
+        """Positions from the first cell to the last."""
+        return (self.last_row + 1) * (self.last_column + 1)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether it reaches far beyond what it holds."""
+        return (
+            self.area > SPARSE_AREA * Look.position_bytes // self.position_bytes
+            and self.filled * SPARSE < self.area
+        )
+
+    def check(self, sheet: str) -> None:
+        """Refuse a sheet that would take all memory for empty cells, or for too many."""
+        if self.sparse:
+            raise Refusal("far_away", self._reaching(sheet))
+        cost = self.area * self.position_bytes + self.filled * self.cell_bytes
+        if self.area > LARGEST_AREA or cost > _memory():
+            raise Refusal("too_large", f"sheet {sheet} spans {self.area} cells")
+
+    def gathered(self, sheet: str) -> "Look":
+        """The same with what is far from all others moved together, where it is that alone that takes up the room."""
+        if not self.sparse:
+            return self
+        fits = lambda row, column: (row + 1) * (column + 1) <= max(self.filled * SPARSE, SMALL_AREA)  # noqa: E731
+        if not (sides := moved(self.rows, self.columns, fits=fits)):
+            return self
+        places = [(row, column) for row, column, _ in self.marks]
+        beyond = Far(*sides, (), self._reaching(sheet))
+        return replace(
+            self,
+            last_row=beyond.rows.end,
+            last_column=beyond.columns.end,
+            marks=[mark for mark in self.marks if beyond.near(*mark[:2])],
+            far=replace(beyond, marked=tuple(place for place in places if not beyond.near(*place))),
+        )
+
+    def _reaching(self, sheet: str) -> str:
+        return (
+            f"sheet {sheet} reaches to row {self.last_row + 1} and column {letters(self.last_column)}"
+            f" for {self.filled} filled cells"
+        )
+
+
+def _memory() -> int:
+    """What this process may have, in bytes; where it has no bound, more than any sheet takes."""
+    bound, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    return bound if bound != resource.RLIM_INFINITY else 1 << 62
+
+
+def letters(column: int) -> str:
+    """A column's letters, from position 0.
+
+    >>> letters(0), letters(27), letters(16383)
+    ('A', 'AB', 'XFD')
+    """
+    found = ""
+    column += 1
+    while column > 0:
+        column, rest = divmod(column - 1, 26)
+        found = chr(65 + rest) + found
+    return found
+
+
+@lru_cache(1_000)
+def column_of(name: bytes) -> int:
+    """The position of a column, from its letters.
+
+    >>> column_of(b"A"), column_of(b"xfd")
+    (0, 16383)
+    """
+    position = 0
+    for letter in name.upper():
+        position = position * 26 + letter - 64
+    return position - 1

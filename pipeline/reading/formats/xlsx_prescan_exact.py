@@ -1,0 +1,171 @@
+"""The exact look through a sheet of an .xlsx file, as XML, for sheets that the quick look can't vouch for.
+
+Places are counted as the reader counts them: a cell or row without a reference stands after the one before it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from xml.parsers import expat
+
+from pipeline.reading.formats.far import Far
+from pipeline.reading.formats.prescan import (
+    NO_RESULT,
+    Look,
+    column_of,
+    letters,
+)
+from pipeline.reading.formats.refusal import Refusal
+
+_REF = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
+_PLACE = re.compile(rb"""(\sr\s*=\s*)(?:"[^"]*"|'[^']*')""")
+_FURTHEST = (1_048_575, 16_383)
+_NUMBER = ("", "n")
+
+
+def look(
+    pieces: Iterator[bytes], currencies: Mapping[bytes, str] | None = None, *, unreckoned: bool = False
+) -> Look:
+    """One sheet's extent and the cells without a value; see xlsx.look for `unreckoned`."""
+    cells = _Cells(currencies or {}, unreckoned=unreckoned)
+    try:
+        for piece in pieces:
+            cells.parser.Parse(piece, False)
+        cells.parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise Refusal("damaged", f"a sheet of it: {error}") from error
+    return cells.found
+
+
+def error_mark(text: str) -> bytes:
+    """An error cell's mark, from the text stored with it."""
+    return text.strip()[:32].encode("ascii", "replace") or b"#ERROR!"
+
+
+def unstored(value: str | None, kind: str, *, unreckoned: bool = False) -> bool:
+    """Whether a formula's result is missing; "" is a result where the cell says that it holds text.
+
+    Of `unreckoned` formulas neither that is one, nor the number 0: what was not given was stored so.
+    """
+    if value is None or not value.strip():
+        return value is None or kind != "str" or unreckoned
+    if not unreckoned or kind not in _NUMBER:
+        return False
+    try:
+        return float(value) == 0
+    except ValueError:
+        return False
+
+
+def moved(pieces: Iterator[bytes], beyond: Far) -> bytes:
+    """The sheet with the cells that are far from the others moved."""
+    text = b"".join(pieces)
+    cells = _Moving(beyond)
+    cells.parser.Parse(text, True)
+    made, at = list[bytes](), 0
+    for begin, place in cells.places:
+        end = text.index(b">", begin)
+        made += text[at:begin], _PLACE.sub(rb"\1" + place.encode() + rb'"', text[begin:end], count=1)
+        at = end
+    return b"".join([*made, text[at:]])
+
+
+class _Cells:
+    """What the parser calls; see `look`."""
+
+    def __init__(self, currencies: Mapping[bytes, str], *, unreckoned: bool) -> None:
+        self.found, self._currencies, self._unreckoned = Look(), currencies, unreckoned
+        self.parser = expat.ParserCreate("utf-8")  # whatever it declares: nothing else is read
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
+        self.parser.CharacterDataHandler = self._text
+        self._row, self._column, self._kind = -1, -1, ""
+        self._formula, self._value, self._inline = False, None, False
+        self._open = ""
+
+    _value: str | None
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._open = name = name.rpartition(":")[2]
+        if name == "row":
+            given = attributes.get("r", "")
+            self._row = int(given) - 1 if given.isdecimal() and len(given) < 9 else self._row + 1
+            self._column = -1
+            if attributes.get("hidden") in ("1", "true", "on"):
+                self.found.hide(self._row)
+        elif name == "c":
+            self._place(attributes.get("r", ""))
+            self._kind = attributes.get("t", "")
+            self._formula, self._value, self._inline = False, None, False
+            if self._kind in _NUMBER and (said := self._currencies.get(attributes.get("s", "").encode())):
+                self.found.show(said, self._at_row, self._column)
+        elif name == "mergeCell":
+            self._merge(attributes.get("ref", ""))
+        elif name == "f":
+            self._formula = True
+        elif name == "v":
+            self._value = ""
+        elif name == "is":
+            self._inline = True
+
+    def _place(self, reference: str) -> None:
+        """A cell's own reference, or the next place in its row."""
+        if place := _REF.fullmatch(reference):
+            self._at_row, self._column = int(place[2]) - 1, column_of(place[1].encode())
+        else:
+            self._at_row, self._column = self._row, self._column + 1
+        if self._at_row > _FURTHEST[0] or self._column > _FURTHEST[1] or (reference and not place):
+            raise Refusal("damaged", f"a cell of it is called {reference[:20]}")
+
+    def _merge(self, reference: str) -> None:
+        first, _, last = reference.partition(":")
+        if (above := _REF.fullmatch(first)) and (below := _REF.fullmatch(last)):
+            (left, top), (right, bottom) = above.groups(), below.groups()
+            self.found.merge(
+                int(top) - 1, column_of(left.encode()), int(bottom) - 1, column_of(right.encode())
+            )
+
+    def _text(self, text: str) -> None:
+        if self._open == "v" and self._value is not None:
+            self._value += text
+
+    def _end(self, name: str) -> None:
+        self._open = ""
+        if name.rpartition(":")[2] != "c":
+            return
+        if self._kind == "e":
+            mark = error_mark(self._value or "")
+        elif self._unstored():
+            mark = NO_RESULT
+        else:
+            if self._value is not None or self._inline:
+                self.found.reach(self._at_row, self._column)
+            return
+        self.found.reach(self._at_row, self._column)
+        self.found.marks.append((self._at_row, self._column, mark))
+
+    def _unstored(self) -> bool:
+        """Whether the cell is a formula without its result."""
+        return (
+            self._formula
+            and not self._inline
+            and unstored(self._value, self._kind, unreckoned=self._unreckoned)
+        )
+
+
+class _Moving(_Cells):
+    """Where the tags of rows and cells that are moved begin, and the place that each is given."""
+
+    def __init__(self, beyond: Far) -> None:
+        super().__init__({}, unreckoned=False)
+        self._beyond, self.places = beyond, list[tuple[int, str]]()
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        super()._start(name, attributes)
+        if self._open == "row" and self._row > self._beyond.rows.last:
+            self._put(f"{self._beyond.rows.to(self._row) + 1}")
+        elif self._open == "c" and not self._beyond.near(self._at_row, self._column):
+            row, column = self._beyond.rows.to(self._at_row), self._beyond.columns.to(self._column)
+            self._put(f"{letters(column)}{row + 1}")
+
+    def _put(self, place: str) -> None:
+        self.places.append((self.parser.CurrentByteIndex, f'"{place}'))

@@ -1,0 +1,147 @@
+"""Which files a run reads, and each file's cells by way of the child process."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.model.errors import InputProblem
+from pipeline.reading.cell_words import meanings
+from pipeline.reading.encodings import confirmed
+from pipeline.reading.formats.prescan import letters
+from pipeline.reading.process import SUFFIXES, Opening
+from pipeline.reading.sheet import Sheet
+
+_CURES = {
+    "encrypted": "is protected by a password; open it, remove the password and save it again",
+    "damaged": "can't be read as a workbook ({detail}); open it in the spreadsheet program and save it as .xlsx",
+    "encoding": "is a text in an encoding that can't be told: it is not UTF-8 ({detail}), and no known heading stands"
+    " in it when it is read as GB18030 or Big5; save it as “CSV UTF-8” or as .xlsx",
+    "excel_95": "is a workbook of Excel 95 or older, whose texts are in an encoding that it does not name; open it in the"
+    " spreadsheet program, see that its texts are right, and save it as .xlsx",
+    "web_page": "is a web page, not a workbook; open it in the spreadsheet program and save it as .xlsx",
+    "other": "is {detail}, not a workbook; open it in the spreadsheet program and save it as .xlsx, or export it again"
+    " as .xlsx",
+    "no_workbook": "is an archive without a workbook in it; if it holds workbooks, unpack them and give those",
+    "macros": "holds macros, which are not read here; save it as .xlsx, which leaves them out",
+    "entities": "can't be read as a workbook (its XML declares entities of its own, which no spreadsheet program"
+    " writes); open it in the spreadsheet program and save it as .xlsx",
+    "bomb": "is not read, because it would take up far more room than any workbook ({detail}); open it in the"
+    " spreadsheet program and save it as .xlsx",
+    "far_away": "is not read, because a cell far from the others would make it too large ({detail}); go to the last cell"
+    " with Ctrl+End, delete the rows and columns between it and your data, and save it",
+    "too_large": "is too large to be read ({detail}); split it into smaller workbooks",
+    "empty": "is empty; there is nothing to read",
+    "no_file": "is not a file but a pipe or a device; save the workbook as a file and give that",
+    "unreadable": "can't be read ({detail}); check the path and its permissions",
+}
+_NAMED = 3
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file's name is that of a result, of a reconciliation, or of a sandbox's statement."""
+    name = path.name.lower()
+    return (
+        name.endswith((".result.xlsx", ".reconciliation.xlsx", ".statement.csv"))
+        or name == "reconciliation.xlsx"
+    )
+
+
+def _inside(folder: Path) -> list[Path]:
+    """A folder's own workbooks, none for what is no folder."""
+    if not folder.is_dir():
+        return []
+    for path in folder.iterdir():
+        # Left out without a word it would be missed by nobody until the month is closed.
+        if path.suffix.lower() == ".xlsm" or (
+            path.suffix.lower() in SUFFIXES and not path.is_file() and not path.is_dir()
+        ):
+            raise InputProblem(
+                f"{path}: can't be read as a workbook; save it as .xlsx, or take it out of the folder"
+            )
+    return sorted(
+        (
+            path
+            for path in folder.iterdir()
+            if path.is_file()
+            and path.suffix.lower() in SUFFIXES
+            and not is_ours(path)
+            and not path.name.startswith(("~$", ".~"))
+        ),
+        key=lambda path: (path.stem, path.suffix),
+    )
+
+
+def workbook_files(inputs: Sequence[Path]) -> list[Path]:
+    """The files behind the given files and folders, each once, folders in name order.
+
+    A folder leaves out earlier results and the lock files of spreadsheet programs. Raises
+    InputProblem for a path that does not exist, is of no known type, or a folder with nothing in it.
+    """
+    found: list[Path] = []
+    for given in inputs:
+        try:
+            inside, is_folder = _inside(given), given.is_dir()
+        except OSError as error:
+            raise InputProblem(f"{given}: can't be read ({error.strerror}); check the path") from None
+        if is_folder:
+            if not inside:
+                raise InputProblem(f"{given}: the folder holds no workbook ({' '.join(SUFFIXES)})")
+            found += inside
+        elif not given.exists():
+            raise InputProblem(f"{given}: there is no such file; check the path")
+        elif given.suffix.lower() not in SUFFIXES:
+            raise InputProblem(f"{given}: is not a workbook ({' '.join(SUFFIXES)}); save it as .xlsx")
+        else:
+            found.append(given)
+    once: dict[Path, Path] = {}
+    for path in found:
+        once.setdefault(path.resolve(), path)
+    return list(once.values())
+
+
+def read_sheets(
+    path: Path, known: Callable[[str], object] = meanings, begun: Opening | None = None
+) -> list[Sheet]:
+    """All sheets of one workbook, read by the child process; of a hidden sheet one cell alone.
+
+    `known` says whether a text is a word that stands in such workbooks, which confirms a file's encoding; a team
+    has some of its own (ColumnMap.knows). `begun` may be a child that reads the file already. Raises InputProblem naming
+    the file and the cure.
+    """
+    whole = path.resolve()
+    opening = begun if begun and begun.path == whole else Opening(whole)
+    return sheets_of(path, opening.answer(), known)
+
+
+def sheets_of(
+    path: Path, answer: Mapping[str, Any], known: Callable[[str], object] = meanings
+) -> list[Sheet]:
+    """The sheets that the child process handed over, or InputProblem for what it could not read."""
+    if "problem" in answer:
+        raise _problem(path, answer["problem"], answer["detail"])
+    readings = [[Sheet.handed_over(sheet) for sheet in sheets] for sheets in answer["readings"]]
+    if answer["certain"]:
+        return readings[0]
+    at = confirmed(readings, known)
+    if at is None:
+        raise _problem(path, "encoding", answer["detail"])
+    return readings[at]
+
+
+def _problem(path: Path, code: str, detail: str) -> InputProblem:
+    return InputProblem(f"{path}: {_CURES.get(code, _CURES['damaged']).format(detail=detail)}")
+
+
+def refuse_far(path: Path, sheets: Sequence[Sheet]) -> None:
+    """Raise InputProblem where cells were left out because they stand far from all others: here each may be evidence."""
+    for sheet in sheets:
+        if sheet.far:
+            raise _problem(
+                path, "far_away", f"sheet {sheet.name} holds {far_cells(sheet)} far from all others"
+            )
+
+
+def far_cells(sheet: Sheet) -> str:
+    """The first of the cells that stand far from all others, as the spreadsheet program names them."""
+    named = [f"{letters(column)}{row + 1}" for row, column in sheet.far[:_NAMED]]
+    return ", ".join(named) + (" …" if len(sheet.far) > _NAMED else "")

@@ -1,0 +1,111 @@
+"""Results of earlier runs, whose Failures were corrected: which sheets count, and whose buyers their rows mean."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pipeline.model.buyer_source import (
+    BEHIND,
+    KEPT_APART,
+    Source,
+    flat,
+)
+from pipeline.model.columns import (
+    HEADER_FIELDS,
+    RECONCILIATION_SHEETS,
+    RESULT_COLUMNS,
+    RESULT_HEADINGS,
+    RESULT_SHEETS,
+)
+from pipeline.reading import cells
+from pipeline.reading.fill_blanks import Part
+from pipeline.reading.headings import Layout
+from pipeline.reading.sheet import Cells, Sheet
+
+_SOURCE = {"buyer_source", RESULT_COLUMNS["buyer_source"]}
+#: Headings of ours that say nothing about a row that is to be issued again.
+LEFT_OUT = RESULT_HEADINGS - _SOURCE
+_REFILLED = {"buyer", *HEADER_FIELDS}
+
+
+def is_result(sheets: Iterable[Sheet]) -> bool:
+    """Whether a workbook is a result or a reconciliation of ours."""
+    names = {sheet.name for sheet in sheets} | {"Not covered"}  # reconciliations of earlier versions lack it
+    return names >= set(RESULT_SHEETS) or names >= set(RECONCILIATION_SHEETS)
+
+
+def is_failures(sheet: Sheet) -> bool:
+    """Whether a result's sheet holds the rows to be issued again."""
+    return _named(sheet, ("Failures",))
+
+
+def is_added(sheet: Sheet) -> bool:
+    """Whether a result's sheet is its Buyers, or was put there by somebody."""
+    return not _named(sheet, (*RESULT_SHEETS, *RECONCILIATION_SHEETS))
+
+
+def _named(sheet: Sheet, names: Sequence[str]) -> bool:
+    return bool(re.fullmatch(rf"(?:{'|'.join(names)})(?: [0-9]+)?", sheet.name))
+
+
+def buyers_of(place: str, row: Sequence[Any], layout: Layout, *, kept_apart: bool) -> str | None:
+    """Whose a row of buyers is: every row's of that workbook, or one workbook's behind an earlier result.
+
+    None for what an earlier result took from a buyers file, where such a file is given again (`kept_apart`).
+    """
+    if not place:
+        return ""
+    at = next((layout.extra[heading] for heading in _SOURCE if heading in layout.extra), None)
+    text = cells.text(row[at]) if at is not None and at < len(row) else ""
+    if text == KEPT_APART:
+        return None if kept_apart else place
+    return _book(place, text)
+
+
+def _book(place: str, source: str) -> str:
+    return f"{place}{BEHIND}{source}" if source else place
+
+
+def refilled(as_read: Part, places: Cells) -> tuple[Part, Cells, Cells]:
+    """Rows without what was filled in for another buyer than they name now.
+
+    Beside them, whose buyers each row means, and what stays remembered of its buyer. The type is kept where a row has
+    a name of its own: it may be the same word for both buyers.
+    """
+    said = [heading for heading in as_read if heading in _SOURCE]
+    if not said:
+        return as_read, places, Cells.same("", len(places))
+    sources = [
+        Source.read(next(filter(None, map(cells.text, texts)), "")) or Source("")
+        for texts in zip(*(as_read[heading].objects() for heading in said), strict=True)
+    ]
+    made = {name: column.objects().tolist() for name, column in as_read.items() if name in _REFILLED}
+    remembered = [_remembered(made, row, source) for row, source in enumerate(sources)]
+    books = [_book(place, source.book) for place, source in zip(places.objects(), sources, strict=True)]
+    kept = {name: column for name, column in as_read.items() if name not in said}
+    return (
+        kept | {name: Cells.of(column) for name, column in made.items()},
+        Cells.of(books),
+        Cells.of(remembered),
+    )
+
+
+def _remembered(made: dict[str, list[Any]], row: int, source: Source) -> str:
+    """What stays remembered of a row's buyer; for another buyer nothing, and its cells are made blank."""
+
+    def cell(name: str) -> str:
+        return flat(cells.text(made[name][row])) if name in made else ""
+
+    named = cell("buyer")
+    if not source.buyer or not named or named.casefold() == source.buyer.casefold():
+        return source.text if source.buyer else ""
+    old = [
+        name
+        for name, value in zip(HEADER_FIELDS, source.filled, strict=True)
+        if value and cell(name) == value
+    ]
+    if "header_name" not in old and cell("header_name") and "header_type" in old:
+        old.remove("header_type")
+    for name in old:
+        made[name][row] = ""
+    return ""

@@ -1,0 +1,217 @@
+"""A team's own mapping (`--columns MAP.toml`): its headings and words, and what blank cells mean.
+
+    [headings]                      # a heading as it stands = the column that it means
+    "机票款合计" = "amount"
+    "票面价" = ""                    # "" : carried through, not read
+
+    [values.ticket_status]          # a word of the team's = the value that it means, column by column
+    "已成行" = "used"
+
+    [fixed]                         # what blank cells hold: in every row …
+    voucher = "invoice"
+
+    [sheets."国际票"]                # … of a sheet of this name …
+    market = "international"
+
+    [order_types."国内机票正常单"]    # … of this order type
+    ticket_status = "used"
+
+Columns and values may be named in English or Chinese, as in the workbook. A cell that is filled always
+wins; then the order type, then the sheet's name, then `fixed`. Built in is what the words themselves say:
+the market of sheets called 国内机票 or 国际机票 and of order types such as 国内机票正常单, and that the ticket
+of a 退票单 is refunded. An unknown key is an error.
+"""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pipeline.model.columns import COLUMN, COLUMNS, Kind
+from pipeline.model.errors import InputProblem
+from pipeline.reading.agency_words import MARKET_SHEETS, ORDER_TYPES
+from pipeline.reading.cell_words import (
+    CHOICE_WORDS,
+    folded,
+    meanings,
+    nearest,
+)
+from pipeline.regular_files import settings_text
+
+#: What blank cells hold, by column: texts as they could stand in the cell.
+Filling = Mapping[str, str]
+
+_NAMES = {folded(word): column.name for column in COLUMNS for word in (column.name, column.zh)}
+#: What may be the same in many rows. A ticket's number, amounts and days are each its own, and a buyer that is
+#: the same everywhere stands in a buyers file.
+_FILLABLE = [
+    column.name for column in COLUMNS if column.kind is Kind.CHOICE or column.name in ("buyer", "remarks")
+]
+
+
+@dataclass(frozen=True)
+class ColumnMap:
+    """The mapping as the reader uses it; every word in it is folded."""
+
+    headings: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    fixed: Filling = field(default_factory=dict)
+    sheets: Mapping[str, Filling] = field(default_factory=dict)
+    order_types: Mapping[str, Filling] = field(default_factory=dict)
+
+    def knows(self, text: str) -> bool:
+        """Whether a text is a heading, a value or an order type, of the team's or of everybody's.
+
+        Such a text shows which encoding a file is in.
+        """
+        word = folded(text)
+        own = word in self.headings or any(word in words for words in self.values.values())
+        return own or bool(self.of_order_type(text) or meanings(text))
+
+    def words(self, column: str) -> Mapping[str, str]:
+        """The words of a column's choices, with the team's own."""
+        own = self.values.get(column)
+        return {**CHOICE_WORDS[column], **own} if own else CHOICE_WORDS[column]
+
+    def of_sheet(self, name: str) -> Filling:
+        """What a sheet's name says of its rows."""
+        return {**_BUILT_IN_SHEETS.get(folded(name), {}), **self.sheets.get(folded(name), {})}
+
+    def of_order_type(self, text: str) -> Filling:
+        """What an order type says of its row."""
+        return {**_BUILT_IN_ORDER_TYPES.get(folded(text), {}), **self.order_types.get(folded(text), {})}
+
+
+_BUILT_IN_SHEETS = {folded(name): {"market": market} for name, market in MARKET_SHEETS.items()}
+_BUILT_IN_ORDER_TYPES = {folded(name): filling for name, filling in ORDER_TYPES.items()}
+NO_MAP = ColumnMap()
+
+
+def load_map(path: Path | None) -> ColumnMap:
+    """The mapping of a TOML file; none of its own where no file is given.
+
+    Raises InputProblem naming the file and the key.
+    """
+    if path is None:
+        return NO_MAP
+    try:
+        given = tomllib.loads(settings_text(path))
+    except OSError as error:
+        raise InputProblem(f"Columns {path}: can't be read ({error.strerror}); check the path") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputProblem(
+            f'Columns {path}: is not valid TOML: {error}; headings and values stand in quotes, as "票面价" = "fare", the file is'
+            " saved as UTF-8"
+        ) from None
+    try:
+        return _checked(given)
+    except ValueError as problem:
+        raise InputProblem(f"Columns {path}: {problem}") from None
+
+
+def _checked(given: dict[str, Any]) -> ColumnMap:
+    """Every section with its checked entries; a ValueError's text begins with the key."""
+    known = ("headings", "values", "fixed", "sheets", "order_types")
+    for name, section in given.items():
+        if name not in known:
+            raise ValueError(f"{name} is not a known section; known: {', '.join(known)}")
+        if not isinstance(section, dict):
+            raise ValueError(f"{name} must be a section in square brackets: [{name}]")
+    values = _sections("values", given.get("values", {}), _values)
+    values = {_column(f"values.{name}", name, _with_choices()): words for name, words in values.items()}
+
+    def filling(where: str, entries: dict[str, Any]) -> dict[str, str]:
+        return {
+            (column := _column(f"{where}.{key}", key, _FILLABLE)): _fill(
+                f"{where}.{key}", column, text, values
+            )
+            for key, text in entries.items()
+        }
+
+    return ColumnMap(
+        headings=_once("headings", given.get("headings", {}), _heading),
+        values=values,
+        fixed=filling("fixed", given.get("fixed", {})),
+        sheets=_folded(_sections("sheets", given.get("sheets", {}), filling)),
+        order_types=_folded(_sections("order_types", given.get("order_types", {}), filling)),
+    )
+
+
+def _with_choices() -> list[str]:
+    return list(CHOICE_WORDS)
+
+
+def _sections(
+    where: str, given: dict[str, Any], check: Callable[[str, dict[str, Any]], Any]
+) -> dict[str, Any]:
+    """Sections within a section, such as [values.market]."""
+    found = {}
+    for name, entries in given.items():
+        if not isinstance(entries, dict):
+            raise ValueError(f'{where}.{name} must be a section of its own: [{where}."{name}"]')
+        found[name] = check(f"{where}.{name}", entries)
+    return found
+
+
+def _folded(sections: dict[str, Any]) -> dict[str, Any]:
+    return {folded(name): section for name, section in sections.items()}
+
+
+def _once(where: str, entries: dict[str, Any], check: Callable[[str, Any], str]) -> dict[str, str]:
+    """Words folded, with what each means; two spellings of one word can't mean two things."""
+    found: dict[str, str] = {}
+    for word, text in entries.items():
+        meant = check(f"{where}.{word}", text)
+        if found.setdefault(folded(word), meant) != meant:
+            raise ValueError(f"{where}.{word} says something else than the same word above it; keep one")
+    return found
+
+
+def _text(key: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{key} must be a text in quotes")
+    return value.strip()
+
+
+def _heading(key: str, value: Any) -> str:
+    text = _text(key, value)
+    return _column(key, text, list(COLUMN)) if text else ""
+
+
+def _column(key: str, word: str, allowed: list[str]) -> str:
+    """The column that a word of the file names, in either language."""
+    name = _NAMES.get(folded(word), "")
+    if name in allowed:
+        return name
+    if name:
+        raise ValueError(f"{key}: {name} can't stand here; what can: {', '.join(allowed)}")
+    close = nearest(word)
+    raise ValueError(
+        f"{key}: “{word}” is not a column; "
+        + (f"did you mean “{close}”?" if close else f"the columns are {', '.join(allowed)}")
+    )
+
+
+def _values(where: str, entries: dict[str, Any]) -> dict[str, str]:
+    column = _column(where, where.removeprefix("values."), _with_choices())
+    return _once(where, entries, lambda key, value: _choice(key, column, value, CHOICE_WORDS[column]))
+
+
+def _choice(key: str, column: str, value: Any, words: Mapping[str, str]) -> str:
+    text = _text(key, value)
+    if folded(text) not in words:
+        names = ", ".join(choice.name for choice in COLUMN[column].choices)
+        raise ValueError(f"{key}: “{text}” is not a value that {column} can have; it can have: {names}")
+    return words[folded(text)]
+
+
+def _fill(key: str, column: str, value: Any, values: Mapping[str, Mapping[str, str]]) -> str:
+    """What a blank cell is filled with: as it is written in the file, if a workbook alone could say so."""
+    text = _text(key, value)
+    if not text:
+        raise ValueError(f"{key} must not be empty")
+    if not COLUMN[column].choices:
+        return text
+    meant = _choice(key, column, text, {**CHOICE_WORDS[column], **values.get(column, {})})
+    return text if folded(text) in CHOICE_WORDS[column] else meant

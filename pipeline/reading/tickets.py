@@ -1,0 +1,340 @@
+"""Workbooks to one Table: tickets and buyers of every file, typed, with what could not be read."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pipeline.model.columns import BUYER_COLUMNS, COLUMNS
+from pipeline.model.errors import InputProblem
+from pipeline.model.table import (
+    BUYER_PLACE,
+    Indices,
+    SheetRows,
+    Table,
+)
+from pipeline.model.template_version import made_from, newer
+from pipeline.reading import cells, cells_fast, previous_result
+from pipeline.reading.cell_words import folded
+from pipeline.reading.currencies import as_seen
+from pipeline.reading.doubtful import Tickets, refuse_doubtful
+from pipeline.reading.fill_blanks import Part, filled
+from pipeline.reading.footers import is_footer
+from pipeline.reading.headings import (
+    Layout,
+    Own,
+    beside_ours,
+    column_letters,
+    find_layout,
+    looks_like_tickets,
+    nothing_known,
+    repeats,
+    slips,
+)
+from pipeline.reading.input_files import far_cells, read_sheets, refuse_far
+from pipeline.reading.merged_cells import unmerged
+from pipeline.reading.missing_headings import refuse_unheaded
+from pipeline.reading.process import Opening
+from pipeline.reading.sheet import Cells, Sheet, is_blank
+from pipeline.reading.team_mapping import NO_MAP, ColumnMap
+from pipeline.reading.totals import is_heading, is_total
+from pipeline.reading.typed_columns import as_texts, typed
+from pipeline.reading.untaken import untaken_fees
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The input rows of one sheet, and where they stand."""
+
+    place: str
+    sheet: str
+    lines: Indices  # as the spreadsheet program counts
+    columns: Part
+
+
+@dataclass
+class _Gathered:
+    """Rows of all sheets so far, sheet by sheet."""
+
+    names: dict[Path, str]
+    mapping: ColumnMap
+    currency: str
+    kept_apart: bool = False  # whether a buyers file is given
+    parts: list[_Rows] = field(default_factory=list)
+    buyers: list[pd.DataFrame] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    letters: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    sheets: list[SheetRows] = field(default_factory=list)
+    tickets: list[Tickets] = field(default_factory=list)
+
+
+def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _Gathered) -> None:
+    """Take the sheet's input rows: no blank ones, no totals, no repeated headings, no signatures."""
+    where = f"{place}, sheet {sheet.name}"
+    sheet = as_seen(unmerged(where, sheet, layout), layout, gathered.currency)
+    positions = {**layout.columns, **layout.extra}
+    gathered.letters[place, sheet.name] = _letters(sheet, layout)
+    gathered.tickets.append(Tickets(place, sheet, layout, own, gathered.currency))
+    rows, left_out = _input_rows(where, sheet, layout, own)
+    if left_out:
+        gathered.notes.append(f"{where}: {left_out} total, heading or footer rows left out")
+    gathered.notes += [f"{where}: {slip}" for slip in slips(sheet, layout, own)]
+    gathered.sheets.append(SheetRows(place, sheet.name, len(rows), int(sheet.hidden[rows].sum())))
+    if len(rows):
+        part: Part = {name: sheet.columns[position].at(rows) for name, position in positions.items()}
+        part, notes = filled(part, place, sheet.name, gathered.mapping)
+        gathered.parts.append(_Rows(place, sheet.name, rows + sheet.first_row + 1, part))
+        gathered.notes += notes
+
+
+def _letters(sheet: Sheet, layout: Layout) -> dict[str, str]:
+    """The letters that the columns of the vocabulary stand under."""
+    return {name: column_letters(sheet.first_column + position) for name, position in layout.columns.items()}
+
+
+def _input_rows(where: str, sheet: Sheet, layout: Layout, own: Own) -> tuple[Indices, int]:
+    """The positions of the input rows, and how many others are left out that are not blank.
+
+    A row with a ticket's number is input whatever else it says, so that only the others are looked at.
+    """
+    below = layout.heading_row + 1
+    tickets = sheet.columns[layout.columns["ticket_no"]]
+    taken = np.array(cells_fast.named(tickets.different), dtype=bool)[tickets.codes]
+    taken[:below] = False
+    others = np.flatnonzero(~taken[below:]) + below
+    left_out = 0
+    for index, row in zip(others.tolist(), sheet.at(others).rows, strict=True):
+        if all(map(is_blank, row)):
+            continue
+        if is_total(row, layout) or is_footer(row) or is_heading(where, sheet, index, layout, own):
+            left_out += 1
+        else:
+            taken[index] = True
+    return np.flatnonzero(taken), left_out
+
+
+def _buyer_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered, name: str) -> pd.DataFrame:
+    """The sheet's buyers as text, with whose they are and where in the file of that name; see table.Table.buyers."""
+    gathered.letters[name, sheet.name] = _letters(sheet, layout)
+    sheet = unmerged(f"{place}, sheet {sheet.name}", sheet, layout)
+    whose = {
+        line: previous_result.buyers_of(place, row, layout, kept_apart=gathered.kept_apart)
+        for line, row in enumerate(sheet.rows)
+        if line > layout.heading_row
+        and not all(map(is_blank, row))
+        and not repeats(row, layout)
+        and not is_footer(row)
+    }
+    lines = np.array([line for line, book in whose.items() if book is not None], dtype=np.int64)
+    found = {"file": np.array([book for book in whose.values() if book is not None], dtype=object)}
+    for column in BUYER_COLUMNS:
+        at = layout.columns.get(column.name)
+        texts = (Cells.same("", sheet.height) if at is None else sheet.columns[at]).read(cells.text).at(lines)
+        # A word that is no known type stays as it is; the rules report it with the rows that use it.
+        if column.choices:
+            texts = texts.read(partial(_named, gathered.mapping.words(column.name)))
+        found[column.name] = texts.objects()
+    of: tuple[Any, ...] = (name, sheet.name, lines + sheet.first_row + 1)
+    found |= dict(zip(BUYER_PLACE, of, strict=True))
+    return pd.DataFrame(found, dtype=object)
+
+
+def _named(words: Mapping[str, str], text: str) -> str:
+    return words.get(folded(text), text)
+
+
+def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: _Gathered) -> list[Sheet]:
+    """The visible sheets that hold anything; of an earlier result, the Failures and what is none of its own."""
+    if previous_result.is_result(sheets):
+        sheets = [
+            sheet for sheet in sheets if previous_result.is_failures(sheet) or previous_result.is_added(sheet)
+        ]
+    filled = [sheet for sheet in sheets if sheet.filled]
+    hidden, place = [sheet for sheet in filled if not sheet.visible], gathered.names[path]
+    gathered.sheets += [
+        SheetRows(place, sheet.name, 0, sheet.hidden_tickets, hidden_sheet=True)
+        for sheet in hidden
+        if sheet.hidden_tickets
+    ]
+    gathered.notes += [
+        f"{place}: sheet {sheet.name} is hidden and was not read"
+        for sheet in hidden
+        if not sheet.hidden_tickets
+    ]
+    visible = [sheet for sheet in filled if sheet.visible]
+    gathered.notes += [
+        f"{place}, sheet {sheet.name}: cells far from all others were not read ({far_cells(sheet)}); see that they are no part of the"
+        " tickets"
+        for sheet in visible
+        if sheet.far
+    ]
+    if hidden and not visible:
+        raise InputProblem(
+            f"{path}: what it holds stands on hidden sheets alone ({', '.join(sheet.name for sheet in hidden[:5])}); show the one with"
+            " the tickets"
+        )
+    if not visible:
+        raise InputProblem(f"{path}: is empty; there is nothing to read")
+    return visible
+
+
+def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
+    """One workbook's tickets and buyers. Raises InputProblem if it holds no tickets."""
+    place, earlier_result = gathered.names[path], previous_result.is_result(sheets)
+    sheets = _sheets_to_read(path, sheets, gathered)
+    own = beside_ours(gathered.mapping.headings) if earlier_result else gathered.mapping.headings
+    buyers_before, tickets_seen = len(gathered.buyers), False
+    parts_before, sheets_before, unheaded = len(gathered.parts), len(gathered.tickets), list[Sheet]()
+    for sheet in sheets:
+        layout = find_layout(f"{path}, sheet {sheet.name}", sheet, own, ours=earlier_result)
+        if (passed_over := _passed_over(sheet, layout, from_result=earlier_result)) is not None:
+            gathered.notes += [f"{place}: {told}" for told in passed_over]
+            continue
+        if layout is None and looks_like_tickets(sheet, own):
+            raise nothing_known(str(path), [sheet], own)
+        if layout is None:
+            unheaded.append(sheet)
+            gathered.notes.append(
+                f"{place}: sheet {sheet.name} has no headings of tickets or buyers and was not read"
+            )
+        elif "ticket_no" in layout.columns:
+            tickets_seen = True
+            taken = layout.without(previous_result.LEFT_OUT) if earlier_result else layout
+            _ticket_rows(place, sheet, taken, own, gathered)
+        else:
+            gathered.buyers.append(_buyer_rows(place, sheet, layout, gathered, place))
+    if not tickets_seen and len(gathered.buyers) > buyers_before:
+        raise InputProblem(f"{path}: holds buyers but no tickets; give it as --buyers {path}")
+    if not tickets_seen:
+        raise nothing_known(str(path), sheets, own)
+    refuse_unheaded(
+        path,
+        unheaded,
+        (cell for part in gathered.parts[parts_before:] for cell in part.columns["ticket_no"].objects()),
+        {seen.ticket_column for seen in gathered.tickets[sheets_before:]},
+    )
+    if len(gathered.parts) == parts_before:
+        raise _no_rows(path, sheets, earlier_result=earlier_result)
+
+
+def _no_rows(path: Path, sheets: list[Sheet], *, earlier_result: bool) -> InputProblem:
+    """The error for a workbook with headings of tickets and nothing below them."""
+    if earlier_result:
+        return InputProblem(f"{path}: its Failures sheet holds no rows; there is nothing to issue again")
+    names = ", ".join(sheet.name for sheet in sheets)
+    return InputProblem(f"{path}: has headings but no rows below them (sheets: {names}); add the tickets")
+
+
+def _passed_over(sheet: Sheet, layout: Layout | None, *, from_result: bool) -> list[str] | None:
+    """What to tell of a sheet that is neither tickets nor buyers to be read; None for one that may be."""
+    if (
+        from_result
+        and not previous_result.is_failures(sheet)
+        and (layout is None or "ticket_no" in layout.columns)
+    ):
+        return [f"sheet {sheet.name} was not read: of an earlier result only Failures and buyers are"]
+    if layout is None and (version := made_from(sheet.rows)):  # a template's instructions
+        return list(newer(version))
+    return None
+
+
+def _take_buyers_file(path: Path, gathered: _Gathered) -> None:
+    """The buyers of a file kept apart from the tickets; an earlier month's workbook serves too."""
+    try:
+        there = path.is_file()
+    except OSError:
+        there = False
+    if not there:
+        raise InputProblem(f"{path}: there is no such buyers file; check the path")
+    sheets = read_sheets(path, gathered.mapping.knows)
+    refuse_far(path, sheets)
+    found = [
+        _buyer_rows("", sheet, layout, gathered, path.name)
+        for sheet in sheets
+        if sheet.visible
+        and (layout := find_layout(f"{path}, sheet {sheet.name}", sheet, gathered.mapping.headings))
+        is not None
+        and "ticket_no" not in layout.columns
+    ]
+    if not any(len(buyers) for buyers in found):
+        raise InputProblem(
+            f"{path}: holds no buyers; it needs the headings buyer and header_name and a row below them"
+        )
+    gathered.buyers += found
+
+
+def read_table(
+    files: Sequence[Path],
+    buyers_file: Path | None = None,
+    mapping: ColumnMap = NO_MAP,
+    begun: Opening | None = None,
+    currency: str = "CNY",
+) -> Table:
+    """Read every workbook into one Table, in the order of the files, sheets and rows.
+
+    `begun` may be a child that reads one of them already; `currency` is the carrier's (ISO 4217). Raises InputProblem naming the file, sheet or cell and the cure.
+    """
+    workbooks = [(path, read_sheets(path, mapping.knows, begun)) for path in files]
+    return assemble(workbooks, buyers_file, mapping, currency)
+
+
+def assemble(
+    workbooks: Sequence[tuple[Path, list[Sheet]]],
+    buyers_file: Path | None = None,
+    mapping: ColumnMap = NO_MAP,
+    currency: str = "CNY",
+) -> Table:
+    """Make the Table of workbooks whose sheets are read already."""
+    alone = Counter(path.name for path, _ in workbooks)
+    names = {path: path.name if alone[path.name] == 1 else str(path) for path, _ in workbooks}
+    # A name in another encoding than UTF-8 is shown as far as it can be.
+    shown_names = {path: name.encode(errors="replace").decode() for path, name in names.items()}
+    gathered = _Gathered(shown_names, mapping, currency, kept_apart=buyers_file is not None)
+    if buyers_file is not None:
+        _take_buyers_file(buyers_file, gathered)
+    for path, sheets in workbooks:
+        _take_file(path, sheets, gathered)
+    return _table(gathered)
+
+
+def _table(gathered: _Gathered) -> Table:
+    """The Table of all sheets' rows."""
+    parts = gathered.parts
+    places = Cells.joined([Cells.same(part.place, len(part.lines)) for part in parts])
+    sheets = Cells.joined([Cells.same(part.sheet, len(part.lines)) for part in parts])
+    as_read, books, remembered = previous_result.refilled(_joined(parts), places)
+    made: dict[str, Any] = {"file": as_texts(places), "sheet": as_texts(sheets)}
+    made["row"] = np.concatenate([part.lines for part in parts])
+    made |= {"book": as_texts(books), "remembered": as_texts(remembered)}
+    findings = []
+    for column in COLUMNS:
+        words = gathered.mapping.words(column.name) if column.choices else {}
+        values = as_read.get(column.name, Cells.same("", len(places)))
+        made[column.name], finding = typed(column, values, words, gathered.currency)
+        if finding:
+            findings.append(finding)
+    frame = pd.DataFrame(made, copy=False)
+    known = {column.name: as_read[column.name] for column in COLUMNS if column.name in as_read}
+    seen = pd.DataFrame(
+        {name: column.objects() for name, column in {**known, **as_read}.items()}, dtype=object, copy=False
+    )
+    refuse_doubtful(gathered.tickets, frame, seen, findings)
+    names = ("file", *(column.name for column in BUYER_COLUMNS), *BUYER_PLACE)
+    empty = pd.DataFrame({name: [] for name in names}, dtype=object)
+    buyers = pd.concat([empty, *gathered.buyers], ignore_index=True)
+    notes = (*gathered.notes, *untaken_fees(frame))
+    return Table(frame, seen, tuple(findings), buyers, notes, gathered.letters, tuple(gathered.sheets))
+
+
+def _joined(parts: Sequence[_Rows]) -> Part:
+    """The columns of all sheets, one sheet's rows below the other's; blank where a sheet has no such column."""
+    names = dict.fromkeys(name for part in parts for name in part.columns)
+    return {
+        name: Cells.joined([part.columns.get(name, Cells.same("", len(part.lines))) for part in parts])
+        for name in names
+    }

@@ -1,0 +1,132 @@
+"""Tickets against ledger against statement, after everything was settled and sent."""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import replace
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from pipeline.ledger import issued_charges, settlements
+from pipeline.ledger.session import OpenLedger, as_problem
+from pipeline.messages.render import reason_text
+from pipeline.model.evidence import Unsettled
+from pipeline.model.job import Job, Task
+from pipeline.model.known_charges import Holding, day_of
+from pipeline.model.request import Identity
+from pipeline.model.result import Account, Doubt
+from pipeline.model.table import SheetRows, Table
+from pipeline.reconciliation.inbox import Inbox
+from pipeline.reconciliation.month import month_of
+from pipeline.reconciliation.resubmit import Again, with_answers
+from pipeline.settlement.compare import (
+    Compare,
+    Period,
+    in_month,
+    period_of,
+)
+from pipeline.settlement.decide import Decided, Evidence
+from pipeline.settlement.reconciled import Reconciliation
+
+
+def compared(  # noqa: PLR0913 - likewise
+    task: Task, ledger: OpenLedger, decided: Decided, evidence: Evidence, inbox: Inbox, done: Sequence[Again]
+) -> Reconciliation:
+    """Tickets against ledger against statement, after everything was settled and sent.
+
+    Where the ledger failed while rows were sent there is nothing to compare with; what is known of them is accounted for.
+    """
+    job, zone = task.job, task.job.profile.carrier.time_zone
+    month = month_of(task.month)
+    period = month or _said_period(evidence) or period_of(decided.lines, zone)
+    account, accounts = _together(task, ledger, done), [one.account for one in done]
+    said = Reconciliation(account, (), decided, tuple(inbox.unread), evidence.statements, period, ())
+    if any(one.ledger_failed for one in done):
+        return replace(
+            said, account=replace(account, doubts=tuple(d for one in accounts for d in one.doubts))
+        )
+    with as_problem(ledger.path):
+        unsettled = settlements.unsettled(ledger.connection)
+        held = dict(_issued_in(ledger, period, zone) if evidence.statements and period else {})
+    tickets = {line.ticket_no for line in decided.lines}
+    tickets |= {ticket for one in done for ticket in one.batch.table.tickets()}
+    tickets |= {identity.ticket_no for one in unsettled for identity, _, _ in one.charges}
+    held |= ledger.holdings(sorted(tickets)).held
+    claimed = frozenset(claim.kind for claim in evidence.complete)
+    entries = Compare(decided, evidence.statements, held, accounts, period, claimed, zone).entries()
+    return replace(
+        said,
+        account=replace(
+            account, doubts=with_answers([_doubt(one, job) for one in unsettled], decided.answers)
+        ),
+        entries=tuple(in_month(entries, month, zone) if month else entries),
+        notes=_notes(evidence, decided, period),
+        month=month is not None,
+        lacking=ledger.lacking(),
+    )
+
+
+def _said_period(evidence: Evidence) -> Period | None:
+    if not evidence.complete:
+        return None
+    since = min(claim.since for claim in evidence.complete)
+    until = max(claim.until for claim in evidence.complete)
+    return Period(since.date(), until.date() - datetime.timedelta(days=1))
+
+
+def _issued_in(ledger: OpenLedger, period: Period, zone: str) -> dict[Identity, Holding]:
+    def start(day: datetime.date) -> str:
+        begins = datetime.datetime.combine(day, datetime.time(), ZoneInfo(zone))
+        return begins.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
+
+    return issued_charges.issued_between(
+        ledger.connection, start(period.first), start(period.last + datetime.timedelta(days=1))
+    )
+
+
+def _notes(evidence: Evidence, decided: Decided, period: Period | None) -> tuple[str, ...]:
+    """What a person should know of how the comparison was made."""
+    if evidence.lines and period is None:
+        return (
+            *decided.notes,
+            "The statement has no dates, so what is missing on it can't be told; say --month or --statement-complete",
+        )
+    return decided.notes
+
+
+def _doubt(one: Unsettled, job: Job) -> Doubt:
+    day = day_of(one.ended, job.profile.carrier.time_zone)
+    facts = {"detail": one.detail, "earlier": f"{day}, {one.place}"}
+    return Doubt(
+        one.epoch, one.request_id, one.attempt, one.voucher, one.market, one.header_name, one.amount,
+        reason_text(one.reason or "run_killed", "", job.lang, facts), one.trace_id,
+        tuple((identity, amount) for identity, _, amount in one.charges),
+    )  # fmt: skip
+
+
+def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> Account:
+    """One account of all batches, their rows numbered through."""
+    job = task.job
+    empty = Account(
+        "reconcile", str(job.terms.as_of), job.lang, job.profile.carrier.currency, str(ledger.path), ledger.ledger_id,
+        Table.empty(), {}, np.array([], dtype=object), (), (),
+    )  # fmt: skip
+    if len(done) == 1:
+        return done[0].account
+    rows, requests, repeats, stopped = list(empty.rows), list(empty.requests), dict[int, int](), ""
+    sheets: tuple[SheetRows, ...] = ()
+    for one in done:
+        first = len(rows)
+        rows += [replace(row, index=first + row.index) for row in one.account.rows]
+        requests += [replace(r, rows=tuple(first + row for row in r.rows)) for r in one.account.requests]
+        repeats |= {first + row: first + other for row, other in one.account.repeats.items()}
+        sheets += one.account.table.sheets
+        stopped = stopped or one.account.stopped
+    return replace(
+        empty,
+        rows=tuple(rows),
+        requests=tuple(requests),
+        repeats=repeats,
+        stopped=stopped,
+        table=replace(empty.table, sheets=sheets),
+    )

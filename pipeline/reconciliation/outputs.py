@@ -1,0 +1,104 @@
+"""Where a reconciliation's workbooks go, and what is noted of the files that came by the inbox."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pipeline.ledger import inbox_files
+from pipeline.ledger.session import OpenLedger, as_problem
+from pipeline.model.errors import InputProblem, Stop
+from pipeline.model.job import Reconciled, Task
+from pipeline.reconciliation.inbox import Inbox
+from pipeline.reconciliation.noting import handled_files
+from pipeline.reconciliation.resubmit import Again, fates
+from pipeline.reporting.json_report import write_report
+from pipeline.reporting.output_paths import check_folder, check_report_path, result_path
+from pipeline.reporting.reconciled_report import reconciled_report
+from pipeline.reporting.reconciliation_workbook import write_reconciliation
+from pipeline.reporting.result_workbook import write_workbook
+from pipeline.settlement.reconciled import Reconciliation
+
+#: Bytes; a file's name has 255 on the file systems there are, and a number and an ending come behind.
+_LONGEST_STEM = 220
+
+
+def reconciliation_path(task: Task) -> Path:
+    """Where the reconciliation workbook goes: -o, else the outbox, else beside the first file that was named.
+
+    Raises InputProblem where nothing can be written, before anything is done.
+    """
+    job = task.job
+    if (task.inbox is None) != (task.outbox is None):
+        raise InputProblem("--inbox and --outbox go together: name both folders")
+    if task.inbox is not None and task.outbox is not None:
+        if task.outbox.resolve() == task.inbox.resolve():
+            raise InputProblem(f"--outbox {task.outbox}: is the inbox itself; name another folder")
+        check_folder(task.outbox / "result.xlsx", "choose a folder that exists and that you may write to")
+    if job.report:
+        check_report_path(job.report)
+    if job.output:
+        return result_path(job.output, job.output)
+    if task.outbox is not None:
+        name = f"{task.month or job.terms.as_of}.reconciliation.xlsx"
+        return result_path(task.outbox / name, task.outbox)
+    first = next(iter((*job.inputs, *task.statements, *task.resolved)), None)
+    if first is None:
+        return result_path(Path("reconciliation.xlsx"), Path())
+    beside = first / first.name if first.is_dir() else first
+    stem = beside.name.removesuffix(".xlsx").removesuffix(".result").removesuffix(".reconciliation")
+    return result_path(beside.with_name(f"{Path(stem).stem}.reconciliation.xlsx"), beside)
+
+
+def written(task: Task, said: Reconciliation, done: Sequence[Again], target: Path) -> Reconciled:
+    """Write everything; a failure of one does not lose the others, and the ledger has it all."""
+    problems: list[str] = []
+    results: dict[Path, Path] = {}
+    unwritten: set[Path] = set()
+    for one in done:
+        path = one.batch.path
+        before = one.batch.before
+        if path is None or task.outbox is None or (before is not None and before.fates == fates(one.account)):
+            continue
+        try:
+            wanted = result_path(task.outbox / f"{_stem(path)}.result.xlsx", path)
+            results[path] = write_workbook(one.account, wanted)
+        except Stop as problem:
+            problems.append(str(problem))
+            unwritten.add(path)
+    workbook = None
+    # A night on which there was nothing to compare leaves nothing behind, unless a workbook was asked for.
+    if task.job.output or task.outbox is None or said.entries or said.account.doubts or said.decided.troubles:
+        try:
+            workbook = write_reconciliation(said, target)
+        except Stop as problem:
+            problems.append(str(problem))
+    finished = Reconciled(said, workbook, results, tuple(problems), frozenset(unwritten))
+    if task.job.report:
+        try:
+            write_report(reconciled_report(said, finished.exit_code), task.job.report)
+        except Stop as problem:
+            finished = replace(finished, problems=(*problems, str(problem)))
+    return finished
+
+
+def _stem(path: Path) -> str:
+    """A name for a file's result: its own, as far as a file's name may be long and a text."""
+    stem = path.name.removesuffix(path.suffix).removesuffix(".result").encode(errors="replace").decode()
+    while len(stem.encode()) > _LONGEST_STEM:
+        stem = stem[:-1]
+    return stem
+
+
+def note_handled(  # noqa: PLR0913 - the flow's last step
+    ledger: OpenLedger,
+    run: int,
+    inbox: Inbox,
+    said: Reconciliation,
+    done: Sequence[Again],
+    finished: Reconciled,
+) -> None:
+    """Note what was done with every file of the inbox."""
+    names = {path: result.name for path, result in finished.results.items()}
+    with as_problem(ledger.path):
+        for one in handled_files(inbox, said, done, names, finished.unwritten):
+            inbox_files.record(ledger.connection, run, one)

@@ -1,0 +1,141 @@
+"""Vouchers that a statement's red lines show as reversed, recorded so that their charges may be issued again.
+
+A reversal lets charges go, so it is believed only whole: of a voucher that the ledger holds as issued, and where the
+red lines are about all its charges. Whatever else a red line says is asked about. Nothing is sent again here: that takes
+somebody who starts `voucher issue`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+
+from pipeline.ledger import reversals
+from pipeline.ledger.session import OpenLedger
+from pipeline.model.errors import InputProblem
+from pipeline.model.evidence import Reversal
+from pipeline.model.request import Identity
+from pipeline.settlement.decide import Evidence, Trouble
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What red lines came to: notes of what was recorded, and troubles with the others, which are `left`."""
+
+    notes: tuple[str, ...] = ()
+    troubles: tuple[Trouble, ...] = ()
+    left: tuple[Reversal, ...] = ()
+
+
+def record_reversals(
+    ledger: OpenLedger, run: int, listed: Iterable[Reversal], by: str, blue: AbstractSet[str]
+) -> Listed:
+    """Record the reversals that red lines show whole; what is recorded already is nothing new.
+
+    `blue` are the numbers under which the statements list vouchers: none of them can be a red one's.
+    """
+    of: dict[str, list[Reversal]] = defaultdict(list)
+    for red in listed:
+        of[red.original].append(red)
+    notes: list[str] = []
+    troubles: list[Trouble] = []
+    left: list[Reversal] = []
+    for original, lines in of.items():
+        if reversals.standing(ledger.connection, [original]):
+            continue
+        problem = _objection(original, lines, reversals.charges_of(ledger.connection, original), blue)
+        if not problem:
+            try:
+                for red in lines:
+                    reversals.check_red(ledger.connection, original, red.number)
+                reversals.reverse(
+                    ledger.connection, original, reversed_by=by, evidence=lines[0].place, voucher=lines[0].voucher,
+                    red_number=lines[0].number, run=run,
+                )  # fmt: skip
+            except InputProblem as refused:
+                problem = str(refused)
+        if problem:
+            troubles.append(Trouble("reversal", lines[0].place, problem))
+            left += lines
+        else:
+            notes.append(
+                f"{original} was reversed by the carrier ({lines[0].place}); its charges may be issued again by voucher issue"
+            )
+    return Listed(tuple(notes), tuple(troubles), tuple(left))
+
+
+def _objection(
+    original: str, lines: Sequence[Reversal], charges: Mapping[Identity, int], blue: AbstractSet[str]
+) -> str:
+    """Why red lines do not show that all of a voucher was reversed; "" where they do."""
+    if not charges:
+        return (
+            f"reverses {original}, which this ledger does not hold as issued; nothing was changed. If it is a voucher of yours under"
+            " another number: voucher ledger reverse, with the number that voucher history shows"
+        )
+    tickets = {identity.ticket_no for identity in charges}
+    if strange := next((red for red in lines if red.ticket_no not in tickets), None):
+        return f"reverses {original}, on which ticket {strange.ticket_no} is not; nothing was changed. Ask the carrier"
+    if both := next((red.number for red in lines if red.number in blue), ""):
+        return f"reverses {original} under the number {both}, under which a voucher is listed, too; nothing was changed. Ask the carrier"
+    # Line by line: one that fits several charges could be any of them, and stands for none.
+    fitting = [[of for of, amount in charges.items() if _about(red, of, amount)] for red in lines]
+    covered = {fits[0] for fits in fitting if len(fits) == 1}
+    whole = len(lines) == 1 and 0 not in charges.values() and lines[0].amount == sum(charges.values())
+    if len(covered) == len(charges) == len(lines) or whole:
+        return ""
+    return (
+        f"reverses only {len(covered)} of the {len(charges)} charges of {original}; nothing was changed. If the carrier has reversed"
+        " all of it: voucher ledger reverse"
+    )
+
+
+def _about(red: Reversal, identity: Identity, amount: int) -> bool:
+    """Whether a red line reverses this charge, all of it; where its amount is not known (0), an amount may be a part of it."""
+    return (
+        red.ticket_no == identity.ticket_no
+        and red.charge in ("", identity.charge)
+        and red.product in ("", identity.product)
+        and red.amount in (None, amount)
+    )
+
+
+def but_for_reversed(ledger: OpenLedger, evidence: Evidence) -> tuple[Evidence, list[Trouble]]:
+    """The evidence without the lines of vouchers that were reversed: they hold nothing, and settle nothing.
+
+    A line under the number of what reversed one stays, and is told: either it or the record of the reversal is wrong.
+    """
+    numbers = {line.number: line for line in evidence.lines}
+    gone = {
+        (one.voucher, one.number, of.ticket_no)
+        for one in reversals.standing(ledger.connection, numbers)
+        for of, _ in one.charges
+    }
+    red = [
+        (line, found)
+        for number, line in numbers.items()
+        if (found := reversals.red(ledger.connection, number))
+    ]
+    troubles = [
+        Trouble(
+            "contradiction",
+            line.place,
+            f"lists a voucher under {line.number}, which is recorded as the number of what reversed {original} ({entry}); it settles"
+            f" nothing. Ask the carrier; if {entry} is the mistake: voucher ledger withdraw {entry}",
+        )
+        for line, (entry, original) in red
+    ]
+    if not gone:
+        return evidence, troubles
+    return replace(
+        evidence,
+        statements=tuple(
+            replace(
+                one,
+                lines=tuple(
+                    line for line in one.lines if (line.voucher, line.number, line.ticket_no) not in gone
+                ),
+            )
+            for one in evidence.statements
+        ),
+    ), troubles

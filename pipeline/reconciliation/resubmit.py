@@ -1,0 +1,102 @@
+"""Rows that may be sent by now, judged anew and sent."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pipeline.ledger import reversals
+from pipeline.ledger.session import OpenLedger, as_problem
+from pipeline.model.errors import InputProblem
+from pipeline.model.evidence import Answer, Misread, Reversal
+from pipeline.model.job import Task, Watch
+from pipeline.model.result import Account, Doubt
+from pipeline.reconciliation.inbox import Batch
+from pipeline.settings import Secrets
+from pipeline.settlement.decide import Decided, Evidence
+from pipeline.submission.batch import judged, submitted
+
+#: Row statuses after which a workbook has nothing more to come by itself.
+_SETTLED_STATUSES = frozenset({"issued", "already_issued", "repeated", "invalid", "ineligible", "rejected"})
+#: Reasons that a day, or an answer of the carrier's in the profile, takes away.
+_PASSING = frozenset({"date_in_future", "code_not_configured", "amount_over_limit", "not_a_carrier_ticket"})
+
+
+@dataclass(frozen=True)
+class Again:
+    """One batch tried again: its account, and whether the ledger failed meanwhile."""
+
+    batch: Batch
+    account: Account
+    ledger_failed: bool
+
+
+def again(  # noqa: PLR0913 - where the flow's parts meet
+    task: Task,
+    ledger: OpenLedger,
+    run: int,
+    batches: Sequence[Batch],
+    evidence: Evidence,
+    decided: Decided,
+    keys: Secrets | None,
+    watch: Watch,
+) -> list[Again]:
+    """Judge every batch anew and send what may be sent now; what stops the sending of one stops that of all after it."""
+    done: list[Again] = []
+    held_up = ledger.lacking()
+    unclear = _unclear(ledger, evidence)
+    for batch in batches:
+        rows = judged(ledger, batch.table, task.job, by_itself=True)
+        if rows.requests and keys is None:
+            raise InputProblem(
+                "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY are needed to send; set them as for voucher issue"
+            )
+        account, sent = submitted(
+            task.job, ledger, run, rows, keys or Secrets("", ""), watch, "reconcile", held_up, unclear
+        )
+        account = replace(account, doubts=with_answers(account.doubts, decided.answers))
+        done.append(Again(batch, account, sent.ledger_failed))
+        held_up = held_up or account.stopped
+        if sent.ledger_failed:  # nothing that it says can be relied on, and nothing be written to it
+            break
+    return done
+
+
+def _unclear(ledger: OpenLedger, evidence: Evidence) -> dict[str, str]:
+    """The tickets of which nothing is sent by itself, and why."""
+    with as_problem(ledger.path):
+        found = {
+            of.ticket_no: f"a voucher of ticket {of.ticket_no} was reversed by the carrier ({one.number}); start voucher issue to issue it again"
+            for of, one in reversals.by_charge(ledger.connection).items()
+        }
+    lines: tuple[Misread | Reversal, ...] = (*evidence.misread, *evidence.reversals)
+    return found | {
+        line.ticket_no: f"the statement has a line about ticket {line.ticket_no} that can't be read; correct the statement first"
+        for line in lines
+        if line.ticket_no and line.ticket_no not in found
+    }
+
+
+def with_answers(doubts: Sequence[Doubt], answers: Sequence[Answer]) -> tuple[Doubt, ...]:
+    """Outcomes that are still unknown, with the answers that were given to them and settled nothing."""
+    typed = {answer.about: answer.typed for answer in answers}
+    return tuple(
+        replace(one, typed=typed.get((one.epoch, one.request_id, one.attempt), one.typed)) for one in doubts
+    )
+
+
+def fates(account: Account) -> str:
+    """A digest of what became of every row, so that a night in which nothing changed writes no new workbook."""
+    said = [
+        (row.row, row.sheet, row.status, row.numbers, [reason.code for reason in row.reasons])
+        for row in account.rows
+    ]
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:20]
+
+
+def unfinished(account: Account) -> bool:
+    """Whether rows may come to another end without anybody's changing them: by time, by evidence, by the profile."""
+    return any(
+        charge.status not in _SETTLED_STATUSES or any(reason.code in _PASSING for reason in charge.reasons)
+        for row in account.rows
+        for charge in row.charges
+    )

@@ -1,0 +1,145 @@
+"""The account made: verdicts and the results of sending, by column, with single rows made when they are looked at."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pipeline.messages.reasons import STATUS
+from pipeline.model.columns import HEADER_FIELDS, Lang
+from pipeline.model.encoded import Coded
+from pipeline.model.lazy import Lazy
+from pipeline.model.request import Request
+from pipeline.model.result import (
+    ISSUED,
+    Account,
+    Doubt,
+    RequestAccounts,
+    Result,
+    RowAccounts,
+)
+from pipeline.model.result_columns import ChargeFates, Fates
+from pipeline.model.table import Indices, Table
+from pipeline.reporting.build_rows import Told, outcome_reason
+from pipeline.rules.deadlines import last_days
+from pipeline.rules.judge import Verdicts
+from pipeline.rules.rule import Terms
+from pipeline.splitting import charges_of
+
+__all__ = ["make_account", "outcome_reason"]
+
+#: Statuses of charges that an earlier run asked for: what it asked for counts.
+_AS_ASKED = ("already_issued", "unknown")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What was asked for and what came of it.
+
+    `charges` are the positions of all requests' charges, request after request, and `starts` where each request's begin;
+    `of_charge` is by charge the number of its request, -1 where it is in none; `results` by the number of the request.
+    """
+
+    requests: Sequence[Request]
+    charges: Indices
+    starts: Indices
+    of_charge: Indices
+    results: Mapping[int, Result]
+
+    @classmethod
+    def of(cls, requests: Sequence[Request], results: Iterable[Result], size: int) -> "_Asked":
+        """Results belong to the requests of the same content; where there is none, nobody's ID has to be known."""
+        charges, starts = charges_of(requests)
+        of_charge = np.full(size, -1, dtype=np.int64)
+        of_charge[charges] = np.repeat(np.arange(len(requests)), np.diff(starts))
+        by_id = {result.request.request_id: result for result in results}
+        numbered = enumerate(requests) if by_id else ()
+        found = {n: by_id[request.request_id] for n, request in numbered if request.request_id in by_id}
+        return cls(requests, charges, starts, of_charge, found)
+
+    def states(self) -> list[str]:
+        """How each request ended; one that was not sent is ready."""
+        states = ["ready"] * len(self.requests)
+        for number, result in self.results.items():
+            states[number] = result.outcome.state
+        return states
+
+    def charges_in(self, number: int) -> Indices:
+        """The charges of a request."""
+        return self.charges[self.starts[number] : self.starts[number + 1]]
+
+
+def make_account(  # noqa: PLR0913 - each argument is one stage's product
+    command: str,
+    table: Table,
+    verdicts: Verdicts,
+    requests: Sequence[Request],
+    results: Iterable[Result],
+    doubts: Sequence[Doubt],
+    terms: Terms,
+    lang: Lang,
+    **about: Any,
+) -> Account:
+    """Put the stages' products together; `about` are the Account's remaining fields."""
+    asked, rows = _Asked.of(requests, results, len(verdicts.rows)), verdicts.rows
+    fates = _fates(len(table), verdicts, asked)
+    told = Told(table, verdicts, fates, requests, asked.of_charge, asked.results, terms, lang)
+    header = {
+        name: rows.text(name)[fates.first] for name in HEADER_FIELDS
+    }  # all charges of a row have one buyer
+    return Account(
+        command, str(terms.as_of), lang, terms.profile.carrier.currency,
+        table=replace(table, notes=(*table.notes, *verdicts.notes)), header=header, found_buyer=rows.found_buyer[fates.first],
+        rows=RowAccounts(fates, told.row), requests=RequestAccounts(asked.states(), told.request),
+        doubts=tuple(doubts), repeats=_repeats(verdicts), **about,
+    )  # fmt: skip
+
+
+def _repeats(verdicts: Verdicts) -> dict[int, int]:
+    """Which row each row repeats of which a charge stands in an earlier one."""
+    line, found = verdicts.rows.line, dict[int, int]()
+    for finding in verdicts.findings:
+        if finding.code == "repeated_charge":
+            for at, first in zip(finding.rows.tolist(), finding.facts["first"], strict=True):
+                found.setdefault(int(line[at]), int(line[int(first)]))
+    return found
+
+
+def _fates(size: int, verdicts: Verdicts, asked: _Asked) -> Fates:
+    """What became of the charges of so many rows."""
+    rows, held = verdicts.rows, list(verdicts.held.items())
+    status, request = verdicts.status.copy(), asked.of_charge.copy()
+    number = np.full(len(rows), "", dtype=object)
+    amount, buyer = rows.amount.copy(), rows.header_name.copy()
+    having = [(finding.code, finding.rows) for finding in verdicts.findings]
+    for place, (row, holding) in enumerate(held):
+        number[row], request[row] = holding.number, len(asked.requests) + place
+        if status[row] in _AS_ASKED:  # whatever the row says by now
+            amount[row], buyer[row] = holding.amount or amount[row], holding.header_name or buyer[row]
+    for asked_for, result in asked.results.items():
+        charges, outcome = asked.charges_in(asked_for), result.outcome
+        status[charges], number[charges] = outcome.state, outcome.number
+        if outcome.reason:
+            having.append((outcome.reason, charges))
+    ended = Coded.of(status)
+    spoken_for = ended.where(lambda name: name in ISSUED or not STATUS[name].counted)
+    days = np.where(spoken_for, np.datetime64("NaT"), last_days(rows))
+    ids = Lazy(
+        len(asked.requests) + len(held),
+        lambda n: (
+            asked.requests[n].request_id
+            if n < len(asked.requests)
+            else held[n - len(asked.requests)][1].request_id
+        ),
+    )
+    by_charge = ChargeFates(rows.line, rows.voucher, buyer, amount, ended, number, request, ids, days)
+    return Fates(size, by_charge, _by_code(having, rows.line))
+
+
+def _by_code(found: Sequence[tuple[str, Indices]], line: Indices) -> dict[str, Indices]:
+    """By reason code the rows that have it, each once."""
+    charges: dict[str, list[Indices]] = {}
+    for code, those in found:
+        charges.setdefault(code, []).append(those)
+    return {code: np.unique(line[np.concatenate(those)]) for code, those in charges.items()}

@@ -1,0 +1,160 @@
+"""One row's account, and one request's, made of what the stages found when somebody looks at it."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pipeline.carrier.replies import Outcome
+from pipeline.messages.reasons import REASON
+from pipeline.messages.render import (
+    ReasonText,
+    about,
+    of_buyer,
+    reason_text,
+)
+from pipeline.model.columns import HEADER_FIELDS, Lang
+from pipeline.model.request import Request
+from pipeline.model.result import (
+    ChargeAccount,
+    RequestAccount,
+    Result,
+    RowAccount,
+)
+from pipeline.model.result_columns import WORST, Fates
+from pipeline.model.table import (
+    Finding,
+    Indices,
+    Table,
+    money_text,
+    shown,
+)
+from pipeline.rules.judge import Verdicts
+from pipeline.rules.rule import Terms
+
+
+def outcome_reason(outcome: Outcome, lang: Lang) -> ReasonText | None:
+    """Why a request was not issued, None where it was."""
+    return reason_text(outcome.reason, "", lang, {"detail": outcome.detail}) if outcome.reason else None
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the stages say of all rows; `request_of` is by charge the number of its request, -1 where it is in none."""
+
+    table: Table
+    verdicts: Verdicts
+    fates: Fates
+    requests: Sequence[Request]
+    request_of: Indices
+    results: Mapping[int, Result]
+    terms: Terms
+    lang: Lang
+
+    def row(self, index: int) -> RowAccount:
+        """An input row's account."""
+        rows, first, lines = self.verdicts.rows, self.fates.first, self.fates.charges.line
+        at = int(first[index])
+        end = int(first[index + 1]) if index + 1 < len(first) else len(lines)
+        charges = tuple(self._charge(charge) for charge in range(at, end))
+        return RowAccount(
+            index,
+            rows.file[at],
+            rows.sheet[at],
+            int(rows.row[at]),
+            self._as_seen("ticket_no", index, rows.ticket_no[at]),
+            charges,
+            _reasons_of(charges, self.lang),
+        )
+
+    def request(self, number: int) -> RequestAccount:
+        """A request's account."""
+        request, result = self.requests[number], self.results.get(number)
+        line = self.fates.charges.line
+        rows = tuple(sorted({int(line[charge.row]) for charge in request.charges}))
+        if result is None:
+            return RequestAccount(request, rows, 0, "ready", "", "", None)
+        return RequestAccount(
+            request,
+            rows,
+            result.attempt,
+            result.outcome.state,
+            result.outcome.number,
+            result.outcome.trace_id,
+            outcome_reason(result.outcome, self.lang),
+        )
+
+    def _charge(self, at: int) -> ChargeAccount:
+        rows, fates = self.verdicts.rows, self.fates.charges
+        status = str(fates.status[at])
+        result = self.results.get(int(self.request_of[at]))
+        reasons = self._reasons(at)
+        own = [text for of_status, text in reasons if of_status == status]
+        if result is not None and (reason := outcome_reason(result.outcome, self.lang)):
+            own.insert(0, reason)
+        asked = int(fates.request[at])
+        return ChargeAccount(
+            self._as_seen("charge", int(fates.line[at]), rows.charge[at]),
+            rows.product[at],
+            rows.voucher[at],
+            int(fates.amount[at]) or None,
+            status,
+            fates.number[at],
+            fates.request_ids[asked] if asked >= 0 else "",
+            tuple(own + [text for of_status, text in reasons if of_status != status]),
+            fates.last_day[at].item(),
+            fates.buyer[at],
+        )
+
+    def _as_seen(self, column: str, row: int, value: str) -> str:
+        """A value as the rules read it, or the cell's text where it can't be read."""
+        if value or column not in self.table.cells:
+            return value
+        return shown(self.table.cells[column].iloc[row]).strip()
+
+    @functools.cached_property
+    def _found(self) -> tuple[Indices, Indices, Indices]:
+        """Of everything that was found, in the order of the charges: the charge, the finding, and the place in its rows."""
+        each = [finding.rows for finding in self.verdicts.findings] or [np.empty(0, dtype=np.int64)]
+        charges = np.concatenate(each)
+        findings = np.repeat(np.arange(len(each)), [len(rows) for rows in each])
+        places = np.concatenate([np.arange(len(rows)) for rows in each])
+        order = np.argsort(charges, kind="stable")
+        return charges[order], findings[order], places[order]
+
+    def _reasons(self, at: int) -> list[tuple[str, ReasonText]]:
+        """Every finding about a charge: its status and its text."""
+        charges, findings, places = self._found
+        first, end = np.searchsorted(charges, [at, at + 1]).tolist()
+        return [
+            self._reason(self.verdicts.findings[findings[n]], int(places[n]), at) for n in range(first, end)
+        ]
+
+    def _reason(self, finding: Finding, place: int, at: int) -> tuple[str, ReasonText]:
+        rows = self.verdicts.rows
+        facts = {
+            "as_of": str(self.terms.as_of),
+            "amount": money_text(int(rows.amount[at])),
+            "market": rows.market[at],
+            "seen": "",
+            **{name: fact if isinstance(fact, str) else fact[place] for name, fact in finding.facts.items()},
+        }
+        text = reason_text(finding.code, finding.column, self.lang, facts)
+        status, line, buyer = REASON[finding.code].status, int(rows.line[at]), int(rows.buyer_at[at])
+        if finding.column in HEADER_FIELDS and buyer >= 0 and not self._as_seen(finding.column, line, ""):
+            return status, of_buyer(text, self.table.buyer_place(buyer, finding.column), self.lang)
+        cell = self.table.cell(rows.file[at], rows.sheet[at], int(rows.row[at]), finding.column)
+        return status, replace(text, cell=cell)
+
+
+def _reasons_of(charges: Sequence[ChargeAccount], lang: Lang) -> tuple[ReasonText, ...]:
+    """A row's reasons, those of its worst charge first; what is not true of all its charges names its own."""
+    if len(charges) == 1:
+        return charges[0].reasons
+    found: dict[ReasonText, None] = {}
+    for charge in sorted(charges, key=lambda charge: WORST.index(charge.status)):
+        for reason in charge.reasons:
+            everywhere = all(reason in other.reasons for other in charges)
+            found[reason if everywhere else about(reason, charge.charge, charge.product, lang)] = None
+    return tuple(found)

@@ -1,0 +1,106 @@
+"""What is noted of a run for machines (`--log-file`): its events and their facts.
+
+    run_begins      version, as_of, files: the workbooks, statements and answers that were named
+    read            file ("": all that were named), kind (tickets, statement, resolved), rows
+    file_left       file, because: a file of the inbox that was not taken
+    ledger_taken    run, ledger_id: from here on the ledger is this run's
+    settled         request, attempt, state: an unknown outcome that evidence decided
+    request_ended   request, attempt, voucher, state, reason, trace_id
+    compared        how many charges agree, and how many do not, by kind; troubles: evidence that settles nothing
+    run_ends        exit_code, rows and requests by status, unknown: open outcomes, stopped early, written: files
+    stopped         error, exit_code: what stopped it, by its kind
+
+A file is named by its bare name. Nobody's name, number or address is among the facts, and no text of a cell.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline import __version__
+from pipeline.model.job import (
+    Finished,
+    Job,
+    Log,
+    Reconciled,
+    Task,
+)
+from pipeline.model.result import Account
+from pipeline.model.table import Table
+
+if TYPE_CHECKING:  # start-up: only a reconciliation has them
+    from pipeline.model.evidence import Statement
+    from pipeline.reconciliation.inbox import Inbox
+
+
+def log_beginning(log: Log, job: Job, task: Task | None = None) -> None:
+    """A run begins."""
+    named = [*job.inputs, *(task.statements if task else ()), *(task.resolved if task else ())]
+    log(
+        "run_begins",
+        version=__version__,
+        as_of=str(job.terms.as_of),
+        sandbox=job.sandbox,
+        files=[path.name for path in named],
+    )
+
+
+def log_read(log: Log, table: Table) -> None:
+    """Workbooks of tickets were read together."""
+    for file, rows in table.frame["file"].value_counts(sort=False).items():
+        log("read", file=Path(str(file)).name, kind="tickets", rows=int(rows))
+
+
+def log_evidence(log: Log, statements: "Sequence[Statement]", answers: int) -> None:
+    """Statements and answers that were named were read."""
+    for statement in statements:
+        log("read", file=statement.name, kind="statement", rows=len(statement.lines) + len(statement.misread))
+    if answers:
+        log("read", file="", kind="resolved", rows=answers)
+
+
+def log_taken(log: Log, path: Path, inbox: "Inbox") -> None:
+    """A file of the inbox was taken in, as what it is."""
+    for batch in inbox.batches:
+        if batch.path == path:
+            log("read", file=path.name, kind="tickets", rows=len(batch.table))
+    for statement, of in inbox.statements:
+        if of == path:
+            log("read", file=path.name, kind="statement", rows=len(statement.lines) + len(statement.misread))
+    for answers, of, _ in inbox.answers:
+        if of == path:
+            log("read", file=path.name, kind="resolved", rows=len(answers))
+
+
+def log_end(log: Log, finished: Finished) -> None:
+    """A run of `check` or `issue` has ended."""
+    _end(log, finished.account, finished.exit_code, [finished.workbook])
+
+
+def log_reconciled(log: Log, finished: Reconciled) -> None:
+    """A reconciliation has ended: how its comparison came out, and the end of the run."""
+    from pipeline.settlement.compare import KINDS  # noqa: PLC0415 - start-up, as above
+
+    said = finished.said
+    log(
+        "compared",
+        **{kind: len(said.of(kind)) for kind in KINDS},
+        settled=len(said.decided.settled),
+        troubles=dict(Counter(trouble.code for trouble in said.decided.troubles)),
+        warnings=len(said.decided.warnings),
+        unread=len(said.unread),
+    )
+    _end(log, said.account, finished.exit_code, [*finished.results.values(), finished.workbook])
+
+
+def _end(log: Log, account: Account, exit_code: int, written: Sequence[Path | None]) -> None:
+    log(
+        "run_ends",
+        exit_code=exit_code,
+        rows=account.totals,
+        requests=account.request_totals,
+        unknown=len(account.doubts),
+        stopped_early=bool(account.stopped),
+        written=[path.name for path in written if path],
+    )

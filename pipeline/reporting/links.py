@@ -1,0 +1,90 @@
+"""Where everything stands in the result workbook, so that its sheets can point at each other."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from pipeline.model.result import Account, RequestAccount
+from pipeline.reporting.row_view import ByRow
+
+#: Links that a sheet may hold: a spreadsheet program takes 65,530, and refuses a file with more.
+MOST_LINKS = 65_000
+
+#: Rows of data that one sheet takes below its headings.
+ROOM = 1_048_575
+
+
+class Cell(NamedTuple):
+    """A value that is shown in a special way: as a link, marked as to be corrected, or in another tone than its own."""
+
+    value: object
+    link: str = ""
+    marked: bool = False
+    tone: str = ""
+
+
+def part(name: str, number: int) -> str:
+    """The name of a sheet's part: where it is full, it goes on in "name 2" and so on.
+
+    >>> part("Rows", 0), part("Rows", 1)
+    ('Rows', 'Rows 2')
+    """
+    return f"{name} {number + 1}" if number else name
+
+
+def to_line(name: str, position: int) -> str:
+    """The place of a sheet's row of data, counted from 0, as a link.
+
+    >>> to_line("Rows", 0), to_line("Rows", ROOM)
+    ("internal:'Rows'!A2", "internal:'Rows 2'!A2")
+    """
+    number, row = divmod(position, ROOM)
+    return f"internal:'{part(name, number)}'!A{row + 2}"
+
+
+def _lines(name: str, keys: Iterable[object]) -> dict[object, str]:
+    return {key: to_line(name, position) for position, key in enumerate(keys)}
+
+
+def _is(asked: RequestAccount, voucher: str) -> bool:
+    return asked.request.voucher == voucher
+
+
+class Places:
+    """The links of one account's workbook: to requests and doubts by their ID, to failed rows by their position."""
+
+    def __init__(self, account: Account) -> None:
+        self.rows = ByRow(account)
+        self.requests: Mapping[object, str] = {
+            **_lines("Invoices", (a.request.request_id for a in account.requests if _is(a, "invoice"))),
+            **_lines("Itineraries", (a.request.request_id for a in account.requests if _is(a, "itinerary"))),
+        }
+        self.doubts: Mapping[object, str] = _lines("Unknown", (doubt.request_id for doubt in account.doubts))
+        self.failures: Mapping[object, str] = _lines("Failures", self.rows.failed)
+        self.repeats = account.repeats
+
+    def remedy(self, position: int) -> str:
+        """Where to look for a row: its line of Failures, or of Unknown, or the row that it repeats; "" where nowhere."""
+        if position in self.failures:
+            return self.failures[position]
+        asked = self.rows.requests[position] if self.doubts else ()
+        unknown = next((self.doubts[request] for request in asked if request in self.doubts), "")
+        return unknown or (self.row(self.repeats[position]) if position in self.repeats else "")
+
+    @staticmethod
+    def row(position: int) -> str:
+        """Where an input row stands on the sheet Rows."""
+        return to_line("Rows", position)
+
+
+class NoPlaces(Places):
+    """For a workbook without the sheets that these links lead to."""
+
+    def __init__(self, account: Account) -> None:
+        self.rows = ByRow(account)
+        self.requests = self.doubts = self.failures = {}
+        self.repeats = {}
+
+    @staticmethod
+    def row(position: int) -> str:  # noqa: ARG004 - there is no such sheet
+        """Nowhere."""
+        return ""

@@ -1,0 +1,51 @@
+"""The last lines of a reconciliation: what cron's mail says."""
+
+from dataclasses import replace
+
+from pipeline.cli.stderr import without_cells
+from pipeline.messages.chinese import in_language
+from pipeline.reporting.sanitise import one_line
+from pipeline.reporting.sheet_reconciliation_summary import period_text, steps
+from pipeline.reporting.summary_text import summary_lines
+from pipeline.reporting.words_reconciliation import tell
+from pipeline.settlement.compare import KINDS
+from pipeline.settlement.reconciled import Reconciliation
+
+_MOST = 10
+
+
+def reconciled_lines(done: Reconciliation) -> list[str]:
+    """Short lines in the account's language, safe to print and without what stands in cells: it names people where columns slip."""
+    lang = done.account.lang
+    counts = [f"{tell(kind, lang)} {len(done.of(kind))}" for kind in KINDS if done.of(kind)]
+    lines = [
+        tell("line" if done.period else "line_no_period", lang).format(
+            period=period_text(done), parts=("；" if lang == "zh" else "; ").join(counts) or "0"
+        )
+    ]
+    if done.decided.settled:
+        states = [one.state for one in done.decided.settled]
+        lines.append(
+            tell("settled_line", lang).format(
+                issued=states.count("issued"), not_sent=states.count("not_sent")
+            )
+        )
+    if done.account.rows:
+        # What to do about doubts and a stop is said below, of all of the ledger.
+        lines += summary_lines(replace(done.account, doubts=(), stopped=""), cells=False)
+    told = [
+        tell("trouble_line", lang).format(
+            place=in_language(without_cells(t.place), lang),
+            message=in_language(without_cells(t.message), lang),
+        )
+        for t in done.decided.troubles
+    ]
+    told += [in_language(without_cells(unread.problem), lang) for unread in done.unread]
+    lines += told[:_MOST]
+    if len(told) > _MOST:
+        lines.append(tell("more", lang).format(count=len(told) - _MOST))
+    lines += [
+        in_language(without_cells(note), lang) for note in (*done.decided.warnings[:_MOST], *done.notes)
+    ]
+    lines += steps(done)
+    return [line if line.startswith("  ") else one_line(line) for line in lines]

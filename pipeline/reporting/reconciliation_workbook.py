@@ -1,0 +1,183 @@
+"""The reconciliation workbook: what agrees and what does not, a sheet a kind, and what to do about it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pipeline.messages.chinese import in_language
+from pipeline.model.columns import (
+    CHARGES,
+    PRODUCTS,
+    RECONCILIATION_SHEETS,
+    VOUCHERS,
+    Lang,
+)
+from pipeline.model.result import Account
+from pipeline.model.table import MINOR
+from pipeline.reporting.links import Cell, NoPlaces, Places
+from pipeline.reporting.result_workbook import write_book
+from pipeline.reporting.sheet_reconciliation_summary import add_summary
+from pipeline.reporting.sheet_requests import add_unknown
+from pipeline.reporting.sheet_rows import add_buyers, add_failures
+from pipeline.reporting.words_reconciliation import tell
+from pipeline.reporting.xlsx.book import Book
+from pipeline.reporting.xlsx.column_specs import Field
+from pipeline.reporting.xlsx.row_stream import by_column
+from pipeline.reporting.xlsx.styles import Style
+from pipeline.settlement.compare import KINDS, Compared
+from pipeline.settlement.reconciled import Reconciliation
+
+_WORD = {choice.name: choice for choice in (*CHARGES, *PRODUCTS, *VOUCHERS)}
+
+_OURS = ("ticket_no", "charge", "product", "voucher", "buyer", "amount", "number", "issued_on", "status")
+_STATEMENT = (
+    "statement_voucher",
+    "statement_number",
+    "statement_amount",
+    "statement_buyer",
+    "statement_issued",
+    "statement_place",
+)
+_SHEET_OF = dict(
+    zip(
+        KINDS,
+        ("Agreed", "Not on statement", "Not ours", "Differing", "Not covered", "Unknown", "To issue"),
+        strict=True,
+    )
+)
+_COLUMNS = {
+    "agreed": (*_OURS, "request", "place", *_STATEMENT),
+    "not_on_statement": (*_OURS, "request", "place"),
+    "not_covered": (*_OURS, "request", "place"),
+    "not_ours": ("ticket_no", "charge", "product", *_STATEMENT, "place"),
+    "differing": (
+        "ticket_no",
+        "charge",
+        "product",
+        "differing",
+        *_OURS[3:],
+        *_STATEMENT,
+        "request",
+        "place",
+        "reason",
+    ),
+    "to_issue": (
+        "last_day",
+        "ticket_no",
+        "charge",
+        "product",
+        "voucher",
+        "buyer",
+        "amount",
+        "status",
+        "reason",
+        "place",
+    ),
+}
+_LOOKS: dict[str, tuple[Style, int]] = {
+    "ticket_no": (Style.IDENTIFIER, 16), "charge": (Style.TEXT, 14), "product": (Style.TEXT, 12), "voucher": (Style.TEXT, 12),
+    "buyer": (Style.WRAP, 30), "amount": (Style.MONEY, 14), "number": (Style.IDENTIFIER, 24), "issued_on": (Style.DATE, 13),
+    "status": (Style.STATUS, 15), "request": (Style.IDENTIFIER, 23), "place": (Style.WRAP, 34), "last_day": (Style.DATE, 13),
+    "reason": (Style.WRAP, 54), "differing": (Style.WRAP, 24), "statement_voucher": (Style.TEXT, 14),
+    "statement_number": (Style.IDENTIFIER, 24), "statement_amount": (Style.MONEY, 16), "statement_buyer": (Style.WRAP, 30),
+    "statement_issued": (Style.TEXT, 26), "statement_place": (Style.WRAP, 34),
+}  # fmt: skip
+
+
+def write_reconciliation(done: Reconciliation, path: Path) -> Path:
+    """Write the reconciliation workbook; give the path that it has, which is another where `path` was taken.
+
+    Raises Stop where it can't be written; nothing is left behind then.
+    """
+    return write_book(
+        path,
+        done.account.lang,
+        tell("title", done.account.lang),
+        RECONCILIATION_SHEETS,
+        lambda book: _fill(book, done),
+    )
+
+
+def _fill(book: Book, done: Reconciliation) -> None:
+    account = done.account
+    places = NoPlaces(account)
+    adders: dict[str, Callable[[], None]] = {
+        "Summary": lambda: add_summary(book, done),
+        "Unknown": lambda: add_unknown(book, account, places),
+        "Failures": lambda: _failures(book, account, places),
+    }
+    kinds = {sheet: kind for kind, sheet in _SHEET_OF.items()}
+    for sheet in RECONCILIATION_SHEETS:
+        adders.get(sheet, lambda sheet=sheet: _entries(book, done, kinds[sheet], sheet))()
+
+
+def _failures(book: Book, account: Account, places: Places) -> None:
+    """Failures as in a result; where several workbooks came by the inbox, each has its own result for that."""
+    if len(account.table):
+        add_failures(book, account, places)
+        add_buyers(book, account, places)
+    else:
+        book.add_rows(
+            "Failures", [Field("status", tell("status", account.lang), Style.STATUS, 15)], 0, by_column([])
+        )
+
+
+def _entries(book: Book, done: Reconciliation, kind: str, sheet: str) -> None:
+    lang, names = done.account.lang, _COLUMNS[kind]
+    fields = [
+        Field(name, tell("differing_column" if name == "differing" else name, lang), *_LOOKS[name])
+        for name in names
+    ]
+    book.add_rows(sheet, fields, len(done.of(kind)), by_column(_rows(done, kind, names, lang)))
+
+
+def _rows(done: Reconciliation, kind: str, names: tuple[str, ...], lang: Lang) -> Iterator[list[Any]]:
+    for entry in done.of(kind):
+        values = _values(entry, lang)
+        yield [values[name] for name in names]
+
+
+def _word(name: str, lang: Lang) -> str:
+    return _WORD[name].word(lang) if name in _WORD else name
+
+
+def _values(entry: Compared, lang: Lang) -> dict[str, Any]:
+    line = entry.line
+    listed: dict[str, Any] = dict.fromkeys(_STATEMENT, "")
+    listed["statement_amount"] = None
+    if line is not None:
+        listed = {
+            "statement_voucher": _word(line.voucher, lang),
+            "statement_number": line.number,
+            "statement_amount": None if line.amount is None else line.amount / MINOR,
+            "statement_buyer": line.buyer,
+            "statement_issued": line.issued_text.replace("T", " "),
+            "statement_place": in_language(line.place, lang),
+        }
+    joint = "、" if lang == "zh" else ", "
+    differing = joint.join(tell(name, lang) for name in entry.differing)
+    for name, cell in (
+        ("voucher", "statement_voucher"),
+        ("number", "statement_number"),
+        ("amount", "statement_amount"),
+        ("buyer", "statement_buyer"),
+    ):
+        if name in entry.differing:
+            listed[cell] = Cell(listed[cell], marked=True)
+    return {
+        "ticket_no": entry.ticket_no,
+        "charge": _word(entry.charge, lang),
+        "product": _word(entry.product, lang),
+        "voucher": _word(entry.voucher, lang),
+        "buyer": entry.buyer,
+        "amount": None if entry.amount is None else entry.amount / MINOR,
+        "number": entry.number,
+        "issued_on": entry.issued_day,
+        "status": entry.status,
+        "request": entry.request_id,
+        "place": in_language(entry.place, lang),
+        "last_day": entry.last_day,
+        "reason": in_language(entry.reason, lang),
+        "differing": differing,
+        **listed,
+    }

@@ -1,0 +1,93 @@
+"""The result workbook: written beside its place, read again, and only then given its name."""
+
+import io
+import tempfile
+import traceback
+import zipfile
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+import openpyxl
+import xlsxwriter
+from xlsxwriter.exceptions import XlsxWriterException
+
+from pipeline.model.columns import RESULT_SHEETS, Lang
+from pipeline.model.errors import Stop
+from pipeline.model.result import Account
+from pipeline.reporting.links import Places
+from pipeline.reporting.placing_results import place_new
+from pipeline.reporting.sheet_requests import add_invoices, add_itineraries, add_unknown
+from pipeline.reporting.sheet_rows import add_all_rows, add_buyers, add_failures
+from pipeline.reporting.sheet_summary import add_summary
+from pipeline.reporting.words import WORDS
+from pipeline.reporting.xlsx.book import Book
+from pipeline.reporting.xlsx.splice import put_in_rows
+
+#: In the order of RESULT_SHEETS; then Buyers, only where a buyer has to be corrected.
+_SHEETS = (add_summary, add_invoices, add_itineraries, add_failures, add_unknown, add_all_rows, add_buyers)
+
+
+def write_workbook(account: Account, path: Path) -> Path:
+    """Write the result workbook; give the path that it has, which is another where `path` was taken.
+
+    Raises Stop where it can't be written; nothing is left behind then.
+    """
+
+    def fill(book: Book) -> None:
+        places = Places(account)
+        for add in _SHEETS:
+            add(book, account, places)
+
+    return write_book(path, account.lang, WORDS[account.lang].title, RESULT_SHEETS, fill)
+
+
+def write_book(
+    path: Path, lang: Lang, title: str, sheets: Collection[str], fill: Callable[[Book], None]
+) -> Path:
+    """Write a workbook with these sheets, whole or not at all; give the path that it has."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=".voucher-", dir=path.parent) as folder:
+            finished = Path(folder) / "result.xlsx"
+            _write(finished, folder, lang, title, fill)
+            _check(finished, sheets)
+            return place_new(finished, path)
+    except (OSError, XlsxWriterException) as problem:
+        _forget(problem)
+        cause = problem.args[0] if isinstance(problem, XlsxWriterException) and problem.args else problem
+        reason = getattr(cause, "strerror", None) or cause
+        raise Stop(
+            f"{path}: the result workbook can't be written ({reason}); nothing is lost, the ledger has it all: make"
+            " room or choose another place, and run the same command again"
+        ) from problem
+
+
+def _forget(problem: BaseException | None) -> None:
+    """Let go of what a failed writing holds, here and now: its archive would complain at the program's end."""
+    while problem is not None:
+        traceback.clear_frames(problem.__traceback__)
+        problem = problem.__context__
+
+
+def _write(path: Path, folder: str, lang: Lang, title: str, fill: Callable[[Book], None]) -> None:
+    """Write every sheet but for its rows, then the rows."""
+    # A file that can't be written would be closed, and complain, only when it is forgotten: so both are in memory.
+    package, content = io.BytesIO(), io.BytesIO()
+    with xlsxwriter.Workbook(package, {"constant_memory": True, "tmpdir": folder}) as workbook:
+        workbook.set_properties({"title": title, "author": "Voucher Pipeline"})
+        book = Book(workbook, lang)
+        fill(book)
+    put_in_rows(package, book.rows, book.cells, book.formats.of_values, content)
+    path.write_bytes(content.getbuffer())
+
+
+def _check(path: Path, sheets: Collection[str]) -> None:
+    """Open the file again: one that does not open, or lacks a sheet, must never be given its name."""
+    try:
+        with zipfile.ZipFile(path) as package:
+            damaged = package.testzip()
+        book = openpyxl.load_workbook(path, read_only=True)
+    except Exception as problem:  # what openpyxl raises depends on what is damaged
+        raise OSError(f"it does not open: {problem}") from problem
+    book.close()
+    if damaged or not set(book.sheetnames) >= set(sheets):
+        raise OSError(f"it is damaged: {damaged or book.sheetnames}")

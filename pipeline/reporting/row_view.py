@@ -1,0 +1,75 @@
+"""What a result workbook shows of its input rows, by their position: where it takes all rows of an account from."""
+
+import datetime
+from functools import cached_property
+
+import numpy as np
+
+from pipeline.messages.render import ReasonText
+from pipeline.model.result import Account
+
+
+class ByRow:
+    """By a row's position: where it stood, its status, its voucher numbers and requests, its reasons and last day."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self._fates = account.fates
+        #: Rows of which something has to be corrected or sent again.
+        self.failed: list[int] = self._fates.failed.tolist()
+
+    @cached_property
+    def file(self) -> list[str]:
+        """The file that the row stood in."""
+        files: list[str] = self._account.table.frame["file"].tolist()
+        return files
+
+    @cached_property
+    def sheet(self) -> list[str]:
+        """The sheet that the row stood on."""
+        sheets: list[str] = self._account.table.frame["sheet"].tolist()
+        return sheets
+
+    @cached_property
+    def number(self) -> list[int]:
+        """Its number there."""
+        numbers: list[int] = self._account.table.frame["row"].tolist()
+        return numbers
+
+    @cached_property
+    def status(self) -> list[str]:
+        """The worst status of its charges."""
+        statuses: list[str] = self._fates.status.tolist()
+        return statuses
+
+    @cached_property
+    def vouchers(self) -> list[str]:
+        """The numbers of its vouchers, a line each."""
+        return ["\n".join(numbers) for numbers in self._fates.numbers]
+
+    @cached_property
+    def requests(self) -> list[tuple[str, ...]]:
+        """The requests that its charges are in."""
+        return list(self._fates.request_ids)
+
+    @cached_property
+    def last_day(self) -> list[datetime.date | None]:
+        """The first day after which a charge of it is lost."""
+        days: list[datetime.date | None] = (
+            self._fates.last_day.astype("datetime64[D]").astype(object).tolist()
+        )
+        return days
+
+    @cached_property
+    def _reasons(self) -> dict[int, tuple[ReasonText, ...]]:
+        with_reasons = np.unique(np.concatenate([[], *self._fates.having.values()])).astype(np.int64)
+        return {row: self._account.rows[row].reasons for row in with_reasons.tolist()}
+
+    def reasons(self, row: int) -> tuple[ReasonText, ...]:
+        """Its reasons, those of its status first."""
+        return self._reasons.get(row, ())
+
+    def having(self, code: str) -> list[int]:
+        """The rows with that reason."""
+        rows: list[int] = np.asarray(self._fates.having.get(code, [])).tolist()
+        return rows

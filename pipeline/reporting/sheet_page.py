@@ -1,0 +1,97 @@
+"""A page of prose and small tables, written from top to bottom: the Summary's paper."""
+
+from typing import Any
+
+from pipeline.reporting.xlsx.book import Book
+from pipeline.reporting.xlsx.cell_values import write_cell, write_link
+from pipeline.reporting.xlsx.column_specs import LINE_POINTS, lines_of
+from pipeline.reporting.xlsx.styles import (
+    DARK,
+    DAY,
+    FAINT,
+    FONT,
+    LINE,
+    LINK,
+    MONEY,
+    TONES,
+)
+
+#: The widths of the page's columns; texts spread over several of them.
+WIDTHS = (34, 12, 20, 12, 20, 12, 20)
+_LAST = len(WIDTHS) - 1
+_ROW_POINTS = 17
+_GAP = "_)"  # beside a number as much room as a bracket takes: programs differ in how they indent numbers
+
+
+class Page:
+    """The sheet from top to bottom, one line after another (constant_memory goes forward only)."""
+
+    def __init__(self, book: Book, name: str) -> None:
+        make = book.workbook.add_format
+        font = {"font_name": FONT, "font_size": 10, "valign": "top"}
+        box = font | {"border": 1, "border_color": LINE, "valign": "vcenter", "indent": 1}
+        number = box | {"align": "right", "indent": 0}
+        self.sheet = book.workbook.add_worksheet(name)
+        self.row = 0
+        self.column_heading = book.formats.heading
+        self.number_heading = book.formats.heading_right
+        for index, width in enumerate(WIDTHS):
+            self.sheet.set_column(index, index, width)
+        self.sheet.hide_gridlines(2)
+        self.title = make({"font_name": FONT, "font_size": 16, "bold": True, "font_color": DARK})
+        self.section = make(font | {"font_size": 12, "bold": True, "font_color": DARK})
+        self.label = make(font | {"font_color": FAINT})
+        self.headline = make(
+            {"font_name": FONT, "font_size": 12, "text_wrap": True, "valign": "vcenter", "font_color": DARK}
+        )
+        self.text = make(font | {"text_wrap": True})
+        self.text_link = make(font | LINK | {"align": "right"})
+        self.name = make(box | {"text_wrap": True})
+        self.name_link = make(box | LINK | {"text_wrap": True})
+        self.day = make(box | {"num_format": DAY, "align": "left"})
+        count, money = {"num_format": f"#,##0{_GAP}"}, {"num_format": f"{MONEY}{_GAP}"}
+        self.count = make(number | count)
+        self.money = make(number | money)
+        self.total = {
+            "name": make(box | {"bold": True}),
+            "count": make(number | count | {"bold": True}),
+            "money": make(number | money | {"bold": True}),
+        }
+        self.tones = {
+            tone: make(box | {"bg_color": fill, "font_color": letters})
+            for tone, (fill, letters) in TONES.items()
+        }
+        self.fact_count = make(font | {"num_format": "#,##0", "align": "left"})
+        self.fact_money = make(font | {"num_format": MONEY, "align": "left"})
+        self.fact_day = make(font | {"num_format": DAY, "align": "left"})
+
+    def put(self, column: int, value: Any, look: Any) -> None:
+        """Write a text, number or date."""
+        write_cell(self.sheet, self.row, column, value, look)
+
+    def spread(self, column: int, text: str, look: Any, last: int = _LAST) -> None:
+        """Write a text over the rest of the width, as high as it takes."""
+        lines = lines_of(text, sum(WIDTHS[column : last + 1]))
+        self.sheet.set_row(self.row, _ROW_POINTS + LINE_POINTS * (lines - 1))
+        self.merged(column, last, text, look)
+
+    def merged(self, first: int, last: int, value: Any, look: Any, link: str = "") -> None:
+        """Write a value over several columns."""
+        if first < last:
+            self.sheet.merge_range(self.row, first, self.row, last, "", look)
+        if link:
+            write_link(self.sheet, self.row, first, link, value, look)
+        else:
+            self.put(first, value, look)
+
+    def heading(self, text: str) -> None:
+        """Write a section's heading below a blank line."""
+        self.row += 1
+        self.sheet.set_row(self.row, 1.3 * _ROW_POINTS)
+        self.put(0, text, self.section)
+        self.row += 1
+
+    def line(self, name: str, look: Any, link: str = "") -> None:
+        """Begin a table's line with its name, which may be longer than its column is wide."""
+        self.sheet.set_row(self.row, _ROW_POINTS + LINE_POINTS * (lines_of(name, WIDTHS[0] - 2) - 1))
+        self.merged(0, 0, name, look, link)

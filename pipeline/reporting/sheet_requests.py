@@ -1,0 +1,188 @@
+"""The sheets of requests: Invoices, Itineraries, and Unknown with its columns to fill in."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pipeline.model.columns import (
+    CHARGES,
+    MARKETS,
+    VOUCHERS,
+    Lang,
+)
+from pipeline.model.result import (
+    ISSUED,
+    Account,
+    Doubt,
+    RequestAccount,
+)
+from pipeline.model.table import MINOR, money_text
+from pipeline.reporting.links import Cell, Places
+from pipeline.reporting.words import WORDS
+from pipeline.reporting.xlsx.book import Book
+from pipeline.reporting.xlsx.column_specs import Field, field, roomy
+from pipeline.reporting.xlsx.row_stream import by_column
+from pipeline.reporting.xlsx.styles import Style
+
+#: What a person may answer about an unknown outcome; read back by `voucher reconcile --resolved`.
+RESOLUTIONS = ("issued", "not issued")
+
+_WORD = {choice.name: choice for choice in (*MARKETS, *VOUCHERS, *CHARGES)}
+_UNKNOWN_KEYS = 2  # ledger and request
+_NAME_WIDTH = 36  # characters; a longer name takes another line
+_MOST_TICKETS = 30  # of an invoice; all of them are on the sheet Rows
+_MOST_DOUBTED = 500  # of an unknown request, which may stand on no other sheet
+
+_INVOICE = (
+    "request", "attempt", "status", "number", "header_name", "tax_no", "market", "amount", "currency",
+    "charges", "tickets", "trace_id", "reason",
+)  # fmt: skip
+_ITINERARY = (
+    "ticket_no", "status", "number", "passenger_name", "header_name", "email", "amount", "currency",
+    "market", "request", "attempt", "trace_id", "reason",
+)  # fmt: skip
+_UNKNOWN = (
+    "ledger", "request", "attempt", "voucher", "tickets", "header_name", "market", "amount", "currency",
+    "reason", "what_to_do", "trace_id", "resolution", "number", "resolved_by", "evidence",
+)  # fmt: skip
+
+
+def _word(name: str, lang: Lang) -> str:
+    return _WORD[name].word(lang) if name in _WORD else name
+
+
+def _listed(items: Sequence[str], most: int, lang: Lang) -> str:
+    """A list in one cell, with what is left out said."""
+    shown = ", ".join(items[:most])
+    return shown if len(items) <= most else WORDS[lang].more.format(shown=shown, count=len(items) - most)
+
+
+def _reason(asked: RequestAccount) -> str:
+    return f"{asked.reason.message} [{asked.reason.code}]" if asked.reason else ""
+
+
+def _status(asked: RequestAccount, places: Places) -> Any:
+    """A request's status, which leads to where something can be done about it."""
+    if asked.status in ISSUED:
+        return asked.status
+    if asked.status == "unknown":
+        where = places.doubts.get(asked.request.request_id, "")
+    else:
+        where = next((places.failures[row] for row in asked.rows if row in places.failures), "")
+    return Cell(asked.status, where)
+
+
+def _invoice(asked: RequestAccount, account: Account, places: Places) -> tuple[Any, ...]:
+    request = asked.request
+    tickets = list(dict.fromkeys(charge.identity.ticket_no for charge in request.charges))
+    return (
+        Cell(request.request_id, Places.row(asked.rows[0])),
+        asked.attempt or None,
+        _status(asked, places),
+        asked.number,
+        request.header.header_name,
+        request.header.tax_no,
+        _word(request.market, account.lang),
+        request.amount / MINOR,
+        account.currency,
+        len(request.charges),
+        _listed(tickets, _MOST_TICKETS, account.lang),
+        asked.trace_id,
+        _reason(asked),
+    )
+
+
+def _itinerary(asked: RequestAccount, account: Account, places: Places) -> tuple[Any, ...]:
+    request = asked.request
+    (charge,) = request.charges
+    return (
+        Cell(charge.identity.ticket_no, Places.row(asked.rows[0])),
+        _status(asked, places),
+        asked.number,
+        charge.passenger_name,
+        request.header.header_name,
+        request.header.email,
+        request.amount / MINOR,
+        account.currency,
+        _word(request.market, account.lang),
+        request.request_id,
+        asked.attempt or None,
+        asked.trace_id,
+        _reason(asked),
+    )
+
+
+def _doubt(doubt: Doubt, account: Account, places: Places) -> tuple[Any, ...]:
+    lang = account.lang
+    inside = [f"{of.ticket_no} {_word(of.charge, lang)} {money_text(amount)}" for of, amount in doubt.charges]
+    return (
+        doubt.epoch,
+        Cell(doubt.request_id, places.requests.get(doubt.request_id, "")),
+        doubt.attempt,
+        _word(doubt.voucher, lang),
+        _listed(inside, _MOST_DOUBTED, lang),
+        doubt.header_name,
+        _word(doubt.market, lang),
+        doubt.amount / MINOR,
+        account.currency,
+        f"{doubt.reason.message} [{doubt.reason.code}]",
+        doubt.reason.cure,
+        doubt.trace_id,
+        *(text or None for text in doubt.typed),
+    )
+
+
+def _fields(names: Iterable[str], amounts: Iterable[int], lang: Lang) -> list[Field]:
+    """Columns of our own sheets, with room for a buyer's name and for the largest amount."""
+    largest = max(amounts, default=0) / MINOR
+    fields = [field(name, lang) for name in names]
+    return [
+        replace(shown, width=_NAME_WIDTH) if shown.name == "header_name"
+        else roomy(shown, [largest]) if shown.name == "amount"
+        else shown
+        for shown in fields
+    ]  # fmt: skip
+
+
+def _asked(account: Account, voucher: str, names: Sequence[str]) -> tuple[list[RequestAccount], list[Field]]:
+    """The requests for that voucher, and the columns of their sheet."""
+    asked = [one for one in account.requests if one.request.voucher == voucher]
+    return asked, _fields(names, (one.request.amount for one in asked), account.lang)
+
+
+def add_invoices(book: Book, account: Account, places: Places) -> None:
+    """Write the sheet Invoices: one row a request."""
+    asked, fields = _asked(account, "invoice", _INVOICE)
+    book.add_rows("Invoices", fields, len(asked), by_column(_invoice(one, account, places) for one in asked))
+
+
+def add_itineraries(book: Book, account: Account, places: Places) -> None:
+    """Write the sheet Itineraries: one row a ticket."""
+    asked, fields = _asked(account, "itinerary", _ITINERARY)
+    book.add_rows(
+        "Itineraries", fields, len(asked), by_column(_itinerary(one, account, places) for one in asked)
+    )
+
+
+def add_unknown(book: Book, account: Account, places: Places) -> None:
+    """Write the sheet Unknown: one line a request in doubt, with what a person finds out left blank.
+
+    The answers are the same two words in every language, since they are read back.
+    """
+    amounts = (doubt.amount for doubt in account.doubts)
+    fields = [
+        field(name, account.lang, Style.ANSWER) if name == "number" else shown
+        for name, shown in zip(_UNKNOWN, _fields(_UNKNOWN, amounts, account.lang), strict=True)
+    ]
+    words, at = WORDS[account.lang], _UNKNOWN.index("resolution")
+    rows = by_column(_doubt(doubt, account, places) for doubt in account.doubts)
+    for sheet, count in book.add_rows("Unknown", fields, len(account.doubts), rows, keys=_UNKNOWN_KEYS):
+        if count:
+            check = {
+                "validate": "list",
+                "source": list(RESOLUTIONS),
+                "input_title": words.resolution_title,
+                "input_message": words.resolution_note,
+                "error_message": words.resolution_error,
+            }
+            sheet.data_validation(1, at, count, at, check)

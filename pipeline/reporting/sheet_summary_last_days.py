@@ -1,0 +1,74 @@
+"""The Summary's table of what presses: charges without a voucher whose last day to request is near, soonest first."""
+
+import datetime
+
+import numpy as np
+
+from pipeline.messages.reasons import STATUS
+from pipeline.model.columns import (
+    CHARGES,
+    PRODUCTS,
+    VOUCHERS,
+    Lang,
+)
+from pipeline.model.result import Account, ChargeAccount
+from pipeline.model.table import MINOR, Indices
+from pipeline.reporting.links import Places
+from pipeline.reporting.sheet_page import Page
+from pipeline.reporting.words import WORDS
+
+#: How far ahead the table looks, in days.
+NEAR = 30
+_MOST = 15
+
+_WORD = {choice.name: choice for choice in (*CHARGES, *PRODUCTS, *VOUCHERS)}
+_COLUMNS = ("place", "last_day", "ticket", "days_left", "what", "status", "amount")
+
+
+def due(account: Account) -> Indices:
+    """The charges that still can be asked for and must be soon, by their position: the soonest first.
+
+    Of one day the largest amounts come first: not all of them are shown.
+    """
+    charges, today = account.fates.charges, np.datetime64(account.as_of)
+    soon = np.flatnonzero((charges.last_day >= today) & (charges.last_day <= today + NEAR))
+    urgency = np.lexsort((soon, -charges.amount[soon], charges.last_day[soon]))
+    found: Indices = soon[urgency]
+    return found
+
+
+def _what(charge: ChargeAccount, lang: Lang) -> str:
+    """A charge and the voucher that it is to have."""
+    name = charge.product if charge.charge == "ancillary" else charge.charge
+    words = [_WORD[part].word(lang) for part in (name, charge.voucher) if part in _WORD]
+    return " · ".join(words)
+
+
+def add_deadlines(page: Page, account: Account) -> None:
+    """Write the table, where anything presses; how many lines were left out is said below it."""
+    words, coming, fates = WORDS[account.lang], due(account), account.fates
+    page.heading(words.deadlines.format(days=NEAR))
+    if not len(coming):
+        page.spread(0, words.no_deadlines, page.text)
+        page.row += 1
+        return
+    for column, name in enumerate(_COLUMNS):
+        number = name in ("days_left", "amount")
+        page.put(column, words.columns[name], page.number_heading if number else page.column_heading)
+    page.row += 1
+    today = datetime.date.fromisoformat(account.as_of)
+    for at in coming[:_MOST].tolist():
+        row = account.rows[int(fates.charges.line[at])]
+        charge, last_day = row.charges[at - int(fates.first[row.index])], fates.charges.last_day[at].item()
+        place = words.place.format(file=row.file, sheet=row.sheet, row=row.row)
+        page.line(place, page.name_link, Places.row(row.index))
+        page.put(1, last_day, page.day)
+        page.put(2, row.ticket_no, page.name)
+        page.put(3, (last_day - today).days, page.count)
+        page.put(4, _what(charge, account.lang), page.name)
+        page.put(5, STATUS[charge.status].word(account.lang), page.tones[STATUS[charge.status].tone])
+        page.put(6, None if charge.amount is None else charge.amount / MINOR, page.money)
+        page.row += 1
+    if len(coming) > _MOST:
+        page.spread(0, words.more_deadlines.format(count=len(coming) - _MOST), page.label)
+        page.row += 1

@@ -1,0 +1,96 @@
+"""The last lines of a run on the terminal: counts and money by status, and the commonest reasons."""
+
+import numpy as np
+
+from pipeline.cli.stderr import without_cells
+from pipeline.messages.chinese import in_language
+from pipeline.messages.reasons import REASON, STATUS
+from pipeline.messages.render import ReasonText
+from pipeline.model.columns import HEADER_FIELDS, Lang
+from pipeline.model.quoting import quoted
+from pipeline.model.result import ISSUED, Account, RowAccount
+from pipeline.model.table import MINOR
+from pipeline.reporting.sanitise import one_line
+from pipeline.reporting.words import WORDS
+from pipeline.reporting.xlsx.column_specs import cells_wide
+
+_MOST_REASONS = 8
+_SETTLED = (*ISSUED, "repeated")  # nobody has to act, whatever else is wrong with such a row
+_MOST_LETTERS = 160
+_PERSONAL = (*HEADER_FIELDS, "buyer", "passenger_name", "remarks")
+#: Reasons whose messages may name a buyer (the carrier's words may); what to do about them names nobody.
+_NAMES_BUYERS = ("differs_from_issued", "carrier_rejected")
+#: Statuses whose reasons may hold the carrier's words.
+_CARRIER_SAYS = ("rejected", "not_sent", "unknown")
+
+
+def summary_lines(account: Account, *, cells: bool = True) -> list[str]:
+    """Short lines in the account's language, safe to print; `cells`: whether they may quote what a cell holds."""
+    words = WORDS[account.lang]
+    tallies = account.fates.charges.tallies()
+    rows, charges = account.fates.size, len(account.fates.charges.line)
+    counted = (
+        words.count_rows(rows)
+        if rows == charges
+        else words.bills.format(rows=words.count_rows(rows), charges=charges)
+    )
+    lines = [words.judged.format(rows=counted, as_of=account.as_of)]
+    named = {name: STATUS[name].word(account.lang) for name in tallies}
+    widest = max((cells_wide(word) for word in named.values()), default=0)
+    for name, (count, amount) in tallies.items():
+        gap = " " * (widest - cells_wide(named[name]))
+        money = f"  {account.currency} {amount / MINOR:>16,.2f}" if STATUS[name].counted else ""
+        lines.append(f"  {named[name]}{gap} {count:>9,}{money}")
+    lines += _reasons(account, cells=cells)
+    if account.doubts:
+        requests = words.count_requests(len(account.doubts))
+        lines.append(words.steps["unknown"].format(requests=requests))
+    if account.stopped:
+        lines.append(
+            words.steps["stopped"].format(stopped=in_language(account.stopped, account.lang).rstrip(".。"))
+        )
+    return [one_line(line) if not line.startswith("  ") else line for line in lines]
+
+
+def _reasons(account: Account, *, cells: bool) -> list[str]:
+    """The commonest reasons of rows that need somebody, with one row's message each."""
+    open_rows = ~np.isin(account.fates.status, _SETTLED)
+    having = {
+        code: rows if code == "differs_from_issued" else rows[open_rows[rows]]
+        for code, rows in account.fates.having.items()
+        if code == "differs_from_issued" or REASON[code].status not in _SETTLED
+    }
+    first = {code: int(rows[0]) for code, rows in having.items() if len(rows)}
+    said = {code: [reason.code for reason in account.rows[row].reasons] for code, row in first.items()}
+    commonest = sorted(first, key=lambda code: (-len(having[code]), first[code], said[code].index(code)))
+    words = WORDS[account.lang]
+    lines = []
+    for code in commonest[:_MOST_REASONS]:
+        row = account.rows[first[code]]
+        message = _message(row.reasons[said[code].index(code)], row, account.lang, cells=cells)
+        lines.append("  " + words.example.format(count=len(having[code]), code=code, message=message))
+    if more := len(commonest[_MOST_REASONS:]):
+        lines.append("  " + words.more_reasons.format(count=more))
+    return lines
+
+
+def _message(reason: ReasonText, row: RowAccount, lang: Lang, *, cells: bool) -> str:
+    """What a reason says, without what was seen of a person or buyer; and where to look."""
+    quoting = cells and reason.column not in _PERSONAL and REASON[reason.code].status not in _CARRIER_SAYS
+    said = reason.cure if reason.code in _NAMES_BUYERS else reason.message if quoting else reason.brief
+    words = WORDS[lang]
+    if reason.source and not quoting:
+        source = reason.source if cells else without_cells(reason.source)
+        said = words.of_source.format(source=in_language(source, lang), message=said)
+    if reason.source and cells:
+        return _short(said)
+    where = words.where_on_sheet if cells else words.where
+    cell = reason.cell or words.row.format(row=row.row)
+    return one_line(
+        where.format(file=quoted(row.file), sheet=quoted(row.sheet), cell=cell, message=_short(said))
+    )
+
+
+def _short(message: str) -> str:
+    line = one_line(message)
+    return line if len(line) <= _MOST_LETTERS else line[:_MOST_LETTERS] + "…"

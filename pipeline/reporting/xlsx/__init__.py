@@ -1,0 +1,1 @@
+"""Sheets, cells and styles of the workbooks that are written."""

@@ -1,0 +1,91 @@
+"""Sheets of rows: headings, then data, then more sheets of the same name where one is full."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from xlsxwriter.utility import xl_col_to_name
+
+from pipeline.model.columns import Lang
+from pipeline.reporting import links
+from pipeline.reporting.links import part
+from pipeline.reporting.words import WORDS
+from pipeline.reporting.xlsx.cell_values import Cells, write_cell
+from pipeline.reporting.xlsx.column_specs import Field, cells_wide
+from pipeline.reporting.xlsx.row_stream import Rows, SheetRows
+from pipeline.reporting.xlsx.splice import write_pattern
+from pipeline.reporting.xlsx.styles import Formats, Style
+
+_HEADING_POINTS = 22
+_BUTTON = 4  # characters that a filter's button takes beside its heading
+_PAGE_WIDTH = 200  # characters that can be read across a landscape page
+
+
+class Book:
+    """A workbook being written: XlsxWriter's, its formats and cells, its language, and the rows to be put into it."""
+
+    def __init__(self, workbook: Any, lang: Lang) -> None:
+        self.workbook = workbook
+        self.lang = lang
+        self.formats = Formats(workbook)
+        self.cells = Cells(self.formats, lang)
+        self.rows: dict[int, SheetRows] = {}  # by their sheet's place in the workbook
+
+    def add_rows(
+        self, name: str, fields: Sequence[Field], count: int, rows: Rows, keys: int = 1
+    ) -> list[tuple[Any, int]]:
+        """Add the sheet `name`, and "name 2" and so on where it is full; give each with its rows' count.
+
+        The rows are asked for when all sheets are there. The first `keys` columns name a row: they stay in sight, and
+        stand on every page that is printed.
+        """
+        widths = [max(field.width, cells_wide(field.heading) + _BUTTON) for field in fields]
+        sheets: list[tuple[Any, int]] = []
+        for number, first in enumerate(range(0, max(count, 1), links.ROOM)):
+            sheet = self.workbook.add_worksheet(part(name, number))
+            part_count = min(count - first, links.ROOM)
+            self._head(sheet, fields)
+            write_pattern(sheet, self.formats.of_values)
+            self._finish(sheet, fields, widths, part_count, keys)
+            self.rows[len(self.workbook.worksheets()) - 1] = SheetRows(
+                fields, widths, rows, first, part_count
+            )
+            sheets.append((sheet, part_count))
+        return sheets
+
+    def _head(self, sheet: Any, fields: Sequence[Field]) -> None:
+        sheet.set_row(0, _HEADING_POINTS)
+        for column, field in enumerate(fields):
+            write_cell(sheet, 0, column, field.heading, self.formats.heading_of(field.style))
+
+    def _finish(
+        self, sheet: Any, fields: Sequence[Field], widths: Sequence[int], count: int, keys: int
+    ) -> None:
+        """Widths, frozen headings, filter, and how the sheet is printed."""
+        for column, field in enumerate(fields):
+            sheet.set_column(column, column, widths[column], self.formats.of_style[field.style])
+        sheet.freeze_panes(1, keys)
+        sheet.autofilter(0, 0, count, len(fields) - 1)
+        sheet.ignore_errors(
+            {"number_stored_as_text": f"A1:{xl_col_to_name(len(fields) - 1)}{links.ROOM + 1}"}
+        )
+        sheet.repeat_rows(0)
+        sheet.repeat_columns(0, keys - 1)
+        if count:  # on paper a long line is hard to follow without
+            rule = {"type": "formula", "criteria": "=TRUE", "format": self.formats.below}
+            lined = sum(
+                field.style is not Style.ANSWER for field in fields
+            )  # what is to be filled in has boxes
+            sheet.conditional_format(1, 0, count, lined - 1, rule)
+        repeated = sum(widths[:keys])
+        print_setup(sheet, self.lang, across=math.ceil((sum(widths) - repeated) / (_PAGE_WIDTH - repeated)))
+
+
+def print_setup(sheet: Any, lang: Lang, across: int = 1) -> None:
+    """A4, landscape, that many pages wide and as many long as it takes, with page numbers."""
+    sheet.set_paper(9)
+    sheet.set_landscape()
+    sheet.fit_to_pages(across, 0)
+    sheet.print_across()
+    sheet.set_margins(left=0.4, right=0.4, top=0.6, bottom=0.6)
+    sheet.set_footer(f"&L&A&C&F&R{WORDS[lang].page}")

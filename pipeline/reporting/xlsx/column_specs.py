@@ -1,0 +1,124 @@
+"""The columns of the result sheets: headings, styles and widths."""
+
+import datetime
+import math
+import string
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pipeline.model.columns import (
+    COLUMN,
+    RESULT_COLUMNS,
+    Column,
+    Lang,
+)
+from pipeline.reporting.xlsx.styles import Style, style_of
+
+#: Our own columns: how each is written, and its width in characters.
+_OWN: dict[str, tuple[Style, int]] = {
+    "status": (Style.STATUS, 15),
+    "number": (Style.IDENTIFIER, 24),
+    "reason": (Style.WRAP, 54),
+    "what_to_do": (Style.WRAP, 42),
+    "request": (Style.IDENTIFIER, 23),
+    "attempt": (Style.COUNT, 9),
+    "trace_id": (Style.IDENTIFIER, 36),
+    "file": (Style.TEXT, 24),
+    "sheet": (Style.TEXT, 12),
+    "row": (Style.LINE, 8),
+    "last_day": (Style.DATE, 12),
+    "charges": (Style.COUNT, 9),
+    "buyer_source": (Style.TEXT, 24),
+    "ledger": (Style.IDENTIFIER, 18),
+    "tickets": (Style.WRAP, 40),
+    "currency": (Style.TEXT, 9),
+    "resolution": (Style.ANSWER, 15),
+    "resolved_by": (Style.ANSWER, 16),
+    "evidence": (Style.ANSWER, 36),
+}
+_NARROWEST, _WIDEST = 10, 40
+_MOST_LINES = 12
+_OWN_LINES = 6  # of a text that the input brought: a page of remarks would hide the other rows
+_SHORT = 1_000_000  # a number below it fits wherever money stands
+_MOMENT = 21  # a day with its time
+
+# Of a digit, the measure of widths: what a letter of running text takes, with some to spare, and a capital beside.
+LETTER, CAPITAL = 0.95, 0.3
+LINE_POINTS = 13.5
+_NO_CAPITALS = str.maketrans("", "", string.ascii_uppercase)
+
+
+@dataclass(frozen=True)
+class Field:
+    """One column of a result sheet."""
+
+    name: str
+    heading: str
+    style: Style
+    width: int
+
+
+def field(name: str, lang: Lang, style: Style | None = None) -> Field:
+    """A column of the vocabulary, or one of our own, as it stands on a result sheet."""
+    if name in COLUMN:
+        column = COLUMN[name]
+        return Field(name, column.heading(lang), style or style_of(column), column.width)
+    own, width = _OWN[name]
+    return Field(name, RESULT_COLUMNS[name] if lang == "zh" else name, style or own, width)
+
+
+def vocabulary(columns: Iterable[Column], lang: Lang) -> list[Field]:
+    """Columns of the vocabulary as fields."""
+    return [field(column.name, lang) for column in columns]
+
+
+def cells_wide(text: str) -> int:
+    """A text's width in Latin characters: a Chinese character is as wide as two."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def lines_of(text: str, width: int, style: Style = Style.WRAP) -> int:
+    """How many lines a text is given in a column of that width, however much there is to say."""
+    most = LETTER + CAPITAL if text.isascii() else 2 * LETTER  # of one character
+    if most * len(text) <= width and "\n" not in text:  # as nearly all are
+        return 1
+    lines = sum(max(1, math.ceil(_digits_wide(line) / width)) for line in text.split("\n"))
+    return min(lines, _MOST_LINES if style is Style.WRAP else _OWN_LINES)
+
+
+def _digits_wide(text: str) -> float:
+    """A text's width in digits: names in capitals take much more than sentences."""
+    capitals = (
+        len(text) - len(text.translate(_NO_CAPITALS)) if text.isascii() else sum(map(str.isupper, text))
+    )
+    return LETTER * cells_wide(text) + CAPITAL * capitals
+
+
+def width_of(values: Iterable[Any]) -> int:
+    """A width that fits a column of which nothing is known but its values."""
+    texts = set(map(str, values))
+    latin = [text for text in texts if text.isascii()]
+    widest = max(map(len, latin), default=0)
+    if len(latin) < len(texts) and widest < _WIDEST:
+        widest = max(cells_wide(text) for text in texts)
+    return min(max(widest + 2, _NARROWEST), _WIDEST)
+
+
+def roomy(shown: Field, values: Iterable[Any]) -> Field:
+    """A column as wide as its values take; a text that is longer than the widest column takes another line.
+
+    A number or a day can't do that: where it does not fit it is shown as ##### and nothing else.
+    """
+    values = set(values)
+    widest = max(shown.width, width_of(values)) if shown.style is Style.TEXT else shown.width
+    for value in [value for value in values if not isinstance(value, str)]:
+        if isinstance(value, int | float):
+            if abs(value) >= _SHORT:
+                widest = max(widest, min(_WIDEST, len(f"{value:,.2f}") + 3))
+        elif isinstance(value, datetime.datetime) and value.time() != datetime.time():
+            widest = max(widest, _MOMENT)
+    return shown if widest == shown.width else replace(shown, width=widest)

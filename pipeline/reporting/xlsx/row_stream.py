@@ -1,0 +1,86 @@
+"""The rows of one sheet: from values, column by column, to its XML and its links."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, repeat
+from typing import Any
+
+from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell
+
+from pipeline.reporting import links
+from pipeline.reporting.links import Cell
+from pipeline.reporting.xlsx.cell_values import Cells
+from pipeline.reporting.xlsx.cell_xml import Look, rows_xml
+from pipeline.reporting.xlsx.column_specs import LINE_POINTS, Field
+from pipeline.reporting.xlsx.column_xml import Column, Taken
+
+#: Some rows that follow each other, column by column.
+Block = Sequence[Sequence[Any]]
+#: Gives the rows from one position to before another. It is asked for each row once, in their order.
+Rows = Callable[[int, int], Block]
+
+_AT_ONCE = 4096  # rows
+_FIRST_ROW = 2  # headings stand above it
+
+
+class SheetRows:
+    """What stands below a sheet's headings: of what `rows` gives, `count` rows from the position `first` on."""
+
+    def __init__(
+        self, fields: Sequence[Field], widths: Sequence[int], rows: Rows, first: int, count: int
+    ) -> None:
+        self.count = count
+        self.columns = len(fields)
+        self.last_cell = xl_rowcol_to_cell(count, len(fields) - 1)
+        self._fields = fields
+        self._widths = widths
+        self._rows = rows
+        self._first = first
+        self.links: list[str] = []  # of the rows that were written
+
+    def xml(self, cells: Cells, looks: Mapping[Any, Look]) -> Iterator[bytes]:
+        """The rows as XML, piece by piece: they are never in memory together."""
+        columns = [
+            Column(xl_col_to_name(at), field, width, cells, looks)
+            for at, (field, width) in enumerate(zip(self._fields, self._widths, strict=True))
+        ]
+        for start in range(0, self.count, _AT_ONCE):
+            stop = min(start + _AT_ONCE, self.count)
+            block = self._rows(self._first + start, self._first + stop)
+            if [len(values) for values in block] != [stop - start] * len(columns):
+                raise RuntimeError(f"a sheet's rows {start} to {stop} are not there, column by column")
+            block = _with_links(block, links.MOST_LINKS - len(self.links))
+            number = _FIRST_ROW + start
+            taken = [column.take(values, number) for column, values in zip(columns, block, strict=True)]
+            self.links += [link for column in taken for link in column.links]
+            yield rows_xml(number, [column.xml for column in taken], _heights(taken))
+
+
+def _heights(taken: Sequence[Taken]) -> Iterator[float | None]:
+    """How high the rows are, None for the usual height: programs differ in whether they find it by themselves."""
+    lines = [column.lines for column in taken if column.lines]
+    if not lines:
+        return repeat(None)
+    return (None if most == 1 else 3 + LINE_POINTS * most for most in map(max, zip(*lines, strict=True)))
+
+
+def _with_links(block: Block, most: int) -> Block:
+    """The rows with so many links at most; the others' values stand alone."""
+    linked = [
+        (row, column)
+        for column, values in enumerate(block)
+        if Cell in set(map(type, values))
+        for row, value in enumerate(values)
+        if type(value) is Cell and value.link
+    ]
+    if len(linked) <= most:
+        return block
+    columns = [list(values) for values in block]
+    for row, column in sorted(linked)[max(most, 0) :]:
+        columns[column][row] = columns[column][row]._replace(link="")
+    return columns
+
+
+def by_column(rows: Iterable[Sequence[Any]]) -> Rows:
+    """Rows that come one after another, each taken when it is asked for."""
+    rows = iter(rows)
+    return lambda start, stop: list(zip(*islice(rows, stop - start), strict=True))

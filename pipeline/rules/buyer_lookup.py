@@ -1,0 +1,193 @@
+"""Whose voucher a row asks for: its own buyer columns, and what they leave blank.
+
+A row's own cells win, which is told where the Buyers sheet says otherwise, and the buyer that the row names fills in the rest: looked up in the row's own workbook first
+and then in the buyers file. A row that somebody added to an earlier result is that result's own, and means the buyers of
+every workbook behind it: those are on its sheet Buyers. A row that names nobody takes the only buyer there is (interface.md, `--buyers`);
+exports give a buyer's full name only, and a row that does names the one buyer who has it. A telephone number
+or an address says where a voucher goes and not whose it is, so it names nobody. A row that names one buyer and has
+the name, the tax number or the type of another says two things, and takes nothing of either. In Failures the
+columns were filled in for the buyer that the row names (see refilling.py): what differs there was corrected.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from pipeline.messages.hints import no_value
+from pipeline.model.buyer_source import BEHIND
+from pipeline.model.columns import HEADER_FIELDS, HEADER_TYPES
+from pipeline.model.table import (
+    FIELD,
+    PART,
+    Indices,
+    Mask,
+    Texts,
+)
+from pipeline.rules.buyer_formats import is_tax_no
+from pipeline.rules.normalise import (
+    address,
+    half_width,
+    names,
+    one_line,
+    same,
+    tax_no,
+)
+
+_AS_SENT: dict[str, Callable[[str], str]] = {
+    "header_type": str,
+    "header_name": one_line,
+    "tax_no": tax_no,
+    "phone": half_width,
+    "email": address,
+}
+#: The columns that decide whose voucher a row asks for.
+DECIDING = ("book", "file", "remembered", "buyer", *HEADER_FIELDS)
+#: What makes two buyers two, and not one buyer with two addresses.
+_IDENTITY = ("header_name", "tax_no", "header_type")
+_TYPES = {choice.name for choice in HEADER_TYPES}
+#: Where a buyer is looked up: in a file, or as one of a workbook or of the workbooks behind it.
+_IN, _OF = "in", "of"
+_Place = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Whose:
+    """By row: the buyer it names, its header fields, whether its buyer is known, whether it names none, and what contradicts it.
+
+    `found` is the name of the buyer that it was given, "" where there is none, and `at` its position among the buyers, -1 where
+    there is none; `own_instead` are the columns in which the row's own cells were taken instead of that buyer's. `differing` holds, for a row that says two things, each column with what the named buyer has and what the row
+    has; "" for any other.
+    """
+
+    named: Texts
+    header: dict[str, Texts]
+    known: Mask
+    named_none: Mask
+    found: Texts
+    differing: Texts
+    at: Indices
+    own_instead: Texts
+
+
+def whose(rows: Mapping[str, Texts], buyers: pd.DataFrame) -> Whose:
+    """The buyer of every row; `rows` are their deciding columns, as they were read."""
+    named = names(rows["buyer"])
+    own = {name: _as_sent(rows[name], _AS_SENT[name]) for name in HEADER_FIELDS}
+    theirs = {
+        name: np.array([*map(_AS_SENT[name], buyers[name]), ""], dtype=object) for name in HEADER_FIELDS
+    }
+    says_who = np.asarray((own["header_name"] != "") | (own["tax_no"] != ""), dtype=bool)
+    by_full_name = np.asarray((named == "") & (own["header_name"] != ""), dtype=bool)
+    at = _looked_up(rows, buyers, np.where(by_full_name, own["header_name"], named), by_full_name)
+    at = np.where((named == "") & says_who & ~by_full_name, -1, at)
+    differing = _differing(own, theirs, at)
+    another = np.asarray(differing != "", dtype=bool)
+    at = np.where(another, -1, at)
+    two = another & np.asarray(named != "", dtype=bool) & np.asarray(rows["remembered"] == "", dtype=bool)
+    header = {name: np.where(own[name] != "", own[name], theirs[name][at]) for name in HEADER_FIELDS}
+    known = ((at >= 0) | says_who) & ~two
+    found = np.array([*buyers["buyer"].where(buyers["buyer"] != "", buyers["header_name"]), ""], dtype=object)
+    named_none = np.asarray((named == "") & ~known, dtype=bool)
+    # In a row of Failures the cells were filled in for its buyer: what differs there was corrected.
+    instead = np.where(rows["remembered"] == "", _instead(own, theirs, at), "")
+    return Whose(named, header, known, named_none, found[at], np.where(two, differing, ""), at, instead)
+
+
+def _instead(own: dict[str, Texts], theirs: dict[str, Texts], at: Indices) -> Texts:
+    """The columns in which a row says something else than the buyer that it was given."""
+    found = np.full(len(at), "", dtype=object)
+    for name in HEADER_FIELDS:
+        given = theirs[name][at]
+        for row in np.flatnonzero((own[name] != "") & (given != "") & (own[name] != given)).tolist():
+            if same(own[name][row]) != same(given[row]):
+                found[row] += f"{name} "
+    return found
+
+
+def _as_sent(values: Texts, write: Callable[[str], str]) -> Texts:
+    codes, distinct = pd.factorize(values)
+    return np.array([write(value) for value in distinct], dtype=object)[codes]
+
+
+def _differing(own: dict[str, Texts], theirs: dict[str, Texts], at: np.ndarray) -> Texts:
+    """What each row says of itself and the buyer that it was given says otherwise."""
+    found = np.full(len(at), "", dtype=object)
+    for name in _IDENTITY:
+        given = theirs[name][at]
+        told = (own[name] != "") & (given != "") & (own[name] != given)
+        for row in np.flatnonzero(told).tolist():
+            here, there = own[name][row], given[row]
+            if _says_one(name, here, there) and same(here) != same(there):
+                found[row] += (FIELD if found[row] else "") + PART.join((name, there, here))
+    return found
+
+
+def _says_one(column: str, here: str, there: str) -> bool:
+    """Whether both are what they should be; else one is a slip, which is told as that, and not another buyer."""
+    if column == "header_type":
+        return there in _TYPES
+    return is_tax_no(here) and is_tax_no(there) if column == "tax_no" else not no_value(there)
+
+
+def _looked_up(rows: Mapping[str, Texts], buyers: pd.DataFrame, wanted: Texts, in_full: Mask) -> np.ndarray:
+    """The position of each row's buyer, -1 where there is none."""
+    short_names = [_key(name) for name in buyers["buyer"].tolist()]
+    full_names = [_key(name) for name in buyers["header_name"].tolist()] if in_full.any() else []
+    by_name = _unique(buyers, short_names)
+    by_full_name = _unique(buyers, full_names) if full_names else {}
+    only = _only(buyers, short_names) if (wanted == "").any() else {}
+    having = {place for file in set(buyers["file"].tolist()) for place in _places(file)}
+
+    def find(book: str, file: str, name: str, full: bool) -> int:
+        known, key, nearer = by_full_name if full else by_name, _key(name), False
+        for place in ((_OF, book), (_IN, file), (_IN, "")):
+            if name and (place, key) in known:
+                return known[place, key]
+            if not name and not nearer and place in only:
+                return only[place]
+            nearer = nearer or place in having
+        return -1
+
+    keys = zip(*(texts.tolist() for texts in (rows["book"], rows["file"], wanted, in_full)), strict=True)
+    return np.array([find(*key) for key in keys], dtype=np.int64)
+
+
+def _key(name: str) -> str:
+    return " ".join(one_line(name).split()).casefold()
+
+
+def _places(file: str) -> Iterator[_Place]:
+    """Where a buyer is looked up: in its own file, and as one of every workbook that it came by.
+
+    >>> list(_places("june.xlsx: may.xlsx"))
+    [('in', 'june.xlsx: may.xlsx'), ('of', 'june.xlsx'), ('of', 'june.xlsx: may.xlsx')]
+    """
+    yield _IN, file
+    books = file.split(BEHIND)
+    yield from ((_OF, BEHIND.join(books[:end])) for end in range(1, len(books) + 1))
+
+
+def _only(buyers: pd.DataFrame, names: Sequence[str]) -> dict[_Place, int]:
+    """By place, the position of the only buyer that there is; one who stands twice alike is one."""
+    found: dict[_Place, dict[tuple[str, ...], int]] = {}
+    for at, (file, *content) in enumerate(_contents(buyers, names)):
+        for place in _places(file):
+            found.setdefault(place, {}).setdefault(tuple(content), at)
+    return {place: next(iter(those.values())) for place, those in found.items() if len(those) == 1}
+
+
+def _unique(buyers: pd.DataFrame, names: Sequence[str]) -> dict[tuple[_Place, str], int]:
+    """By place and name, the position of the buyer who has it; a name that two different buyers have is nobody's."""
+    found: dict[tuple[_Place, str], dict[tuple[str, ...], int]] = {}
+    for at, (file, name, *content) in enumerate(_contents(buyers, names)):
+        for place in _places(file):
+            found.setdefault((place, name), {}).setdefault(tuple(content), at)
+    return {key: next(iter(those.values())) for key, those in found.items() if len(those) == 1}
+
+
+def _contents(buyers: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Of every buyer: the file, the name that it is looked up by, and what stands on vouchers."""
+    columns = (buyers[column].tolist() for column in HEADER_FIELDS)
+    return zip(buyers["file"].tolist(), names, *columns, strict=True)

@@ -1,0 +1,157 @@
+"""The judgement: rules over rows and ledger, and the one status that each row ends in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.messages.reasons import FINDING_RANK, REASON
+from pipeline.model.encoded import Coded
+from pipeline.model.known_charges import Holding, Holdings
+from pipeline.model.table import (
+    Finding,
+    Mask,
+    Table,
+    Texts,
+    among,
+)
+from pipeline.rules import (
+    amounts,
+    ancillaries,
+    buyers,
+    codes,
+    dates,
+    duplicates,
+    fares,
+    refunds,
+    required,
+)
+from pipeline.rules.overridden import overridden
+from pipeline.rules.rows import Rows, resolve
+from pipeline.rules.rule import (
+    Rule,
+    Terms,
+    fare,
+    refund,
+)
+from pipeline.rules.wide_bills import of_charges
+
+RULES: tuple[Rule, ...] = (
+    *required.RULES,
+    *amounts.RULES,
+    *dates.RULES,
+    *buyers.RULES,
+    *codes.RULES,
+    *fares.RULES,
+    *refunds.RULES,
+    *ancillaries.RULES,
+)
+
+#: The conditions that an itinerary has beyond those of an invoice; by them `auto` chooses.
+ITINERARY_CONDITIONS: tuple[Rule, ...] = (
+    required.NEEDS_FLIGHT_DATE,
+    buyers.NEEDS_EMAIL,
+    buyers.NEEDS_PHONE,
+    fares.FLIGHT_TOO_OLD,
+)
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The judged rows: `status` by row (ready where it may be sent), findings, what is held, and what a person should know."""
+
+    rows: Rows
+    status: Texts
+    findings: tuple[Finding, ...]
+    held: Mapping[int, Holding]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ready(self) -> Mask:
+        """The rows that may be sent."""
+        return np.asarray(self.status == "ready", dtype=bool)
+
+
+def _chosen(rows: Rows, held: Mapping[int, Holding], bound: Mapping[str, Holding], terms: Terms) -> Rows:
+    """`auto` decided: an itinerary where a fare's conditions for one hold, else an invoice.
+
+    Conditions are the itinerary's own, and that the ticket is not bound to invoices already, by the
+    ledger or by a refund in the same input. A charge that the ledger holds stays what it was.
+    """
+    voucher, auto = rows.coded("voucher"), rows.says("voucher", "auto")
+    supposed = rows.asking(voucher.but(auto & fare(rows), "itinerary"))
+    broken = np.any([rule.broken(supposed, terms) for rule in ITINERARY_CONDITIONS], axis=0)
+    has_refund = rows.of_tickets(refund(rows))
+    to_invoices = among(rows.ticket_no, [ticket for ticket, h in bound.items() if h.voucher == "invoice"])
+    itinerary = fare(rows) & ~broken & ~has_refund & ~to_invoices
+    chosen = voucher.but(auto, "invoice").but(auto & itinerary, "itinerary")
+    return rows.asking(_as_held(chosen, held, auto))
+
+
+def _as_held(kinds: Coded, held: Mapping[int, Holding], where: Mask) -> Coded:
+    """Kinds of voucher, those of the charges that the ledger holds as it has them."""
+    for voucher in {holding.voucher for holding in held.values()}:
+        mine = np.zeros(len(kinds), dtype=bool)
+        mine[[row for row, holding in held.items() if holding.voucher == voucher]] = True
+        kinds = kinds.but(mine & where, voucher)
+    return kinds
+
+
+def _statuses(size: int, findings: list[Finding]) -> Texts:
+    rank = np.zeros(size, dtype=np.int8)
+    for finding in findings:
+        np.maximum.at(rank, finding.rows, FINDING_RANK.get(REASON[finding.code].status, 0))
+    names = np.array(["ready", *sorted(FINDING_RANK, key=lambda name: FINDING_RANK[name])], dtype=object)
+    return names[rank]
+
+
+def judge(table: Table, holdings: Holdings, terms: Terms) -> Verdicts:
+    """Judge every row by its own cells, the other rows, and what the ledger holds.
+
+    Where the ledger holds a row's charge the ledger decides: already issued, unknown, or in conflict
+    with the kind of voucher that was issued (the first of its rows, and those that differ from it); today's rules have no say in it (interface.md, Row status).
+    """
+    resolved, time_zone = resolve(table), terms.profile.carrier.time_zone
+    bound = duplicates.ledger_kinds(holdings)
+    held = duplicates.held_rows(resolved, holdings, terms.profile)
+    rows = _chosen(resolved, held, bound, terms)
+    kinds = _as_held(rows.coded("voucher"), held, np.ones(len(rows), dtype=bool))
+    against_ledger = duplicates.ledger_conflicts(rows, bound, held, holdings.both_kinds, time_zone)
+    by_itself = [
+        *(of_charges(finding, rows.line) for finding in table.findings),
+        *(found for rule in RULES if (found := rule.find(rows, terms))),
+    ]
+    by_rule = [
+        *by_itself,
+        *duplicates.duplicates(rows, terms.profile, by_itself, held),
+        *duplicates.conflicts(rows, kinds),
+        *duplicates.status_conflicts(rows),
+    ]
+    findings = [kept for finding in by_rule if (kept := _without_held(finding, held))] + against_ledger
+    status = _statuses(len(rows), findings)
+    silent = {row for finding in against_ledger for row in finding.rows.tolist()}
+    for row, holding in held.items():
+        in_doubt = "already_issued" if holding.state == "issued" else "unknown"
+        status[row] = "ineligible" if row in silent else in_doubt
+    repeated = {
+        row for finding in findings if finding.code == "repeated_charge" for row in finding.rows.tolist()
+    }
+    for row in repeated & held.keys() - silent:
+        status[row] = "repeated"
+    silent |= repeated
+    findings += [
+        *duplicates.issued_before(rows, held, silent, by_itself, time_zone),
+        *duplicates.doubts(held, silent, time_zone),
+    ]
+    return Verdicts(rows, status, tuple(findings), held, overridden(rows, table))
+
+
+def _without_held(finding: Finding, held: Mapping[int, Holding]) -> Finding | None:
+    """A finding without the rows that the ledger decides: eligibility is no question there any more.
+
+    What can't be read stays, because a person has to see it; and so does that a row repeats another, which counts.
+    """
+    if REASON[finding.code].status in ("invalid", "repeated") or not held:
+        return finding
+    kept = np.flatnonzero(~np.isin(finding.rows, list(held)))
+    return finding.at(kept, finding.rows[kept]) if len(kept) else None

@@ -1,0 +1,223 @@
+"""When what a carrier's statement does not list was not issued: what has to be known of it first.
+
+Silence settles an outcome for good, and what it settles wrongly is issued twice. So whoever runs a reconciliation has
+to say for which kind of voucher and which days the statements are complete, and that alone proves nothing either:
+
+- the statements must list at least OWN_NEEDED other requests of this ledger of that kind, issued in those days, one of
+  them before the doubtful one and one after it, and lack none (another agency's statement or a broken off one would not).
+  For each of its charges there must be one before and one after it of that charge and product, its market and its buyer
+  (`Traits`): a statement that is filtered by any of these would not list such. What a wrong clock dated is neither before
+  nor after;
+- it must be known when they were made: from the file itself, or said. A file's own time only makes it older;
+- the request must have begun an hour after the days' begin, and ended an hour and `settle_after` before their end and
+  before the statements were made: clocks differ;
+- its times must not be those of a clock that is known to have been wrong;
+- every line and every sheet of the statements must be understood, as far as it may be about that request.
+"""
+
+import datetime
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.model.evidence import (
+    OWN_NEEDED,
+    Complete,
+    Misread,
+    Statement,
+    StatementLine,
+    Unsettled,
+)
+from pipeline.model.known_charges import Holding
+from pipeline.model.request import Identity
+
+#: What clocks here and at the carrier may differ by, and a statement's days from the carrier's.
+MARGIN = datetime.timedelta(hours=1)
+_KINDS = ("invoice", "itinerary")
+
+#: What a statement may be filtered by, of a charge: charge, product, market, type of header, name and tax number of the
+#: buyer, as they were asked for.
+Traits = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Issued:
+    """A request that this ledger has issued; `agreed` where the statements list all of it, as the ledger has it."""
+
+    voucher: str
+    number: str
+    at: datetime.datetime
+    listed: bool
+    agreed: bool
+    traits: frozenset[Traits]  # of each charge
+    times_doubtful: bool
+
+
+@dataclass(frozen=True)
+class Completeness:
+    """What is said of the statements together: `issued` is what this ledger issued in the days of `claims`."""
+
+    claims: Sequence[Complete]
+    statements: Sequence[Statement]
+    lines: Sequence[StatementLine]
+    misread: Sequence[Misread]
+    issued: Sequence[Issued]
+    settle_after: datetime.timedelta | None
+
+    @property
+    def _made(self) -> datetime.datetime | None:
+        """When the oldest of them was made; None where one does not say."""
+        times = [statement.made for statement in self.statements]
+        known = [time.astimezone(datetime.UTC) for time in times if time]
+        return min(known, default=None) if len(known) == len(times) else None
+
+    def lacking(self) -> Iterator[tuple[Complete, str, list[Issued]]]:
+        """(claim, kind, what it must list and does not): the statements are not complete there, whoever says so."""
+        for claim in self.claims:
+            for kind in _KINDS:
+                missing = self._lacking(claim, kind)
+                if missing and (claim.kind or any(one.listed for one in self._of(claim, kind))):
+                    yield claim, kind, missing
+
+    def _of(self, claim: Complete, kind: str) -> list[Issued]:
+        if claim.kind not in ("", kind):
+            return []
+        return [one for one in self.issued if one.voucher == kind and claim.since <= one.at < claim.until]
+
+    def _lacking(self, claim: Complete, kind: str) -> list[Issued]:
+        last = self._last(claim)
+        return [
+            one
+            for one in self._of(claim, kind)
+            if not one.listed and last is not None and claim.since + MARGIN <= one.at <= last
+        ]
+
+    def _last(self, claim: Complete) -> datetime.datetime | None:
+        """The latest end of a request that these statements must list if it was issued; None where that is not known."""
+        if self._made is None or self.settle_after is None:
+            return None
+        return min(claim.until, self._made) - self.settle_after - MARGIN
+
+    def unproven(self, attempt: Unsettled) -> str:
+        """Why it proves nothing about an attempt that the statements do not list it; "" where it proves that nothing was issued."""
+        kind = attempt.voucher
+        claims = [claim for claim in self.claims if claim.kind in ("", kind)]
+        objection = self._of_all(kind) or self._unread(attempt)
+        if attempt.times_doubtful:
+            objection = objection or "a clock that is known to have been wrong wrote when it was sent"
+        if not objection and not claims:
+            objection = f"nobody says that they are complete for this kind ({kind})"
+        if objection:
+            return objection
+        reasons = [self._of_claim(claim, attempt) for claim in claims]
+        return "" if "" in reasons else reasons[0]
+
+    def claim_for(self, attempt: Unsettled) -> tuple[Complete, int]:
+        """(what was said of the time of an attempt about which silence proves something, how many others of its kind they list)."""
+        claim = next(
+            claim
+            for claim in self.claims
+            if claim.kind in ("", attempt.voucher) and not self._of_claim(claim, attempt)
+        )
+        return claim, sum(one.agreed for one in self._of(claim, attempt.voucher))
+
+    def _of_all(self, kind: str) -> str:
+        """What the statements lack, whatever the attempt."""
+        if self.settle_after is None:
+            return (
+                "the profile does not say how long after a request the carrier's statement lists it; set settle_after_hours"
+                " under [reconcile]"
+            )
+        if not self.lines:  # cut short, or not written yet
+            return "they list nothing"
+        if unsaid := [statement.name for statement in self.statements if statement.made is None]:
+            return f"{', '.join(unsaid)} does not say when it was made; say it with --statement-made"
+        if unread := [name for statement in self.statements for name in statement.unread]:
+            return f"there are sheets that were not read: {', '.join(unread)}"
+        if not any(kind in statement.kinds for statement in self.statements):
+            return f"they list vouchers of another kind (not {kind})"
+        return ""
+
+    def _unread(self, attempt: Unsettled) -> str:
+        """The lines that can't be understood and may be about an attempt."""
+        tickets = {identity.ticket_no for identity, _, _ in attempt.charges}
+        count = sum(not misread.ticket_no or misread.ticket_no in tickets for misread in self.misread)
+        return f"{count} lines that may be about it can't be read" if count else ""
+
+    def _of_claim(self, claim: Complete, attempt: Unsettled) -> str:
+        """Why what was said of some days proves nothing about an attempt."""
+        began, ended = (datetime.datetime.fromisoformat(text) for text in (attempt.began, attempt.ended))
+        last, made, kind = self._last(claim), self._made, attempt.voucher
+        if last is None or made is None or self.settle_after is None:  # said by _of_all
+            return "when they were made is not known"
+        if began < claim.since + MARGIN or ended > last:
+            hours = (self.settle_after + MARGIN) / datetime.timedelta(hours=1)
+            return (
+                f"it must have begun an hour after {claim.since:%Y-%m-%d %H:%M}, and ended {hours:g} hours before"
+                f" {claim.until:%Y-%m-%d %H:%M} and before the statement was made ({made:%Y-%m-%d %H:%M} UTC)"
+            )
+        if self._lacking(claim, kind):
+            return f"they lack others of that kind ({kind})"
+        agreed = [one for one in self._of(claim, kind) if one.agreed]
+        before = [one.traits for one in agreed if one.at <= ended and not one.times_doubtful]
+        after = [one.traits for one in agreed if one.at >= began and not one.times_doubtful]
+        if len(agreed) < OWN_NEEDED or not before or not after:
+            return (
+                f"they must list at least {OWN_NEEDED} others of that kind ({kind}) that this ledger issued in those days, one of them"
+                f" before it and one after it; they list {len(agreed)} ({len(before)} before, {len(after)} after)"
+            )
+        for alike in sorted({_traits(identity, attempt) for identity, _, _ in attempt.charges}):
+            for side, others in (("before", before), ("after", after)):
+                if lacking := _lacking_of(alike, others):
+                    return (
+                        f"they list no other that is like it ({', '.join(lacking)}) and that this ledger issued {side} it, so that"
+                        " they may leave such out"
+                    )
+        return ""
+
+
+def issued_requests(
+    holdings: Sequence[Holding],
+    lines: Sequence[StatementLine],
+    found: Mapping[int, Identity | None],
+) -> list[Issued]:
+    """The requests of charges that were issued, and whether the statements list them."""
+    listed: dict[Identity, list[StatementLine]] = defaultdict(list)
+    for at, identity in found.items():
+        if identity:
+            listed[identity].append(lines[at])
+    requests: dict[tuple[str, int], list[Holding]] = defaultdict(list)
+    for holding in holdings:
+        requests[holding.request_id, holding.attempt].append(holding)
+    return [
+        Issued(
+            of[0].voucher,
+            of[0].number,
+            datetime.datetime.fromisoformat(of[0].at),
+            listed=all(one.identity in listed for one in of),
+            agreed=all(any(agrees(one, line) for line in listed[one.identity]) for one in of),
+            traits=frozenset(_traits(one.identity, one) for one in of),
+            times_doubtful=any(one.times_doubtful for one in of),
+        )
+        for of in requests.values()
+    ]
+
+
+def _traits(identity: Identity, of: Holding | Unsettled) -> Traits:
+    return identity.charge, identity.product, of.market, of.header_type, of.header_name, of.tax_no
+
+
+def _lacking_of(alike: Traits, others: Sequence[frozenset[Traits]]) -> list[str]:
+    """As many of these traits as none of the others has together, the last of them what is lacking; none where one is alike."""
+    ahead = (alike[:many] for many in range(1, len(alike) + 1))
+    had = {other[:many] for traits in others for other in traits for many in range(1, len(alike) + 1)}
+    return next(([word for word in words if word] for words in ahead if words not in had), [])
+
+
+def agrees(holding: Holding, line: StatementLine) -> bool:
+    """Whether a line says what the ledger says. An invoice's number may be the carrier's own."""
+    return (
+        line.voucher == holding.voucher
+        and line.amount in (None, holding.amount)
+        and (line.voucher == "invoice" or line.number == holding.number)
+    )

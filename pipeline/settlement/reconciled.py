@@ -1,0 +1,52 @@
+"""What a reconciliation came to, as values: its workbook, report, last lines and exit code are drawn from it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.model.evidence import Statement
+from pipeline.model.result import Account
+from pipeline.settlement.compare import DISAGREEING, Compared, Period
+from pipeline.settlement.decide import Decided
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A file of the inbox that could not be dealt with, and is left as it is."""
+
+    path: Path
+    problem: str
+
+
+@dataclass(frozen=True)
+class Reconciliation:
+    """A whole reconciliation. `account` has the rows of all workbooks, and every unknown outcome of the ledger."""
+
+    account: Account
+    entries: tuple[Compared, ...]
+    decided: Decided
+    unread: tuple[Unread, ...]
+    statements: tuple[Statement, ...]
+    period: Period | None
+    notes: tuple[str, ...]
+    month: bool = False  # whether one was asked for
+    lacking: str = ""  # what the ledger may lack, so that nothing is sent
+
+    def of(self, kind: str) -> list[Compared]:
+        """The entries of one kind, in their order."""
+        return [entry for entry in self.entries if entry.kind == kind]
+
+    @property
+    def nothing_compared(self) -> bool:
+        """Whether a comparison was asked for, by a statement or a month, and no issued charge was there to compare.
+
+        Without a statement tickets and ledger are compared.
+        """
+        compared = ("agreed", *DISAGREEING) if self.statements else ("not_covered", *DISAGREEING)
+        return not any(map(self.of, compared)) and (self.month or bool(self.statements))
+
+    @property
+    def exit_code(self) -> int:
+        """The highest that applies (interface.md, Exit codes)."""
+        disagreeing = any(entry.kind in DISAGREEING for entry in self.entries)
+        person = disagreeing or self.nothing_compared or self.unread or self.decided.troubles or self.lacking
+        return max(self.account.exit_code, 4 if self.account.doubts else 0, 1 if person else 0)

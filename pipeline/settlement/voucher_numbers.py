@@ -1,0 +1,112 @@
+"""The shapes of vouchers' numbers: what a statement's numbers say about its kinds of voucher, and about itself.
+
+The carrier's interface shows an invoice's ID with 18 digits and an itinerary's number with 20 (carrier-interface.md,
+Invoice result and Itinerary result). A carrier may number the invoices of its statements in a way of its own; that is
+believed of a statement that has our own vouchers under such numbers, and of no other.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pipeline.model.errors import InputProblem
+from pipeline.model.evidence import (
+    OWN_NEEDED,
+    Misread,
+    Statement,
+    StatementLine,
+)
+from pipeline.model.known_charges import Holding
+from pipeline.model.request import Identity
+from pipeline.settlement.match import matched, shape
+
+_DIGITS = {"invoice": 18, "itinerary": 20}
+_OTHER = {"invoice": "itinerary", "itinerary": "invoice"}
+
+
+def has_shape(voucher: str, number: str) -> bool:
+    """Whether a number looks like those that the carrier's interface shows for this kind of voucher."""
+    return re.fullmatch(f"[0-9]{{{_DIGITS[voucher]}}}", number) is not None
+
+
+def check_kinds(statement: Statement, held: Mapping[Identity, Holding]) -> None:
+    """Refuse a statement whose numbers, on most lines of a kind, are those of the other kind. Raises InputProblem.
+
+    `held` is what the ledger holds of the statement's tickets.
+    """
+    believed = _believed(statement.lines, held)
+    for kind, other in _OTHER.items():
+        lines = [line for line in statement.lines if line.voucher == kind]
+        odd = [
+            line
+            for line in lines
+            if has_shape(other, line.number) and (kind, shape(line.number)) not in believed
+        ]
+        if 2 * len(odd) > len(lines):
+            raise InputProblem(
+                f"{odd[0].place}: is said to be an {kind}, and its number {odd[0].number} has the {_DIGITS[other]} digits of an"
+                f" {other}, as have {len(odd)} of {len(lines)} such lines; nothing was recorded. Correct the column that says the"
+                " kind of voucher, or ask the carrier for a statement with the numbers that its service returned"
+            )
+
+
+def without_odd_numbers(
+    statement: Statement, held: Mapping[Identity, Holding], *, holding: bool = False
+) -> Statement:
+    """The statement with lines of an odd number set aside, among those that can't be understood: a person is asked about them.
+
+    What it lists of vouchers that the ledger has issued is compared whatever its number. `holding`: the charges of such
+    lines will be held all the same.
+    """
+    believed = _believed(statement.lines, held)
+    found = matched(statement.lines, held)
+    kept: list[StatementLine] = []
+    odd: list[StatementLine] = []
+    for at, line in enumerate(statement.lines):
+        identity = found[at]
+        if (
+            has_shape(line.voucher, line.number)
+            or (line.voucher, shape(line.number)) in believed
+            or (identity is not None and _is_own(held[identity]))
+        ):
+            kept.append(line)
+        else:
+            odd.append(line)
+    told = (Misread(line.place, line.ticket_no, _odd(line, holding=holding)) for line in odd)
+    return replace(statement, lines=tuple(kept), misread=(*statement.misread, *told), set_aside=tuple(odd))
+
+
+def _odd(line: StatementLine, *, holding: bool) -> str:
+    """What is told of a line that is set aside."""
+    number = (
+        f"the number {line.number} is not one of an {line.voucher} as the carrier's interface shows it"
+        f" ({_DIGITS[line.voucher]} digits)"
+    )
+    if holding:
+        return (
+            f"{number}. As this ledger may lack what was issued, its charge is held all the same. If the file is no statement of the"
+            " carrier's, withdraw that (voucher ledger withdraw) by the entry that voucher history shows"
+        )
+    return (
+        f"{number}, nor are {OWN_NEEDED} vouchers of this ledger listed under such numbers. If the file is no statement of the"
+        " carrier's, take it away; if it is, ask the carrier for the number that its service returned"
+    )
+
+
+def _is_own(holding: Holding) -> bool:
+    return holding.state == "issued" and not holding.elsewhere
+
+
+def _believed(lines: Sequence[StatementLine], held: Mapping[Identity, Holding]) -> set[tuple[str, str]]:
+    """(kind, shape) of numbers under which a statement lists vouchers of that kind that this ledger has issued."""
+    found = matched(lines, held)
+    listed: Counter[tuple[str, str]] = Counter()
+    for at, line in enumerate(lines):
+        identity = found[at]
+        holding = held[identity] if identity else None
+        if holding is None or not _is_own(holding) or holding.voucher != line.voucher:
+            continue
+        same = line.number == holding.number
+        listed[line.voucher, shape(line.number)] += OWN_NEEDED if same else 1
+    return {key for key, count in listed.items() if count >= OWN_NEEDED}

@@ -1,0 +1,1 @@
+"""Requests sent to the carrier: a batch judged, split, claimed, sent, and each outcome recorded."""

@@ -1,0 +1,119 @@
+"""One Table's way from its rows to their account: judged, split, noted, sent."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pipeline.carrier.replies import Outcome
+from pipeline.ledger.judgements import Judgement
+from pipeline.ledger.session import OpenLedger, new_doubts
+from pipeline.model.job import Job, Watch
+from pipeline.model.known_charges import Holdings
+from pipeline.model.request import Request
+from pipeline.model.result import Account, Doubt, Result
+from pipeline.model.table import Table
+from pipeline.reporting.build import make_account
+from pipeline.rules.judge import Verdicts, judge
+from pipeline.rules.refused_before import hold_back
+from pipeline.settings import Secrets
+from pipeline.splitting import split
+from pipeline.submission.event_loop import Sent, send
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A Table's rows judged against the ledger, and the requests that they come to."""
+
+    table: Table
+    holdings: Holdings
+    verdicts: Verdicts
+    requests: Sequence[Request]
+    doubts: list[Doubt]
+
+
+def judged(ledger: OpenLedger, table: Table, job: Job, *, by_itself: bool = False) -> Judged:
+    """Judge and split; `by_itself`: nobody asked for these rows now, so that nothing that was refused is repeated.
+
+    All that is read of the ledger is read here, before anything is sent: then no failure costs the account.
+    """
+    terms, tickets = job.terms, table.tickets()
+    holdings = ledger.holdings(tickets)
+    verdicts = judge(table, holdings, terms)
+    if by_itself:
+        verdicts = hold_back(verdicts, ledger.refusals(tickets))
+    requests = split(verdicts, holdings, terms)
+    return Judged(table, holdings, verdicts, requests, ledger.earlier_doubts(verdicts, job.lang, terms))
+
+
+def submitted(  # noqa: PLR0913 - where the flow's parts meet
+    job: Job,
+    ledger: OpenLedger,
+    run: int,
+    rows: Judged,
+    keys: Secrets,
+    watch: Watch,
+    command: str,
+    held_up: str = "",
+    unclear: Mapping[str, str] | None = None,
+) -> tuple[Account, Sent]:
+    """Note the judgements, send the requests, and account for every row.
+
+    `held_up`: why nothing may be sent; `unclear`: the tickets of which nothing may be sent, and why.
+    """
+    epoch, ledger_id = (
+        ledger.epoch,
+        ledger.ledger_id,
+    )  # read before anything is sent, as all that the account needs
+    unclear = unclear or {}
+    ledger.note_judgements(run, _judgements(rows.verdicts))
+    clear = [request for request in rows.requests if unclear.keys().isdisjoint(_tickets(request))]
+    if held_up:
+        outcome = Outcome("not_sent", "run_stopped", detail=held_up)
+        sent = Sent(
+            tuple(Result(request, 0, outcome) for request in rows.requests), held_up if rows.requests else ""
+        )
+    else:
+        attempts = ledger.plan(run, clear, rows.verdicts.rows)
+        sent = send(job, ledger, attempts, rows.table, rows.holdings, keys, watch)
+        sent = replace(sent, results=(*sent.results, *_kept_back(rows.requests, unclear)))
+    account = make_account(
+        command,
+        rows.table,
+        rows.verdicts,
+        rows.requests,
+        sent.results,
+        [*rows.doubts, *new_doubts(sent.results, epoch, job.lang)],
+        job.terms,
+        job.lang,
+        stopped=sent.stopped,
+        ledger="" if job.throw_away else str(ledger.path),
+        ledger_id=ledger_id,
+    )
+    return account, sent
+
+
+def _tickets(request: Request) -> set[str]:
+    return {charge.identity.ticket_no for charge in request.charges}
+
+
+def _kept_back(requests: Iterable[Request], unclear: Mapping[str, str]) -> Iterator[Result]:
+    """The requests that are not sent because of what is said of their tickets."""
+    for request in requests:
+        if found := sorted(unclear.keys() & _tickets(request)):
+            yield Result(request, 0, Outcome("not_sent", "run_stopped", detail=unclear[found[0]]))
+
+
+def _judgements(verdicts: Verdicts) -> Iterator[Judgement]:
+    """Every charge whose ticket can be told, as it was judged; what repeats another row says nothing of its own."""
+    rows = verdicts.rows
+    codes: dict[int, dict[str, None]] = {}
+    for finding in verdicts.findings:
+        for at in finding.rows.tolist():
+            codes.setdefault(at, {})[finding.code] = None
+    columns = (
+        rows.ticket_no, rows.charge, rows.product, rows.voucher, rows.amount, verdicts.status, rows.file, rows.sheet, rows.row,
+    )  # fmt: skip
+    for at, row in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+        ticket_no, charge, product, voucher, amount, status, *place = row
+        if ticket_no and status != "repeated":
+            reasons = " ".join(codes.get(at, ()))
+            yield Judgement(ticket_no, charge, product, voucher, amount, status, reasons, *place)

@@ -1,0 +1,179 @@
+"""One run's sending, from planned attempts to results: event loop, signals, spill, writer, client."""
+
+import asyncio
+import contextlib
+import gc
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pipeline.carrier.client import connected
+from pipeline.carrier.crypto import Cipher
+from pipeline.carrier.redaction import Concealed
+from pipeline.carrier.replies import Outcome
+from pipeline.ledger.attempts import ledger_id
+from pipeline.ledger.group_commit import Writer
+from pipeline.ledger.planning import Attempt
+from pipeline.ledger.session import OpenLedger
+from pipeline.ledger.spill import Spill, spill_path
+from pipeline.model.job import Job, Watch
+from pipeline.model.known_charges import Holdings
+from pipeline.model.request import Request
+from pipeline.model.result import Result
+from pipeline.model.table import Table
+from pipeline.settings import Secrets
+from pipeline.signals import ENDING, as_before
+from pipeline.submission.sandbox_carrier import inside
+from pipeline.submission.sender import Halt, Submission
+
+_TURN = 0.0001  # seconds
+_NEW_OBJECTS = 10_000  # so many, and the garbage collector looks at them; Python's own number is 700
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What sending came to, why it stopped early if it did, and whether the ledger was the reason."""
+
+    results: tuple[Result, ...] = ()
+    stopped: str = ""
+    ledger_failed: bool = False
+
+
+def send(  # noqa: PLR0913 - where the flow's parts meet
+    job: Job,
+    ledger: OpenLedger,
+    attempts: Sequence[Attempt],
+    table: Table,
+    holdings: Holdings,
+    keys: Secrets,
+    watch: Watch,
+) -> Sent:
+    """Send every planned attempt; each has a result afterwards, whatever happened.
+
+    Raises LedgerProblem, before anything is sent, if there is no room to keep outcomes safe.
+    """
+    if not attempts:
+        return Sent()
+    in_flight = min(job.profile.submission.concurrency, len(attempts))
+    spill = Spill(spill_path(ledger.path.resolve()), ledger_id(ledger.connection), in_flight)
+
+    def ended(request: Request, attempt: int, outcome: Outcome) -> None:
+        watch.log(
+            "request_ended",
+            request=request.request_id,
+            attempt=attempt,
+            voucher=request.voucher,
+            state=outcome.state,
+            reason=outcome.reason,
+            trace_id=_plain(outcome.trace_id),
+        )
+
+    sent = Sent()
+
+    async def sending() -> None:
+        # It hands over nothing itself: at its end asyncio writes the task out as text, with whatever it holds.
+        nonlocal sent
+        halt = Halt()
+        async with contextlib.AsyncExitStack() as stack:
+            stack.enter_context(_stoppable(halt, watch.note))
+            writer = Writer(ledger.connection, spill)
+            stack.push_async_callback(writer.close)
+            base_url = job.profile.carrier.base_url
+            if job.sandbox:
+                base_url = await stack.enter_async_context(inside(job, table, keys))
+            client = await stack.enter_async_context(
+                connected(job.profile, base_url, keys.api_key, direct=job.sandbox)
+            )
+            cipher = Cipher(keys.encryption_key)
+            concealed = Concealed(keys.api_key, keys.encryption_key)
+            submission = Submission(
+                client, writer, cipher, job.profile, halt, holdings.doubts, watch.progress, concealed, ended
+            )
+            results = await submission.submit(attempts)
+        sent = Sent(tuple(results), halt.reason, writer.failed)
+
+    secure = not job.sandbox and job.profile.carrier.base_url.startswith("https:")
+    with (
+        spill,
+        _collecting_less(),
+        _turns_at_once(),
+        asyncio.Runner(loop_factory=_loop_factory(secure=secure)) as runner,
+    ):
+        runner.run(sending())
+    for line in spill.failed:
+        watch.warn(f"Could not be kept on disk; keep this line for reconciling: {line}")
+    return sent
+
+
+@contextlib.contextmanager
+def _collecting_less() -> Iterator[None]:
+    """What was read and judged stays to the end, and so do results: the garbage collector need not look for it so often."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_NEW_OBJECTS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
+
+
+@contextlib.contextmanager
+def _turns_at_once() -> Iterator[None]:
+    """The ledger's thread gets its turn at once, and not after the 5 ms for which Python lets another thread go on."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_TURN)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+@contextlib.contextmanager
+def _stoppable(halt: Halt, note: Callable[[str], None]) -> Iterator[None]:
+    """Ctrl-C, SIGTERM and a closed terminal stop sending and wait for what is in flight; a second one stops waiting."""
+    loop = asyncio.get_running_loop()
+
+    def interrupted() -> None:
+        if halt.reason:
+            halt.abandon()
+        else:
+            note(
+                "Stopping: no further request leaves; waiting for the answers under way (once more stops waiting)"
+            )
+            halt.stop("interrupted")
+
+    # Ctrl-C may be ignored by what started this, as a shell's background jobs have it; `kill -INT` means it.
+    caught = [n for n in ENDING if n is signal.SIGINT or signal.getsignal(n) is not signal.SIG_IGN]
+    with as_before():
+        for number in caught:
+            loop.add_signal_handler(number, interrupted)
+        try:
+            yield
+        finally:
+            for number in caught:
+                loop.remove_signal_handler(number)
+
+
+def _plain(trace_id: str) -> str:
+    """A trace ID that looks like one; what else a carrier may have put there is none of a log's business."""
+    return trace_id if re.fullmatch(r"[A-Za-z0-9._-]{1,64}", trace_id) else ""
+
+
+def _loop_factory(*, secure: bool = False) -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Give uvloop's event loop where it installs, else the standard one, and that for https too.
+
+    uvloop's TLS was seen to lose track of sockets when many connections fail at once ("File descriptor is
+    used by transport"), which the standard loop's never was: see tests/crash/README.md.
+    """
+    if secure:
+        return None
+    try:
+        import uvloop  # noqa: PLC0415 - not there on every platform
+    except ImportError:
+        return None
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory

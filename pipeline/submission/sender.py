@@ -1,0 +1,291 @@
+"""Submission: claim, send, interpret, record, for every request, so many at a time.
+
+The order is the promise. `sending` is on disk before the first byte leaves; the raw answer is on disk
+before anybody looks at it; only what provably reached nobody is tried again, as a new attempt with a
+`sending` of its own; and when the ledger fails, the carrier refuses us, or attempts fail in a row, no
+further request leaves.
+"""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.carrier.client import Client, Line
+from pipeline.carrier.crypto import Cipher
+from pipeline.carrier.documents import PATHS, request_body
+from pipeline.carrier.redaction import Concealed
+from pipeline.carrier.replies import (
+    Answered,
+    Lost,
+    Outcome,
+    Reply,
+    interpret,
+    is_the_services_own,
+)
+from pipeline.ledger.changes import (
+    Acknowledged,
+    Again,
+    Ended,
+    GotAnswer,
+    Sending,
+)
+from pipeline.ledger.group_commit import Writer
+from pipeline.ledger.planning import Attempt
+from pipeline.messages.details import own_words
+from pipeline.model.errors import LedgerProblem
+from pipeline.model.known_charges import Doubts
+from pipeline.model.profile import Profile
+from pipeline.model.progress import Progress
+from pipeline.model.request import Request
+from pipeline.model.result import Result
+from pipeline.submission.rate_limit import Pace
+
+#: Attempts at one request within a run, all of them `not_sent` but the last.
+TRIES = 4
+_FIRST_PAUSE, _LONGEST_PAUSE, _LONGEST_RETRY_AFTER = 0.5, 8.0, 30.0  # seconds
+#: So many unknown outcomes in a row, and the carrier is in no state to be sent anything.
+UNKNOWN_IN_A_ROW = 10
+
+
+@dataclass
+class Halt:
+    """The one way to stop sending; what is in flight is waited for. Usable from a signal handler."""
+
+    reason: str = ""
+    _event: asyncio.Event = field(default_factory=asyncio.Event)
+    _waiting: set["asyncio.Task[object]"] = field(default_factory=set)
+
+    def stop(self, reason: str) -> None:
+        """No further request leaves; the first reason is kept."""
+        self.reason = self.reason or reason
+        self._event.set()
+
+    def abandon(self) -> None:
+        """Stop waiting for answers too: what is in flight becomes unknown."""
+        self.stop("interrupted")
+        for task in self._waiting:
+            task.cancel()
+
+    async def pause(self, seconds: float) -> None:
+        """Wait so long, or until the run stops."""
+        if not seconds:
+            return
+        try:
+            await asyncio.wait_for(self._event.wait(), seconds)
+        except TimeoutError:
+            return
+
+    async def answer_to(self, client: Client, path: str, body: bytes) -> tuple[Reply, Line]:
+        """Post and wait; abandoned while waiting, the request's fate is open."""
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("requests are sent by tasks")
+        self._waiting.add(task)
+        try:
+            return await client.post(path, body)
+        except asyncio.CancelledError:
+            if not self.reason:
+                raise
+            task.uncancel()
+            return Lost("the run was interrupted while it waited for the answer"), Line()
+        finally:
+            self._waiting.discard(task)
+
+
+@dataclass
+class _Try:
+    """One attempt's number and outcome; `recorded` until it is known that the outcome is on disk, `line` until then held."""
+
+    number: int
+    outcome: Outcome
+    recorded: Awaitable[Acknowledged] | None = None
+    line: Line = field(default_factory=Line)
+    undecided: tuple[int, Reply] | None = None  # attempt_id and answer: see `Submission._decided`
+
+
+class Submission:
+    """One run's sending. `submit` is the way in; the attempts' states are in the ledger throughout."""
+
+    def __init__(  # noqa: PLR0913 - the run's parts, each used here and nowhere twice
+        self,
+        client: Client,
+        writer: Writer,
+        cipher: Cipher,
+        profile: Profile,
+        halt: Halt,
+        doubts: Doubts,
+        progress: Callable[[Progress], None],
+        concealed: Concealed | None = None,
+        ended: Callable[[Request, int, Outcome], None] = lambda *_: None,
+    ) -> None:
+        self._concealed = concealed or Concealed()
+        self._client = client
+        self._writer = writer
+        self._cipher = cipher
+        self._profile = profile
+        self._halt = halt
+        self._doubts = doubts
+        self._progress = progress
+        self._ended = ended  # told of every attempt's end
+        rate = profile.submission.rate_per_second
+        self._pace = Pace(rate) if rate else None
+        self._in_a_row: Counter[str] = Counter()
+        self._accepted = False  # whether the service has taken our key and its address is right
+
+    async def submit(self, attempts: Sequence[Attempt]) -> list[Result]:
+        """Send every request; the results in the order of the attempts."""
+        results: dict[int, Result] = {}
+        states: Counter[str] = Counter()
+        queue = iter(attempts)
+        undecided: list[tuple[Attempt, _Try]] = []
+
+        async def finish(attempt: Attempt, last: _Try) -> None:
+            await self._recorded(attempt.request, last)
+            results[attempt.attempt_id] = Result(attempt.request, last.number, last.outcome)
+            states[last.outcome.state] += 1
+            self._progress(Progress(len(attempts), states))
+
+        async def work(waiting: Iterator[Attempt]) -> None:
+            for attempt in waiting:
+                # Not waited for: what this one came to and the next one's `sending` go to disk together, in that order.
+                last = await self._settled(attempt)
+                if last.undecided is None:
+                    group.create_task(finish(attempt, last))
+                else:
+                    undecided.append((attempt, last))
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(self._profile.submission.concurrency, len(attempts))):
+                group.create_task(work(queue))
+        for attempt, last in undecided:
+            await finish(attempt, self._decided(attempt.request, last))
+        return [results[attempt.attempt_id] for attempt in attempts]
+
+    async def _settled(self, attempt: Attempt) -> _Try:
+        """One request through bounded retries; the last try, whose outcome may be yet to be recorded."""
+        attempt_id = attempt.attempt_id
+        last = _Try(attempt.attempt, self._stopped())
+        for tries in range(1, TRIES + 1):
+            if self._halt.reason:
+                break
+            last = await self._tried(attempt_id, attempt.request, last.number)
+            outcome = last.outcome
+            if outcome.state != "not_sent" or outcome.stop or tries == TRIES or self._halt.reason:
+                break
+            await self._recorded(attempt.request, last)
+            await self._halt.pause(_pause(tries, outcome.retry_after))
+            if self._halt.reason:
+                break
+            again = await self._kept(self._writer.commit(Again(attempt_id)))
+            if self._halt.reason:  # it stays planned, and is forgotten
+                break
+            if not isinstance(again, tuple):
+                raise TypeError("a new attempt is acknowledged with its ID")
+            attempt_id, last.number = again
+        return last
+
+    def _stopped(self) -> Outcome:
+        return Outcome("not_sent", "run_stopped", detail=self._halt.reason)
+
+    async def _tried(self, attempt_id: int, request: Request, number: int) -> _Try:
+        """One attempt: claim, send, record the answer, interpret it, and hand in the outcome to be recorded."""
+        body = request_body(request, self._profile, self._cipher)
+        clock = asyncio.get_running_loop().time
+        if self._pace:
+            await self._halt.pause(self._pace.turn(clock()))
+        if self._halt.reason or not await self._claimed(attempt_id):
+            outcome = self._stopped()
+            self._ended(request, number, outcome)
+            return _Try(number, outcome)
+        while self._pace and not self._halt.reason and (wait := self._pace.leave(clock())):
+            await self._halt.pause(wait)
+        if self._halt.reason:  # it stopped while this was being written: the request stays here
+            outcome = self._stopped()
+            return _Try(number, outcome, self._writer.commit(Ended(attempt_id, outcome)))
+        reply, line = await self._halt.answer_to(self._client, PATHS[request.voucher], body)
+        if isinstance(reply, Answered):
+            await self._kept(self._writer.commit(GotAnswer(attempt_id, self._concealed.answer(reply))))
+        outcome = self._outcome(reply, request)
+        if outcome.state != "issued":  # whether that one is, the ledger has a word in
+            line.close()
+            self._watch(outcome)
+        if outcome.state == "not_sent" and outcome.stop:
+            return _Try(number, outcome, undecided=(attempt_id, reply))
+        return _Try(number, outcome, self._writer.commit(Ended(attempt_id, outcome)), line)
+
+    def _outcome(self, reply: Reply, request: Request) -> Outcome:
+        """What a reply means, by what is known of the run so far; without our keys."""
+        answers = self._profile.answers
+        self._accepted = self._accepted or is_the_services_own(reply, self._cipher, answers)
+        doubted = self._doubts.about(request)
+        outcome = interpret(reply, request, self._cipher, answers, doubted=doubted, accepted=self._accepted)
+        return self._concealed.outcome(outcome)
+
+    def _decided(self, request: Request, last: _Try) -> _Try:
+        """A refused key or a wrong address, judged again when every other answer of this run is in.
+
+        One that was under way beside it may have been accepted; then this refusal proves nothing.
+        """
+        if last.undecided is not None:
+            attempt_id, reply = last.undecided
+            last.outcome = self._outcome(reply, request)
+            last.recorded = self._writer.commit(Ended(attempt_id, last.outcome))
+            if last.outcome.state == "unknown":
+                self._halt.reason = own_words(last.outcome.detail)
+        return last
+
+    async def _claimed(self, attempt_id: int) -> bool:
+        """Whether its `sending` is on disk."""
+        try:
+            await self._writer.commit(Sending(attempt_id))
+        except LedgerProblem as problem:
+            self._halt.stop(str(problem))
+            return False
+        return True
+
+    async def _recorded(self, request: Request, last: _Try) -> None:
+        """Wait until an outcome is on disk, as the ledger takes it, and tell of it."""
+        if last.recorded is None:
+            return
+        recorded, last.recorded = await self._kept(last.recorded), None
+        if last.outcome.state == "issued":
+            last.outcome = recorded if isinstance(recorded, Outcome) else last.outcome
+            self._watch(last.outcome)
+            # A clear yes, on disk, with a number that no other request has: the connection is in step.
+            if isinstance(recorded, Outcome) and recorded.state == "issued":
+                last.line.give_back()
+            last.line.close()  # nothing, where it is given back
+        self._ended(request, last.number, last.outcome)
+
+    async def _kept(self, change: Awaitable[Acknowledged]) -> Acknowledged:
+        """Wait for the disk; if the ledger can't take it, the writer has spilled it and the run stops."""
+        try:
+            return await change
+        except LedgerProblem as problem:
+            self._halt.stop(str(problem))
+            return None
+
+    def _watch(self, outcome: Outcome) -> None:
+        """Stop the run where every further request would fare the same."""
+        if outcome.stop:
+            self._halt.stop(own_words(outcome.detail))
+        if outcome.state in ("issued", "rejected"):
+            self._in_a_row.clear()
+            return
+        self._in_a_row[outcome.state] += 1
+        if self._in_a_row["unknown"] >= UNKNOWN_IN_A_ROW:
+            self._halt.stop(f"{UNKNOWN_IN_A_ROW} outcomes in a row are unknown ({own_words(outcome.detail)})")
+        # Enough for every request in flight to have failed more than once.
+        enough = max(20, 3 * self._profile.submission.concurrency)
+        if self._in_a_row["not_sent"] >= enough:
+            self._halt.stop(f"{enough} attempts in a row reached nobody ({own_words(outcome.detail)})")
+
+
+def _pause(tries: int, retry_after: float | None) -> float:
+    """Seconds until the next attempt: the carrier's own wish up to a bound, else doubling with jitter."""
+    if retry_after is not None:
+        return min(retry_after, _LONGEST_RETRY_AFTER)
+    doubled: float = min(_FIRST_PAUSE * 2 ** (tries - 1), _LONGEST_PAUSE)
+    return doubled * random.uniform(0.5, 1.5)  # noqa: S311 - spreads load, protects nothing

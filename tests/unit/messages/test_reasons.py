@@ -1,0 +1,287 @@
+"""Every reason: its code and status by contract, its texts by the facts that its finder supplies."""
+
+import re
+import string
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pipeline.messages.hints import SLIPS
+from pipeline.messages.reasons import (
+    FATES,
+    FINDING_RANK,
+    HINTS,
+    REASON,
+    REASONS,
+    STATUS,
+    STATUSES,
+    Reason,
+)
+from pipeline.messages.render import reason_text
+from pipeline.model.columns import COLUMN, LANGS
+from pipeline.model.known_charges import Holding, Holdings
+from pipeline.model.profile import Carrier, Codes, Profile
+from pipeline.model.request import Identity
+from pipeline.reporting.build import make_account
+from pipeline.reporting.words import WORDS
+from pipeline.rules.judge import judge
+from pipeline.rules.rule import Terms
+
+#: interface.md, "Reason codes".
+CONTRACT = {
+    "invalid": "missing_value bad_ticket_no bad_amount bad_date date_in_future bad_choice bad_tax_no bad_email"
+    " bad_phone amount_mismatch unknown_buyer",
+    "ineligible": "status_conflict ticket_not_used ticket_not_refunded fare_window_closed ancillary_window_closed"
+    " flight_too_old_for_itinerary not_an_itinerary_charge not_a_carrier_ticket amount_over_limit voucher_conflict"
+    " duplicate_charge code_not_configured",
+    "waiting": "ticket_still_open refund_not_approved voucher_reversed",
+    "repeated": "repeated_charge",
+    "already_issued": "issued_before differs_from_issued issued_elsewhere",
+    "rejected": "carrier_rejected",
+    "not_sent": "carrier_unreachable carrier_busy key_refused run_stopped",
+    "unknown": "no_answer answer_unreadable answer_unexplained run_killed",
+}
+#: interface.md, "Row status": the statuses, and which are in Failures.
+IN_FAILURES = {
+    "ready": False, "issued": False, "already_issued": False, "repeated": False, "invalid": True, "ineligible": True, "waiting": True,
+    "rejected": True, "not_sent": True, "unknown": False,
+}  # fmt: skip
+
+REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
+SEAT = {"charge": "ancillary", "product": "seat", "purchased_on": "2026-11-01"}
+NOBODY = dict.fromkeys(("header_type", "header_name", "tax_no", "phone", "email"), "")
+PREFIXED = Profile(
+    carrier=Carrier(ticket_prefixes=("999", "784")),
+    codes=Codes(fee_type={"ticket_fare": "T", "refund": "R", "ancillary": ""}),
+)
+
+#: Rows that give rise to each reason, and the facts that its message must say in English.
+BY_RULES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "missing_value": ({"passenger_name": ""}, ("passenger_name",)),
+    "bad_ticket_no": ({"ticket_no": 991234567890.0}, ("“991234567890”", "leading zero")),
+    "bad_amount": ({"amount": "12.345"}, ("“12.345”", "amount")),
+    "bad_date": ({"flight_date": "03/04/2026"}, ("“03/04/2026”", "flight_date")),
+    "date_in_future": ({"flight_date": "2026-11-21"}, ("flight_date", "2026-11-21", "2026-11-20")),
+    "bad_choice": ({"market": "moon"}, ("“moon”", "market", "domestic, international")),
+    "bad_tax_no": ({"tax_no": "1234"}, ("“1234”",)),
+    "bad_email": ({"email": "finance"}, ("“finance”",)),
+    "bad_phone": ({"phone": "12"}, ("“12”",)),
+    "amount_mismatch": ({"amount": "1000", "fare": "999"}, ("1000.00", "999.00")),
+    "unknown_buyer": ({**NOBODY, "buyer": "Umbrella"}, ("“Umbrella”",)),
+    "ticket_not_used": ({"ticket_status": "refunded"}, ("refunded",)),
+    "ticket_not_refunded": ({**REFUND, "ticket_status": "used"}, ("not refunded",)),
+    "fare_window_closed": ({"used_on": "2020-02-29"}, ("2021-02-28",)),
+    "ancillary_window_closed": ({**SEAT, "purchased_on": "2020-03-01"}, ("2021-03-01",)),
+    "flight_too_old_for_itinerary": ({"voucher": "itinerary", "flight_date": "2026-01-01"}, ("2026-06-30",)),
+    "not_an_itinerary_charge": ({**REFUND, "voucher": "itinerary"}, ("itinerary",)),
+    "not_a_carrier_ticket": ({"ticket_no": "8881234567890"}, ("888", "999, 784")),
+    "amount_over_limit": ({"amount": "10000.01"}, ("10000.01", "domestic", "10000.00")),
+    "code_not_configured": (SEAT, ("“ancillary”", "[codes.fee_type] ancillary")),
+    "ticket_still_open": ({"ticket_status": "open"}, ("open",)),
+    "refund_not_approved": ({**REFUND, "refund_approved_on": ""}, ("2026-11-20",)),
+}
+BY_OUTCOMES = (
+    "carrier_rejected", "carrier_unreachable", "carrier_busy", "key_refused", "run_stopped", "no_answer",
+    "answer_unreadable", "answer_unexplained", "run_killed",
+)  # fmt: skip
+
+
+def _complete(text: str) -> None:
+    assert text.strip() == text
+    assert text
+    assert not set("{}") & set(text)
+    assert "  " not in text
+    assert "\n" not in text
+
+
+def test_every_code_of_the_contract_has_its_status_and_there_are_no_others() -> None:
+    expected = {code: status for status, codes in CONTRACT.items() for code in codes.split()}
+    assert {reason.code: reason.status for reason in REASONS} == expected
+    assert len(REASON) == len(REASONS)
+
+
+def test_the_statuses_are_the_contract_s_in_its_order_and_their_failures_too() -> None:
+    assert {status.name: status.failure for status in STATUSES} == IN_FAILURES
+    assert list(STATUS) == list(IN_FAILURES)
+    assert all(status.word("en") == status.name for status in STATUSES)
+    assert len({status.word("zh") for status in STATUSES}) == len(STATUSES)
+
+
+def test_invalid_outranks_ineligible_and_that_outranks_waiting() -> None:
+    assert sorted(FINDING_RANK, key=lambda name: FINDING_RANK[name]) == [
+        "repeated", "waiting", "ineligible", "invalid",
+    ]  # fmt: skip
+
+
+def test_every_reason_that_rules_find_is_shown_here() -> None:
+    shown = {
+        *BY_RULES,
+        *BY_OUTCOMES,
+        "duplicate_charge",
+        "repeated_charge",
+        "status_conflict",
+        "voucher_conflict",
+        "issued_before",
+        "differs_from_issued",
+        "issued_elsewhere",
+        "voucher_reversed",
+    }
+    assert shown == set(REASON)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("code", BY_RULES)
+def test_a_rule_s_reason_says_its_facts_in_whole_sentences(
+    table_of: Callable[..., Any], as_of: Any, code: str, lang: Any
+) -> None:
+    cells, facts = BY_RULES[code]
+    table, terms = table_of([cells]), Terms(as_of, PREFIXED)
+    verdicts = judge(table, Holdings(), terms)
+    account = make_account("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
+    reasons = [reason for reason in account.rows[0].reasons if reason.code == code]
+    assert reasons
+    for reason in reasons:
+        _complete(reason.message)
+        _complete(reason.cure)
+    if lang == "en":
+        assert all(fact in reasons[0].message for fact in facts)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("code", BY_OUTCOMES)
+def test_an_outcome_s_reason_says_its_detail_even_with_braces_in_it(code: str, lang: Any) -> None:
+    reason = reason_text(code, "", lang, {"detail": 'code 500: {"errInfo": "{}"}'})
+    if code == "key_refused":
+        assert "VOUCHER_API_KEY" in reason.cure
+    assert 'code 500: {"errInfo": "{}"}' in reason.message
+    _complete(reason.cure)
+
+
+def _held(**changes: Any) -> Holdings:
+    identity = Identity("9991234567890", "ticket_fare", "flight")
+    about: dict[str, Any] = {
+        "identity": identity, "wire": "", "voucher": "invoice", "state": "issued", "number": "123", "amount": 100_000,
+        "header_type": "business", "header_name": "Example Trading Co.", "tax_no": "91110000600037341L",
+        "request_id": "R1", "attempt": 1, "run": 7, "at": "2026-11-02T16:30:00Z", "reason": "", "detail": "",
+        "file": "october.xlsx", "sheet": "Tickets", "row": 12,
+    }  # fmt: skip
+    return Holdings({identity: Holding(**{**about, **changes})})
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize(
+    ("code", "rows", "holdings", "facts"),
+    [
+        ("duplicate_charge", [{}, {"amount": "1"}], Holdings(), ("tickets.xlsx, Tickets{row 2}",)),
+        ("repeated_charge", [{}, {}], Holdings(), ("tickets.xlsx, Tickets{row 2}",)),
+        ("status_conflict", [REFUND, {}], Holdings(), ("tickets.xlsx, Tickets{row 2}", "tickets.xlsx, Tickets{row 3}")),
+        ("voucher_conflict", [REFUND, {"voucher": "itinerary"}], Holdings(), ("tickets.xlsx, Tickets{row 2}",)),
+        ("voucher_conflict", [{"ticket_no": "9990000000001"}, {"voucher": "itinerary"}], _held(), (" 123", "2026-11-03", "october.xlsx")),
+        ("issued_before", [{"ticket_no": "9990000000001"}, {}], _held(), ("2026-11-03", "october.xlsx", "123")),
+        ("differs_from_issued", [{"ticket_no": "9990000000001"}, {"amount": "1"}], _held(), ("2026-11-03", "october.xlsx", "123", "1000.00", "1.00")),
+        ("no_answer", [{"ticket_no": "9990000000001"}, {}], _held(state="unknown", reason="no_answer", detail="reset"), ("reset", "2026-11-03", "october.xlsx")),
+    ],
+)  # fmt: skip
+def test_a_reason_between_rows_or_with_the_ledger_says_where_the_other_is(
+    table_of: Callable[..., Any],
+    terms: Terms,
+    code: str,
+    rows: list[Any],
+    holdings: Holdings,
+    facts: tuple[str, ...],
+    lang: Any,
+) -> None:
+    table = table_of(rows)
+    verdicts = judge(table, holdings, terms)
+    account = make_account("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
+    (reason,) = [reason for reason in account.rows[1].reasons if reason.code == code]
+    _complete(reason.message)
+    _complete(reason.cure)
+    for number in "23":
+        row = {"en": f", row {number}", "zh": f" 第 {number} 行"}[lang]
+        facts = tuple(fact.replace(f"{{row {number}}}", row) for fact in facts)
+    assert all(fact in reason.message for fact in facts)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_a_charge_known_from_a_statement_alone_says_its_number(lang: Any) -> None:
+    reason = reason_text("issued_elsewhere", "", lang, {"number": "123456"})
+    _complete(reason.message)
+    assert "123456" in reason.message
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_each_hint_ends_its_message_readably(lang: Any) -> None:
+    for hint in HINTS:
+        reason = reason_text("bad_ticket_no", "ticket_no", lang, {"seen": "12", "hint": hint})
+        _complete(reason.message)
+        assert reason.message.endswith(HINTS[hint][lang])
+    assert len({HINTS[hint][lang] for hint in HINTS}) == len(HINTS)
+
+
+def test_the_texts_of_both_languages_ask_for_the_same_facts() -> None:
+    def fields(text: str) -> set[str]:
+        return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+    for reason in REASONS:
+        assert fields(reason.en) == fields(reason.zh), reason.code
+        assert fields(reason.en_cure) == fields(reason.zh_cure), reason.code
+        assert reason.en != reason.zh
+
+
+def test_chinese_texts_say_columns_and_choices_in_chinese() -> None:
+    reason = reason_text("bad_choice", "market", "zh", {"seen": "moon", "choices": "domestic international"})
+    assert COLUMN["market"].zh in reason.message
+    assert "国内、国际" in reason.message
+    assert "domestic" not in reason.message
+    assert "国内、国际" in reason.cure
+
+
+#: Every text that a finance person reads about a row: (what it is, English, Chinese).
+TEXTS = [
+    *((f"{reason.code}: message", reason.en, reason.zh) for reason in (*REASONS, *SLIPS.values())),
+    *((f"{reason.code}: cure", reason.en_cure, reason.zh_cure) for reason in (*REASONS, *SLIPS.values())),
+    *((f"hint {code}", words["en"], words["zh"]) for code, words in HINTS.items() if code),
+    *((f"fate {code}", words["en"], words["zh"]) for code, words in FATES.items()),
+    *((f"step {name}", words, WORDS["zh"].steps[name]) for name, words in WORDS["en"].steps.items()),
+    *((f"meaning {name}", words, WORDS["zh"].meanings[name]) for name, words in WORDS["en"].meanings.items()),
+    ("nothing", WORDS["en"].nothing, WORDS["zh"].nothing),
+    ("resolution", WORDS["en"].resolution_note, WORDS["zh"].resolution_note),
+]
+#: Names that stay as they are in Chinese: sheets, commands, options, settings, and words that are read back.
+NAMES = re.compile(
+    r"\{[a-z_]+\}|--?[a-z-]+|“?voucher( [a-z]+)*”?|VOUCHER_API_KEY|\.?xlsx|\b(Unknown|Failures|Rows|agency|not issued|issued|differs_from_issued|Buyers"
+    r"|name@company\.com|UTF|CNY|Excel|LibreOffice|Ctrl|Shift|O|I|l|XX?)\b"
+)
+#: Words of the trade of programs, which a finance person should never have to know.
+JARGON = re.compile(
+    r"\b(null|nan|parse|parsing|parsed|schema|enum|boolean|string|integer|float|regex|exception|traceback|stack|index|dataframe"
+    r"|payload|endpoint|envelope|timeout|token|field|invalid value|unsupported|encoding|normali[sz]ed|validation|mapping|hash)\b",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize(("what", "en", "zh"), TEXTS, ids=[text[0] for text in TEXTS])
+def test_every_text_is_plain_and_whole_in_both_languages(what: str, en: str, zh: str) -> None:
+    assert len(en) > 8
+    assert len(zh) > 3
+    assert JARGON.findall(en) == [], what
+    assert re.findall("[A-Za-z]{2,}", NAMES.sub("", zh)) == [], what
+    assert not re.search("[\u3000-\u9fff]", en), what
+    if what.endswith((": message", ": cure")) and not en.endswith("}"):
+        assert en.strip()[-1] in ".”…", what
+        assert zh.strip()[-1] in "。”…", what
+
+
+@pytest.mark.parametrize("reason", [*REASONS, *SLIPS.values()], ids=lambda reason: reason.code)
+def test_a_reason_names_what_was_seen_and_its_cure_says_something_to_do(reason: Reason) -> None:
+    assert reason.en != reason.en_cure
+    # A rule about a whole row names the ticket, the charge or what the carrier said; about a cell, the column or what is in it.
+    assert "{" in reason.en or re.search("ticket|charge|fare|refund|itinerary", reason.en, re.IGNORECASE)
+    assert re.search(
+        r"\b(correct|enter|fill in|choose|compare|ask|set|keep|issue|run|check|do not|nothing|give|mend|open|save|split|write|delete)\b",
+        reason.en_cure,
+        re.IGNORECASE,
+    )
+    assert re.search("请|无需|无法", reason.zh_cure)

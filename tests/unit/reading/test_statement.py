@@ -1,0 +1,503 @@
+"""A carrier's statement, however the carrier lays it out; what can't be understood proves nothing."""
+
+import datetime
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import openpyxl
+import pytest
+
+from pipeline.model.columns import BUYER_COLUMNS, TICKET_COLUMNS, Lang
+from pipeline.model.errors import InputProblem
+from pipeline.model.evidence import Statement
+from pipeline.model.profile import Codes, Profile
+from pipeline.reading.input_files import read_sheets
+from pipeline.reading.statement import is_statement, read_statement
+
+CODES = Codes(
+    fee_type={"ticket_fare": "TKT_FARE", "refund": "REFUND_FEE", "ancillary": "ANC"},
+    product_type={"flight": "Flight", "baggage": "XBAG", "seat": "", "upgrade": "", "meal": "", "lounge": ""},
+)
+ZONE = ZoneInfo("Asia/Shanghai")
+PROFILE = Profile(codes=CODES)
+HEADINGS = ("voucher", "number", "ticket_no", "charge", "amount", "issued_at", "buyer")
+LINE = ("invoice", "179525952880229397", "999-1234567890", "ticket_fare", "1,234.50", "2026-10-05", "Acme")
+
+
+def read(path: Path, *rows: Sequence[Any], sheet: str = "Sheet1") -> Statement:
+    if path.suffix == ".csv":
+        path.write_text("\n".join(",".join(f'"{cell}"' for cell in row) for row in rows), encoding="utf-8")
+    else:
+        book = openpyxl.Workbook()
+        book.active.title = sheet
+        for row in rows:
+            book.active.append(list(row))
+        book.save(path)
+    return read_statement(path, PROFILE)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_a_line_is_read_with_its_place(tmp_path: Path, suffix: str) -> None:
+    found = read(tmp_path / f"s{suffix}", HEADINGS, LINE)
+    assert found.misread == ()
+    (line,) = found.lines
+    assert (line.voucher, line.number, line.ticket_no, line.charge, line.product) == (
+        "invoice", "179525952880229397", "9991234567890", "ticket_fare", "flight"
+    )  # fmt: skip
+    assert (line.amount, line.buyer, line.issued) == (123450, "Acme", datetime.date(2026, 10, 5))
+    assert line.place.startswith(f"s{suffix}, ")
+    assert line.place.endswith("row 2")
+    assert found.name == f"s{suffix}"
+    assert len(found.sha256) == 64
+
+
+@pytest.mark.parametrize(
+    ("headings", "line"),
+    [
+        (("凭证类型", "凭证号码", "票号", "费用类型", "金额（元）", "开具时间", "购买方"), ("发票", LINE[1], LINE[2], "机票款", "1234.5元", "2026年10月5日", "甲")),
+        (("开票日期", "电子客票号码", "发票号码", "费用项目", "价税合计", "购买方名称"), ("2026/10/5", LINE[2], LINE[1], "TKT_FARE", 1234.5, "甲")),
+        (("Ticket Number", "Invoice No.", "Fee Type", "Total"), (LINE[2], LINE[1], "tkt_fare", 1234.5)),
+        (("票号 Ticket No", "号码 Number", "类型 Type", "项目 Item"), (LINE[2], LINE[1], "数电发票", "机票款")),
+    ],
+)  # fmt: skip
+def test_headings_and_words_as_carriers_have_them(tmp_path: Path, headings: Any, line: Any) -> None:
+    found = read(tmp_path / "s.xlsx", ("某航空公司开票明细",), (), headings, line)
+    assert found.misread == ()
+    assert (found.lines[0].voucher, found.lines[0].number, found.lines[0].charge) == (
+        "invoice",
+        LINE[1],
+        "ticket_fare",
+    )
+
+
+def test_a_column_for_each_kind_and_the_sheets_name_say_which_voucher_it_is(tmp_path: Path) -> None:
+    rows = (
+        ("ticket_no", "发票号码", "行程单号", "charge"),
+        (LINE[2], LINE[1], "", "refund"),
+        ("9991234567891", "", "2" * 20, ""),
+    )
+    found = read(tmp_path / "s.xlsx", *rows)
+    assert [(line.voucher, line.charge) for line in found.lines] == [
+        ("invoice", "refund"),
+        ("itinerary", "ticket_fare"),
+    ]
+    named = read(tmp_path / "t.xlsx", ("ticket_no", "号码"), (LINE[2], "2" * 20), sheet="行程单")
+    assert [line.voucher for line in named.lines] == ["itinerary"]
+
+
+@pytest.mark.parametrize(
+    ("charge", "product", "read_as"),
+    [
+        ("ancillary", "baggage", ("ancillary", "baggage")),
+        ("ANC", "XBAG", ("ancillary", "baggage")),
+        ("附加服务", "", ("ancillary", "")),
+        ("行李", "", ("ancillary", "baggage")),
+        ("退票费", "机票", ("refund", "flight")),
+        ("REFUND_FEE", "Flight", ("refund", "flight")),
+    ],
+)
+def test_charges_and_products_by_our_words_and_by_the_carriers_codes(
+    tmp_path: Path, charge: str, product: str, read_as: Any
+) -> None:
+    found = read(tmp_path / "s.xlsx", (*HEADINGS, "product"), (*LINE[:3], charge, *LINE[4:], product))
+    assert [(line.charge, line.product) for line in found.lines] == [read_as], found.misread
+
+
+@pytest.mark.parametrize(
+    ("cell", "when"),
+    [
+        (
+            "2026-10-05T09:30:00+08:00",
+            datetime.datetime(2026, 10, 5, 9, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=8))),
+        ),
+        ("2026-10-05 9:30", datetime.datetime(2026, 10, 5, 9, 30)),  # noqa: DTZ001 - a statement without a time zone
+        (datetime.datetime(2026, 10, 5, 9, 30), datetime.datetime(2026, 10, 5, 9, 30)),  # noqa: DTZ001 - likewise
+        ("20261005", datetime.date(2026, 10, 5)),
+        ("", None),
+    ],
+)
+def test_when_it_was_issued(tmp_path: Path, cell: Any, when: Any) -> None:
+    assert read(tmp_path / "s.xlsx", HEADINGS, (*LINE[:5], cell, "Acme")).lines[0].issued == when
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "seen"),
+    [
+        ("ticket_no", "12345", "not a ticket number"),
+        ("number", "", "number is missing"),
+        ("number", 179525952880229397.0, "spoilt"),
+        ("number", "1.79526E+17", "not a voucher's number"),
+        ("voucher", "receipt", "whether it is an invoice"),
+        ("charge", "", "not a charge"),
+        ("charge", "tip", "not a charge"),
+        ("amount", "-12.00", "reverses a voucher (red) and does not name it"),
+        ("amount", "twelve", "not an amount"),
+        ("issued_at", "03/04/2026", "without guessing"),
+    ],
+)
+def test_a_line_that_can_not_be_understood_is_named_with_its_cell(
+    tmp_path: Path, column: str, cell: Any, seen: str
+) -> None:
+    bad = [cell if name == column else value for name, value in zip(HEADINGS, LINE, strict=True)]
+    found = read(tmp_path / "s.xlsx", HEADINGS, LINE, bad)
+    assert len(found.lines) == 1
+    (misread,) = found.misread
+    assert seen in misread.problem
+    assert misread.problem.startswith(f"{'ABCDEFG'[HEADINGS.index(column)]}3: ")
+    assert misread.ticket_no == ("" if column == "ticket_no" else "9991234567890")
+
+
+def test_totals_blank_rows_and_repeated_headings_are_no_lines(tmp_path: Path) -> None:
+    total = ("合计", "", "", "", 1234.5, "", "")
+    found = read(
+        tmp_path / "s.xlsx",
+        ("Statement of October",),
+        HEADINGS,
+        LINE,
+        (),
+        HEADINGS,
+        (*LINE[:2], "9991234567891", *LINE[3:]),
+        total,
+    )
+    assert (len(found.lines), found.misread) == (2, ())
+
+
+def test_tickets_are_no_statement(tmp_path: Path) -> None:
+    with pytest.raises(InputProblem, match="no carrier's statement"):
+        read(
+            tmp_path / "t.xlsx",
+            ("ticket_no", "passenger_name", "number", "amount"),
+            (LINE[2], "ZHANG/SAN", "1", 5),
+        )
+    assert not is_statement(tmp_path / "t.xlsx", read_sheets(tmp_path / "t.xlsx"))
+    with pytest.raises(InputProblem, match="no carrier's statement"):
+        read(tmp_path / "u.csv", ("a", "b"), ("1", "2"))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_one_sheet_with_all_our_own_headings_of_tickets_is_no_statement(tmp_path: Path, lang: Lang) -> None:
+    path = tmp_path / "tickets.csv"
+    headings = [column.heading(lang) for column in (*TICKET_COLUMNS, *BUYER_COLUMNS[1:])]
+    path.write_text(",".join(headings) + "\n9991234567890\n", encoding="utf-8")
+    assert not is_statement(path, read_sheets(path))
+
+
+def test_a_files_own_time_says_nothing_of_when_its_statement_was_made(tmp_path: Path) -> None:
+    import os  # noqa: PLC0415 - here alone
+
+    found = read(tmp_path / "s.csv", HEADINGS, LINE)
+    os.utime(tmp_path / "s.csv", (1_700_000_000, 1_700_000_000))
+    again = read_statement(tmp_path / "s.csv", PROFILE)
+    assert again.written == datetime.datetime.fromtimestamp(1_700_000_000, datetime.UTC)
+    assert found.written > again.written
+    assert (found.made, again.made) == (None, None)
+
+
+NINE = datetime.datetime(2025, 11, 1, 9, 30, tzinfo=ZONE)
+
+
+@pytest.mark.parametrize(
+    ("row", "made"),
+    [
+        (("导出时间：2025-11-01 09:30",), NINE),
+        (("", "导出时间", "", "2025-11-01 09:30:00"), NINE),
+        (("打印时间", NINE.replace(tzinfo=None)), NINE),
+        (("制表人：李四", "生成日期:", "2025年11月1日"), NINE.replace(hour=0, minute=0)),
+        (("Generated at 2025-11-01 09:30",), NINE),
+        (("导出时间（北京时间） 2025-11-01 09:30",), NINE),
+        (("Generated at: 2025-11-01T01:30:00Z",), NINE),
+        (("Date printed", "2025-11-01 03:30:00 +02:00"), NINE),
+        (("Report generated on", "01/11/2025"), None),  # day or month
+        (("统计期间：2025-10-01 至 2025-10-31",), None),
+        (("Created by: Wang",), None),
+        (("Statement date", "2025-11-30"), None),  # the end of its time, it may be
+    ],
+)
+@pytest.mark.parametrize("above", [True, False])
+def test_when_a_statement_says_that_it_was_made(tmp_path: Path, row: Any, made: Any, *, above: bool) -> None:
+    rows = [row, HEADINGS, LINE] if above else [HEADINGS, LINE, row]
+    found = read(tmp_path / "s.xlsx", *rows)
+    assert found.made == made
+    assert len(found.lines) == 1
+
+
+def test_the_earliest_time_counts_and_the_files_own_where_it_is_earlier(tmp_path: Path) -> None:
+    import os  # noqa: PLC0415 - here alone
+
+    found = read(
+        tmp_path / "s.xlsx",
+        ("导出时间", NINE.replace(tzinfo=None)),
+        HEADINGS,
+        LINE,
+        ("打印时间：2025-11-02 10:00",),
+    )
+    assert found.made == NINE
+    then = NINE.timestamp() - 3600
+    os.utime(tmp_path / "s.xlsx", (then, then))
+    assert read_statement(tmp_path / "s.xlsx", PROFILE).made == NINE - datetime.timedelta(hours=1)
+
+
+def test_a_statement_in_gb18030_is_known_by_its_own_headings(tmp_path: Path) -> None:
+    text = "填开日期,票号,行程单号码\n2026-10-05,999-1234567890,20179525952873829059\n"
+    (tmp_path / "s.csv").write_bytes(text.encode("gb18030"))
+    assert read_statement(tmp_path / "s.csv", PROFILE).lines[0].voucher == "itinerary"
+
+
+def test_what_of_a_statement_was_not_read_is_known(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (HEADINGS, LINE):
+        book.active.append(list(row))
+    book.create_sheet("Page2").append(list(LINE))
+    hidden = book.create_sheet("Old")
+    hidden.append(["9991234567890"])
+    hidden.sheet_state = "hidden"
+    book.create_sheet("Empty")
+    book.save(tmp_path / "s.xlsx")
+    found = read_statement(tmp_path / "s.xlsx", PROFILE)
+    assert (len(found.lines), found.unread) == (1, ("Page2", "Old"))
+
+
+def test_a_line_that_only_looks_like_a_total_is_named(tmp_path: Path) -> None:
+    found = read(
+        tmp_path / "s.xlsx", HEADINGS, LINE, ("invoice", "179525952880229398", "", "", 12, "", "Total")
+    )
+    assert (len(found.lines), len(found.misread)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("headings", "kinds"),
+    [
+        (HEADINGS, {"invoice", "itinerary"}),
+        (("ticket_no", "发票号码"), {"invoice"}),
+        (("ticket_no", "发票号码", "行程单号"), {"invoice", "itinerary"}),
+    ],
+)
+def test_which_kinds_of_voucher_a_statement_can_list(tmp_path: Path, headings: Any, kinds: set[str]) -> None:
+    assert read(tmp_path / "s.xlsx", headings, ["" for _ in headings]).kinds == kinds
+
+
+def test_a_product_that_does_not_go_with_its_charge_is_no_line(tmp_path: Path) -> None:
+    found = read(tmp_path / "s.xlsx", (*HEADINGS, "product"), (*LINE, "baggage"))
+    assert (found.lines, len(found.misread)) == ((), 1)
+
+
+INVOICE, ITINERARY = "179534103497928404", "20179534095875978952"
+
+
+@pytest.mark.parametrize("heading", ["发票号码", "行程单号", "发票号码/行程单号", "凭证号码"])
+@pytest.mark.parametrize("sheet", ["开票明细", "发票"])
+def test_the_lines_own_kind_wins_over_the_heading_of_its_number_and_the_sheets_name(
+    tmp_path: Path, heading: str, sheet: str
+) -> None:
+    found = read(
+        tmp_path / "s.xlsx",
+        ("某航空公司 电子发票/行程单开具明细",),
+        (),
+        ("序号", "凭证类型", heading, "票号", "费用项目"),
+        (1, "电子行程单", ITINERARY, "999-1234567890", "机票款"),
+        (2, "电子发票", INVOICE, "999-1234567891", "机票款"),
+        (3, "电子发票（航空电子客票行程单）", ITINERARY, "999-1234567892", "机票款"),
+        (4, "增值税电子普通发票", INVOICE, "999-1234567893", "机票款"),
+        sheet=sheet,
+    )
+    assert found.misread == ()
+    assert [line.voucher for line in found.lines] == ["itinerary", "invoice", "itinerary", "invoice"]
+
+
+def test_a_kind_that_only_a_heading_says_counts_unless_the_sheet_says_another(tmp_path: Path) -> None:
+    rows = (("类型", "发票号码", "票号", "费用项目"), ("成人", INVOICE, "999-1234567890", "机票款"))
+    assert [line.voucher for line in read(tmp_path / "s.xlsx", *rows).lines] == ["invoice"]
+    found = read(tmp_path / "t.xlsx", *rows, sheet="行程单")
+    assert (found.lines, len(found.misread)) == ((), 1)
+
+
+def test_a_number_in_the_column_of_the_kind_that_its_line_is_not_refuses_the_file(tmp_path: Path) -> None:
+    rows = (
+        ("凭证类型", "发票号码", "行程单号", "票号", "费用项目"),
+        ("发票", INVOICE, "", "999-1234567890", "机票款"),
+        ("行程单", ITINERARY, "", "999-1234567891", "机票款"),
+    )
+    with pytest.raises(
+        InputProblem, match="B3 holds an invoice's number by its heading, and the line says itinerary"
+    ):
+        read(tmp_path / "s.xlsx", *rows)
+
+
+@pytest.mark.parametrize(
+    ("headings", "cells"),
+    [
+        ((), ("-1,234.50",)),
+        ((), (-1234.5,)),
+        ((), ("(1,234.50)",)),
+        (("状态",), ("1,234.50", "红字")),
+        (("发票状态",), ("1,234.50", "已红冲")),
+        (("status",), ("1,234.50", "Void")),
+        (("status",), (-1234.5, "reversed")),
+        (("红蓝标识",), ("", "红票")),
+    ],
+)
+@pytest.mark.parametrize("original", ["原发票号码", "original number", "对应蓝字发票号码"])
+def test_a_red_line_is_a_reversal_of_the_voucher_that_it_names(
+    tmp_path: Path, headings: Any, cells: Any, original: str
+) -> None:
+    names = ("凭证类型", "号码", original, "票号", "费用项目", "金额", *headings)
+    found = read(
+        tmp_path / "s.xlsx",
+        names,
+        ("发票", "179534103497928499", INVOICE, "999-1234567890", "机票款", *cells),
+    )
+    assert (found.lines, found.misread) == ((), ())
+    (red,) = found.reversals
+    assert (red.original, red.number, red.voucher) == (INVOICE, "179534103497928499", "invoice")
+    assert (red.ticket_no, red.charge, red.product) == ("9991234567890", "ticket_fare", "flight")
+    assert red.amount == (123450 if cells[0] else None)
+    assert red.place.endswith("row 2")
+
+
+NOT_RED = (
+    "正常", "未作废", "未红冲", "否", "not reversed", "有效", "", "正常（未红冲）", "已开具(未作废)", "已开具，未红冲", "尚未红冲",
+    "Issued (not reversed)", "valid / not void", "never reversed", "No reversal", "not yet reversed", "非红字发票", "已开具", "开票成功",
+    "issued", "Normal", "蓝字", "蓝票", "正数", "—", "N/A",
+)  # fmt: skip
+
+
+def test_what_denies_a_reversal_or_says_something_else_is_an_ordinary_line(tmp_path: Path) -> None:
+    found = read(
+        tmp_path / "s.xlsx",
+        (*HEADINGS, "状态", "原发票号码"),
+        *((*LINE, status, "") for status in NOT_RED),
+    )
+    assert (len(found.lines), found.misread, found.reversals) == (len(NOT_RED), (), ())
+
+
+@pytest.mark.parametrize("kind", ["红字发票", "作废", "负数发票"])
+def test_a_red_line_that_names_no_original_is_asked_about(tmp_path: Path, kind: str) -> None:
+    rows = ((*HEADINGS, "原发票号码"), (kind, *LINE[1:], ""))
+    found = read(tmp_path / "s.xlsx", *rows)
+    assert (found.lines, found.reversals) == ((), ())
+    (misread,) = found.misread
+    assert misread.problem.startswith("H2: ")
+    assert "voucher ledger reverse" in misread.problem
+    assert misread.ticket_no == "9991234567890"
+
+
+ORIGINAL = "179534103497928111"
+
+
+def with_cells(path: Path, heading: str, cells: Sequence[Any], original: str = ORIGINAL) -> Statement:
+    """A line for each of these cells under that heading; every line but those of the voucher's kind is an invoice's."""
+    names = (*HEADINGS, "原发票号码", heading)
+    lines = [(*LINE, original, cell) for cell in cells]
+    if heading == "voucher":
+        names, lines = names[:-1], [(cell, *LINE[1:], original) for cell in cells]
+    return read(path, names, *lines)
+
+
+def counts(found: Statement) -> tuple[int, int, int]:
+    """How many lines are ordinary, red and asked about."""
+    return len(found.lines), len(found.reversals), len(found.misread)
+
+
+FINISHED = (
+    "红冲", "已红冲", "全额红冲", "已红冲（全额）", "已红冲-全额", "红字", "红票", "红字发票", "负数发票", "作废", "已作废", "红冲成功",
+    "发票已红冲", "Reversed", "Fully reversed", "has been reversed", "Void", "VOIDED", "Credit note", "Red invoice", "红",
+)  # fmt: skip
+
+
+def test_a_cell_that_says_only_that_a_reversal_was_made_is_red(tmp_path: Path) -> None:
+    assert counts(with_cells(tmp_path / "s.xlsx", "状态", FINISHED)) == (0, len(FINISHED), 0)
+    kinds = ("红冲行程单", "红字增值税电子普通发票", "电子发票（航空运输电子客票行程单）红字")
+    assert counts(with_cells(tmp_path / "t.xlsx", "voucher", kinds)) == (0, 3, 0)
+
+
+UNFINISHED = (
+    "红冲失败", "红冲申请中", "可红冲", "待红冲", "取消红冲", "红冲中", "红冲待确认", "作废失败", "取消作废", "可作废", "拟作废",
+    "红字信息表已上传", "未全额红冲", "红冲未成功", "已红冲，未通过", "Reversal rejected", "reversal requested", "to be reversed",
+    "devoid", "avoid", "reversed by department", "not fully reversed", "红蓝",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("original", ["", ORIGINAL])
+@pytest.mark.parametrize(("heading", "column"), [("状态", "I"), ("voucher", "A")])
+def test_what_says_something_else_about_a_reversal_is_asked_about(
+    tmp_path: Path, original: str, heading: str, column: str
+) -> None:
+    found = with_cells(tmp_path / "s.xlsx", heading, UNFINISHED, original)
+    assert counts(found) == (0, 0, len(UNFINISHED))
+    for row, misread in enumerate(found.misread, start=2):
+        assert misread.problem.startswith(f"{column}{row}: says something about a reversal")
+
+
+def test_a_status_that_is_not_known_is_asked_about(tmp_path: Path) -> None:
+    words = (
+        "已撤销",
+        "cancelled",
+        "已冲销",
+        "锁定",
+        "invalid",
+        "Refunded",
+        "未开票",
+        "开票失败",
+        "是",
+        "并非未红冲",
+        "#N/A",
+    )
+    found = with_cells(tmp_path / "s.xlsx", "发票状态", words, "")
+    assert counts(found) == (0, 0, len(words))
+    assert all("voucher ledger reverse" in misread.problem for misread in found.misread)
+
+
+ASKING = ("是否红冲", "是否作废", "红冲标志", "作废标志", "reversed")
+
+
+@pytest.mark.parametrize("heading", ASKING)
+def test_yes_and_no_under_a_heading_that_asks_for_a_reversal(tmp_path: Path, heading: str) -> None:
+    yes = ("是", "Y", "yes", "1", 1, True, "true", "√", "已红冲")
+    assert counts(with_cells(tmp_path / "s.xlsx", heading, yes)) == (0, len(yes), 0)
+    no = ("否", "N", "no", "0", 0, False, "false", "", "正常", "未红冲", "-")
+    assert counts(with_cells(tmp_path / "t.xlsx", heading, no, "")) == (len(no), 0, 0)
+
+
+def test_the_colour_of_a_line(tmp_path: Path) -> None:
+    for heading in ("红蓝标志", "红蓝字", "正负标识"):
+        assert counts(with_cells(tmp_path / "s.xlsx", heading, ("红", "负数"))) == (0, 2, 0)
+        assert counts(with_cells(tmp_path / "s.xlsx", heading, ("蓝", "正数", "1"), "")) == (2, 0, 1)
+
+
+def test_success_under_the_status_of_a_reversal_may_be_the_reversals(tmp_path: Path) -> None:
+    words = ("成功", "已完成", "有效", "1", "0", "已开具")
+    assert counts(with_cells(tmp_path / "s.xlsx", "红冲状态", words, "")) == (0, 0, len(words))
+
+
+def test_a_status_beside_a_flag_is_no_second_column_of_one_meaning(tmp_path: Path) -> None:
+    found = read(
+        tmp_path / "s.xlsx",
+        (*HEADINGS, "原发票号码", "发票状态", "是否红冲", "是否作废"),
+        (*LINE, "", "正常", "否", "否"),
+        (*LINE, ORIGINAL, "正常", "是", "否"),
+    )
+    assert (len(found.lines), len(found.reversals), found.misread) == (1, 1, ())
+
+
+def test_a_line_that_names_another_voucher_and_is_not_said_to_be_red_is_asked_about(tmp_path: Path) -> None:
+    found = with_cells(tmp_path / "s.xlsx", "状态", ("", "正常", "未红冲"))
+    assert counts(found) == (0, 0, 3)
+    assert found.misread[0].problem.startswith("H2: names another voucher")
+    for original in ("", "-", "无", "N/A", "0", LINE[1]):  # names no other one
+        assert counts(with_cells(tmp_path / "s.xlsx", "状态", ["正常"], original)) == (1, 0, 0)
+
+
+def test_numbers_that_a_spreadsheet_rounded_before_they_became_text_are_spoilt(tmp_path: Path) -> None:
+    rounded = [("invoice", "179525952880229000", *LINE[2:]), ("itinerary", "20179525952873800000", *LINE[2:])]
+    found = read(tmp_path / "s.csv", HEADINGS, *rounded)
+    assert found.lines == ()
+    assert all("spoilt by the spreadsheet" in misread.problem for misread in found.misread)
+    assert [misread.problem[:3] for misread in found.misread] == ["B2:", "B3:"]
+    # One of them may end so by chance, and a number that does not end so was not rounded.
+    assert len(read(tmp_path / "t.csv", HEADINGS, rounded[0]).lines) == 1
+    assert len(read(tmp_path / "u.csv", HEADINGS, *rounded, LINE).lines) == 3
+    originals = [(*LINE, "179525952880229000", "红冲"), (*LINE, "179525952880228000", "红冲")]
+    found = read(tmp_path / "v.csv", (*HEADINGS, "原发票号码", "状态"), *originals)
+    assert (found.reversals, len(found.misread)) == ((), 2)

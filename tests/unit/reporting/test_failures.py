@@ -1,0 +1,187 @@
+"""The Failures sheet: only what failed, filled in, and read again as it is."""
+
+import csv
+import datetime
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from pipeline.messages.reasons import STATUS
+from pipeline.model.columns import (
+    COLUMNS,
+    HEADER_FIELDS,
+    LANGS,
+    RESULT_HEADINGS,
+    Lang,
+)
+from pipeline.model.result import Account
+from pipeline.reading.cell_words import HEADINGS, normal
+from pipeline.reading.tickets import read_table
+from pipeline.reporting.result_workbook import write_workbook
+from pipeline.reporting.sheet_rows import extra_heading
+
+Made = Callable[..., Account]
+
+
+def failures(path: Path) -> list[dict[str, Any]]:
+    rows = list(openpyxl.load_workbook(path)["Failures"].iter_rows(values_only=True))
+    return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_the_result_reads_back_as_just_the_rows_that_failed(
+    lang: Lang, sample: Callable[[Lang], Account], tmp_path: Path
+) -> None:
+    account = sample(lang)
+    again = read_table([write_workbook(account, tmp_path / "r.result.xlsx")])
+    failed = [row.index for row in account.rows if STATUS[row.status].failure]
+    assert 0 < len(failed) < len(account.rows)
+    before = account.table.frame.iloc[failed].reset_index(drop=True)
+    for column in COLUMNS:
+        if column.name not in HEADER_FIELDS:
+            assert again.frame[column.name].astype(str).tolist() == before[column.name].astype(str).tolist()
+    for name in HEADER_FIELDS:
+        assert again.frame[name].astype(object).fillna("").tolist() == account.header[name][failed].tolist()
+    extras = [name for name in account.table.cells if name not in before]
+    assert [name for name in again.cells if name not in again.frame] == extras
+    for name in extras:
+        assert again.cells[name].tolist() == account.table.cells[name].iloc[failed].tolist()
+    codes = sorted((found.code, len(found.rows)) for found in again.findings)
+    assert codes == sorted((found.code, len(found.rows)) for found in account.table.findings)
+
+
+def test_cells_are_as_they_were_beside_what_is_wrong_and_where(made: Made, tmp_path: Path) -> None:
+    account = made({"amount": "abc", "flight_date": "03/04/2026", "own": 7.0, "ticket_no": 991234567890}, {})
+    (row,) = failures(write_workbook(account, tmp_path / "r.xlsx"))
+    assert (row["status"], row["file"], row["sheet"], row["row"]) == ("invalid", "tickets.xlsx", "Tickets", 2)
+    assert (row["amount"], row["flight_date"], row["own"], row["ticket_no"]) == (
+        "abc",
+        "03/04/2026",
+        7,
+        "991234567890",
+    )
+    codes = [line.rpartition(" ")[2] for line in row["reason"].split("\n")]
+    assert set(codes) >= {"[bad_amount]", "[bad_date]", "[bad_ticket_no]"}
+    assert len(set(row["what_to_do"].split("\n"))) == len(row["what_to_do"].split("\n"))
+
+
+def test_a_date_that_lost_its_format_is_not_made_a_date_again(made: Made, tmp_path: Path) -> None:
+    path = write_workbook(made({"flight_date": 46296}), tmp_path / "r.xlsx")
+    (row,) = failures(path)
+    assert row["flight_date"] == 46296
+    assert [found.code for found in read_table([path]).findings] == ["bad_date"]
+
+
+def test_buyer_columns_are_filled_in_only_where_they_are_blank(made: Made, tmp_path: Path) -> None:
+    account = made({"passenger_name": None, "email": "own@example.com", "phone": "  "})
+    (row,) = failures(write_workbook(account, tmp_path / "r.xlsx"))
+    filled = {name: row[name] for name in ("buyer", *HEADER_FIELDS)}
+    assert filled == {
+        "buyer": "A",
+        "header_type": "business",
+        "header_name": "ACME Travel",
+        "tax_no": "91110000600037341L",
+        "phone": "13800138000",
+        "email": "own@example.com",
+    }
+
+
+def test_what_a_buyer_cell_holds_is_not_replaced_even_where_it_can_not_be_read(
+    made: Made, tmp_path: Path
+) -> None:
+    (row,) = failures(write_workbook(made({"header_type": "corp", "tax_no": "9111-x"}), tmp_path / "r.xlsx"))
+    assert (row["header_type"], row["tax_no"], row["header_name"]) == ("corp", "9111-x", "ACME Travel")
+
+
+def test_what_is_filled_in_is_in_the_workbooks_language(mixed_zh: Account, tmp_path: Path) -> None:
+    rows = failures(write_workbook(mixed_zh, tmp_path / "r.xlsx"))
+    assert [row["抬头类型"] for row in rows] == [
+        "business",
+        "business",
+        "企业",
+    ]  # the last from the Buyers sheet
+
+
+def test_an_unknown_buyer_can_be_put_right_in_place(made: Made, tmp_path: Path) -> None:
+    path = write_workbook(made({"buyer": "Nobody"}), tmp_path / "r.result.xlsx")
+    book = openpyxl.load_workbook(path)
+    sheet = book["Failures"]
+    at = {cell.value: cell.column for cell in sheet[1]}
+    for name, value in zip(
+        HEADER_FIELDS, ("business", "ACME", "91110000600037341L", None, None), strict=True
+    ):
+        sheet.cell(2, at[name]).value = value
+    book.save(path)
+    assert read_table([path]).frame["header_name"].tolist() == ["ACME"]
+    assert "Some rows name a buyer that is not known" in str(list(book["Summary"].values))
+
+
+def test_texts_of_a_csv_that_are_dates_and_money_become_dates_and_money(
+    tmp_path: Path, account_of_file: Made
+) -> None:
+    path = tmp_path / "t.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(
+            ["ticket_no", "charge", "amount", "fare", "flight_date", "used_on", "header_name", "phone"]
+        )
+        writer.writerow(
+            ["0991234567890", "ticket_fare", "1,234.50", "0", "2026年3月5日", "5/3/2026", "X", "0123"]
+        )
+    account = account_of_file(path)
+    (row,) = failures(write_workbook(account, tmp_path / "r.xlsx"))
+    assert (row["amount"], row["fare"]) == (1234.5, "0")
+    assert row["flight_date"] == datetime.datetime(2026, 3, 5)  # noqa: DTZ001 - a cell has no time zone
+    assert row["used_on"] == "5/3/2026"
+    assert (row["ticket_no"], row["phone"]) == ("0991234567890", "0123")
+
+
+def test_an_inputs_own_column_never_passes_for_ours(made: Made, tmp_path: Path) -> None:
+    account = made({"amount": "abc", "status": "mine", "状态": "我的", "Status": "left alone"})
+    path = write_workbook(account, tmp_path / "r.result.xlsx")
+    (row,) = failures(path)
+    assert (row["status"], row["status (input)"], row["状态 (input)"]) == ("invalid", "mine", "我的")
+    again = read_table([path]).cells
+    assert again["status (input)"].tolist() == ["mine"]
+    assert again["Status"].tolist() == ["left alone"]
+    assert not {"status", "reason", "file"} & set(again)
+
+
+def test_no_heading_of_ours_reads_as_a_column_of_the_vocabulary() -> None:
+    for heading in RESULT_HEADINGS:
+        assert normal(heading) not in HEADINGS
+        assert normal(extra_heading(heading)) not in HEADINGS
+    for column in COLUMNS:
+        assert normal(extra_heading(column.zh)) not in HEADINGS
+
+
+def test_the_cells_to_be_corrected_are_named_and_coloured(made: Made, tmp_path: Path) -> None:
+    account = made({"passenger_name": None, "amount": "abc", "used_on": datetime.date(2020, 1, 1)})
+    path = write_workbook(account, tmp_path / "r.xlsx")
+    sheet = openpyxl.load_workbook(path)["Failures"]
+    columns = {cell.value: cell for cell in sheet[2] for cell in [sheet.cell(1, cell.column)]}
+    fills = {name: sheet.cell(2, head.column).fill.fgColor.rgb for name, head in columns.items()}
+    coloured = {name for name, fill in fills.items() if fill == "FFFFC7CE"}
+    assert coloured == {"passenger_name", "amount"}  # a window that has closed is not closed by a slip
+    (row,) = failures(path)
+    lines = row["reason"].split("\n")
+    assert any(line.startswith("B2: passenger_name is blank") for line in lines)
+    assert any(line.startswith("D2: “abc”") for line in lines)
+    assert any(line.startswith("J2: An invoice for a fare") for line in lines)
+
+
+def test_a_reason_about_a_column_that_the_sheet_has_not_names_no_cell(
+    tmp_path: Path, account_of_file: Made
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("ticket_no,charge\n9991234567890,ticket_fare\n", encoding="utf-8")
+    (row,) = failures(write_workbook(account_of_file(path), tmp_path / "r.xlsx"))
+    assert "passenger_name is blank, but this row needs it. [missing_value]" in row["reason"].split("\n")
+
+
+def test_statuses_that_need_nobody_are_not_there(mixed: Account, tmp_path: Path) -> None:
+    rows = failures(write_workbook(mixed, tmp_path / "r.xlsx"))
+    assert [row["status"] for row in rows] == ["rejected", "not_sent", "invalid"]

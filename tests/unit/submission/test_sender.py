@@ -1,0 +1,900 @@
+"""Submission with a real ledger file and a real server: what is on disk at the moments that matter."""
+
+import asyncio
+import gc
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import apsw
+import pytest
+from aiohttp import web
+
+import pipeline.submission.sender
+from pipeline.carrier.client import Client, Line, connected
+from pipeline.carrier.crypto import Cipher
+from pipeline.carrier.documents import body
+from pipeline.carrier.redaction import Concealed
+from pipeline.carrier.replies import (
+    Answered,
+    Lost,
+    Outcome,
+    Reply,
+    interpret,
+)
+from pipeline.ledger import attempts as records
+from pipeline.ledger import opening, planning
+from pipeline.ledger.changes import (
+    Acknowledged,
+    Again,
+    Change,
+    Ended,
+    GotAnswer,
+    Sending,
+)
+from pipeline.ledger.group_commit import Writer
+from pipeline.ledger.planning import Attempt
+from pipeline.ledger.spill import Spill, spill_path, spilled
+from pipeline.model.errors import LedgerProblem
+from pipeline.model.known_charges import Doubts
+from pipeline.model.profile import Answers, Profile
+from pipeline.model.profile import Submission as SubmissionSettings
+from pipeline.model.request import (
+    Charge,
+    Header,
+    Identity,
+    Request,
+)
+from pipeline.model.result import Result
+from pipeline.submission import event_loop
+from pipeline.submission.rate_limit import Pace
+from pipeline.submission.sender import (
+    TRIES,
+    UNKNOWN_IN_A_ROW,
+    Halt,
+    Submission,
+)
+
+if TYPE_CHECKING:
+    from pipeline.model.progress import Progress
+
+CIPHER = Cipher("key")
+HEADER = Header("business", "Example Trading Co.", "91110000600037341L", "", "finance@example.com")
+
+
+def itineraries(count: int) -> list[Request]:
+    return [
+        Request(
+            "itinerary",
+            "domestic",
+            HEADER,
+            (Charge(Identity(f"999{n:010}", "ticket_fare", "flight"), "P", 100, n, None),),
+        )
+        for n in range(1, count + 1)
+    ]
+
+
+async def ticket_of(request: web.Request) -> str:
+    document = json.loads(CIPHER.open(await request.json()))
+    return str(document["issueItinerary"]["ticketNo"])
+
+
+def yes(ticket_no: str) -> web.Response:
+    result = {
+        "itineraryResult": {"ticketNo": ticket_no, "itineraryNum": f"2{ticket_no:>019}", "success": True}
+    }
+    data = json.loads(body(json.dumps(result).encode(), CIPHER))
+    return web.json_response({"code": 200, "message": "success", "data": data, "traceId": "t"})
+
+
+class Bench:
+    """A ledger, a carrier that answers as the test says, and a submission between them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "test.ledger"
+        self.halt = Halt()
+        self.asked: list[str] = []
+        self.progress: list[Progress] = []
+        self.ended: list[tuple[Request, int, Outcome]] = []
+        self.peers: list[object] = []
+        self.doubts = Doubts()
+        self.concealed: Concealed | None = None
+        self.answers = Answers()
+        self.connection, self._lock = opening.open_for_run(
+            self.path, opening.sandbox_owner("A"), may_create=True
+        )
+        self.run = records.begin_run(self.connection, "issue", "0", "2026-11-20", [])
+
+    def plan(self, requests: Sequence[Request]) -> list[Attempt]:
+        return planning.plan(self.connection, self.run, requests, {n: ("f", "s", n) for n in range(1000)})
+
+    def on_disk(self, query: str) -> list[tuple[object, ...]]:
+        with closing(apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)) as other:
+            return list(other.execute(query))
+
+    def submit(
+        self, requests: Sequence[Request], answer: Callable[..., object], **settings: float
+    ) -> list[Result]:
+        profile = Profile(
+            submission=SubmissionSettings(**{"concurrency": 4, "response_timeout_seconds": 5, **settings}),
+            answers=self.answers,
+        )
+        attempts = self.plan(requests)
+
+        async def carrier(request: web.Request) -> web.StreamResponse:
+            ticket_no = await ticket_of(request)
+            self.asked.append(ticket_no)
+            assert request.transport is not None
+            self.peers.append(request.transport.get_extra_info("peername"))
+            answered = answer(ticket_no)
+            if asyncio.iscoroutine(answered):
+                answered = await answered
+            assert isinstance(answered, web.StreamResponse)
+            return answered
+
+        async def work() -> list[Result]:
+            app = web.Application()
+            app.router.add_post("/itinerary/issueItinerary", carrier)
+            runner = web.AppRunner(app, shutdown_timeout=0.1)
+            await runner.setup()
+            site = web.TCPSite(runner, "127.0.0.1", 0)
+            await site.start()
+            with Spill(spill_path(self.path), records.ledger_id(self.connection), 4) as spill:
+                writer = Writer(self.connection, spill)
+                try:
+                    async with connected(profile, f"http://127.0.0.1:{site.port}", "api-key") as client:
+                        submission = Submission(
+                            client,
+                            writer,
+                            CIPHER,
+                            profile,
+                            self.halt,
+                            self.doubts,
+                            self.progress.append,
+                            self.concealed,
+                            lambda *told: self.ended.append(told),
+                        )
+                        return await submission.submit(attempts)
+                finally:
+                    await writer.close()
+                    await runner.cleanup()
+
+        return asyncio.run(work())
+
+    def close(self) -> None:
+        self.connection.close()
+        self._lock.close()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with closing(Bench(tmp_path)) as made:
+        yield made
+
+
+def states(results: Sequence[Result]) -> list[str]:
+    return [result.outcome.state for result in results]
+
+
+def test_sending_is_on_disk_before_the_carrier_sees_a_request(bench: Bench) -> None:
+    seen = []
+
+    def look(ticket_no: str) -> web.Response:
+        seen.append(
+            bench.on_disk(
+                f"SELECT state FROM attempt JOIN charge USING (attempt_id) WHERE ticket_no = '{ticket_no}'"
+            )
+        )
+        return yes(ticket_no)
+
+    results = bench.submit(itineraries(20), look)
+    assert seen == [[("sending",)]] * 20
+    assert states(results) == ["issued"] * 20
+    assert sorted(bench.asked) == [request.charges[0].identity.ticket_no for request in itineraries(20)]
+    assert bench.progress[-1].done == bench.progress[-1].total == 20
+
+
+def test_no_more_are_marked_as_sending_than_are_in_flight(bench: Bench) -> None:
+    most = 0
+
+    async def count(ticket_no: str) -> web.Response:
+        nonlocal most
+        await asyncio.sleep(0.01)
+        (found,) = bench.on_disk("SELECT count(*) FROM attempt WHERE state = 'sending'")
+        most = max(most, int(str(found[0])))
+        return yes(ticket_no)
+
+    bench.submit(itineraries(40), count, concurrency=4)
+    assert most == 4
+
+
+def test_the_raw_answer_is_on_disk_before_it_is_looked_at(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, seen = pipeline.submission.sender.interpret, []
+
+    def look(*given: object, **named: object) -> object:
+        seen.append(bench.on_disk("SELECT state, http_status, answer IS NOT NULL FROM attempt"))
+        return real(*given, **named)
+
+    monkeypatch.setattr(pipeline.submission.sender, "interpret", look)
+    bench.submit(itineraries(1), yes)
+    assert seen == [[("sending", 200, 1)]]
+
+
+def test_only_what_reached_nobody_is_tried_again_and_not_for_ever(bench: Bench) -> None:
+    results = bench.submit(itineraries(1), lambda _: web.Response(status=429, headers={"Retry-After": "0"}))
+    assert [(result.outcome.state, result.outcome.reason, result.attempt) for result in results] == [
+        ("not_sent", "carrier_busy", TRIES)
+    ]
+    assert len(bench.asked) == TRIES
+    assert bench.on_disk("SELECT attempt, state FROM attempt") == [
+        (n, "not_sent") for n in range(1, TRIES + 1)
+    ]
+
+
+def test_what_may_have_been_issued_is_not_tried_again(bench: Bench) -> None:
+    results = bench.submit(itineraries(3), lambda _: web.Response(status=500))
+    assert states(results) == ["unknown"] * 3
+    assert len(bench.asked) == 3
+
+
+def test_many_unknown_outcomes_in_a_row_stop_the_run(bench: Bench) -> None:
+    results = bench.submit(itineraries(60), lambda _: web.Response(status=502), concurrency=1)
+    assert states(results) == ["unknown"] * UNKNOWN_IN_A_ROW + ["not_sent"] * (60 - UNKNOWN_IN_A_ROW)
+    assert {result.outcome.reason for result in results[UNKNOWN_IN_A_ROW:]} == {"run_stopped"}
+    assert "in a row are unknown" in bench.halt.reason
+
+
+def test_a_definite_answer_ends_a_row_of_failures(bench: Bench) -> None:
+    def sometimes(ticket_no: str) -> web.Response:
+        return yes(ticket_no) if int(ticket_no) % UNKNOWN_IN_A_ROW == 0 else web.Response(status=502)
+
+    results = bench.submit(itineraries(50), sometimes, concurrency=1)
+    assert bench.halt.reason == ""
+    assert states(results).count("issued") == 5
+
+
+def test_a_refused_key_stops_the_run_and_the_rest_is_not_sent(bench: Bench) -> None:
+    results = bench.submit(itineraries(50), lambda _: web.Response(status=401), concurrency=2)
+    assert set(states(results)) == {"not_sent"}
+    assert len(bench.asked) <= 4
+    assert {result.outcome.reason for result in results} == {"key_refused", "run_stopped"}
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 405])
+@pytest.mark.parametrize("definite", ["yes", "no"])
+def test_a_refusal_after_an_accepted_answer_is_unknown_and_stops_the_run(
+    bench: Bench, status: int, definite: str
+) -> None:
+    """As something in front of the carrier says it, whose other requests succeed; the carrier may have issued."""
+
+    def answer(ticket_no: str) -> web.Response:
+        said = yes(ticket_no) if definite == "yes" else no(ticket_no)
+        return said if ticket_no.endswith("1") else web.Response(status=status)
+
+    results = bench.submit(itineraries(5), answer, concurrency=1)
+    assert states(results)[1:] == ["unknown", "not_sent", "not_sent", "not_sent"]
+    assert results[1].outcome.reason == "answer_unexplained"
+    assert bench.halt.reason == results[1].outcome.detail
+    assert bench.halt.reason.startswith(f"HTTP {status}, though key and address were accepted before")
+    assert len(bench.asked) == 2
+
+
+def test_a_refusal_beside_a_request_that_is_accepted_later_is_unknown(bench: Bench) -> None:
+    """Both are under way; the refusal comes first, the yes when the run has stopped already."""
+
+    async def answer(ticket_no: str) -> web.Response:
+        if ticket_no.endswith("1"):
+            return web.Response(status=401)
+        await asyncio.sleep(0.3)
+        return yes(ticket_no)
+
+    results = bench.submit(itineraries(4), answer, concurrency=2)
+    assert states(results) == ["unknown", "issued", "not_sent", "not_sent"]
+    assert bench.halt.reason.startswith("HTTP 401, though key and address were accepted before")
+    assert bench.on_disk("SELECT state, http_status FROM attempt ORDER BY attempt_id")[0] == ("unknown", 401)
+    assert ("unknown", 1) in {(outcome.state, number) for _, number, outcome in bench.ended}
+
+
+def test_a_wrong_key_from_the_start_leaves_nothing_unknown(bench: Bench) -> None:
+    results = bench.submit(itineraries(80), lambda _: web.Response(status=401), concurrency=64)
+    assert set(states(results)) == {"not_sent"}
+    assert {outcome.state for _, _, outcome in bench.ended} == {"not_sent"}
+
+
+def test_an_answer_means_what_the_profile_says_of_its_code(bench: Bench) -> None:
+    bench.answers = Answers(rejected_codes=(8,))
+    refusal = {"code": 8, "message": "no", "data": "", "traceId": "t"}
+    assert states(bench.submit(itineraries(2), lambda _: web.json_response(refusal))) == ["rejected"] * 2
+
+
+def test_a_code_that_refuses_the_key_accepts_it_in_no_answer(bench: Bench) -> None:
+    """Not even with a result that opens with our key; by any other code that would be the service's own answer."""
+    bench.answers = Answers(key_refused_codes=(7,))
+    document = CIPHER.seal(json.dumps({"itineraryResult": {"success": False}}).encode())
+    refusal = {"code": 7, "message": "no", "data": document, "traceId": "t"}
+    results = bench.submit(itineraries(2), lambda _: web.json_response(refusal), concurrency=1)
+    assert [(one.outcome.state, one.outcome.reason) for one in results] == [
+        ("not_sent", "key_refused"),
+        ("not_sent", "run_stopped"),
+    ]
+
+
+def test_a_wrong_encryption_key_is_said_after_the_first_answer(bench: Bench) -> None:
+    sealed_otherwise = {
+        "code": 200,
+        "message": "success",
+        "data": Cipher("another").seal(b"{}"),
+        "traceId": "t",
+    }
+    results = bench.submit(itineraries(5), lambda _: web.json_response(sealed_otherwise), concurrency=1)
+    assert states(results) == ["unknown", *["not_sent"] * 4]
+    assert bench.halt.reason.endswith("check VOUCHER_ENCRYPTION_KEY")
+
+
+def test_a_ledger_that_fails_stops_all_sending_and_loses_no_answer(bench: Bench) -> None:
+    """The file stops taking commits while answers are under way: no further request leaves."""
+    failing = False
+
+    async def fail_soon(ticket_no: str) -> web.Response:
+        nonlocal failing
+        if len(bench.asked) == 10:
+            failing = True
+        await asyncio.sleep(0.05)
+        return yes(ticket_no)
+
+    bench.connection.set_commit_hook(lambda: failing)
+    results = bench.submit(itineraries(60), fail_soon, concurrency=4)
+    bench.connection.set_commit_hook(None)
+    assert "can't be written" in bench.halt.reason
+    asked = len(bench.asked)
+    assert asked <= 14
+    assert states(results).count("issued") == asked  # every answer that came is told to the person
+    assert states(results).count("not_sent") == 60 - asked
+    issued = {str(row[0]) for row in bench.on_disk("SELECT number FROM attempt WHERE state = 'issued'")}
+    kept = {
+        entry["number"]
+        for entry in spilled(spill_path(bench.path), records.ledger_id(bench.connection))
+        if entry.get("number")
+    }
+    assert issued | kept == {result.outcome.number for result in results if result.outcome.number}
+    assert kept
+
+
+def test_stopping_waits_for_what_is_in_flight(bench: Bench) -> None:
+    async def stop_then_answer(ticket_no: str) -> web.Response:
+        bench.halt.stop("interrupted")
+        await asyncio.sleep(0.2)
+        return yes(ticket_no)
+
+    results = bench.submit(itineraries(20), stop_then_answer, concurrency=3)
+    assert sorted(set(states(results))) == ["issued", "not_sent"]
+    assert states(results).count("issued") == len(bench.asked) <= 3
+
+
+def test_a_second_interrupt_stops_waiting_and_what_was_in_flight_is_unknown(bench: Bench) -> None:
+    async def abandon(ticket_no: str) -> web.Response:
+        bench.halt.stop("interrupted")
+        asyncio.get_running_loop().call_later(0.1, bench.halt.abandon)
+        await asyncio.sleep(3)
+        return yes(ticket_no)
+
+    results = bench.submit(itineraries(10), abandon, concurrency=2)
+    assert states(results).count("unknown") == len(bench.asked)
+    assert states(results).count("not_sent") == 10 - len(bench.asked)
+    assert bench.on_disk("SELECT count(*) FROM attempt WHERE state = 'sending'") == [(0,)]
+
+
+def test_the_rate_is_kept_from_the_first_request_on(bench: Bench) -> None:
+    loop_times = []
+
+    def note(ticket_no: str) -> web.Response:
+        loop_times.append(asyncio.get_running_loop().time())
+        return yes(ticket_no)
+
+    bench.submit(itineraries(15), note, rate_per_second=50, concurrency=8)
+    # a request may reach the server late, never early: n of them take (n - 1) periods less a little jitter
+    assert loop_times[-1] - loop_times[0] > 13 / 50
+
+
+def same_number(ticket_no: str) -> web.Response:
+    result = {
+        "itineraryResult": {"ticketNo": ticket_no, "itineraryNum": "20179522956809634828", "success": True}
+    }
+    data = json.loads(body(json.dumps(result).encode(), CIPHER))
+    return web.json_response({"code": 200, "message": "success", "data": data, "traceId": "t"})
+
+
+def test_a_carrier_that_repeats_a_number_is_sent_ten_more_and_no_further(bench: Bench) -> None:
+    bench.submit(itineraries(20), same_number, concurrency=1)
+    assert len(bench.asked) == 1 + UNKNOWN_IN_A_ROW
+    assert bench.halt.reason.startswith("10 outcomes in a row are unknown (the answer brings number")
+
+
+def test_a_number_that_another_request_has_is_no_number_of_this_one(bench: Bench) -> None:
+    """As when a stale answer comes in on a connection that is used again."""
+    results = bench.submit(itineraries(3), same_number, concurrency=1)
+    assert states(results) == ["issued", "unknown", "unknown"]
+    assert "has already" in results[1].outcome.detail
+    assert bench.on_disk("SELECT state FROM attempt ORDER BY attempt_id") == [
+        ("issued",),
+        ("unknown",),
+        ("unknown",),
+    ]
+
+
+def test_after_an_answer_that_made_no_sense_the_connection_is_not_used_again(bench: Bench) -> None:
+    used: list[object] = []
+
+    def answer(ticket_no: str) -> web.Response:
+        return web.Response(status=502) if len(bench.asked) == 2 else yes(ticket_no)
+
+    bench.peers = used
+    assert states(bench.submit(itineraries(4), answer, concurrency=1)) == [
+        "issued",
+        "unknown",
+        "issued",
+        "issued",
+    ]
+    first, second, third, fourth = used
+    assert first == second != third == fourth
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_ledger_that_loses_its_name_stops_the_run(bench: Bench, taken: bool) -> None:
+    def lose(ticket_no: str) -> web.Response:
+        if len(bench.asked) == 5:
+            bench.path.rename(bench.path.with_name("elsewhere"))
+            if taken:
+                bench.path.write_bytes(b"")
+        return yes(ticket_no)
+
+    results = bench.submit(itineraries(30), lose, concurrency=1)
+    assert states(results).count("issued") == len(bench.asked) == 5
+    assert states(results).count("not_sent") == 25
+    assert "is not under its name any more" in bench.halt.reason
+
+
+def test_stopping_does_not_wait_for_the_rate(bench: Bench) -> None:
+    def stop(ticket_no: str) -> web.Response:
+        bench.halt.stop("interrupted")
+        return yes(ticket_no)
+
+    begun = time.monotonic()
+    results = bench.submit(itineraries(5), stop, rate_per_second=0.02, concurrency=2)
+    assert states(results).count("not_sent") == 4
+    assert time.monotonic() - begun < 25  # the next turn would come after 50 seconds
+    assert bench.on_disk("SELECT state, count(*) FROM attempt GROUP BY 1") == [("issued", 1), ("planned", 4)]
+    # The one that waited for its turn is told of, as it would have been had it left.
+    stopped = Outcome("not_sent", "run_stopped", detail="interrupted")
+    told = [(request, number, outcome) for request, number, outcome in bench.ended if outcome == stopped]
+    assert told == [(results[1].request, 1, stopped)]
+    assert [result.attempt for result in results] == [1] * 5
+
+
+def test_a_request_that_left_late_holds_up_the_one_that_would_follow_too_closely(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+
+    def leave(_pace: Pace, now: float) -> float:
+        asked.append(now)
+        assert bench.on_disk("SELECT state FROM attempt") == [("sending",)]
+        return 0.1 if len(asked) < 3 else 0.0
+
+    monkeypatch.setattr(Pace, "leave", leave)
+    assert states(bench.submit(itineraries(1), yes, rate_per_second=1000)) == ["issued"]
+    assert len(asked) == 3
+    assert asked[1] - asked[0] >= 0.1
+    assert asked[2] - asked[1] >= 0.1
+
+
+def test_a_pause_takes_its_time_and_ends_when_the_run_stops() -> None:
+    async def work() -> None:
+        halt, clock = Halt(), asyncio.get_running_loop().time
+        begun = clock()
+        await halt.pause(0.1)
+        assert clock() - begun >= 0.1
+        asyncio.get_running_loop().call_later(0.05, halt.stop, "interrupted")
+        await halt.pause(60)
+        assert clock() - begun < 30
+
+    asyncio.run(asyncio.wait_for(work(), 40))
+
+
+def no(ticket_no: str) -> web.Response:
+    result = {"itineraryResult": {"ticketNo": ticket_no, "itineraryNum": "", "success": False}}
+    data = json.loads(body(json.dumps(result).encode(), CIPHER))
+    return web.json_response({"code": 200, "message": "success", "data": data, "traceId": "t"})
+
+
+def busy(_: str, seconds: int = 0) -> web.Response:
+    return web.Response(status=429, headers={"Retry-After": str(seconds)})
+
+
+def while_writing(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Change], then: Callable[[], None], *, written: bool = True
+) -> None:
+    """Have something happen when a change of this kind has been (or instead of being) written."""
+    real = Writer.commit
+
+    async def commit(writer: Writer, change: Change) -> Acknowledged:
+        done = await real(writer, change) if written or not isinstance(change, kind) else None
+        if isinstance(change, kind):
+            then()
+        return done
+
+    monkeypatch.setattr(Writer, "commit", commit)
+
+
+def full() -> None:
+    raise LedgerProblem("the disk is full")
+
+
+def test_results_are_of_the_requests_in_their_order(bench: Bench) -> None:
+    requests = itineraries(6)
+    results = bench.submit(requests, yes)
+    assert [result.request.request_id for result in results] == [request.request_id for request in requests]
+    assert [(progress.done, progress.total) for progress in bench.progress][-1] == (6, 6)
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_a_claim_written_while_the_run_stopped_is_taken_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, concurrency: int
+) -> None:
+    while_writing(monkeypatch, Sending, lambda: bench.halt.stop("interrupted"))
+    results = bench.submit(itineraries(10), yes, concurrency=concurrency)
+    assert bench.asked == []
+    assert {(r.outcome.state, r.outcome.reason, r.outcome.detail, r.attempt) for r in results} == {
+        ("not_sent", "run_stopped", "interrupted", 1)
+    }
+    assert bench.on_disk("SELECT state, reason, detail, count(*) FROM attempt GROUP BY 1, 2, 3") == [
+        ("not_sent", "run_stopped", "interrupted", concurrency),
+        ("planned", "", "", 10 - concurrency),
+    ]
+
+
+def test_a_claim_that_the_ledger_refuses_is_not_sent_and_stops_the_run(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = bench.plan
+
+    def without_the_second(requests: Sequence[Request]) -> list[Attempt]:
+        planned = real(requests)
+        bench.connection.execute("DELETE FROM attempt WHERE attempt_id = ?", (planned[1].attempt_id,))
+        return planned
+
+    monkeypatch.setattr(bench, "plan", without_the_second)
+    results = bench.submit(itineraries(4), yes, concurrency=1)
+    assert states(results) == ["issued", "not_sent", "not_sent", "not_sent"]
+    assert len(bench.asked) == 1
+    assert bench.halt.reason.startswith("attempt 2 is not in the ledger any more")
+    assert {result.outcome.detail for result in results[1:]} == {bench.halt.reason}
+    assert list(spilled(spill_path(bench.path), records.ledger_id(bench.connection))) == []
+
+
+@pytest.mark.parametrize("kind", [GotAnswer, Ended])
+def test_an_outcome_that_can_not_be_written_stops_the_run_and_is_told(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, kind: type[Change]
+) -> None:
+    while_writing(monkeypatch, kind, full, written=False)
+    results = bench.submit(itineraries(3), yes, concurrency=1)
+    assert states(results) == ["issued", "not_sent", "not_sent"]
+    assert len(bench.asked) == 1
+    assert bench.halt.reason == "the disk is full"
+
+
+def test_a_new_attempt_that_can_not_be_written_leaves_the_outcome_of_the_last(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    while_writing(monkeypatch, Again, full, written=False)
+    results = bench.submit(itineraries(2), busy, concurrency=1)
+    assert [(r.outcome.reason, r.attempt) for r in results] == [("carrier_busy", 1), ("run_stopped", 1)]
+    assert len(bench.asked) == 1
+    assert bench.halt.reason == "the disk is full"
+
+
+def test_a_run_that_stopped_while_a_new_attempt_was_written_leaves_the_outcome_of_the_last(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    while_writing(monkeypatch, Again, lambda: bench.halt.stop("interrupted"))
+    (result,) = bench.submit(itineraries(1), busy)
+    assert (result.outcome.reason, result.attempt) == ("carrier_busy", 1)
+    assert bench.on_disk("SELECT attempt, state FROM attempt") == [(1, "not_sent"), (2, "planned")]
+
+
+def test_every_attempts_end_is_told(bench: Bench) -> None:
+    request = itineraries(1)[0]
+    (result,) = bench.submit([request], lambda ticket: yes(ticket) if len(bench.asked) > 1 else busy(ticket))
+    (first, number, outcome), last = bench.ended
+    assert (first, number, outcome.state, outcome.reason) == (request, 1, "not_sent", "carrier_busy")
+    assert last == (request, 2, result.outcome)
+
+
+def test_a_run_that_stops_between_attempts_leaves_the_outcome_of_the_last(bench: Bench) -> None:
+    """One waits for its next attempt, a long time; the other is told that the key is refused."""
+
+    async def answer(ticket_no: str) -> web.Response:
+        if int(ticket_no) % 10 == 1:
+            return busy(ticket_no, seconds=20)
+        await asyncio.sleep(0.2)
+        return web.Response(status=401)
+
+    begun = time.monotonic()
+    results = bench.submit(itineraries(2), answer, concurrency=2)
+    assert time.monotonic() - begun < 15  # not the 20 seconds that the carrier asked for
+    assert [(r.outcome.reason, r.attempt) for r in results] == [("carrier_busy", 1), ("key_refused", 1)]
+    assert bench.halt.reason.startswith("HTTP 401: the key or the agency is refused")
+    assert len(bench.asked) == 2
+
+
+def test_attempts_are_four_and_pauses_lie_between_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def pause(tries: int, retry_after: float | None) -> float:
+        asked.append((tries, retry_after))
+        return 0.0
+
+    monkeypatch.setattr(pipeline.submission.sender, "_pause", pause)
+    bench.submit(itineraries(1), lambda ticket_no: busy(ticket_no, seconds=7))
+    bench.submit(itineraries(1), lambda _: web.Response(status=429))
+    assert asked == [(1, 7.0), (2, 7.0), (3, 7.0), (1, None), (2, None), (3, None)]
+    assert len(bench.asked) == 2 * 4
+
+
+def test_pauses_double_up_to_a_bound_and_the_carriers_wish_is_kept_up_to_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spread: list[tuple[float, float]] = []
+
+    def uniform(least: float, most: float) -> float:
+        spread.append((least, most))
+        return 1.25
+
+    monkeypatch.setattr("random.uniform", uniform)
+    pauses = [pipeline.submission.sender._pause(tries, None) for tries in range(1, 8)]
+    assert pauses == [0.625, 1.25, 2.5, 5.0, 10.0, 10.0, 10.0]
+    assert spread == [(0.5, 1.5)] * 7
+    assert [pipeline.submission.sender._pause(3, wish) for wish in (0.0, 7.0, 30.0, 31.0)] == [
+        0.0,
+        7.0,
+        30.0,
+        30.0,
+    ]
+
+
+def test_ten_unknown_outcomes_in_a_row_are_too_many(bench: Bench) -> None:
+    bench.submit(itineraries(12), lambda _: web.Response(status=502), concurrency=1)
+    assert len(bench.asked) == 10
+    assert bench.halt.reason == "10 outcomes in a row are unknown (HTTP 502)"
+
+
+@pytest.mark.parametrize("definite", [yes, no])
+def test_a_yes_and_a_no_end_a_row_of_unknown_outcomes(
+    bench: Bench, definite: Callable[[str], web.Response]
+) -> None:
+    def answer(ticket_no: str) -> web.Response:
+        return definite(ticket_no) if int(ticket_no) % 10 == 0 else web.Response(status=502)
+
+    results = bench.submit(itineraries(29), answer, concurrency=1)
+    assert bench.halt.reason == ""
+    assert states(results).count("unknown") == 27
+
+
+@pytest.mark.parametrize("definite", [yes, no])
+def test_a_yes_and_a_no_end_a_row_of_attempts_that_reached_nobody(
+    bench: Bench, definite: Callable[[str], web.Response]
+) -> None:
+    def answer(ticket_no: str) -> web.Response:
+        return definite(ticket_no) if int(ticket_no) % 10 == 5 else busy(ticket_no)
+
+    bench.submit(itineraries(9), answer, concurrency=1)  # 16 attempts for nothing, one answered, 16 again
+    assert bench.halt.reason == ""
+    assert len(bench.asked) == 33
+
+
+def test_twenty_attempts_in_a_row_that_reached_nobody_are_too_many(bench: Bench) -> None:
+    results = bench.submit(itineraries(7), busy, concurrency=1)
+    assert len(bench.asked) == 20
+    assert bench.halt.reason == "20 attempts in a row reached nobody (HTTP 429)"
+    assert [result.outcome.reason for result in results] == ["carrier_busy"] * 5 + ["run_stopped"] * 2
+
+
+def test_with_many_in_flight_three_failures_of_each_are_too_many(bench: Bench) -> None:
+    bench.submit(itineraries(40), busy, concurrency=8)
+    assert bench.halt.reason == "24 attempts in a row reached nobody (HTTP 429)"
+    assert 24 <= len(bench.asked) < 24 + 8
+
+
+def test_a_no_to_what_was_in_doubt_before_is_unknown(bench: Bench) -> None:
+    doubtful, other = itineraries(2)
+    bench.doubts = Doubts(frozenset(charge.identity for charge in doubtful.charges))
+    results = bench.submit([doubtful, other], no)
+    assert [(r.outcome.state, r.outcome.reason) for r in results] == [
+        ("unknown", "answer_unexplained"),
+        ("rejected", "carrier_rejected"),
+    ]
+    assert bench.on_disk("SELECT state FROM attempt ORDER BY attempt_id") == [("unknown",), ("rejected",)]
+
+
+def test_one_doubted_charge_puts_its_whole_request_in_doubt(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    charges = tuple(
+        Charge(Identity(f"999{n:010}", "refund", "flight"), "P", 100, n, ("REFUND_FEE", "Flight"))
+        for n in (1, 2)
+    )
+    bench.doubts = Doubts(frozenset({charges[1].identity}))
+    doubted: list[bool] = []
+
+    def look(*given: Any, **named: Any) -> Outcome:
+        doubted.append(named["doubted"])
+        return interpret(*given, **named)
+
+    monkeypatch.setattr(pipeline.submission.sender, "interpret", look)
+    bench.submit([Request("invoice", "domestic", HEADER, charges)], yes)
+    assert set(doubted) == {True}
+
+
+def test_a_connection_is_used_again_only_after_a_clear_yes(bench: Bench) -> None:
+    def answer(ticket_no: str) -> web.Response:
+        return no(ticket_no) if ticket_no.endswith("2") else yes(ticket_no)
+
+    bench.submit(itineraries(4), answer, concurrency=1)
+    first, second, third, fourth = bench.peers
+    assert first == second != third == fourth
+
+
+def test_a_yes_with_a_number_that_an_earlier_run_has_ends_its_connection(bench: Bench) -> None:
+    """The ledger alone knows the number; what it says is waited for before the connection is used again."""
+    known, second, third = itineraries(3)
+
+    def answer(ticket_no: str) -> web.Response:
+        number = "7" * 20 if ticket_no.endswith(("1", "2")) else "8" * 20
+        result = {"itineraryResult": {"ticketNo": ticket_no, "itineraryNum": number, "success": True}}
+        data = json.loads(body(json.dumps(result).encode(), CIPHER))
+        return web.json_response({"code": 200, "message": "success", "data": data, "traceId": "t"})
+
+    bench.submit([known], answer)
+    assert states(bench.submit([second, third], answer, concurrency=1)) == ["unknown", "issued"]
+    assert len(set(bench.peers)) == 3
+
+
+def test_what_is_kept_of_an_answer_names_no_key_and_is_read_as_it_came(bench: Bench) -> None:
+    """The carrier quotes our key where it says yes, and where it says something that nobody explained."""
+    bench.concealed = Concealed("key-4711")
+
+    def quoting(ticket_no: str) -> web.Response:
+        result = {"ticketNo": ticket_no, "itineraryNum": "N-key-4711", "success": True}
+        sealed = CIPHER.seal(json.dumps({"itineraryResult": result}).encode())
+        code = 200 if ticket_no.endswith("1") else 9999
+        message = "success" if code == 200 else "APIKEY key-4711 is not one"
+        data = sealed if code == 200 else ""
+        return web.json_response({"code": code, "message": message, "data": data, "traceId": "key-4711/1"})
+
+    yes_, what = bench.submit(itineraries(2), quoting, concurrency=1)
+    assert (yes_.outcome.state, yes_.outcome.number, yes_.outcome.trace_id) == (
+        "issued",
+        "N-key-4711",
+        "***/1",
+    )
+    assert (what.outcome.state, what.outcome.detail) == ("unknown", "code 9999: APIKEY *** is not one")
+    kept = bench.on_disk("SELECT state, trace_id, detail, answer FROM attempt ORDER BY attempt_id")
+    assert [row[:3] for row in kept] == [
+        ("issued", "***/1", ""),
+        ("unknown", "***/1", "code 9999: APIKEY *** is not one"),
+    ]
+    for row in kept:
+        assert json.loads(bytes(cast("bytes", row[3])))["traceId"] == "***/1"
+
+
+class Slow(Client):
+    """A client whose answers take a while; no network."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    async def post(self, path: str, body: bytes) -> tuple[Reply, Line]:
+        await asyncio.sleep(self.seconds)
+        return Answered(200, path.encode() + body), Line()
+
+
+def test_whoever_has_an_answer_is_not_abandoned() -> None:
+    async def work() -> Reply:
+        halt = Halt()
+        reply, _ = await halt.answer_to(Slow(0), "/path", b"body")
+        halt.abandon()
+        await asyncio.sleep(0)  # a cancelled task would end here, with its answer lost
+        return reply
+
+    assert asyncio.run(work()) == Answered(200, b"/pathbody")
+
+
+def test_whoever_waits_is_abandoned_and_goes_on() -> None:
+    async def work() -> tuple[Reply, str, int]:
+        halt = Halt()
+        waiting = asyncio.create_task(halt.answer_to(Slow(60), "", b""))
+        await asyncio.sleep(0)
+        halt.abandon()
+        return (await waiting)[0], halt.reason, waiting.cancelling()
+
+    assert asyncio.run(work()) == (
+        Lost("the run was interrupted while it waited for the answer"),
+        "interrupted",
+        0,
+    )
+
+
+def test_a_cancelled_run_that_nobody_stopped_is_cancelled() -> None:
+    async def work() -> None:
+        waiting = asyncio.create_task(Halt().answer_to(Slow(60), "", b""))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await waiting
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(work())
+
+
+def test_the_first_reason_to_stop_is_kept() -> None:
+    async def work() -> str:
+        halt = Halt()
+        halt.stop("the disk is full")
+        halt.abandon()
+        return halt.reason
+
+    assert asyncio.run(work()) == "the disk is full"
+
+
+def test_while_sending_the_collector_leaves_what_was_read_alone_and_only_then() -> None:
+    before = gc.get_threshold()
+    assert gc.get_freeze_count() == 0
+    with event_loop._collecting_less():
+        assert gc.get_freeze_count() > 0
+        assert gc.get_threshold()[0] > before[0]
+    assert gc.get_freeze_count() == 0
+    assert gc.get_threshold() == before
+
+
+def test_while_sending_the_ledgers_thread_gets_its_turns_at_once_and_only_then() -> None:
+    before = sys.getswitchinterval()
+    with event_loop._turns_at_once():
+        assert sys.getswitchinterval() < before
+    assert sys.getswitchinterval() == before
+
+
+def test_an_outcome_and_the_next_requests_sending_share_a_commit(bench: Bench) -> None:
+    commits: list[None] = []
+    bench.connection.set_commit_hook(lambda: bool(commits.append(None)))  # type: ignore[func-returns-value]
+    assert set(states(bench.submit(itineraries(5), yes, concurrency=1))) == {"issued"}
+    bench.connection.set_commit_hook(None)
+    # The plan; then for each a raw answer, and its sending together with the outcome before; and the last outcome.
+    assert len(commits) == 1 + 5 + 5 + 1
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_no_more_are_at_the_carrier_at_once_than_may_be(bench: Bench, concurrency: int) -> None:
+    there, most = 0, 0
+
+    async def count(ticket_no: str) -> web.Response:
+        nonlocal there, most
+        there += 1
+        most = max(most, there)
+        await asyncio.sleep(0.01)
+        there -= 1
+        return yes(ticket_no)
+
+    bench.submit(itineraries(20), count, concurrency=concurrency)
+    assert most == concurrency
+
+
+def test_a_refusal_inside_an_answer_is_understood_before_the_next_request_leaves(bench: Bench) -> None:
+    refused = {"code": 401, "message": "no such key", "traceId": "t"}
+    results = bench.submit(itineraries(5), lambda _: web.json_response(refused), concurrency=1)
+    assert len(bench.asked) == 1
+    assert [result.outcome.reason for result in results] == ["key_refused", *["run_stopped"] * 4]

@@ -13,7 +13,7 @@ import click
 from pipeline.cli.notice import asking, listening, say
 from pipeline.cli.stderr import without_cells
 from pipeline.messages.chinese import in_language
-from pipeline.messages.reasons import STATUS
+from pipeline.messages.reasons import status_word
 from pipeline.model.columns import MARKETS, VOUCHERS, Lang
 from pipeline.model.job import (
     Finished,
@@ -22,6 +22,7 @@ from pipeline.model.job import (
     Watch,
 )
 from pipeline.model.progress import Progress
+from pipeline.model.status import STATUS
 from pipeline.model.table import money_text
 from pipeline.reporting.summary_text import summary_lines
 
@@ -71,7 +72,7 @@ _WORDS: dict[Lang, _Words] = {
 
 def _states(progress: Progress, lang: Lang) -> str:
     return ("、" if lang == "zh" else ", ").join(
-        f"{progress.states[name]} {STATUS[name].word(lang)}" for name in STATUS if progress.states[name]
+        f"{progress.states[name]} {status_word(name, lang)}" for name in STATUS if progress.states[name]
     )
 
 
@@ -208,7 +209,7 @@ class Terminal:
                     voucher=self._word(request.request.voucher),
                     request=request.request.request_id,
                     attempt=request.attempt,
-                    status=STATUS[request.status].word(self._lang),
+                    status=status_word(request.status, self._lang),
                     number=request.number,
                 )
                 say(line.rstrip())

@@ -20,7 +20,7 @@ from pipeline.cli.options import (
 )
 from pipeline.cli.stderr import LANG, teller
 from pipeline.messages.chinese import in_language
-from pipeline.messages.reasons import STATUS
+from pipeline.messages.reasons import status_word
 from pipeline.model.columns import Lang
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ def _states(states: Mapping[str, int], lang: Lang) -> str:
     """How many attempts are in which state, in words."""
     if lang == "en":
         return ", ".join(f"{count} {state}" for state, count in states.items())
-    words = {state: _UNDER_WAY.get(state) or STATUS[state].word(lang) for state in states}
+    words = {state: _UNDER_WAY.get(state) or status_word(state, lang) for state in states}
     return "、".join(f"{count} 次{words[state]}" for state, count in states.items())
 
 

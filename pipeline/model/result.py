@@ -21,13 +21,13 @@ import numpy as np
 
 from pipeline.carrier.replies import Outcome
 from pipeline.messages.chinese import in_language
-from pipeline.messages.reasons import STATUS
 from pipeline.messages.render import ReasonText
 from pipeline.model.columns import Lang
 from pipeline.model.encoded import Coded
 from pipeline.model.lazy import Lazy
 from pipeline.model.request import Identity, Request
-from pipeline.model.result_columns import WORST, ChargeFates, Fates
+from pipeline.model.result_columns import ChargeFates, Fates
+from pipeline.model.status import STATUS, WORST
 from pipeline.model.table import Table, Texts
 
 
@@ -38,10 +38,6 @@ class Result:
     request: Request
     attempt: int
     outcome: Outcome
-
-
-#: Statuses of charges that have their voucher.
-ISSUED = ("issued", "already_issued")
 
 
 @dataclass(frozen=True)
@@ -215,13 +211,11 @@ class Account:
     @property
     def exit_code(self) -> int:
         """The highest that applies (interface.md, Exit codes)."""
-        totals = self.totals
-        if "unknown" in totals:
-            return 4
-        if "not_sent" in totals or self.stopped:
-            return 3
-        failures = any(STATUS[name].failure for name in totals)
-        return 1 if failures or "differs_from_issued" in self.fates.having else 0
+        return max(
+            3 if self.stopped else 0,
+            1 if "differs_from_issued" in self.fates.having else 0,
+            *(STATUS[name].exit_code for name in self.totals),
+        )
 
 
 def _by_column(rows: Sequence[RowAccount]) -> Fates:

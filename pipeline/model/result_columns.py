@@ -10,21 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.messages.reasons import STATUS
 from pipeline.model.encoded import Coded
+from pipeline.model.status import STATUS, WORST
 from pipeline.model.table import (
     Days,
     Indices,
     Money,
     Texts,
 )
-
-#: Statuses from the worst on: what a row of several charges shows of them. Those that decide the
-#: exit code come first, in its order.
-WORST = (
-    "unknown", "not_sent", "rejected", "invalid", "ineligible", "waiting", "ready", "issued", "already_issued",
-    "repeated",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)

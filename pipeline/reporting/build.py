@@ -6,20 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.messages.reasons import STATUS
 from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.encoded import Coded
 from pipeline.model.lazy import Lazy
 from pipeline.model.request import Request
-from pipeline.model.result import (
-    ISSUED,
-    Account,
-    Doubt,
-    RequestAccounts,
-    Result,
-    RowAccounts,
-)
+from pipeline.model.result import Account, Doubt, RequestAccounts, Result, RowAccounts
 from pipeline.model.result_columns import ChargeFates, Fates
+from pipeline.model.status import ISSUED, STATUS
 from pipeline.model.table import Indices, Table
 from pipeline.reporting.build_rows import Told, outcome_reason
 from pipeline.rules.deadlines import last_days

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pipeline.carrier.replies import Outcome
-from pipeline.messages.reasons import REASON
 from pipeline.messages.render import (
     ReasonText,
     about,
@@ -22,7 +21,8 @@ from pipeline.model.result import (
     Result,
     RowAccount,
 )
-from pipeline.model.result_columns import WORST, Fates
+from pipeline.model.result_columns import Fates
+from pipeline.model.status import STATUS_OF, WORST
 from pipeline.model.table import (
     Finding,
     Indices,
@@ -141,7 +141,7 @@ class Told:
             **{name: fact if isinstance(fact, str) else fact[place] for name, fact in finding.facts.items()},
         }
         text = reason_text(finding.code, finding.column, self.lang, facts)
-        status, line, buyer = REASON[finding.code].status, int(rows.line[at]), int(rows.buyer_at[at])
+        status, line, buyer = STATUS_OF[finding.code], int(rows.line[at]), int(rows.buyer_at[at])
         if finding.column in HEADER_FIELDS and buyer >= 0 and not self._as_seen(finding.column, line, ""):
             return status, of_buyer(text, self.table.buyer_place(buyer, finding.column), self.lang)
         cell = self.table.cell(rows.file[at], rows.sheet[at], int(rows.row[at]), finding.column)

@@ -10,12 +10,8 @@ from pipeline.model.columns import (
     VOUCHERS,
     Lang,
 )
-from pipeline.model.result import (
-    ISSUED,
-    Account,
-    Doubt,
-    RequestAccount,
-)
+from pipeline.model.result import Account, Doubt, RequestAccount
+from pipeline.model.status import ISSUED
 from pipeline.model.table import MINOR, money_text
 from pipeline.reporting.links import Cell, Places
 from pipeline.reporting.words import WORDS

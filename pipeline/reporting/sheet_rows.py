@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.messages.reasons import REASON
 from pipeline.messages.render import ReasonText
 from pipeline.model.columns import (
     BUYER_COLUMNS,
@@ -21,6 +20,7 @@ from pipeline.model.columns import (
     Lang,
 )
 from pipeline.model.result import Account
+from pipeline.model.status import STATUS_OF
 from pipeline.model.table import MINOR, Indices, Table
 from pipeline.reporting.links import Cell, Places
 from pipeline.reporting.sheet_buyers import buyer_lines, needs_buyers, sources
@@ -126,7 +126,7 @@ def reason_lines(reasons: Sequence[ReasonText], lang: Lang) -> str:
 
 def _to_correct(reasons: Sequence[ReasonText]) -> frozenset[str]:
     """The columns whose cells a person has to correct."""
-    return frozenset(r.column for r in reasons if REASON[r.code].status == "invalid")
+    return frozenset(r.column for r in reasons if STATUS_OF[r.code] == "invalid")
 
 
 def _cures(reasons: Sequence[ReasonText]) -> str:

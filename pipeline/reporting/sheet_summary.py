@@ -4,9 +4,10 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.messages.reasons import STATUS
+from pipeline.messages.reasons import status_word
 from pipeline.model.columns import VOUCHERS
-from pipeline.model.result import ISSUED, Account
+from pipeline.model.result import Account
+from pipeline.model.status import ISSUED, STATUS
 from pipeline.model.table import MINOR
 from pipeline.reporting import sheet_summary_charts
 from pipeline.reporting.links import Places
@@ -147,7 +148,7 @@ def _statuses(page: Page, account: Account, tallies: Mapping[str, Tally]) -> she
     _table_heading(page, account, ("status", "charges", "amount", "meaning"))
     first = page.row
     for name, tally in tallies.items():
-        page.line(STATUS[name].word(account.lang), page.tones[STATUS[name].tone])
+        page.line(status_word(name, account.lang), page.tones[STATUS[name].tone])
         _numbers(page, 1, [tally], total=False)
         page.spread(3, words.meanings[name], page.name)
         page.row += 1
@@ -156,12 +157,12 @@ def _statuses(page: Page, account: Account, tallies: Mapping[str, Tally]) -> she
     page.row += 1
     for name, (count, _) in account.fates.charges.tallies().items():
         if not STATUS[name].counted:
-            page.line(STATUS[name].word(account.lang), page.tones[STATUS[name].tone])
+            page.line(status_word(name, account.lang), page.tones[STATUS[name].tone])
             page.put(1, count, page.count)
             page.put(2, None, page.money)
             page.spread(3, words.meanings[name], page.name)
             page.row += 1
-    names = [STATUS[name].word(account.lang) for name in tallies]
+    names = [status_word(name, account.lang) for name in tallies]
     tones = [STATUS[name].tone for name in tallies]
     charges = {"charges": (1, [tally.charges for tally in tallies.values()])}
     return sheet_summary_charts.Lines(first, names, charges, tones)

@@ -4,7 +4,7 @@ import datetime
 
 import numpy as np
 
-from pipeline.messages.reasons import STATUS
+from pipeline.messages.reasons import status_word
 from pipeline.model.columns import (
     CHARGES,
     PRODUCTS,
@@ -12,6 +12,7 @@ from pipeline.model.columns import (
     Lang,
 )
 from pipeline.model.result import Account, ChargeAccount
+from pipeline.model.status import STATUS
 from pipeline.model.table import MINOR, Indices
 from pipeline.reporting.links import Places
 from pipeline.reporting.sheet_page import Page
@@ -66,7 +67,7 @@ def add_deadlines(page: Page, account: Account) -> None:
         page.put(2, row.ticket_no, page.name)
         page.put(3, (last_day - today).days, page.count)
         page.put(4, _what(charge, account.lang), page.name)
-        page.put(5, STATUS[charge.status].word(account.lang), page.tones[STATUS[charge.status].tone])
+        page.put(5, status_word(charge.status, account.lang), page.tones[STATUS[charge.status].tone])
         page.put(6, None if charge.amount is None else charge.amount / MINOR, page.money)
         page.row += 1
     if len(coming) > _MOST:

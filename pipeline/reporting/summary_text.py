@@ -4,11 +4,12 @@ import numpy as np
 
 from pipeline.cli.stderr import without_cells
 from pipeline.messages.chinese import in_language
-from pipeline.messages.reasons import REASON, STATUS
+from pipeline.messages.reasons import status_word
 from pipeline.messages.render import ReasonText
 from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.quoting import quoted
-from pipeline.model.result import ISSUED, Account, RowAccount
+from pipeline.model.result import Account, RowAccount
+from pipeline.model.status import ISSUED, STATUS, STATUS_OF
 from pipeline.model.table import MINOR
 from pipeline.reporting.sanitise import one_line
 from pipeline.reporting.words import WORDS
@@ -35,7 +36,7 @@ def summary_lines(account: Account, *, cells: bool = True) -> list[str]:
         else words.bills.format(rows=words.count_rows(rows), charges=charges)
     )
     lines = [words.judged.format(rows=counted, as_of=account.as_of)]
-    named = {name: STATUS[name].word(account.lang) for name in tallies}
+    named = {name: status_word(name, account.lang) for name in tallies}
     widest = max((cells_wide(word) for word in named.values()), default=0)
     for name, (count, amount) in tallies.items():
         gap = " " * (widest - cells_wide(named[name]))
@@ -58,7 +59,7 @@ def _reasons(account: Account, *, cells: bool) -> list[str]:
     having = {
         code: rows if code == "differs_from_issued" else rows[open_rows[rows]]
         for code, rows in account.fates.having.items()
-        if code == "differs_from_issued" or REASON[code].status not in _SETTLED
+        if code == "differs_from_issued" or STATUS_OF[code] not in _SETTLED
     }
     first = {code: int(rows[0]) for code, rows in having.items() if len(rows)}
     said = {code: [reason.code for reason in account.rows[row].reasons] for code, row in first.items()}
@@ -76,7 +77,7 @@ def _reasons(account: Account, *, cells: bool) -> list[str]:
 
 def _message(reason: ReasonText, row: RowAccount, lang: Lang, *, cells: bool) -> str:
     """What a reason says, without what was seen of a person or buyer; and where to look."""
-    quoting = cells and reason.column not in _PERSONAL and REASON[reason.code].status not in _CARRIER_SAYS
+    quoting = cells and reason.column not in _PERSONAL and STATUS_OF[reason.code] not in _CARRIER_SAYS
     said = reason.cure if reason.code in _NAMES_BUYERS else reason.message if quoting else reason.brief
     words = WORDS[lang]
     if reason.source and not quoting:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from pipeline.messages.reasons import STATUS, STATUSES
-from pipeline.model.result import ISSUED, Account
+from pipeline.model.result import Account
+from pipeline.model.status import ISSUED, STATUS, STATUSES
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pipeline.messages.chinese import in_language
-from pipeline.messages.reasons import REASON, STATUS
+from pipeline.messages.reasons import REASON, status_word
 from pipeline.messages.render import reason_text
 from pipeline.model.columns import (
     CHARGES,
@@ -13,6 +13,7 @@ from pipeline.model.columns import (
     VOUCHERS,
     Lang,
 )
+from pipeline.model.status import STATUS, STATUS_OF
 
 _SAID: dict[str, dict[Lang, str]] = {
     "heading": {"en": "{ticket} (times: {zone})", "zh": "{ticket}（时间：{zone}）"},
@@ -124,7 +125,7 @@ def word(name: str, lang: Lang) -> str:
     if name in _CHOICES:
         return _CHOICES[name].word(lang)
     if name in STATUS:
-        return STATUS[name].word(lang)
+        return status_word(name, lang)
     return _STATES[name][lang] if name in _STATES else name
 
 
@@ -138,7 +139,7 @@ def judged_because(codes: Sequence[str], lang: Lang) -> str:
 
 def known_reason(code: str, detail: str, lang: Lang) -> str:
     """Why an attempt ended so, in words, as the end of a sentence; "" where the ledger has nothing to say."""
-    if code in REASON and REASON[code].status in ("rejected", "not_sent", "unknown"):
+    if code in REASON and STATUS_OF[code] in ("rejected", "not_sent", "unknown"):
         said = reason_text(code, "", lang, {"detail": detail}).message.rstrip(": ：")
     else:
         said = " ".join(filter(None, (code, in_language(detail, lang))))

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.messages.reasons import REASON
 from pipeline.model.columns import COMPONENTS, FEES, HEADER_FIELDS
 from pipeline.model.encoded import Coded, alike
 from pipeline.model.known_charges import Holding, Holdings
 from pipeline.model.lazy import Lazy
 from pipeline.model.profile import Profile
 from pipeline.model.request import Identity, wire_text
+from pipeline.model.status import STATUS_OF
 from pipeline.model.table import (
     FIELD,
     PART,
@@ -100,7 +100,7 @@ def _not_understood(found: Iterable[Finding], size: int) -> dict[str, Mask]:
     """By column the rows that are invalid for what stands there."""
     marks: dict[str, Mask] = {}
     for finding in found:
-        if REASON[finding.code].status == "invalid":
+        if STATUS_OF[finding.code] == "invalid":
             marks.setdefault(finding.column, np.zeros(size, dtype=bool))[finding.rows] = True
     return marks
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.messages.reasons import FINDING_RANK, REASON
 from pipeline.model.encoded import Coded
 from pipeline.model.known_charges import Holding, Holdings
+from pipeline.model.status import FINDING_RANK, STATUS_OF
 from pipeline.model.table import (
     Finding,
     Mask,
@@ -100,7 +100,7 @@ def _as_held(kinds: Coded, held: Mapping[int, Holding], where: Mask) -> Coded:
 def _statuses(size: int, findings: list[Finding]) -> Texts:
     rank = np.zeros(size, dtype=np.int8)
     for finding in findings:
-        np.maximum.at(rank, finding.rows, FINDING_RANK.get(REASON[finding.code].status, 0))
+        np.maximum.at(rank, finding.rows, FINDING_RANK.get(STATUS_OF[finding.code], 0))
     names = np.array(["ready", *sorted(FINDING_RANK, key=lambda name: FINDING_RANK[name])], dtype=object)
     return names[rank]
 
@@ -151,7 +151,7 @@ def _without_held(finding: Finding, held: Mapping[int, Holding]) -> Finding | No
 
     What can't be read stays, because a person has to see it; and so does that a row repeats another, which counts.
     """
-    if REASON[finding.code].status in ("invalid", "repeated") or not held:
+    if STATUS_OF[finding.code] in ("invalid", "repeated") or not held:
         return finding
     kept = np.flatnonzero(~np.isin(finding.rows, list(held)))
     return finding.at(kept, finding.rows[kept]) if len(kept) else None

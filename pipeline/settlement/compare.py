@@ -15,12 +15,8 @@ from zoneinfo import ZoneInfo
 from pipeline.model.evidence import Statement, StatementLine
 from pipeline.model.known_charges import Holding
 from pipeline.model.request import Identity
-from pipeline.model.result import (
-    ISSUED,
-    Account,
-    ChargeAccount,
-    RowAccount,
-)
+from pipeline.model.result import Account, ChargeAccount, RowAccount
+from pipeline.model.status import ISSUED
 from pipeline.settlement.decide import Decided
 
 #: The kinds, in the order of the reconciliation workbook.

@@ -13,7 +13,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.dimensions import ColumnDimension
 from openpyxl.worksheet.worksheet import Worksheet
 
-from pipeline.messages.reasons import STATUSES
+from pipeline.messages.reasons import status_word
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     BUYERS_SHEET,
@@ -26,6 +26,7 @@ from pipeline.model.columns import (
 )
 from pipeline.model.errors import InputProblem
 from pipeline.model.known_charges import Holdings
+from pipeline.model.status import STATUS
 from pipeline.model.template_version import PROPERTY, VERSION, version_of
 from pipeline.reading.tickets import read_table
 from pipeline.rules.judge import judge
@@ -203,8 +204,8 @@ def test_the_instructions_explain_every_column_and_status(book: Workbook, lang: 
             row = next(row for row in rows if row[:3] == [column.heading(lang), name, column.meaning(lang)])
             assert all(choice.word(lang) in row[3] for choice in column.choices)
     explained = [row[0] for row in rows if len(row) == 2]
-    assert [word for word in explained if word in {status.word(lang) for status in STATUSES}] == [
-        status.word(lang) for status in STATUSES
+    assert [word for word in explained if word in {status_word(name, lang) for name in STATUS}] == [
+        status_word(name, lang) for name in STATUS
     ]
 
 

@@ -5,8 +5,9 @@ import math
 import re
 from typing import Any
 
-from pipeline.messages.reasons import STATUS
+from pipeline.messages.reasons import status_word
 from pipeline.model.columns import Lang
+from pipeline.model.status import STATUS
 from pipeline.model.table import shown
 from pipeline.reporting.sanitise import fit
 from pipeline.reporting.xlsx.styles import Formats, Style
@@ -70,7 +71,7 @@ class Cells:
             return value, formats.answer
         if style is Style.STATUS:
             status = STATUS[value]
-            return status.word(self._lang), formats.tones[status.tone]
+            return status_word(value, self._lang), formats.tones[status.tone]
         if style is Style.IDENTIFIER:
             return shown(value), formats.text
         if style in _AS_GIVEN or (style is Style.MONEY and _is_money(value)):

@@ -8,21 +8,13 @@ from typing import Any
 import pytest
 
 from pipeline.messages.hints import SLIPS
-from pipeline.messages.reasons import (
-    FATES,
-    FINDING_RANK,
-    HINTS,
-    REASON,
-    REASONS,
-    STATUS,
-    STATUSES,
-    Reason,
-)
+from pipeline.messages.reasons import FATES, HINTS, REASON, REASONS, Reason, status_word
 from pipeline.messages.render import reason_text
 from pipeline.model.columns import COLUMN, LANGS
 from pipeline.model.known_charges import Holding, Holdings
 from pipeline.model.profile import Carrier, Codes, Profile
 from pipeline.model.request import Identity
+from pipeline.model.status import FINDING_RANK, STATUS, STATUS_OF, STATUSES
 from pipeline.reporting.build import make_account
 from pipeline.reporting.words import WORDS
 from pipeline.rules.judge import judge
@@ -97,15 +89,15 @@ def _complete(text: str) -> None:
 
 def test_every_code_of_the_contract_has_its_status_and_there_are_no_others() -> None:
     expected = {code: status for status, codes in CONTRACT.items() for code in codes.split()}
-    assert {reason.code: reason.status for reason in REASONS} == expected
+    assert STATUS_OF == expected == {code: STATUS_OF[code] for code in REASON}
     assert len(REASON) == len(REASONS)
 
 
 def test_the_statuses_are_the_contract_s_in_its_order_and_their_failures_too() -> None:
     assert {status.name: status.failure for status in STATUSES} == IN_FAILURES
     assert list(STATUS) == list(IN_FAILURES)
-    assert all(status.word("en") == status.name for status in STATUSES)
-    assert len({status.word("zh") for status in STATUSES}) == len(STATUSES)
+    assert all(status_word(name, "en") == name for name in STATUS)
+    assert len({status_word(name, "zh") for name in STATUS}) == len(STATUS)
 
 
 def test_invalid_outranks_ineligible_and_that_outranks_waiting() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import openpyxl
 import pytest
 
-from pipeline.messages.reasons import STATUS
 from pipeline.model.columns import (
     COLUMNS,
     HEADER_FIELDS,
@@ -18,6 +17,7 @@ from pipeline.model.columns import (
     Lang,
 )
 from pipeline.model.result import Account
+from pipeline.model.status import STATUS
 from pipeline.reading.cell_words import HEADINGS, normal
 from pipeline.reading.tickets import read_table
 from pipeline.reporting.result_workbook import write_workbook

@@ -9,7 +9,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from pipeline.messages.reasons import STATUS
+from pipeline.messages.reasons import status_word
 from pipeline.messages.render import reason_text
 from pipeline.model.columns import (
     COLUMN,
@@ -243,7 +243,7 @@ def test_a_status_has_its_word_and_its_colour(
     ]
     cells = [sheet.cell(row, 4) for row in range(2, 7)]
     names = ["issued", "rejected", "unknown", "not_sent", "invalid"]
-    assert [cell.value for cell in cells] == [STATUS[name].word(lang) for name in names]
+    assert [cell.value for cell in cells] == [status_word(name, lang) for name in names]
     colours = [cell.fill.fgColor.rgb for cell in cells]
     assert colours[1] == colours[2] == colours[4]
     assert len(set(colours)) == 3

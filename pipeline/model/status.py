@@ -1,0 +1,67 @@
+"""What a status is: its place among the others, its exit code, whether it is a failure, and the codes that lead to it.
+
+Source: interface.md, Row status, Reason codes and Exit codes. The words for statuses and codes are in messages/reasons.py.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Status:
+    """A status of a row, charge or request.
+
+    `badness` ranks the statuses of one row's charges: the row shows the highest. `codes` are the reason codes that belong
+    to it, `tone` how it is coloured (good, plain, warn, bad), `exit_code` what a run with such a row ends with at least.
+    """
+
+    name: str
+    badness: int
+    tone: str
+    exit_code: int = 0
+    failure: bool = False  # shown on the Failures sheet
+    counted: bool = True  # in totals of money
+    issued: bool = False  # the charge has its voucher
+    codes: tuple[str, ...] = ()
+
+
+#: In the order of the contract.
+STATUSES = (
+    Status("ready", 4, "plain"),
+    Status("issued", 3, "good", issued=True),
+    Status("already_issued", 2, "good", issued=True, codes=("issued_before", "differs_from_issued", "issued_elsewhere")),
+    Status("repeated", 1, "plain", counted=False, codes=("repeated_charge",)),
+    Status(
+        "invalid", 7, "bad", 1, failure=True,
+        codes=(
+            "missing_value", "bad_ticket_no", "bad_amount", "bad_date", "date_in_future", "bad_choice", "bad_tax_no", "bad_email",
+            "bad_phone", "amount_mismatch", "unknown_buyer",
+        ),
+    ),
+    Status(
+        "ineligible", 6, "bad", 1, failure=True,
+        codes=(
+            "status_conflict", "ticket_not_used", "ticket_not_refunded", "fare_window_closed", "ancillary_window_closed",
+            "flight_too_old_for_itinerary", "not_an_itinerary_charge", "not_a_carrier_ticket", "amount_over_limit",
+            "voucher_conflict", "duplicate_charge", "code_not_configured",
+        ),
+    ),
+    Status(
+        "waiting", 5, "warn", 1, failure=True, codes=("ticket_still_open", "refund_not_approved", "voucher_reversed")
+    ),
+    Status("rejected", 8, "bad", 1, failure=True, codes=("carrier_rejected",)),
+    Status(
+        "not_sent", 9, "warn", 3, failure=True,
+        codes=("carrier_unreachable", "carrier_busy", "key_refused", "run_stopped"),
+    ),
+    Status("unknown", 10, "bad", 4, codes=("no_answer", "answer_unreadable", "answer_unexplained", "run_killed")),
+)  # fmt: skip
+STATUS = {status.name: status for status in STATUSES}
+
+#: From the worst on: what a row of several charges shows of them. Those that decide the exit code come first, in its order.
+WORST = tuple(sorted(STATUS, key=lambda name: -STATUS[name].badness))
+#: Statuses of charges that have their voucher.
+ISSUED = tuple(status.name for status in STATUSES if status.issued)
+#: The status that each reason code leads to.
+STATUS_OF = {code: status.name for status in STATUSES for code in status.codes}
+#: Worst last: of the findings about one row, invalid beats ineligible beats waiting, and that it repeats another.
+FINDING_RANK = {"repeated": 1, "waiting": 2, "ineligible": 3, "invalid": 4}

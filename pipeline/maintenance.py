@@ -26,12 +26,14 @@ from pipeline.ledger.backup import copied
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.integrity_check import Looked, look
 from pipeline.ledger.lock import Lock
+from pipeline.ledger.opening import path_for
 from pipeline.ledger.session import as_problem, doubt
 from pipeline.ledger.spill import set_aside, spill_path
 from pipeline.messages.chinese import in_language
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Job
+from pipeline.model.profile import Owner
 from pipeline.reporting.audit_workbook import Audited, write_audit
 from pipeline.reporting.output_paths import check_folder
 from pipeline.reporting.words_audit import tell
@@ -48,8 +50,8 @@ def looked_over(job: Job) -> tuple[Looked, str, bool]:
     A run may be on.
     """
     with _to_read(job) as connection:
-        doubted = doubt(connection, job.ledger_path)
-        return look(connection), doubted, spill_path(job.ledger_path.resolve()).exists()
+        doubted = doubt(connection, path_for(job))
+        return look(connection), doubted, spill_path(path_for(job).resolve()).exists()
 
 
 def backed_up(job: Job, wanted: Path) -> Path:
@@ -60,11 +62,11 @@ def backed_up(job: Job, wanted: Path) -> Path:
     """
     now = utc_now()
     if wanted.is_dir():
-        stem = job.ledger_path.name.removesuffix(".ledger")
+        stem = path_for(job).name.removesuffix(".ledger")
         wanted /= f"{stem}.{now[:19].replace('-', '').replace(':', '')}Z.ledger"
 
     with _to_read(job) as connection:
-        doubted = doubt(connection, job.ledger_path)
+        doubted = doubt(connection, path_for(job))
 
         def finish(copy: apsw.Connection) -> None:
             schema.bring_up_to_date(copy, copy.pragma("user_version"))
@@ -223,7 +225,7 @@ def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
         copy = Path(folder) / "copy"
         with _to_read(job) as connection:
             _copy(connection, copy, wanted)
-        with backup.read_alone(copy) as connection, as_problem(job.ledger_path):
+        with backup.read_alone(copy) as connection, as_problem(path_for(job)):
             schema.show_as_current(connection)
             copy.unlink()  # it is read to the end by whoever has it open, and is never taken for the ledger
             facts = _facts(job, export.about(connection), lang)
@@ -235,9 +237,9 @@ def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
 def _facts(job: Job, about: export.About, lang: Lang) -> list[tuple[str, str]]:
     """What the export says of the ledger itself."""
     facts = [
-        ("ledger", str(job.ledger_path)),
+        ("ledger", str(path_for(job))),
         ("ledger_id", about.ledger_id),
-        ("carrier", in_language(str(opening.Owner(about.base_url, about.agency)), lang)),
+        ("carrier", in_language(str(Owner(about.base_url, about.agency)), lang)),
         ("version", str(about.version)),
         ("created", about.created_at),
         ("exported", utc_now()),
@@ -272,10 +274,10 @@ def _copy(
 @contextlib.contextmanager
 def _to_read(job: Job) -> Iterator[apsw.Connection]:
     """The ledger, whosever it is, for looking; a missing one is an error."""
-    connection = opening.open_for_reading(job.ledger_path, None)
+    connection = opening.open_for_reading(path_for(job), None)
     if connection is None:
-        raise InputProblem(f"{job.ledger_path}: there is no ledger; name one with --ledger")
-    with contextlib.closing(connection), as_problem(job.ledger_path):
+        raise InputProblem(f"{path_for(job)}: there is no ledger; name one with --ledger")
+    with contextlib.closing(connection), as_problem(path_for(job)):
         yield connection
 
 
@@ -285,10 +287,10 @@ def _to_change(
 ) -> Iterator[tuple[Path, apsw.Connection, Lock]]:
     """The ledger, whosever it is, locked for a change, with its path; a missing one is an error."""
     connection, lock = opening.open_for_run(
-        job.ledger_path, None, may_create=False, may_lack=may_lack, unnoted=unnoted, note=note
+        path_for(job), None, may_create=False, may_lack=may_lack, unnoted=unnoted, note=note
     )
-    with contextlib.closing(lock), contextlib.closing(connection), as_problem(job.ledger_path):
-        yield job.ledger_path.resolve(), connection, lock
+    with contextlib.closing(lock), contextlib.closing(connection), as_problem(path_for(job)):
+        yield path_for(job).resolve(), connection, lock
 
 
 def _check_past(since: datetime.datetime) -> None:

@@ -23,6 +23,7 @@ from pipeline.ledger import (
     reversals,
     settlements,
 )
+from pipeline.ledger.opening import path_for
 from pipeline.ledger.session import (
     as_problem,
     earlier_doubts,
@@ -32,18 +33,12 @@ from pipeline.ledger.session import (
     note_gap,
 )
 from pipeline.model.errors import Declined, InputProblem, Stop
-from pipeline.model.job import (
-    Finished,
-    Job,
-    Plan,
-    Reconciled,
-    Task,
-    Watch,
-)
+from pipeline.model.job import Finished, Job, Plan, Task, Watch
 from pipeline.model.known_charges import Holdings
 from pipeline.model.result import Account
 from pipeline.model.table import Table
 from pipeline.reading.input_files import workbook_files
+from pipeline.reading.process import Opening
 from pipeline.reading.team_mapping import load_map
 from pipeline.reading.tickets import read_table
 from pipeline.reporting.build import make_account
@@ -57,17 +52,18 @@ from pipeline.reporting.events import (
 from pipeline.reporting.json_report import report, write_report
 from pipeline.reporting.output_paths import check_report_path, result_path
 from pipeline.rules.judge import judge
+from pipeline.settlement.reconciled import Reconciled
 from pipeline.splitting import split
 
 if TYPE_CHECKING:  # start-up: what only one command needs is imported there
     from pipeline.reporting.history import Recorded
 
 
-def check(job: Job, watch: Watch) -> Finished:
+def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
     """Judge and split; send nothing, write nothing to the ledger."""
     terms = job.terms
     log_beginning(watch.log, job)
-    files, table = _read(job, watch)
+    files, table = _read(job, watch, begun)
     target = result_path(job.output, files[0]) if job.output else None
     with ledger_to_read(job) as ledger:
         if ledger is None and not job.names_carrier:
@@ -75,10 +71,10 @@ def check(job: Job, watch: Watch) -> Finished:
                 "No profile names a carrier, so no ledger is looked at: what was issued before does not show"
             )
         elif ledger is None and not job.throw_away:
-            watch.note(f"There is no ledger yet ({job.ledger_path}): what was issued before does not show")
+            watch.note(f"There is no ledger yet ({path_for(job)}): what was issued before does not show")
         if ledger:
             note_gap(ledger, watch.note)
-            note_doubt(ledger, job.ledger_path, watch.note)
+            note_doubt(ledger, path_for(job), watch.note)
         holdings = held_charges.holdings(ledger, table.tickets()) if ledger else Holdings()
         verdicts = judge(table, holdings, terms)
         for note in verdicts.notes:
@@ -86,9 +82,7 @@ def check(job: Job, watch: Watch) -> Finished:
         requests = split(verdicts, holdings, terms)
         doubts = earlier_doubts(ledger, verdicts, job.lang, terms) if ledger else []
         about = (
-            {"ledger": str(job.ledger_path), "ledger_id": attempts.ledger_id(ledger)}
-            if ledger
-            else _NO_LEDGER
+            {"ledger": str(path_for(job)), "ledger_id": attempts.ledger_id(ledger)} if ledger else _NO_LEDGER
         )
     account = make_account("check", table, verdicts, requests, [], doubts, terms, job.lang, **about)
     finished = _written(account, target, job.report)
@@ -96,7 +90,7 @@ def check(job: Job, watch: Watch) -> Finished:
     return finished
 
 
-def issue(job: Job, watch: Watch) -> Finished:
+def issue(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
     """The main job: judge, split, submit, write the result workbook."""
     import pipeline.reporting.result_workbook  # noqa: PLC0415, F401 - before anything is sent: it must not fail to load after it
     from pipeline.submission.batch import judged, submitted  # noqa: PLC0415 - start-up: only this sends
@@ -104,7 +98,7 @@ def issue(job: Job, watch: Watch) -> Finished:
 
     keys = job.secrets or made_up_keys()
     log_beginning(watch.log, job)
-    files, table = _read(job, watch)
+    files, table = _read(job, watch, begun)
     target = result_path(job.output, files[0])
     with ledger_to_write(job, watch, keys) as ledger:
         rows = judged(ledger, table, job)
@@ -163,11 +157,11 @@ def history(job: Job, tickets: Sequence[str], note: Callable[[str], None]) -> "d
     """Everything the ledger knows of these tickets, by ticket, as of one moment; a run may be on."""
     from pipeline.reporting.history import Recorded  # noqa: PLC0415 - start-up: only this tells it
 
-    connection = opening.open_for_reading(job.ledger_path, None if job.ledger else job.owner)
+    connection = opening.open_for_reading(path_for(job), None if job.ledger else job.owner)
     if connection is None:
-        raise InputProblem(f"{job.ledger_path}: there is no ledger; name one with --ledger")
-    with contextlib.closing(connection), as_problem(job.ledger_path):
-        note_doubt(connection, job.ledger_path, note)
+        raise InputProblem(f"{path_for(job)}: there is no ledger; name one with --ledger")
+    with contextlib.closing(connection), as_problem(path_for(job)):
+        note_doubt(connection, path_for(job), note)
         connection.execute("BEGIN")
         return {
             ticket: Recorded(
@@ -184,13 +178,13 @@ def history(job: Job, tickets: Sequence[str], note: Callable[[str], None]) -> "d
 _NO_LEDGER = {"ledger": "", "ledger_id": ""}
 
 
-def _read(job: Job, watch: Watch) -> tuple[list[Path], Table]:
+def _read(job: Job, watch: Watch, begun: Opening | None = None) -> tuple[list[Path], Table]:
     """The files and their Table; whatever can be refused before reading is refused first."""
     if job.report:
         check_report_path(job.report)
     mapping = load_map(job.columns)
     files = workbook_files(job.inputs)
-    table = read_table(files, job.buyers, mapping, job.begun, job.profile.carrier.currency)
+    table = read_table(files, job.buyers, mapping, begun, job.profile.carrier.currency)
     log_read(watch.log, table)
     for warning in table.warnings:
         watch.warn(warning)

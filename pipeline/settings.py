@@ -5,12 +5,11 @@ sent: an unknown key, a wrong type or an impossible value stops the run with the
 Secrets come from the environment or the system keyring and never leave `Secrets` in a repr.
 """
 
-import ipaddress
 import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,9 @@ from pipeline.model.profile import (
     Profile,
     Reconcile,
     Required,
+    Secrets,
     Submission,
+    is_loopback,
 )
 from pipeline.model.table import MINOR
 from pipeline.regular_files import settings_text
@@ -40,14 +41,6 @@ from pipeline.regular_files import settings_text
 API_KEY = "VOUCHER_API_KEY"
 ENCRYPTION_KEY = "VOUCHER_ENCRYPTION_KEY"
 KEYRING_SERVICE = "voucher-pipeline"
-
-
-@dataclass(frozen=True)
-class Secrets:
-    """The APIKEY header and the encryption key string."""
-
-    api_key: str = field(repr=False)
-    encryption_key: str = field(repr=False)
 
 
 # --- checks of single values: each returns the value or raises ValueError with the cure ---------
@@ -133,21 +126,6 @@ def _time_zone(value: Any) -> str:
     except (ZoneInfoNotFoundError, OSError, ValueError):
         raise ValueError('is not a known time zone; write it like "Asia/Shanghai"') from None
     return _filled(value)
-
-
-def is_loopback(url: str) -> bool:
-    """Whether the URL's host is this machine's loopback.
-
-    >>> is_loopback("http://127.0.0.1:8080"), is_loopback("http://localhost"), is_loopback("http://10.0.0.1")
-    (True, True, False)
-    """
-    host = urlsplit(url).hostname or ""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _base_url(value: Any) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from pipeline.model.encoded import Coded, alike
 from pipeline.model.known_charges import Holdings
 from pipeline.model.lazy import Lazy
-from pipeline.model.profile import Profile
+from pipeline.model.profile import Profile, Terms
 from pipeline.model.request import (
     Charge,
     Header,
@@ -26,7 +26,7 @@ from pipeline.model.request import (
 from pipeline.model.table import Indices, Mask, among
 from pipeline.rules.judge import Verdicts
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Terms, itinerary
+from pipeline.rules.rule import itinerary
 
 _BUYER = ("header_type", "header_name", "tax_no", "phone", "email")
 _HEADER = (*_BUYER, "remarks")

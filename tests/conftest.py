@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from pipeline.model.columns import COLUMNS
-from pipeline.model.profile import Carrier, Codes, Profile
+from pipeline.model.profile import Carrier, Codes, Profile, Terms
 from pipeline.model.table import Table
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.tickets import assemble
-from pipeline.rules.rule import Terms
 
 AS_OF = datetime.date(2026, 11, 20)
 REPOSITORY = Path(__file__).parent.parent

@@ -13,12 +13,7 @@ from typing import cast
 import aiohttp
 from aiohttp.connector import Connection
 
-from pipeline.carrier.replies import (
-    Answered,
-    Lost,
-    NotSent,
-    Reply,
-)
+from pipeline.model.outcome import Answered, Lost, NotSent, Reply
 from pipeline.model.profile import Profile
 
 #: A result document is a few hundred bytes; an answer beyond this is none of the service's.

@@ -11,7 +11,7 @@ from functools import cached_property
 from html.entities import codepoint2name, name2codepoint
 from itertools import takewhile
 
-from pipeline.carrier.replies import Answered, Outcome
+from pipeline.model.outcome import Answered, Outcome
 
 _SHORTEST = 6  # characters; what is shorter stands in any text by chance
 _IN_PLACE = "***"

@@ -11,60 +11,14 @@ Sources: carrier-interface.md, Response envelope, Invoice result, Itinerary resu
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from pipeline.carrier.crypto import Cipher, Undecryptable
 from pipeline.carrier.documents import parsed
+from pipeline.model.outcome import Answered, Lost, NotSent, Outcome, Reply
 from pipeline.model.profile import Answers
 from pipeline.model.request import Request
-
-
-@dataclass(frozen=True)
-class Answered:
-    """A whole HTTP answer, as it came. `retry_after` is the header's text, "" where there is none."""
-
-    http_status: int
-    body: bytes
-    retry_after: str = ""
-
-
-@dataclass(frozen=True)
-class NotSent:
-    """Nothing reached the carrier: no connection, or not one byte of the request written."""
-
-    detail: str
-
-
-@dataclass(frozen=True)
-class Lost:
-    """Something was sent, and no whole answer came back."""
-
-    detail: str
-    readable: bool = True  # False: bytes came, but they are no HTTP answer, or more than the bound
-
-
-Reply = Answered | NotSent | Lost
-
-State = Literal["issued", "rejected", "not_sent", "unknown"]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What one attempt came to.
-
-    `reason` is a reason code ("" for issued); `stop` says that every further request would fare the
-    same, so the run ends; `retry_after` is in seconds, None where the carrier names no time.
-    """
-
-    state: State
-    reason: str = ""
-    number: str = ""
-    trace_id: str = ""
-    detail: str = ""
-    stop: bool = False
-    retry_after: float | None = None
-
 
 _NUMBER = re.compile(r"(?=.*[1-9])[0-9A-Za-z][0-9A-Za-z._/-]{0,99}")
 _UNSAFE = re.compile(r"[\s\x00-\x1f\x7f\ufffe\uffff\ud800-\udfff]+")

@@ -11,20 +11,16 @@ from dataclasses import dataclass
 import click
 
 from pipeline.cli.notice import asking, listening, say
-from pipeline.cli.stderr import without_cells
 from pipeline.messages.chinese import in_language
+from pipeline.messages.masking import without_cells
 from pipeline.messages.reasons import status_word
 from pipeline.model.columns import MARKETS, VOUCHERS, Lang
-from pipeline.model.job import (
-    Finished,
-    Plan,
-    Reconciled,
-    Watch,
-)
+from pipeline.model.job import Finished, Plan, Watch
 from pipeline.model.progress import Progress
 from pipeline.model.status import STATUS
 from pipeline.model.table import money_text
 from pipeline.reporting.summary_text import summary_lines
+from pipeline.settlement.reconciled import Reconciled
 
 Show = Callable[[Progress], None]
 

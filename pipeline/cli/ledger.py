@@ -44,13 +44,14 @@ def check(*, lang: Lang, **given: Any) -> None:
     Exit code 3 if anything is wrong with it, or it may lack something: a gap is open, or it may be an older copy. A run may be on.
     """
     from pipeline import maintenance  # noqa: PLC0415 - start-up
+    from pipeline.ledger.opening import path_for  # noqa: PLC0415 - likewise
 
     job = _job(given)
     looked, doubted, spilled = maintenance.looked_over(job)
     if doubted:
         teller(lang)(doubted)
     sound = not (looked.wrong or doubted)
-    for line in _lines(job.ledger_path, looked, _states(looked.states, lang), spilled=spilled, sound=sound):
+    for line in _lines(path_for(job), looked, _states(looked.states, lang), spilled=spilled, sound=sound):
         click.echo("".join(c if c.isprintable() else " " for c in in_language(line, lang)))
     sys.exit(0 if sound and not looked.gap else 3)
 

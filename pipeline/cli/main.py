@@ -31,7 +31,7 @@ from pipeline.cli.stderr import LANG, Reader, teller
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem, Stop
 from pipeline.process_hardening import protect_process
-from pipeline.reading.process import Opening, ahead
+from pipeline.reading.process import ahead
 
 _COMMON = (
     click.option("-o", "--output", type=PATH, help="The result workbook; never overwrites anything."),
@@ -122,7 +122,7 @@ def check(**given: Any) -> None:
 
         terminal = Terminal(quiet=given["quiet"], verbose=given["verbose"], lang=given["lang"])
         with terminal.watch(yes=True) as seen, logged(given["log_file"], "check", seen) as watch:
-            finished = run.check(_job(given, needs_keys=None, begun=begun), watch)
+            finished = run.check(_job(given, needs_keys=None), watch, begun)
     terminal.finish(finished)
     sys.exit(finished.exit_code)
 
@@ -141,7 +141,7 @@ def issue(*, yes: bool, **given: Any) -> None:
 
         terminal = Terminal(quiet=given["quiet"], verbose=given["verbose"], lang=given["lang"])
         with terminal.watch(yes=yes) as seen, logged(given["log_file"], "issue", seen) as watch:
-            finished = run.issue(_job(given, needs_keys=True, begun=begun), watch)
+            finished = run.issue(_job(given, needs_keys=True), watch, begun)
     terminal.finish(finished)
     sys.exit(finished.exit_code)
 
@@ -268,7 +268,7 @@ def _ticket_digits(text: str) -> str:
         ) from None
 
 
-def _job(given: dict[str, Any], *, needs_keys: bool | None, begun: Opening | None = None) -> Any:
+def _job(given: dict[str, Any], *, needs_keys: bool | None) -> Any:
     """The run that the options ask for: options, then environment, then profile; `needs_keys` as in `_secrets`."""
     from pipeline.model.job import NO_CARRIER, Job  # noqa: PLC0415 - start-up
     from pipeline.settings import load_profile  # noqa: PLC0415 - likewise
@@ -300,7 +300,6 @@ def _job(given: dict[str, Any], *, needs_keys: bool | None, begun: Opening | Non
         clock_right_by=(given.get("by") or login() or "--clock-is-right")
         if given.get("clock_is_right")
         else "",
-        begun=begun,
     )
 
 

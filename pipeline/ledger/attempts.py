@@ -7,11 +7,11 @@ from typing import Any
 
 import apsw
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import held_charges, issued_elsewhere, reversals
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.lock import LastRun, Phase
 from pipeline.model.known_charges import place_of
+from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.request import (
     Charge,
     Header,

@@ -12,9 +12,10 @@ from pipeline.ledger.clock import utc_now
 from pipeline.ledger.files_match import check_nothing_left
 from pipeline.ledger.gaps import begun_and_not_ended
 from pipeline.ledger.lock import Lock
-from pipeline.ledger.opening import Owner, default_path, owner_of
+from pipeline.ledger.opening import default_path, owner_of
 from pipeline.ledger.spill import spill_path
 from pipeline.model.errors import InputProblem
+from pipeline.model.profile import Owner
 
 
 def check_move(path: Path, old: Owner, to: Owner) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 
 import apsw
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import attempts, planning
 from pipeline.ledger.clock import utc_now
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.outcome import Answered, Outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ import re
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -49,32 +48,17 @@ from pipeline.ledger.lock import (
     noted_run,
 )
 from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.job import Job
+from pipeline.model.profile import Owner
 
 APPLICATION_ID = 0x766F7563  # "vouc", so that a ledger is told from any other SQLite file
 SQLITE = b"SQLite format 3\0"  # sqlite.org/fileformat.html, 1.3
 _A_MOMENT = 0.3  # seconds
-_SANDBOX = "sandbox"  # in place of an address
 #: What to do about a damaged ledger.
 RESTORE = (
     "If it is damaged, restore its backup; what was issued since is not in that, so nothing is sent until it was"
     " compared with the carrier's statement (README, The ledger)"
 )
-
-
-@dataclass(frozen=True)
-class Owner:
-    """The one carrier that a ledger belongs to."""
-
-    base_url: str
-    agency: str
-
-    def __str__(self) -> str:
-        return f"{self.base_url} as agency {self.agency}"
-
-
-def sandbox_owner(agency: str) -> Owner:
-    """The owner of ledgers of `--sandbox` runs: one carrier, though its port is another each time."""
-    return Owner(_SANDBOX, agency)
 
 
 def default_path(owner: Owner) -> Path:
@@ -86,6 +70,11 @@ def default_path(owner: Owner) -> Path:
     except RuntimeError:
         raise InputProblem("This user has no home folder for a ledger; name one with --ledger") from None
     return folder / f"{name}.ledger"
+
+
+def path_for(job: Job) -> Path:
+    """Where the ledger of a run lies, unless it is thrown away."""
+    return default_path(job.owner) if job.ledger is None else ledger_path(job.ledger)
 
 
 def ledger_path(given: str) -> Path:
@@ -184,12 +173,12 @@ def _check_owner(path: Path, connection: apsw.Connection, owner: Owner) -> None:
     found = owner_of(connection)
     if found != owner:
         connection.close()
-        if found.base_url == _SANDBOX != owner.base_url:
+        if found.is_sandbox and not owner.is_sandbox:
             raise InputProblem(
                 f"{path}: this is a sandbox's ledger, in which nothing was issued by a real carrier: add --sandbox, or name your"
                 " own ledger with --ledger"
             )
-        if owner.base_url == _SANDBOX != found.base_url:
+        if owner.is_sandbox and not found.is_sandbox:
             raise InputProblem(
                 f"{path}: this is the ledger of {found}, a real carrier, and not to be used for a sandbox: leave out --sandbox, or"
                 " --ledger"

@@ -11,15 +11,9 @@ from pathlib import Path
 import apsw
 
 from pipeline.ledger.backup import read_alone
-from pipeline.ledger.opening import (
-    APPLICATION_ID,
-    SQLITE,
-    Owner,
-    default_path,
-    owner_of,
-    sandbox_owner,
-)
+from pipeline.ledger.opening import APPLICATION_ID, SQLITE, default_path, owner_of
 from pipeline.model.errors import InputProblem
+from pipeline.model.profile import Owner, sandbox_owner
 
 
 def check_first(path: Path, owner: Owner) -> None:

@@ -10,12 +10,7 @@ import apsw
 
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.redaction import Concealed
-from pipeline.carrier.replies import (
-    Answered,
-    Outcome,
-    interpret,
-    is_the_services_own,
-)
+from pipeline.carrier.replies import interpret, is_the_services_own
 from pipeline.ledger import (
     attempts,
     clock,
@@ -31,6 +26,7 @@ from pipeline.ledger.gaps import Gap, open_gap
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.lock import Lock
 from pipeline.ledger.naming import Named
+from pipeline.ledger.opening import path_for
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.ledger.same_agency import check_first
 from pipeline.messages.render import reason_text
@@ -38,12 +34,12 @@ from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem, LedgerProblem, Stop
 from pipeline.model.job import Job, Watch
 from pipeline.model.known_charges import Holdings, Refusal, day_of
+from pipeline.model.outcome import Answered, Outcome, Result
+from pipeline.model.profile import Secrets, Terms, is_loopback
 from pipeline.model.request import Identity, Request
-from pipeline.model.result import Doubt, Result
+from pipeline.model.result import Doubt
 from pipeline.rules.judge import Verdicts
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Terms
-from pipeline.settings import Secrets, is_loopback
 
 
 @dataclass(frozen=True)
@@ -184,11 +180,11 @@ def ledger_to_read(job: Job) -> Iterator[apsw.Connection | None]:
     connection = None
     if not job.throw_away and (job.names_carrier or job.ledger):
         owner = job.owner if job.names_carrier else None
-        connection = opening.open_for_reading(job.ledger_path, owner)
+        connection = opening.open_for_reading(path_for(job), owner)
     if connection is None:
         yield None
         return
-    with contextlib.closing(connection), as_problem(job.ledger_path):
+    with contextlib.closing(connection), as_problem(path_for(job)):
         yield connection
 
 
@@ -202,7 +198,7 @@ def ledger_to_write(job: Job, watch: Watch, keys: Secrets | None) -> Iterator[Op
             )
             watch.note("Sandbox: nothing reaches a real carrier; the ledger is thrown away after this run")
         else:
-            path = job.ledger_path
+            path = path_for(job)
             watch.note(f"Ledger: {path}")
         may_begin, is_new = _may_begin(job, path), not path.exists()
         connection, lock = opening.open_for_run(

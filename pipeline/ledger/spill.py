@@ -13,9 +13,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.files import appear, sync
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.outcome import Answered, Outcome
 
 #: One attempt's raw answer at its largest (client.LARGEST_ANSWER in Base64) with its outcome.
 _SPACE_EACH = 96 * 1024

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pipeline.messages.chinese import in_chinese, in_language
 from pipeline.messages.details import own_words
@@ -26,26 +26,8 @@ from pipeline.model.columns import (
     Lang,
 )
 from pipeline.model.quoting import bounded, quoted
+from pipeline.model.result import ReasonText
 from pipeline.model.table import FIELD, PART
-
-
-@dataclass(frozen=True)
-class ReasonText:
-    """One reason that applies to a row, in the language of what is written.
-
-    `cell` is the input's cell that it is about, as the spreadsheet program names it, "" where it is about none.
-    `brief` is the message without what people and the carrier wrote, which may name somebody. `source` is where what it is
-    about was taken from, in English, if that is no cell of the row; `message` begins with it.
-    """
-
-    code: str
-    column: str
-    message: str
-    cure: str
-    cell: str = ""
-    brief: str = ""
-    source: str = ""
-
 
 #: The facts that hold what people wrote: cells, and places, which name sheets.
 _WRITTEN = ("seen", "differences", "differing", "other", "place", "used_at", "refunded_at", "earlier")

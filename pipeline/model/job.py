@@ -1,27 +1,19 @@
 """What a run is asked to do, what it tells while it is on, and what it ends in: values only."""
 
 import datetime
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from pipeline.ledger import opening
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
-from pipeline.model.profile import Profile
+from pipeline.model.profile import Owner, Profile, Secrets, Terms, sandbox_owner
 from pipeline.model.progress import Progress
 from pipeline.model.request import Request
 from pipeline.model.result import Account
 from pipeline.model.table import SheetRows
-from pipeline.reading.process import Opening
-from pipeline.rules.rule import Terms
-from pipeline.settings import Secrets
-
-if TYPE_CHECKING:  # start-up: only a reconciliation ends in one
-    from pipeline.settlement.reconciled import Reconciliation
-
 
 NO_CARRIER = (
     "no carrier is named: give its profile with --profile or VOUCHER_PROFILE, with its address as base_url under [carrier];"
@@ -49,7 +41,6 @@ class Job:
     clock_right_by: str = (
         ""  # who says that the clock is right, though the ledger's last entry is of a later time
     )
-    begun: Opening | None = None  # the child process that reads the first input already
 
     @property
     def terms(self) -> Terms:
@@ -57,14 +48,14 @@ class Job:
         return Terms(self.as_of or today(self.profile), self.profile)
 
     @property
-    def owner(self) -> opening.Owner:
+    def owner(self) -> Owner:
         """Whose ledger this run uses. Raises InputProblem where no carrier is named."""
         carrier = self.profile.carrier
         if self.sandbox:
-            return opening.sandbox_owner(carrier.agency)
+            return sandbox_owner(carrier.agency)
         if not carrier.base_url:
             raise InputProblem(NO_CARRIER)
-        return opening.Owner(carrier.base_url, carrier.agency)
+        return Owner(carrier.base_url, carrier.agency)
 
     @property
     def names_carrier(self) -> bool:
@@ -75,11 +66,6 @@ class Job:
     def throw_away(self) -> bool:
         """Whether the ledger lasts no longer than the run."""
         return self.sandbox and self.ledger is None
-
-    @property
-    def ledger_path(self) -> Path:
-        """Where the ledger of this run lies, unless it is thrown away."""
-        return opening.default_path(self.owner) if self.ledger is None else opening.ledger_path(self.ledger)
 
 
 @dataclass(frozen=True)
@@ -165,25 +151,6 @@ class Finished:
     def exit_code(self) -> int:
         """The account's, or 3 where a result could not be written (running again is safe)."""
         return max(self.account.exit_code, 3 if self.problems else 0)
-
-
-@dataclass(frozen=True)
-class Reconciled:
-    """What a reconciliation came to, the workbooks that were written, and what went wrong in writing.
-
-    `results` are the result workbooks of files from the inbox, by file; `unwritten` the files whose result is missing.
-    """
-
-    said: "Reconciliation"
-    workbook: Path | None = None
-    results: Mapping[Path, Path] = field(default_factory=dict)
-    problems: tuple[str, ...] = ()
-    unwritten: frozenset[Path] = frozenset()
-
-    @property
-    def exit_code(self) -> int:
-        """The reconciliation's, or 3 where a result could not be written (running again is safe)."""
-        return max(self.said.exit_code, 3 if self.problems else 0)
 
 
 def today(profile: Profile) -> datetime.date:

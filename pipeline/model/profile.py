@@ -4,10 +4,17 @@ Plain frozen values; `settings` fills them from a TOML file. Every default is wh
 carrier-interface.md shows, or the cautious reading where it shows nothing.
 """
 
+import datetime
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import numpy as np
 
 from pipeline.model.table import MINOR
+
+_SANDBOX = "sandbox"  # in place of an address
 
 
 @dataclass(frozen=True)
@@ -104,3 +111,60 @@ class Profile:
         """(feeType, productType) of a charge, None while the carrier has not named both."""
         fee, kind = self.codes.fee_type.get(charge, ""), self.codes.product_type.get(product, "")
         return (fee, kind) if fee and kind else None
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What rows are judged by: the carrier's calendar day and the carrier profile."""
+
+    as_of: datetime.date
+    profile: Profile
+
+    @property
+    def day(self) -> np.datetime64:
+        """`as_of` for comparing with columns of days."""
+        return np.datetime64(self.as_of)
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """The APIKEY header and the encryption key string."""
+
+    api_key: str = field(repr=False)
+    encryption_key: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Owner:
+    """The one carrier that a ledger belongs to."""
+
+    base_url: str
+    agency: str
+
+    def __str__(self) -> str:
+        return f"{self.base_url} as agency {self.agency}"
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether nothing that its ledgers hold was issued by a real carrier."""
+        return self.base_url == _SANDBOX
+
+
+def sandbox_owner(agency: str) -> Owner:
+    """The owner of ledgers of `--sandbox` runs: one carrier, though its port is another each time."""
+    return Owner(_SANDBOX, agency)
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the URL's host is this machine's loopback.
+
+    >>> is_loopback("http://127.0.0.1:8080"), is_loopback("http://localhost"), is_loopback("http://10.0.0.1")
+    (True, True, False)
+    """
+    host = urlsplit(url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

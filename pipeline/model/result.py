@@ -19,9 +19,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pipeline.carrier.replies import Outcome
-from pipeline.messages.chinese import in_language
-from pipeline.messages.render import ReasonText
 from pipeline.model.columns import Lang
 from pipeline.model.encoded import Coded
 from pipeline.model.lazy import Lazy
@@ -32,12 +29,21 @@ from pipeline.model.table import Table, Texts
 
 
 @dataclass(frozen=True)
-class Result:
-    """What sending one request came to: its last attempt and that attempt's outcome."""
+class ReasonText:
+    """One reason that applies to a row, in the language of what is written.
 
-    request: Request
-    attempt: int
-    outcome: Outcome
+    `cell` is the input's cell that it is about, as the spreadsheet program names it, "" where it is about none.
+    `brief` is the message without what people and the carrier wrote, which may name somebody. `source` is where what it is
+    about was taken from, in English, if that is no cell of the row; `message` begins with it.
+    """
+
+    code: str
+    column: str
+    message: str
+    cure: str
+    cell: str = ""
+    brief: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -189,7 +195,7 @@ class Account:
     @property
     def notes(self) -> tuple[str, ...]:
         """What nobody sees in the files, and what the reader left out, for the summary."""
-        return tuple(in_language(note, self.lang) for note in (*self.table.warnings, *self.table.notes))
+        return (*self.table.warnings, *self.table.notes)
 
     @functools.cached_property
     def fates(self) -> Fates:

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from pipeline.messages.hints import no_value
+from pipeline.model.blank_values import no_value
 from pipeline.model.table import MINOR, shown
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
 from pipeline.reading.currencies import marks

@@ -7,7 +7,7 @@ from pathlib import Path
 from pipeline.ledger import inbox_files
 from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.model.errors import InputProblem, Stop
-from pipeline.model.job import Reconciled, Task
+from pipeline.model.job import Task
 from pipeline.reconciliation.inbox import Inbox
 from pipeline.reconciliation.noting import handled_files
 from pipeline.reconciliation.resubmit import Again, fates
@@ -16,7 +16,7 @@ from pipeline.reporting.output_paths import check_folder, check_report_path, res
 from pipeline.reporting.reconciled_report import reconciled_report
 from pipeline.reporting.reconciliation_workbook import write_reconciliation
 from pipeline.reporting.result_workbook import write_workbook
-from pipeline.settlement.reconciled import Reconciliation
+from pipeline.settlement.reconciled import Reconciled, Reconciliation
 
 #: Bytes; a file's name has 255 on the file systems there are, and a number and an ending come behind.
 _LONGEST_STEM = 220

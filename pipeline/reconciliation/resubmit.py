@@ -9,9 +9,9 @@ from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Misread, Reversal
 from pipeline.model.job import Task, Watch
+from pipeline.model.profile import Secrets
 from pipeline.model.result import Account, Doubt
 from pipeline.reconciliation.inbox import Batch
-from pipeline.settings import Secrets
 from pipeline.settlement.decide import Decided, Evidence
 from pipeline.submission.batch import judged, submitted
 

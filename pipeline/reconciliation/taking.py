@@ -6,7 +6,7 @@ from pathlib import Path
 from pipeline.ledger import inbox_files
 from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.model.errors import Stop
-from pipeline.model.job import Task, Watch
+from pipeline.model.job import Log, Task, Watch
 from pipeline.reading.fingerprint import origin_of
 from pipeline.reading.team_mapping import load_map
 from pipeline.reconciliation.given_evidence import (
@@ -21,7 +21,6 @@ from pipeline.reconciliation.inbox import (
     contents,
     steady,
 )
-from pipeline.reporting.events import log_taken
 from pipeline.settlement.decide import Evidence
 from pipeline.settlement.voucher_numbers import without_odd_numbers
 
@@ -49,7 +48,7 @@ def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
             watch.log("file_left", file=path.name, because="unreadable")
             inbox.leave(path, str(problem))
         else:
-            log_taken(watch.log, path, inbox)
+            _log_taken(watch.log, path, inbox)
             _warn_of_hidden(path, inbox, watch)
     for path in inbox.still_written:
         watch.log("file_left", file=path.name, because="still written")
@@ -91,3 +90,16 @@ def weighed_together(task: Task, ledger: OpenLedger, named: Named, inbox: Inbox)
         None if hours is None else datetime.timedelta(hours=hours),
         task.by,
     )
+
+
+def _log_taken(log: Log, path: Path, inbox: Inbox) -> None:
+    """A file of the inbox was taken in, as what it is."""
+    for batch in inbox.batches:
+        if batch.path == path:
+            log("read", file=path.name, kind="tickets", rows=len(batch.table))
+    for statement, of in inbox.statements:
+        if of == path:
+            log("read", file=path.name, kind="statement", rows=len(statement.lines) + len(statement.misread))
+    for answers, of, _ in inbox.answers:
+        if of == path:
+            log("read", file=path.name, kind="resolved", rows=len(answers))

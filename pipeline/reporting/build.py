@@ -9,15 +9,16 @@ import numpy as np
 from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.encoded import Coded
 from pipeline.model.lazy import Lazy
+from pipeline.model.outcome import Result
+from pipeline.model.profile import Terms
 from pipeline.model.request import Request
-from pipeline.model.result import Account, Doubt, RequestAccounts, Result, RowAccounts
+from pipeline.model.result import Account, Doubt, RequestAccounts, RowAccounts
 from pipeline.model.result_columns import ChargeFates, Fates
 from pipeline.model.status import ISSUED, STATUS
 from pipeline.model.table import Indices, Table
 from pipeline.reporting.build_rows import Told, outcome_reason
 from pipeline.rules.deadlines import last_days
 from pipeline.rules.judge import Verdicts
-from pipeline.rules.rule import Terms
 from pipeline.splitting import charges_of
 
 __all__ = ["make_account", "outcome_reason"]

@@ -6,21 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pipeline.carrier.replies import Outcome
-from pipeline.messages.render import (
-    ReasonText,
-    about,
-    of_buyer,
-    reason_text,
-)
+from pipeline.messages.render import about, of_buyer, reason_text
 from pipeline.model.columns import HEADER_FIELDS, Lang
+from pipeline.model.outcome import Outcome, Result
+from pipeline.model.profile import Terms
 from pipeline.model.request import Request
-from pipeline.model.result import (
-    ChargeAccount,
-    RequestAccount,
-    Result,
-    RowAccount,
-)
+from pipeline.model.result import ChargeAccount, ReasonText, RequestAccount, RowAccount
 from pipeline.model.result_columns import Fates
 from pipeline.model.status import STATUS_OF, WORST
 from pipeline.model.table import (
@@ -31,7 +22,6 @@ from pipeline.model.table import (
     shown,
 )
 from pipeline.rules.judge import Verdicts
-from pipeline.rules.rule import Terms
 
 
 def outcome_reason(outcome: Outcome, lang: Lang) -> ReasonText | None:

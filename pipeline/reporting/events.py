@@ -19,19 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline import __version__
-from pipeline.model.job import (
-    Finished,
-    Job,
-    Log,
-    Reconciled,
-    Task,
-)
+from pipeline.model.job import Finished, Job, Log, Task
 from pipeline.model.result import Account
 from pipeline.model.table import Table
+from pipeline.settlement.reconciled import Reconciled
 
 if TYPE_CHECKING:  # start-up: only a reconciliation has them
     from pipeline.model.evidence import Statement
-    from pipeline.reconciliation.inbox import Inbox
 
 
 def log_beginning(log: Log, job: Job, task: Task | None = None) -> None:
@@ -58,19 +52,6 @@ def log_evidence(log: Log, statements: "Sequence[Statement]", answers: int) -> N
         log("read", file=statement.name, kind="statement", rows=len(statement.lines) + len(statement.misread))
     if answers:
         log("read", file="", kind="resolved", rows=answers)
-
-
-def log_taken(log: Log, path: Path, inbox: "Inbox") -> None:
-    """A file of the inbox was taken in, as what it is."""
-    for batch in inbox.batches:
-        if batch.path == path:
-            log("read", file=path.name, kind="tickets", rows=len(batch.table))
-    for statement, of in inbox.statements:
-        if of == path:
-            log("read", file=path.name, kind="statement", rows=len(statement.lines) + len(statement.misread))
-    for answers, of, _ in inbox.answers:
-        if of == path:
-            log("read", file=path.name, kind="resolved", rows=len(answers))
 
 
 def log_end(log: Log, finished: Finished) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import orjson
 
-from pipeline.messages.render import ReasonText
 from pipeline.model.errors import Stop
 from pipeline.model.result import (
     Account,
     ChargeAccount,
+    ReasonText,
     RequestAccount,
     RowAccount,
 )

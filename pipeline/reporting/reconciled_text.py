@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from pipeline.cli.stderr import without_cells
 from pipeline.messages.chinese import in_language
+from pipeline.messages.masking import without_cells
 from pipeline.reporting.sanitise import one_line
 from pipeline.reporting.sheet_reconciliation_summary import period_text, steps
 from pipeline.reporting.summary_text import summary_lines

@@ -5,8 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pipeline.messages.render import ReasonText
-from pipeline.model.result import Account
+from pipeline.model.result import Account, ReasonText
 
 
 class ByRow:

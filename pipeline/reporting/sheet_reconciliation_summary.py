@@ -96,7 +96,7 @@ def add_summary(book: Book, done: Reconciliation) -> None:
     _section(
         page,
         tell("notes", lang),
-        [*(in_language(note, lang) for note in notes), *done.account.notes],
+        [in_language(note, lang) for note in (*notes, *done.account.notes)],
         lang=done,
     )
     _facts(page, done)

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.messages.render import ReasonText
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     COLUMN,
@@ -19,7 +18,7 @@ from pipeline.model.columns import (
     Kind,
     Lang,
 )
-from pipeline.model.result import Account
+from pipeline.model.result import Account, ReasonText
 from pipeline.model.status import STATUS_OF
 from pipeline.model.table import MINOR, Indices, Table
 from pipeline.reporting.links import Cell, Places

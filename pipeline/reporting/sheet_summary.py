@@ -4,6 +4,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pipeline.messages.chinese import in_language
 from pipeline.messages.reasons import status_word
 from pipeline.model.columns import VOUCHERS
 from pipeline.model.result import Account
@@ -54,7 +55,7 @@ def add_summary(book: Book, account: Account, places: Places) -> None:
     if account.notes:
         page.heading(words.notes_heading)
         for note in account.notes:
-            page.spread(0, f"• {note}", page.text)
+            page.spread(0, f"• {in_language(note, account.lang)}", page.text)
             page.row += 1
     print_setup(page.sheet, account.lang)
     page.sheet.set_portrait()

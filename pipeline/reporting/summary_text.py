@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from pipeline.cli.stderr import without_cells
 from pipeline.messages.chinese import in_language
+from pipeline.messages.masking import without_cells
 from pipeline.messages.reasons import status_word
-from pipeline.messages.render import ReasonText
 from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.quoting import quoted
-from pipeline.model.result import Account, RowAccount
+from pipeline.model.result import Account, ReasonText, RowAccount
 from pipeline.model.status import ISSUED, STATUS, STATUS_OF
 from pipeline.model.table import MINOR
 from pipeline.reporting.sanitise import one_line

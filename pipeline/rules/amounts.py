@@ -7,17 +7,10 @@ invoice, 100000 for one international invoice; exactly the limit is allowed).
 import numpy as np
 
 from pipeline.model.lazy import Lazy
+from pipeline.model.profile import Terms
 from pipeline.model.table import Indices, Mask, money_text
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import (
-    Example,
-    Facts,
-    Rule,
-    Terms,
-    invoice,
-    money_texts,
-    unreadable_part,
-)
+from pipeline.rules.rule import Example, Facts, Rule, invoice, money_texts, unreadable_part
 
 
 def _mismatch(rows: Rows, _terms: Terms) -> Mask:

@@ -8,7 +8,7 @@ digits are; those are known at sight, a hundred times faster, and a month of the
 import re
 import unicodedata
 
-from pipeline.messages.hints import no_value
+from pipeline.model.blank_values import no_value
 
 _EXTENSION = re.compile(r"\s*(?:-|转|ext\.?|x|#)\s*[0-9]{1,6}$", re.IGNORECASE)
 _OLD_TAX_NO = re.compile(r"[0-9A-Z]{15}|[0-9A-Z]{20}")

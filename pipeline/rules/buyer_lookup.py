@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from pipeline.messages.hints import no_value
+from pipeline.model.blank_values import no_value
 from pipeline.model.buyer_source import BEHIND
 from pipeline.model.columns import HEADER_FIELDS, HEADER_TYPES
 from pipeline.model.table import (

@@ -9,10 +9,10 @@ from functools import partial
 
 import numpy as np
 
-from pipeline.messages.hints import name_slip, no_value
+from pipeline.model.blank_values import name_slip, no_value
 from pipeline.model.columns import HEADER_TYPES
 from pipeline.model.lazy import Lazy
-from pipeline.model.profile import Profile, Required
+from pipeline.model.profile import Profile, Required, Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.buyer_formats import (
     email_slip,
@@ -23,15 +23,7 @@ from pipeline.rules.buyer_formats import (
     tax_slip,
 )
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import (
-    Example,
-    Facts,
-    Rule,
-    Terms,
-    blank,
-    invoice,
-    itinerary,
-)
+from pipeline.rules.rule import Example, Facts, Rule, blank, invoice, itinerary
 
 _HEADER = "carrier-interface.md, Invoice request: invoiceHeader; Itinerary request: itineraryHeader"
 #: The carrier can't see it: any name is one to it.

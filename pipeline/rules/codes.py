@@ -7,16 +7,10 @@ shown"; nothing is guessed (interface.md, Carrier profile).
 import numpy as np
 
 from pipeline.model.lazy import Lazy
-from pipeline.model.profile import Carrier, Codes, Profile
+from pipeline.model.profile import Carrier, Codes, Profile, Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import (
-    Example,
-    Facts,
-    Rule,
-    Terms,
-    invoice,
-)
+from pipeline.rules.rule import Example, Facts, Rule, invoice
 
 _SOURCE = "carrier-interface.md, Invoice request: other values not shown"
 _BEHIND_PREFIX = 10**10  # ten of a ticket number's 13 digits

@@ -4,18 +4,10 @@ Source: interface.md, Reason codes (`date_in_future`). A used ticket's flight an
 purchase, lie on the day that the run judges on or before it. A refunded ticket's flight may be still to come.
 """
 
+from pipeline.model.profile import Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import (
-    Example,
-    Facts,
-    Rule,
-    Terms,
-    after,
-    ancillary,
-    day_texts,
-    used,
-)
+from pipeline.rules.rule import Example, Facts, Rule, after, ancillary, day_texts, used
 
 _SOURCE = "interface.md, Reason codes: date_in_future"
 _REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}

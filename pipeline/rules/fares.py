@@ -6,13 +6,13 @@ carrier's calendar days, and the last day is still in time.
 
 import numpy as np
 
+from pipeline.model.profile import Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import (
     Example,
     Facts,
     Rule,
-    Terms,
     before,
     day_texts,
     fare,

@@ -7,6 +7,7 @@ import numpy as np
 
 from pipeline.model.encoded import Coded
 from pipeline.model.known_charges import Holding, Holdings
+from pipeline.model.profile import Terms
 from pipeline.model.status import FINDING_RANK, STATUS_OF
 from pipeline.model.table import (
     Finding,
@@ -28,12 +29,7 @@ from pipeline.rules import (
 )
 from pipeline.rules.overridden import overridden
 from pipeline.rules.rows import Rows, resolve
-from pipeline.rules.rule import (
-    Rule,
-    Terms,
-    fare,
-    refund,
-)
+from pipeline.rules.rule import Rule, fare, refund
 from pipeline.rules.wide_bills import of_charges
 
 RULES: tuple[Rule, ...] = (

@@ -7,13 +7,13 @@ tickets" for itineraries.
 
 import numpy as np
 
+from pipeline.model.profile import Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import (
     Example,
     Facts,
     Rule,
-    Terms,
     after,
     ancillary,
     itinerary,

@@ -8,8 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from pipeline.messages.hints import has_unseen, name_slip
+from pipeline.model.blank_values import has_unseen, name_slip
 from pipeline.model.columns import PRODUCTS
+from pipeline.model.profile import Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.normalise import unprintable
 from pipeline.rules.rows import Rows
@@ -17,7 +18,6 @@ from pipeline.rules.rule import (
     Example,
     Facts,
     Rule,
-    Terms,
     ancillary,
     blank,
     fare,

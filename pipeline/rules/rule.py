@@ -1,6 +1,5 @@
 """The form of a rule, the terms that rules judge by, and the words that they are written in."""
 
-import datetime
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -9,7 +8,7 @@ import pandas as pd
 
 from pipeline.model.columns import COMPONENTS, FEES
 from pipeline.model.lazy import Lazy
-from pipeline.model.profile import Profile
+from pipeline.model.profile import Profile, Terms
 from pipeline.model.table import (
     Days,
     Finding,
@@ -21,19 +20,6 @@ from pipeline.model.table import (
 from pipeline.rules.rows import Rows
 
 Facts = Mapping[str, str | Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What rows are judged by: the carrier's calendar day and the carrier profile."""
-
-    as_of: datetime.date
-    profile: Profile
-
-    @property
-    def day(self) -> np.datetime64:
-        """`as_of` for comparing with columns of days."""
-        return np.datetime64(self.as_of)
 
 
 @dataclass(frozen=True)

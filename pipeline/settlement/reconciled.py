@@ -1,6 +1,7 @@
 """What a reconciliation came to, as values: its workbook, report, last lines and exit code are drawn from it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.model.evidence import Statement
@@ -50,3 +51,22 @@ class Reconciliation:
         disagreeing = any(entry.kind in DISAGREEING for entry in self.entries)
         person = disagreeing or self.nothing_compared or self.unread or self.decided.troubles or self.lacking
         return max(self.account.exit_code, 4 if self.account.doubts else 0, 1 if person else 0)
+
+
+@dataclass(frozen=True)
+class Reconciled:
+    """What a reconciliation came to, the workbooks that were written, and what went wrong in writing.
+
+    `results` are the result workbooks of files from the inbox, by file; `unwritten` the files whose result is missing.
+    """
+
+    said: Reconciliation
+    workbook: Path | None = None
+    results: Mapping[Path, Path] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    unwritten: frozenset[Path] = frozenset()
+
+    @property
+    def exit_code(self) -> int:
+        """The reconciliation's, or 3 where a result could not be written (running again is safe)."""
+        return max(self.said.exit_code, 3 if self.problems else 0)

@@ -3,18 +3,18 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.carrier.replies import Outcome
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.session import OpenLedger, new_doubts
 from pipeline.model.job import Job, Watch
 from pipeline.model.known_charges import Holdings
+from pipeline.model.outcome import Outcome, Result
+from pipeline.model.profile import Secrets
 from pipeline.model.request import Request
-from pipeline.model.result import Account, Doubt, Result
+from pipeline.model.result import Account, Doubt
 from pipeline.model.table import Table
 from pipeline.reporting.build import make_account
 from pipeline.rules.judge import Verdicts, judge
 from pipeline.rules.refused_before import hold_back
-from pipeline.settings import Secrets
 from pipeline.splitting import split
 from pipeline.submission.event_loop import Sent, send
 

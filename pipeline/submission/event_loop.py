@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.redaction import Concealed
-from pipeline.carrier.replies import Outcome
 from pipeline.ledger.attempts import ledger_id
 from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.planning import Attempt
@@ -20,10 +19,10 @@ from pipeline.ledger.session import OpenLedger
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.job import Job, Watch
 from pipeline.model.known_charges import Holdings
+from pipeline.model.outcome import Outcome, Result
+from pipeline.model.profile import Secrets
 from pipeline.model.request import Request
-from pipeline.model.result import Result
 from pipeline.model.table import Table
-from pipeline.settings import Secrets
 from pipeline.signals import ENDING, as_before
 from pipeline.submission.sandbox_carrier import inside
 from pipeline.submission.sender import Halt, Submission

@@ -6,8 +6,9 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
+from pipeline.ledger.opening import path_for
 from pipeline.model.job import Job, SandboxJob, today
-from pipeline.model.profile import Profile
+from pipeline.model.profile import Profile, Secrets
 from pipeline.model.table import Table
 from pipeline.reading.input_files import workbook_files
 from pipeline.reading.team_mapping import load_map
@@ -15,7 +16,6 @@ from pipeline.reading.tickets import read_table
 from pipeline.sandbox.carrier_settings import SandboxSettings
 from pipeline.sandbox.faults import Faults
 from pipeline.sandbox.registry import Registry
-from pipeline.settings import Secrets
 
 
 def made_up_keys() -> Secrets:
@@ -31,7 +31,7 @@ async def inside(job: Job, table: Table, keys: Secrets) -> AsyncIterator[str]:
     """
     from pipeline.sandbox.server import serve  # noqa: PLC0415 - start-up: a run that asks the carrier itself needs none
 
-    beside = None if job.throw_away else Path(f"{job.ledger_path}.statement.csv")
+    beside = None if job.throw_away else Path(f"{path_for(job)}.statement.csv")
     as_of = job.terms.as_of
     settings = _settings(job.profile, keys, lambda: as_of, job.statement or beside)
     async with serve(settings, Registry.from_table(table)) as base_url:

@@ -16,14 +16,7 @@ from pipeline.carrier.client import Client, Line
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body
 from pipeline.carrier.redaction import Concealed
-from pipeline.carrier.replies import (
-    Answered,
-    Lost,
-    Outcome,
-    Reply,
-    interpret,
-    is_the_services_own,
-)
+from pipeline.carrier.replies import interpret, is_the_services_own
 from pipeline.ledger.changes import (
     Acknowledged,
     Again,
@@ -36,10 +29,10 @@ from pipeline.ledger.planning import Attempt
 from pipeline.messages.details import own_words
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.known_charges import Doubts
+from pipeline.model.outcome import Answered, Lost, Outcome, Reply, Result
 from pipeline.model.profile import Profile
 from pipeline.model.progress import Progress
 from pipeline.model.request import Request
-from pipeline.model.result import Result
 from pipeline.submission.rate_limit import Pace
 
 #: Attempts at one request within a run, all of them `not_sent` but the last.

@@ -37,9 +37,8 @@ from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher, derive_key
 from pipeline.model.job import Job, SandboxJob
 from pipeline.model.profile import Carrier as CarrierSettings
-from pipeline.model.profile import Profile
+from pipeline.model.profile import Profile, Secrets
 from pipeline.sandbox.carrier_settings import SandboxSettings
-from pipeline.settings import Secrets
 from tests.acceptance.conftest import Desk, Ran, write_workbook
 
 pytestmark = pytest.mark.xdist_group("secrets")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.messages.hints import has_unseen, name_slip
+from pipeline.model.blank_values import has_unseen, name_slip
 from pipeline.rules.normalise import one_line
 
 BAD = [

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.ledger import opening, runs
+from pipeline.model.profile import Owner
 
 #: Charges of one invoice, and days over which they are spread.
 _OF_ONE = 40
@@ -24,7 +25,7 @@ _BEGAN = datetime.datetime(2016, 11, 1, tzinfo=datetime.UTC)
 
 def write_ledger(path: Path, base_url: str, agency: str, charges: int) -> Path:
     """A ledger of that carrier with so many issued charges."""
-    owner = opening.Owner(base_url, agency)
+    owner = Owner(base_url, agency)
     connection, lock = opening.open_for_run(path, owner, may_create=True, kept=False, note=lambda _: None)
     run = runs.begin(connection, lock, "issue", "2016-11-01", ["years.xlsx"])
     guards = list(

@@ -16,10 +16,10 @@ from typing import Any
 
 import pipeline
 from pipeline.model.known_charges import Holdings
+from pipeline.model.profile import Terms
 from pipeline.model.table import Table
 from pipeline.reading.tickets import read_table
 from pipeline.rules.judge import judge
-from pipeline.rules.rule import Terms
 from pipeline.settings import load_profile
 from pipeline.splitting import split
 from tests.benchmarks.timing import REPOSITORY, Line

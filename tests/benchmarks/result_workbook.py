@@ -23,11 +23,12 @@ from typing import Any
 import xlsxwriter
 from python_calamine import CalamineWorkbook
 
-from pipeline.carrier.replies import Outcome
 from pipeline.messages.render import reason_text
 from pipeline.model.known_charges import Holdings
+from pipeline.model.outcome import Outcome, Result
+from pipeline.model.profile import Terms
 from pipeline.model.request import Request
-from pipeline.model.result import Account, Doubt, Result
+from pipeline.model.result import Account, Doubt
 from pipeline.reading.tickets import read_table
 from pipeline.reporting import result_workbook
 from pipeline.reporting.build import make_account
@@ -36,7 +37,6 @@ from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field
 from pipeline.reporting.xlsx.row_stream import Rows
 from pipeline.rules.judge import judge
-from pipeline.rules.rule import Terms
 from pipeline.settings import load_profile
 from pipeline.splitting import split
 from tests.benchmarks.months import AS_OF

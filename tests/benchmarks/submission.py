@@ -23,8 +23,9 @@ from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body
 from pipeline.ledger.session import ledger_to_write
 from pipeline.model.job import Job, Watch
+from pipeline.model.profile import Secrets
 from pipeline.reading.tickets import read_table
-from pipeline.settings import Secrets, load_profile
+from pipeline.settings import load_profile
 from pipeline.submission.batch import judged
 from pipeline.submission.event_loop import send
 from tests.benchmarks.carrier import answering, most_in_a_second

@@ -2,7 +2,7 @@
 
 import json
 
-from pipeline.carrier.replies import Answered, Outcome
+from pipeline.model.outcome import Answered, Outcome
 from tests.crash.machine_pool import NUMBERS
 
 

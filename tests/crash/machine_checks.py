@@ -6,8 +6,8 @@ from typing import Any
 
 import apsw
 
-from pipeline.carrier.replies import Answered
 from pipeline.ledger import attempts, held_charges
+from pipeline.model.outcome import Answered
 from tests.crash.machine_model import Model, Tried
 from tests.crash.machine_pool import PLACES, REQUEST_ROWS, TICKETS, on_the_wire
 

@@ -7,7 +7,6 @@ import apsw
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from pipeline.carrier.replies import Answered
 from pipeline.ledger.changes import (
     Again,
     Change,
@@ -16,6 +15,7 @@ from pipeline.ledger.changes import (
     Sending,
 )
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.outcome import Answered
 from tests.crash.machine_answers import read
 from tests.crash.machine_choices import ONE, several
 from tests.crash.machine_life import DONE

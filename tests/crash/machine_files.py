@@ -6,8 +6,9 @@ import tempfile
 from pathlib import Path
 
 from pipeline.ledger import opening
+from pipeline.model.profile import Owner
 
-OWNER = opening.Owner("http://127.0.0.1:8080", "DEMO")
+OWNER = Owner("http://127.0.0.1:8080", "DEMO")
 _EMPTY: list[Path] = []
 
 

@@ -14,12 +14,12 @@ from typing import Any
 import apsw
 from hypothesis.stateful import RuleBasedStateMachine
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import attempts, integrity_check, opening
 from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.recovery import recover
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.outcome import Answered, Outcome
 from tests.crash.machine_answers import read
 from tests.crash.machine_checks import Look, Rows, check_history, check_holdings, check_rows
 from tests.crash.machine_choices import mixed

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pipeline.carrier.replies import Answered, Outcome
+from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.request import Charge, Identity, Request
 from tests.crash.machine_answers import read
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from hypothesis.stateful import precondition, rule
 
-from pipeline.carrier.replies import Outcome
 from pipeline.ledger.changes import (
     Again,
     Change,
@@ -15,6 +14,7 @@ from pipeline.ledger.changes import (
     Sending,
 )
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.outcome import Outcome
 from tests.crash.machine_answers import answer_of, outcome_of, read
 from tests.crash.machine_choices import ONE, parts, several
 from tests.crash.machine_life import DONE, Life

@@ -16,11 +16,11 @@ from typing import Any
 
 import apsw
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import integrity_check, opening
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.ledger.spill import spill_path, spilled
 from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.outcome import Answered, Outcome
 from tests.crash.power_disk import Image
 from tests.crash.power_life import OWNER, meaning, recovered_meaning
 from tests.crash.power_recorder import Acknowledged, Attempts, Dump, Recording, attempts, dump, rows

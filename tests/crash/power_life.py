@@ -21,7 +21,6 @@ from typing import Any
 
 import apsw
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import (
     attempts as records,
 )
@@ -45,18 +44,18 @@ from pipeline.ledger.recovery import recover
 from pipeline.ledger.session import OpenLedger
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.errors import LedgerProblem
-from pipeline.model.profile import Profile
+from pipeline.model.outcome import Answered, Outcome
+from pipeline.model.profile import Owner, Profile, Terms
 from pipeline.model.request import (
     Charge,
     Header,
     Identity,
     Request,
 )
-from pipeline.rules.rule import Terms
 from tests.crash.power_disk import FOLDER, KINDS, Disk, Image
 from tests.crash.power_recorder import Attempts, Recorder, Recording, recording
 
-OWNER = opening.Owner("http://127.0.0.1:18080", "AGENCY")
+OWNER = Owner("http://127.0.0.1:18080", "AGENCY")
 NAME = "test.ledger"
 _OLD_LEDGER = Path(__file__).parents[1] / "unit" / "ledger" / "version-1.ledger"
 _TERMS = Terms(datetime.date(2026, 11, 20), Profile())

@@ -35,7 +35,8 @@ from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.known_charges import Doubts
-from pipeline.model.profile import Carrier, Profile
+from pipeline.model.outcome import Result
+from pipeline.model.profile import Carrier, Profile, sandbox_owner
 from pipeline.model.profile import Submission as Settings
 from pipeline.model.request import (
     Charge,
@@ -43,7 +44,6 @@ from pipeline.model.request import (
     Identity,
     Request,
 )
-from pipeline.model.result import Result
 from pipeline.submission.sender import TRIES, Halt, Submission
 from tests.crash.wire_answers import good, good_bye
 from tests.crash.wire_fault import Fault
@@ -181,7 +181,7 @@ class Book:
         """`kept`: its runs are noted outside its folder, so that the program goes on with it."""
         self.path = folder / "wire.ledger"
         self.connection, self._lock = opening.open_for_run(
-            self.path, opening.sandbox_owner("A"), may_create=True, kept=kept
+            self.path, sandbox_owner("A"), may_create=True, kept=kept
         )
         self.run = runs.begin(self.connection, self._lock, "issue", "2026-11-20", [])
 

@@ -20,9 +20,9 @@ from pipeline.ledger import attempts as records
 from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path
+from pipeline.model.outcome import Result
 from pipeline.model.profile import Answers, Profile
 from pipeline.model.profile import Submission as Settings
-from pipeline.model.result import Result
 from pipeline.submission.sender import Halt
 from tests.crash.wire_answers import ABSENT, envelope, good, number_of, result, sealed, yes
 from tests.crash.wire_bench import Book, Row, request_of, submitted

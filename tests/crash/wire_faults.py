@@ -39,10 +39,10 @@ from pipeline.ledger import attempts as records
 from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path
+from pipeline.model.outcome import Result
 from pipeline.model.profile import Profile
 from pipeline.model.profile import Submission as Settings
 from pipeline.model.request import Request
-from pipeline.model.result import Result
 from pipeline.submission.sender import Halt
 from tests.crash import wire_doubled, wire_said, wire_table
 from tests.crash.wire_answers import good, good_bye, number_of, yes

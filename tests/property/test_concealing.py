@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.carrier.redaction import Concealed
-from pipeline.carrier.replies import Answered, Outcome
+from pipeline.model.outcome import Answered, Outcome
 
 KEYS = st.text(
     st.characters(min_codepoint=33, max_codepoint=0x2FFFF, exclude_categories=["Cs", "Z", "C"]),

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from pipeline.model.columns import COLUMNS, LANGS
 from pipeline.model.known_charges import Holding, Holdings
+from pipeline.model.profile import Terms
 from pipeline.model.request import Identity
 from pipeline.reading import cells
 from pipeline.reporting.build import make_account
 from pipeline.rules.judge import Verdicts, judge
-from pipeline.rules.rule import Terms
 from pipeline.splitting import split
 
 #: The fixtures that these tests use give functions and values that no test changes.

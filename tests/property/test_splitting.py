@@ -10,10 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline.model.known_charges import Holdings
-from pipeline.model.profile import Codes, Limits, Profile
+from pipeline.model.profile import Codes, Limits, Profile, Terms
 from pipeline.model.request import Header, Identity, Request
 from pipeline.rules.judge import Verdicts, judge
-from pipeline.rules.rule import Terms
 from pipeline.splitting import (
     Requests,
     lower_bound,

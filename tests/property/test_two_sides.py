@@ -27,13 +27,15 @@ from hypothesis import strategies as st
 from pipeline.carrier.client import Client, connected
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body, wire_ticket_no
-from pipeline.carrier.replies import Answered, Outcome, interpret
+from pipeline.carrier.replies import interpret
 from pipeline.model.known_charges import Holdings
+from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.profile import (
     Codes,
     Limits,
     Profile,
     Required,
+    Terms,
 )
 from pipeline.model.request import Request
 from pipeline.model.table import Mask, Table
@@ -41,14 +43,7 @@ from pipeline.rules.buyers import ONE_LINE
 from pipeline.rules.judge import RULES, Verdicts, judge
 from pipeline.rules.required import UNSEEN as UNSEEN_CHARACTERS
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import (
-    Example,
-    Rule,
-    Terms,
-    fare,
-    invoice,
-    itinerary,
-)
+from pipeline.rules.rule import Example, Rule, fare, invoice, itinerary
 from pipeline.sandbox.carrier_settings import SandboxSettings
 from pipeline.sandbox.registry import Registry
 from pipeline.sandbox.server import serve

@@ -96,7 +96,7 @@ def seen_in_files() -> Iterator[str]:
                     yield from map(text_of, values)
                 case ast.For(ast.Tuple([_, ast.Name("kind")]), ast.Tuple(pairs)):
                     yield from (text_of(pair.elts[1]) for pair in pairs if isinstance(pair, ast.Tuple))
-                case ast.Return(ast.JoinedStr() as value) if path.name == "summary_text.py":
+                case ast.Return(ast.JoinedStr() as value) if path.name == "csv_text.py":
                     yield text_of(value)
                 case ast.Dict(keys, values):
                     named = zip(keys, values, strict=True)

@@ -15,13 +15,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from pipeline.model.errors import InputProblem
-from pipeline.model.profile import Profile
-from pipeline.settings import (
-    Secrets,
-    is_loopback,
-    load_profile,
-    load_secrets,
-)
+from pipeline.model.profile import Profile, Secrets, is_loopback
+from pipeline.settings import load_profile, load_secrets
 
 REPOSITORY = Path(__file__).parent.parent.parent
 

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from pipeline.model.known_charges import Holdings
-from pipeline.model.profile import Limits, Profile
+from pipeline.model.profile import Limits, Profile, Terms
 from pipeline.model.request import Header, Identity, Request
 from pipeline.rules.judge import judge
-from pipeline.rules.rule import Terms
 from pipeline.splitting import lower_bound, pack, split
 
 REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}

@@ -26,11 +26,11 @@ from pipeline.model.columns import (
 )
 from pipeline.model.errors import InputProblem
 from pipeline.model.known_charges import Holdings
+from pipeline.model.profile import Terms
 from pipeline.model.status import STATUS
 from pipeline.model.template_version import PROPERTY, VERSION, version_of
 from pipeline.reading.tickets import read_table
 from pipeline.rules.judge import judge
-from pipeline.rules.rule import Terms
 from pipeline.settings import load_profile
 from pipeline.template import write_template
 from pipeline.template.example import BUYERS, EXAMPLE_DAY, TICKETS

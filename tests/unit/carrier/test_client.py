@@ -13,12 +13,7 @@ from unittest.mock import ANY
 import pytest
 
 from pipeline.carrier.client import LARGEST_ANSWER, connected
-from pipeline.carrier.replies import (
-    Answered,
-    Lost,
-    NotSent,
-    Reply,
-)
+from pipeline.model.outcome import Answered, Lost, NotSent, Reply
 from pipeline.model.profile import Carrier, Profile, Submission
 from tests.crash.wire_unreached import certificate, secured
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from pipeline.carrier.redaction import Concealed
-from pipeline.carrier.replies import Answered, Outcome
+from pipeline.model.outcome import Answered, Outcome
 
 KEY = 'key-"7f3a"/+é'
 FORMS = [KEY, json.dumps(KEY)[1:-1], quote(KEY, safe=""), base64.b64encode(KEY.encode()).decode()]

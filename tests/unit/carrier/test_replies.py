@@ -6,15 +6,8 @@ from typing import Any
 import pytest
 
 from pipeline.carrier.crypto import Cipher
-from pipeline.carrier.replies import (
-    Answered,
-    Lost,
-    NotSent,
-    Outcome,
-    Reply,
-    interpret,
-    is_the_services_own,
-)
+from pipeline.carrier.replies import interpret, is_the_services_own
+from pipeline.model.outcome import Answered, Lost, NotSent, Outcome, Reply
 from pipeline.model.profile import Answers
 from pipeline.model.request import (
     Charge,

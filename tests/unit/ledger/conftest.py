@@ -20,6 +20,7 @@ from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.lock import Lock, Phase
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
+from pipeline.model.profile import Owner
 from pipeline.model.request import (
     Charge,
     Header,
@@ -27,7 +28,7 @@ from pipeline.model.request import (
     Request,
 )
 
-OWNER = opening.Owner("http://127.0.0.1:8080", "DEMO")
+OWNER = Owner("http://127.0.0.1:8080", "DEMO")
 HEADER = Header("business", "Example Trading Co.", "91110000600037341L", "", "finance@example.com")
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import attempts
+from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.request import Identity
 
 

@@ -8,11 +8,12 @@ import pytest
 
 from pipeline.ledger import carrier_move, opening
 from pipeline.model.errors import InputProblem
+from pipeline.model.profile import Owner, sandbox_owner
 
 from .conftest import OWNER
 
-NEW = opening.Owner("http://127.0.0.1:9090", "DEMO")
-REAL = opening.Owner("https://carrier.example", "DEMO")
+NEW = Owner("http://127.0.0.1:9090", "DEMO")
+REAL = Owner("https://carrier.example", "DEMO")
 
 
 def test_a_move_is_recorded_and_the_ledger_is_the_new_carriers(book: Any) -> None:
@@ -58,17 +59,17 @@ def test_a_move_back_is_a_move_of_its_own(book: Any) -> None:
     [
         (REAL, REAL, "belongs to .* already"),
         (OWNER, REAL, "ledger of a trial"),
-        (opening.sandbox_owner("DEMO"), REAL, "ledger of a trial"),
+        (sandbox_owner("DEMO"), REAL, "ledger of a trial"),
         (REAL, OWNER, "ledger of a real carrier"),
     ],
 )
-def test_moves_that_are_refused(old: opening.Owner, to: opening.Owner, told: str) -> None:
+def test_moves_that_are_refused(old: Owner, to: Owner, told: str) -> None:
     with pytest.raises(InputProblem, match=told):
         carrier_move.check_move(Path("a.ledger"), old, to)
 
 
 def test_moves_that_are_fine() -> None:
-    assert carrier_move.obstacle(REAL, opening.Owner("https://new.example", "DEMO")) == ""
+    assert carrier_move.obstacle(REAL, Owner("https://new.example", "DEMO")) == ""
     assert carrier_move.obstacle(OWNER, NEW) == ""
 
 
@@ -77,7 +78,7 @@ def test_the_names_that_a_ledger_may_have_by_default_are_those_of_every_address_
 ) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
     monkeypatch.setattr("platformdirs.user_data_path", lambda *_, **__: tmp_path / "link")
-    other = opening.Owner("http://127.0.0.1:9090", "OTHER")
+    other = Owner("http://127.0.0.1:9090", "OTHER")
     for to in (NEW, other):
         carrier_move.move(book.connection, to, "chen", "a letter")
     assert carrier_move.default_names(book.connection, other) == {

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import changes
 from pipeline.ledger.changes import (
     Change,
@@ -15,6 +14,7 @@ from pipeline.ledger.changes import (
     GotAnswer,
     Sending,
 )
+from pipeline.model.outcome import Answered, Outcome
 
 #: Texts and bytes that a way through JSON could spoil.
 ODD = "数\\\"'é\u2028😀"

@@ -12,8 +12,9 @@ import pytest
 from pipeline.ledger import opening, runs, schema
 from pipeline.ledger.lock import Lock
 from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.profile import Owner
 
-OWNER = opening.Owner("https://carrier.example", "AGENCY")
+OWNER = Owner("https://carrier.example", "AGENCY")
 
 
 @pytest.fixture
@@ -271,7 +272,7 @@ def test_a_ledger_that_another_program_holds_is_waited_for_and_then_told(
 
 
 def test_another_carriers_ledger_is_named_with_both_and_let_go(path: Path) -> None:
-    other = opening.Owner("https://other.example", "AGENCY")
+    other = Owner("https://other.example", "AGENCY")
     told = (
         f"{path}: this ledger belongs to https://carrier.example as agency AGENCY, not to https://other.example as"
         " agency AGENCY; use that carrier's profile, or another --ledger. If the carrier itself has moved: voucher ledger"

@@ -7,7 +7,6 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import (
     attempts as records,
 )
@@ -24,6 +23,7 @@ from pipeline.ledger import (
 from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.judgements import Judgement
 from pipeline.model.evidence import StatementLine
+from pipeline.model.outcome import Answered, Outcome
 
 from .conftest import HEADER, OWNER, Book
 

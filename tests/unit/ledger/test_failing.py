@@ -7,7 +7,6 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import attempts as records
 from pipeline.ledger import changes
 from pipeline.ledger.changes import (
@@ -17,6 +16,7 @@ from pipeline.ledger.changes import (
     Sending,
 )
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.outcome import Answered, Outcome
 
 
 class Broken:

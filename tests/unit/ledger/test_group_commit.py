@@ -8,7 +8,6 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import attempts as records
 from pipeline.ledger.changes import (
     Again,
@@ -19,6 +18,7 @@ from pipeline.ledger.changes import (
 from pipeline.ledger.recovery import recover
 from pipeline.ledger.spill import Spill, spill_path, spilled
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.outcome import Answered, Outcome
 
 
 def seen_by_another(book: Any, query: str) -> list[Any]:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.carrier.replies import Outcome
 from pipeline.ledger import attempts, held_charges
 from pipeline.model.known_charges import Doubts
+from pipeline.model.outcome import Outcome
 from pipeline.model.request import (
     Charge,
     Header,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.carrier.replies import Outcome
 from pipeline.ledger import attempts, issued_charges, settlements
 from pipeline.model.known_charges import Holding
+from pipeline.model.outcome import Outcome
 from pipeline.model.request import Identity
 
 

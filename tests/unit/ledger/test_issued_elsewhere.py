@@ -7,7 +7,6 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.carrier.replies import Outcome
 from pipeline.ledger import (
     changes,
     held_charges,
@@ -16,6 +15,7 @@ from pipeline.ledger import (
 )
 from pipeline.model.evidence import StatementLine
 from pipeline.model.known_charges import Holding
+from pipeline.model.outcome import Outcome
 from pipeline.model.request import Identity
 
 FARE = Identity("9990000000001", "ticket_fare", "flight")

@@ -12,6 +12,7 @@ import pytest
 from pipeline.ledger import local_disk, opening
 from pipeline.ledger.local_disk import check_local
 from pipeline.model.errors import InputProblem
+from pipeline.model.profile import Owner
 
 #: As the kernel lists mounts (proc(5)): an office's share, a blank in a name, a local disk inside a share.
 MOUNTS = r"""
@@ -109,7 +110,7 @@ def test_a_ledger_that_is_mounted_by_itself_is_refused_with_the_cure(mounts: Pat
     )  # no such folder here: whatever it is, it is no folder
 
 
-OWNER = opening.Owner("https://carrier.example", "AGENCY")
+OWNER = Owner("https://carrier.example", "AGENCY")
 
 
 def test_both_ways_to_open_a_ledger_look_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,8 +149,8 @@ def test_a_real_bind_mount_of_the_file_alone_is_refused_and_one_of_its_folder_is
     alone.parent.mkdir()
     alone.touch()
     script = (
-        "import sys; from pathlib import Path; from pipeline.model.errors import Stop; from pipeline.ledger import opening\n"
-        "owner = opening.Owner('https://carrier.example', 'AGENCY')\n"
+        "import sys; from pathlib import Path; from pipeline.model.errors import Stop; from pipeline.ledger import opening; from pipeline.model.profile import Owner\n"
+        "owner = Owner('https://carrier.example', 'AGENCY')\n"
         "for path in sys.argv[1:]:\n"
         "    for way in (lambda: opening.open_for_run(Path(path), owner, may_create=True),\n"
         "                lambda: opening.open_for_reading(Path(path), owner)):\n"

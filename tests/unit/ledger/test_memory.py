@@ -29,6 +29,7 @@ from pipeline.ledger.lock import (
 )
 from pipeline.ledger.recovery import recover
 from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.profile import Owner
 
 from .conftest import OWNER, Book, charge, invoice, note_last_run, read_meanwhile
 
@@ -218,7 +219,7 @@ def test_an_older_copy_beside_the_wal_of_a_killed_run_is_refused_and_so_is_marki
 
 def test_a_ledger_of_the_first_version_is_told_from_an_older_copy_too(path: Path) -> None:
     shutil.copy(Path(__file__).with_name("version-1.ledger"), path)
-    owner = opening.Owner("http://127.0.0.1:18080", "AGENCY")
+    owner = Owner("http://127.0.0.1:18080", "AGENCY")
     with contextlib.closing(Lock(path)) as lock:
         lock.run = LastRun("other", 1, "2026-11-20T00:00:00.000+00:00")
     with pytest.raises(InputProblem, match="does not know the last run"):
@@ -386,7 +387,7 @@ def test_a_file_of_which_a_page_is_torn_is_whole_with_its_wal(path: Path, table:
     if table == "run":
         attempts.begin_run(connection, "issue", "0", "2026-11-20", [])
     else:
-        for owner in (opening.Owner("http://127.0.0.1:9090", "DEMO"), OWNER):
+        for owner in (Owner("http://127.0.0.1:9090", "DEMO"), OWNER):
             carrier_move.move(connection, owner, "chen", "a letter")
     (page,) = next(iter(connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,))))
     connection.close()
@@ -419,7 +420,7 @@ def test_a_row_of_which_a_sector_is_older_is_whole_with_its_wal(path: Path, tabl
         attempts.begin_run(connection, "issue", "0", "2026-11-20", [])
         column = "started_at"
     else:
-        for owner in (opening.Owner("http://127.0.0.1:9090", "DEMO"), OWNER):
+        for owner in (Owner("http://127.0.0.1:9090", "DEMO"), OWNER):
             carrier_move.move(connection, owner, "chen", "a letter")
         column = "ledger_id || base_url || agency || created_at"  # as they stand one after the other
     written = connection.execute(f"SELECT {column} FROM {table} WHERE rowid = 1").get.encode()
@@ -444,9 +445,7 @@ def test_a_file_of_the_first_version_that_is_torn_as_it_is_upgraded_is_whole_wit
     """As a power cut leaves it while the upgrade is being folded into it, the first page not yet."""
     shutil.copy(Path(__file__).with_name("version-1.ledger"), path)
     note_last_run(path)
-    connection, lock = opening.open_for_run(
-        path, opening.Owner("http://127.0.0.1:18080", "AGENCY"), may_create=False
-    )
+    connection, lock = opening.open_for_run(path, Owner("http://127.0.0.1:18080", "AGENCY"), may_create=False)
     lock.run = attempts.last_run(connection, Phase.FOLDING)
     opening.keep_wal(connection, keep=True)
     attempts.begin_run(connection, "issue", "0", "2026-11-20", [])

@@ -19,8 +19,9 @@ from pipeline.ledger import (
 from pipeline.ledger.backup import copied
 from pipeline.ledger.lock import LastRun
 from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.profile import Owner, sandbox_owner
 
-OWNER = opening.Owner("https://carrier.example", "AGENCY")
+OWNER = Owner("https://carrier.example", "AGENCY")
 
 
 def test_a_missing_ledger_is_an_error_where_one_is_expected(tmp_path: Path) -> None:
@@ -64,8 +65,8 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
 
 def test_the_lock_dies_with_its_process(tmp_path: Path) -> None:
     script = (
-        "import os, sys; from pathlib import Path; from pipeline.ledger import opening\n"
-        "kept = opening.open_for_run(Path(sys.argv[1]), opening.Owner('https://carrier.example', 'AGENCY'), may_create=True)\n"
+        "import os, sys; from pathlib import Path; from pipeline.ledger import opening; from pipeline.model.profile import Owner\n"
+        "kept = opening.open_for_run(Path(sys.argv[1]), Owner('https://carrier.example', 'AGENCY'), may_create=True)\n"
         "print('locked', flush=True); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run(
@@ -81,7 +82,7 @@ def test_the_lock_dies_with_its_process(tmp_path: Path) -> None:
 
 
 def test_a_sandboxs_ledger_and_a_carriers_are_told_apart_by_what_to_do(tmp_path: Path) -> None:
-    owners = {"trial": opening.sandbox_owner("AGENCY"), "real": OWNER}
+    owners = {"trial": sandbox_owner("AGENCY"), "real": OWNER}
     for name, owner in owners.items():
         connection, lock = opening.open_for_run(tmp_path / name, owner, may_create=True)
         connection.close()
@@ -100,12 +101,12 @@ def test_a_sandboxs_ledger_and_a_carriers_are_told_apart_by_what_to_do(tmp_path:
 @pytest.mark.parametrize(
     "other",
     [
-        opening.Owner("https://carrier.example", "ANOTHER"),
-        opening.Owner("https://other.example", "AGENCY"),
-        opening.sandbox_owner("AGENCY"),
+        Owner("https://carrier.example", "ANOTHER"),
+        Owner("https://other.example", "AGENCY"),
+        sandbox_owner("AGENCY"),
     ],
 )
-def test_a_ledger_belongs_to_one_carrier(tmp_path: Path, other: opening.Owner) -> None:
+def test_a_ledger_belongs_to_one_carrier(tmp_path: Path, other: Owner) -> None:
     connection, lock = opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=True)
     connection.close()
     lock.close()
@@ -162,7 +163,7 @@ def test_ledger_urls() -> None:
 
 
 def test_each_carrier_has_a_default_ledger_of_its_own() -> None:
-    names = {opening.default_path(opening.Owner(url, agency)).name for url, agency in [
+    names = {opening.default_path(Owner(url, agency)).name for url, agency in [
         ("https://a.example", "X"), ("https://a.example", "Y"), ("https://a.example/v2", "X"), ("sandbox", "X"),
     ]}  # fmt: skip
     assert len(names) == 4

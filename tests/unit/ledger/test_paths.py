@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.ledger import opening
 from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.profile import Owner, sandbox_owner
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,7 @@ def test_the_default_ledger_is_named_for_its_carrier(
         return Path("/data")
 
     monkeypatch.setattr(platformdirs, "user_data_path", folder)
-    assert opening.default_path(opening.Owner(base_url, agency)) == Path("/data") / name
+    assert opening.default_path(Owner(base_url, agency)) == Path("/data") / name
     assert asked == [(("voucher-pipeline",), {"appauthor": False})]
 
 
@@ -41,11 +42,11 @@ def test_a_user_without_a_home_names_the_ledger(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(
         InputProblem, match=r"^This user has no home folder for a ledger; name one with --ledger$"
     ):
-        opening.default_path(opening.Owner("https://carrier.example", "A"))
+        opening.default_path(Owner("https://carrier.example", "A"))
 
 
 def test_sandbox_ledgers_are_of_one_owner_that_is_no_address() -> None:
-    assert opening.sandbox_owner("A") == opening.Owner("sandbox", "A")
+    assert sandbox_owner("A") == Owner("sandbox", "A")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import (
     attempts,
     gaps,
@@ -15,6 +14,7 @@ from pipeline.ledger.lock import LastRun, Phase
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.known_charges import Holding
+from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.request import Identity
 
 FARE = Identity("9990000000001", "ticket_fare", "flight")

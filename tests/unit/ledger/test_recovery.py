@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import attempts, recovery
 from pipeline.ledger.lock import Phase
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.ledger.spill import Spill, set_aside, spill_path
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.outcome import Answered, Outcome
 
 
 def never(*_: object) -> Outcome:

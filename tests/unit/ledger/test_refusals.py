@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from pipeline.carrier.replies import Outcome
 from pipeline.ledger import (
     attempts,
     held_charges,
@@ -16,6 +15,7 @@ from pipeline.ledger import (
 )
 from pipeline.model.evidence import StatementLine
 from pipeline.model.known_charges import Refusal
+from pipeline.model.outcome import Outcome
 from pipeline.model.request import Identity
 
 from .conftest import charge, invoice

@@ -6,7 +6,6 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.carrier.replies import Outcome
 from pipeline.ledger import (
     attempts,
     held_charges,
@@ -19,6 +18,7 @@ from pipeline.ledger import (
 )
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import StatementLine
+from pipeline.model.outcome import Outcome
 from pipeline.model.request import Identity
 
 from .conftest import Book

@@ -10,8 +10,9 @@ import pytest
 from pipeline.ledger import opening
 from pipeline.ledger.same_agency import check_first
 from pipeline.model.errors import InputProblem
+from pipeline.model.profile import Owner, sandbox_owner
 
-OWNER = opening.Owner("http://127.0.0.1:8443", "AGENCY")
+OWNER = Owner("http://127.0.0.1:8443", "AGENCY")
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data"
 
 
-def made(path: Path, owner: opening.Owner = OWNER) -> Path:
+def made(path: Path, owner: Owner = OWNER) -> Path:
     connection, lock = opening.open_for_run(path, owner, may_create=True)
     connection.close()
     lock.close()
@@ -35,7 +36,7 @@ def made(path: Path, owner: opening.Owner = OWNER) -> Path:
 def test_one_at_another_address_is_found_in_both_folders(
     data: Path, tmp_path: Path, place: str, base_url: str
 ) -> None:
-    found = made(tmp_path / place / "by any name", opening.Owner(base_url, "AGENCY"))
+    found = made(tmp_path / place / "by any name", Owner(base_url, "AGENCY"))
     with pytest.raises(InputProblem) as refused:
         check_first(tmp_path / "books" / "new.ledger", OWNER)
     assert str(refused.value) == (
@@ -47,8 +48,8 @@ def test_one_at_another_address_is_found_in_both_folders(
 
 
 def test_ledgers_of_others_and_of_trials_and_other_files_are_no_obstacle(data: Path, tmp_path: Path) -> None:
-    made(data / "a.ledger", opening.Owner("http://127.0.0.1:8443", "ANOTHER"))
-    made(data / "b.ledger", opening.sandbox_owner("AGENCY"))
+    made(data / "a.ledger", Owner("http://127.0.0.1:8443", "ANOTHER"))
+    made(data / "b.ledger", sandbox_owner("AGENCY"))
     made(tmp_path / "elsewhere" / "c.ledger")
     (data / "tickets.csv").write_text("ticket_no\n" * 100)
     (data / "folder").mkdir()
@@ -91,6 +92,6 @@ def test_a_user_without_a_home_has_the_named_folder_alone(
 
 @pytest.mark.parametrize("spelled", ["agency", " Agency "])
 def test_an_agency_that_is_spelled_otherwise_is_the_same_one(data: Path, spelled: str) -> None:
-    made(data / "a.ledger", opening.Owner(OWNER.base_url, spelled))
+    made(data / "a.ledger", Owner(OWNER.base_url, spelled))
     with pytest.raises(InputProblem, match="may be of the same carrier"):
         check_first(data / "new.ledger", OWNER)

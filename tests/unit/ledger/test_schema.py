@@ -9,7 +9,6 @@ from pathlib import Path
 import apsw
 import pytest
 
-from pipeline.carrier.replies import Outcome
 from pipeline.ledger import (
     attempts,
     epochs,
@@ -26,11 +25,13 @@ from pipeline.ledger import (
 )
 from pipeline.ledger.lock import Phase, noted_run
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.outcome import Outcome
+from pipeline.model.profile import Owner
 from pipeline.model.request import Request
 
 from .conftest import HEADER, charge, note_last_run
 
-OWNER = opening.Owner("http://127.0.0.1:18080", "AGENCY")
+OWNER = Owner("http://127.0.0.1:18080", "AGENCY")
 
 
 def put_there(name: str, folder: Path) -> Path:

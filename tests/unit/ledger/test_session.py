@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import attempts
 from pipeline.ledger.session import ledger_to_write
 from pipeline.ledger.settlements import settle
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job, Watch
-from pipeline.model.profile import Answers, Carrier, Profile
-from pipeline.settings import Secrets
+from pipeline.model.outcome import Answered, Outcome
+from pipeline.model.profile import Answers, Carrier, Profile, Secrets
 from tests.crash.wire_answers import envelope, result, sealed, yes
 from tests.crash.wire_bench import Book, Row, request_of, rows_of
 from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Asked

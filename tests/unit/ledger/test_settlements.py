@@ -6,9 +6,9 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.carrier.replies import Outcome
 from pipeline.ledger import attempts, settlements, withdrawals
 from pipeline.ledger.settlements import Known
+from pipeline.model.outcome import Outcome
 from pipeline.model.request import Identity
 
 from .conftest import charge, invoice

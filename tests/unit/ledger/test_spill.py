@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import spill
 from pipeline.ledger.spill import (
     Spill,
@@ -16,6 +15,7 @@ from pipeline.ledger.spill import (
     spilled,
 )
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.outcome import Answered, Outcome
 
 FULL = Outcome("unknown", "answer_unexplained", "N1", "trace", "已开票 \udcff €", stop=True, retry_after=3.0)
 

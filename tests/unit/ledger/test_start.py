@@ -24,6 +24,7 @@ from pipeline.ledger import (
     settlements,
 )
 from pipeline.ledger.recovery import recover
+from pipeline.model.profile import Owner
 
 from .conftest import note_last_run
 
@@ -66,7 +67,7 @@ def test_no_statement_at_the_start_of_a_run_reads_a_whole_table(tmp_path: Path) 
     path = tmp_path / "a.ledger"
     shutil.copy(Path(__file__).with_name("version-1.ledger"), path)
     note_last_run(path)
-    owner = opening.Owner("http://127.0.0.1:18080", "AGENCY")
+    owner = Owner("http://127.0.0.1:18080", "AGENCY")
     connection, lock = opening.open_for_run(path, owner, may_create=False)
 
     def start() -> None:

@@ -12,13 +12,12 @@ from pipeline.messages.reasons import FATES, HINTS, REASON, REASONS, Reason, sta
 from pipeline.messages.render import reason_text
 from pipeline.model.columns import COLUMN, LANGS
 from pipeline.model.known_charges import Holding, Holdings
-from pipeline.model.profile import Carrier, Codes, Profile
+from pipeline.model.profile import Carrier, Codes, Profile, Terms
 from pipeline.model.request import Identity
 from pipeline.model.status import FINDING_RANK, STATUS, STATUS_OF, STATUSES
 from pipeline.reporting.build import make_account
 from pipeline.reporting.words import WORDS
 from pipeline.rules.judge import judge
-from pipeline.rules.rule import Terms
 
 #: interface.md, "Reason codes".
 CONTRACT = {

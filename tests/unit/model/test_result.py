@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from pipeline.carrier.replies import Outcome
 from pipeline.model.known_charges import Holding, Holdings
+from pipeline.model.outcome import Outcome, Result
+from pipeline.model.profile import Terms
 from pipeline.model.request import Identity
-from pipeline.model.result import Account, Result
+from pipeline.model.result import Account
 from pipeline.reporting.build import make_account
 from pipeline.rules.judge import judge
-from pipeline.rules.rule import Terms
 from pipeline.splitting import split
 
 ITINERARY = {"voucher": "itinerary"}

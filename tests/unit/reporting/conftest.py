@@ -9,15 +9,15 @@ from typing import Any
 import openpyxl
 import pytest
 
-from pipeline.carrier.replies import Outcome
 from pipeline.messages.render import reason_text
 from pipeline.model.columns import Lang
 from pipeline.model.known_charges import Holdings
-from pipeline.model.result import Account, Doubt, Result
+from pipeline.model.outcome import Outcome, Result
+from pipeline.model.profile import Terms
+from pipeline.model.result import Account, Doubt
 from pipeline.reading.tickets import read_table
 from pipeline.reporting.build import make_account
 from pipeline.rules.judge import judge
-from pipeline.rules.rule import Terms
 from pipeline.settings import load_profile
 from pipeline.splitting import split
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.carrier.replies import Outcome
 from pipeline.model.errors import Stop
+from pipeline.model.outcome import Outcome
 from pipeline.model.result import Account
 from pipeline.reporting import json_report as under_test
 from pipeline.reporting.json_report import report, write_report

@@ -7,8 +7,8 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from pipeline.carrier.replies import Outcome
 from pipeline.model.columns import Lang
+from pipeline.model.outcome import Outcome
 from pipeline.model.result import Account
 from pipeline.reporting.json_report import report, write_report
 from pipeline.reporting.result_workbook import write_workbook

@@ -12,8 +12,8 @@ import numpy as np
 import openpyxl
 import pytest
 
-from pipeline.carrier.replies import Outcome
 from pipeline.model.columns import LANGS, Lang
+from pipeline.model.outcome import Outcome
 from pipeline.model.result import Account, RowAccounts
 from pipeline.reporting.result_workbook import write_workbook
 from pipeline.reporting.sheet_summary_last_days import due

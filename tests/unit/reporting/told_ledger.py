@@ -9,7 +9,6 @@ from pathlib import Path
 
 import apsw
 
-from pipeline.carrier.replies import Answered, Outcome
 from pipeline.ledger import (
     attempts,
     carrier_move,
@@ -27,6 +26,8 @@ from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.withdrawals import withdraw
 from pipeline.model.evidence import StatementLine
+from pipeline.model.outcome import Answered, Outcome
+from pipeline.model.profile import Owner
 from pipeline.model.request import (
     Charge,
     Header,
@@ -34,7 +35,7 @@ from pipeline.model.request import (
     Request,
 )
 
-OWNER = opening.Owner("http://127.0.0.1:8080", "DEMO")
+OWNER = Owner("http://127.0.0.1:8080", "DEMO")
 TICKET = "9990000000001"
 FARE = Identity(TICKET, "ticket_fare", "flight")
 HEADER = Header(
@@ -126,7 +127,7 @@ def being_told(path: Path) -> Iterator[apsw.Connection]:
         _a_moment()
         runs.end(connection, lock, run, 0)
         _a_moment()
-        carrier_move.move(connection, opening.Owner("http://127.0.0.1:9090", "DEMO"), "chen", "new port")
+        carrier_move.move(connection, Owner("http://127.0.0.1:9090", "DEMO"), "chen", "new port")
         _a_moment()
         gaps.mark_gap(connection, "2026-11-21T00:00:00.000+00:00", "restored copy")
         _a_moment()

@@ -9,13 +9,12 @@ import pytest
 
 from pipeline.model.columns import Lang
 from pipeline.model.known_charges import Holding, Holdings
-from pipeline.model.profile import Profile
+from pipeline.model.profile import Profile, Terms
 from pipeline.model.request import Identity
 from pipeline.model.result import Account
 from pipeline.model.table import Table
 from pipeline.reporting.build import make_account
 from pipeline.rules.judge import Verdicts, judge
-from pipeline.rules.rule import Terms
 
 TICKET = "9991234567890"
 

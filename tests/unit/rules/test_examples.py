@@ -7,10 +7,10 @@ import pytest
 
 from pipeline.messages.reasons import REASON
 from pipeline.model.known_charges import Holdings
-from pipeline.model.profile import Profile
+from pipeline.model.profile import Profile, Terms
 from pipeline.model.table import Table
 from pipeline.rules.judge import RULES, judge
-from pipeline.rules.rule import Example, Rule, Terms
+from pipeline.rules.rule import Example, Rule
 
 CASES = [(rule, example) for rule in RULES for example in rule.examples]
 

@@ -19,13 +19,7 @@ from pipeline.carrier.client import Client, Line, connected
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import body
 from pipeline.carrier.redaction import Concealed
-from pipeline.carrier.replies import (
-    Answered,
-    Lost,
-    Outcome,
-    Reply,
-    interpret,
-)
+from pipeline.carrier.replies import interpret
 from pipeline.ledger import attempts as records
 from pipeline.ledger import opening, planning
 from pipeline.ledger.changes import (
@@ -41,7 +35,8 @@ from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.known_charges import Doubts
-from pipeline.model.profile import Answers, Profile
+from pipeline.model.outcome import Answered, Lost, Outcome, Reply, Result
+from pipeline.model.profile import Answers, Profile, sandbox_owner
 from pipeline.model.profile import Submission as SubmissionSettings
 from pipeline.model.request import (
     Charge,
@@ -49,7 +44,6 @@ from pipeline.model.request import (
     Identity,
     Request,
 )
-from pipeline.model.result import Result
 from pipeline.submission import event_loop
 from pipeline.submission.rate_limit import Pace
 from pipeline.submission.sender import (
@@ -104,9 +98,7 @@ class Bench:
         self.doubts = Doubts()
         self.concealed: Concealed | None = None
         self.answers = Answers()
-        self.connection, self._lock = opening.open_for_run(
-            self.path, opening.sandbox_owner("A"), may_create=True
-        )
+        self.connection, self._lock = opening.open_for_run(self.path, sandbox_owner("A"), may_create=True)
         self.run = records.begin_run(self.connection, "issue", "0", "2026-11-20", [])
 
     def plan(self, requests: Sequence[Request]) -> list[Attempt]:

@@ -34,14 +34,14 @@ from pipeline.ledger.session import (
 )
 from pipeline.model.errors import Declined, InputProblem, Stop
 from pipeline.model.job import Finished, Job, Plan, Task, Watch
-from pipeline.model.known_charges import Holdings
-from pipeline.model.result import Account
+from pipeline.model.known_charges import KnownCharges
+from pipeline.model.result import RunResult
 from pipeline.model.table import Table
 from pipeline.reading.input_files import workbook_files
 from pipeline.reading.process import Opening
 from pipeline.reading.team_mapping import load_map
 from pipeline.reading.tickets import read_table
-from pipeline.reporting.build import make_account
+from pipeline.reporting.build import make_result
 from pipeline.reporting.events import (
     log_beginning,
     log_end,
@@ -75,7 +75,7 @@ def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
         if ledger:
             note_gap(ledger, watch.note)
             note_doubt(ledger, path_for(job), watch.note)
-        holdings = held_charges.holdings(ledger, table.tickets()) if ledger else Holdings()
+        holdings = held_charges.holdings(ledger, table.tickets()) if ledger else KnownCharges()
         verdicts = judge(table, holdings, terms)
         for note in verdicts.notes:
             watch.note(note)
@@ -84,7 +84,7 @@ def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
         about = (
             {"ledger": str(path_for(job)), "ledger_id": attempts.ledger_id(ledger)} if ledger else _NO_LEDGER
         )
-    account = make_account("check", table, verdicts, requests, [], doubts, terms, job.lang, **about)
+    account = make_result("check", table, verdicts, requests, [], doubts, terms, job.lang, **about)
     finished = _written(account, target, job.report)
     log_end(watch.log, finished)
     return finished
@@ -196,7 +196,7 @@ def _read(job: Job, watch: Watch, begun: Opening | None = None) -> tuple[list[Pa
     return files, table
 
 
-def _written(account: Account, target: Path | None, path: Path | None) -> Finished:
+def _written(account: RunResult, target: Path | None, path: Path | None) -> Finished:
     """Write what is asked for; a failure of one does not lose the other, and the ledger has it all."""
     finished = Finished(account)
     if target is not None:

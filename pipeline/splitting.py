@@ -13,9 +13,9 @@ from itertools import chain
 
 import numpy as np
 
-from pipeline.model.encoded import Coded, alike
-from pipeline.model.known_charges import Holdings
-from pipeline.model.lazy import Lazy
+from pipeline.model.encoded import EncodedColumn, alike
+from pipeline.model.known_charges import KnownCharges
+from pipeline.model.lazy import LazySequence
 from pipeline.model.profile import Profile, Terms
 from pipeline.model.request import (
     Charge,
@@ -93,7 +93,7 @@ def _taken_up(amount: int, limit: int, parts: int) -> int:
     return whole * limit if rest else amount * parts
 
 
-class Requests(Lazy[Request]):
+class Requests(LazySequence[Request]):
     """All requests, in the order of their first rows; each is made when it is first looked at.
 
     `charges` are the positions of all their charges (Rows), request after request, and `starts` says where each
@@ -128,7 +128,7 @@ def charges_of(requests: Sequence[Request]) -> tuple[Indices, Indices]:
     return charges, np.cumsum([0, *map(len, each)])
 
 
-def _apart(rows: Rows, ready: Mask, holdings: Holdings) -> Mask:
+def _apart(rows: Rows, ready: Mask, holdings: KnownCharges) -> Mask:
     """The charges that must not share an invoice."""
     apart = np.zeros(len(rows), dtype=bool)
     if holdings.apart:
@@ -138,7 +138,7 @@ def _apart(rows: Rows, ready: Mask, holdings: Holdings) -> Mask:
     return apart
 
 
-def _ranks(column: Coded) -> Indices:
+def _ranks(column: EncodedColumn) -> Indices:
     """By row, the place of its value among all values in alphabetical order: the same in whatever order the rows stand."""
     place = np.empty(len(column.words), dtype=np.int64)
     place[np.argsort(column.words)] = np.arange(len(column.words))
@@ -147,9 +147,11 @@ def _ranks(column: Coded) -> Indices:
 
 def _packable(rows: Rows, at: Indices) -> tuple[Indices, Indices]:
     """These rows in groups that may share an invoice, each group's largest amounts first; and where each group begins."""
-    buyers = alike([Coded.of(rows.text(name)[rows.same_buyer.first]) for name in _BUYER])
-    buyer = Coded(buyers.group[rows.same_buyer.group], np.arange(len(buyers), dtype=object))
-    fare = Coded(rows.says("charge", "ticket_fare").astype(np.int64), np.array([False, True], dtype=object))
+    buyers = alike([EncodedColumn.of(rows.text(name)[rows.same_buyer.first]) for name in _BUYER])
+    buyer = EncodedColumn(buyers.group[rows.same_buyer.group], np.arange(len(buyers), dtype=object))
+    fare = EncodedColumn(
+        rows.says("charge", "ticket_fare").astype(np.int64), np.array([False, True], dtype=object)
+    )
     columns = (buyer, rows.coded("remarks"), rows.coded("market"), fare)
     group = alike([column.spread(at) for column in columns]).group
     charge, product = _ranks(rows.coded("charge"))[at], _ranks(rows.coded("product"))[at]
@@ -179,7 +181,7 @@ def _invoices(rows: Rows, at: Indices, terms: Terms) -> tuple[Indices, list[int]
     return packable[order], list(chain.from_iterable(each))
 
 
-def split(verdicts: Verdicts, holdings: Holdings, terms: Terms) -> Requests:
+def split(verdicts: Verdicts, holdings: KnownCharges, terms: Terms) -> Requests:
     """The requests for every ready row, each row in exactly one, in the order of their first rows."""
     rows, ready = verdicts.rows, verdicts.ready
     alone = ready & (itinerary(rows) | _apart(rows, ready, holdings))

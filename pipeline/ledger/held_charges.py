@@ -7,8 +7,8 @@ import apsw
 from pipeline.ledger import issued_elsewhere
 from pipeline.model.known_charges import (
     Doubts,
-    Holding,
-    Holdings,
+    KnownCharge,
+    KnownCharges,
     Refusal,
 )
 from pipeline.model.request import Identity
@@ -52,7 +52,7 @@ def _ask(connection: apsw.Connection, tickets: Iterable[str]) -> None:
     connection.executemany("INSERT OR IGNORE INTO asked VALUES (?)", ((ticket,) for ticket in tickets))
 
 
-def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> Holdings:
+def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> KnownCharges:
     """What is known of these tickets' charges; an attempt still `sending` counts as unknown.
 
     Everything is asked as one set, so the time grows with the tickets asked for, not with the ledger.
@@ -65,10 +65,10 @@ def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> Holdings:
             identity, rest = Identity(*row[:3]), list(row[3:])
             if rest[2] == "sending":
                 rest[2], rest[12], rest[13] = ("unknown", "run_killed", "that run is still on, or was killed")
-            held[identity] = Holding(identity, *rest)
+            held[identity] = KnownCharge(identity, *rest)
         past = list(connection.execute(_PAST))
     doubted = [(Identity(*row[:3]), row[3]) for row in past if row[5]]
-    return Holdings(
+    return KnownCharges(
         held,
         frozenset(Identity(*row[:3]) for row in past if row[4]),
         Doubts(
@@ -79,7 +79,7 @@ def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> Holdings:
     )
 
 
-def _of_both_kinds(known: Iterable[Holding]) -> frozenset[str]:
+def _of_both_kinds(known: Iterable[KnownCharge]) -> frozenset[str]:
     """Tickets whose fare and refund went on both kinds of voucher, as only the carrier can have it."""
     kinds: dict[str, set[str]] = {}
     for holding in known:

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from pipeline.ledger import clock
-from pipeline.model.known_charges import Holding
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.request import Identity
 
 _BETWEEN = """
@@ -22,13 +22,13 @@ WHERE attempt.state = 'issued' AND attempt.ended_at >= ? AND attempt.ended_at < 
 """
 
 
-def issued_between(connection: apsw.Connection, since: str, until: str) -> dict[Identity, Holding]:
+def issued_between(connection: apsw.Connection, since: str, until: str) -> dict[Identity, KnownCharge]:
     """The charges that were issued from `since` on and before `until` (UTC, ISO 8601), by what they are."""
     rows: list[Any] = list(connection.execute(_BETWEEN, (since, until)))
     doubtful = clock.doubtful_runs(connection, (row[13] for row in rows))
     return {
         Identity(*row[:3]): replace(
-            Holding(Identity(*row[:3]), *row[3:20]), market=row[20], times_doubtful=row[13] in doubtful
+            KnownCharge(Identity(*row[:3]), *row[3:20]), market=row[20], times_doubtful=row[13] in doubtful
         )
         for row in rows
     }

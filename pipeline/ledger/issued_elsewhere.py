@@ -11,7 +11,7 @@ import apsw
 
 from pipeline.ledger.clock import utc_now
 from pipeline.model.evidence import StatementLine
-from pipeline.model.known_charges import Holding
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.request import Identity
 
 #: `asked` is the temporary table of the tickets that are asked for (known.holdings).
@@ -100,7 +100,7 @@ def other_ticket(connection: apsw.Connection, number: str, attempt_id: int) -> s
     return found or ""
 
 
-def of_asked(connection: apsw.Connection) -> list[Holding]:
+def of_asked(connection: apsw.Connection) -> list[KnownCharge]:
     """What is held of the tickets in `asked`."""
     return [_holding(row) for row in connection.execute(_OF_ASKED)]
 
@@ -114,9 +114,9 @@ def reversed_of_asked(connection: apsw.Connection) -> list[tuple[Identity, str]]
     return [(Identity(*row[:3]), row[3]) for row in rows]
 
 
-def _holding(row: Sequence[Any]) -> Holding:
+def _holding(row: Sequence[Any]) -> KnownCharge:
     ticket_no, charge, product, wire, voucher, number, amount, buyer, issued_at, evidence, found_at = row
-    return Holding(
+    return KnownCharge(
         Identity(ticket_no, charge, product), wire, voucher, "issued", number, amount, "", buyer, "", "", 0, 0,
         found_at, "", "", evidence, "", 0, elsewhere=True, issued_at=issued_at,
     )  # fmt: skip

@@ -33,11 +33,11 @@ from pipeline.messages.render import reason_text
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem, LedgerProblem, Stop
 from pipeline.model.job import Job, Watch
-from pipeline.model.known_charges import Holdings, Refusal, day_of
+from pipeline.model.known_charges import KnownCharges, Refusal, day_of
 from pipeline.model.outcome import Answered, Outcome, Result
 from pipeline.model.profile import Secrets, Terms, is_loopback
 from pipeline.model.request import Identity, Request
-from pipeline.model.result import Doubt
+from pipeline.model.result import UnknownAttempt
 from pipeline.rules.judge import Verdicts
 from pipeline.rules.rows import Rows
 
@@ -71,7 +71,7 @@ class OpenLedger:
                 " ledger close-gap"
             )
 
-    def holdings(self, tickets: Sequence[str]) -> Holdings:
+    def holdings(self, tickets: Sequence[str]) -> KnownCharges:
         """What is known of these tickets' charges."""
         with as_problem(self.path):
             return held_charges.holdings(self.connection, tickets)
@@ -98,7 +98,7 @@ class OpenLedger:
         with as_problem(self.path):
             judgements.note(self.connection, run, made)
 
-    def earlier_doubts(self, verdicts: Verdicts, lang: Lang, terms: Terms) -> list[Doubt]:
+    def earlier_doubts(self, verdicts: Verdicts, lang: Lang, terms: Terms) -> list[UnknownAttempt]:
         """The unknown attempts of earlier runs that hold rows of this input."""
         with as_problem(self.path):
             return earlier_doubts(self.connection, verdicts, lang, terms)
@@ -284,12 +284,14 @@ def _recovered_lines(found: Recovered) -> Iterator[str]:
         yield f"An earlier run was killed while sending: {found.unknown} requests are now unknown and wait for evidence"
 
 
-def earlier_doubts(ledger: apsw.Connection, verdicts: Verdicts, lang: Lang, terms: Terms) -> list[Doubt]:
+def earlier_doubts(
+    ledger: apsw.Connection, verdicts: Verdicts, lang: Lang, terms: Terms
+) -> list[UnknownAttempt]:
     """The unknown attempts of earlier runs that hold rows of this input."""
     time_zone = terms.profile.carrier.time_zone
     wanted = sorted({(h.request_id, h.attempt) for h in verdicts.held.values() if h.state == "unknown"})
     return [
-        Doubt(
+        UnknownAttempt(
             doubt.epoch,
             doubt.request_id,
             doubt.attempt,
@@ -310,10 +312,10 @@ def earlier_doubts(ledger: apsw.Connection, verdicts: Verdicts, lang: Lang, term
     ]
 
 
-def new_doubts(results: Sequence[Result], epoch: str, lang: Lang) -> list[Doubt]:
+def new_doubts(results: Sequence[Result], epoch: str, lang: Lang) -> list[UnknownAttempt]:
     """The attempts of this run, made in `epoch`, whose outcome is unknown, from memory: the ledger may have failed."""
     return [
-        Doubt(
+        UnknownAttempt(
             epoch,
             result.request.request_id,
             result.attempt,

@@ -31,7 +31,7 @@ from pipeline.model.table import FIELD, PART
 
 #: The facts that hold what people wrote: cells, and places, which name sheets.
 _WRITTEN = ("seen", "differences", "differing", "other", "place", "used_at", "refunded_at", "earlier")
-_PLACE = re.compile(r", row ([0-9]+)")  # as Rows.place and Holding.place end
+_PLACE = re.compile(r", row ([0-9]+)")  # as Rows.place and KnownCharge.place end
 _RUN = re.compile(r" \(run ([0-9]+)\)$")
 _HELD = re.compile(r"^(invoice|itinerary) (?:(\S+) on|in doubt since) (\S+), ")  # as ledger_conflicts begins
 _WORDS = {choice.name: choice for choice in (*CHARGES, *PRODUCTS, *MARKETS, *VOUCHERS, *HEADER_TYPES)}

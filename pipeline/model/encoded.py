@@ -17,14 +17,14 @@ _ROOM = 2**62
 
 
 @dataclass(frozen=True)
-class Coded:
+class EncodedColumn:
     """A column: the distinct `words` that it may have, and by row the number of its value among them."""
 
     codes: Indices
     words: Texts
 
     @classmethod
-    def of(cls, texts: Texts) -> "Coded":
+    def of(cls, texts: Texts) -> "EncodedColumn":
         """The column of these texts, its values in the order in which they first stand."""
         if len(texts) and texts.tolist().count(texts[0]) == len(texts):  # as all blank ones are
             return cls(np.zeros(len(texts), dtype=np.int64), texts[:1])
@@ -32,7 +32,7 @@ class Coded:
         return cls(codes.astype(np.int64, copy=False), np.asarray(words, dtype=object))
 
     @classmethod
-    def of_choices(cls, choices: "pd.Series[str]") -> "Coded":
+    def of_choices(cls, choices: "pd.Series[str]") -> "EncodedColumn":
         """A categorical column, "" where it has none of its categories."""
         codes = choices.cat.codes.to_numpy().astype(np.int64)
         blank = len(choices.cat.categories)
@@ -50,12 +50,12 @@ class Coded:
         """The rows that have this value."""
         return np.asarray(self.codes == self._number(value), dtype=bool)
 
-    def but(self, rows: Mask, value: str) -> "Coded":
+    def but(self, rows: Mask, value: str) -> "EncodedColumn":
         """The column with this value in these rows."""
         number = self._number(value)
         if number >= 0:
-            return Coded(np.where(rows, number, self.codes), self.words)
-        return Coded(np.where(rows, len(self.words), self.codes), np.append(self.words, value))
+            return EncodedColumn(np.where(rows, number, self.codes), self.words)
+        return EncodedColumn(np.where(rows, len(self.words), self.codes), np.append(self.words, value))
 
     def _number(self, value: str) -> int:
         """The number of a value, -1 where the column does not have it."""
@@ -69,13 +69,13 @@ class Coded:
         """The rows whose value is one of these."""
         return self.where(lambda value: value in wanted)
 
-    def spread(self, rows: Indices) -> "Coded":
+    def spread(self, rows: Indices) -> "EncodedColumn":
         """The column that has at each place the value of this row."""
-        return Coded(self.codes[rows], self.words)
+        return EncodedColumn(self.codes[rows], self.words)
 
 
 @dataclass(frozen=True)
-class Alike:
+class Groups:
     """Groups of rows: by row the number of its group, from 0, and the first row of each group, ascending."""
 
     group: Indices
@@ -85,7 +85,7 @@ class Alike:
         return len(self.first)
 
 
-def alike(columns: Sequence[Coded]) -> Alike:
+def alike(columns: Sequence[EncodedColumn]) -> Groups:
     """The rows grouped by their values in all of these columns, the groups in the order of their first rows."""
     together, different = columns[0].codes, len(columns[0].words)
     for column in columns[1:]:
@@ -97,4 +97,4 @@ def alike(columns: Sequence[Coded]) -> Alike:
     group, distinct = pd.factorize(together)
     first = np.empty(len(distinct), dtype=np.int64)
     first[group[::-1]] = np.arange(len(group), dtype=np.int64)[::-1]
-    return Alike(group.astype(np.int64, copy=False), first)
+    return Groups(group.astype(np.int64, copy=False), first)

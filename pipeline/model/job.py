@@ -12,7 +12,7 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.profile import Owner, Profile, Secrets, Terms, sandbox_owner
 from pipeline.model.progress import Progress
 from pipeline.model.request import Request
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.model.table import SheetRows
 
 NO_CARRIER = (
@@ -143,7 +143,7 @@ class Watch:
 class Finished:
     """A run's account, the result workbook that was written if any, and what went wrong in writing."""
 
-    account: Account
+    account: RunResult
     workbook: Path | None = None
     problems: tuple[str, ...] = field(default=())
 

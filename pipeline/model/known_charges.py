@@ -10,7 +10,7 @@ from pipeline.model.request import Identity, Request, wire_text
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class KnownCharge:
     """A charge in a live attempt: issued, or in doubt (`state` is issued or unknown).
 
     `amount` in minor units; `at` is the UTC time of the attempt, ISO 8601; `reason` and `detail` say
@@ -96,7 +96,7 @@ class Doubts:
 
 
 @dataclass(frozen=True)
-class Holdings:
+class KnownCharges:
     """All that the ledger knows of some tickets.
 
     `held` by identity; `apart` are charges whose invoice of several was rejected, so that they go one
@@ -104,7 +104,7 @@ class Holdings:
     refund statements show invoices and itineraries, so that neither kind can be asked for any more.
     """
 
-    held: Mapping[Identity, Holding] = field(default_factory=dict)
+    held: Mapping[Identity, KnownCharge] = field(default_factory=dict)
     apart: frozenset[Identity] = frozenset()
     doubts: Doubts = field(default_factory=Doubts)
     both_kinds: frozenset[str] = frozenset()

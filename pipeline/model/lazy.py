@@ -10,10 +10,10 @@ from typing import Generic, TypeVar, overload
 T_co = TypeVar("T_co", covariant=True)
 
 
-class Lazy(Sequence[T_co], Generic[T_co]):
+class LazySequence(Sequence[T_co], Generic[T_co]):
     """`make` gives the member at a position, from 0; it is asked anew each time unless it remembers (functools.cache).
 
-    >>> squares = Lazy(4, lambda at: at * at)
+    >>> squares = LazySequence(4, lambda at: at * at)
     >>> squares[-1], squares[1:3], list(squares), len(squares)
     (9, [1, 4], [0, 1, 4, 9], 4)
     """

@@ -1,14 +1,14 @@
 """The account of a run: what became of every row and every request, as values.
 
 Made once (accounting.py); the result workbook, the report, the summary and the exit code are all drawn
-from it. Whoever looks at all rows takes them by column, from `Account.fates`:
+from it. Whoever looks at all rows takes them by column, from `RunResult.fates`:
 
     fates.status, .last_day, .numbers, .request_ids     by row; all that were found of a row of several charges
     fates.failed, fates.having[code]                    the positions of rows, ascending
     fates.charges.status, .amount, .number, …           by charge, `fates.charges.line` says of which row
 
-Whoever looks at single rows takes them from `Account.rows`: a row's account, with its reasons in words, is made when
-it is looked at (a row without reasons is in no `fates.having`). Likewise `Account.requests`.
+Whoever looks at single rows takes them from `RunResult.rows`: a row's account, with its reasons in words, is made when
+it is looked at (a row without reasons is in no `fates.having`). Likewise `RunResult.requests`.
 """
 
 import datetime
@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pipeline.model.columns import Lang
-from pipeline.model.encoded import Coded
-from pipeline.model.lazy import Lazy
+from pipeline.model.encoded import EncodedColumn
+from pipeline.model.lazy import LazySequence
 from pipeline.model.request import Identity, Request
-from pipeline.model.result_columns import ChargeFates, Fates
+from pipeline.model.result_columns import ChargeColumns, ResultColumns
 from pipeline.model.status import STATUS, WORST
 from pipeline.model.table import Table, Texts
 
@@ -47,7 +47,7 @@ class ReasonText:
 
 
 @dataclass(frozen=True)
-class ChargeAccount:
+class ChargeResult:
     """One charge's fate. `amount` in minor units, None where it is not known.
 
     `amount` and `buyer`, the name on the voucher, are those that were asked for where an earlier run did. `last_day` is the last on which it may be requested, None where it has none or is issued already.
@@ -66,7 +66,7 @@ class ChargeAccount:
 
 
 @dataclass(frozen=True)
-class RowAccount:
+class RowResult:
     """One input row's fate: that of its one charge, or of the several that a wide bill's row carries."""
 
     index: int
@@ -74,7 +74,7 @@ class RowAccount:
     sheet: str
     row: int
     ticket_no: str
-    charges: tuple[ChargeAccount, ...]
+    charges: tuple[ChargeResult, ...]
     reasons: tuple[ReasonText, ...]
 
     @property
@@ -90,7 +90,7 @@ class RowAccount:
         return any(STATUS[charge.status].failure for charge in self.charges)
 
     @property
-    def shown(self) -> ChargeAccount:
+    def shown(self) -> ChargeResult:
         """The charge that speaks for the row where one alone can be named: the first with a number, else the first."""
         return next((charge for charge in self.charges if charge.number), self.charges[0])
 
@@ -117,7 +117,7 @@ class RowAccount:
 
 
 @dataclass(frozen=True)
-class RequestAccount:
+class RequestResult:
     """One request's fate; `rows` are its input rows, `attempt` 0: not attempted in this run."""
 
     request: Request
@@ -129,24 +129,24 @@ class RequestAccount:
     reason: ReasonText | None
 
 
-class RowAccounts(Lazy[RowAccount]):
+class RowResults(LazySequence[RowResult]):
     """The accounts of all rows, each made when it is looked at, and what is known of them by column."""
 
-    def __init__(self, fates: Fates, make: Callable[[int], RowAccount]) -> None:
+    def __init__(self, fates: ResultColumns, make: Callable[[int], RowResult]) -> None:
         super().__init__(fates.size, functools.cache(make))
         self.fates = fates
 
 
-class RequestAccounts(Lazy[RequestAccount]):
+class RequestResults(LazySequence[RequestResult]):
     """The accounts of all requests, each made when it is looked at, and how each of them ended."""
 
-    def __init__(self, statuses: Sequence[str], make: Callable[[int], RequestAccount]) -> None:
+    def __init__(self, statuses: Sequence[str], make: Callable[[int], RequestResult]) -> None:
         super().__init__(len(statuses), functools.cache(make))
         self.statuses = statuses
 
 
 @dataclass(frozen=True)
-class Doubt:
+class UnknownAttempt:
     """One attempt whose outcome is unknown, of this run or an earlier one, with what was in it.
 
     `epoch` is the ID of the epoch of the ledger that it belongs to, by which an answer names it.
@@ -171,7 +171,7 @@ class Doubt:
 
 
 @dataclass(frozen=True)
-class Account:
+class RunResult:
     """A whole run. `header` holds each row's resolved buyer columns, by column, for the Failures sheet, and
     `found_buyer` the buyer of the Buyers sheet that they were filled in from. `repeats` says of a row with a charge that
     an earlier row has already which row that is, both by their position.
@@ -186,9 +186,9 @@ class Account:
     table: Table
     header: Mapping[str, Texts]
     found_buyer: Texts
-    rows: Sequence[RowAccount]
-    requests: Sequence[RequestAccount]
-    doubts: tuple[Doubt, ...] = ()
+    rows: Sequence[RowResult]
+    requests: Sequence[RequestResult]
+    doubts: tuple[UnknownAttempt, ...] = ()
     stopped: str = ""
     repeats: Mapping[int, int] = field(default_factory=dict)
 
@@ -198,9 +198,9 @@ class Account:
         return (*self.table.warnings, *self.table.notes)
 
     @functools.cached_property
-    def fates(self) -> Fates:
+    def fates(self) -> ResultColumns:
         """What became of the rows, by column."""
-        return self.rows.fates if isinstance(self.rows, RowAccounts) else _by_column(self.rows)
+        return self.rows.fates if isinstance(self.rows, RowResults) else _by_column(self.rows)
 
     @property
     def totals(self) -> dict[str, int]:
@@ -211,7 +211,7 @@ class Account:
     def request_totals(self) -> dict[str, int]:
         """Requests by status."""
         asked = self.requests
-        statuses = asked.statuses if isinstance(asked, RequestAccounts) else [one.status for one in asked]
+        statuses = asked.statuses if isinstance(asked, RequestResults) else [one.status for one in asked]
         return dict(Counter(statuses))
 
     @property
@@ -224,21 +224,21 @@ class Account:
         )
 
 
-def _by_column(rows: Sequence[RowAccount]) -> Fates:
+def _by_column(rows: Sequence[RowResult]) -> ResultColumns:
     """The fates of rows whose accounts are made already."""
     charges = [charge for row in rows for charge in row.charges]
     having: dict[str, dict[int, None]] = {}
     for position, row in enumerate(rows):
         for reason in row.reasons:
             having.setdefault(reason.code, {})[position] = None
-    return Fates(
+    return ResultColumns(
         len(rows),
-        ChargeFates(
+        ChargeColumns(
             np.repeat(np.arange(len(rows)), np.array([len(row.charges) for row in rows], dtype=np.int64)),
             _texts(charge.voucher for charge in charges),
             _texts(charge.buyer for charge in charges),
             np.array([charge.amount or 0 for charge in charges], dtype=np.int64),
-            Coded.of(_texts(charge.status for charge in charges)),
+            EncodedColumn.of(_texts(charge.status for charge in charges)),
             _texts(charge.number for charge in charges),
             np.arange(len(charges)),
             [charge.request_id for charge in charges],

@@ -1,7 +1,7 @@
 """What became of a run's charges and rows, one array a column.
 
 Totals, the exit code and the last lines are drawn from it, and so is what looks at all rows at once: the large sheets of
-a result workbook. Texts are made, and single rows looked at (account.RowAccount), only where somebody asks for them.
+a result workbook. Texts are made, and single rows looked at (account.RowResult), only where somebody asks for them.
 """
 
 import functools
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.model.encoded import Coded
+from pipeline.model.encoded import EncodedColumn
 from pipeline.model.status import STATUS, WORST
 from pipeline.model.table import (
     Days,
@@ -21,7 +21,7 @@ from pipeline.model.table import (
 
 
 @dataclass(frozen=True)
-class ChargeFates:
+class ChargeColumns:
     """By charge, in the order of the rows.
 
     `line` is each charge's row, ascending; `ended` its status; `buyer` is the name on its voucher; `amount` in minor units, 0 where it is not known; `number` "" where it has
@@ -33,7 +33,7 @@ class ChargeFates:
     voucher: Texts
     buyer: Texts
     amount: Money
-    ended: Coded
+    ended: EncodedColumn
     number: Texts
     request: Indices
     request_ids: Sequence[str]
@@ -60,14 +60,14 @@ class ChargeFates:
 
 
 @dataclass(frozen=True)
-class Fates:
+class ResultColumns:
     """By row: what became of its one charge, or of the several that a wide bill's row carries.
 
     `size` is the number of rows; `having` are by reason code the rows that have the reason, ascending.
     """
 
     size: int
-    charges: ChargeFates
+    charges: ChargeColumns
     having: Mapping[str, Indices]
 
     @property
@@ -94,7 +94,7 @@ class Fates:
         """Rows by status, in the order of the contract; statuses without rows are left out."""
         if self.one_each:
             return {name: count for name, (count, _) in self.charges.tallies().items()}
-        status = Coded.of(self.status)
+        status = EncodedColumn.of(self.status)
         counts = {name: int(status.says(name).sum()) for name in STATUS}
         return {name: count for name, count in counts.items() if count}
 

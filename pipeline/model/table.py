@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pipeline.model.lazy import Lazy
+from pipeline.model.lazy import LazySequence
 from pipeline.model.quoting import quoted
 
 Mask = npt.NDArray[np.bool_]
@@ -67,7 +67,9 @@ class Finding:
 
 
 def _facts_at(fact: str | Sequence[str], positions: Indices) -> str | Sequence[str]:
-    return fact if isinstance(fact, str) else Lazy(len(positions), lambda at: fact[int(positions[at])])
+    return (
+        fact if isinstance(fact, str) else LazySequence(len(positions), lambda at: fact[int(positions[at])])
+    )
 
 
 @dataclass(frozen=True)

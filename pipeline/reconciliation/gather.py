@@ -12,9 +12,9 @@ from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.messages.render import reason_text
 from pipeline.model.evidence import Unsettled
 from pipeline.model.job import Job, Task
-from pipeline.model.known_charges import Holding, day_of
+from pipeline.model.known_charges import KnownCharge, day_of
 from pipeline.model.request import Identity
-from pipeline.model.result import Account, Doubt
+from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.model.table import SheetRows, Table
 from pipeline.reconciliation.inbox import Inbox
 from pipeline.reconciliation.month import month_of
@@ -74,7 +74,7 @@ def _said_period(evidence: Evidence) -> Period | None:
     return Period(since.date(), until.date() - datetime.timedelta(days=1))
 
 
-def _issued_in(ledger: OpenLedger, period: Period, zone: str) -> dict[Identity, Holding]:
+def _issued_in(ledger: OpenLedger, period: Period, zone: str) -> dict[Identity, KnownCharge]:
     def start(day: datetime.date) -> str:
         begins = datetime.datetime.combine(day, datetime.time(), ZoneInfo(zone))
         return begins.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
@@ -94,20 +94,20 @@ def _notes(evidence: Evidence, decided: Decided, period: Period | None) -> tuple
     return decided.notes
 
 
-def _doubt(one: Unsettled, job: Job) -> Doubt:
+def _doubt(one: Unsettled, job: Job) -> UnknownAttempt:
     day = day_of(one.ended, job.profile.carrier.time_zone)
     facts = {"detail": one.detail, "earlier": f"{day}, {one.place}"}
-    return Doubt(
+    return UnknownAttempt(
         one.epoch, one.request_id, one.attempt, one.voucher, one.market, one.header_name, one.amount,
         reason_text(one.reason or "run_killed", "", job.lang, facts), one.trace_id,
         tuple((identity, amount) for identity, _, amount in one.charges),
     )  # fmt: skip
 
 
-def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> Account:
+def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> RunResult:
     """One account of all batches, their rows numbered through."""
     job = task.job
-    empty = Account(
+    empty = RunResult(
         "reconcile", str(job.terms.as_of), job.lang, job.profile.carrier.currency, str(ledger.path), ledger.ledger_id,
         Table.empty(), {}, np.array([], dtype=object), (), (),
     )  # fmt: skip

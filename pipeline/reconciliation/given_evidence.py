@@ -12,7 +12,7 @@ from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Complete, Statement
 from pipeline.model.job import Task, today
-from pipeline.model.known_charges import Holding
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.request import Identity
 from pipeline.reading.answers import read_answers
 from pipeline.reading.statement import read_statement
@@ -130,7 +130,7 @@ def check_statement(statement: Statement, ledger: OpenLedger) -> None:
         )
 
 
-def listed_holdings(statement: Statement, ledger: OpenLedger) -> Mapping[Identity, Holding]:
+def listed_holdings(statement: Statement, ledger: OpenLedger) -> Mapping[Identity, KnownCharge]:
     """What the ledger holds of the tickets that a statement lists."""
     return ledger.holdings(sorted({line.ticket_no for line in statement.lines})).held
 

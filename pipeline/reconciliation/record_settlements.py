@@ -15,7 +15,7 @@ from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.ledger.settlements import Known
 from pipeline.model.evidence import Answer, Unsettled
 from pipeline.model.job import Job, Watch
-from pipeline.model.known_charges import Holding
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.request import Identity, wire_text
 from pipeline.reconciliation.record_reversals import but_for_reversed, record_reversals
 from pipeline.settlement.decide import (
@@ -118,7 +118,7 @@ def _withdrawn(place: str, about: Unsettled | Answer, entry: str) -> Trouble:
     return Trouble("withdrawn", place, problem)
 
 
-def _issued_in_claimed_days(ledger: OpenLedger, evidence: Evidence) -> list[Holding]:
+def _issued_in_claimed_days(ledger: OpenLedger, evidence: Evidence) -> list[KnownCharge]:
     """What this ledger issued in the days for which the statements are said to be complete."""
     if not evidence.complete:
         return []

@@ -10,7 +10,7 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Misread, Reversal
 from pipeline.model.job import Task, Watch
 from pipeline.model.profile import Secrets
-from pipeline.model.result import Account, Doubt
+from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.reconciliation.inbox import Batch
 from pipeline.settlement.decide import Decided, Evidence
 from pipeline.submission.batch import judged, submitted
@@ -26,7 +26,7 @@ class Again:
     """One batch tried again: its account, and whether the ledger failed meanwhile."""
 
     batch: Batch
-    account: Account
+    account: RunResult
     ledger_failed: bool
 
 
@@ -76,7 +76,7 @@ def _unclear(ledger: OpenLedger, evidence: Evidence) -> dict[str, str]:
     }
 
 
-def with_answers(doubts: Sequence[Doubt], answers: Sequence[Answer]) -> tuple[Doubt, ...]:
+def with_answers(doubts: Sequence[UnknownAttempt], answers: Sequence[Answer]) -> tuple[UnknownAttempt, ...]:
     """Outcomes that are still unknown, with the answers that were given to them and settled nothing."""
     typed = {answer.about: answer.typed for answer in answers}
     return tuple(
@@ -84,7 +84,7 @@ def with_answers(doubts: Sequence[Doubt], answers: Sequence[Answer]) -> tuple[Do
     )
 
 
-def fates(account: Account) -> str:
+def fates(account: RunResult) -> str:
     """A digest of what became of every row, so that a night in which nothing changed writes no new workbook."""
     said = [
         (row.row, row.sheet, row.status, row.numbers, [reason.code for reason in row.reasons])
@@ -93,7 +93,7 @@ def fates(account: Account) -> str:
     return hashlib.sha256(repr(said).encode()).hexdigest()[:20]
 
 
-def unfinished(account: Account) -> bool:
+def unfinished(account: RunResult) -> bool:
     """Whether rows may come to another end without anybody's changing them: by time, by evidence, by the profile."""
     return any(
         charge.status not in _SETTLED_STATUSES or any(reason.code in _PASSING for reason in charge.reasons)

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from pipeline.model.columns import HEADER_FIELDS, Lang
-from pipeline.model.encoded import Coded
-from pipeline.model.lazy import Lazy
+from pipeline.model.encoded import EncodedColumn
+from pipeline.model.lazy import LazySequence
 from pipeline.model.outcome import Result
 from pipeline.model.profile import Terms
 from pipeline.model.request import Request
-from pipeline.model.result import Account, Doubt, RequestAccounts, RowAccounts
-from pipeline.model.result_columns import ChargeFates, Fates
+from pipeline.model.result import RequestResults, RowResults, RunResult, UnknownAttempt
+from pipeline.model.result_columns import ChargeColumns, ResultColumns
 from pipeline.model.status import ISSUED, STATUS
 from pipeline.model.table import Indices, Table
 from pipeline.reporting.build_rows import Told, outcome_reason
@@ -21,7 +21,7 @@ from pipeline.rules.deadlines import last_days
 from pipeline.rules.judge import Verdicts
 from pipeline.splitting import charges_of
 
-__all__ = ["make_account", "outcome_reason"]
+__all__ = ["make_result", "outcome_reason"]
 
 #: Statuses of charges that an earlier run asked for: what it asked for counts.
 _AS_ASKED = ("already_issued", "unknown")
@@ -64,28 +64,28 @@ class _Asked:
         return self.charges[self.starts[number] : self.starts[number + 1]]
 
 
-def make_account(  # noqa: PLR0913 - each argument is one stage's product
+def make_result(  # noqa: PLR0913 - each argument is one stage's product
     command: str,
     table: Table,
     verdicts: Verdicts,
     requests: Sequence[Request],
     results: Iterable[Result],
-    doubts: Sequence[Doubt],
+    doubts: Sequence[UnknownAttempt],
     terms: Terms,
     lang: Lang,
     **about: Any,
-) -> Account:
-    """Put the stages' products together; `about` are the Account's remaining fields."""
+) -> RunResult:
+    """Put the stages' products together; `about` are the result's remaining fields."""
     asked, rows = _Asked.of(requests, results, len(verdicts.rows)), verdicts.rows
     fates = _fates(len(table), verdicts, asked)
     told = Told(table, verdicts, fates, requests, asked.of_charge, asked.results, terms, lang)
     header = {
         name: rows.text(name)[fates.first] for name in HEADER_FIELDS
     }  # all charges of a row have one buyer
-    return Account(
+    return RunResult(
         command, str(terms.as_of), lang, terms.profile.carrier.currency,
         table=replace(table, notes=(*table.notes, *verdicts.notes)), header=header, found_buyer=rows.found_buyer[fates.first],
-        rows=RowAccounts(fates, told.row), requests=RequestAccounts(asked.states(), told.request),
+        rows=RowResults(fates, told.row), requests=RequestResults(asked.states(), told.request),
         doubts=tuple(doubts), repeats=_repeats(verdicts), **about,
     )  # fmt: skip
 
@@ -100,7 +100,7 @@ def _repeats(verdicts: Verdicts) -> dict[int, int]:
     return found
 
 
-def _fates(size: int, verdicts: Verdicts, asked: _Asked) -> Fates:
+def _fates(size: int, verdicts: Verdicts, asked: _Asked) -> ResultColumns:
     """What became of the charges of so many rows."""
     rows, held = verdicts.rows, list(verdicts.held.items())
     status, request = verdicts.status.copy(), asked.of_charge.copy()
@@ -116,10 +116,10 @@ def _fates(size: int, verdicts: Verdicts, asked: _Asked) -> Fates:
         status[charges], number[charges] = outcome.state, outcome.number
         if outcome.reason:
             having.append((outcome.reason, charges))
-    ended = Coded.of(status)
+    ended = EncodedColumn.of(status)
     spoken_for = ended.where(lambda name: name in ISSUED or not STATUS[name].counted)
     days = np.where(spoken_for, np.datetime64("NaT"), last_days(rows))
-    ids = Lazy(
+    ids = LazySequence(
         len(asked.requests) + len(held),
         lambda n: (
             asked.requests[n].request_id
@@ -127,8 +127,8 @@ def _fates(size: int, verdicts: Verdicts, asked: _Asked) -> Fates:
             else held[n - len(asked.requests)][1].request_id
         ),
     )
-    by_charge = ChargeFates(rows.line, rows.voucher, buyer, amount, ended, number, request, ids, days)
-    return Fates(size, by_charge, _by_code(having, rows.line))
+    by_charge = ChargeColumns(rows.line, rows.voucher, buyer, amount, ended, number, request, ids, days)
+    return ResultColumns(size, by_charge, _by_code(having, rows.line))
 
 
 def _by_code(found: Sequence[tuple[str, Indices]], line: Indices) -> dict[str, Indices]:

@@ -11,8 +11,8 @@ from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Terms
 from pipeline.model.request import Request
-from pipeline.model.result import ChargeAccount, ReasonText, RequestAccount, RowAccount
-from pipeline.model.result_columns import Fates
+from pipeline.model.result import ChargeResult, ReasonText, RequestResult, RowResult
+from pipeline.model.result_columns import ResultColumns
 from pipeline.model.status import STATUS_OF, WORST
 from pipeline.model.table import (
     Finding,
@@ -35,20 +35,20 @@ class Told:
 
     table: Table
     verdicts: Verdicts
-    fates: Fates
+    fates: ResultColumns
     requests: Sequence[Request]
     request_of: Indices
     results: Mapping[int, Result]
     terms: Terms
     lang: Lang
 
-    def row(self, index: int) -> RowAccount:
+    def row(self, index: int) -> RowResult:
         """An input row's account."""
         rows, first, lines = self.verdicts.rows, self.fates.first, self.fates.charges.line
         at = int(first[index])
         end = int(first[index + 1]) if index + 1 < len(first) else len(lines)
         charges = tuple(self._charge(charge) for charge in range(at, end))
-        return RowAccount(
+        return RowResult(
             index,
             rows.file[at],
             rows.sheet[at],
@@ -58,14 +58,14 @@ class Told:
             _reasons_of(charges, self.lang),
         )
 
-    def request(self, number: int) -> RequestAccount:
+    def request(self, number: int) -> RequestResult:
         """A request's account."""
         request, result = self.requests[number], self.results.get(number)
         line = self.fates.charges.line
         rows = tuple(sorted({int(line[charge.row]) for charge in request.charges}))
         if result is None:
-            return RequestAccount(request, rows, 0, "ready", "", "", None)
-        return RequestAccount(
+            return RequestResult(request, rows, 0, "ready", "", "", None)
+        return RequestResult(
             request,
             rows,
             result.attempt,
@@ -75,7 +75,7 @@ class Told:
             outcome_reason(result.outcome, self.lang),
         )
 
-    def _charge(self, at: int) -> ChargeAccount:
+    def _charge(self, at: int) -> ChargeResult:
         rows, fates = self.verdicts.rows, self.fates.charges
         status = str(fates.status[at])
         result = self.results.get(int(self.request_of[at]))
@@ -84,7 +84,7 @@ class Told:
         if result is not None and (reason := outcome_reason(result.outcome, self.lang)):
             own.insert(0, reason)
         asked = int(fates.request[at])
-        return ChargeAccount(
+        return ChargeResult(
             self._as_seen("charge", int(fates.line[at]), rows.charge[at]),
             rows.product[at],
             rows.voucher[at],
@@ -138,7 +138,7 @@ class Told:
         return status, replace(text, cell=cell)
 
 
-def _reasons_of(charges: Sequence[ChargeAccount], lang: Lang) -> tuple[ReasonText, ...]:
+def _reasons_of(charges: Sequence[ChargeResult], lang: Lang) -> tuple[ReasonText, ...]:
     """A row's reasons, those of its worst charge first; what is not true of all its charges names its own."""
     if len(charges) == 1:
         return charges[0].reasons

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from pipeline import __version__
 from pipeline.model.job import Finished, Job, Log, Task
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.model.table import Table
 from pipeline.settlement.reconciled import Reconciled
 
@@ -75,7 +75,7 @@ def log_reconciled(log: Log, finished: Reconciled) -> None:
     _end(log, said.account, finished.exit_code, [*finished.results.values(), finished.workbook])
 
 
-def _end(log: Log, account: Account, exit_code: int, written: Sequence[Path | None]) -> None:
+def _end(log: Log, account: RunResult, exit_code: int, written: Sequence[Path | None]) -> None:
     log(
         "run_ends",
         exit_code=exit_code,

@@ -9,11 +9,11 @@ import orjson
 
 from pipeline.model.errors import Stop
 from pipeline.model.result import (
-    Account,
-    ChargeAccount,
+    ChargeResult,
     ReasonText,
-    RequestAccount,
-    RowAccount,
+    RequestResult,
+    RowResult,
+    RunResult,
 )
 from pipeline.model.table import money_text
 from pipeline.reporting.placing_results import place_over
@@ -21,7 +21,7 @@ from pipeline.reporting.placing_results import place_over
 VERSION = 1
 
 
-def report(account: Account, exit_code: int) -> dict[str, Any]:
+def report(account: RunResult, exit_code: int) -> dict[str, Any]:
     """The report's content, as plain values."""
     return {
         "version": VERSION,
@@ -36,7 +36,7 @@ def report(account: Account, exit_code: int) -> dict[str, Any]:
     }
 
 
-def _request(asked: RequestAccount) -> dict[str, Any]:
+def _request(asked: RequestResult) -> dict[str, Any]:
     request = asked.request
     return {
         "request": request.request_id,
@@ -52,7 +52,7 @@ def _request(asked: RequestAccount) -> dict[str, Any]:
     }
 
 
-def _row(row: RowAccount) -> dict[str, Any]:
+def _row(row: RowResult) -> dict[str, Any]:
     return {
         "index": row.index,
         "file": row.file,
@@ -72,12 +72,12 @@ def _row(row: RowAccount) -> dict[str, Any]:
     }
 
 
-def _repeats(account: Account, index: int) -> dict[str, int]:
+def _repeats(account: RunResult, index: int) -> dict[str, int]:
     """The row that a row repeats, where it repeats one."""
     return {"repeats": account.repeats[index]} if index in account.repeats else {}
 
 
-def _said(charge: ChargeAccount, amount: int | None, status: str) -> dict[str, Any]:
+def _said(charge: ChargeResult, amount: int | None, status: str) -> dict[str, Any]:
     """What a row and each of its charges say alike; of several, a row has the total and the worst status."""
     return {
         "charge": charge.charge,

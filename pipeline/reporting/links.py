@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from pipeline.model.result import Account, RequestAccount
+from pipeline.model.result import RequestResult, RunResult
 from pipeline.reporting.row_view import ByRow
 
 #: Links that a sheet may hold: a spreadsheet program takes 65,530, and refuses a file with more.
@@ -45,14 +45,14 @@ def _lines(name: str, keys: Iterable[object]) -> dict[object, str]:
     return {key: to_line(name, position) for position, key in enumerate(keys)}
 
 
-def _is(asked: RequestAccount, voucher: str) -> bool:
+def _is(asked: RequestResult, voucher: str) -> bool:
     return asked.request.voucher == voucher
 
 
 class Places:
     """The links of one account's workbook: to requests and doubts by their ID, to failed rows by their position."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: RunResult) -> None:
         self.rows = ByRow(account)
         self.requests: Mapping[object, str] = {
             **_lines("Invoices", (a.request.request_id for a in account.requests if _is(a, "invoice"))),
@@ -79,7 +79,7 @@ class Places:
 class NoPlaces(Places):
     """For a workbook without the sheets that these links lead to."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: RunResult) -> None:
         self.rows = ByRow(account)
         self.requests = self.doubts = self.failures = {}
         self.repeats = {}

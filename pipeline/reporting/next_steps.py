@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pipeline.messages.chinese import in_language
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.reporting.links import Places
 from pipeline.reporting.words import WORDS
 
@@ -16,7 +16,7 @@ class Step(NamedTuple):
     link: str = ""
 
 
-def next_steps(account: Account, places: Places) -> list[Step]:
+def next_steps(account: RunResult, places: Places) -> list[Step]:
     """What a person is to do, the most urgent first; nothing where every row is issued."""
     words, totals = WORDS[account.lang], account.totals
     steps, rows, found = words.steps, places.rows, []

@@ -12,7 +12,7 @@ from pipeline.model.columns import (
     VOUCHERS,
     Lang,
 )
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.model.table import MINOR
 from pipeline.reporting.links import Cell, NoPlaces, Places
 from pipeline.reporting.result_workbook import write_book
@@ -111,7 +111,7 @@ def _fill(book: Book, done: Reconciliation) -> None:
         adders.get(sheet, lambda sheet=sheet: _entries(book, done, kinds[sheet], sheet))()
 
 
-def _failures(book: Book, account: Account, places: Places) -> None:
+def _failures(book: Book, account: RunResult, places: Places) -> None:
     """Failures as in a result; where several workbooks came by the inbox, each has its own result for that."""
     if len(account.table):
         add_failures(book, account, places)

@@ -13,7 +13,7 @@ from xlsxwriter.exceptions import XlsxWriterException
 
 from pipeline.model.columns import RESULT_SHEETS, Lang
 from pipeline.model.errors import Stop
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.reporting.links import Places
 from pipeline.reporting.placing_results import place_new
 from pipeline.reporting.sheet_requests import add_invoices, add_itineraries, add_unknown
@@ -27,7 +27,7 @@ from pipeline.reporting.xlsx.splice import put_in_rows
 _SHEETS = (add_summary, add_invoices, add_itineraries, add_failures, add_unknown, add_all_rows, add_buyers)
 
 
-def write_workbook(account: Account, path: Path) -> Path:
+def write_workbook(account: RunResult, path: Path) -> Path:
     """Write the result workbook; give the path that it has, which is another where `path` was taken.
 
     Raises Stop where it can't be written; nothing is left behind then.

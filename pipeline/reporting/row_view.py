@@ -5,13 +5,13 @@ from functools import cached_property
 
 import numpy as np
 
-from pipeline.model.result import Account, ReasonText
+from pipeline.model.result import ReasonText, RunResult
 
 
 class ByRow:
     """By a row's position: where it stood, its status, its voucher numbers and requests, its reasons and last day."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: RunResult) -> None:
         self._account = account
         self._fates = account.fates
         #: Rows of which something has to be corrected or sent again.

@@ -8,12 +8,12 @@ from typing import Any
 
 from pipeline.model.buyer_source import KEPT_APART, Source, flat
 from pipeline.model.columns import BUYER_COLUMNS, HEADER_FIELDS, HEADER_TYPES
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.model.table import Indices, shown
 from pipeline.reporting.row_view import ByRow
 
 
-def sources(account: Account, at: Indices, filled: Mapping[str, Sequence[Any]]) -> list[str]:
+def sources(account: RunResult, at: Indices, filled: Mapping[str, Sequence[Any]]) -> list[str]:
     """Of the rows at these positions, what the reader is to remember of their buyers.
 
     `filled` are the buyer columns as Failures has them: what was blank in the input was filled in.
@@ -37,14 +37,14 @@ def sources(account: Account, at: Indices, filled: Mapping[str, Sequence[Any]]) 
     return said
 
 
-def needs_buyers(account: Account, rows: ByRow) -> bool:
+def needs_buyers(account: RunResult, rows: ByRow) -> bool:
     """Whether a row may be given another buyer: whatever it failed for, where any are known; else where it lacks one."""
     if len(account.table.buyers):
         return bool(rows.failed)
     return any(reason.column == "buyer" for row in rows.failed for reason in rows.reasons(row))
 
 
-def buyer_lines(account: Account) -> Iterator[tuple[Any, ...]]:
+def buyer_lines(account: RunResult) -> Iterator[tuple[Any, ...]]:
     """Every buyer that the rows could have named, and whose it is."""
     words = {choice.name: choice.word(account.lang) for choice in HEADER_TYPES}
     for buyer in account.table.buyers.to_dict("records"):

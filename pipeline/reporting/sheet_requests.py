@@ -10,7 +10,7 @@ from pipeline.model.columns import (
     VOUCHERS,
     Lang,
 )
-from pipeline.model.result import Account, Doubt, RequestAccount
+from pipeline.model.result import RequestResult, RunResult, UnknownAttempt
 from pipeline.model.status import ISSUED
 from pipeline.model.table import MINOR, money_text
 from pipeline.reporting.links import Cell, Places
@@ -53,11 +53,11 @@ def _listed(items: Sequence[str], most: int, lang: Lang) -> str:
     return shown if len(items) <= most else WORDS[lang].more.format(shown=shown, count=len(items) - most)
 
 
-def _reason(asked: RequestAccount) -> str:
+def _reason(asked: RequestResult) -> str:
     return f"{asked.reason.message} [{asked.reason.code}]" if asked.reason else ""
 
 
-def _status(asked: RequestAccount, places: Places) -> Any:
+def _status(asked: RequestResult, places: Places) -> Any:
     """A request's status, which leads to where something can be done about it."""
     if asked.status in ISSUED:
         return asked.status
@@ -68,7 +68,7 @@ def _status(asked: RequestAccount, places: Places) -> Any:
     return Cell(asked.status, where)
 
 
-def _invoice(asked: RequestAccount, account: Account, places: Places) -> tuple[Any, ...]:
+def _invoice(asked: RequestResult, account: RunResult, places: Places) -> tuple[Any, ...]:
     request = asked.request
     tickets = list(dict.fromkeys(charge.identity.ticket_no for charge in request.charges))
     return (
@@ -88,7 +88,7 @@ def _invoice(asked: RequestAccount, account: Account, places: Places) -> tuple[A
     )
 
 
-def _itinerary(asked: RequestAccount, account: Account, places: Places) -> tuple[Any, ...]:
+def _itinerary(asked: RequestResult, account: RunResult, places: Places) -> tuple[Any, ...]:
     request = asked.request
     (charge,) = request.charges
     return (
@@ -108,7 +108,7 @@ def _itinerary(asked: RequestAccount, account: Account, places: Places) -> tuple
     )
 
 
-def _doubt(doubt: Doubt, account: Account, places: Places) -> tuple[Any, ...]:
+def _doubt(doubt: UnknownAttempt, account: RunResult, places: Places) -> tuple[Any, ...]:
     lang = account.lang
     inside = [f"{of.ticket_no} {_word(of.charge, lang)} {money_text(amount)}" for of, amount in doubt.charges]
     return (
@@ -140,19 +140,19 @@ def _fields(names: Iterable[str], amounts: Iterable[int], lang: Lang) -> list[Fi
     ]  # fmt: skip
 
 
-def _asked(account: Account, voucher: str, names: Sequence[str]) -> tuple[list[RequestAccount], list[Field]]:
+def _asked(account: RunResult, voucher: str, names: Sequence[str]) -> tuple[list[RequestResult], list[Field]]:
     """The requests for that voucher, and the columns of their sheet."""
     asked = [one for one in account.requests if one.request.voucher == voucher]
     return asked, _fields(names, (one.request.amount for one in asked), account.lang)
 
 
-def add_invoices(book: Book, account: Account, places: Places) -> None:
+def add_invoices(book: Book, account: RunResult, places: Places) -> None:
     """Write the sheet Invoices: one row a request."""
     asked, fields = _asked(account, "invoice", _INVOICE)
     book.add_rows("Invoices", fields, len(asked), by_column(_invoice(one, account, places) for one in asked))
 
 
-def add_itineraries(book: Book, account: Account, places: Places) -> None:
+def add_itineraries(book: Book, account: RunResult, places: Places) -> None:
     """Write the sheet Itineraries: one row a ticket."""
     asked, fields = _asked(account, "itinerary", _ITINERARY)
     book.add_rows(
@@ -160,7 +160,7 @@ def add_itineraries(book: Book, account: Account, places: Places) -> None:
     )
 
 
-def add_unknown(book: Book, account: Account, places: Places) -> None:
+def add_unknown(book: Book, account: RunResult, places: Places) -> None:
     """Write the sheet Unknown: one line a request in doubt, with what a person finds out left blank.
 
     The answers are the same two words in every language, since they are read back.

@@ -18,7 +18,7 @@ from pipeline.model.columns import (
     Kind,
     Lang,
 )
-from pipeline.model.result import Account, ReasonText
+from pipeline.model.result import ReasonText, RunResult
 from pipeline.model.status import STATUS_OF
 from pipeline.model.table import MINOR, Indices, Table
 from pipeline.reporting.links import Cell, Places
@@ -84,7 +84,7 @@ def _shown(name: str, table: Table, at: Indices) -> list[Any]:
     return cells
 
 
-def _filled(name: str, account: Account, at: Indices) -> list[Any]:
+def _filled(name: str, account: RunResult, at: Indices) -> list[Any]:
     """A buyer column's cells, the blank ones with what the rules took from the Buyers sheet."""
     known: list[str] = account.header[name][at].tolist()
     if name == "header_type":
@@ -97,7 +97,7 @@ def _filled(name: str, account: Account, at: Indices) -> list[Any]:
     ]
 
 
-def _in_our_words(column: Column, cells: list[Any], account: Account, at: Indices) -> list[Any]:
+def _in_our_words(column: Column, cells: list[Any], account: RunResult, at: Indices) -> list[Any]:
     """Cells of a column of choices, a team's own words for them as ours: its mapping may not be there again."""
     if not column.choices:
         return cells
@@ -137,7 +137,7 @@ def _beside(ours: Rows, columns: Sequence[Sequence[Any]]) -> Rows:
     return lambda start, stop: [*ours(start, stop), *(column[start:stop] for column in columns)]
 
 
-def add_failures(book: Book, account: Account, places: Places) -> None:
+def add_failures(book: Book, account: RunResult, places: Places) -> None:
     """Write the sheet Failures: what has to be corrected, with every column that may have to be filled in."""
     table, lang, failed = account.table, account.lang, places.rows.failed
     at = np.array(failed, dtype=np.int64)
@@ -185,7 +185,7 @@ def _failed(places: Places, lang: Lang) -> Rows:
     return ours
 
 
-def add_buyers(book: Book, account: Account, places: Places) -> None:
+def add_buyers(book: Book, account: RunResult, places: Places) -> None:
     """Write the sheet Buyers, where a row may be given another buyer: those that Failures may name."""
     if needs_buyers(account, places.rows):
         fields = [*vocabulary(BUYER_COLUMNS, account.lang), field("buyer_source", account.lang)]
@@ -224,7 +224,7 @@ def _request(asked: Sequence[str], places: Places) -> Any:
     return Cell(shown, link) if link else shown
 
 
-def add_all_rows(book: Book, account: Account, places: Places) -> None:
+def add_all_rows(book: Book, account: RunResult, places: Places) -> None:
     """Write the sheet Rows: every input row in its order, with what became of it."""
     table, lang = account.table, account.lang
     at = np.arange(len(table), dtype=np.int64)

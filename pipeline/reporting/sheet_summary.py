@@ -7,7 +7,7 @@ from typing import Any
 from pipeline.messages.chinese import in_language
 from pipeline.messages.reasons import status_word
 from pipeline.model.columns import VOUCHERS
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.model.status import ISSUED, STATUS
 from pipeline.model.table import MINOR
 from pipeline.reporting import sheet_summary_charts
@@ -31,7 +31,7 @@ _BEFORE_LINK = 5  # the last of the page's columns that a step's text takes
 _COLUMN_OF = {"all": "", "issued": "issued_", "ready": "ready_", "rest": "open_"}
 
 
-def add_summary(book: Book, account: Account, places: Places) -> None:
+def add_summary(book: Book, account: RunResult, places: Places) -> None:
     """Write the sheet Summary."""
     page, words = Page(book, "Summary"), WORDS[account.lang]
     page.sheet.set_row(0, 26)
@@ -61,7 +61,7 @@ def add_summary(book: Book, account: Account, places: Places) -> None:
     page.sheet.set_portrait()
 
 
-def _headline(page: Page, account: Account, tallies: Mapping[str, Tally]) -> None:
+def _headline(page: Page, account: RunResult, tallies: Mapping[str, Tally]) -> None:
     """How much of it is done, in one line."""
     words = WORDS[account.lang]
     whole = everything(tallies.values())
@@ -80,7 +80,7 @@ def _headline(page: Page, account: Account, tallies: Mapping[str, Tally]) -> Non
     page.row += 1
 
 
-def _next(page: Page, account: Account, places: Places) -> None:
+def _next(page: Page, account: RunResult, places: Places) -> None:
     """What to do, each line with a link to the first row or request that it speaks of."""
     words = WORDS[account.lang]
     page.heading(words.next_heading)
@@ -91,7 +91,7 @@ def _next(page: Page, account: Account, places: Places) -> None:
         page.row += 1
 
 
-def _facts(page: Page, account: Account, places: Places, total: Tally) -> None:
+def _facts(page: Page, account: RunResult, places: Places, total: Tally) -> None:
     words = WORDS[account.lang]
     page.heading(words.facts_heading)
     files = list(dict.fromkeys(places.rows.file))
@@ -123,7 +123,7 @@ def _facts(page: Page, account: Account, places: Places, total: Tally) -> None:
         page.row += 1
 
 
-def _table_heading(page: Page, account: Account, names: Sequence[str]) -> None:
+def _table_heading(page: Page, account: RunResult, names: Sequence[str]) -> None:
     texts = WORDS[account.lang].columns
     for column, name in enumerate(names):
         number = name.endswith(("charges", "amount"))
@@ -142,7 +142,7 @@ def _numbers(page: Page, column: int, tallies: Sequence[Tally], *, total: bool) 
         page.put(column + 2 * index + 1, tally.amount / MINOR, money)
 
 
-def _statuses(page: Page, account: Account, tallies: Mapping[str, Tally]) -> sheet_summary_charts.Lines:
+def _statuses(page: Page, account: RunResult, tallies: Mapping[str, Tally]) -> sheet_summary_charts.Lines:
     """The table of statuses; where its lines stand, for the chart."""
     words = WORDS[account.lang]
     page.heading(words.by_status)
@@ -169,7 +169,7 @@ def _statuses(page: Page, account: Account, tallies: Mapping[str, Tally]) -> she
     return sheet_summary_charts.Lines(first, names, charges, tones)
 
 
-def _buyers(account: Account, groups: Sequence[Group]) -> list[tuple[str, Group]]:
+def _buyers(account: RunResult, groups: Sequence[Group]) -> list[tuple[str, Group]]:
     """The largest buyers, and the others in one line."""
     words = WORDS[account.lang]
     shown = [(group.name or words.no_buyer, group) for group in groups[:_MOST_BUYERS]]
@@ -179,7 +179,7 @@ def _buyers(account: Account, groups: Sequence[Group]) -> list[tuple[str, Group]
 
 
 def _groups(
-    page: Page, account: Account, of: str, lines: Sequence[tuple[str, Group]]
+    page: Page, account: RunResult, of: str, lines: Sequence[tuple[str, Group]]
 ) -> sheet_summary_charts.Lines:
     """A table of groups: all, issued and the rest, or where anything is ready, issued, ready and the rest."""
     words = WORDS[account.lang]

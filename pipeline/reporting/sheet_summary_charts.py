@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.reporting.sanitise import fit
 from pipeline.reporting.sheet_page import WIDTHS, Page
 from pipeline.reporting.words import WORDS
@@ -90,7 +90,7 @@ def _bars(book: Book, title: str, form: str, *, stacked: bool) -> Any:
     return chart
 
 
-def add_statuses(book: Book, page: Page, account: Account, lines: Lines, row: int) -> None:
+def add_statuses(book: Book, page: Page, account: RunResult, lines: Lines, row: int) -> None:
     """Charges by status, each bar in its status's colour."""
     chart = _bars(book, WORDS[account.lang].status_chart, "#,##0", stacked=False)
     points = [{"fill": {"color": CHART_TONES[tone]}} for tone in lines.tones]
@@ -105,7 +105,7 @@ def add_statuses(book: Book, page: Page, account: Account, lines: Lines, row: in
     )
 
 
-def add_buyers(book: Book, page: Page, account: Account, lines: Lines, row: int) -> None:
+def add_buyers(book: Book, page: Page, account: RunResult, lines: Lines, row: int) -> None:
     """Money by buyer: issued, ready and the rest in one bar; the largest buyers."""
     words = WORDS[account.lang]
     title = words.buyer_chart.format(currency=account.currency)

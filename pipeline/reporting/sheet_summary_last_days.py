@@ -11,7 +11,7 @@ from pipeline.model.columns import (
     VOUCHERS,
     Lang,
 )
-from pipeline.model.result import Account, ChargeAccount
+from pipeline.model.result import ChargeResult, RunResult
 from pipeline.model.status import STATUS
 from pipeline.model.table import MINOR, Indices
 from pipeline.reporting.links import Places
@@ -26,7 +26,7 @@ _WORD = {choice.name: choice for choice in (*CHARGES, *PRODUCTS, *VOUCHERS)}
 _COLUMNS = ("place", "last_day", "ticket", "days_left", "what", "status", "amount")
 
 
-def due(account: Account) -> Indices:
+def due(account: RunResult) -> Indices:
     """The charges that still can be asked for and must be soon, by their position: the soonest first.
 
     Of one day the largest amounts come first: not all of them are shown.
@@ -38,14 +38,14 @@ def due(account: Account) -> Indices:
     return found
 
 
-def _what(charge: ChargeAccount, lang: Lang) -> str:
+def _what(charge: ChargeResult, lang: Lang) -> str:
     """A charge and the voucher that it is to have."""
     name = charge.product if charge.charge == "ancillary" else charge.charge
     words = [_WORD[part].word(lang) for part in (name, charge.voucher) if part in _WORD]
     return " · ".join(words)
 
 
-def add_deadlines(page: Page, account: Account) -> None:
+def add_deadlines(page: Page, account: RunResult) -> None:
     """Write the table, where anything presses; how many lines were left out is said below it."""
     words, coming, fates = WORDS[account.lang], due(account), account.fates
     page.heading(words.deadlines.format(days=NEAR))

@@ -7,7 +7,7 @@ from pipeline.messages.masking import without_cells
 from pipeline.messages.reasons import status_word
 from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.quoting import quoted
-from pipeline.model.result import Account, ReasonText, RowAccount
+from pipeline.model.result import ReasonText, RowResult, RunResult
 from pipeline.model.status import ISSUED, STATUS, STATUS_OF
 from pipeline.model.table import MINOR
 from pipeline.reporting.sanitise import one_line
@@ -24,7 +24,7 @@ _NAMES_BUYERS = ("differs_from_issued", "carrier_rejected")
 _CARRIER_SAYS = ("rejected", "not_sent", "unknown")
 
 
-def summary_lines(account: Account, *, cells: bool = True) -> list[str]:
+def summary_lines(account: RunResult, *, cells: bool = True) -> list[str]:
     """Short lines in the account's language, safe to print; `cells`: whether they may quote what a cell holds."""
     words = WORDS[account.lang]
     tallies = account.fates.charges.tallies()
@@ -52,7 +52,7 @@ def summary_lines(account: Account, *, cells: bool = True) -> list[str]:
     return [one_line(line) if not line.startswith("  ") else line for line in lines]
 
 
-def _reasons(account: Account, *, cells: bool) -> list[str]:
+def _reasons(account: RunResult, *, cells: bool) -> list[str]:
     """The commonest reasons of rows that need somebody, with one row's message each."""
     open_rows = ~np.isin(account.fates.status, _SETTLED)
     having = {
@@ -74,7 +74,7 @@ def _reasons(account: Account, *, cells: bool) -> list[str]:
     return lines
 
 
-def _message(reason: ReasonText, row: RowAccount, lang: Lang, *, cells: bool) -> str:
+def _message(reason: ReasonText, row: RowResult, lang: Lang, *, cells: bool) -> str:
     """What a reason says, without what was seen of a person or buyer; and where to look."""
     quoting = cells and reason.column not in _PERSONAL and STATUS_OF[reason.code] not in _CARRIER_SAYS
     said = reason.cure if reason.code in _NAMES_BUYERS else reason.message if quoting else reason.brief

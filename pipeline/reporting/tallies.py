@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.model.status import ISSUED, STATUS, STATUSES
 
 
@@ -51,7 +51,7 @@ class Tallies:
     Charges that repeat others are in none of it.
     """
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: RunResult) -> None:
         charges = account.fates.charges
         counted = charges.ended.where(lambda name: STATUS[name].counted)
         kinds = [kind[counted] for kind in (charges.status, charges.voucher, charges.buyer)]

@@ -11,7 +11,7 @@ import numpy as np
 
 from pipeline.model.blank_values import name_slip, no_value
 from pipeline.model.columns import HEADER_TYPES
-from pipeline.model.lazy import Lazy
+from pipeline.model.lazy import LazySequence
 from pipeline.model.profile import Profile, Required, Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.buyer_formats import (
@@ -47,7 +47,7 @@ def _seen(
 
     def facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
         seen: list[str] = rows.text(column)[broken].tolist()
-        return {"seen": seen, "hint": Lazy(len(seen), lambda at: slip(seen[at]))}
+        return {"seen": seen, "hint": LazySequence(len(seen), lambda at: slip(seen[at]))}
 
     return facts
 
@@ -69,7 +69,7 @@ def _unknown(rows: Rows, _terms: Terms) -> Mask:
 def _unknown_facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
     seen: list[str] = rows.buyer[broken].tolist()
     differing: list[str] = rows.two_buyers[broken].tolist()
-    hints = Lazy(len(seen), lambda at: "two_buyers" if differing[at] else no_value(seen[at]))
+    hints = LazySequence(len(seen), lambda at: "two_buyers" if differing[at] else no_value(seen[at]))
     return {"seen": seen, "differing": differing, "hint": hints}
 
 

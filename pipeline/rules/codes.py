@@ -6,7 +6,7 @@ shown"; nothing is guessed (interface.md, Carrier profile).
 
 import numpy as np
 
-from pipeline.model.lazy import Lazy
+from pipeline.model.lazy import LazySequence
 from pipeline.model.profile import Carrier, Codes, Profile, Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.rows import Rows
@@ -37,7 +37,7 @@ def _no_header_type(rows: Rows, terms: Terms) -> Mask:
 
 def _key(column: str, rows: Rows, broken: Indices) -> Facts:
     seen: list[str] = rows.text(column)[broken].tolist()
-    return {"seen": seen, "key": Lazy(len(seen), lambda at: f"[codes.{_SECTION[column]}] {seen[at]}")}
+    return {"seen": seen, "key": LazySequence(len(seen), lambda at: f"[codes.{_SECTION[column]}] {seen[at]}")}
 
 
 def _foreign(rows: Rows, terms: Terms) -> Mask:
@@ -51,7 +51,7 @@ def _foreign(rows: Rows, terms: Terms) -> Mask:
 
 
 def _prefix_facts(rows: Rows, broken: Indices, terms: Terms) -> Facts:
-    prefix = Lazy(len(broken), lambda at: str(rows.ticket_no[broken[at]])[:3])
+    prefix = LazySequence(len(broken), lambda at: str(rows.ticket_no[broken[at]])[:3])
     return {"prefix": prefix, "prefixes": ", ".join(terms.profile.carrier.ticket_prefixes)}
 
 

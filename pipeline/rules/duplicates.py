@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from pipeline.model.columns import COMPONENTS, FEES, HEADER_FIELDS
-from pipeline.model.encoded import Coded, alike
-from pipeline.model.known_charges import Holding, Holdings
-from pipeline.model.lazy import Lazy
+from pipeline.model.encoded import EncodedColumn, alike
+from pipeline.model.known_charges import KnownCharge, KnownCharges
+from pipeline.model.lazy import LazySequence
 from pipeline.model.profile import Profile
 from pipeline.model.request import Identity, wire_text
 from pipeline.model.status import STATUS_OF
@@ -43,13 +43,13 @@ def identified(rows: Rows) -> Mask:
     return (rows.ticket >= 0) & ~rows.says("charge", "") & ~rows.says("product", "")
 
 
-def _charge_keys(rows: Rows, profile: Profile) -> Coded:
+def _charge_keys(rows: Rows, profile: Profile) -> EncodedColumn:
     """What makes two charges of one ticket the same: equal wire codes, else equal names."""
     charge, product = rows.coded("charge"), rows.coded("product")
     kinds = alike([charge, product])
     names = (f"{rows.charge[at]}/{rows.product[at]}" for at in kinds.first.tolist())
     keys = [wire_text(profile.wire(*name.split("/"))) or name for name in names]
-    return Coded.of(np.array(keys, dtype=object)).spread(kinds.group)
+    return EncodedColumn.of(np.array(keys, dtype=object)).spread(kinds.group)
 
 
 def duplicates(
@@ -113,8 +113,8 @@ def _repeats(rows: Rows, groups: Together, chosen: Mask) -> list[Finding]:
     order = np.argsort(at)
     at, first = at[order], first[order]
     facts = {
-        "other": Lazy(len(at), lambda n: rows.place(int(first[n]))),
-        "first": Lazy(len(at), lambda n: str(first[n])),
+        "other": LazySequence(len(at), lambda n: rows.place(int(first[n]))),
+        "first": LazySequence(len(at), lambda n: str(first[n])),
     }
     return [Finding("repeated_charge", "ticket_no", at, facts)]
 
@@ -123,10 +123,10 @@ def _comparable(name: str, values: np.ndarray) -> np.ndarray:
     """A column as whole numbers that are equal where its values are; days that are not given are equal, and names by their words."""
     if name == "passenger_name":
         values = np.array([" ".join(text.split()) for text in values.tolist()], dtype=object)
-    return Coded.of(values).codes if values.dtype == object else values.astype(np.int64)
+    return EncodedColumn.of(values).codes if values.dtype == object else values.astype(np.int64)
 
 
-def conflicts(rows: Rows, kinds: Coded) -> list[Finding]:
+def conflicts(rows: Rows, kinds: EncodedColumn) -> list[Finding]:
     """`voucher_conflict` within the input: a ticket's fare and refund as different kinds of voucher.
 
     `kinds` is each row's kind, the ledger's where it holds the charge already.
@@ -159,14 +159,14 @@ def status_conflicts(rows: Rows) -> list[Finding]:
     return [Finding("status_conflict", "ticket_status", refused, facts)]
 
 
-def held_rows(rows: Rows, holdings: Holdings, profile: Profile) -> dict[int, Holding]:
+def held_rows(rows: Rows, holdings: KnownCharges, profile: Profile) -> dict[int, KnownCharge]:
     """The rows whose charge the ledger holds, by identity or by equal wire codes."""
     if not holdings.held:
         return {}
     by_wire = {(h.identity.ticket_no, h.wire): h for h in holdings.held.values() if h.wire}
     tickets = list({identity.ticket_no for identity in holdings.held})
     asked = np.flatnonzero(identified(rows) & among(rows.ticket_no, tickets))
-    found: dict[int, Holding] = {}
+    found: dict[int, KnownCharge] = {}
     for row in asked.tolist():
         ticket, charge, product = rows.ticket_no[row], rows.charge[row], rows.product[row]
         holding = (
@@ -179,7 +179,7 @@ def held_rows(rows: Rows, holdings: Holdings, profile: Profile) -> dict[int, Hol
     return found
 
 
-def ledger_kinds(holdings: Holdings) -> dict[str, Holding]:
+def ledger_kinds(holdings: KnownCharges) -> dict[str, KnownCharge]:
     """By ticket, a fare or refund that is issued or in doubt: the kind that the ticket is bound to."""
     return {
         identity.ticket_no: holding
@@ -190,8 +190,8 @@ def ledger_kinds(holdings: Holdings) -> dict[str, Holding]:
 
 def ledger_conflicts(
     rows: Rows,
-    bound: Mapping[str, Holding],
-    held: Mapping[int, Holding],
+    bound: Mapping[str, KnownCharge],
+    held: Mapping[int, KnownCharge],
     both_kinds: Container[str],
     time_zone: str,
 ) -> list[Finding]:
@@ -219,7 +219,7 @@ def ledger_conflicts(
 
 def issued_before(
     rows: Rows,
-    held: Mapping[int, Holding],
+    held: Mapping[int, KnownCharge],
     silent: Container[int],
     by_itself: Iterable[Finding],
     time_zone: str,
@@ -272,7 +272,7 @@ def _by_row(code: str, at: Sequence[tuple[int, Mapping[str, str]]]) -> Finding:
     return Finding(code, "", np.array([row for row, _ in at], dtype=np.int64), facts)
 
 
-def doubts(held: Mapping[int, Holding], silent: Container[int], time_zone: str) -> list[Finding]:
+def doubts(held: Mapping[int, KnownCharge], silent: Container[int], time_zone: str) -> list[Finding]:
     """The reason why each charge that the ledger has in doubt is unknown, and since when; none of rows that are `silent`."""
     found: dict[str, list[tuple[int, dict[str, str]]]] = {}
     for row, holding in held.items():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from pipeline.model.lazy import Lazy
+from pipeline.model.lazy import LazySequence
 from pipeline.model.table import Finding, Indices, Mask
 from pipeline.rules.rows import Rows
 
@@ -50,9 +50,9 @@ class Together:
         if not len(refused_at):
             return []
         at, groups = self.rows[refused_at], self.group[refused_at]
-        facts = {"other": Lazy(len(at), lambda n: self._others(rows, groups[n], at[n]))}
+        facts = {"other": LazySequence(len(at), lambda n: self._others(rows, groups[n], at[n]))}
         if fate:
-            facts["fate"] = Lazy(len(at), lambda n: fate(groups[n]))
+            facts["fate"] = LazySequence(len(at), lambda n: fate(groups[n]))
         return [Finding(code, column, at, facts)]
 
     def _others(self, rows: Rows, group: int, row: int) -> str:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.model.encoded import Coded
-from pipeline.model.known_charges import Holding, Holdings
+from pipeline.model.encoded import EncodedColumn
+from pipeline.model.known_charges import KnownCharge, KnownCharges
 from pipeline.model.profile import Terms
 from pipeline.model.status import FINDING_RANK, STATUS_OF
 from pipeline.model.table import (
@@ -59,7 +59,7 @@ class Verdicts:
     rows: Rows
     status: Texts
     findings: tuple[Finding, ...]
-    held: Mapping[int, Holding]
+    held: Mapping[int, KnownCharge]
     notes: tuple[str, ...] = ()
 
     @property
@@ -68,7 +68,9 @@ class Verdicts:
         return np.asarray(self.status == "ready", dtype=bool)
 
 
-def _chosen(rows: Rows, held: Mapping[int, Holding], bound: Mapping[str, Holding], terms: Terms) -> Rows:
+def _chosen(
+    rows: Rows, held: Mapping[int, KnownCharge], bound: Mapping[str, KnownCharge], terms: Terms
+) -> Rows:
     """`auto` decided: an itinerary where a fare's conditions for one hold, else an invoice.
 
     Conditions are the itinerary's own, and that the ticket is not bound to invoices already, by the
@@ -84,7 +86,7 @@ def _chosen(rows: Rows, held: Mapping[int, Holding], bound: Mapping[str, Holding
     return rows.asking(_as_held(chosen, held, auto))
 
 
-def _as_held(kinds: Coded, held: Mapping[int, Holding], where: Mask) -> Coded:
+def _as_held(kinds: EncodedColumn, held: Mapping[int, KnownCharge], where: Mask) -> EncodedColumn:
     """Kinds of voucher, those of the charges that the ledger holds as it has them."""
     for voucher in {holding.voucher for holding in held.values()}:
         mine = np.zeros(len(kinds), dtype=bool)
@@ -101,7 +103,7 @@ def _statuses(size: int, findings: list[Finding]) -> Texts:
     return names[rank]
 
 
-def judge(table: Table, holdings: Holdings, terms: Terms) -> Verdicts:
+def judge(table: Table, holdings: KnownCharges, terms: Terms) -> Verdicts:
     """Judge every row by its own cells, the other rows, and what the ledger holds.
 
     Where the ledger holds a row's charge the ledger decides: already issued, unknown, or in conflict
@@ -142,7 +144,7 @@ def judge(table: Table, holdings: Holdings, terms: Terms) -> Verdicts:
     return Verdicts(rows, status, tuple(findings), held, overridden(rows, table))
 
 
-def _without_held(finding: Finding, held: Mapping[int, Holding]) -> Finding | None:
+def _without_held(finding: Finding, held: Mapping[int, KnownCharge]) -> Finding | None:
     """A finding without the rows that the ledger decides: eligibility is no question there any more.
 
     What can't be read stays, because a person has to see it; and so does that a row repeats another, which counts.

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.model.columns import HEADER_FIELDS
-from pipeline.model.encoded import Alike, Coded, alike
+from pipeline.model.encoded import EncodedColumn, Groups, alike
 from pipeline.model.quoting import row_at
 from pipeline.model.table import (
     Days,
@@ -78,14 +78,14 @@ class Rows:
     given_amount: Money
     left_fee: Money
     given_used_on: Days
-    same_buyer: Alike
+    same_buyer: Groups
     unreadable: Mapping[str, Mask] = field(default_factory=dict)
-    coded_already: dict[str, Coded] = field(default_factory=dict, repr=False, compare=False)
+    coded_already: dict[str, EncodedColumn] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.ticket_no)
 
-    def asking(self, voucher: Coded) -> "Rows":
+    def asking(self, voucher: EncodedColumn) -> "Rows":
         """The same rows asking for these vouchers."""
         return replace(self, voucher=voucher.texts, coded_already={**self.coded_already, "voucher": voucher})
 
@@ -94,14 +94,14 @@ class Rows:
         found: Texts = getattr(self, column)
         return found
 
-    def coded(self, column: str) -> Coded:
+    def coded(self, column: str) -> EncodedColumn:
         """A text or choice column by its distinct values, which are found out once."""
         if column not in self.coded_already:
             if column in HEADER_FIELDS:
-                of_group = Coded.of(self.text(column)[self.same_buyer.first])
+                of_group = EncodedColumn.of(self.text(column)[self.same_buyer.first])
                 self.coded_already[column] = of_group.spread(self.same_buyer.group)
             else:
-                self.coded_already[column] = Coded.of(self.text(column))
+                self.coded_already[column] = EncodedColumn.of(self.text(column))
         return self.coded_already[column]
 
     def says(self, column: str, value: str) -> Mask:
@@ -144,10 +144,10 @@ def _unreadable(findings: tuple[Finding, ...], size: int) -> dict[str, Mask]:
     return marks
 
 
-def _buyers(frame: pd.DataFrame, buyers: pd.DataFrame) -> tuple[Alike, dict[str, Any]]:
+def _buyers(frame: pd.DataFrame, buyers: pd.DataFrame) -> tuple[Groups, dict[str, Any]]:
     """The rows grouped by all that decides whose voucher they ask for, and what is found of each group, by row."""
     columns = {name: _objects(frame[name]) for name in DECIDING}
-    same = alike([Coded.of(texts) for texts in columns.values()])
+    same = alike([EncodedColumn.of(texts) for texts in columns.values()])
     found = whose({name: texts[same.first] for name, texts in columns.items()}, buyers)
     by_group = {
         "buyer": found.named,
@@ -175,18 +175,21 @@ def _ticket_numbers(texts: Texts) -> Indices:
 
 def resolve(table: Table) -> Rows:
     """The Table's rows with everything that follows from other cells filled in."""
-    charge, product = Coded.of_choices(table.frame["charge"]), Coded.of_choices(table.frame["product"])
+    charge, product = (
+        EncodedColumn.of_choices(table.frame["charge"]),
+        EncodedColumn.of_choices(table.frame["product"]),
+    )
     unreadable = _unreadable(table.findings, len(table))
     no_product = product.says("") & ~unreadable.get("product", np.zeros(len(table), dtype=bool))
     product = product.but(no_product & (charge.says("ticket_fare") | charge.says("refund")), "flight")
     charges = charges_of(table, charge, product)
     frame = table.frame if len(charges.line) == len(table) else table.frame.iloc[charges.line]
-    voucher = Coded.of_choices(frame["voucher"])
+    voucher = EncodedColumn.of_choices(frame["voucher"])
     choices = {
         "charge": charges.charge,
         "product": charges.product,
-        "market": Coded.of_choices(frame["market"]),
-        "ticket_status": Coded.of_choices(frame["ticket_status"]),
+        "market": EncodedColumn.of_choices(frame["market"]),
+        "ticket_status": EncodedColumn.of_choices(frame["ticket_status"]),
         "voucher": voucher.but(voucher.says(""), "auto"),
     }
     flight, used = _day(frame["flight_date"]), _day(frame["used_on"])

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.model.columns import COMPONENTS, FEES
-from pipeline.model.lazy import Lazy
+from pipeline.model.lazy import LazySequence
 from pipeline.model.profile import Profile, Terms
 from pipeline.model.table import (
     Days,
@@ -142,7 +142,7 @@ def one_year_after(days: Days) -> Days:
 
 def money_texts(amounts: Money) -> Sequence[str]:
     """Amounts of minor units as texts, for messages."""
-    return Lazy(len(amounts), lambda at: money_text(int(amounts[at])))
+    return LazySequence(len(amounts), lambda at: money_text(int(amounts[at])))
 
 
 def day_texts(days: Days) -> list[str]:

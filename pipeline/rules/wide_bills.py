@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.model.columns import COMPONENTS, FEES
-from pipeline.model.encoded import Coded
+from pipeline.model.encoded import EncodedColumn
 from pipeline.model.table import (
     Finding,
     Indices,
@@ -34,15 +34,15 @@ class Charges:
     """
 
     line: Indices
-    charge: Coded
-    product: Coded
+    charge: EncodedColumn
+    product: EncodedColumn
     amount: Money
     given: Money
     parts: Money
     left: Money
 
 
-def charges_of(table: Table, charge: Coded, product: Coded) -> Charges:
+def charges_of(table: Table, charge: EncodedColumn, product: EncodedColumn) -> Charges:
     """The charges of every row; `charge` and `product` as the rows name them."""
     frame, rows = table.frame, np.arange(len(table), dtype=np.int64)
     given = frame["amount"].to_numpy()
@@ -66,7 +66,7 @@ def charges_of(table: Table, charge: Coded, product: Coded) -> Charges:
     sorted_line = line[order]
     left = np.where(wide & (frame["ticket_status"] == "used").to_numpy(dtype=bool), frame["refund_fee"], 0)
     return Charges(
-        sorted_line, Coded.of(names[order]), Coded.of(kinds[order]), amount[order], given[sorted_line],
+        sorted_line, EncodedColumn.of(names[order]), EncodedColumn.of(kinds[order]), amount[order], given[sorted_line],
         np.where(wide, total, parts)[sorted_line],
         np.where(names[order] == "ticket_fare", left[sorted_line], 0).astype(np.int64),
     )  # fmt: skip
@@ -84,7 +84,7 @@ def _without_fees(table: Table, empty: Indices) -> list[tuple[Indices, Texts, Te
     return [(empty, names, np.full(len(empty), "flight", object), np.where(unknown, 0, fares))]
 
 
-def _wide(table: Table, charge: Coded) -> Mask:
+def _wide(table: Table, charge: EncodedColumn) -> Mask:
     """Rows that name no charge and carry one in a column of its own."""
     carried = table.frame[[*COMPONENTS["ticket_fare"], *COMPONENTS["refund"][:1], *FEES.values()]]
     wide = charge.says("") & (carried.to_numpy() != 0).any(axis=1)
@@ -109,7 +109,7 @@ def _of_bills(frame: pd.DataFrame, wide: Mask) -> list[tuple[str, str, Money]]:
     ]
 
 
-def _components(frame: pd.DataFrame, charge: Coded, product: Coded) -> Money:
+def _components(frame: pd.DataFrame, charge: EncodedColumn, product: EncodedColumn) -> Money:
     """The sum of the components that a row's own charge has; an ancillary charge has its fee's column."""
     total = np.zeros(len(frame), dtype=np.int64)
     for name, parts in COMPONENTS.items():

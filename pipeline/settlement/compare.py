@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from pipeline.model.evidence import Statement, StatementLine
-from pipeline.model.known_charges import Holding
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.request import Identity
-from pipeline.model.result import Account, ChargeAccount, RowAccount
+from pipeline.model.result import ChargeResult, RowResult, RunResult
 from pipeline.model.status import ISSUED
 from pipeline.settlement.decide import Decided
 
@@ -86,9 +86,9 @@ class Compare:
     decided: Decided
     statements: Sequence[Statement]
     held: Mapping[
-        Identity, Holding
+        Identity, KnownCharge
     ]  # of the tickets on statements and in workbooks, and what the period asks for
-    accounts: Sequence[Account]
+    accounts: Sequence[RunResult]
     period: Period | None
     claimed: frozenset[str]  # the kinds of voucher of which the statements are said to list everything
     time_zone: str
@@ -108,9 +108,9 @@ class Compare:
             ),
         )
 
-    def _rows(self) -> dict[Identity, tuple[RowAccount, ChargeAccount]]:
+    def _rows(self) -> dict[Identity, tuple[RowResult, ChargeResult]]:
         """The first row of each charge that this run's workbooks have."""
-        rows: dict[Identity, tuple[RowAccount, ChargeAccount]] = {}
+        rows: dict[Identity, tuple[RowResult, ChargeResult]] = {}
         for account in self.accounts:
             for row in account.rows:
                 for charge in row.charges:
@@ -193,8 +193,8 @@ class Compare:
     def _entry(
         self,
         kind: str,
-        holding: Holding,
-        rows: Mapping[Identity, tuple[RowAccount, ChargeAccount]],
+        holding: KnownCharge,
+        rows: Mapping[Identity, tuple[RowResult, ChargeResult]],
         line: StatementLine | None = None,
         differing: tuple[str, ...] = (),
     ) -> Compared:
@@ -211,13 +211,13 @@ class Compare:
             _place(row) if row else holding.place, None, reason, differing, line,
         )  # fmt: skip
 
-    def _not_ours(self, line: StatementLine, at: tuple[RowAccount, ChargeAccount] | None) -> Compared:
+    def _not_ours(self, line: StatementLine, at: tuple[RowResult, ChargeResult] | None) -> Compared:
         return Compared(
             "not_ours", *(line.ticket_no, line.charge, line.product, line.voucher), "", None, "", "", "",
             place=_place(at[0]) if at else "", line=line,
         )  # fmt: skip
 
-    def _differing(self, holding: Holding, line: StatementLine, *, numbers_differ: bool) -> Iterator[str]:
+    def _differing(self, holding: KnownCharge, line: StatementLine, *, numbers_differ: bool) -> Iterator[str]:
         if line.voucher != holding.voucher:
             yield "voucher"
         if line.amount is not None and line.amount != holding.amount:
@@ -276,7 +276,7 @@ def _plain(name: str) -> str:
     return " ".join(name.split())[:_BUYER_MOST].casefold()
 
 
-def _row_differs(rows: Mapping[Identity, tuple[RowAccount, ChargeAccount]], identity: Identity) -> bool:
+def _row_differs(rows: Mapping[Identity, tuple[RowResult, ChargeResult]], identity: Identity) -> bool:
     """Whether this run's workbooks say something else of an issued charge than what was issued."""
     _, charge = rows.get(identity, (None, None))
     return charge is not None and bool(
@@ -284,5 +284,5 @@ def _row_differs(rows: Mapping[Identity, tuple[RowAccount, ChargeAccount]], iden
     )
 
 
-def _place(row: RowAccount) -> str:
+def _place(row: RowResult) -> str:
     return f"{row.file}, {row.sheet}, row {row.row}"

@@ -28,7 +28,7 @@ from pipeline.model.evidence import (
     StatementLine,
     Unsettled,
 )
-from pipeline.model.known_charges import Holding
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.request import Identity
 
 #: What clocks here and at the carrier may differ by, and a statement's days from the carrier's.
@@ -177,7 +177,7 @@ class Completeness:
 
 
 def issued_requests(
-    holdings: Sequence[Holding],
+    holdings: Sequence[KnownCharge],
     lines: Sequence[StatementLine],
     found: Mapping[int, Identity | None],
 ) -> list[Issued]:
@@ -186,7 +186,7 @@ def issued_requests(
     for at, identity in found.items():
         if identity:
             listed[identity].append(lines[at])
-    requests: dict[tuple[str, int], list[Holding]] = defaultdict(list)
+    requests: dict[tuple[str, int], list[KnownCharge]] = defaultdict(list)
     for holding in holdings:
         requests[holding.request_id, holding.attempt].append(holding)
     return [
@@ -203,7 +203,7 @@ def issued_requests(
     ]
 
 
-def _traits(identity: Identity, of: Holding | Unsettled) -> Traits:
+def _traits(identity: Identity, of: KnownCharge | Unsettled) -> Traits:
     return identity.charge, identity.product, of.market, of.header_type, of.header_name, of.tax_no
 
 
@@ -214,7 +214,7 @@ def _lacking_of(alike: Traits, others: Sequence[frozenset[Traits]]) -> list[str]
     return next(([word for word in words if word] for words in ahead if words not in had), [])
 
 
-def agrees(holding: Holding, line: StatementLine) -> bool:
+def agrees(holding: KnownCharge, line: StatementLine) -> bool:
     """Whether a line says what the ledger says. An invoice's number may be the carrier's own."""
     return (
         line.voucher == holding.voucher

@@ -21,7 +21,7 @@ from pipeline.model.evidence import (
     StatementLine,
     Unsettled,
 )
-from pipeline.model.known_charges import Holding
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.request import Identity
 from pipeline.settlement.completeness import Completeness, agrees, issued_requests
 from pipeline.settlement.match import matched
@@ -117,10 +117,10 @@ class Evidence:
 def decide(  # noqa: PLR0913 - everything that is weighed
     unsettled: Sequence[Unsettled],
     evidence: Evidence,
-    held: Mapping[Identity, Holding],
+    held: Mapping[Identity, KnownCharge],
     taken: Mapping[str, str],
     earlier: Sequence[StatementLine] = (),
-    issued: Sequence[Holding] = (),
+    issued: Sequence[KnownCharge] = (),
     gone: Mapping[Identity, tuple[str, str]] = MappingProxyType({}),
 ) -> Decided:
     """Weigh the evidence; nothing is changed here.
@@ -179,7 +179,7 @@ class _Weighing:
         evidence: Evidence,
         lines: Sequence[StatementLine],
         found: Mapping[int, Identity | None],
-        held: Mapping[Identity, Holding],
+        held: Mapping[Identity, KnownCharge],
         taken: Mapping[str, str],
         complete: Completeness,
         gone: Mapping[Identity, tuple[str, str]],

@@ -10,11 +10,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from pipeline.model.evidence import StatementLine
-from pipeline.model.known_charges import Holding
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.request import Identity
 
 
-def matched(lines: Sequence[StatementLine], held: Mapping[Identity, Holding]) -> dict[int, Identity | None]:
+def matched(
+    lines: Sequence[StatementLine], held: Mapping[Identity, KnownCharge]
+) -> dict[int, Identity | None]:
     """By position of a line, the charge of ours that it speaks of; None where it is none that we know.
 
     `held` is what the ledger holds of the lines' tickets: issued, in doubt, or known from an earlier statement.
@@ -38,7 +40,7 @@ def matched(lines: Sequence[StatementLine], held: Mapping[Identity, Holding]) ->
 
 
 def _by_number_or_amount(
-    lines: Iterable[tuple[int, StatementLine]], ours: Sequence[Holding], taken: set[Identity | None]
+    lines: Iterable[tuple[int, StatementLine]], ours: Sequence[KnownCharge], taken: set[Identity | None]
 ) -> dict[int, Identity | None]:
     """Lines of one ticket that do not name their product, to its ancillary charges."""
     found: dict[int, Identity | None] = {}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.model.evidence import Statement
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.settlement.compare import DISAGREEING, Compared, Period
 from pipeline.settlement.decide import Decided
 
@@ -22,7 +22,7 @@ class Unread:
 class Reconciliation:
     """A whole reconciliation. `account` has the rows of all workbooks, and every unknown outcome of the ledger."""
 
-    account: Account
+    account: RunResult
     entries: tuple[Compared, ...]
     decided: Decided
     unread: tuple[Unread, ...]

@@ -17,7 +17,7 @@ from pipeline.model.evidence import (
     Statement,
     StatementLine,
 )
-from pipeline.model.known_charges import Holding
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.request import Identity
 from pipeline.settlement.match import matched, shape
 
@@ -30,7 +30,7 @@ def has_shape(voucher: str, number: str) -> bool:
     return re.fullmatch(f"[0-9]{{{_DIGITS[voucher]}}}", number) is not None
 
 
-def check_kinds(statement: Statement, held: Mapping[Identity, Holding]) -> None:
+def check_kinds(statement: Statement, held: Mapping[Identity, KnownCharge]) -> None:
     """Refuse a statement whose numbers, on most lines of a kind, are those of the other kind. Raises InputProblem.
 
     `held` is what the ledger holds of the statement's tickets.
@@ -52,7 +52,7 @@ def check_kinds(statement: Statement, held: Mapping[Identity, Holding]) -> None:
 
 
 def without_odd_numbers(
-    statement: Statement, held: Mapping[Identity, Holding], *, holding: bool = False
+    statement: Statement, held: Mapping[Identity, KnownCharge], *, holding: bool = False
 ) -> Statement:
     """The statement with lines of an odd number set aside, among those that can't be understood: a person is asked about them.
 
@@ -94,11 +94,11 @@ def _odd(line: StatementLine, *, holding: bool) -> str:
     )
 
 
-def _is_own(holding: Holding) -> bool:
+def _is_own(holding: KnownCharge) -> bool:
     return holding.state == "issued" and not holding.elsewhere
 
 
-def _believed(lines: Sequence[StatementLine], held: Mapping[Identity, Holding]) -> set[tuple[str, str]]:
+def _believed(lines: Sequence[StatementLine], held: Mapping[Identity, KnownCharge]) -> set[tuple[str, str]]:
     """(kind, shape) of numbers under which a statement lists vouchers of that kind that this ledger has issued."""
     found = matched(lines, held)
     listed: Counter[tuple[str, str]] = Counter()

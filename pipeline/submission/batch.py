@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.session import OpenLedger, new_doubts
 from pipeline.model.job import Job, Watch
-from pipeline.model.known_charges import Holdings
+from pipeline.model.known_charges import KnownCharges
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Secrets
 from pipeline.model.request import Request
-from pipeline.model.result import Account, Doubt
+from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.model.table import Table
-from pipeline.reporting.build import make_account
+from pipeline.reporting.build import make_result
 from pipeline.rules.judge import Verdicts, judge
 from pipeline.rules.refused_before import hold_back
 from pipeline.splitting import split
@@ -24,10 +24,10 @@ class Judged:
     """A Table's rows judged against the ledger, and the requests that they come to."""
 
     table: Table
-    holdings: Holdings
+    holdings: KnownCharges
     verdicts: Verdicts
     requests: Sequence[Request]
-    doubts: list[Doubt]
+    doubts: list[UnknownAttempt]
 
 
 def judged(ledger: OpenLedger, table: Table, job: Job, *, by_itself: bool = False) -> Judged:
@@ -54,7 +54,7 @@ def submitted(  # noqa: PLR0913 - where the flow's parts meet
     command: str,
     held_up: str = "",
     unclear: Mapping[str, str] | None = None,
-) -> tuple[Account, Sent]:
+) -> tuple[RunResult, Sent]:
     """Note the judgements, send the requests, and account for every row.
 
     `held_up`: why nothing may be sent; `unclear`: the tickets of which nothing may be sent, and why.
@@ -75,7 +75,7 @@ def submitted(  # noqa: PLR0913 - where the flow's parts meet
         attempts = ledger.plan(run, clear, rows.verdicts.rows)
         sent = send(job, ledger, attempts, rows.table, rows.holdings, keys, watch)
         sent = replace(sent, results=(*sent.results, *_kept_back(rows.requests, unclear)))
-    account = make_account(
+    account = make_result(
         command,
         rows.table,
         rows.verdicts,

@@ -18,7 +18,7 @@ from pipeline.ledger.planning import Attempt
 from pipeline.ledger.session import OpenLedger
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.job import Job, Watch
-from pipeline.model.known_charges import Holdings
+from pipeline.model.known_charges import KnownCharges
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Secrets
 from pipeline.model.request import Request
@@ -45,7 +45,7 @@ def send(  # noqa: PLR0913 - where the flow's parts meet
     ledger: OpenLedger,
     attempts: Sequence[Attempt],
     table: Table,
-    holdings: Holdings,
+    holdings: KnownCharges,
     keys: Secrets,
     watch: Watch,
 ) -> Sent:

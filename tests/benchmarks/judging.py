@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 import pipeline
-from pipeline.model.known_charges import Holdings
+from pipeline.model.known_charges import KnownCharges
 from pipeline.model.profile import Terms
 from pipeline.model.table import Table
 from pipeline.reading.tickets import read_table
@@ -45,7 +45,7 @@ def lines_run(table: Table) -> Counter[str]:
 
     sys.settrace(trace)
     try:
-        split(judge(table, Holdings(), terms), Holdings(), terms)
+        split(judge(table, KnownCharges(), terms), KnownCharges(), terms)
     finally:
         sys.settrace(None)
     return found

@@ -24,14 +24,14 @@ import xlsxwriter
 from python_calamine import CalamineWorkbook
 
 from pipeline.messages.render import reason_text
-from pipeline.model.known_charges import Holdings
+from pipeline.model.known_charges import KnownCharges
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Terms
 from pipeline.model.request import Request
-from pipeline.model.result import Account, Doubt
+from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.reading.tickets import read_table
 from pipeline.reporting import result_workbook
-from pipeline.reporting.build import make_account
+from pipeline.reporting.build import make_result
 from pipeline.reporting.links import Cell, Places
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field
@@ -74,7 +74,7 @@ def measured(month: Path, rounds: int = ROUNDS) -> list[Line]:
     return [Line(what, against, "≤ 0.3 ×", ratio, ratio <= 0.3, figures)]
 
 
-def account_of(month: Path) -> Account:
+def account_of(month: Path) -> RunResult:
     """What became of the month, with the office's own columns beside it."""
     table = read_table([month])
     own = {
@@ -82,12 +82,12 @@ def account_of(month: Path) -> Account:
     }
     table = dataclasses.replace(table, cells=table.cells.assign(**own))
     terms = Terms(AS_OF, load_profile(REPOSITORY / "sample_data" / "sandbox.toml"))
-    verdicts = judge(table, Holdings(), terms)
-    requests = split(verdicts, Holdings(), terms)
+    verdicts = judge(table, KnownCharges(), terms)
+    requests = split(verdicts, KnownCharges(), terms)
     results = [Result(request, 1, _outcome(at)) for at, request in enumerate(requests)]
     doubts = [_doubt(result.request) for result in results if result.outcome.state == "unknown"]
     about = {"ledger": "ledger.db", "ledger_id": "L-1"}
-    return make_account("issue", table, verdicts, requests, results, doubts, terms, "en", **about)
+    return make_result("issue", table, verdicts, requests, results, doubts, terms, "en", **about)
 
 
 def _outcome(at: int) -> Outcome:
@@ -100,10 +100,10 @@ def _outcome(at: int) -> Outcome:
     return Outcome("issued", number=f"{at:018}", trace_id=f"{at:032x}")
 
 
-def _doubt(request: Request) -> Doubt:
+def _doubt(request: Request) -> UnknownAttempt:
     reason = reason_text("no_answer", "", "en", {"detail": "nothing within 60 s"})
     inside = tuple((charge.identity, charge.amount) for charge in request.charges)
-    return Doubt(
+    return UnknownAttempt(
         "L-1", request.request_id, 1, request.voucher, request.market, request.header.header_name, request.amount, reason, "", inside
     )  # fmt: skip
 
@@ -111,7 +111,7 @@ def _doubt(request: Request) -> Doubt:
 class _Collecting(Book):
     """Instead of writing rows, keeps the cells that are to be written: None, texts, numbers, days."""
 
-    def __init__(self, of: Any, account: Account) -> None:
+    def __init__(self, of: Any, account: RunResult) -> None:
         super().__init__(of, account.lang)
         self.collected: dict[str, list[list[Any]]] = {}
 
@@ -132,7 +132,7 @@ class _Collecting(Book):
         return None if value is None or value == "" else self.cells.shown(value, field.style)[0]
 
 
-def _cells(account: Account) -> dict[str, list[list[Any]]]:
+def _cells(account: RunResult) -> dict[str, list[list[Any]]]:
     """By sheet the cells of its rows, the headings first."""
     with xlsxwriter.Workbook(io.BytesIO()) as scratch:
         book, places = _Collecting(scratch, account), Places(account)

@@ -15,7 +15,7 @@ TIMES = ("planned_at", "sending_at", "answered_at", "ended_at")
 Rows = dict[str, list[tuple[Any, ...]]]
 
 
-class Look:
+class Prescan:
     """A second, read-only connection: what the file says, for whoever looks."""
 
     def __init__(self, path: Path) -> None:
@@ -37,7 +37,7 @@ class Look:
         return [dict(zip(columns, row, strict=True)) for row in rows[table]]
 
 
-def check_rows(model: Model, rows: Rows, look: Look) -> dict[int, dict[str, Any]]:
+def check_rows(model: Model, rows: Rows, look: Prescan) -> dict[int, dict[str, Any]]:
     """Compare all attempts, charges, requests, runs and settlements; the attempts as found."""
     found = {row["attempt_id"]: row for row in look.named(rows, "attempt")}
     _same("attempts", set(found), set(model.attempts))
@@ -112,7 +112,7 @@ def _check_attempt(tried: Tried, row: dict[str, Any]) -> None:
     assert times == sorted(times), f"attempt {tried.attempt_id}: times run backwards: {times}"
 
 
-def check_holdings(model: Model, look: Look, found: dict[int, dict[str, Any]]) -> None:
+def check_holdings(model: Model, look: Prescan, found: dict[int, dict[str, Any]]) -> None:
     """What the rules are told: held charges with all that is said of them, apart, doubted."""
     told = held_charges.holdings(look.connection, TICKETS)
     found_at = [
@@ -149,7 +149,7 @@ def check_holdings(model: Model, look: Look, found: dict[int, dict[str, Any]]) -
     _same("doubted on the wire", told.doubts.wires, wires)
 
 
-def check_history(model: Model, look: Look, found: dict[int, dict[str, Any]], ticket: str) -> None:
+def check_history(model: Model, look: Prescan, found: dict[int, dict[str, Any]], ticket: str) -> None:
     """Everything of a ticket, attempt by attempt."""
     expected = [
         (

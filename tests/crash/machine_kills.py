@@ -13,7 +13,7 @@ from pipeline.ledger import opening
 from pipeline.ledger.recovery import recover
 from pipeline.ledger.spill import spill_path
 from pipeline.model.errors import InputProblem, LedgerProblem
-from tests.crash.machine_checks import Look
+from tests.crash.machine_checks import Prescan
 from tests.crash.machine_choices import ONE, parts
 from tests.crash.machine_files import OWNER
 from tests.crash.machine_life import DONE, Life
@@ -163,7 +163,7 @@ class Kills(Life):
         return True
 
     def _die_again(self) -> None:
-        self.look, self.stranger = Look(self.path), apsw.Connection(":memory:")
+        self.look, self.stranger = Prescan(self.path), apsw.Connection(":memory:")
         self._die()
 
 

@@ -21,7 +21,7 @@ from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.outcome import Answered, Outcome
 from tests.crash.machine_answers import read
-from tests.crash.machine_checks import Look, Rows, check_history, check_holdings, check_rows
+from tests.crash.machine_checks import Prescan, Rows, check_history, check_holdings, check_rows
 from tests.crash.machine_choices import mixed
 from tests.crash.machine_files import OWNER, empty_ledger, fast_folder
 from tests.crash.machine_model import STATES, Model, Spilled, Tried
@@ -78,7 +78,7 @@ class Life(RuleBasedStateMachine):
         """As `issue` begins: open, recover. Then the two other connections."""
         self.connection, self.lock = opening.open_for_run(self.path, OWNER, may_create=False)
         self._recover()
-        self.look = Look(self.path)
+        self.look = Prescan(self.path)
         self.stranger = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
         self.older = self.path.read_bytes()
         self.age = 0

@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline.model.columns import COLUMNS, LANGS
-from pipeline.model.known_charges import Holding, Holdings
+from pipeline.model.known_charges import KnownCharge, KnownCharges
 from pipeline.model.profile import Terms
 from pipeline.model.request import Identity
 from pipeline.reading import cells
-from pipeline.reporting.build import make_account
+from pipeline.reporting.build import make_result
 from pipeline.rules.judge import Verdicts, judge
 from pipeline.splitting import split
 
@@ -66,7 +66,7 @@ ROWS = st.lists(
 STATUSES = {"ready", "invalid", "ineligible", "waiting", "already_issued", "unknown", "repeated"}
 
 
-def _held(draw: Callable[..., Any]) -> Holdings:
+def _held(draw: Callable[..., Any]) -> KnownCharges:
     """A ledger that may hold the charges that rows are about."""
     held = {}
     for charge, product in (("ticket_fare", "flight"), ("refund", "flight"), ("ancillary", "seat")):
@@ -76,11 +76,11 @@ def _held(draw: Callable[..., Any]) -> Holdings:
                 draw(st.sampled_from(["issued", "unknown"])),
                 draw(st.sampled_from(["invoice", "itinerary"])),
             )
-            held[identity] = Holding(
+            held[identity] = KnownCharge(
                 identity, "", voucher, state, "1", 100_000, "business", "Example Trading Co.", "91110000600037341L", "R1",
                 1, 1, "2026-11-02T16:30:00Z", "no_answer", "reset", "october.xlsx", "Tickets", 2,
             )  # fmt: skip
-    return Holdings(held)
+    return KnownCharges(held)
 
 
 def _found(verdicts: Verdicts, row: int) -> set[tuple[str, str]]:
@@ -100,7 +100,7 @@ def test_any_cells_are_judged_into_a_status_of_the_contract_and_told_in_both_lan
         n for n, s in enumerate(verdicts.status) if s == "ready"
     }
     for lang in LANGS:
-        account = make_account(
+        account = make_result(
             "check", table, verdicts, requests, [], [], terms, lang, ledger="", ledger_id=""
         )
         assert [row.status for row in account.rows] == verdicts.status.tolist()
@@ -152,7 +152,7 @@ def test_a_row_with_a_cell_that_can_t_be_read_is_invalid_and_never_ready(
     table_of: Callable[..., Any], terms: Terms, name: str, value: Any, other: dict[str, Any]
 ) -> None:
     row = {**other, name: value}
-    verdicts = judge(table_of([{"ticket_no": "9990000000001"}, row]), Holdings(), terms)
+    verdicts = judge(table_of([{"ticket_no": "9990000000001"}, row]), KnownCharges(), terms)
     assert verdicts.status[0] == "ready"
     unreadable = {column for column, cell in row.items() if not _readable(column, cell)}
     if unreadable:
@@ -168,8 +168,8 @@ def test_the_order_of_rows_with_tickets_of_their_own_does_not_matter(
     rows = [{**row, "ticket_no": f"999{number:010}"} for number, row in enumerate(rows)]
     order = list(range(len(rows)))
     random.Random(seed).shuffle(order)
-    straight = judge(table_of(rows), Holdings(), terms)
-    turned = judge(table_of([rows[number] for number in order]), Holdings(), terms)
+    straight = judge(table_of(rows), KnownCharges(), terms)
+    turned = judge(table_of([rows[number] for number in order]), KnownCharges(), terms)
     for at, number in enumerate(order):
         assert turned.status[at] == straight.status[number]
         assert turned.rows.voucher[at] == straight.rows.voucher[number]
@@ -181,7 +181,7 @@ def test_the_order_of_rows_with_tickets_of_their_own_does_not_matter(
 def test_no_charge_is_ready_twice(
     table_of: Callable[..., Any], terms: Terms, rows: list[dict[str, Any]]
 ) -> None:
-    verdicts = judge(table_of(rows), Holdings(), terms)
+    verdicts = judge(table_of(rows), KnownCharges(), terms)
     found = verdicts.rows
     ready = [
         (found.ticket_no[row], terms.profile.wire(found.charge[row], found.product[row]))
@@ -196,7 +196,7 @@ def test_no_charge_is_ready_twice(
 def test_a_ticket_s_fare_and_refund_are_never_ready_as_two_kinds(
     table_of: Callable[..., Any], terms: Terms, rows: list[dict[str, Any]]
 ) -> None:
-    verdicts = judge(table_of(rows), Holdings(), terms)
+    verdicts = judge(table_of(rows), KnownCharges(), terms)
     found = verdicts.rows
     kinds: dict[str, set[str]] = {}
     for row, status in enumerate(verdicts.status):
@@ -231,5 +231,5 @@ def test_a_day_decides_as_the_calendar_says(
         expected = "ready" if days >= 0 else "waiting"
     elif days < 0:
         expected = "invalid"
-    verdicts = judge(table_of([row]), Holdings(), Terms(as_of, terms.profile))
+    verdicts = judge(table_of([row]), KnownCharges(), Terms(as_of, terms.profile))
     assert verdicts.status.tolist() == [expected]

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.model.known_charges import Holdings
+from pipeline.model.known_charges import KnownCharges
 from pipeline.model.profile import Codes, Limits, Profile, Terms
 from pipeline.model.request import Header, Identity, Request
 from pipeline.rules.judge import Verdicts, judge
@@ -90,7 +90,7 @@ def _requests(
     apart: frozenset[Identity],
     profile: Profile,
 ) -> tuple[Verdicts, Requests]:
-    terms, holdings = Terms(as_of, profile), Holdings(apart=apart)
+    terms, holdings = Terms(as_of, profile), KnownCharges(apart=apart)
     verdicts = judge(table_of(rows), holdings, terms)
     return verdicts, split(verdicts, holdings, terms)
 

@@ -28,7 +28,7 @@ from pipeline.carrier.client import Client, connected
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body, wire_ticket_no
 from pipeline.carrier.replies import interpret
-from pipeline.model.known_charges import Holdings
+from pipeline.model.known_charges import KnownCharges
 from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.profile import (
     Codes,
@@ -384,12 +384,12 @@ def sandbox_settings(terms: Terms) -> SandboxSettings:
 
 @contextlib.asynccontextmanager
 async def two_sides(table: Table, terms: Terms) -> AsyncIterator[TwoSides]:
-    verdicts = judge(table, Holdings(), terms)
+    verdicts = judge(table, KnownCharges(), terms)
     async with (
         serve(sandbox_settings(terms), Registry.from_table(table)) as base_url,
         connected(terms.profile, base_url, API_KEY, direct=True) as client,
     ):
-        requests = split(verdicts, Holdings(), terms)
+        requests = split(verdicts, KnownCharges(), terms)
         yield TwoSides(verdicts, terms, requests, client, Cipher(ENCRYPTION_KEY))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.model.known_charges import Holdings
+from pipeline.model.known_charges import KnownCharges
 from pipeline.model.profile import Limits, Profile, Terms
 from pipeline.model.request import Header, Identity, Request
 from pipeline.rules.judge import judge
@@ -26,11 +26,11 @@ def requests(table_of: Callable[..., Any], terms: Terms) -> Callable[..., list[R
     """The requests for rows that each have a ticket of their own where they name none."""
 
     def requests(
-        *rows: dict[str, Any], holdings: Holdings | None = None, profile: Profile | None = None
+        *rows: dict[str, Any], holdings: KnownCharges | None = None, profile: Profile | None = None
     ) -> list[Request]:
         table = table_of([{"ticket_no": _ticket(n), **row} for n, row in enumerate(rows)])
         judged_by = Terms(terms.as_of, profile or terms.profile)
-        held = holdings or Holdings()
+        held = holdings or KnownCharges()
         return split(judge(table, held, judged_by), held, judged_by)
 
     return requests
@@ -128,19 +128,19 @@ def test_requests_come_in_the_order_of_their_first_rows(requests: Any) -> None:
 
 def test_a_charge_whose_invoice_of_several_was_rejected_goes_alone(requests: Any) -> None:
     apart = frozenset({Identity(_ticket(n), "ticket_fare", "flight") for n in (1, 2)})
-    assert _rows(requests({}, {}, {}, {}, holdings=Holdings(apart=apart))) == [[0, 3], [1], [2]]
+    assert _rows(requests({}, {}, {}, {}, holdings=KnownCharges(apart=apart))) == [[0, 3], [1], [2]]
 
 
 def test_only_that_charge_of_its_ticket_goes_alone(requests: Any) -> None:
     apart = frozenset({Identity(_ticket(0), "ancillary", "seat")})
-    found = requests(SEAT, {**MEAL, "ticket_no": _ticket(0)}, SEAT, holdings=Holdings(apart=apart))
+    found = requests(SEAT, {**MEAL, "ticket_no": _ticket(0)}, SEAT, holdings=KnownCharges(apart=apart))
     assert _rows(found) == [[0], [1, 2]]
 
 
 def test_going_alone_does_not_change_what_the_others_share(requests: Any) -> None:
     rows = [{"amount": "5000"}, {"amount": "5000"}, {"amount": "5000"}]
     apart = frozenset({Identity(_ticket(0), "ticket_fare", "flight")})
-    (alone, together) = requests(*rows, holdings=Holdings(apart=apart))
+    (alone, together) = requests(*rows, holdings=KnownCharges(apart=apart))
     assert alone.amount == 500_000
     assert together.amount == 1_000_000
 

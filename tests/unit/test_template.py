@@ -25,7 +25,7 @@ from pipeline.model.columns import (
     Lang,
 )
 from pipeline.model.errors import InputProblem
-from pipeline.model.known_charges import Holdings
+from pipeline.model.known_charges import KnownCharges
 from pipeline.model.profile import Terms
 from pipeline.model.status import STATUS
 from pipeline.model.template_version import PROPERTY, VERSION, version_of
@@ -305,7 +305,7 @@ def test_every_row_of_the_example_is_read_and_ready(example: Path) -> None:
     table = read_table([example])
     assert (len(table), table.notes, table.findings) == (len(TICKETS), (), ())
     profile = load_profile(SAMPLES / "sandbox.toml")
-    verdicts = judge(table, Holdings(), Terms(EXAMPLE_DAY, profile))
+    verdicts = judge(table, KnownCharges(), Terms(EXAMPLE_DAY, profile))
     assert verdicts.status.tolist() == ["ready"] * len(TICKETS)
     assert set(verdicts.rows.charge) == {"ticket_fare", "refund", "ancillary"}
     assert set(verdicts.rows.voucher) == {"invoice", "itinerary"}

@@ -13,7 +13,7 @@ from xml.parsers import expat
 from pipeline.reading.formats import ods_days
 from pipeline.reading.formats.currency_formats import currencies_in, of_country, units_in
 from pipeline.reading.formats.far import Far, Moved
-from pipeline.reading.formats.prescan import NO_RESULT, Look, Mark
+from pipeline.reading.formats.prescan import NO_RESULT, Mark, Prescan
 from pipeline.reading.formats.refusal import Refusal
 
 _FURTHEST = 1 << 40
@@ -30,7 +30,7 @@ _TYPE, _CALC_TYPE = "office:value-type", "calcext:value-type"
 _NUMBERS = ("float", "currency", "percentage")
 
 
-def looks(pieces: Iterator[bytes], styles: Iterator[bytes] | None = None) -> dict[str, Look]:
+def looks(pieces: Iterator[bytes], styles: Iterator[bytes] | None = None) -> dict[str, Prescan]:
     """A look at each sheet, by the sheet's name; `styles` is the part that holds the named styles."""
     known = _Styles()
     if styles is not None:
@@ -83,11 +83,11 @@ class _Content:
         self._data_style = self._row_style = ""
         self._first_day = ods_days.FIRST
         self._column_styles: list[tuple[int, str]] = []
-        self.found: dict[str, Look] = {}
+        self.found: dict[str, Prescan] = {}
         self.parser = expat.ParserCreate("utf-8")  # whatever it declares: nothing else is read
         self.parser.buffer_text = True
         self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
-        self._look = Look()
+        self._look = Prescan()
         self._row = self._rows = self._column = self._columns = 0
         self._attributes: dict[str, str] = {}
         self._text: list[str] = []
@@ -117,7 +117,7 @@ class _Content:
             self._row_style = attributes.get("table:default-cell-style-name", "")
         elif name == "table":
             self._column_styles = []
-            self._look = self.found.setdefault(attributes.get("table:name", ""), Look(cell_bytes=_CELL))
+            self._look = self.found.setdefault(attributes.get("table:name", ""), Prescan(cell_bytes=_CELL))
             self._row = 0
         else:
             self._start_style(name, attributes)

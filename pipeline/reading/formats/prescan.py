@@ -30,7 +30,7 @@ Mark = bytes | datetime.date
 
 
 @dataclass
-class Look:
+class Prescan:
     """One sheet: the last row and column that hold anything (from 0), how many cells are filled, and marks.
 
     A mark is what a cell holds in place of what the reader takes out, with its row and column from 0: b"#N/A" and the like for an
@@ -88,7 +88,7 @@ class Look:
     def sparse(self) -> bool:
         """Whether it reaches far beyond what it holds."""
         return (
-            self.area > SPARSE_AREA * Look.position_bytes // self.position_bytes
+            self.area > SPARSE_AREA * Prescan.position_bytes // self.position_bytes
             and self.filled * SPARSE < self.area
         )
 
@@ -100,7 +100,7 @@ class Look:
         if self.area > LARGEST_AREA or cost > _memory():
             raise Refusal("too_large", f"sheet {sheet} spans {self.area} cells")
 
-    def gathered(self, sheet: str) -> "Look":
+    def gathered(self, sheet: str) -> "Prescan":
         """The same with what is far from all others moved together, where it is that alone that takes up the room."""
         if not self.sparse:
             return self

@@ -2,7 +2,7 @@
 
 python-calamine takes the cells out, and is quick; of an .xls xlrd does, which is slower and right. The former lays out every position from a sheet's first cell to its
 last, and shows an error cell, or a formula without its result, as a blank one; so each sheet is looked through
-before (`Look`), and what holds no value is put in its place here.
+before (`Prescan`), and what holds no value is put in its place here.
 
 Each kind's own module is loaded where a file is of that kind, that of an .xlsx while the file is being laid out already.
 """
@@ -26,7 +26,7 @@ from pipeline.reading.formats.prescan import (
     LARGEST_AREA,
     SPARSE,
     SPARSE_SHEETS,
-    Look,
+    Prescan,
 )
 from pipeline.reading.formats.refusal import Refusal
 from pipeline.reading.formats.zip_package import (
@@ -85,7 +85,7 @@ def _all_sheets(content: bytes, exactly: bool) -> list[dict[str, Any]]:
 
 
 def _sheets_of_xlsx(
-    content: bytes, made: Callable[[], Workbook], looks: dict[str, Look]
+    content: bytes, made: Callable[[], Workbook], looks: dict[str, Prescan]
 ) -> list[dict[str, Any]]:
     far = {sheet: look.far for sheet, look in looks.items() if look.far}
 
@@ -110,7 +110,7 @@ def _sheets_of_xlsb(content: bytes, package: Package) -> list[dict[str, Any]]:
 
 
 def _sheets_or_anew(
-    made: Callable[[], Workbook], looks: dict[str, Look], anew: Callable[[], bytes]
+    made: Callable[[], Workbook], looks: dict[str, Prescan], anew: Callable[[], bytes]
 ) -> list[dict[str, Any]]:
     """The worksheets, of a workbook written anew where the reader stumbles over it as it is."""
     try:
@@ -143,7 +143,7 @@ def _is_open_document(package: Package) -> bool:
     return b"spreadsheet" in kind
 
 
-def _looks_of_xlsx(package: Package, exactly: bool) -> dict[str, Look]:
+def _looks_of_xlsx(package: Package, exactly: bool) -> dict[str, Prescan]:
     from pipeline.reading.formats import xlsx_prescan  # noqa: PLC0415 - see above
 
     currencies, unreckoned = xlsx_prescan.check_texts(package), xlsx_prescan.unreckoned(package)
@@ -168,7 +168,7 @@ def _is_cells(part: str) -> bool:
     return "chartsheet" not in part.lower() and "dialogsheet" not in part.lower()
 
 
-def _looks_of_ods(package: Package) -> dict[str, Look]:
+def _looks_of_ods(package: Package) -> dict[str, Prescan]:
     from pipeline.reading.formats import ods_prescan, xlsx_prescan  # noqa: PLC0415 - see above
 
     styles = xlsx_prescan.harmless(package.pieces("styles.xml")) if "styles.xml" in package else None
@@ -180,7 +180,7 @@ def _looks_of_ods(package: Package) -> dict[str, Look]:
     return looks
 
 
-def _looks_of_xlsb(package: Package) -> tuple[dict[str, str], dict[str, Look]]:
+def _looks_of_xlsb(package: Package) -> tuple[dict[str, str], dict[str, Prescan]]:
     """The part that holds each sheet, and a look at it, by the sheet's name."""
     from pipeline.reading.formats import xlsb_prescan, xlsx_prescan  # noqa: PLC0415 - see above
 
@@ -228,7 +228,7 @@ def _quietly() -> Iterator[None]:
 
 
 @_quietly()
-def _sheets(made: Callable[[], Any], looks: dict[str, Look] | list[Look]) -> list[dict[str, Any]]:
+def _sheets(made: Callable[[], Any], looks: dict[str, Prescan] | list[Prescan]) -> list[dict[str, Any]]:
     """The sheets' cells, within bounds; of a hidden sheet one cell alone, to show that it holds something."""
     workbook = made()
     if isinstance(looks, list):  # .xls: in the order of the worksheets
@@ -254,7 +254,7 @@ def _sheets(made: Callable[[], Any], looks: dict[str, Look] | list[Look]) -> lis
     return found
 
 
-def _tickets_of_hidden(workbook: Any, name: str, look: Look, room: int) -> int:
+def _tickets_of_hidden(workbook: Any, name: str, look: Prescan, room: int) -> int:
     """How many rows of a hidden sheet hold a ticket's number; 0 where it can't be laid out within bounds."""
     try:
         look.check(name)
@@ -277,7 +277,7 @@ def _may_be_ticket(cell: Any) -> bool:
     return sum(map(str.isdecimal, str(cell))) >= _TICKET_DIGITS
 
 
-def _laid_out(sheet: Any, look: Look) -> Look:
+def _laid_out(sheet: Any, look: Prescan) -> Prescan:
     """The look with the sheet's extent as it was laid out, which the quick one does not see; within bounds."""
     last_row = max([sheet.total_height - 1, *(row for row, _, _ in look.marks)])
     last_column = max([sheet.total_width - 1, *(column for _, column, _ in look.marks)])
@@ -286,7 +286,7 @@ def _laid_out(sheet: Any, look: Look) -> Look:
     return found
 
 
-def _taken_in(sheet: Any, look: Look, columns: Columns) -> dict[str, Any]:
+def _taken_in(sheet: Any, look: Prescan, columns: Columns) -> dict[str, Any]:
     """Take one sheet's cells into the columns, and say where they begin."""
     top, left = sheet.start or (_NOWHERE, _NOWHERE)
     first_row = min([top, *(row for row, _, _ in look.marks)])

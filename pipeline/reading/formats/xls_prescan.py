@@ -16,7 +16,7 @@ import xlrd
 from xlrd.xldate import xldate_as_datetime
 
 from pipeline.reading.formats.currency_formats import PERCENTAGES, shown_currency
-from pipeline.reading.formats.prescan import NO_RESULT, Look
+from pipeline.reading.formats.prescan import NO_RESULT, Prescan
 from pipeline.reading.formats.refusal import Refusal
 from pipeline.reading.formats.xlsb_prescan import ERRORS
 
@@ -138,7 +138,7 @@ def is_encrypted(stream: bytes) -> bool:
     return any(number == _PASSWORD for number, _, _ in _records(stream, 0))
 
 
-def looks(stream: bytes) -> list[Look]:
+def looks(stream: bytes) -> list[Prescan]:
     """A look at each worksheet, in the order of the workbook."""
     currencies = _currency_styles(stream)
     calculated = any(
@@ -174,8 +174,8 @@ def _code(record: bytes, *, of_97: bool) -> str:
     return record[3:].decode("utf-16-le" if record[2] & 1 else "latin-1", errors="replace")
 
 
-def _look(stream: bytes, start: int, currencies: Mapping[int, str], *, calculated: bool) -> Look:
-    found, left_to_do = Look(position_bytes=_POSITION), False
+def _look(stream: bytes, start: int, currencies: Mapping[int, str], *, calculated: bool) -> Prescan:
+    found, left_to_do = Prescan(position_bytes=_POSITION), False
     for number, at, length in _records(stream, start):
         if number in _CELLS and length >= 6:
             row, column = struct.unpack_from("<HH", stream, at)
@@ -197,7 +197,7 @@ def _look(stream: bytes, start: int, currencies: Mapping[int, str], *, calculate
     return found
 
 
-def _many_numbers(found: Look, record: bytes, currencies: Mapping[int, str]) -> None:
+def _many_numbers(found: Prescan, record: bytes, currencies: Mapping[int, str]) -> None:
     """Count the cells of a record that holds several numbers side by side."""
     row, column = struct.unpack_from("<HH", record)
     found.reach(row, column)
@@ -213,7 +213,7 @@ def _is_number(record: int, result: bytes) -> bool:
     return record != _FORMULA or result[6:] != b"\xff\xff"
 
 
-def _show(found: Look, place: tuple[int, int], style: bytes, currencies: Mapping[int, str]) -> None:
+def _show(found: Prescan, place: tuple[int, int], style: bytes, currencies: Mapping[int, str]) -> None:
     """Take note of a number whose format shows a currency."""
     if said := currencies.get(int.from_bytes(style, "little")):
         found.show(said, *place)

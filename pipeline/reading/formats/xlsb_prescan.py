@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from pipeline.reading.formats.currency_formats import PERCENTAGES, shown_currency
 from pipeline.reading.formats.far import Far
-from pipeline.reading.formats.prescan import NO_RESULT, Look
+from pipeline.reading.formats.prescan import NO_RESULT, Prescan
 from pipeline.reading.formats.refusal import Refusal
 from pipeline.reading.formats.zip_package import OF_XLSB, Package
 
@@ -73,12 +73,12 @@ def unreckoned(package: Package) -> bool:
 
 def look(
     pieces: Iterator[bytes], currencies: Mapping[int, str] | None = None, *, unreckoned: bool = False
-) -> Look:
+) -> Prescan:
     """One sheet's extent, its error cells, its merged ones, and the numbers in formats that show a currency.
 
     See xlsx.look for `unreckoned`.
     """
-    found, row, currencies = Look(), -1, currencies or {}
+    found, row, currencies = Prescan(), -1, currencies or {}
     for number, record, short in _whole_cells(pieces):
         found.short = found.short or short
         if number == _ROW and len(record) >= 4:

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 from pipeline.reading.formats import xlsx_prescan_exact
 from pipeline.reading.formats.currency_formats import currency_styles
-from pipeline.reading.formats.prescan import NO_RESULT, Look, column_of
+from pipeline.reading.formats.prescan import NO_RESULT, Prescan, column_of
 from pipeline.reading.formats.refusal import Refusal
 from pipeline.reading.formats.zip_package import OF_XLSX, Package
 
@@ -119,7 +119,7 @@ def look(
     currencies: Mapping[bytes, str] | None = None,
     *,
     unreckoned: bool = False,
-) -> Look:
+) -> Prescan:
     """One sheet's cells without a value; `pieces` unpacks it from its start. How far it reaches the exact look tells alone.
 
     Where its formulas are `unreckoned`, a result of 0 or nothing is none.
@@ -160,8 +160,10 @@ def undivided(pieces: Iterator[bytes]) -> Iterator[bytes]:
         before = piece
 
 
-def _quickly(pieces: Iterator[bytes], currencies: Mapping[bytes, str], *, unreckoned: bool = False) -> Look:
-    found, shown = Look(), _of_currency(currencies)
+def _quickly(
+    pieces: Iterator[bytes], currencies: Mapping[bytes, str], *, unreckoned: bool = False
+) -> Prescan:
+    found, shown = Prescan(), _of_currency(currencies)
     for rows, names in _whole_rows(pieces):
         found.filled += rows.count(names.value_end) + (rows.count(names.text_end) if b"i" in rows else 0)
         if _may_mark(rows, names, _RECKONED if unreckoned else _STORED):
@@ -239,7 +241,7 @@ def _may_mark(rows: bytes, names: _Names, stored: re.Pattern[bytes]) -> bool:
     return len(stored.findall(plain)) != len(_FORMULA.findall(plain))
 
 
-def _hidden_rows(rows: bytes, names: _Names, found: Look) -> None:
+def _hidden_rows(rows: bytes, names: _Names, found: Prescan) -> None:
     """Take note of the rows that are hidden or filtered out."""
     for row in _unprefixed(rows, names).split(b"<row")[1:]:
         attributes = row.partition(b">")[0]
@@ -262,7 +264,7 @@ def _refuse_otherwise(rows: bytes, names: _Names) -> None:
         raise _Otherwise
 
 
-def _marks(rows: bytes, names: _Names, found: Look, *, unreckoned: bool) -> None:
+def _marks(rows: bytes, names: _Names, found: Prescan, *, unreckoned: bool) -> None:
     """Find the cells that hold an error, or a formula without its result."""
     _refuse_otherwise(rows, names)
     for cell in _unprefixed(rows, names).split(b"<c ")[1:]:

@@ -10,7 +10,7 @@ from xml.parsers import expat
 from pipeline.reading.formats.far import Far
 from pipeline.reading.formats.prescan import (
     NO_RESULT,
-    Look,
+    Prescan,
     column_of,
     letters,
 )
@@ -24,7 +24,7 @@ _NUMBER = ("", "n")
 
 def look(
     pieces: Iterator[bytes], currencies: Mapping[bytes, str] | None = None, *, unreckoned: bool = False
-) -> Look:
+) -> Prescan:
     """One sheet's extent and the cells without a value; see xlsx.look for `unreckoned`."""
     cells = _Cells(currencies or {}, unreckoned=unreckoned)
     try:
@@ -73,7 +73,7 @@ class _Cells:
     """What the parser calls; see `look`."""
 
     def __init__(self, currencies: Mapping[bytes, str], *, unreckoned: bool) -> None:
-        self.found, self._currencies, self._unreckoned = Look(), currencies, unreckoned
+        self.found, self._currencies, self._unreckoned = Prescan(), currencies, unreckoned
         self.parser = expat.ParserCreate("utf-8")  # whatever it declares: nothing else is read
         self.parser.buffer_text = True
         self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from pipeline.reporting.xlsx.cell_values import Cells
-from pipeline.reporting.xlsx.cell_xml import Look
+from pipeline.reporting.xlsx.cell_xml import Prescan
 from pipeline.reporting.xlsx.row_stream import SheetRows
 
 #: Of zlib's levels the one that takes a quarter of the usual time, for a fifth more of space.
@@ -56,7 +56,7 @@ def put_in_rows(
 
 def _with_rows(xml: str, sheet: SheetRows, cells: Cells, formats: Sequence[Any]) -> Iterator[bytes]:
     pattern = _ROW.search(xml)
-    looks = [Look(*found) for found in _LOOK.findall(pattern[0])] if pattern else []
+    looks = [Prescan(*found) for found in _LOOK.findall(pattern[0])] if pattern else []
     if pattern is None or len(looks) != len(formats) or not _LINKS.search(xml, pattern.end()):
         raise OSError("this version of XlsxWriter writes a sheet in another way than is known here")
     yield _DIMENSION.sub(f"A1:{sheet.last_cell}", xml[: pattern.start()], count=1).encode()

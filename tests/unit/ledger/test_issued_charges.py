@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pipeline.ledger import attempts, issued_charges, settlements
-from pipeline.model.known_charges import Holding
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.outcome import Outcome
 from pipeline.model.request import Identity
 
@@ -36,7 +36,7 @@ def test_each_charge_is_told_with_all_that_was_issued(book: Any, several: Any) -
     issue(book, request, "2026-10-05T09:30:00.000+00:00", "N1")
     found = issued_charges.issued_between(book.connection, "2026-10", "2026-11")
     assert found == {
-        identity: Holding(
+        identity: KnownCharge(
             identity, "FARE/Flight", "invoice", "issued", "N1", 100_00, "business", "Example Trading Co.",
             "91110000600037341L", request.request_id, 1, book.run, "2026-10-05T09:30:00.000+00:00", "", "",
             "tickets.xlsx", "Tickets", n + 2, market="domestic", times_doubtful=True,

@@ -14,7 +14,7 @@ from pipeline.ledger import (
     settlements,
 )
 from pipeline.model.evidence import StatementLine
-from pipeline.model.known_charges import Holding
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.outcome import Outcome
 from pipeline.model.request import Identity
 
@@ -40,7 +40,7 @@ def test_a_line_is_held_with_all_that_it_says(book: Any) -> None:
         "live": 1, "withdrawn": 0, "withdrawn_by": None, "why": None, "withdrawn_at": None,
     }  # fmt: skip
     assert held_charges.holdings(book.connection, [FARE.ticket_no]).held == {
-        FARE: Holding(
+        FARE: KnownCharge(
             FARE, "FARE/Flight", "itinerary", "issued", "20179525833603931965", 617_25, "", "Acme", "", "", 0, 0,
             found_at, "", "", "october.csv, row 7", "", 0, elsewhere=True, issued_at="2026-10-05T09:30:00+00:00",
         )

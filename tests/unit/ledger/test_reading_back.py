@@ -13,7 +13,7 @@ from pipeline.ledger import (
 from pipeline.ledger.lock import LastRun, Phase
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.ledger.spill import Spill, spill_path
-from pipeline.model.known_charges import Holding
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.request import Identity
 
@@ -112,7 +112,7 @@ def test_what_is_held_is_told_whole(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
     book.state(attempt.attempt_id, "sending")
     (held,) = held_charges.holdings(book.connection, [FARE.ticket_no, FARE.ticket_no]).held.values()
-    expected = Holding(
+    expected = KnownCharge(
         FARE,
         "FARE/Flight",
         "invoice",

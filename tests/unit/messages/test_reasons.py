@@ -11,11 +11,11 @@ from pipeline.messages.hints import SLIPS
 from pipeline.messages.reasons import FATES, HINTS, REASON, REASONS, Reason, status_word
 from pipeline.messages.render import reason_text
 from pipeline.model.columns import COLUMN, LANGS
-from pipeline.model.known_charges import Holding, Holdings
+from pipeline.model.known_charges import KnownCharge, KnownCharges
 from pipeline.model.profile import Carrier, Codes, Profile, Terms
 from pipeline.model.request import Identity
 from pipeline.model.status import FINDING_RANK, STATUS, STATUS_OF, STATUSES
-from pipeline.reporting.build import make_account
+from pipeline.reporting.build import make_result
 from pipeline.reporting.words import WORDS
 from pipeline.rules.judge import judge
 
@@ -128,8 +128,8 @@ def test_a_rule_s_reason_says_its_facts_in_whole_sentences(
 ) -> None:
     cells, facts = BY_RULES[code]
     table, terms = table_of([cells]), Terms(as_of, PREFIXED)
-    verdicts = judge(table, Holdings(), terms)
-    account = make_account("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
+    verdicts = judge(table, KnownCharges(), terms)
+    account = make_result("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
     reasons = [reason for reason in account.rows[0].reasons if reason.code == code]
     assert reasons
     for reason in reasons:
@@ -149,7 +149,7 @@ def test_an_outcome_s_reason_says_its_detail_even_with_braces_in_it(code: str, l
     _complete(reason.cure)
 
 
-def _held(**changes: Any) -> Holdings:
+def _held(**changes: Any) -> KnownCharges:
     identity = Identity("9991234567890", "ticket_fare", "flight")
     about: dict[str, Any] = {
         "identity": identity, "wire": "", "voucher": "invoice", "state": "issued", "number": "123", "amount": 100_000,
@@ -157,17 +157,17 @@ def _held(**changes: Any) -> Holdings:
         "request_id": "R1", "attempt": 1, "run": 7, "at": "2026-11-02T16:30:00Z", "reason": "", "detail": "",
         "file": "october.xlsx", "sheet": "Tickets", "row": 12,
     }  # fmt: skip
-    return Holdings({identity: Holding(**{**about, **changes})})
+    return KnownCharges({identity: KnownCharge(**{**about, **changes})})
 
 
 @pytest.mark.parametrize("lang", LANGS)
 @pytest.mark.parametrize(
     ("code", "rows", "holdings", "facts"),
     [
-        ("duplicate_charge", [{}, {"amount": "1"}], Holdings(), ("tickets.xlsx, Tickets{row 2}",)),
-        ("repeated_charge", [{}, {}], Holdings(), ("tickets.xlsx, Tickets{row 2}",)),
-        ("status_conflict", [REFUND, {}], Holdings(), ("tickets.xlsx, Tickets{row 2}", "tickets.xlsx, Tickets{row 3}")),
-        ("voucher_conflict", [REFUND, {"voucher": "itinerary"}], Holdings(), ("tickets.xlsx, Tickets{row 2}",)),
+        ("duplicate_charge", [{}, {"amount": "1"}], KnownCharges(), ("tickets.xlsx, Tickets{row 2}",)),
+        ("repeated_charge", [{}, {}], KnownCharges(), ("tickets.xlsx, Tickets{row 2}",)),
+        ("status_conflict", [REFUND, {}], KnownCharges(), ("tickets.xlsx, Tickets{row 2}", "tickets.xlsx, Tickets{row 3}")),
+        ("voucher_conflict", [REFUND, {"voucher": "itinerary"}], KnownCharges(), ("tickets.xlsx, Tickets{row 2}",)),
         ("voucher_conflict", [{"ticket_no": "9990000000001"}, {"voucher": "itinerary"}], _held(), (" 123", "2026-11-03", "october.xlsx")),
         ("issued_before", [{"ticket_no": "9990000000001"}, {}], _held(), ("2026-11-03", "october.xlsx", "123")),
         ("differs_from_issued", [{"ticket_no": "9990000000001"}, {"amount": "1"}], _held(), ("2026-11-03", "october.xlsx", "123", "1000.00", "1.00")),
@@ -179,13 +179,13 @@ def test_a_reason_between_rows_or_with_the_ledger_says_where_the_other_is(
     terms: Terms,
     code: str,
     rows: list[Any],
-    holdings: Holdings,
+    holdings: KnownCharges,
     facts: tuple[str, ...],
     lang: Any,
 ) -> None:
     table = table_of(rows)
     verdicts = judge(table, holdings, terms)
-    account = make_account("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
+    account = make_result("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
     (reason,) = [reason for reason in account.rows[1].reasons if reason.code == code]
     _complete(reason.message)
     _complete(reason.cure)

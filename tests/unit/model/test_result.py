@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from pipeline.model.known_charges import Holding, Holdings
+from pipeline.model.known_charges import KnownCharge, KnownCharges
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Terms
 from pipeline.model.request import Identity
-from pipeline.model.result import Account
-from pipeline.reporting.build import make_account
+from pipeline.model.result import RunResult
+from pipeline.reporting.build import make_result
 from pipeline.rules.judge import judge
 from pipeline.splitting import split
 
@@ -32,9 +32,9 @@ ENDS: dict[str, tuple[dict[str, str], Outcome | None]] = {
 HELD = Identity("9990000000099", "ticket_fare", "flight")
 
 
-def _held(amount: int = 100_000) -> Holdings:
-    return Holdings({
-        HELD: Holding(
+def _held(amount: int = 100_000) -> KnownCharges:
+    return KnownCharges({
+        HELD: KnownCharge(
             HELD, "", "invoice", "issued", "77", amount, "business", "Example Trading Co.", "91110000600037341L",
             "R7", 1, 3, "2026-11-02T16:30:00Z", "", "", "october.xlsx", "Tickets", 12,
         )
@@ -42,16 +42,16 @@ def _held(amount: int = 100_000) -> Holdings:
 
 
 @pytest.fixture
-def account(table_of: Callable[..., Any], terms: Terms) -> Callable[..., Account]:
+def account(table_of: Callable[..., Any], terms: Terms) -> Callable[..., RunResult]:
     """What became of rows that end in these statuses."""
 
     def account(
         ends: Sequence[str],
-        holdings: Holdings | None = None,
+        holdings: KnownCharges | None = None,
         lang: str = "en",
         stopped: str = "",
         command: str = "issue",
-    ) -> Account:
+    ) -> RunResult:
         rows = [{"ticket_no": f"999{n:010}", **ENDS[end][0]} for n, end in enumerate(ends)]
         table, held = table_of(rows), holdings or _held()
         verdicts = judge(table, held, terms)
@@ -62,7 +62,7 @@ def account(table_of: Callable[..., Any], terms: Terms) -> Callable[..., Account
         ]
         if command == "check":
             results = []
-        return make_account(
+        return make_result(
             command, table, verdicts, requests, results, [], terms, lang, ledger="l", ledger_id="i", stopped=stopped
         )  # fmt: skip
 
@@ -139,7 +139,7 @@ def test_totals_are_in_the_contract_s_order_and_add_up_to_the_rows(account: Any)
     assert [row.row for row in made.rows] == list(range(2, 2 + len(ends)))
 
 
-def by_column(account: Account) -> dict[str, Any]:
+def by_column(account: RunResult) -> dict[str, Any]:
     """All that an account says by column, as plain values."""
     fates = account.fates
     charges = fates.charges
@@ -194,7 +194,7 @@ def test_a_row_of_several_charges_is_by_column_what_it_is_by_itself(table_of: An
     results = [
         Result(request, 1, outcome) for request, outcome in zip(requests, outcomes, strict=False) if outcome
     ]
-    made = make_account("issue", table, verdicts, requests, results, [], terms, "en", ledger="", ledger_id="")
+    made = make_result("issue", table, verdicts, requests, results, [], terms, "en", ledger="", ledger_id="")
     assert [len(row.charges) for row in made.rows] == [3, 3, 1, 3]
     assert len({row.status for row in made.rows}) > 1
     one_by_one = dataclasses.replace(made, rows=tuple(made.rows), requests=tuple(made.requests))
@@ -250,27 +250,27 @@ def test_every_row_of_an_invoice_has_the_invoice_s_fate(table_of: Any, terms: Te
         [{"ticket_no": f"999{n:010}"} for n in range(3)]
         + [{"ticket_no": "9990000000009", "remarks": "other"}]
     )
-    verdicts = judge(table, Holdings(), terms)
-    requests = split(verdicts, Holdings(), terms)
+    verdicts = judge(table, KnownCharges(), terms)
+    requests = split(verdicts, KnownCharges(), terms)
     outcomes = [Outcome("issued", number="1"), Outcome("rejected", "carrier_rejected", detail="no")]
     results = [Result(request, 1, outcome) for request, outcome in zip(requests, outcomes, strict=True)]
-    made = make_account("issue", table, verdicts, requests, results, [], terms, "en", ledger="", ledger_id="")
+    made = make_result("issue", table, verdicts, requests, results, [], terms, "en", ledger="", ledger_id="")
     assert [(row.status, row.numbers) for row in made.rows] == [("issued", ("1",))] * 3 + [("rejected", ())]
 
 
 def test_reasons_are_those_of_the_row_s_status_first_in_both_languages(table_of: Any, terms: Terms) -> None:
     table = table_of([{"amount": "20000", "ticket_status": "open", "phone": "12", "tax_no": "1"}])
-    verdicts = judge(table, Holdings(), terms)
+    verdicts = judge(table, KnownCharges(), terms)
     for lang in ("en", "zh"):
-        made = make_account("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
+        made = make_result("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
         codes = [reason.code for reason in made.rows[0].reasons]
         assert codes == ["bad_tax_no", "bad_phone", "amount_over_limit", "ticket_still_open"]
 
 
 def test_what_can_t_be_read_is_shown_as_it_was_seen_and_has_no_amount(table_of: Any, terms: Terms) -> None:
     table = table_of([{"ticket_no": " 99-1 ", "charge": "gift", "amount": "ten"}])
-    made = make_account(
-        "check", table, judge(table, Holdings(), terms), [], [], [], terms, "en", ledger="", ledger_id=""
+    made = make_result(
+        "check", table, judge(table, KnownCharges(), terms), [], [], [], terms, "en", ledger="", ledger_id=""
     )
     (row,) = made.rows
     assert (row.ticket_no, row.charges[0].charge, row.amount) == ("99-1", "gift", None)
@@ -280,8 +280,8 @@ def test_a_ticket_number_that_is_a_number_is_shown_as_the_spreadsheet_shows_it(
     table_of: Any, terms: Terms
 ) -> None:
     table = table_of([{"ticket_no": 991234567890.0}])
-    made = make_account(
-        "check", table, judge(table, Holdings(), terms), [], [], [], terms, "en", ledger="", ledger_id=""
+    made = make_result(
+        "check", table, judge(table, KnownCharges(), terms), [], [], [], terms, "en", ledger="", ledger_id=""
     )
     assert made.rows[0].ticket_no == "991234567890"
 

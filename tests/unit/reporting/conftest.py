@@ -11,12 +11,12 @@ import pytest
 
 from pipeline.messages.render import reason_text
 from pipeline.model.columns import Lang
-from pipeline.model.known_charges import Holdings
+from pipeline.model.known_charges import KnownCharges
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Terms
-from pipeline.model.result import Account, Doubt
+from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.reading.tickets import read_table
-from pipeline.reporting.build import make_account
+from pipeline.reporting.build import make_result
 from pipeline.rules.judge import judge
 from pipeline.settings import load_profile
 from pipeline.splitting import split
@@ -53,17 +53,17 @@ def workbook(path: Path, rows: Sequence[Row]) -> Path:
 
 def account_of(
     path: Path, answers: Sequence[Outcome] = (), lang: Lang = "en", command: str = "issue", **about: Any
-) -> Account:
+) -> RunResult:
     """The account of a workbook; the requests get these answers in turn, none of them where there are none."""
     table = read_table([path])
     terms = Terms(datetime.date(2026, 11, 20), load_profile(SAMPLES / "sandbox.toml"))
-    verdicts = judge(table, Holdings(), terms)
-    requests = split(verdicts, Holdings(), terms)
+    verdicts = judge(table, KnownCharges(), terms)
+    requests = split(verdicts, KnownCharges(), terms)
     results = [
         Result(request, 1, answers[index % len(answers)]) for index, request in enumerate(requests) if answers
     ]
     doubts = [
-        Doubt(
+        UnknownAttempt(
             "L-1", request.request_id, 1, request.voucher, request.market, request.header.header_name, request.amount,
             reason_text(result.outcome.reason, "", lang, {"detail": result.outcome.detail}),
             result.outcome.trace_id, tuple((charge.identity, charge.amount) for charge in request.charges),
@@ -72,21 +72,21 @@ def account_of(
         if (request := result.request) and result.outcome.state == "unknown"
     ]  # fmt: skip
     about = {"ledger": "/data/ledger.db", "ledger_id": "L-1", **about}
-    return make_account(command, table, verdicts, requests, results, doubts, terms, lang, **about)
+    return make_result(command, table, verdicts, requests, results, doubts, terms, lang, **about)
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Callable[..., Account]:
+def made(tmp_path: Path) -> Callable[..., RunResult]:
     """An account of the given rows (what they change in a row that may be sent)."""
 
-    def make(*rows: Row, answers: Sequence[Outcome] = (), **about: Any) -> Account:
+    def make(*rows: Row, answers: Sequence[Outcome] = (), **about: Any) -> RunResult:
         return account_of(workbook(tmp_path / "tickets.xlsx", rows), answers, **about)
 
     return make
 
 
 @pytest.fixture
-def account_of_file() -> Callable[..., Account]:
+def account_of_file() -> Callable[..., RunResult]:
     """An account of any file."""
     return account_of
 
@@ -114,27 +114,27 @@ def four_buyers() -> list[Row]:
 
 
 @pytest.fixture
-def mixed(made: Callable[..., Account]) -> Account:
+def mixed(made: Callable[..., RunResult]) -> RunResult:
     """One row of each: issued, rejected, unknown, not_sent, invalid."""
     return made(*four_buyers(), answers=ANSWERS)
 
 
 @pytest.fixture
-def mixed_zh(tmp_path: Path) -> Account:
+def mixed_zh(tmp_path: Path) -> RunResult:
     return account_of(workbook(tmp_path / "tickets.xlsx", four_buyers()), ANSWERS, "zh")
 
 
 @pytest.fixture
-def sample() -> Callable[[Lang], Account]:
+def sample() -> Callable[[Lang], RunResult]:
     names = {"en": "tickets-2026-10.xlsx", "zh": "tickets-2026-10-zh.xlsx"}
     return lambda lang: account_of(SAMPLES / names[lang], ANSWERS, lang)
 
 
 @pytest.fixture
-def with_cells() -> Callable[[Account, str, Any], Account]:
+def with_cells() -> Callable[[RunResult, str, Any], RunResult]:
     """The account with one input cell of its first row replaced, by what no file on disk can hold."""
 
-    def replaced(account: Account, column: str, value: Any) -> Account:
+    def replaced(account: RunResult, column: str, value: Any) -> RunResult:
         cells = account.table.cells.copy()
         cells[column] = cells[column].astype(object) if column in cells else ""
         cells.loc[0, column] = value

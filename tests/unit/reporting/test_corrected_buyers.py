@@ -16,11 +16,11 @@ from pipeline.model.columns import (
     RESULT_SHEETS,
     Lang,
 )
-from pipeline.model.known_charges import Holdings
+from pipeline.model.known_charges import KnownCharges
 from pipeline.model.profile import Terms
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.reading.tickets import read_table
-from pipeline.reporting.build import make_account
+from pipeline.reporting.build import make_result
 from pipeline.reporting.result_workbook import write_workbook
 from pipeline.rules.judge import judge
 from pipeline.settings import load_profile
@@ -39,11 +39,11 @@ NAMELESS = {"passenger_name": ""}
 Cells = Mapping[str, Any]
 
 
-def judged(paths: Sequence[Path], lang: Lang = "en", buyers: Path | None = None) -> Account:
+def judged(paths: Sequence[Path], lang: Lang = "en", buyers: Path | None = None) -> RunResult:
     table = read_table(paths, buyers)
     terms = Terms(datetime.date(2026, 11, 20), load_profile(PROFILE))
-    verdicts = judge(table, Holdings(), terms)
-    return make_account("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
+    verdicts = judge(table, KnownCharges(), terms)
+    return make_result("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
 
 
 def book_of(path: Path, rows: Sequence[Cells], *buyers: Sequence[str]) -> Path:
@@ -81,11 +81,11 @@ def corrected(path: Path, *changes: Cells, buyers: Sequence[Sequence[str]] = ())
     return path
 
 
-def header(account: Account, row: int = 0) -> list[str]:
+def header(account: RunResult, row: int = 0) -> list[str]:
     return [account.header[name][row] for name in HEADER_FIELDS]
 
 
-def codes(account: Account, row: int = 0) -> list[tuple[str, str]]:
+def codes(account: RunResult, row: int = 0) -> list[tuple[str, str]]:
     return [(reason.code, reason.column) for reason in account.rows[row].reasons]
 
 

@@ -16,14 +16,14 @@ from pipeline.model.columns import (
     RESULT_HEADINGS,
     Lang,
 )
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.model.status import STATUS
 from pipeline.reading.cell_words import HEADINGS, normal
 from pipeline.reading.tickets import read_table
 from pipeline.reporting.result_workbook import write_workbook
 from pipeline.reporting.sheet_rows import extra_heading
 
-Made = Callable[..., Account]
+Made = Callable[..., RunResult]
 
 
 def failures(path: Path) -> list[dict[str, Any]]:
@@ -33,7 +33,7 @@ def failures(path: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_the_result_reads_back_as_just_the_rows_that_failed(
-    lang: Lang, sample: Callable[[Lang], Account], tmp_path: Path
+    lang: Lang, sample: Callable[[Lang], RunResult], tmp_path: Path
 ) -> None:
     account = sample(lang)
     again = read_table([write_workbook(account, tmp_path / "r.result.xlsx")])
@@ -96,7 +96,7 @@ def test_what_a_buyer_cell_holds_is_not_replaced_even_where_it_can_not_be_read(
     assert (row["header_type"], row["tax_no"], row["header_name"]) == ("corp", "9111-x", "ACME Travel")
 
 
-def test_what_is_filled_in_is_in_the_workbooks_language(mixed_zh: Account, tmp_path: Path) -> None:
+def test_what_is_filled_in_is_in_the_workbooks_language(mixed_zh: RunResult, tmp_path: Path) -> None:
     rows = failures(write_workbook(mixed_zh, tmp_path / "r.xlsx"))
     assert [row["抬头类型"] for row in rows] == [
         "business",
@@ -182,6 +182,6 @@ def test_a_reason_about_a_column_that_the_sheet_has_not_names_no_cell(
     assert "passenger_name is blank, but this row needs it. [missing_value]" in row["reason"].split("\n")
 
 
-def test_statuses_that_need_nobody_are_not_there(mixed: Account, tmp_path: Path) -> None:
+def test_statuses_that_need_nobody_are_not_there(mixed: RunResult, tmp_path: Path) -> None:
     rows = failures(write_workbook(mixed, tmp_path / "r.xlsx"))
     assert [row["status"] for row in rows] == ["rejected", "not_sent", "invalid"]

@@ -11,12 +11,12 @@ import pytest
 
 from pipeline.model.errors import Stop
 from pipeline.model.outcome import Outcome
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.reporting import json_report as under_test
 from pipeline.reporting.json_report import report, write_report
 
 
-def test_the_whole_of_it(mixed: Account, tmp_path: Path) -> None:
+def test_the_whole_of_it(mixed: RunResult, tmp_path: Path) -> None:
     write_report(report(mixed, 4), tmp_path / "r.json")
     found = json.loads((tmp_path / "r.json").read_text("utf-8"))
     assert list(found) == [
@@ -66,7 +66,7 @@ def test_the_whole_of_it(mixed: Account, tmp_path: Path) -> None:
     assert invalid["reasons"][0]["column"] == "amount"
 
 
-def test_a_check_reports_what_would_be_sent(made: Callable[..., Account]) -> None:
+def test_a_check_reports_what_would_be_sent(made: Callable[..., RunResult]) -> None:
     account = made(
         {"ticket_no": "9991234567891", "amount": 1},
         {"amount": 2},
@@ -86,7 +86,7 @@ ISSUED = Outcome("issued", number="7")
 SAID = ("charge", "voucher", "number", "request")
 
 
-def test_a_row_of_several_charges_shows_the_first_that_has_a_number(made: Callable[..., Account]) -> None:
+def test_a_row_of_several_charges_shows_the_first_that_has_a_number(made: Callable[..., RunResult]) -> None:
     account = made(BILL, answers=[Outcome("rejected", "carrier_rejected", detail="no"), ISSUED])
     (row,) = report(account, 1)["rows"]
     fare, seat = row["charges"]
@@ -102,7 +102,7 @@ def test_a_row_of_several_charges_shows_the_first_that_has_a_number(made: Callab
 
 @pytest.mark.parametrize("command", ["check", "issue"])
 def test_a_row_of_several_charges_shows_its_first_where_none_or_all_have_a_number(
-    made: Callable[..., Account], command: str
+    made: Callable[..., RunResult], command: str
 ) -> None:
     account = made(BILL, answers=[ISSUED] if command == "issue" else [], command=command)
     (row,) = report(account, 0)["rows"]
@@ -111,13 +111,13 @@ def test_a_row_of_several_charges_shows_its_first_where_none_or_all_have_a_numbe
     assert (row["voucher"], row["amount"]) == ("itinerary", "980.00")
 
 
-def test_a_row_of_several_charges_is_never_blank_where_it_is_invalid(made: Callable[..., Account]) -> None:
+def test_a_row_of_several_charges_is_never_blank_where_it_is_invalid(made: Callable[..., RunResult]) -> None:
     (row,) = report(made({**BILL, "seat_fee": "x"}), 1)["rows"]
     assert (row["status"], row["charge"], row["voucher"]) == ("invalid", "ticket_fare", "itinerary")
     assert all(charge["charge"] and charge["voucher"] for charge in row["charges"])
 
 
-def test_it_replaces_an_earlier_one_and_is_private(mixed: Account, tmp_path: Path) -> None:
+def test_it_replaces_an_earlier_one_and_is_private(mixed: RunResult, tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_text("an earlier one")
     write_report(report(mixed, 4), path)
@@ -127,7 +127,7 @@ def test_it_replaces_an_earlier_one_and_is_private(mixed: Account, tmp_path: Pat
 
 
 def test_an_earlier_one_stays_where_the_new_one_can_not_be_written(
-    mixed: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mixed: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -141,13 +141,13 @@ def test_an_earlier_one_stays_where_the_new_one_can_not_be_written(
     assert sorted(found.name for found in tmp_path.iterdir()) == ["r.json", "tickets.xlsx"]
 
 
-def test_half_a_character_does_not_stop_it(mixed: Account, tmp_path: Path) -> None:
+def test_half_a_character_does_not_stop_it(mixed: RunResult, tmp_path: Path) -> None:
     rows = (dataclasses.replace(mixed.rows[0], file="a\udcff.xlsx"), *mixed.rows[1:])
     write_report(report(dataclasses.replace(mixed, rows=rows), 4), tmp_path / "r.json")
     assert json.loads((tmp_path / "r.json").read_text("utf-8"))["rows"][0]["file"] == "a?.xlsx"
 
 
-def test_a_link_stays_a_link(mixed: Account, tmp_path: Path) -> None:
+def test_a_link_stays_a_link(mixed: RunResult, tmp_path: Path) -> None:
     (tmp_path / "link.json").symlink_to(tmp_path / "r.json")
     write_report(report(mixed, 4), tmp_path / "link.json")
     assert (tmp_path / "link.json").is_symlink()

@@ -9,13 +9,13 @@ import pytest
 
 from pipeline.model.columns import Lang
 from pipeline.model.outcome import Outcome
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.reporting.json_report import report, write_report
 from pipeline.reporting.result_workbook import write_workbook
 from pipeline.reporting.sheet_summary_last_days import due
 from pipeline.reporting.summary_text import summary_lines
 
-Made = Callable[..., Account]
+Made = Callable[..., RunResult]
 ISSUED = [Outcome("issued", number="100000000000000001")]
 #: Its last day is near, so that it would press if it counted.
 ROW = {"flight_date": "2025-11-25"}
@@ -27,7 +27,7 @@ def lines_of(path: Path, sheet: str) -> list[str]:
 
 
 @pytest.fixture
-def thrice(made: Made) -> Callable[..., Account]:
+def thrice(made: Made) -> Callable[..., RunResult]:
     other = {"ticket_no": "9991234567891", "amount": 10}
     return lambda **about: made(ROW, other, ROW, ROW, **about)
 

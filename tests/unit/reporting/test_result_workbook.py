@@ -14,18 +14,18 @@ from xlsxwriter.worksheet import Worksheet
 from pipeline import files
 from pipeline.model.columns import RESULT_SHEETS
 from pipeline.model.errors import Stop
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.reporting import result_workbook as under_test
 from pipeline.reporting.result_workbook import write_workbook
 
 
-def test_it_is_private_and_nothing_is_left_beside_it(mixed: Account, tmp_path: Path) -> None:
+def test_it_is_private_and_nothing_is_left_beside_it(mixed: RunResult, tmp_path: Path) -> None:
     path = write_workbook(mixed, tmp_path / "r.xlsx")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert sorted(found.name for found in tmp_path.iterdir()) == ["r.xlsx", "tickets.xlsx"]
 
 
-def test_a_name_taken_meanwhile_is_left_alone(mixed: Account, tmp_path: Path) -> None:
+def test_a_name_taken_meanwhile_is_left_alone(mixed: RunResult, tmp_path: Path) -> None:
     for name in ("r.result.xlsx", "r.2.result.xlsx"):
         (tmp_path / name).write_text("somebody's answers")
     path = write_workbook(mixed, tmp_path / "r.result.xlsx")
@@ -35,7 +35,7 @@ def test_a_name_taken_meanwhile_is_left_alone(mixed: Account, tmp_path: Path) ->
 
 
 def test_a_folder_without_hard_links_will_do(
-    mixed: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mixed: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: Any) -> None:
         raise PermissionError("no links here")
@@ -87,7 +87,11 @@ def full(path: Path, names: Sequence[str] = RESULT_SHEETS) -> None:
     ],
 )
 def test_a_file_that_does_not_open_gets_no_name(
-    broken: Callable[[Path], None], why: str, mixed: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    broken: Callable[[Path], None],
+    why: str,
+    mixed: RunResult,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(under_test, "_write", lambda path, *_: broken(path))
     with pytest.raises(Stop, match=why):
@@ -97,7 +101,7 @@ def test_a_file_that_does_not_open_gets_no_name(
 
 @pytest.mark.parametrize("method", ["write_number", "autofilter", "data_validation"])
 def test_a_full_disk_stops_with_the_cause_and_leaves_nothing(
-    method: str, mixed: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    method: str, mixed: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_space(*_: Any) -> None:
         raise OSError(28, "No space left on device")

@@ -14,11 +14,11 @@ import pytest
 
 from pipeline.model.columns import LANGS, Lang
 from pipeline.model.outcome import Outcome
-from pipeline.model.result import Account, RowAccounts
+from pipeline.model.result import RowResults, RunResult
 from pipeline.reporting.result_workbook import write_workbook
 from pipeline.reporting.sheet_summary_last_days import due
 
-Made = Callable[..., Account]
+Made = Callable[..., RunResult]
 DAY = datetime.timedelta(1)
 TODAY = datetime.date(2026, 11, 20)
 
@@ -28,7 +28,7 @@ def summary_text(path: Path) -> str:
     return "\n".join(" | ".join(str(cell) for cell in row if cell is not None) for row in rows)
 
 
-def test_the_summary_counts_and_says_what_to_do(mixed: Account, tmp_path: Path) -> None:
+def test_the_summary_counts_and_says_what_to_do(mixed: RunResult, tmp_path: Path) -> None:
     text = summary_text(write_workbook(mixed, tmp_path / "r.xlsx"))
     assert "issued | 1 | 1000.5 | the carrier accepted it" in text
     assert "Total | 5 | 4002" in text
@@ -68,7 +68,7 @@ def ago(**back: int) -> datetime.date:
     return TODAY.replace(year=TODAY.year - back.get("years", 0)) - DAY * back.get("days", 0)
 
 
-def test_the_first_line_says_how_much_is_done(mixed: Account, made: Made, tmp_path: Path) -> None:
+def test_the_first_line_says_how_much_is_done(mixed: RunResult, made: Made, tmp_path: Path) -> None:
     text = summary_text(write_workbook(mixed, tmp_path / "r.xlsx"))
     assert text.split("\n")[1] == "1 of 5 charges have their voucher: CNY 1,000.50 of CNY 4,002.00."
     checked = summary_text(write_workbook(made({}, command="check"), tmp_path / "c.xlsx"))
@@ -141,7 +141,7 @@ def test_of_the_deadlines_of_one_day_the_largest_amounts_are_shown(made: Made, t
 
 
 @pytest.mark.parametrize("lang", LANGS)
-def test_two_charts_show_the_tables(lang: Lang, sample: Callable[[Lang], Account], tmp_path: Path) -> None:
+def test_two_charts_show_the_tables(lang: Lang, sample: Callable[[Lang], RunResult], tmp_path: Path) -> None:
     path = write_workbook(sample(lang), tmp_path / "r.xlsx")
     sheet = openpyxl.load_workbook(path)["Summary"]
     with zipfile.ZipFile(path) as package:
@@ -161,7 +161,7 @@ def test_two_charts_show_the_tables(lang: Lang, sample: Callable[[Lang], Account
     )
 
 
-def test_each_step_leads_to_the_sheet_that_it_speaks_of(mixed: Account, tmp_path: Path) -> None:
+def test_each_step_leads_to_the_sheet_that_it_speaks_of(mixed: RunResult, tmp_path: Path) -> None:
     sheet = openpyxl.load_workbook(write_workbook(mixed, tmp_path / "r.xlsx"))["Summary"]
     links = {cell.value: cell.hyperlink.location for cell in sheet["G"] if cell.hyperlink}
     assert links == {"→ Unknown": "'Unknown'!A2", "→ Failures": "'Failures'!A2"}
@@ -199,7 +199,7 @@ def test_a_buyer_whose_name_no_file_can_hold_does_not_break_the_chart(made: Made
     fates = dataclasses.replace(
         account.fates, charges=dataclasses.replace(account.fates.charges, buyer=names)
     )
-    account = dataclasses.replace(account, rows=RowAccounts(fates, account.rows.__getitem__))
+    account = dataclasses.replace(account, rows=RowResults(fates, account.rows.__getitem__))
     path = write_workbook(account, tmp_path / "r.xlsx")
     with zipfile.ZipFile(path) as package:
         assert "<c:v>Bell  &amp; &lt;Sons&gt;</c:v>" in package.read("xl/charts/chart2.xml").decode()
@@ -207,7 +207,7 @@ def test_a_buyer_whose_name_no_file_can_hold_does_not_break_the_chart(made: Made
 
 
 def test_what_the_reader_left_out_is_said_in_the_workbooks_language(
-    mixed_zh: Account, tmp_path: Path
+    mixed_zh: RunResult, tmp_path: Path
 ) -> None:
     table = dataclasses.replace(mixed_zh.table, notes=("t.xlsx: sheet Old is hidden and was not read",))
     path = write_workbook(dataclasses.replace(mixed_zh, table=table), tmp_path / "r.xlsx")

@@ -4,11 +4,11 @@ import dataclasses
 from collections.abc import Callable
 
 from pipeline.model.columns import Lang
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.reporting.summary_text import summary_lines
 
 
-def test_counts_money_and_reasons(mixed: Account) -> None:
+def test_counts_money_and_reasons(mixed: RunResult) -> None:
     lines = summary_lines(mixed)
     assert lines[0] == "5 rows, judged on 2026-11-20"
     assert lines[1].split() == ["issued", "1", "CNY", "1,000.50"]
@@ -16,21 +16,21 @@ def test_counts_money_and_reasons(mixed: Account) -> None:
     assert lines[-1].startswith("1 request with an unknown outcome")
 
 
-def test_the_commonest_reasons_come_first(sample: Callable[[Lang], Account]) -> None:
+def test_the_commonest_reasons_come_first(sample: Callable[[Lang], RunResult]) -> None:
     lines = [line for line in summary_lines(sample("en")) if " × " in line]
     counts = [int(line.split()[0]) for line in lines]
     assert counts == sorted(counts, reverse=True)
     assert len(counts) <= 8
 
 
-def test_in_chinese(mixed_zh: Account) -> None:
+def test_in_chinese(mixed_zh: RunResult) -> None:
     lines = summary_lines(dataclasses.replace(mixed_zh, stopped="网络中断。"))
     assert lines[0] == "5 行，判定日 2026-11-20"
     assert lines[1].split() == ["已开具", "1", "CNY", "1,000.50"]
     assert lines[-1] == "运行提前停止：网络中断。重新运行同一命令是安全的。"
 
 
-def test_a_cell_can_not_drive_the_terminal(mixed: Account) -> None:
+def test_a_cell_can_not_drive_the_terminal(mixed: RunResult) -> None:
     reason = dataclasses.replace(mixed.rows[4].reasons[0], message="\x1b[31mred\x07\nline")
     account = dataclasses.replace(
         mixed, rows=(dataclasses.replace(mixed.rows[4], reasons=(reason,)),), stopped="\x1b]0;x\x07"
@@ -38,7 +38,7 @@ def test_a_cell_can_not_drive_the_terminal(mixed: Account) -> None:
     assert not any(character < " " for line in summary_lines(account) for character in line)
 
 
-def test_each_reason_names_where_one_of_its_rows_stands(mixed: Account, mixed_zh: Account) -> None:
+def test_each_reason_names_where_one_of_its_rows_stands(mixed: RunResult, mixed_zh: RunResult) -> None:
     (line,) = (line for line in summary_lines(mixed) if "bad_amount" in line)
     assert line.startswith("  1 × bad_amount: tickets.xlsx, Tickets, D6: “abc” in amount is not")
     (line,) = (line for line in summary_lines(mixed_zh) if "bad_amount" in line)
@@ -46,7 +46,7 @@ def test_each_reason_names_where_one_of_its_rows_stands(mixed: Account, mixed_zh
 
 
 def test_what_needs_nobody_is_no_reason_though_its_row_has_others(
-    made: Callable[..., Account],
+    made: Callable[..., RunResult],
 ) -> None:
     bill = {"charge": None, "amount": None, "fare": 900, "purchased_on": "2025-01-01"}
     account = made(bill, {**bill, "meal_fee": 50}, command="check")

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from pipeline.model.columns import Lang
-from pipeline.model.known_charges import Holding, Holdings
+from pipeline.model.known_charges import KnownCharge, KnownCharges
 from pipeline.model.profile import Profile, Terms
 from pipeline.model.request import Identity
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.model.table import Table
-from pipeline.reporting.build import make_account
+from pipeline.reporting.build import make_result
 from pipeline.rules.judge import Verdicts, judge
 
 TICKET = "9991234567890"
@@ -42,8 +42,8 @@ class Judgement:
     def codes(self, row: int = 0) -> set[str]:
         return {code for code, _ in self.found(row)}
 
-    def account(self, lang: Lang = "en") -> Account:
-        return make_account(
+    def account(self, lang: Lang = "en") -> RunResult:
+        return make_result(
             "check", self.table, self.verdicts, [], [], [], self.terms, lang, ledger="", ledger_id=""
         )
 
@@ -62,23 +62,23 @@ def judged(
     def judged(
         *rows: Mapping[str, Any],
         buyers: Sequence[Sequence[Any]] = (),
-        holdings: Holdings | None = None,
+        holdings: KnownCharges | None = None,
         profile: Profile | None = None,
         as_of: datetime.date | None = None,
         table: Table | None = None,
     ) -> Judgement:
         terms = Terms(as_of or today, profile or full_profile)
         table = table or table_of(rows, buyers)
-        return Judgement(table, judge(table, holdings or Holdings(), terms), terms)
+        return Judgement(table, judge(table, holdings or KnownCharges(), terms), terms)
 
     return judged
 
 
 @pytest.fixture
-def holding() -> Callable[..., Holding]:
+def holding() -> Callable[..., KnownCharge]:
     """A charge that the ledger holds: the fare of the row that may be sent, issued as an invoice."""
 
-    def make(charge: str = "ticket_fare", product: str = "flight", **changes: Any) -> Holding:
+    def make(charge: str = "ticket_fare", product: str = "flight", **changes: Any) -> KnownCharge:
         about: dict[str, Any] = {
             "identity": Identity(TICKET, charge, product),
             "wire": "",
@@ -99,12 +99,12 @@ def holding() -> Callable[..., Holding]:
             "sheet": "Tickets",
             "row": 12,
         }
-        return Holding(**{**about, **changes})
+        return KnownCharge(**{**about, **changes})
 
     return make
 
 
 @pytest.fixture
-def ledger() -> Callable[..., Holdings]:
+def ledger() -> Callable[..., KnownCharges]:
     """Holdings of these charges."""
-    return lambda *held: Holdings({one.identity: one for one in held})
+    return lambda *held: KnownCharges({one.identity: one for one in held})

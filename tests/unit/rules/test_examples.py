@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from pipeline.messages.reasons import REASON
-from pipeline.model.known_charges import Holdings
+from pipeline.model.known_charges import KnownCharges
 from pipeline.model.profile import Profile, Terms
 from pipeline.model.table import Table
 from pipeline.rules.judge import RULES, judge
@@ -25,7 +25,7 @@ def test_a_rule_holds_by_its_examples(
     full_profile: Profile,
     as_of: datetime.date,
 ) -> None:
-    verdicts = judge(table_of([example.cells]), Holdings(), Terms(as_of, example.profile or full_profile))
+    verdicts = judge(table_of([example.cells]), KnownCharges(), Terms(as_of, example.profile or full_profile))
     found = [(finding.code, finding.column) for finding in verdicts.findings]
     assert ((rule.code, rule.column) in found) is example.breaks
     if example.breaks:
@@ -43,6 +43,6 @@ def test_every_rule_has_a_source_and_examples_on_both_sides() -> None:
 
 
 def test_the_row_that_examples_change_may_be_sent(table_of: Callable[..., Table], terms: Terms) -> None:
-    verdicts = judge(table_of([{}]), Holdings(), terms)
+    verdicts = judge(table_of([{}]), KnownCharges(), terms)
     assert verdicts.findings == ()
     assert verdicts.status.tolist() == ["ready"]

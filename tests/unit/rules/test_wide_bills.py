@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.model.result import RowAccount
+from pipeline.model.result import RowResult
 
 #: A row of a bill: what it carries stands in columns of its own.
 BILL: dict[str, Any] = {
@@ -19,11 +19,11 @@ FARE = {"fare": "800", "airport_fee": "50", "fuel_surcharge": "30", "other_taxes
 
 
 @pytest.fixture
-def row(judged: Callable[..., Any]) -> Callable[..., RowAccount]:
+def row(judged: Callable[..., Any]) -> Callable[..., RowResult]:
     return lambda **cells: judged(BILL | cells).account().rows[0]
 
 
-def charges(row: RowAccount) -> list[tuple[str, str, int | None]]:
+def charges(row: RowResult) -> list[tuple[str, str, int | None]]:
     return [(charge.charge, charge.product, charge.amount) for charge in row.charges]
 
 

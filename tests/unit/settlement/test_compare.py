@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pipeline.model.evidence import Statement, StatementLine
-from pipeline.model.known_charges import Holding
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.request import Identity
 from pipeline.settlement.compare import (
     Compare,
@@ -26,8 +26,8 @@ OCTOBER = Period(datetime.date(2026, 10, 1), datetime.date(2026, 10, 31))
 MADE = datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC)
 
 
-def holding(ticket: int, number: str, voucher: str = "invoice", **changes: Any) -> Holding:
-    plain = Holding(
+def holding(ticket: int, number: str, voucher: str = "invoice", **changes: Any) -> KnownCharge:
+    plain = KnownCharge(
         Identity(f"999{ticket:010}", "ticket_fare", "flight"), "", voucher, "issued", number, 1000, "business", "Acme Ltd", "",
         f"R{number}", 1, 1, AT, "", "", "o.xlsx", "Tickets", 2,
     )  # fmt: skip
@@ -43,7 +43,7 @@ def line(ticket: int, number: str, voucher: str = "invoice", **changes: Any) -> 
 
 
 def compared(
-    ours: Sequence[Holding],
+    ours: Sequence[KnownCharge],
     listed: Sequence[StatementLine],
     period: Period | None = OCTOBER,
     *,

@@ -19,7 +19,7 @@ from pipeline.model.evidence import (
     StatementLine,
     Unsettled,
 )
-from pipeline.model.known_charges import Holding
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.request import Identity
 from pipeline.settlement.decide import Decided, Evidence, decide
 from pipeline.settlement.match import matched
@@ -103,7 +103,7 @@ def evidence(
     return Evidence(tuple(statements), tuple(answers), tuple(complete), after, "cron")
 
 
-def held(*attempts: Unsettled, issued: Sequence[tuple[Identity, str]] = ()) -> dict[Identity, Holding]:
+def held(*attempts: Unsettled, issued: Sequence[tuple[Identity, str]] = ()) -> dict[Identity, KnownCharge]:
     found = {i: holding(i, "unknown", "", one.request_id) for one in attempts for i, _, _ in one.charges}
     found |= {one.identity: one for one in ours()}
     return found | {identity: holding(identity, "issued", number, "R0") for identity, number in issued}
@@ -111,14 +111,14 @@ def held(*attempts: Unsettled, issued: Sequence[tuple[Identity, str]] = ()) -> d
 
 def holding(
     identity: Identity, state: str, number: str, request: str, voucher: str = "invoice", minutes: float = 0
-) -> Holding:
-    return Holding(
+) -> KnownCharge:
+    return KnownCharge(
         identity, "", voucher, state, number, 1000, "business", "Acme", "", request, 1, 1,
         (AT + datetime.timedelta(minutes=minutes)).isoformat(), "", "", "f", "s", 2, market="domestic",
     )  # fmt: skip
 
 
-def ours(**changes: Any) -> list[Holding]:
+def ours(**changes: Any) -> list[KnownCharge]:
     return [
         replace(holding(of, "issued", number, f"R{number}", kind, minutes), **changes)
         for kind, three in AROUND.items()
@@ -872,7 +872,7 @@ def test_a_line_without_its_product_speaks_of_an_ancillary_charge_of_its_ticket_
     seat, meal = charge(1, "ancillary", "seat"), charge(1, "ancillary", "meal")
     unsaid = line(seat, product="")
 
-    def about(*known: Holding, lines: Sequence[StatementLine] = (unsaid,)) -> list[Identity | None]:
+    def about(*known: KnownCharge, lines: Sequence[StatementLine] = (unsaid,)) -> list[Identity | None]:
         return [*matched(lines, {one.identity: one for one in known}).values()]
 
     ours_as = holding(seat, "issued", NUMBER, "R0")

@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Statement, StatementLine
-from pipeline.model.known_charges import Holding
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.request import Identity
 from pipeline.settlement.voucher_numbers import check_kinds, has_shape, without_odd_numbers
 
@@ -26,9 +26,9 @@ def statement(*lines: StatementLine) -> Statement:
 
 def held(
     tickets: Sequence[int], voucher: str = "invoice", state: str = "issued", *, elsewhere: bool = False
-) -> dict[Identity, Holding]:
+) -> dict[Identity, KnownCharge]:
     return {
-        Identity(f"999{ticket:010}", "ticket_fare", "flight"): Holding(
+        Identity(f"999{ticket:010}", "ticket_fare", "flight"): KnownCharge(
             Identity(f"999{ticket:010}", "ticket_fare", "flight"), "", voucher, state,
             str(INVOICE + ticket) if state == "issued" else "", 1000, "business", "Acme", "", f"R{ticket}", 1, 1,
             "2026-10-05T04:00:00.000+00:00", "", "", "o.xlsx", "Tickets", 2, elsewhere=elsewhere,
@@ -37,7 +37,7 @@ def held(
     }  # fmt: skip
 
 
-def odd(*lines: StatementLine, ours: dict[Identity, Holding] | None = None) -> list[str]:
+def odd(*lines: StatementLine, ours: dict[Identity, KnownCharge] | None = None) -> list[str]:
     """The tickets of the lines that are set aside."""
     found = without_odd_numbers(statement(*lines), ours or {})
     assert len(found.lines) + len(found.misread) == len(lines)

@@ -19,7 +19,7 @@ from pipeline.model.columns import (
     RESULT_SHEETS,
     Lang,
 )
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.model.table import PART
 from pipeline.reporting import links
 from pipeline.reporting.result_workbook import write_workbook
@@ -30,7 +30,7 @@ DIFFERS = {
     "number": "1",
     "differences": PART.join(("amount", "1", "2")),
 }
-Made = Callable[..., Account]
+Made = Callable[..., RunResult]
 
 
 def records(path: Path, sheet: str) -> list[dict[str, Any]]:
@@ -46,7 +46,9 @@ def leads(path: Path, name: str, heading: str) -> dict[int, str]:
     return {cell.row: cell.hyperlink.location for cell in cells if cell.hyperlink}
 
 
-def test_sheets_and_their_order_are_the_contracts(mixed: Account, mixed_zh: Account, tmp_path: Path) -> None:
+def test_sheets_and_their_order_are_the_contracts(
+    mixed: RunResult, mixed_zh: RunResult, tmp_path: Path
+) -> None:
     for account in (mixed, mixed_zh):
         path = write_workbook(account, tmp_path / f"{account.lang}.xlsx")
         assert tuple(openpyxl.load_workbook(path).sheetnames) == (*RESULT_SHEETS, "Buyers")
@@ -54,7 +56,7 @@ def test_sheets_and_their_order_are_the_contracts(mixed: Account, mixed_zh: Acco
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_headings_are_in_the_workbooks_language(
-    lang: Lang, sample: Callable[[Lang], Account], tmp_path: Path
+    lang: Lang, sample: Callable[[Lang], RunResult], tmp_path: Path
 ) -> None:
     path = write_workbook(sample(lang), tmp_path / "r.xlsx")
     words = {name: name if lang == "en" else zh for name, zh in RESULT_COLUMNS.items()}
@@ -76,7 +78,7 @@ def test_headings_are_in_the_workbooks_language(
     assert unknown[-4:] == [words[name] for name in ("resolution", "number", "resolved_by", "evidence")]
 
 
-def test_itineraries_have_one_row_a_ticket(mixed: Account, tmp_path: Path) -> None:
+def test_itineraries_have_one_row_a_ticket(mixed: RunResult, tmp_path: Path) -> None:
     (row,) = records(write_workbook(mixed, tmp_path / "r.xlsx"), "Itineraries")
     assert row == {
         "ticket_no": "9991234567890", "status": "issued", "number": "00012345678901234567",
@@ -86,7 +88,7 @@ def test_itineraries_have_one_row_a_ticket(mixed: Account, tmp_path: Path) -> No
     }  # fmt: skip
 
 
-def test_invoices_have_one_row_a_request_whatever_became_of_it(mixed: Account, tmp_path: Path) -> None:
+def test_invoices_have_one_row_a_request_whatever_became_of_it(mixed: RunResult, tmp_path: Path) -> None:
     rows = records(write_workbook(mixed, tmp_path / "r.xlsx"), "Invoices")
     assert [row["status"] for row in rows] == ["rejected", "unknown", "not_sent"]
     assert rows[0]["reason"] == "The carrier refused it: tax number [carrier_rejected]"
@@ -108,7 +110,7 @@ def test_a_long_ticket_list_is_bounded_and_says_so(made: Made, tmp_path: Path) -
 
 
 def test_unknown_has_one_line_a_request_and_asks_the_same_in_both_languages(
-    mixed: Account, mixed_zh: Account, tmp_path: Path
+    mixed: RunResult, mixed_zh: RunResult, tmp_path: Path
 ) -> None:
     for account in (mixed, mixed_zh):
         path = write_workbook(account, tmp_path / f"{account.lang}.xlsx")
@@ -125,7 +127,7 @@ def test_unknown_has_one_line_a_request_and_asks_the_same_in_both_languages(
     assert row["amount"] == 1000.5
 
 
-def test_rows_holds_every_input_row_in_its_order_as_it_was_read(mixed: Account, tmp_path: Path) -> None:
+def test_rows_holds_every_input_row_in_its_order_as_it_was_read(mixed: RunResult, tmp_path: Path) -> None:
     rows = records(write_workbook(mixed, tmp_path / "r.xlsx"), "Rows")
     assert [row["row"] for row in rows] == [2, 3, 4, 5, 6]
     assert [row["status"] for row in rows] == ["issued", "rejected", "unknown", "not_sent", "invalid"]
@@ -156,7 +158,7 @@ def test_empty_sheets_have_their_headings(made: Made, tmp_path: Path) -> None:
         assert book[name].max_column > 10
 
 
-def test_every_sheet_of_rows_can_be_filtered_scrolled_and_printed(mixed: Account, tmp_path: Path) -> None:
+def test_every_sheet_of_rows_can_be_filtered_scrolled_and_printed(mixed: RunResult, tmp_path: Path) -> None:
     book = openpyxl.load_workbook(write_workbook(mixed, tmp_path / "r.xlsx"))
     for name in RESULT_SHEETS[1:]:
         sheet = book[name]
@@ -219,7 +221,7 @@ def test_no_number_and_no_day_is_wider_than_its_column(made: Made, tmp_path: Pat
     assert width_of(book["Invoices"], "amount") < len("123,456,789.25") + 1
 
 
-def test_an_issued_row_that_differs_is_not_green(mixed: Account, tmp_path: Path) -> None:
+def test_an_issued_row_that_differs_is_not_green(mixed: RunResult, tmp_path: Path) -> None:
     differs = reason_text("differs_from_issued", "", "en", DIFFERS)
     first, *rest = mixed.rows
     charge = dataclasses.replace(first.charges[0], status="already_issued", reasons=(differs,))
@@ -236,7 +238,7 @@ def test_an_issued_row_that_differs_is_not_green(mixed: Account, tmp_path: Path)
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_a_status_has_its_word_and_its_colour(
-    lang: Lang, mixed: Account, mixed_zh: Account, tmp_path: Path
+    lang: Lang, mixed: RunResult, mixed_zh: RunResult, tmp_path: Path
 ) -> None:
     sheet = openpyxl.load_workbook(write_workbook(mixed if lang == "en" else mixed_zh, tmp_path / "r.xlsx"))[
         "Rows"
@@ -275,7 +277,7 @@ def test_a_full_sheet_goes_on_in_another(made: Made, tmp_path: Path, monkeypatch
 
 
 def test_a_row_leads_to_its_failure_and_its_request_and_they_lead_back(
-    mixed: Account, tmp_path: Path
+    mixed: RunResult, tmp_path: Path
 ) -> None:
     path = write_workbook(mixed, tmp_path / "r.xlsx")
     assert leads(path, "Rows", "status") == {
@@ -295,7 +297,7 @@ def test_a_row_leads_to_its_failure_and_its_request_and_they_lead_back(
 
 
 def test_beyond_what_a_sheet_holds_of_links_there_are_none_and_nothing_else_is_lost(
-    mixed: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mixed: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert links.MOST_LINKS < 65_530  # what a spreadsheet program takes
     monkeypatch.setattr(links, "MOST_LINKS", 2)
@@ -307,7 +309,7 @@ def test_beyond_what_a_sheet_holds_of_links_there_are_none_and_nothing_else_is_l
 
 
 @pytest.mark.parametrize("text", ["<r>x</r>", "_x0041_", "=1+1", "http://example.com", "internal:'Rows'!A1"])
-def test_a_link_never_changes_its_text(text: str, mixed: Account, tmp_path: Path) -> None:
+def test_a_link_never_changes_its_text(text: str, mixed: RunResult, tmp_path: Path) -> None:
     request = mixed.requests[0].request
     (charge,) = request.charges
     charge = dataclasses.replace(charge, identity=dataclasses.replace(charge.identity, ticket_no=text))
@@ -318,7 +320,7 @@ def test_a_link_never_changes_its_text(text: str, mixed: Account, tmp_path: Path
 
 
 def test_an_error_cell_shows_as_the_text_that_the_spreadsheet_shows(
-    made: Made, with_cells: Callable[[Account, str, Any], Account], tmp_path: Path
+    made: Made, with_cells: Callable[[RunResult, str, Any], RunResult], tmp_path: Path
 ) -> None:
     account = with_cells(made({"amount": "abc"}), "amount", b"#REF!")
     account = with_cells(account, "ticket_no", b"#N/A")

@@ -9,10 +9,10 @@ import openpyxl
 import pytest
 from python_calamine import CalamineWorkbook
 
-from pipeline.model.result import Account
+from pipeline.model.result import RunResult
 from pipeline.reporting.result_workbook import write_workbook
 
-Made = Callable[..., Account]
+Made = Callable[..., RunResult]
 
 
 def records(path: Path, sheet: str) -> list[dict[str, Any]]:

@@ -37,18 +37,24 @@ class Bug:
 BUGS: dict[str, Bug] = {
     "margin": Bug(
         "days",
-        (("completeness.py", "MARGIN = datetime.timedelta(hours=1)", "MARGIN = datetime.timedelta()"),),
+        (
+            (
+                "settlement/completeness.py",
+                "MARGIN = datetime.timedelta(hours=1)",
+                "MARGIN = datetime.timedelta()",
+            ),
+        ),
     ),
     "kind of statement": Bug(
         "kinds",
         (
             (
-                "completeness.py",
+                "settlement/completeness.py",
                 "if not any(kind in statement.kinds for statement in self.statements):",
                 "if False:",
             ),
             (
-                "completeness.py",
+                "settlement/completeness.py",
                 "agreed = [one for one in self._of(claim, kind) if one.agreed]",
                 "agreed = [one for one in self.issued if one.agreed and claim.since <= one.at < claim.until]",
             ),
@@ -58,20 +64,20 @@ BUGS: dict[str, Bug] = {
         "kinds",
         (
             (
-                "completeness.py",
+                "settlement/completeness.py",
                 'claims = [claim for claim in self.claims if claim.kind in ("", kind)]',
                 "claims = list(self.claims)",
             ),
             (
-                "completeness.py",
+                "settlement/completeness.py",
                 'if claim.kind not in ("", kind):\n            return []',
                 "if False:\n            return []",
             ),
-            ("completeness.py", 'if claim.kind in ("", attempt.voucher) and not', "if not"),
+            ("settlement/completeness.py", 'if claim.kind in ("", attempt.voucher) and not', "if not"),
         ),
     ),
     "doubt not handed on to sending": Bug(
-        "mistakes", (("submission.py", "doubted = self._doubts.about(request)", "doubted = False"),)
+        "mistakes", (("submission/sender.py", "doubted = self._doubts.about(request)", "doubted = False"),)
     ),
     "doubt of times not handed on to settle": Bug(
         "clocks",
@@ -93,14 +99,15 @@ BUGS: dict[str, Bug] = {
         (
             (
                 "reconciliation/record_settlements.py",
-                "earlier = elsewhere.lines_of(ledger.connection, in_doubt, numbers)",
+                "earlier = issued_elsewhere.lines_of(ledger.connection, in_doubt, numbers)",
                 "earlier = ()",
             ),
         ),
         unseen="the lines go on holding their charges, so that nothing is sent: acceptance/test_evidence_wiring.py",
     ),
     "hold not asked at issue": Bug(
-        "anything", (("issuing.py", "holdings = ledger.holdings(tickets)", "holdings = Holdings()"),)
+        "anything",
+        (("submission/batch.py", "holdings = ledger.holdings(tickets)", "holdings = KnownCharges()"),),
     ),
     "epoch not changed": Bug(
         "epochs",
@@ -190,13 +197,15 @@ BUGS: dict[str, Bug] = {
         "anything",
         (
             (
-                "submission.py",
+                "submission/sender.py",
                 "            line.close()\n            self._watch",
                 "            line.give_back()\n            self._watch",
             ),
         ),
     ),
-    "403 in mid-run": Bug("anything", (("submission.py", "accepted=self._accepted)", "accepted=False)"),)),
+    "403 in mid-run": Bug(
+        "anything", (("submission/sender.py", "accepted=self._accepted)", "accepted=False)"),)
+    ),
     "killed while sending": Bug(
         "kills",
         (
@@ -220,8 +229,12 @@ BUGS: dict[str, Bug] = {
     "silence without agreement": Bug(
         "evidence",
         (
-            ("completeness.py", "if len(agreed) < OWN_NEEDED or not before or not after:", "if False:"),
-            ("completeness.py", "if lacking := _lacking_of(alike, others):", "if False:"),
+            (
+                "settlement/completeness.py",
+                "if len(agreed) < OWN_NEEDED or not before or not after:",
+                "if False:",
+            ),
+            ("settlement/completeness.py", "if lacking := _lacking_of(alike, others):", "if False:"),
         ),
     ),
 }

@@ -205,10 +205,10 @@ def _written(account: RunResult, target: Path | None, path: Path | None) -> Fini
         try:
             finished = replace(finished, workbook=write_workbook(account, target))
         except Stop as problem:
-            finished = replace(finished, problems=(str(problem),))
+            finished = replace(finished, problems=(problem.message,))
     if path is not None:
         try:
             write_report(report(account, finished.exit_code), path)
         except Stop as problem:
-            finished = replace(finished, problems=(*finished.problems, str(problem)))
+            finished = replace(finished, problems=(*finished.problems, problem.message))
     return finished

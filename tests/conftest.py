@@ -13,6 +13,7 @@ from pipeline.model.profile import Carrier, Codes, Profile, Terms
 from pipeline.model.table import Table
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.tickets import assemble
+from tests import catalogue
 
 AS_OF = datetime.date(2026, 11, 20)
 REPOSITORY = Path(__file__).parent.parent
@@ -34,6 +35,11 @@ GOOD: dict[str, Any] = {
     "phone": "+86 10 8520 0000",
     "email": "finance@example.com",
 }
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # of several processes, the first
+        catalogue.compile_all()
 
 
 @pytest.fixture(scope="session", autouse=True)

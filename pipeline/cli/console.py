@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import click
 
 from pipeline.cli.notice import asking, listening, say
-from pipeline.messages.chinese import in_language
-from pipeline.messages.masking import without_cells
+from pipeline.messages.chinese import in_language, shown
 from pipeline.messages.reasons import status_word
 from pipeline.model.columns import MARKETS, VOUCHERS, Lang
 from pipeline.model.job import Finished, Plan, Watch
+from pipeline.model.message import Message
 from pipeline.model.progress import Progress
 from pipeline.model.status import STATUS
 from pipeline.model.table import money_text
@@ -83,13 +83,13 @@ class Terminal:
         self._words = _WORDS[lang]
         self._live = listening() and not quiet
 
-    def say(self, text: str) -> None:
+    def say(self, text: str | Message) -> None:
         """A line that --quiet leaves out."""
         if not self._quiet:
             self._warn(text)
 
-    def _warn(self, text: str) -> None:
-        say(in_language(text if self._cells else without_cells(text), self._lang))
+    def _warn(self, text: str | Message) -> None:
+        say(shown(text, self._lang, names=self._cells))
 
     @contextlib.contextmanager
     def watch(self, *, yes: bool) -> Iterator[Watch]:

@@ -381,7 +381,7 @@ def _ended(arguments: Sequence[str] | None, reader: Reader) -> int:  # noqa: PLR
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0
     except Stop as stop:
-        reader.stopped(str(stop))
+        reader.stopped(stop.message)
         return stop.exit_code
     except click.ClickException as error:
         error.show()

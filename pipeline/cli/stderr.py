@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import click
 
 from pipeline.cli.notice import say
-from pipeline.messages.chinese import in_language
-from pipeline.messages.masking import without_cells
+from pipeline.messages.chinese import shown
 from pipeline.model.columns import (
     LANGS,
     Lang,
 )
+from pipeline.model.message import Message
 
 
 @dataclass
@@ -25,16 +25,16 @@ class Reader:
     lang: Lang = "en"
     cells: bool = True
 
-    def tell(self, text: str) -> None:
+    def tell(self, text: str | Message) -> None:
         """Say a line in that language, on stderr."""
-        say(in_language(text, self.lang))
+        say(shown(text, self.lang))
 
-    def stopped(self, text: str) -> None:
+    def stopped(self, text: str | Message) -> None:
         """Say why a command ended before its end."""
-        say(f"voucher: {in_language(text if self.cells else without_cells(text), self.lang)}")
+        say(f"voucher: {shown(text, self.lang, names=self.cells)}")
 
 
-def teller(lang: Lang) -> Callable[[str], None]:
+def teller(lang: Lang) -> Callable[[str | Message], None]:
     """What tells lines in a language, for those who have something to tell and know no language."""
     return Reader(lang).tell
 

@@ -5,17 +5,23 @@ exceptions. An exception's text is one line for the person at the keyboard: it n
 cell or key, and the cure.
 """
 
+from pipeline.model.message import Fact, Message
+
 
 class Stop(Exception):
-    """A run can't go on; `exit_code` is from interface.md ("Exit codes").
+    """A run can't go on; `exit_code` is from interface.md ("Exit codes"). `message` says why and what puts it right.
 
-    The text is kept to one line, though a heading or a file's name in it may hold line breaks.
+    Made of a text of ours with the facts at its places, or of a message that is there already.
     """
 
     exit_code = 3
 
-    def __init__(self, text: str) -> None:
-        super().__init__("".join(c if c.isprintable() else " " for c in text))
+    def __init__(self, text: str | Message, /, **facts: Fact) -> None:
+        self.message = text if isinstance(text, Message) else Message(text, facts)
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return str(self.message)
 
 
 class InputProblem(Stop):

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import Message
 from pipeline.model.profile import Owner, Profile, Secrets, Terms, sandbox_owner
 from pipeline.model.progress import Progress
 from pipeline.model.request import Request
@@ -145,7 +146,7 @@ class Finished:
 
     account: RunResult
     workbook: Path | None = None
-    problems: tuple[str, ...] = field(default=())
+    problems: tuple[str | Message, ...] = field(default=())
 
     @property
     def exit_code(self) -> int:

@@ -8,6 +8,7 @@ from pipeline.ledger import inbox_files
 from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.model.errors import InputProblem, Stop
 from pipeline.model.job import Task
+from pipeline.model.message import Message
 from pipeline.reconciliation.inbox import Inbox
 from pipeline.reconciliation.noting import handled_files
 from pipeline.reconciliation.resubmit import Again, fates
@@ -51,7 +52,7 @@ def reconciliation_path(task: Task) -> Path:
 
 def written(task: Task, said: Reconciliation, done: Sequence[Again], target: Path) -> Reconciled:
     """Write everything; a failure of one does not lose the others, and the ledger has it all."""
-    problems: list[str] = []
+    problems = list[str | Message]()
     results: dict[Path, Path] = {}
     unwritten: set[Path] = set()
     for one in done:
@@ -63,7 +64,7 @@ def written(task: Task, said: Reconciliation, done: Sequence[Again], target: Pat
             wanted = result_path(task.outbox / f"{_stem(path)}.result.xlsx", path)
             results[path] = write_workbook(one.account, wanted)
         except Stop as problem:
-            problems.append(str(problem))
+            problems.append(problem.message)
             unwritten.add(path)
     workbook = None
     # A night on which there was nothing to compare leaves nothing behind, unless a workbook was asked for.
@@ -71,13 +72,13 @@ def written(task: Task, said: Reconciliation, done: Sequence[Again], target: Pat
         try:
             workbook = write_reconciliation(said, target)
         except Stop as problem:
-            problems.append(str(problem))
+            problems.append(problem.message)
     finished = Reconciled(said, workbook, results, tuple(problems), frozenset(unwritten))
     if task.job.report:
         try:
             write_report(reconciled_report(said, finished.exit_code), task.job.report)
         except Stop as problem:
-            finished = replace(finished, problems=(*problems, str(problem)))
+            finished = replace(finished, problems=(*problems, problem.message))
     return finished
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.model.evidence import Statement
+from pipeline.model.message import Message
 from pipeline.model.result import RunResult
 from pipeline.settlement.compare import DISAGREEING, Compared, Period
 from pipeline.settlement.decide import Decided
@@ -63,7 +64,7 @@ class Reconciled:
     said: Reconciliation
     workbook: Path | None = None
     results: Mapping[Path, Path] = field(default_factory=dict)
-    problems: tuple[str, ...] = ()
+    problems: tuple[str | Message, ...] = ()
     unwritten: frozenset[Path] = frozenset()
 
     @property

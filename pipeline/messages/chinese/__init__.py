@@ -23,7 +23,10 @@ from pipeline.messages.chinese.in_reconciling import RECONCILING
 from pipeline.messages.chinese.in_runs import RUNS
 from pipeline.messages.chinese.in_sandboxes import SANDBOXES
 from pipeline.messages.chinese.in_workbooks import WORKBOOKS
+from pipeline.messages.masking import without_cells
+from pipeline.messages.translate import rendered, translated
 from pipeline.model.columns import COLUMN, COLUMNS, Lang
+from pipeline.model.message import Message
 
 LINES: Mapping[str, str] = {**WORKBOOKS, **FILES, **RUNS, **LEDGERS, **SANDBOXES, **RECONCILING}
 
@@ -62,9 +65,17 @@ def in_chinese(line: str) -> str:
     return _said(line, 0)
 
 
-def in_language(line: str, lang: Lang) -> str:
+def in_language(line: str | Message, lang: Lang) -> str:
     """A line in the language of whoever reads it."""
-    return in_chinese(line) if lang == "zh" else line
+    return shown(line, lang)
+
+
+def shown(line: str | Message, lang: Lang, *, names: bool = True) -> str:
+    """A line in the language of whoever reads it, without what may name people where `names` is false."""
+    if isinstance(line, Message) and (line.facts or translated(line.text, lang) != line.text):
+        return rendered(line, lang, names=names)
+    text = str(line) if names else without_cells(str(line))
+    return in_chinese(text) if lang == "zh" else text
 
 
 def _said(line: str, depth: int) -> str:

@@ -1,0 +1,178 @@
+"""A sentence for a person, as a value: an English text with named places, and the facts that stand in them.
+
+Whoever finds something makes a message and knows no language. At the edge, where it reaches a person, it is written out in the
+person's language (pipeline/messages/translate.py); `str()` of it is the English one. The English text is the key of the
+catalogues, so it is written out as a literal where the message is made, for `pybabel extract` to find.
+
+>>> told = message("{file}: sheet {sheet} has {count} rows", file="may.xlsx", sheet=SheetName("May"), count=3)
+>>> str(told)
+'may.xlsx: sheet May has 3 rows'
+>>> str(counted("{count} row", "{count:,} rows", 1000)), str(joined(["a", told], "and"))
+('1,000 rows', 'a and may.xlsx: sheet May has 3 rows')
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pipeline.model.quoting import quoted
+
+
+@dataclass(frozen=True)
+class Private:
+    """A text that people wrote and that may name somebody: a cell, a carrier's words. It is hidden where a line must name nobody.
+
+    It is quoted on one line and cut in its middle; a `whole` one is not.
+    """
+
+    text: str
+    whole: bool = False
+
+    def __str__(self) -> str:
+        return self.text if self.whole else quoted(self.text)
+
+
+@dataclass(frozen=True)
+class SheetName(Private):
+    """The name of a sheet: hidden, unless it is one that nobody has thought of (`Sheet1`)."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A name of ours that has a word in each language: a column, a choice of one, a status. `kind` is its context in the catalogue."""
+
+    name: str
+    kind: Literal["column", "choice", "status"] = "column"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Facts one after another, with what joins them in a list, an alternative, or between sentences."""
+
+    parts: "tuple[Fact, ...]"
+    how: "Joint" = "list"
+
+    def __str__(self) -> str:
+        return JOINTS[self.how].join(map(str, self.parts))
+
+
+@dataclass(frozen=True)
+class Message:
+    """A text of ours and its facts, by the names of their places. `plural` is the text for any `count` but 1, where it has another."""
+
+    text: str
+    facts: "Mapping[str, Fact]" = field(default_factory=dict)
+    plural: str = ""
+
+    def __hash__(self) -> int:
+        return hash((self.text, *self.facts))
+
+    def __str__(self) -> str:
+        many = self.plural and self.facts["count"] != 1
+        return filled(self.plural if many else self.text, texts(self.facts))
+
+
+Fact = str | int | Private | Term | Joined | Message
+Joint = Literal["list", "or", "and", "sentences"]
+
+
+def message(text: str, /, **facts: Fact) -> Message:
+    """A message of one text."""
+    return Message(text, facts)
+
+
+def counted(one: str, many: str, /, count: int, **facts: Fact) -> Message:
+    """A message about a number of things, which the texts have at `{count}`."""
+    return Message(one, {"count": count, **facts}, many)
+
+
+def joined(parts: Iterable[Fact], how: Joint = "list") -> Joined:
+    """Facts one after another."""
+    return Joined(tuple(parts), how)
+
+
+def terms(names: Iterable[str], kind: Literal["column", "choice", "status"] = "column") -> Joined:
+    """Names of ours one after another."""
+    return Joined(tuple(Term(name, kind) for name in names))
+
+
+def N_(text: str) -> str:  # noqa: N802 - the name by which gettext's users know it
+    """Mark a text for the catalogues that is written out elsewhere."""
+    return text
+
+
+def P_(_context: str, text: str) -> str:  # noqa: N802 - likewise
+    """Likewise, where the same text may need other words in another context."""
+    return text
+
+
+def system_error(error: OSError) -> Message:
+    """What the operating system says of a file: in the catalogues, as far as it is common."""
+    return Message(error.strerror or type(error).__name__)
+
+
+_SYSTEM = (
+    N_("No such file or directory"), N_("Permission denied"), N_("No space left on device"), N_("Is a directory"),
+    N_("Not a directory"), N_("File name too long"), N_("Read-only file system"), N_("Input/output error"),
+)  # fmt: skip
+
+
+JOINTS: Mapping[Joint, str] = {"list": N_(", "), "or": N_(" or "), "and": N_(" and "), "sentences": N_("; ")}
+
+
+def texts(facts: Mapping[str, Fact]) -> dict[str, str | int]:
+    """Facts in English, to be put into a text: numbers stay, for formats such as `{count:,}`."""
+    return {name: fact if isinstance(fact, int) else str(fact) for name, fact in facts.items()}
+
+
+def filled(text: str, facts: Mapping[str, str | int]) -> str:
+    """A text with facts at its places, on one line; one without facts has no places."""
+    return one_line(text.format_map(facts) if facts else text)
+
+
+def one_line(text: str) -> str:
+    """A text on one line: a heading or a file's name in it may hold line breaks and characters that a terminal obeys."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+
+
+def to_data(fact: Fact) -> Any:
+    """A message, or a fact, as JSON has it: for the ledger, and from process to process."""
+    match fact:
+        case Message(text, facts, plural):
+            return {"message": text, "facts": {name: to_data(each) for name, each in facts.items()}} | (
+                {"plural": plural} if plural else {}
+            )
+        case Joined(parts, how):
+            return {"joined": [to_data(part) for part in parts], "how": how}
+        case SheetName(text):
+            return {"sheet": text}
+        case Private(text, whole):
+            return {"private": text, "whole": whole}
+        case Term(name, kind):
+            return {"term": name, "kind": kind}
+        case _:
+            return fact
+
+
+def from_data(data: Any) -> Any:
+    """The fact that `to_data` made this of. Raises KeyError, TypeError or ValueError for what it does not make."""
+    match data:
+        case {"message": str(text), "facts": dict(facts)}:
+            return Message(
+                text, {name: from_data(each) for name, each in facts.items()}, data.get("plural", "")
+            )
+        case {"joined": list(parts), "how": ("list" | "or" | "and" | "sentences") as how}:
+            return Joined(tuple(from_data(part) for part in parts), how)
+        case {"sheet": str(text)}:
+            return SheetName(text)
+        case {"private": str(text), "whole": bool(whole)}:
+            return Private(text, whole)
+        case {"term": str(name), "kind": ("column" | "choice" | "status") as kind}:
+            return Term(name, kind)
+        case str() | int():
+            return data
+        case _:
+            raise ValueError(data)

@@ -1,0 +1,92 @@
+"""The texts of the program, taken out of its code for the catalogues of the other languages.
+
+    python -m tests.catalogue           # brings pipeline/messages/*.po up to date: new texts without words yet, stale ones gone
+    python -m tests.catalogue --check   # says what is missing
+
+gettext's own tools do the same; this names what they have to look for, and keeps the files in one order.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract_from_dir
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+from pipeline.model.message import JOINTS
+
+PACKAGE = Path(__file__).parents[1] / "pipeline"
+CATALOGUES = PACKAGE / "messages"
+#: What marks a text in the code, and which of its arguments are texts.
+KEYWORDS: dict[str, Any] = {
+    "message": None, "counted": (1, 2), "N_": None, "P_": ((1, "c"), 2),
+    "InputProblem": None, "LedgerProblem": None, "Declined": None, "Stop": None,
+}  # fmt: skip
+
+
+def extracted() -> Catalog:
+    """Every text of ours in the code."""
+    found = Catalog()
+    for _, _, texts, _, context in extract_from_dir(PACKAGE, keywords=KEYWORDS):
+        first = texts if isinstance(texts, str) else texts[0]
+        if not first.startswith(" ") or first in JOINTS.values():  # what follows an f-string
+            found.add(texts, context=context)
+    return found
+
+
+def languages() -> Iterator[Path]:
+    """The catalogues: one file a language."""
+    return iter(sorted(CATALOGUES.glob("*.po")))
+
+
+def read(path: Path) -> Catalog:
+    """A catalogue of one language."""
+    with path.open("rb") as file:
+        return read_po(file, locale=path.stem)
+
+
+def entries(catalogue: Catalog) -> dict[tuple[Any, str | None], Message]:
+    """What a catalogue holds, without its header, by text and context."""
+    return {(one.id, one.context): one for one in catalogue if one.id}
+
+
+def update(path: Path) -> None:
+    """Bring a catalogue up to date, in the order of its texts."""
+    known, fresh = entries(read(path)), read(path)
+    for one in [*entries(fresh).values()]:
+        fresh.delete(one.id, one.context)
+    for key, one in entries(extracted()).items():
+        fresh.add(one.id, known[key].string if key in known else None, context=one.context)
+    header = path.read_text(encoding="utf-8").split("\n\n")[0]
+    with path.open("wb") as file:
+        file.write(f"{header}\n\n".encode())
+        write_po(file, fresh, width=0, sort_output=True, no_location=True, omit_header=True)
+
+
+def compile_all() -> None:
+    """Compile each catalogue beside itself, where that is not done yet."""
+    for path in languages():
+        compiled = path.with_suffix(".mo")
+        if not compiled.exists() or compiled.stat().st_mtime < path.stat().st_mtime:
+            with compiled.open("wb") as file:
+                write_mo(file, read(path))
+
+
+def main() -> None:
+    """Update, or check."""
+    for path in languages():
+        if "--check" in sys.argv:
+            known = entries(read(path))
+            for key in entries(extracted()):
+                if key not in known or not known[key].string:
+                    print(path.name, key)  # noqa: T201 - a command
+        else:
+            update(path)
+    compile_all()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""Every text of ours has its words in every language, with the same places for facts."""
+
+import string
+from typing import Any
+
+import pytest
+
+from pipeline.messages.translate import rendered, translated
+from pipeline.model.message import (
+    Message,
+    Private,
+    SheetName,
+    Term,
+    counted,
+    from_data,
+    joined,
+    message,
+    to_data,
+)
+from tests.catalogue import entries, extracted, languages, read
+
+CATALOGUES = {path.stem: entries(read(path)) for path in languages()}
+
+
+def places(text: str) -> list[str]:
+    """What a text has places for, in no order."""
+    return sorted({name for _, name, _, _ in string.Formatter().parse(text) if name})
+
+
+def both(text: Any) -> tuple[str, ...]:
+    """A text, or the two of a number of things."""
+    return (text,) if isinstance(text, str) else tuple(text)
+
+
+@pytest.mark.parametrize("lang", CATALOGUES)
+def test_a_translation_has_the_places_of_its_text(lang: str) -> None:
+    assert CATALOGUES[lang]
+    for (text, _), entry in CATALOGUES[lang].items():
+        assert both(entry.string), text
+        for words in both(entry.string):
+            assert places(words) == places(both(text)[-1]), text
+
+
+@pytest.mark.parametrize("lang", CATALOGUES)
+def test_no_translation_is_doubtful_or_of_a_text_that_is_gone(lang: str) -> None:
+    assert not [text for text, entry in CATALOGUES[lang].items() if entry.fuzzy]
+    assert set(CATALOGUES[lang]) <= set(entries(extracted()))
+
+
+def test_facts_are_not_translated_unless_they_are_ours() -> None:
+    told = message("{what} is a folder; give the name of a file", what="No such file or directory")
+    assert "No such file or directory" in rendered(told, "zh")
+    assert rendered(message("{list}", list=joined(["a", "b"])), "zh") == "a、b"
+
+
+def test_what_may_name_people_is_hidden() -> None:
+    told = message(
+        "{cell} on {sheet} or {other}",
+        cell=Private("张三"),
+        sheet=SheetName("李四"),
+        other=SheetName("Sheet1"),
+    )
+    assert rendered(told, "en") == "张三 on 李四 or Sheet1"
+    assert rendered(told, "en", names=False) == "… on … or Sheet1"
+
+
+def test_a_message_is_one_line_and_keeps_braces_in_facts() -> None:
+    assert str(message("{cell}!", cell=Private("{a}\nb\x1b"))) == "{a} b !"
+    assert translated("{a} of nobody", "zh") == "{a} of nobody"
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "x",
+        3,
+        Private("a", whole=True),
+        SheetName("May"),
+        Term("invoice", "choice"),
+        joined(["a", Term("amount")], "or"),
+        counted("{count} row of {file}", "{count} rows of {file}", 2, file=message("{a}", a=1)),
+    ],
+)
+def test_a_fact_becomes_data_and_comes_back(fact: Any) -> None:
+    assert from_data(to_data(fact)) == fact
+    assert type(from_data(to_data(fact))) is type(fact)
+
+
+@pytest.mark.parametrize("data", [None, [], {}, {"message": 3, "facts": {}}, {"joined": [], "how": "x"}])
+def test_other_data_is_refused(data: Any) -> None:
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        from_data(data)
+
+
+def test_a_number_chooses_the_english_text() -> None:
+    one, two = (counted("{count} thing", "{count} things", count) for count in (1, 2))
+    assert (str(one), str(two)) == ("1 thing", "2 things")
+    assert isinstance(one, Message)

@@ -17,7 +17,10 @@ import re
 
 from pipeline.model.columns import (
     BUYERS_SHEET,
+    COLUMN,
+    COLUMNS,
     RECONCILIATION_SHEETS,
+    RESULT_COLUMNS,
     RESULT_SHEETS,
     TICKETS_SHEET,
     Lang,
@@ -27,6 +30,8 @@ from pipeline.model.message import JOINTS, Fact, Joined, Message, Private, Sheet
 #: Sheets that nobody has named: those of our workbooks, and those that a spreadsheet program begins with.
 _OURS = {*TICKETS_SHEET.values(), *BUYERS_SHEET.values(), *RESULT_SHEETS, *RECONCILIATION_SHEETS}
 _NOBODYS = re.compile("(?:Sheet|工作表)[0-9]+")
+#: Columns and choices are the reader's vocabulary too, so their words stand there.
+_CHOICES = {choice.name: choice for column in COLUMNS for choice in column.choices}
 
 
 @functools.cache
@@ -57,11 +62,21 @@ def rendered(fact: Fact, lang: Lang, *, names: bool = True) -> str:
         case Joined(parts, how):
             return translated(JOINTS[how], lang).join(rendered(part, lang, names=names) for part in parts)
         case Term(name, kind):
-            return _catalogue(lang).pgettext(kind, name)
+            return _word(name, kind, lang)
         case Private():
             return str(fact) if names or _is_nobodys(fact) else "…"
         case _:
             return str(fact)
+
+
+def _word(name: str, kind: str, lang: Lang) -> str:
+    if kind == "column" and name in COLUMN:
+        return COLUMN[name].heading(lang)
+    if kind == "choice" and name in _CHOICES:
+        return _CHOICES[name].word(lang)
+    if name in RESULT_COLUMNS and lang == "zh":
+        return RESULT_COLUMNS[name]
+    return _catalogue(lang).pgettext(kind, name)
 
 
 def _is_nobodys(name: Private) -> bool:

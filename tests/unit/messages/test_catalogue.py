@@ -53,6 +53,14 @@ def test_facts_are_not_translated_unless_they_are_ours() -> None:
     assert rendered(message("{list}", list=joined(["a", "b"])), "zh") == "a、b"
 
 
+def test_columns_and_choices_have_the_words_of_the_workbooks() -> None:
+    told = joined(
+        [Term("amount"), Term("resolved_by"), Term("refunded", "choice"), Term("no such", "choice")]
+    )
+    assert rendered(told, "zh") == "金额、处理人、已退票、no such"
+    assert rendered(told, "en") == str(told) == "amount, resolved_by, refunded, no such"
+
+
 def test_what_may_name_people_is_hidden() -> None:
     told = message(
         "{cell} on {sheet} or {other}",

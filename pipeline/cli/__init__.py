@@ -1,5 +1,6 @@
 """The command line: options to values, calls of the flow, exit codes."""
 
-from pipeline.cli.main import main, voucher
+from pipeline.cli.commands import voucher
+from pipeline.cli.main import main
 
 __all__ = ["main", "voucher"]

@@ -5,8 +5,9 @@ Everything goes to stderr; stdout is left to what a command is asked to print.
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -20,7 +21,6 @@ from pipeline.model.progress import Progress
 from pipeline.model.status import STATUS
 from pipeline.model.table import money_text
 from pipeline.reporting.summary_text import summary_lines
-from pipeline.settlement.reconciled import Reconciled
 
 Show = Callable[[Progress], None]
 
@@ -209,23 +209,12 @@ class Terminal:
                     number=request.number,
                 )
                 say(line.rstrip())
-        for problem in finished.problems:
-            say(f"voucher: {in_language(problem, self._lang)}")
-        if finished.workbook:
-            say(self._words.result.format(path=finished.workbook))
+        self.say_files(finished.problems, (finished.workbook,))
 
-    def finish_reconciled(self, finished: Reconciled) -> None:
-        """What a reconciliation came to; where nobody listens, only what needs a person."""
-        from pipeline.reporting.reconciled_text import reconciled_lines  # noqa: PLC0415 - start-up, of other commands
-
-        said = finished.said
-        warned = said.decided.warnings or said.notes or any(entry.set_free for entry in said.entries)
-        if self._quiet and not finished.exit_code and not warned:
-            return
-        for line in reconciled_lines(finished.said):
-            say(line)
-        for problem in finished.problems:
+    def say_files(self, problems: Sequence[str | Message], paths: Iterable[Path | None]) -> None:
+        """What could not be written, and where the rest is."""
+        for problem in problems:
             say(f"voucher: {in_language(problem, self._lang)}")
-        for path in (*finished.results.values(), finished.workbook):
+        for path in paths:
             if path:
                 say(self._words.result.format(path=path))

@@ -1,7 +1,7 @@
 """Everything at once: a reconciliation with every kind of evidence, and an issue of rows of every kind.
 
 What the parts hand each other stands in the ledger, the report, the results and the log: seen to catch most of what can be left
-out, emptied or turned round in the calls of `pipeline/reconciliation`, `submission/batch.py` and `run.py` (tests/crash/MUTANTS.md).
+out, emptied or turned round in the calls of `pipeline/reconciliation`, `submission/batch.py` and `run/` (tests/crash/MUTANTS.md).
 """
 
 import csv

@@ -4,13 +4,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from pipeline.cli import voucher
+
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 #: Runs a command in this process, and says what is loaded when it has ended.
 _LOADED = """
 import sys
 from pipeline.cli import voucher
 try:
-    voucher(sys.argv[1:])
+    voucher(sys.argv[1:], prog_name="voucher")
 except SystemExit:
     pass
 print(*{name.partition(".")[0] for name in sys.modules}, file=sys.stdout)
@@ -19,21 +23,36 @@ _CHECK = ("check", str(SAMPLES / "tickets-2026-10.xlsx"), "--profile", str(SAMPL
 _HEAVY = {"aiohttp", "openpyxl", "xlsxwriter", "rich", "phonenumbers", "email_validator", "uvloop", "orjson"}
 
 
-def _loaded(*command: str, folder: Path) -> set[str]:
+def _printed(*command: str, **environment: str) -> list[str]:
+    """What a command prints, and in the last line what it loaded."""
     done = subprocess.run(
-        [sys.executable, "-c", _LOADED, *command],
-        cwd=SAMPLES.parent, env={"VOUCHER_LEDGER": str(folder / "ledger")}, capture_output=True, text=True, check=True,
+        [sys.executable, "-c", _LOADED, *command], cwd=SAMPLES.parent, env=environment, capture_output=True, text=True,
+        check=True,
     )  # fmt: skip
-    return set(done.stdout.splitlines()[-1].split())
+    return done.stdout.splitlines()
 
 
-def test_help_loads_no_tables_and_nothing_that_sends(tmp_path: Path) -> None:
-    loaded = _loaded("--help", folder=tmp_path)
-    assert "click" in loaded
-    assert not loaded & {"numpy", "pandas", "asyncio", "apsw", "Crypto", *_HEAVY}
+def _assert_light(loaded: str) -> None:
+    assert "click" in loaded.split()
+    assert not set(loaded.split()) & {"numpy", "pandas", "asyncio", "apsw", "Crypto", *_HEAVY}
+
+
+@pytest.mark.parametrize("command", [(), ("check",), ("reconcile",), ("ledger",), ("ledger", "close-gap")])
+def test_help_loads_no_tables_and_nothing_that_sends(command: tuple[str, ...]) -> None:
+    *printed, loaded = _printed(*command, "--help")
+    assert printed[0].startswith(" ".join(("Usage: voucher", *command)))
+    _assert_light(loaded)
+
+
+def test_completion_names_all_commands_and_loads_none_of_them() -> None:
+    asked = {"_VOUCHER_COMPLETE": "zsh_complete", "COMP_WORDS": "voucher ", "COMP_CWORD": "1"}
+    *printed, loaded = _printed(**asked)
+    assert set(voucher.commands) == set(printed[1::3])
+    assert all(text not in ("", "_") for text in printed[2::3])  # what each does
+    _assert_light(loaded)
 
 
 def test_a_check_loads_nothing_that_sends_draws_or_writes_workbooks(tmp_path: Path) -> None:
-    loaded = _loaded(*_CHECK, folder=tmp_path)
+    loaded = set(_printed(*_CHECK, VOUCHER_LEDGER=str(tmp_path / "ledger"))[-1].split())
     assert {"pandas", "apsw"} <= loaded
     assert not loaded & {"aiohttp", "openpyxl", "xlsxwriter", "rich", "uvloop"}

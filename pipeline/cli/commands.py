@@ -1,0 +1,186 @@
+"""The commands and their options; what each does is in a module of its own, `<command>_command.py`."""
+
+import click
+
+from pipeline import __version__
+from pipeline.cli.lazy import LazyCommand, ReadingCommand
+from pipeline.cli.ledger import ledger_commands
+from pipeline.cli.options import (
+    AS_OF,
+    COLUMNS,
+    EXIT_CODES,
+    LEDGER,
+    PATH,
+    PROFILE,
+    SANDBOX_LEDGER,
+    by,
+    options,
+)
+from pipeline.cli.stderr import LANG
+
+_COMMON = (
+    click.option("-o", "--output", type=PATH, help="The result workbook; never overwrites anything."),
+    click.option("--report", type=PATH, help="The machine-readable report (JSON); replaces an earlier one."),
+    PROFILE,
+    LEDGER,
+    click.option("--new-ledger", is_flag=True, help="Allow a first ledger for a carrier that is not on loopback."),
+    AS_OF,
+    click.option("--buyers", type=PATH, metavar="FILE", help="A buyers file kept apart from the tickets."),
+    COLUMNS,
+    LANG,
+    click.option("--sandbox", is_flag=True, help="Send to a sandbox carrier inside this run, not to the real one."),
+    click.option("--concurrency", type=click.IntRange(1, 1000), help="Requests in flight; overrides the profile."),
+    click.option("--rate", type=click.FloatRange(0, 100_000), help="Requests per second; overrides the profile."),
+    click.option(
+        "--log-file", type=PATH, metavar="FILE",
+        help="A log for machines: one JSON object a line, kept bounded; without keys or anything of people.",
+    ),
+    click.option("--quiet", is_flag=True, help="Only what needs a person, on stderr."),
+    click.option("--verbose", is_flag=True, help="More on stderr."),
+)  # fmt: skip
+_CLOCK_IS_RIGHT = click.option(
+    "--clock-is-right", is_flag=True,
+    help="Though the ledger's last entry is of a later time, which then proves nothing.",
+)  # fmt: skip
+_JUDGING = options(
+    click.argument("workbooks", nargs=-1, required=True, type=PATH, metavar="WORKBOOK..."),
+    *_COMMON,
+    click.option(
+        "--sandbox-statement", type=PATH, metavar="FILE",
+        help="Where the sandbox keeps what it issued; default with --ledger: beside the ledger.",
+    ),
+    _CLOCK_IS_RIGHT,
+)  # fmt: skip
+_RECONCILING = options(
+    click.argument("workbooks", nargs=-1, type=PATH, metavar="[WORKBOOK]..."),
+    click.option("--statement", multiple=True, type=PATH, metavar="FILE", help="A statement of the carrier's."),
+    click.option(
+        "--statement-complete", multiple=True, metavar="[KIND:]FROM..TO",
+        help="You say that the statements list all vouchers of that kind (invoice, itinerary) issued in these days, such as"
+        " invoice:2026-10-01..2026-10-31; without KIND: of the kinds in which they agree with the ledger.",
+    ),
+    click.option(
+        "--statement-made", metavar="TIME",
+        help="When the statements were made, such as 2026-11-01T09:30 (the carrier's time, or with a zone: +08:00).",
+    ),
+    click.option(
+        "--resolved", multiple=True, type=PATH, metavar="RESULT.xlsx", help="A result whose Unknown sheet was filled in."
+    ),
+    click.option("--inbox", type=PATH, metavar="DIR", help="A folder that workbooks, statements and results come to."),
+    click.option("--outbox", type=PATH, metavar="DIR", help="The folder for what is written; goes with --inbox."),
+    click.option("--month", metavar="YYYY-MM", help="Compare the vouchers issued in this month, whatever month their tickets are of."),
+    by("Who says so, for the record"),
+    _CLOCK_IS_RIGHT,
+    *_COMMON,
+)  # fmt: skip
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__)
+def voucher() -> None:
+    """Turn spreadsheets of air tickets into electronic invoices and itineraries, none of them twice."""
+
+
+voucher.add_command(ledger_commands)
+
+
+@voucher.command(
+    cls=LazyCommand,
+    done_by="pipeline.cli.template_command:template",
+    epilog="Example: voucher template tickets.xlsx --lang zh",
+)
+@click.argument("path", type=PATH, metavar="PATH.xlsx")
+@click.option("--example", is_flag=True, help="Filled in with one row for each kind of charge.")
+@LANG
+def template() -> None:
+    """Write the blank input workbook, or a filled-in example of it."""
+
+
+@voucher.command(
+    cls=ReadingCommand,
+    done_by="pipeline.cli.check_command:check",
+    epilog=f"Example: voucher check october.xlsx --profile carrier.toml{EXIT_CODES}",
+)
+@_JUDGING
+def check() -> None:
+    """Judge and split the workbooks; send nothing."""
+
+
+@voucher.command(
+    cls=ReadingCommand,
+    done_by="pipeline.cli.issue_command:issue",
+    epilog=f"Example: voucher issue october.xlsx --profile carrier.toml --report report.json{EXIT_CODES}",
+)
+@_JUDGING
+@click.option("-y", "--yes", is_flag=True, help="Send without asking; without a terminal it never asks.")
+def issue() -> None:
+    """Judge, split, submit, and write the result workbook."""
+
+
+@voucher.command(
+    cls=LazyCommand,
+    done_by="pipeline.cli.reconcile_command:reconcile",
+    epilog="Example: voucher reconcile --inbox in --outbox out --profile carrier.toml\n\n"
+    f"Example: voucher reconcile october.xlsx --statement november.csv --month 2026-11{EXIT_CODES}",
+)
+@_RECONCILING
+def reconcile() -> None:
+    """Settle unknown outcomes from evidence, try again what may be, compare; made for cron.
+
+    Tickets come as WORKBOOKs or by the inbox; statements of the carrier and answers in a result's Unknown sheet are the
+    evidence. Quiet where nothing needs a person.
+    """
+
+
+@voucher.command(
+    cls=LazyCommand,
+    done_by="pipeline.cli.history_command:history",
+    epilog="Example: voucher history 999-1234567890 --ledger october.ledger",
+)
+@click.argument("tickets", nargs=-1, required=True, metavar="TICKET_NO...")
+@PROFILE
+@LEDGER
+@SANDBOX_LEDGER
+@LANG
+@click.option(
+    "--json", "as_json", is_flag=True, help="For programs: one JSON object, by ticket; times in UTC."
+)
+def history() -> None:
+    """Show everything that the ledger knows of a ticket, in time order.
+
+    Every judgement, attempt, answer and settlement, and what a statement showed. Times are the carrier's (the profile's
+    time_zone), or UTC where no profile is given. A run may be on.
+    """
+
+
+@voucher.command(
+    cls=LazyCommand,
+    done_by="pipeline.cli.sandbox_command:sandbox",
+    epilog="Example: voucher sandbox --port 8080 --tickets october.xlsx --profile sample_data/sandbox.toml",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0: any free port."
+)
+@click.option(
+    "--tickets",
+    multiple=True,
+    type=PATH,
+    metavar="WORKBOOK",
+    help="Workbooks whose tickets the carrier knows.",
+)
+@click.option(
+    "--faults", type=PATH, metavar="FILE.toml", help="Faults to show: latency, refusals, resets, garbage."
+)
+@click.option(
+    "--statement", type=PATH, metavar="FILE.csv", help="Keep what is issued here, also over restarts."
+)
+@COLUMNS
+@PROFILE
+@AS_OF
+@LANG
+def sandbox() -> None:
+    """Run the sandbox carrier: the issuing service itself, on loopback, until Ctrl-C.
+
+    Its keys are VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY, as for the client; its codes, agency and
+    limits are the profile's.
+    """

@@ -1,0 +1,17 @@
+"""What a defect of ours leaves on stderr for whoever mends it."""
+
+import contextlib
+import traceback
+
+import click
+
+from pipeline.carrier.redaction import Concealed
+from pipeline.settings import known_keys
+
+
+def print_defect() -> None:
+    """The traceback, for whoever mends it; without the keys, which a message in it may quote."""
+    text = Concealed(*known_keys()).text(traceback.format_exc())
+    text = "".join(c if c.isprintable() or c == "\n" else " " for c in text)
+    with contextlib.suppress(OSError, ValueError):
+        click.echo(text, err=True, nl=False)

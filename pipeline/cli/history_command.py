@@ -1,0 +1,38 @@
+"""`voucher history`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.cli.stderr import teller
+from pipeline.model.columns import Lang
+from pipeline.model.errors import InputProblem
+from pipeline.model.job import Job
+from pipeline.reading.cells import Unreadable, ticket_no
+from pipeline.reporting.history import history_json, history_lines
+from pipeline.run import ticket_history
+from pipeline.settings import load_profile
+
+
+def history(
+    tickets: tuple[str, ...], profile: Path | None, lang: Lang, *, as_json: bool, **given: Any
+) -> None:
+    """Print it: lines in time order, or one JSON object."""
+    digits = [_ticket_digits(ticket) for ticket in tickets]
+    job = Job((), load_profile(profile), None, **given)
+    known = ticket_history.history(job, digits, teller(lang))
+    if as_json:
+        click.echo(history_json(known, lang))
+        return
+    for line in history_lines(known, lang, job.profile.carrier.time_zone if profile else "UTC"):
+        click.echo(line)
+
+
+def _ticket_digits(text: str) -> str:
+    try:
+        return ticket_no(text)
+    except Unreadable:
+        raise InputProblem(
+            f"{text}: is not a ticket number of 13 digits; enter them as on the ticket"
+        ) from None

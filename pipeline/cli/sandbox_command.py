@@ -1,0 +1,27 @@
+"""`voucher sandbox`."""
+
+import asyncio
+from typing import Any
+
+from pipeline.cli.stderr import teller
+from pipeline.model.job import SandboxJob
+from pipeline.settings import load_profile, load_secrets
+from pipeline.submission import sandbox_carrier
+
+
+def sandbox(**given: Any) -> None:
+    """Serve until it is ended."""
+    profile, keys = load_profile(given["profile"]), load_secrets()
+    as_of = given["as_of"].date() if given["as_of"] else None
+    carrier = SandboxJob(
+        profile,
+        keys,
+        given["tickets"],
+        given["port"],
+        given["faults"],
+        given["statement"],
+        as_of,
+        given["columns"],
+    )
+    tell = teller(given["lang"])
+    tell(asyncio.run(sandbox_carrier.sandbox(carrier, tell)))

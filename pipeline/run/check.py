@@ -1,0 +1,48 @@
+"""`voucher check`: read, judge, split; the flow is drawn in `pipeline.run`."""
+
+from pipeline.ledger import attempts, held_charges
+from pipeline.ledger.opening import path_for
+from pipeline.ledger.session import earlier_doubts, ledger_to_read, note_doubt, note_gap
+from pipeline.model.job import Finished, Job, Watch
+from pipeline.model.known_charges import KnownCharges
+from pipeline.reading.process import Opening
+from pipeline.reporting.build import make_result
+from pipeline.reporting.events import log_beginning, log_end
+from pipeline.reporting.output_paths import result_path
+from pipeline.reporting.result_files import write_results
+from pipeline.rules.judge import judge
+from pipeline.run.inputs import read
+from pipeline.splitting import split
+
+_NO_LEDGER = {"ledger": "", "ledger_id": ""}
+
+
+def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
+    """Judge and split; send nothing, write nothing to the ledger."""
+    terms = job.terms
+    log_beginning(watch.log, job)
+    files, table = read(job, watch, begun)
+    target = result_path(job.output, files[0]) if job.output else None
+    with ledger_to_read(job) as ledger:
+        if ledger is None and not job.names_carrier:
+            watch.note(
+                "No profile names a carrier, so no ledger is looked at: what was issued before does not show"
+            )
+        elif ledger is None and not job.throw_away:
+            watch.note(f"There is no ledger yet ({path_for(job)}): what was issued before does not show")
+        if ledger:
+            note_gap(ledger, watch.note)
+            note_doubt(ledger, path_for(job), watch.note)
+        holdings = held_charges.holdings(ledger, table.tickets()) if ledger else KnownCharges()
+        verdicts = judge(table, holdings, terms)
+        for note in verdicts.notes:
+            watch.note(note)
+        requests = split(verdicts, holdings, terms)
+        doubts = earlier_doubts(ledger, verdicts, job.lang, terms) if ledger else []
+        about = (
+            {"ledger": str(path_for(job)), "ledger_id": attempts.ledger_id(ledger)} if ledger else _NO_LEDGER
+        )
+    account = make_result("check", table, verdicts, requests, [], doubts, terms, job.lang, **about)
+    finished = write_results(account, target, job.report)
+    log_end(watch.log, finished)
+    return finished

@@ -1,0 +1,30 @@
+"""What every run reads first."""
+
+from pathlib import Path
+
+from pipeline.model.job import Job, Watch
+from pipeline.model.table import Table
+from pipeline.reading.input_files import workbook_files
+from pipeline.reading.process import Opening
+from pipeline.reading.team_mapping import load_map
+from pipeline.reading.tickets import read_table
+from pipeline.reporting.events import log_read
+from pipeline.reporting.output_paths import check_report_path
+
+
+def read(job: Job, watch: Watch, begun: Opening | None = None) -> tuple[list[Path], Table]:
+    """The files and their Table; whatever can be refused before reading is refused first."""
+    if job.report:
+        check_report_path(job.report)
+    mapping = load_map(job.columns)
+    files = workbook_files(job.inputs)
+    table = read_table(files, job.buyers, mapping, begun, job.profile.carrier.currency)
+    log_read(watch.log, table)
+    for warning in table.warnings:
+        watch.warn(warning)
+    for note in table.notes:
+        watch.note(note)
+    watch.note(
+        f"Read {len(table)} rows from {'1 workbook' if len(files) == 1 else f'{len(files)} workbooks'}"
+    )
+    return files, table

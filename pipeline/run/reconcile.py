@@ -1,0 +1,40 @@
+"""`voucher reconcile`: settle by evidence, send again, compare, write; the flow is drawn in `pipeline.run`."""
+
+from pipeline.ledger.session import ledger_to_write
+from pipeline.model.job import Task, Watch
+from pipeline.reconciliation.gather import compared
+from pipeline.reconciliation.given_evidence import check_evidence, named_evidence
+from pipeline.reconciliation.inbox import Batch
+from pipeline.reconciliation.outputs import note_handled, reconciliation_path, written
+from pipeline.reconciliation.record_settlements import settle
+from pipeline.reconciliation.resubmit import again
+from pipeline.reconciliation.taking import take_in, weighed_together
+from pipeline.reporting.events import log_beginning, log_evidence, log_reconciled
+from pipeline.run.inputs import read
+from pipeline.settlement.reconciled import Reconciled
+from pipeline.submission.sandbox_carrier import made_up_keys
+
+
+def reconcile(task: Task, watch: Watch) -> Reconciled:
+    """Settle what the evidence settles, try again what may be, compare; needs nobody at the keyboard."""
+    job = task.job
+    keys = made_up_keys() if job.sandbox else job.secrets
+    log_beginning(watch.log, job, task)
+    tables = [read(job, watch)[1]] if job.inputs else []
+    named, target = named_evidence(task), reconciliation_path(task)
+    log_evidence(watch.log, named.statements, len(named.answers))
+    with ledger_to_write(job, watch, keys) as ledger:
+        check_evidence(ledger, named)
+        inbox = take_in(task, ledger, watch)
+        run = ledger.begin("reconcile", job.terms, [*job.inputs, *inbox.paths])
+        watch.log("ledger_taken", run=run, ledger_id=ledger.ledger_id)
+        evidence = weighed_together(task, ledger, named, inbox)
+        decided = settle(ledger, run, evidence, job, watch)
+        done = again(task, ledger, run, [*map(Batch, tables), *inbox.batches], evidence, decided, keys, watch)
+        said = compared(task, ledger, decided, evidence, inbox, done)
+        finished = written(task, said, done, target)
+        if not any(one.ledger_failed for one in done):  # else the next start puts it in order
+            note_handled(ledger, run, inbox, said, done, finished)
+            ledger.end(run, finished.exit_code)
+    log_reconciled(watch.log, finished)
+    return finished

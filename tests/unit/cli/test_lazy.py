@@ -1,0 +1,34 @@
+"""Commands are declared in one place and done in another: the two fit together, and only what is called is loaded."""
+
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+
+import click
+import pytest
+
+from pipeline.cli import voucher
+from pipeline.cli.lazy import LazyCommand, ReadingCommand
+
+
+def declared(command: click.Command = voucher) -> Iterator[LazyCommand]:
+    """Every command that does something."""
+    if isinstance(command, click.Group):
+        for below in command.commands.values():
+            yield from declared(below)
+    else:
+        assert isinstance(command, LazyCommand), command.name
+        yield command
+
+
+@pytest.mark.parametrize("command", list(declared()), ids=lambda command: command.done_by)
+def test_what_does_a_command_takes_what_its_command_line_gives(command: LazyCommand) -> None:
+    module, _, name = command.done_by.partition(":")
+    begun = ["begun"] if isinstance(command, ReadingCommand) else []
+    given = [*(parameter.name or "" for parameter in command.params), *begun]
+    inspect.signature(getattr(import_module(module), name)).bind(**dict.fromkeys(given))
+
+
+@pytest.mark.parametrize("command", list(declared()), ids=lambda command: command.done_by)
+def test_a_command_says_in_a_line_what_it_does(command: LazyCommand) -> None:
+    assert (command.help or "").split("\n")[0].endswith((".", "cron."))

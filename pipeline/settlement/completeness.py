@@ -7,7 +7,10 @@ to say for which kind of voucher and which days the statements are complete, and
   them before the doubtful one and one after it, and lack none (another agency's statement or a broken off one would not).
   For each of its charges there must be one before and one after it of that charge and product, its market and its buyer
   (`Traits`): a statement that is filtered by any of these would not list such. What a wrong clock dated is neither before
-  nor after;
+  nor after. And in the orders in which people sort and filter (`Places`) there must be one below and one above each of its charges,
+  or others of the same value before and after it: what was cut off after a page, or filtered by ticket or amount, lists all
+  between any two that it lists. Where the doubtful one is the lowest or the highest that this ledger knows, silence can't
+  be told from such a filter;
 - it must be known when they were made: from the file itself, or said. A file's own time only makes it older;
 - the request must have begun an hour after the days' begin, and ended an hour and `settle_after` before their end and
   before the statements were made: clocks differ;
@@ -39,6 +42,9 @@ _KINDS = ("invoice", "itinerary")
 #: buyer, as they were asked for.
 Traits = tuple[str, ...]
 
+#: Where the charges of a request stand in the orders in which people sort statements, cut them off and filter them.
+Places = Mapping[str, Sequence[int]]
+
 
 @dataclass(frozen=True)
 class Issued:
@@ -50,6 +56,7 @@ class Issued:
     listed: bool
     agreed: bool
     traits: frozenset[Traits]  # of each charge
+    places: Places
     times_doubtful: bool
 
 
@@ -159,21 +166,49 @@ class Completeness:
         if self._lacking(claim, kind):
             return f"they lack others of that kind ({kind})"
         agreed = [one for one in self._of(claim, kind) if one.agreed]
-        before = [one.traits for one in agreed if one.at <= ended and not one.times_doubtful]
-        after = [one.traits for one in agreed if one.at >= began and not one.times_doubtful]
+        timed = [one for one in agreed if not one.times_doubtful]
+        before = [one.traits for one in timed if one.at <= ended]
+        after = [one.traits for one in timed if one.at >= began]
         if len(agreed) < OWN_NEEDED or not before or not after:
             return (
                 f"they must list at least {OWN_NEEDED} others of that kind ({kind}) that this ledger issued in those days, one of them"
                 f" before it and one after it; they list {len(agreed)} ({len(before)} before, {len(after)} after)"
             )
-        for alike in sorted({_traits(identity, attempt) for identity, _, _ in attempt.charges}):
-            for side, others in (("before", before), ("after", after)):
-                if lacking := _lacking_of(alike, others):
-                    return (
-                        f"they list no other that is like it ({', '.join(lacking)}) and that this ledger issued {side} it, so that"
-                        " they may leave such out"
-                    )
-        return ""
+        return _unlike(attempt, before, after) or _beyond(attempt, began, ended, timed)
+
+
+def _unlike(
+    attempt: Unsettled, before: Sequence[frozenset[Traits]], after: Sequence[frozenset[Traits]]
+) -> str:
+    """Whether the statements may leave out what is like it."""
+    for alike in sorted({_traits(identity, attempt) for identity, _, _ in attempt.charges}):
+        for side, others in (("before", before), ("after", after)):
+            if lacking := _lacking_of(alike, others):
+                return (
+                    f"they list no other that is like it ({', '.join(lacking)}) and that this ledger issued {side} it, so that"
+                    " they may leave such out"
+                )
+    return ""
+
+
+def _beyond(
+    attempt: Unsettled, began: datetime.datetime, ended: datetime.datetime, others: Sequence[Issued]
+) -> str:
+    """Whether it is at an end of all that they list in an order in which they may be cut off or filtered."""
+    for order, own in _places([(identity, amount) for identity, _, amount in attempt.charges]).items():
+        listed = [(value, one.at) for one in others for value in one.places[order]]
+        low, high = min(listed)[0], max(listed)[0]
+        for value in own:
+            alike = [at for other, at in listed if other == value]
+            # Those of one amount may be listed in the order of their times, or the other way round.
+            if low < value < high or (alike and min(alike) <= ended and max(alike) >= began):
+                continue
+            side = "lower" if value <= low else "higher"
+            return (
+                f"they list no other that this ledger issued in those days and whose {order} is {side}, nor others of the same before and"
+                " after it, so that they may be cut off or filtered there; ask the carrier, and answer on the sheet Unknown"
+            )
+    return ""
 
 
 def issued_requests(
@@ -197,6 +232,7 @@ def issued_requests(
             listed=all(one.identity in listed for one in of),
             agreed=all(any(agrees(one, line) for line in listed[one.identity]) for one in of),
             traits=frozenset(_traits(one.identity, one) for one in of),
+            places=_places([(one.identity, one.amount) for one in of]),
             times_doubtful=any(one.times_doubtful for one in of),
         )
         for of in requests.values()
@@ -205,6 +241,14 @@ def issued_requests(
 
 def _traits(identity: Identity, of: KnownCharge | Unsettled) -> Traits:
     return identity.charge, identity.product, of.market, of.header_type, of.header_name, of.tax_no
+
+
+def _places(charges: Sequence[tuple[Identity, int]]) -> Places:
+    return {
+        "ticket number": [int(identity.ticket_no) for identity, _ in charges],
+        "amount": [amount for _, amount in charges],
+        "total amount": [sum(amount for _, amount in charges)],
+    }
 
 
 def _lacking_of(alike: Traits, others: Sequence[frozenset[Traits]]) -> list[str]:

@@ -214,6 +214,40 @@ def test_a_statement_that_lists_no_other_of_its_buyer_or_product_proves_nothing(
 
 
 @needs_compiler
+@pytest.mark.parametrize(
+    ("doubtful", "lacking"),
+    [
+        (
+            {"ticket_no": "9990000000099"},
+            "whose ticket number is higher",
+        ),  # cut off after the page that ends with 7
+        ({"amount": "90.00"}, "whose amount is lower"),  # filtered: from 100 on
+    ],
+)
+def test_a_statement_that_is_cut_off_or_filtered_by_amount_proves_nothing_of_what_is_beyond(
+    desk: Desk,
+    sandbox: Callable[..., Any],
+    workbook: Callable[..., Path],
+    tickets: Callable[..., Any],
+    doubtful: dict[str, str],
+    lacking: str,
+) -> None:
+    """It lists all that this ledger knows to be issued; the doubtful one was issued too, and would be issued twice."""
+    rows = [{**one, "amount": f"{500 + at}"} for at, one in enumerate(tickets(7))]
+    rows[3] |= doubtful
+    book = workbook(rows)
+    with sandbox(book, faults=f"{LOST_AFTER}requests = [4]\n") as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(book, hours_ago=6).code == 4
+        lines = carrier.issued()
+        page = office.statement("page.csv", [*lines[:3], *lines[4:]])
+        ran = office.reconcile(book, "--statement", page, *ALL, "--lang", "zh")
+        assert (ran.code, office.report()["settled"], len(carrier.issued())) == (4, [], 7)
+        assert f"{lacking}, nor others of the same" in " ".join(office.report()["warnings"])
+        assert "请询问承运人" in ran.err
+
+
+@needs_compiler
 def test_a_statement_whose_file_is_older_than_the_request_proves_nothing_about_it(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
 ) -> None:

@@ -235,6 +235,11 @@ BUGS: dict[str, Bug] = {
                 "if False:",
             ),
             ("settlement/completeness.py", "if lacking := _lacking_of(alike, others):", "if False:"),
+            (
+                "settlement/completeness.py",
+                "for order, own in _places([(identity, amount) for identity, _, amount in attempt.charges]).items():",
+                "for order, own in ():",
+            ),
         ),
     ),
 }

@@ -38,6 +38,9 @@ from tests.crash.year_office import Line, Night, Office, around, day, lines
 
 _WORKBOOKS = 3  # a month
 _CLOSINGS = 4  # at most, until nothing is unknown
+#: Below all charges and invoices of the year, and above them: by market, and of invoices the most that is allowed.
+_LOWEST = {"domestic": "100", "international": "100"}
+_HIGHEST = {"domestic": "10000", "international": "100000"}
 
 
 @dataclass
@@ -68,9 +71,10 @@ def live(
     """A year, or a part of one, and what was wrong at its end."""
     office, rng, year = Office(folder), Random(f"{seed}"), Year()
     open_lines: list[Line] = []
-    expected = [*around("0"), *around("1")]
-    # What a statement does not list was not issued only where it lists others that were issued before and after it.
-    office.put("first.csv", around("0"))
+    # What a statement does not list was not issued only where it lists others before and after it, below and above it.
+    first, last = around("99900", _LOWEST), around("99999", _HIGHEST)
+    expected = [*first, *last]
+    office.put("first.csv", first)
     with office.carrier(1, 0):
         office.night(day(1, 4))
     for month in range(1, months + 1):
@@ -81,7 +85,7 @@ def live(
             year.months.append(_month(office, month, tickets, rng))
         tell(year.months[-1])
     _deliver(office, months + 1, [], open_lines)
-    office.put("last.csv", around("1"))
+    office.put("last.csv", last)
     with office.carrier(months + 1, 0):
         office.night(day(months + 1, 5))
         for at in range(_CLOSINGS):

@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
@@ -106,10 +106,11 @@ def _line(month: int, number: int, rng: Random) -> Line:
     return line | refund
 
 
-def around(name: str) -> list[Line]:
-    """Of every kind of charge, voucher, market and buyer that `lines` has one.
+def around(name: str, amounts: Mapping[str, str]) -> list[Line]:
+    """Of every kind of charge, voucher, market and buyer that `lines` has one, at a market's amount.
 
-    Silence proves something of a request alone that has others like it beside it (`pipeline.settlement.completeness`).
+    Silence proves something of a request alone that has others like it beside it, and below and above it in every order
+    (`pipeline.settlement.completeness`): `name` is what their tickets begin with.
     """
     fare = {"charge": "ticket_fare", "ticket_status": "used"}
     kinds: tuple[Line, ...] = (
@@ -121,7 +122,7 @@ def around(name: str) -> list[Line]:
     return [
         kind
         | {
-            "ticket_no": f"9999{name}{at:08}", "passenger_name": "ZHANG/WEI MR", "amount": "500", "market": market,
+            "ticket_no": f"{name}{at:08}", "passenger_name": "ZHANG/WEI MR", "amount": amounts[market], "market": market,
             "flight_date": day(1, 1), "header_type": "individual", "header_name": f"Buyer {buyer}",
             "email": f"buyer{buyer}@example.com",
         }

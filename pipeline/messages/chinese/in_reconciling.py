@@ -153,6 +153,12 @@ RECONCILING = {
     "they must list at least {} others of that kind ({}) that this ledger issued in those days, one of them before it and one after"
     " it; they list {} ({} before, {} after)": "账单须列出本台账在该期间开具的至少 {0} 个其他该类（{1}）请求，其前、其后各至少一个；现列出 {2} 个（其前 {3} 个，其后 {4} 个）",
     "they list no other that is like it ({}) and that this ledger issued {} it, so that they may leave such out": "账单未列出本台账在其{1}开具的同类请求（{0}），可能略去了此类",
+    "they list no other that this ledger issued in those days and whose {} is higher, nor others of the same before and after it, so"
+    " that they may be cut off or filtered there; ask the carrier, and answer on the sheet Unknown": "账单未列出本台账在该期间开具的、{0}更高的其他请求，也未在其前后均列出{0}相同的请求，账单可能在此处截断或经过筛选；请询问承运人，并在 Unknown 工作表中答复",
+    "they list no other that this ledger issued in those days and whose {} is lower, nor others of the same before and after it, so"
+    " that they may be cut off or filtered there; ask the carrier, and answer on the sheet Unknown": "账单未列出本台账在该期间开具的、{0}更低的其他请求，也未在其前后均列出{0}相同的请求，账单可能在此处截断或经过筛选；请询问承运人，并在 Unknown 工作表中答复",
+    "ticket number": "票号",
+    "total amount": "合计金额",
     "before": "前",
     "after": "后",
     "they list a voucher of ticket {} ({}) that is none of those known here": "账单列有客票 {0} 的凭证（{1}），与此处已知的凭证均不相符",

@@ -30,7 +30,7 @@ AT = datetime.datetime(2026, 11, 10, 12, tzinfo=datetime.UTC)
 
 
 def charge(ticket: int, name: str = "ticket_fare", product: str = "flight") -> Identity:
-    return Identity(f"999{ticket:010}", name, product)
+    return Identity(f"{9_990_000_000_000 + ticket}", name, product)
 
 
 def attempt(
@@ -62,8 +62,8 @@ def line(identity: Identity, number: str = NUMBER, **changes: Any) -> StatementL
 
 #: Invoices and itineraries of ours around the attempts: (ticket, number, minutes after them).
 AROUND = {
-    "invoice": ((charge(91), "1" * 17 + "1", -1), (charge(92), "1" * 17 + "2", 0), (charge(93), "1" * 17 + "3", 1)),
-    "itinerary": ((charge(94), "2" * 19 + "1", -1), (charge(95), "2" * 19 + "2", 0), (charge(96), "2" * 19 + "3", 1)),
+    "invoice": ((charge(-91), "1" * 17 + "1", -1), (charge(92), "1" * 17 + "2", 0), (charge(93), "1" * 17 + "3", 1)),
+    "itinerary": ((charge(-94), "2" * 19 + "1", -1), (charge(95), "2" * 19 + "2", 0), (charge(96), "2" * 19 + "3", 1)),
 }  # fmt: skip
 
 
@@ -274,7 +274,7 @@ def test_nobody_said_when_the_statement_was_made() -> None:
 )
 def test_the_statement_must_list_three_others_of_ours_on_both_sides(around_it: Any, settles: bool) -> None:
     others = [
-        holding(charge(60 + at), "issued", f"{at:018}", f"R{60 + at}", minutes=minutes)
+        holding(charge(2 + at if at % 2 else -at), "issued", f"{at:018}", f"R{60 + at}", minutes=minutes)
         for at, minutes in enumerate(around_it)
     ]
     lines = [line(one.identity, one.number) for one in others]
@@ -336,7 +336,8 @@ def test_what_a_statement_lists_must_be_like_the_doubtful_one_on_both_sides(
     tax_no = "91110000600037341L"
     others = [
         replace(
-            holding(charge(60 + at), "issued", f"{at:018}", f"R{60 + at}", minutes=minutes), tax_no=tax_no
+            holding(charge(6 * at - 9), "issued", f"{at:018}", f"R{60 + at}", minutes=minutes),
+            tax_no=tax_no,
         )
         for at, minutes in enumerate((-1, -1, 1, 1))
     ]
@@ -360,6 +361,65 @@ def test_what_a_statement_lists_must_be_like_the_doubtful_one_on_both_sides(
         assert f"issued {'before' if side < 0 else 'after'} it" in one_side.notes[0]
     else:
         assert ("(0 before, 2 after)" if side < 0 else "(2 before, 0 after)") in one_side.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("others", "told"),
+    [  # ticket, amount and minutes of others; the doubtful one is 5 at 500
+        ([(1, 400, -1), (9, 600, 1), (6, 500, 0)], ""),
+        ([(1, 400, -1), (4, 600, 1), (3, 500, 0)], "ticket number is higher"),  # cut off behind ticket 4
+        ([(6, 400, -1), (9, 600, 1), (7, 500, 0)], "ticket number is lower"),
+        ([(1, 300, -1), (9, 400, 1), (6, 300, 0)], "amount is higher"),  # filtered: up to 400
+        ([(1, 600, -1), (9, 700, 1), (6, 800, 0)], "amount is lower"),
+        (
+            [(1, 500, -1), (9, 600, -1), (6, 600, 1)],
+            "amount is lower",
+        ),  # the highest first, and then the earliest
+        ([(1, 500, 1), (9, 600, -1), (6, 600, 1)], "amount is lower"),
+        ([(1, 400, -1), (9, 500, -1), (6, 500, -1), (7, 400, 1)], "amount is higher"),
+        ([(1, 500, -1), (9, 500, 1), (6, 600, 1)], ""),
+    ],
+)
+def test_silence_needs_others_below_and_above_in_the_orders_in_which_people_sort_and_filter(
+    others: list[tuple[int, int, float]], told: str
+) -> None:
+    """A statement that is cut off after a page, or filtered by ticket or amount, may list all that this ledger has issued."""
+    found = _among([(5, 500)], [([(ticket, amount)], minutes) for ticket, amount, minutes in others])
+    assert (outcome(found) == [("not_sent", "")]) == (not told)
+    assert not told or f"whose {told}, nor others of the same" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("others", "told"),
+    [  # the doubtful one is 5 at 500 and 7 at 300
+        ([([(1, 400), (6, 200)], -1), ([(2, 900), (8, 200)], 1), ([(4, 600)], 1)], ""),
+        ([([(1, 400), (6, 200)], -1), ([(2, 900), (4, 200)], 1), ([(3, 600)], 1)], "ticket number is higher"),
+        ([([(1, 400), (6, 300)], -1), ([(2, 900), (8, 400)], 1), ([(4, 600)], 1)], "whose amount is lower"),
+        ([([(1, 400), (6, 200)], -1), ([(2, 600), (8, 100)], 1), ([(4, 600)], 1)], "total amount is higher"),
+        ([([(1, 800), (6, 200)], -1), ([(2, 900), (8, 200)], 1), ([(4, 950)], 1)], "total amount is lower"),
+    ],
+)
+def test_each_charge_of_an_invoice_and_its_total_have_others_below_and_above_them(
+    others: list[tuple[list[tuple[int, int]], float]], told: str
+) -> None:
+    found = _among([(5, 500), (7, 300)], others)
+    assert (outcome(found) == [("not_sent", "")]) == (not told)
+    assert not told or told in found.notes[0]
+
+
+def _among(doubtful: list[tuple[int, int]], others: list[tuple[list[tuple[int, int]], float]]) -> Decided:
+    """What silence says of tickets at these amounts, on a statement that lists all others (tickets and amounts, minutes)."""
+    parts = tuple((charge(ticket), "", amount) for ticket, amount in doubtful)
+    known = [
+        replace(holding(charge(ticket), "issued", f"{at:018}", f"R8{at}", minutes=minutes), amount=amount)
+        for at, (charges, minutes) in enumerate(others)
+        for ticket, amount in charges
+    ]
+    lines = [line(one.identity, one.number, amount=one.amount) for one in known]
+    brought = evidence(statement(*lines, ours=()), complete=COMPLETE)
+    issued = [(one.identity, one.number) for one in known]
+    one = replace(attempt(charge(5)), charges=parts)
+    return decided([one], brought, around=known, issued=issued)
 
 
 def test_another_line_of_the_ticket_that_is_none_of_ours_keeps_silence_from_proving_anything() -> None:

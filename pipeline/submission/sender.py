@@ -126,9 +126,14 @@ class Submission:
         self._pace = Pace(rate) if rate else None
         self._in_a_row: Counter[str] = Counter()
         self._accepted = False  # whether the service has taken our key and its address is right
+        self._replied = asyncio.Event()  # whether the first attempt came to anything
 
     async def submit(self, attempts: Sequence[Attempt]) -> list[Result]:
-        """Send every request; the results in the order of the attempts."""
+        """Send every request; the results in the order of the attempts.
+
+        The first goes alone: what stops the run for all of them (a wrong encryption key) leaves one in doubt then, not as
+        many as may be in flight.
+        """
         results: dict[int, Result] = {}
         states: Counter[str] = Counter()
         queue = iter(attempts)
@@ -150,8 +155,11 @@ class Submission:
                     undecided.append((attempt, last))
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(self._profile.submission.concurrency, len(attempts))):
+            workers = min(self._profile.submission.concurrency, len(attempts))
+            for at in range(workers):
                 group.create_task(work(queue))
+                if at == 0 and workers > 1:
+                    await self._replied.wait()
         for attempt, last in undecided:
             await finish(attempt, self._decided(attempt.request, last))
         return [results[attempt.attempt_id] for attempt in attempts]
@@ -164,6 +172,7 @@ class Submission:
             if self._halt.reason:
                 break
             last = await self._tried(attempt_id, attempt.request, last.number)
+            self._replied.set()  # whatever it came to: the others need not wait for its retries
             outcome = last.outcome
             if outcome.state != "not_sent" or outcome.stop or tries == TRIES or self._halt.reason:
                 break
@@ -177,6 +186,7 @@ class Submission:
             if not isinstance(again, tuple):
                 raise TypeError("a new attempt is acknowledged with its ID")
             attempt_id, last.number = again
+        self._replied.set()
         return last
 
     def _stopped(self) -> Outcome:

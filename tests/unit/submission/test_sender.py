@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import itertools
 import json
 import sys
 import time
@@ -281,15 +282,17 @@ def test_a_refusal_beside_a_request_that_is_accepted_later_is_unknown(bench: Ben
     """Both are under way; the refusal comes first, the yes when the run has stopped already."""
 
     async def answer(ticket_no: str) -> web.Response:
-        if ticket_no.endswith("1"):
+        if ticket_no.endswith("1"):  # it goes alone
+            return web.Response(status=502)
+        if ticket_no.endswith("2"):
             return web.Response(status=401)
         await asyncio.sleep(0.3)
         return yes(ticket_no)
 
-    results = bench.submit(itineraries(4), answer, concurrency=2)
-    assert states(results) == ["unknown", "issued", "not_sent", "not_sent"]
+    results = bench.submit(itineraries(5), answer, concurrency=2)
+    assert states(results) == ["unknown", "unknown", "issued", "not_sent", "not_sent"]
     assert bench.halt.reason.startswith("HTTP 401, though key and address were accepted before")
-    assert bench.on_disk("SELECT state, http_status FROM attempt ORDER BY attempt_id")[0] == ("unknown", 401)
+    assert bench.on_disk("SELECT state, http_status FROM attempt ORDER BY attempt_id")[1] == ("unknown", 401)
     assert ("unknown", 1) in {(outcome.state, number) for _, number, outcome in bench.ended}
 
 
@@ -324,9 +327,37 @@ def test_a_wrong_encryption_key_is_said_after_the_first_answer(bench: Bench) -> 
         "data": Cipher("another").seal(b"{}"),
         "traceId": "t",
     }
-    results = bench.submit(itineraries(5), lambda _: web.json_response(sealed_otherwise), concurrency=1)
-    assert states(results) == ["unknown", *["not_sent"] * 4]
+    results = bench.submit(itineraries(80), lambda _: web.json_response(sealed_otherwise), concurrency=64)
+    assert states(results) == ["unknown", *["not_sent"] * 79]
     assert bench.halt.reason.endswith("check VOUCHER_ENCRYPTION_KEY")
+
+
+@pytest.mark.parametrize("first", [200, 429, 502], ids=["a yes", "busy", "unexplained"])
+def test_the_others_wait_for_the_first_reply_and_not_for_its_retries(bench: Bench, first: int) -> None:
+    alone: list[int] = []
+    released = asyncio.Event()
+
+    async def answer(ticket_no: str) -> web.Response:
+        if len(bench.asked) == 1:
+            await asyncio.sleep(0.3)
+            alone.append(len(bench.asked))
+            retry = {"Retry-After": "2"}
+            return yes(ticket_no) if first == 200 else web.Response(status=first, headers=retry)
+        if len(bench.asked) == 4:
+            released.set()
+        await released.wait()  # the others are at once at the carrier
+        return yes(ticket_no)
+
+    results = bench.submit(itineraries(5), answer, concurrency=4)
+    assert alone == [1]
+    assert states(results) == ["unknown" if first == 502 else "issued", *["issued"] * 4]
+    assert bench.asked.index("9990000000001", 1) == 5 if first == 429 else len(bench.asked) == 5
+
+
+def test_a_run_that_was_stopped_before_its_first_request_ends(bench: Bench) -> None:
+    bench.halt.stop("interrupted")
+    assert states(bench.submit(itineraries(5), yes)) == ["not_sent"] * 5
+    assert bench.asked == []
 
 
 def test_a_ledger_that_fails_stops_all_sending_and_loses_no_answer(bench: Bench) -> None:
@@ -454,7 +485,7 @@ def test_a_ledger_that_loses_its_name_stops_the_run(bench: Bench, taken: bool) -
 
 def test_stopping_does_not_wait_for_the_rate(bench: Bench) -> None:
     def stop(ticket_no: str) -> web.Response:
-        bench.halt.stop("interrupted")
+        asyncio.get_running_loop().call_later(0.5, bench.halt.stop, "interrupted")
         return yes(ticket_no)
 
     begun = time.monotonic()
@@ -462,10 +493,10 @@ def test_stopping_does_not_wait_for_the_rate(bench: Bench) -> None:
     assert states(results).count("not_sent") == 4
     assert time.monotonic() - begun < 25  # the next turn would come after 50 seconds
     assert bench.on_disk("SELECT state, count(*) FROM attempt GROUP BY 1") == [("issued", 1), ("planned", 4)]
-    # The one that waited for its turn is told of, as it would have been had it left.
+    # Those that waited for their turn are told of, as they would have been had they left.
     stopped = Outcome("not_sent", "run_stopped", detail="interrupted")
     told = [(request, number, outcome) for request, number, outcome in bench.ended if outcome == stopped]
-    assert told == [(results[1].request, 1, stopped)]
+    assert sorted(told, key=str) == sorted(((results[at].request, 1, stopped) for at in (1, 2)), key=str)
     assert [result.attempt for result in results] == [1] * 5
 
 
@@ -539,15 +570,17 @@ def test_results_are_of_the_requests_in_their_order(bench: Bench) -> None:
 def test_a_claim_written_while_the_run_stopped_is_taken_back(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, concurrency: int
 ) -> None:
-    while_writing(monkeypatch, Sending, lambda: bench.halt.stop("interrupted"))
+    claims = itertools.count(1)
+    while_writing(monkeypatch, Sending, lambda: bench.halt.stop("interrupted") if next(claims) > 1 else None)
     results = bench.submit(itineraries(10), yes, concurrency=concurrency)
-    assert bench.asked == []
-    assert {(r.outcome.state, r.outcome.reason, r.outcome.detail, r.attempt) for r in results} == {
+    assert len(bench.asked) == 1  # the first goes alone
+    assert {(r.outcome.state, r.outcome.reason, r.outcome.detail, r.attempt) for r in results[1:]} == {
         ("not_sent", "run_stopped", "interrupted", 1)
     }
     assert bench.on_disk("SELECT state, reason, detail, count(*) FROM attempt GROUP BY 1, 2, 3") == [
+        ("issued", "", "", 1),
         ("not_sent", "run_stopped", "interrupted", concurrency),
-        ("planned", "", "", 10 - concurrency),
+        ("planned", "", "", 9 - concurrency),
     ]
 
 

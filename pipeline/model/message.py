@@ -114,9 +114,9 @@ def system_error(error: OSError) -> Message:
     return Message(error.strerror or type(error).__name__)
 
 
-_SYSTEM = (
+SYSTEM_ERRORS = (
     N_("No such file or directory"), N_("Permission denied"), N_("No space left on device"), N_("Is a directory"),
-    N_("Not a directory"), N_("File name too long"), N_("Read-only file system"), N_("Input/output error"),
+    N_("Not a directory"), N_("File name too long"), N_("Read-only file system"), N_("Input/output error"), N_("Address already in use"),
 )  # fmt: skip
 
 

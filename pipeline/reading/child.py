@@ -2,7 +2,7 @@
 
 Files come from anywhere, and a broken or hostile one can take all memory or abort the process that
 opens it; so this script runs apart, under limits that it sets itself, and hands over plain cells.
-It imports nothing of the package but `reading.formats`, so that nothing but the parsers is at stake
+It imports nothing of the package but `reading.formats` and what a message is, so that nothing but the parsers is at stake
 and it starts fast.
 
 Asked to look exactly, it takes longer over an .xlsx and sees also a far-away cell that stands in the midst of a
@@ -11,7 +11,8 @@ near row; the parent asks so where a first reading came to its end by a signal.
 It is a boundary, not only a bound: it is given no keys, and what it says is data only (`formats.serialize`), which the
 parent checks (`deserialize`). So whoever takes it over by a file can say wrong values, as the file could, and no more.
 
-It answers on standard output `{"readings": [[sheet, …], …], "certain": …}` or `{"problem": code, "detail": text}`. There is one certain reading, or one for each encoding that a text may be in. A sheet is a dict of `name`, `visible`,
+It answers on standard output `{"readings": [[sheet, …], …], "certain": …}` or `{"problem": code, "detail": text, "facts": {…}}` (see
+`formats.refusal`), or both where no reading is certain. There is one certain reading, or one for each encoding that a text may be in. A sheet is a dict of `name`, `visible`,
 `first_row`, `first_column` (both from 0), `merged` and `currencies` (see `look`), `height` (in rows) and `columns` (see
 `columns`), whose values are str, float, bool-as-text, datetime, date, time, timedelta or bytes. "" is a blank cell. Bytes
 are no value: an error's text (b"#N/A"), or b"=" for a formula whose result was never stored. Of a hidden sheet that holds
@@ -41,21 +42,21 @@ EXACTLY = "exactly"
 def read(path: Path, exactly: bool = False) -> dict[str, Any]:
     """The file's sheets, or what is wrong with it."""
     from pipeline.reading.formats import detect  # noqa: PLC0415 - once the bounds are set
-    from pipeline.reading.formats.refusal import Refusal  # noqa: PLC0415
+    from pipeline.reading.formats.refusal import Refusal, Seen  # noqa: PLC0415
 
     try:
         seen = path.stat()
         if not stat.S_ISREG(seen.st_mode):
-            return {"problem": "no_file", "detail": ""}
+            return Refusal("no_file").answer()
         if seen.st_size > LARGEST_FILE:
-            return {"problem": "too_large", "detail": f"it has {seen.st_size} bytes"}
+            return Refusal("too_large", Seen.BYTES, count=seen.st_size).answer()
         return detect.readings(path.read_bytes(), path, exactly)
     except Refusal as refusal:
-        return {"problem": refusal.code, "detail": refusal.detail}
+        return refusal.answer()
     except OSError as error:
-        return {"problem": "unreadable", "detail": error.strerror or str(error)}
+        return Refusal("unreadable", error.strerror or str(error)).answer()
     except MemoryError:
-        return {"problem": "too_large", "detail": "it takes more memory than a file of its size may"}
+        return Refusal("too_large", Seen.MEMORY).answer()
 
 
 def set_bounds(size: int) -> None:

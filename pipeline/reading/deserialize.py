@@ -1,16 +1,19 @@
 """What the process that opened a file says of it, taken apart and checked: it may have been taken over by the file.
 
 Whatever its bytes are, they come out as texts, numbers, days and marks of a bounded size, or not at all. So what a hostile file
-can reach here is what it could have said in its cells.
+can reach here is what it could have said in its cells; of what it says of the file only texts of ours are taken for ours.
 """
 
 import datetime
 from collections.abc import Callable, Mapping
+from string import Formatter
 from typing import Any
 
 import numpy as np
 import orjson
 
+from pipeline.model.message import SYSTEM_ERRORS, Fact, Message, SheetName
+from pipeline.reading.formats.refusal import Seen
 from pipeline.reading.formats.serialize import LENGTH_BYTES
 
 #: Positions of all sheets together, which cost 4 bytes each here; the reader refuses a quarter of it (see look, columns).
@@ -18,6 +21,8 @@ LARGEST_AREA = 256_000_000
 _MOST_READINGS, _MOST_SHEETS, _MOST_MERGED = 4, 20_000, 10_000_000
 _FURTHEST = 2**31 - 1
 _LONGEST_NAME, _LONGEST_DETAIL = 1_000, 200
+#: All that it may say in words of ours.
+_OURS = {*Seen, *SYSTEM_ERRORS}
 
 
 class NotAnAnswer(ValueError):
@@ -29,17 +34,33 @@ def loads(said: bytes) -> dict[str, Any]:
     end = LENGTH_BYTES + int.from_bytes(said[:LENGTH_BYTES], "little")
     try:
         answer = orjson.loads(memoryview(said)[LENGTH_BYTES:end])
-        if "problem" in answer:
-            return {name: _text(answer[name], _LONGEST_DETAIL) for name in ("problem", "detail")}
+        detail = _detail(answer)
+        if "readings" not in answer:
+            return {"problem": _text(answer["problem"], _LONGEST_DETAIL), "detail": detail}
         numbers = _Numbers(said, end)
         readings = [[_sheet(sheet, numbers) for sheet in sheets] for sheets in answer["readings"]]
         sheets = [sheet for reading in readings for sheet in reading]
         _check(0 < len(readings) <= _MOST_READINGS and len(sheets) <= _MOST_SHEETS)
         _check(sum(sheet["height"] * len(sheet["columns"]) for sheet in sheets) <= LARGEST_AREA)
-        detail = _text(answer["detail"], _LONGEST_DETAIL)
         return {"readings": readings, "certain": answer["certain"] is True, "detail": detail}
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise NotAnAnswer(type(error).__name__) from None
+
+
+def _detail(answer: Mapping[str, Any]) -> Fact:
+    """What was seen in the file: one of our texts with its facts, or else a text of nobody's, which is no message."""
+    text = _text(answer.get("detail", ""), _LONGEST_DETAIL)
+    if text not in _OURS:
+        return text
+    facts = answer.get("facts", {})
+    _check({name for _, name, _, _ in Formatter().parse(text) if name} == set(facts))
+    return Message(text, {name: _fact(name, fact) for name, fact in facts.items()})
+
+
+def _fact(name: str, fact: Any) -> Fact:
+    if fact.__class__ is int:
+        return int(fact)
+    return (SheetName if name == "sheet" else str)(_text(fact, _LONGEST_DETAIL))
 
 
 class _Numbers:

@@ -5,34 +5,55 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import N_, Fact, Message, SheetName, system_error
 from pipeline.reading.cell_words import meanings
 from pipeline.reading.encodings import confirmed
 from pipeline.reading.formats.prescan import letters
+from pipeline.reading.formats.refusal import Seen
 from pipeline.reading.process import SUFFIXES, Opening
 from pipeline.reading.sheet import Sheet
 
+#: What is told of a file that is not read, by the code that the process which opened it gives.
 _CURES = {
-    "encrypted": "is protected by a password; open it, remove the password and save it again",
-    "damaged": "can't be read as a workbook ({detail}); open it in the spreadsheet program and save it as .xlsx",
-    "encoding": "is a text in an encoding that can't be told: it is not UTF-8 ({detail}), and no known heading stands"
-    " in it when it is read as GB18030 or Big5; save it as “CSV UTF-8” or as .xlsx",
-    "excel_95": "is a workbook of Excel 95 or older, whose texts are in an encoding that it does not name; open it in the"
-    " spreadsheet program, see that its texts are right, and save it as .xlsx",
-    "web_page": "is a web page, not a workbook; open it in the spreadsheet program and save it as .xlsx",
-    "other": "is {detail}, not a workbook; open it in the spreadsheet program and save it as .xlsx, or export it again"
-    " as .xlsx",
-    "no_workbook": "is an archive without a workbook in it; if it holds workbooks, unpack them and give those",
-    "macros": "holds macros, which are not read here; save it as .xlsx, which leaves them out",
-    "entities": "can't be read as a workbook (its XML declares entities of its own, which no spreadsheet program"
-    " writes); open it in the spreadsheet program and save it as .xlsx",
-    "bomb": "is not read, because it would take up far more room than any workbook ({detail}); open it in the"
-    " spreadsheet program and save it as .xlsx",
-    "far_away": "is not read, because a cell far from the others would make it too large ({detail}); go to the last cell"
-    " with Ctrl+End, delete the rows and columns between it and your data, and save it",
-    "too_large": "is too large to be read ({detail}); split it into smaller workbooks",
-    "empty": "is empty; there is nothing to read",
-    "no_file": "is not a file but a pipe or a device; save the workbook as a file and give that",
-    "unreadable": "can't be read ({detail}); check the path and its permissions",
+    "encrypted": N_("{file}: is protected by a password; open it, remove the password and save it again"),
+    "damaged": N_(
+        "{file}: can't be read as a workbook ({detail}); open it in the spreadsheet program and save it as .xlsx"
+    ),
+    "encoding": N_(
+        "{file}: is a text in an encoding that can't be told: it is not UTF-8 ({detail}), and no known heading stands"
+        " in it when it is read as GB18030 or Big5; save it as “CSV UTF-8” or as .xlsx"
+    ),
+    "excel_95": N_(
+        "{file}: is a workbook of Excel 95 or older, whose texts are in an encoding that it does not name; open it in the"
+        " spreadsheet program, see that its texts are right, and save it as .xlsx"
+    ),
+    "web_page": N_(
+        "{file}: is a web page, not a workbook; open it in the spreadsheet program and save it as .xlsx"
+    ),
+    "other": N_(
+        "{file}: is {detail}, not a workbook; open it in the spreadsheet program and save it as .xlsx, or export it again"
+        " as .xlsx"
+    ),
+    "no_workbook": N_(
+        "{file}: is an archive without a workbook in it; if it holds workbooks, unpack them and give those"
+    ),
+    "macros": N_("{file}: holds macros, which are not read here; save it as .xlsx, which leaves them out"),
+    "entities": N_(
+        "{file}: can't be read as a workbook (its XML declares entities of its own, which no spreadsheet program"
+        " writes); open it in the spreadsheet program and save it as .xlsx"
+    ),
+    "bomb": N_(
+        "{file}: is not read, because it would take up far more room than any workbook ({detail}); open it in the"
+        " spreadsheet program and save it as .xlsx"
+    ),
+    "far_away": N_(
+        "{file}: is not read, because a cell far from the others would make it too large ({detail}); go to the last cell"
+        " with Ctrl+End, delete the rows and columns between it and your data, and save it"
+    ),
+    "too_large": N_("{file}: is too large to be read ({detail}); split it into smaller workbooks"),
+    "empty": N_("{file}: is empty; there is nothing to read"),
+    "no_file": N_("{file}: is not a file but a pipe or a device; save the workbook as a file and give that"),
+    "unreadable": N_("{file}: can't be read ({detail}); check the path and its permissions"),
 }
 _NAMED = 3
 
@@ -56,7 +77,8 @@ def _inside(folder: Path) -> list[Path]:
             path.suffix.lower() in SUFFIXES and not path.is_file() and not path.is_dir()
         ):
             raise InputProblem(
-                f"{path}: can't be read as a workbook; save it as .xlsx, or take it out of the folder"
+                "{file}: can't be read as a workbook; save it as .xlsx, or take it out of the folder",
+                file=str(path),
             )
     return sorted(
         (
@@ -82,15 +104,27 @@ def workbook_files(inputs: Sequence[Path]) -> list[Path]:
         try:
             inside, is_folder = _inside(given), given.is_dir()
         except OSError as error:
-            raise InputProblem(f"{given}: can't be read ({error.strerror}); check the path") from None
+            raise InputProblem(
+                "{file}: can't be read ({problem}); check the path",
+                file=str(given),
+                problem=system_error(error),
+            ) from None
         if is_folder:
             if not inside:
-                raise InputProblem(f"{given}: the folder holds no workbook ({' '.join(SUFFIXES)})")
+                raise InputProblem(
+                    "{folder}: the folder holds no workbook ({suffixes})",
+                    folder=str(given),
+                    suffixes=" ".join(SUFFIXES),
+                )
             found += inside
         elif not given.exists():
-            raise InputProblem(f"{given}: there is no such file; check the path")
+            raise InputProblem("{file}: there is no such file; check the path", file=str(given))
         elif given.suffix.lower() not in SUFFIXES:
-            raise InputProblem(f"{given}: is not a workbook ({' '.join(SUFFIXES)}); save it as .xlsx")
+            raise InputProblem(
+                "{file}: is not a workbook ({suffixes}); save it as .xlsx",
+                file=str(given),
+                suffixes=" ".join(SUFFIXES),
+            )
         else:
             found.append(given)
     once: dict[Path, Path] = {}
@@ -117,7 +151,7 @@ def sheets_of(
     path: Path, answer: Mapping[str, Any], known: Callable[[str], object] = meanings
 ) -> list[Sheet]:
     """The sheets that the child process handed over, or InputProblem for what it could not read."""
-    if "problem" in answer:
+    if "readings" not in answer:
         raise _problem(path, answer["problem"], answer["detail"])
     readings = [[Sheet.handed_over(sheet) for sheet in sheets] for sheets in answer["readings"]]
     if answer["certain"]:
@@ -128,17 +162,16 @@ def sheets_of(
     return readings[at]
 
 
-def _problem(path: Path, code: str, detail: str) -> InputProblem:
-    return InputProblem(f"{path}: {_CURES.get(code, _CURES['damaged']).format(detail=detail)}")
+def _problem(path: Path, code: str, detail: Fact) -> InputProblem:
+    return InputProblem(Message(_CURES.get(code, _CURES["damaged"]), {"file": str(path), "detail": detail}))
 
 
 def refuse_far(path: Path, sheets: Sequence[Sheet]) -> None:
     """Raise InputProblem where cells were left out because they stand far from all others: here each may be evidence."""
     for sheet in sheets:
         if sheet.far:
-            raise _problem(
-                path, "far_away", f"sheet {sheet.name} holds {far_cells(sheet)} far from all others"
-            )
+            seen = Message(Seen.FAR_CELLS, {"sheet": SheetName(sheet.name), "cells": far_cells(sheet)})
+            raise _problem(path, "far_away", seen)
 
 
 def far_cells(sheet: Sheet) -> str:

@@ -15,7 +15,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from pipeline.model.message import Message
 from pipeline.reading import child
+from pipeline.reading.formats.refusal import Seen
 from pipeline.signals import put_off
 
 #: A million rows take some 40 seconds; a slow machine has the rest.
@@ -59,19 +61,19 @@ class Opening:
             said = self._said()
             code = self._process.wait(TIME_SECONDS)
         except subprocess.TimeoutExpired:
-            return _problem("too_large", f"it took longer than {TIME_SECONDS} seconds")
+            return _problem("too_large", Seen.TIME, seconds=f"{TIME_SECONDS}")
         finally:
             self.end()
         if code == -signal.SIGABRT and not self._more:  # it ran out of memory: for what?
             return Opening(self.path, child.EXACTLY).answer()
         if code in (-signal.SIGABRT, child.OUT_OF_MEMORY):
-            return _problem("too_large", "it takes more memory than a file of its size may")
+            return _problem("too_large", Seen.MEMORY)
         if code != 0:
-            return _problem("too_large" if code < 0 else "damaged", f"the reader ended with {code}")
+            return _problem("too_large" if code < 0 else "damaged", Seen.ENDED, code=code)
         try:
             return loads(said)
         except NotAnAnswer:
-            return _problem("damaged", "the reader's answer does not fit together")
+            return _problem("damaged", Seen.NO_ANSWER)
 
     def _said(self) -> bytes:
         """All that it writes until it ends. Raises subprocess.TimeoutExpired; what says too much is ended."""
@@ -106,8 +108,8 @@ def _started(path: Path, *more: str) -> subprocess.Popen[bytes]:
     )
 
 
-def _problem(code: str, detail: str) -> dict[str, Any]:
-    return {"problem": code, "detail": detail}
+def _problem(code: str, seen: Seen, /, **facts: str | int) -> dict[str, Any]:
+    return {"problem": code, "detail": Message(seen, facts)}
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from pathlib import Path
 from pipeline.ledger.inbox_files import Handled
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Statement
+from pipeline.model.message import Message
 from pipeline.model.profile import Profile
 from pipeline.model.table import Table
 from pipeline.reading.answers import answers_of, unknown_sheets
@@ -52,7 +53,7 @@ class Inbox:
     #: Our own workbooks in which nothing is to be done.
     spent: list[tuple[Path, str]] = field(default_factory=list)
 
-    def leave(self, path: Path, problem: str) -> None:
+    def leave(self, path: Path, problem: str | Message) -> None:
         """Take nothing of a file, and keep what is wrong with it."""
         self.batches = [batch for batch in self.batches if batch.path != path]
         self.statements = [taken for taken in self.statements if taken[1] != path]

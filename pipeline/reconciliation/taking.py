@@ -46,7 +46,7 @@ def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
             _take(path, reader, ledger, inbox)
         except (Stop, OSError) as problem:
             watch.log("file_left", file=path.name, because="unreadable")
-            inbox.leave(path, str(problem))
+            inbox.leave(path, problem.message if isinstance(problem, Stop) else str(problem))
         else:
             _log_taken(watch.log, path, inbox)
             _warn_of_hidden(path, inbox, watch)

@@ -33,7 +33,7 @@ def reconciled_report(done: Reconciliation, exit_code: int) -> dict[str, Any]:
         "problems": [
             *({"code": t.code, "place": t.place, "message": bounded(t.message)} for t in decided.troubles),
             *(
-                {"code": "unreadable", "place": str(unread.path), "message": bounded(unread.problem)}
+                {"code": "unreadable", "place": str(unread.path), "message": bounded(str(unread.problem))}
                 for unread in done.unread
             ),
         ],

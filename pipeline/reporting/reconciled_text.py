@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pipeline.messages.chinese import in_language
+from pipeline.messages.chinese import in_language, shown
 from pipeline.messages.masking import without_cells
 from pipeline.reporting.sanitise import one_line
 from pipeline.reporting.sheet_reconciliation_summary import period_text, steps
@@ -40,7 +40,7 @@ def reconciled_lines(done: Reconciliation) -> list[str]:
         )
         for t in done.decided.troubles
     ]
-    told += [in_language(without_cells(unread.problem), lang) for unread in done.unread]
+    told += [shown(unread.problem, lang, names=False) for unread in done.unread]
     lines += told[:_MOST]
     if len(told) > _MOST:
         lines.append(tell("more", lang).format(count=len(told) - _MOST))

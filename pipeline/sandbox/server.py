@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from aiohttp import web
 
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import system_error
 from pipeline.sandbox.carrier_settings import SandboxSettings
 from pipeline.sandbox.faults import Faults
 from pipeline.sandbox.issued_vouchers import Issued
@@ -48,8 +49,10 @@ async def serve(  # noqa: PLR0913 - each is one plain choice of the caller's
                 await site.start()
             except OSError as error:
                 raise InputProblem(
-                    f"port {port} of {host} can't be used ({error.strerror}): "
-                    "end what listens there, or choose another --port"
+                    "port {port} of {host} can't be used ({problem}): end what listens there, or choose another --port",
+                    port=port,
+                    host=host,
+                    problem=system_error(error),
                 ) from None
             yield f"http://{f'[{host}]' if ':' in host else host}:{site.port}"
         finally:

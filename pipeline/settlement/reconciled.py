@@ -16,7 +16,7 @@ class Unread:
     """A file of the inbox that could not be dealt with, and is left as it is."""
 
     path: Path
-    problem: str
+    problem: str | Message
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ import re
 from collections.abc import Mapping
 
 from pipeline.messages import details
-from pipeline.messages.chinese.in_files import FILES
 from pipeline.messages.chinese.in_ledgers import LEDGERS
 from pipeline.messages.chinese.in_reconciling import RECONCILING
 from pipeline.messages.chinese.in_runs import RUNS
@@ -28,7 +27,7 @@ from pipeline.messages.translate import rendered, translated
 from pipeline.model.columns import COLUMN, COLUMNS, Lang
 from pipeline.model.message import Message
 
-LINES: Mapping[str, str] = {**WORKBOOKS, **FILES, **RUNS, **LEDGERS, **SANDBOXES, **RECONCILING}
+LINES: Mapping[str, str] = {**WORKBOOKS, **RUNS, **LEDGERS, **SANDBOXES, **RECONCILING}
 
 _WORDS = {choice.name: choice.zh for column in COLUMNS for choice in column.choices}
 _JOINTS = (", ", " or ", " and ")

@@ -4,10 +4,8 @@ SANDBOXES = {
     "The sandbox carrier knows no tickets and refuses every request; name some with --tickets": "沙箱承运人没有任何客票，会拒绝所有请求；请用 --tickets 提供客票",
     "Sandbox carrier on {} as agency {}; Ctrl-C ends it": "沙箱承运人已在 {0} 启动（代理人 {1}）；按 Ctrl-C 结束",
     "Requests: {} received, {} issued, {} refused": "请求：收到 {0} 个，开具 {1} 个，拒绝 {2} 个",
-    "port {} of {} can't be used ({}): end what listens there, or choose another --port": "{1} 的端口 {0} 无法使用（{2}）：请结束占用该端口的程序，或用 --port 另选端口",
     "the sandbox listens on loopback only, not on {}: use {}": "沙箱只在本机回环地址上运行，不能用 {0}：请使用 {1}",
     "there is no port {}: choose one from 1 to 65535, or 0 for any": "没有端口 {0}：请选 1 到 65535，或用 0 表示任意端口",
-    "Address already in use": "已被占用",
     # --- its statement ------------------------------------------------------------------------------
     "can't be written ({}): choose another path": "无法写入（{0}）：请换一个路径",
     "can't be written ({}): make room for it": "无法写入（{0}）：请腾出空间",

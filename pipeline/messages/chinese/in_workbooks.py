@@ -2,30 +2,7 @@
 
 WORKBOOKS = {
     # --- files and folders --------------------------------------------------------------------------
-    "can't be read as a workbook; save it as .xlsx, or take it out of the folder": "无法作为工作簿读取；请另存为 .xlsx，或将其移出该文件夹",
-    "can't be read ({}); check the path": "无法读取（{0}）；请检查路径",
-    "the folder holds no workbook ({})": "文件夹中没有工作簿（{0}）",
-    "there is no such file; check the path": "没有此文件；请检查路径",
-    "is not a workbook ({}); save it as .xlsx": "不是工作簿（{0}）；请另存为 .xlsx",
-    "is protected by a password; open it, remove the password and save it again": "有密码保护；请打开后取消密码并重新保存",
-    "can't be read as a workbook ({}); open it in the spreadsheet program and save it as .xlsx": "无法作为工作簿读取（{0}）；请用表格程序打开并另存为 .xlsx",
-    "is a text in an encoding that can't be told: it is not UTF-8 ({}), and no known heading stands in it when it is read"
-    " as GB18030 or Big5; save it as “CSV UTF-8” or as .xlsx": "文本编码无法判断：不是 UTF-8（{0}），按 GB18030 或 Big5 读取时也没有已知表头；请另存为“CSV UTF-8”或 .xlsx",
-    "is a workbook of Excel 95 or older, whose texts are in an encoding that it does not name; open it in the spreadsheet"
-    " program, see that its texts are right, and save it as .xlsx": "是 Excel 95 或更早的工作簿，其文本编码没有注明；请用表格程序打开，确认文字无误后另存为 .xlsx",
-    "is a web page, not a workbook; open it in the spreadsheet program and save it as .xlsx": "是网页而不是工作簿；请用表格程序打开并另存为 .xlsx",
-    "is {}, not a workbook; open it in the spreadsheet program and save it as .xlsx, or export it again as .xlsx": "不是工作簿（{0}）；请用表格程序打开并另存为 .xlsx，或重新导出为 .xlsx",
-    "is an archive without a workbook in it; if it holds workbooks, unpack them and give those": "是压缩包，其中没有可读取的工作簿内容；如内有工作簿，请解压后再提供",
-    "holds macros, which are not read here; save it as .xlsx, which leaves them out": "含有宏，本程序不读取；请另存为 .xlsx（不含宏）",
-    "can't be read as a workbook (its XML declares entities of its own, which no spreadsheet program writes); open it in the"
-    " spreadsheet program and save it as .xlsx": "无法作为工作簿读取（文件内部含有表格程序不会写入的定义）；请用表格程序打开并另存为 .xlsx",
-    "is not read, because it would take up far more room than any workbook ({}); open it in the spreadsheet program and save"
-    " it as .xlsx": "未读取：展开后远大于正常工作簿（{0}）；请用表格程序打开并另存为 .xlsx",
-    "is not read, because a cell far from the others would make it too large ({}); go to the last cell with Ctrl+End, delete"
-    " the rows and columns between it and your data, and save it": "未读取：有单元格远离其他数据，使表格过大（{0}）；请按 Ctrl+End 找到最后一个单元格，删除其与数据之间的行和列后保存",
-    "is too large to be read ({}); split it into smaller workbooks": "过大，无法读取（{0}）；请拆分为较小的工作簿",
     "is empty; there is nothing to read": "是空的，没有可读取的内容",
-    "is not a file but a pipe or a device; save the workbook as a file and give that": "不是文件；请将工作簿保存为文件后再提供",
     "can't be read ({}); check the path and its permissions": "无法读取（{0}）；请检查路径和权限",
     # --- sheets and headings ------------------------------------------------------------------------
     "{}: sheet {} is hidden and was not read, though {} of its rows hold ticket numbers; show it if they are to be issued":

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import count, islice, zip_longest
 from typing import Any
 
-from pipeline.reading.formats.refusal import Refusal
+from pipeline.reading.formats.refusal import Refusal, Seen
 
 #: So many rows at a time stay near the processor while they are sorted into columns.
 _BLOCK = 500
@@ -66,9 +66,9 @@ class Columns:
 
     def _reach(self, height: int, width: int) -> None:
         if width > _WIDEST:
-            raise Refusal("too_large", f"a row of it holds {width} cells")
+            raise Refusal("too_large", Seen.ROW_CELLS, count=width)
         if (area := height * max(width, len(self._columns))) > _LARGEST:
-            raise Refusal("too_large", f"it spans {area} cells")
+            raise Refusal("too_large", Seen.SPANS, count=area)
         self._columns += [_Column() for _ in range(width - len(self._columns))]
 
 

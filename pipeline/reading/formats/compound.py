@@ -6,13 +6,12 @@ of their own; the file's own workbook is a stream of the root.
 
 import io
 
-from pipeline.reading.formats.refusal import Refusal
+from pipeline.reading.formats.refusal import Refusal, Seen
 
 SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "encryptedpackage"
 #: Excel encrypts with it where a workbook's structure is protected and nobody gave a password; every program tries it.
 _DEFAULT_PASSWORD = "VelvetSweatshop"  # noqa: S105 - in Microsoft's own documents ([MS-OFFCRYPTO], 2.3.7)
-_BROKEN = "it is cut off, or its parts do not fit together"
 
 
 def workbook_stream(content: bytes) -> bytes | None:
@@ -28,7 +27,7 @@ def workbook_stream(content: bytes) -> bytes | None:
             found = next((name for name in ("workbook", "book") if [name] in paths), "")
             stream: bytes = storage.openstream(found).read() if found else b""
     except Exception as error:  # of a broken file olefile raises whatever it stumbles over
-        raise Refusal("damaged", _BROKEN) from error
+        raise Refusal("damaged", Seen.CUT_OFF) from error
     if any(part.startswith("_vba_project") for path in paths for part in path):
         raise Refusal("macros")
     if not found and [_ENCRYPTED_PACKAGE] not in paths:

@@ -14,7 +14,7 @@ from typing import Any
 
 from pipeline.reading.formats.columnar import Columns
 from pipeline.reading.formats.prescan import SPARSE, SPARSE_AREA
-from pipeline.reading.formats.refusal import Refusal
+from pipeline.reading.formats.refusal import Refusal, Seen
 
 SEPARATORS = ",\t;|"
 #: What a spreadsheet's own cell holds at most.
@@ -32,7 +32,7 @@ def readings(content: bytes, name: str) -> dict[str, Any]:
     """The one sheet of the file: once where its encoding is certain, else once for each that it may be in."""
     text = _certain(content)
     if text is not None:
-        return {"readings": [[_sheet(text, name)]], "certain": True, "detail": ""}
+        return {"readings": [[_sheet(text, name)]], "certain": True}
     found, problems = [], []
     for encoding in _CHINESE:
         try:
@@ -42,8 +42,8 @@ def readings(content: bytes, name: str) -> dict[str, Any]:
         except Refusal as refusal:
             problems.append(refusal)
     if not found:
-        raise problems[0] if problems else Refusal("encoding", _where(content))
-    return {"readings": found, "certain": False, "detail": _where(content)}
+        raise problems[0] if problems else _of_no_encoding(content)
+    return {**_of_no_encoding(content).answer(), "readings": found, "certain": False}
 
 
 def start_of(content: bytes) -> str:
@@ -71,7 +71,7 @@ def _decoded(content: bytes, encoding: str) -> str:
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise Refusal("damaged", f"its text breaks off at byte {error.start + 1}") from error
+        raise Refusal("damaged", Seen.TEXT_ENDS, byte=error.start + 1) from error
 
 
 def _plain_utf16(content: bytes) -> str:
@@ -87,18 +87,19 @@ def _plain_utf16(content: bytes) -> str:
     return encoding if any(sign in text for sign in f"\r\n{SEPARATORS}") else ""
 
 
-def _where(content: bytes) -> str:
+def _of_no_encoding(content: bytes) -> Refusal:
+    """The refusal of a text that is not UTF-8, and of which nothing tells what it is."""
     try:
         content.decode("utf-8")
     except UnicodeDecodeError as error:
-        return f"byte {error.start + 1}"
-    return ""
+        return Refusal("encoding", Seen.BYTE, byte=error.start + 1)
+    return Refusal("encoding")
 
 
 def _sheet(text: str, name: str) -> dict[str, Any]:
     """The text's rows. A quoted line break makes one row of several lines; the spreadsheet program counts so too."""
     if "\x00" in text:
-        raise Refusal("damaged", "it holds NUL bytes")
+        raise Refusal("damaged", Seen.NUL_BYTES)
     csv.field_size_limit(LONGEST_CELL)
     if said := _SAID.match(text):  # a line for the spreadsheet program, which does not show it
         text, separator = text[said.end() :], said[1]
@@ -109,7 +110,7 @@ def _sheet(text: str, name: str) -> dict[str, Any]:
     try:
         columns.take(_bounded(reader))
     except csv.Error as error:
-        raise Refusal("damaged", f"line {reader.line_num}: {error}") from error
+        raise Refusal("damaged", Seen.LINE, line=reader.line_num, problem=str(error)) from error
     place = {"first_row": 0, "first_column": 0, "height": columns.height}
     return {"name": name, "visible": True, **place, "columns": columns.handed_over()}
 
@@ -119,9 +120,9 @@ def _bounded(rows: Iterable[list[str]]) -> Iterator[list[str]]:
     for number, row in enumerate(rows, start=1):
         area, width = area + len(row) + 1, max(width, len(row))
         if area > LARGEST_AREA:
-            raise Refusal("too_large", f"it holds more than {LARGEST_AREA} cells")
+            raise Refusal("too_large", Seen.CELLS, count=LARGEST_AREA)
         if (spans := number * width) > SPARSE_AREA and area * SPARSE < spans:
-            raise Refusal("too_large", f"a row of it holds {width} cells")
+            raise Refusal("too_large", Seen.ROW_CELLS, count=width)
         yield row
 
 

@@ -5,20 +5,20 @@ from typing import Any
 
 from pipeline.reading.formats import csv_text
 from pipeline.reading.formats.compound import SIGNATURE
-from pipeline.reading.formats.refusal import Refusal
+from pipeline.reading.formats.refusal import Refusal, Seen
 
 _ARCHIVE = (b"PK\x03\x04", b"PK\x05\x06")
 _OTHERS = {
-    b"%PDF": "a PDF document",
-    b"{\\rtf": "a text document",
-    b"\x89PNG": "a picture",
-    b"\xff\xd8\xff": "a picture",
-    b"GIF8": "a picture",
-    b"Rar!": "an archive",
-    b"7z\xbc\xaf": "an archive",
-    b"\x1f\x8b": "an archive",
-    b"ID;P": "a SYLK file",
-    b"SQLite format 3": "a database",
+    b"%PDF": Seen.PDF,
+    b"{\\rtf": Seen.TEXT_DOCUMENT,
+    b"\x89PNG": Seen.PICTURE,
+    b"\xff\xd8\xff": Seen.PICTURE,
+    b"GIF8": Seen.PICTURE,
+    b"Rar!": Seen.ARCHIVE,
+    b"7z\xbc\xaf": Seen.ARCHIVE,
+    b"\x1f\x8b": Seen.ARCHIVE,
+    b"ID;P": Seen.SYLK,
+    b"SQLite format 3": Seen.DATABASE,
 }
 #: The first records of Excel's files before 1997, which came without a compound file around them.
 _BEFORE_1997 = (b"\x09\x00\x04\x00", b"\x09\x02\x06\x00", b"\x09\x04\x06\x00", b"\x09\x08\x08\x00")
@@ -31,9 +31,9 @@ def readings(content: bytes, path: Path, exactly: bool = False) -> dict[str, Any
     if content.startswith((*_ARCHIVE, SIGNATURE)):
         from pipeline.reading.formats import workbook  # noqa: PLC0415 - text needs no workbook reader
 
-        return {"readings": [workbook.sheets(content, exactly)], "certain": True, "detail": ""}
+        return {"readings": [workbook.sheets(content, exactly)], "certain": True}
     if content.startswith(_BEFORE_1997):
-        raise Refusal("other", "an Excel file from before 1997")
+        raise Refusal("other", Seen.BEFORE_1997)
     for beginning, kind in _OTHERS.items():
         if content.startswith(beginning):
             raise Refusal("other", kind)
@@ -44,6 +44,6 @@ def readings(content: bytes, path: Path, exactly: bool = False) -> dict[str, Any
 def _refuse_markup(start: str) -> None:
     """No table of separated values begins with a tag, nor like a mail."""
     if "urn:schemas-microsoft-com:office:spreadsheet" in start and start.startswith("<?xml"):
-        raise Refusal("other", "an “XML Spreadsheet 2003”")
+        raise Refusal("other", Seen.XML_2003)
     if start.startswith("<") or start.lower().startswith("mime-version:"):
         raise Refusal("web_page")

@@ -7,6 +7,8 @@ out they are moved to stand right behind the others; where they stood is known, 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pipeline.reading.formats.refusal import Refusal
+
 #: So many blank rows, or columns, lie before what is far.
 ROWS, COLUMNS = 1_000, 100
 _MOST = 100
@@ -75,12 +77,12 @@ class Moved:
 
 @dataclass(frozen=True)
 class Far:
-    """How a sheet's rows and columns are moved, cells without a value among the far ones, and what is said if it is not read."""
+    """How a sheet's rows and columns are moved, cells without a value among the far ones, and why it may not be read."""
 
     rows: Moved
     columns: Moved
     marked: tuple[tuple[int, int], ...]
-    said: str
+    refusal: Refusal
 
     def near(self, row: int, column: int) -> bool:
         """Whether a cell stays where it is."""

@@ -14,7 +14,7 @@ from pipeline.reading.formats import ods_days
 from pipeline.reading.formats.currency_formats import currencies_in, of_country, units_in
 from pipeline.reading.formats.far import Far, Moved
 from pipeline.reading.formats.prescan import NO_RESULT, Mark, Prescan
-from pipeline.reading.formats.refusal import Refusal
+from pipeline.reading.formats.refusal import Refusal, Seen
 
 _FURTHEST = 1 << 40
 _MOST_MARKS = 1_000_000
@@ -210,8 +210,8 @@ class _Content:
             if not (mark or currency):
                 continue
             if self._rows * times > _MOST_MARKS:
-                said = (mark.decode() if isinstance(mark, bytes) else str(mark or "")) or currency
-                raise Refusal("too_large", f"one cell with {said} is repeated {self._rows * times} times")
+                value = (mark.decode() if isinstance(mark, bytes) else str(mark or "")) or currency
+                raise Refusal("too_large", Seen.REPEATED_CELL, value=value, count=self._rows * times)
             for row in range(self._row, self._row + self._rows):
                 for at in range(column, last + 1):
                     if mark:
@@ -219,7 +219,7 @@ class _Content:
                     else:
                         look.show(currency, row, at)
         if self._row + self._rows > _FURTHEST or self._column > _FURTHEST:
-            raise Refusal("damaged", "a row of it is repeated beyond all bounds")
+            raise Refusal("damaged", Seen.REPEATED_ROW)
 
 
 class _Moving(_Content):

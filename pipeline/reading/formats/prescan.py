@@ -15,7 +15,7 @@ from pipeline.reading.formats.far import (
     Side,
     moved,
 )
-from pipeline.reading.formats.refusal import Refusal
+from pipeline.reading.formats.refusal import Refusal, Seen
 
 #: Positions within a sheet that are laid out, filled or not.
 LARGEST_AREA = 64_000_000
@@ -95,10 +95,10 @@ class Prescan:
     def check(self, sheet: str) -> None:
         """Refuse a sheet that would take all memory for empty cells, or for too many."""
         if self.sparse:
-            raise Refusal("far_away", self._reaching(sheet))
+            raise self._reaching(sheet)
         cost = self.area * self.position_bytes + self.filled * self.cell_bytes
         if self.area > LARGEST_AREA or cost > _memory():
-            raise Refusal("too_large", f"sheet {sheet} spans {self.area} cells")
+            raise Refusal("too_large", Seen.SHEET_SPANS, sheet=sheet, count=self.area)
 
     def gathered(self, sheet: str) -> "Prescan":
         """The same with what is far from all others moved together, where it is that alone that takes up the room."""
@@ -117,11 +117,10 @@ class Prescan:
             far=replace(beyond, marked=tuple(place for place in places if not beyond.near(*place))),
         )
 
-    def _reaching(self, sheet: str) -> str:
-        return (
-            f"sheet {sheet} reaches to row {self.last_row + 1} and column {letters(self.last_column)}"
-            f" for {self.filled} filled cells"
-        )
+    def _reaching(self, sheet: str) -> Refusal:
+        return Refusal(
+            "far_away", Seen.REACHES, sheet=sheet, row=self.last_row + 1, column=letters(self.last_column), count=self.filled
+        )  # fmt: skip
 
 
 def _memory() -> int:

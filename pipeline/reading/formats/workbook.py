@@ -28,7 +28,7 @@ from pipeline.reading.formats.prescan import (
     SPARSE_SHEETS,
     Prescan,
 )
-from pipeline.reading.formats.refusal import Refusal
+from pipeline.reading.formats.refusal import Refusal, Seen
 from pipeline.reading.formats.zip_package import (
     OF_ODS,
     OF_XLSB,
@@ -120,7 +120,7 @@ def _sheets_or_anew(
 
 
 def _no_workbook(package: Package) -> Refusal:
-    for folder, kind in (("word/", "a text document"), ("ppt/", "a presentation")):
+    for folder, kind in (("word/", Seen.TEXT_DOCUMENT), ("ppt/", Seen.PRESENTATION)):
         if any(name.startswith(folder) for name in package.names()):
             return Refusal("other", kind)
     return Refusal("no_workbook")
@@ -224,7 +224,7 @@ def _quietly() -> Iterator[None]:
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # of no class that can be named
             raise
-        raise _Stumbled("damaged", "the workbook reader stumbled over it") from error
+        raise _Stumbled("damaged", Seen.STUMBLED) from error
 
 
 @_quietly()
@@ -236,7 +236,7 @@ def _sheets(made: Callable[[], Any], looks: dict[str, Prescan] | list[Prescan]) 
     found, area, filled = [], 0, 0
     for name, visible in workbook.worksheets:
         if name not in looks:  # its errors, and formulas without a result, would be taken for blank cells
-            raise Refusal("damaged", "it is cut off, or its parts do not fit together")
+            raise Refusal("damaged", Seen.CUT_OFF)
         look, columns = looks[name], Columns()
         sheet: dict[str, Any] = {"name": name, "visible": visible, "first_row": 0, "first_column": 0}
         if visible:
@@ -245,7 +245,7 @@ def _sheets(made: Callable[[], Any], looks: dict[str, Prescan] | list[Prescan]) 
             area += _laid_out(cells, look).area
             filled += look.filled
             if area > LARGEST_AREA or (area > SPARSE_SHEETS and filled * SPARSE < area):
-                raise Refusal("too_large", f"its sheets span {area} cells")
+                raise Refusal("too_large", Seen.SHEETS_SPAN, count=area)
             sheet |= _taken_in(cells, look, columns)
         elif look.filled:
             columns.take([[_HIDDEN_CELL]])
@@ -325,7 +325,7 @@ def _near(
             if isinstance(cell, str) and not cell.strip():
                 continue
             if _may_be_ticket(cell) or len(beyond) >= _MOST_FAR:
-                raise Refusal("far_away", far.said)
+                raise far.refusal
             beyond.append((far.rows.back(at), far.columns.back(column)))
         if near:
             yield row[:width]

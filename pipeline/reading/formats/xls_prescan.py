@@ -17,7 +17,7 @@ from xlrd.xldate import xldate_as_datetime
 
 from pipeline.reading.formats.currency_formats import PERCENTAGES, shown_currency
 from pipeline.reading.formats.prescan import NO_RESULT, Prescan
-from pipeline.reading.formats.refusal import Refusal
+from pipeline.reading.formats.refusal import Refusal, Seen
 from pipeline.reading.formats.xlsb_prescan import ERRORS
 
 _SHEET, _BEGIN, _END, _PASSWORD = 0x85, 0x809, 0x0A, 0x2F
@@ -79,7 +79,7 @@ def _understood(of_97: bool) -> Iterator[None]:
         raise
     except Exception as error:
         if of_97 or not isinstance(error, UnicodeError | LookupError):
-            raise Refusal("damaged", "its records do not fit together") from error
+            raise Refusal("damaged", Seen.RECORDS) from error
         raise Refusal("excel_95") from error  # a code page that is not the file's, or unknown
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pipeline.reading.formats.currency_formats import PERCENTAGES, shown_currency
 from pipeline.reading.formats.far import Far
 from pipeline.reading.formats.prescan import NO_RESULT, Prescan
-from pipeline.reading.formats.refusal import Refusal
+from pipeline.reading.formats.refusal import Refusal, Seen
 from pipeline.reading.formats.zip_package import OF_XLSB, Package
 
 _ROW, _SHEET = 0, 156
@@ -88,7 +88,7 @@ def look(
         elif (_FIRST_CELL <= number <= _LAST_CELL or number == _WITH_RICH_TEXT) and len(record) >= 4:
             column = int.from_bytes(record[:4], "little")
             if row > _FURTHEST[0] or column > _FURTHEST[1]:
-                raise Refusal("damaged", f"a cell of it is in row {row + 1}, column {column + 1}")
+                raise Refusal("damaged", Seen.CELL_AT, row=row + 1, column=column + 1)
             found.reach(row, column)
             if number in (_ERROR, _ERROR_OF_FORMULA) and len(record) >= 9:
                 found.marks.append((row, column, ERRORS.get(record[8], b"#ERROR!")))

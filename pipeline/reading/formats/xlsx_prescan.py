@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 from pipeline.reading.formats import xlsx_prescan_exact
 from pipeline.reading.formats.currency_formats import currency_styles
 from pipeline.reading.formats.prescan import NO_RESULT, Prescan, column_of
-from pipeline.reading.formats.refusal import Refusal
+from pipeline.reading.formats.refusal import Refusal, Seen
 from pipeline.reading.formats.zip_package import OF_XLSX, Package
 
 _SMALL = 32 * 1024**2  # for what lists a workbook's sheets
@@ -138,7 +138,7 @@ def harmless(pieces: Iterator[bytes]) -> Iterator[bytes]:
     before = b""
     for piece in pieces:
         if not before and b"\x00" in piece[:64]:
-            raise Refusal("damaged", "its XML is not UTF-8")
+            raise Refusal("damaged", Seen.NOT_UTF_8)
         if _DECLARES in piece or _DECLARES in before[-16:] + piece[:16]:
             raise Refusal("entities")
         yield piece
@@ -152,10 +152,7 @@ def undivided(pieces: Iterator[bytes]) -> Iterator[bytes]:
         prologue = None if before else _PROLOGUE.match(piece)
         begin = prologue.end() if prologue else 0
         if any(piece.find(mark, begin) >= 0 or mark in before[-8:] + piece[:8] for mark in _DIVIDES):
-            raise Refusal(
-                "damaged",
-                "its values are divided by comments or the like, which no spreadsheet program writes",
-            )
+            raise Refusal("damaged", Seen.DIVIDED)
         yield piece
         before = piece
 
@@ -300,7 +297,7 @@ def parsed(package: Package, name: str) -> ElementTree.Element:
         # As UTF-8 whatever it declares, as the reader has it; declarations of its own are refused above.
         return ElementTree.fromstring(text, ElementTree.XMLParser(encoding="utf-8"))  # noqa: S314
     except ElementTree.ParseError as error:
-        raise Refusal("damaged", f"its list of sheets: {error}") from error
+        raise Refusal("damaged", Seen.SHEET_LIST, problem=str(error)) from error
 
 
 def _local(name: str) -> str:

@@ -14,7 +14,7 @@ from pipeline.reading.formats.prescan import (
     column_of,
     letters,
 )
-from pipeline.reading.formats.refusal import Refusal
+from pipeline.reading.formats.refusal import Refusal, Seen
 
 _REF = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
 _PLACE = re.compile(rb"""(\sr\s*=\s*)(?:"[^"]*"|'[^']*')""")
@@ -32,7 +32,7 @@ def look(
             cells.parser.Parse(piece, False)
         cells.parser.Parse(b"", True)
     except expat.ExpatError as error:
-        raise Refusal("damaged", f"a sheet of it: {error}") from error
+        raise Refusal("damaged", Seen.SHEET_XML, problem=str(error)) from error
     return cells.found
 
 
@@ -114,7 +114,7 @@ class _Cells:
         else:
             self._at_row, self._column = self._row, self._column + 1
         if self._at_row > _FURTHEST[0] or self._column > _FURTHEST[1] or (reference and not place):
-            raise Refusal("damaged", f"a cell of it is called {reference[:20]}")
+            raise Refusal("damaged", Seen.CELL_CALLED, name=reference[:20])
 
     def _merge(self, reference: str) -> None:
         first, _, last = reference.partition(":")

@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 
-from pipeline.reading.formats.refusal import Refusal
+from pipeline.reading.formats.refusal import Refusal, Seen
 
 #: All parts together, unpacked: a sheet of 1,048,576 rows and 30 columns is some 1.6 GB.
 LARGEST_UNPACKED = 4 * 1024**3
@@ -22,7 +22,6 @@ MOST_MEMBERS = 20_000
 OF_XLSX, OF_XLSB, OF_ODS = "xl/workbook.xml", "xl/workbook.bin", "content.xml"
 
 _PACKED_PIECE, _PIECE = 1 << 16, 1 << 20
-_CUT_OFF = "it is cut off, or its parts do not fit together"
 
 
 class Package:
@@ -34,12 +33,12 @@ class Package:
         try:
             infos = zipfile.ZipFile(io.BytesIO(content)).infolist()
         except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError, EOFError) as error:
-            raise Refusal("damaged", _CUT_OFF) from error
+            raise Refusal("damaged", Seen.CUT_OFF) from error
         if len(infos) > MOST_MEMBERS:
-            raise Refusal("damaged", f"it holds {len(infos)} parts")
+            raise Refusal("damaged", Seen.PARTS, count=len(infos))
         self._parts = {_plain(info.filename): info for info in infos}
         if len(self._parts) != len(infos):
-            raise Refusal("damaged", "it holds two parts of one name")
+            raise Refusal("damaged", Seen.ONE_NAME)
         self._unpacked = 0
 
     def __contains__(self, name: str) -> bool:
@@ -66,28 +65,28 @@ class Package:
         for piece in self._unpack(info):
             size += len(piece)
             if size > info.file_size:
-                raise Refusal("damaged", "a part of it unpacks to more than it declares")
+                raise Refusal("damaged", Seen.DECLARES_LESS)
             yield piece
         if size != info.file_size:
-            raise Refusal("damaged", _CUT_OFF)
+            raise Refusal("damaged", Seen.CUT_OFF)
         self._unpacked += size
 
     def whole(self, name: str, at_most: int) -> bytes:
         """A small part at once."""
         if self._parts[_plain(name)].file_size > at_most:
-            raise Refusal("too_large", f"its part {name} is larger than any program writes it")
+            raise Refusal("too_large", Seen.LARGE_PART, name=name)
         return b"".join(self.pieces(name))
 
     def _check(self, size: int, packed: int) -> None:
         if self._unpacked + size > LARGEST_UNPACKED or (
             size > RATIO_COUNTS_FROM and size > LARGEST_RATIO * max(packed, 1)
         ):
-            raise Refusal("bomb", f"{len(self._content)} bytes unpack to {self._unpacked + size} or more")
+            raise Refusal("bomb", Seen.UNPACKS_TO, packed=len(self._content), unpacked=self._unpacked + size)
 
     def _unpack(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
         begin = info.header_offset
         if self._content[begin : begin + 4] != b"PK\x03\x04":
-            raise Refusal("damaged", _CUT_OFF)
+            raise Refusal("damaged", Seen.CUT_OFF)
         lengths = self._content[begin + 26 : begin + 30]
         begin += 30 + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
         packed = memoryview(self._content)[begin : begin + info.compress_size]
@@ -97,7 +96,7 @@ class Package:
         elif info.compress_type == zipfile.ZIP_DEFLATED:
             yield from _inflated(packed)
         else:
-            raise Refusal("damaged", "a part of it is packed in a way that spreadsheet programs do not use")
+            raise Refusal("damaged", Seen.PACKED_OTHERWISE)
 
 
 def _inflated(packed: memoryview) -> Iterator[bytes]:
@@ -112,7 +111,7 @@ def _inflated(packed: memoryview) -> Iterator[bytes]:
         while piece := unpacker.decompress(b"", _PIECE):
             yield piece
     except zlib.error as error:
-        raise Refusal("damaged", _CUT_OFF) from error
+        raise Refusal("damaged", Seen.CUT_OFF) from error
 
 
 def _plain(name: str) -> str:

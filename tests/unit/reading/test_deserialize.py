@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import SheetName, message
 from pipeline.reading import child, process
 from pipeline.reading.deserialize import NotAnAnswer, loads
 from pipeline.reading.formats.serialize import dumps
@@ -107,6 +108,35 @@ def test_a_pickle_is_not_read(taken_over: Callable[[str], Path], tmp_path: Path)
     assert not (tmp_path / "harm").exists()
 
 
+@pytest.mark.parametrize(
+    ("said", "taken"),
+    [
+        (
+            {"detail": "it holds {count} parts", "facts": {"count": 7}},
+            message("it holds {count} parts", count=7),
+        ),
+        (
+            {"detail": "sheet {sheet} spans {count} cells", "facts": {"sheet": "王小明", "count": 2**40}},
+            message("sheet {sheet} spans {count} cells", sheet=SheetName("王小明"), count=2**40),
+        ),
+        ({"detail": "Permission denied"}, message("Permission denied")),
+        ({"detail": "{sheet} is yours", "facts": {"sheet": "x"}}, "{sheet} is yours"),
+        ({"detail": "Nothing was sent."}, "Nothing was sent."),
+    ],
+)
+def test_only_texts_of_ours_about_files_are_taken_for_ours(said: dict[str, Any], taken: Any) -> None:
+    detail = loads(b"".join(dumps({"problem": "damaged", **said})))["detail"]
+    assert (detail, type(detail)) == (taken, type(taken))
+
+
+@pytest.mark.parametrize(
+    "facts", [{}, {"count": 1, "other": 2}, {"count": [1]}, {"count": None}, [], "count"]
+)
+def test_a_text_of_ours_with_other_facts_is_no_answer(facts: Any) -> None:
+    with pytest.raises(NotAnAnswer):
+        loads(b"".join(dumps({"problem": "damaged", "detail": "it holds {count} parts", "facts": facts})))
+
+
 def test_a_code_that_nobody_knows_is_a_damaged_file(taken_over: Callable[[str], Path]) -> None:
     said = b"".join(dumps({"problem": "no such", "detail": "{path.__class__}" + "x" * 10_000}))
     with pytest.raises(InputProblem, match="can't be read as a workbook") as refused:
@@ -127,10 +157,9 @@ def test_one_that_says_nothing_is_ended(
     taken_over: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "TIME_SECONDS", 0.5)
-    assert "longer than" in Opening(taken_over("import time; time.sleep(60)")).answer()["detail"]
-    assert (
-        "longer than"
-        in Opening(taken_over("import os, time; os.close(1); time.sleep(60)")).answer()["detail"]
+    assert "longer than" in str(Opening(taken_over("import time; time.sleep(60)")).answer()["detail"])
+    assert "longer than" in str(
+        Opening(taken_over("import os, time; os.close(1); time.sleep(60)")).answer()["detail"]
     )
 
 

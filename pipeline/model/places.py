@@ -1,0 +1,14 @@
+"""Where something stands in a workbook, as messages name it: never more than a line, whatever file and sheet are called."""
+
+from pipeline.model.message import Message, SheetName, message
+from pipeline.model.quoting import quoted
+
+
+def on_sheet(file: str, sheet: str) -> Message:
+    """A sheet of a file."""
+    return message("{file}, sheet {sheet}", file=file, sheet=SheetName(sheet))
+
+
+def row_at(file: str, sheet: str, row: int) -> Message:
+    """A row, as the spreadsheet program counts."""
+    return message("{file}, {sheet}, row {row}", file=quoted(file), sheet=SheetName(sheet), row=int(row))

@@ -21,6 +21,7 @@ from typing import Any
 import xlsxwriter
 from stdnum.cn import uscc
 
+from pipeline.messages.translate import choice_word, translated
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     BUYERS_SHEET,
@@ -436,14 +437,20 @@ def write_book(book: Book, folder: Path) -> None:
     with xlsxwriter.Workbook(folder / book.file) as workbook:
         workbook.set_properties({"title": "October 2026", "created": _CREATED})
         tickets = [column.name for column in TICKET_COLUMNS] + list(book.extras)
-        _write_sheet(workbook, TICKETS_SHEET[book.lang], tickets, [row for row, _ in book.rows], book.lang)
+        _write_sheet(
+            workbook,
+            translated(TICKETS_SHEET, book.lang, "sheet"),
+            tickets,
+            [row for row, _ in book.rows],
+            book.lang,
+        )
         buyers = [column.name for column in BUYER_COLUMNS]
-        _write_sheet(workbook, BUYERS_SHEET[book.lang], buyers, book.buyers, book.lang)
+        _write_sheet(workbook, translated(BUYERS_SHEET, book.lang, "sheet"), buyers, book.buyers, book.lang)
 
 
 def _write_sheet(workbook: Any, name: str, columns: list[str], rows: Iterable[Cells], lang: Lang) -> None:
     font = {"font_name": "Arial", "font_size": 10}
-    heading = workbook.add_format(font | {"bold": True, "bg_color": "#DDEBF7", "bottom": 1, "indent": 1})
+    bold = workbook.add_format(font | {"bold": True, "bg_color": "#DDEBF7", "bottom": 1, "indent": 1})
     formats = {
         str: workbook.add_format(font | {"num_format": "@", "indent": 1}),
         int: workbook.add_format(font | {"num_format": "0"}),
@@ -452,10 +459,10 @@ def _write_sheet(workbook: Any, name: str, columns: list[str], rows: Iterable[Ce
     }
     sheet = workbook.add_worksheet(name)
     for index, column in enumerate(columns):
-        title = COLUMN[column].heading(lang) if column in COLUMN else column
+        title = heading(column, lang)
         known_width = COLUMN[column].width if column in COLUMN else 14
         sheet.set_column(index, index, max(known_width, len(title) + 4))
-        sheet.write_string(0, index, title, heading)
+        sheet.write_string(0, index, title, bold)
     last = 0
     for last, row in enumerate(rows, start=1):
         for index, column in enumerate(columns):
@@ -476,7 +483,7 @@ def _shown(column: str, value: Any, lang: Lang) -> Any:
     if value in (None, ""):
         return None
     if column in COLUMN and COLUMN[column].kind is Kind.CHOICE:
-        return next(choice.word(lang) for choice in COLUMN[column].choices if choice.name == value)
+        return choice_word(value, lang)
     return value
 
 

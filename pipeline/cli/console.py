@@ -13,8 +13,8 @@ import click
 
 from pipeline.cli.notice import asking, listening, say
 from pipeline.messages.chinese import in_language, shown
-from pipeline.messages.reasons import status_word
-from pipeline.model.columns import MARKETS, VOUCHERS, Lang
+from pipeline.messages.translate import choice_word, status_word
+from pipeline.model.columns import Lang
 from pipeline.model.job import Finished, Plan, Watch
 from pipeline.model.message import Message
 from pipeline.model.progress import Progress
@@ -25,7 +25,6 @@ from pipeline.reporting.summary_text import summary_lines
 Show = Callable[[Progress], None]
 
 _LINE_EVERY = 5.0  # seconds, where there is no terminal to draw a bar on
-_CHOICES = {choice.name: choice for choice in (*MARKETS, *VOUCHERS)}
 
 
 @dataclass(frozen=True)
@@ -166,7 +165,7 @@ class Terminal:
         """Show the plan; ask on a terminal, unless --yes or nobody is there."""
         currency = plan.profile.carrier.currency
         for voucher, market, count, total in plan.lines():
-            kind = {"voucher": self._word(voucher), "market": self._word(market)}
+            kind = {"voucher": choice_word(voucher, self._lang), "market": choice_word(market, self._lang)}
             line = self._words.to_send.format(
                 count=count, amount=money_text(total), currency=currency, **kind
             )
@@ -190,9 +189,6 @@ class Terminal:
         )
         return click.confirm(question, default=False, err=True)
 
-    def _word(self, name: str) -> str:
-        return _CHOICES[name].word(self._lang)
-
     def finish(self, finished: Finished) -> None:
         """The short summary, and where the result is; --quiet says it only if a person is needed."""
         if self._quiet and not finished.exit_code:
@@ -202,7 +198,7 @@ class Terminal:
         if self._verbose:
             for request in finished.account.requests:
                 line = self._words.request.format(
-                    voucher=self._word(request.request.voucher),
+                    voucher=choice_word(request.request.voucher, self._lang),
                     request=request.request.request_id,
                     attempt=request.attempt,
                     status=status_word(request.status, self._lang),

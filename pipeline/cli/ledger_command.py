@@ -14,7 +14,7 @@ from pipeline.cli.stderr import teller
 from pipeline.ledger.integrity_check import Looked
 from pipeline.ledger.opening import path_for
 from pipeline.messages.chinese import in_language
-from pipeline.messages.reasons import status_word
+from pipeline.messages.translate import status_word
 from pipeline.model.columns import Lang
 from pipeline.model.job import Job
 from pipeline.settings import load_profile

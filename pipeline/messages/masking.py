@@ -2,6 +2,7 @@
 
 import re
 
+from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import BUYERS_SHEET, COLUMN, RECONCILIATION_SHEETS, RESULT_SHEETS, TICKETS_SHEET
 
 #: From a quotation mark to the last that closes it: what is quoted may hold marks of its own.
@@ -12,7 +13,12 @@ _NOBODYS = "|".join(
     [
         *map(
             re.escape,
-            {*TICKETS_SHEET.values(), *BUYERS_SHEET.values(), *RESULT_SHEETS, *RECONCILIATION_SHEETS},
+            {
+                *in_every_language(TICKETS_SHEET, "sheet"),
+                *in_every_language(BUYERS_SHEET, "sheet"),
+                *RESULT_SHEETS,
+                *RECONCILIATION_SHEETS,
+            },
         ),
         "(?:Sheet|工作表)[0-9]+",
     ]

@@ -1,4 +1,4 @@
-"""Every reason code with its texts, and the statuses' words, in both languages.
+"""Every reason code with its texts, in both languages.
 
 A reason is a stable code for programs and a sentence for people. The sentence says what was seen and
 why it matters; `cure` says what to do. `{column}` is the column's heading and `{seen}` the cell's text
@@ -8,18 +8,7 @@ in the language of the workbook; other placeholders are facts that whoever finds
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pipeline.model.columns import COLUMN, Lang
-
-#: The statuses in Chinese; in English a status is its name.
-_STATUS_ZH = {
-    "ready": "可开具", "issued": "已开具", "already_issued": "此前已开具", "repeated": "重复", "invalid": "填写有误",
-    "ineligible": "不可开具", "waiting": "待条件满足", "rejected": "承运人拒绝", "not_sent": "未发送", "unknown": "结果未知",
-}  # fmt: skip
-
-
-def status_word(name: str, lang: Lang) -> str:
-    """A status as a person reads it: the contract's name in English, its Chinese word in Chinese."""
-    return _STATUS_ZH[name] if lang == "zh" else name
+from pipeline.model.columns import Lang
 
 
 @dataclass(frozen=True)
@@ -331,8 +320,3 @@ DIFFERENCE: dict[Lang, str] = {
     "en": "{column} was issued as “{issued}”, this row says “{here}”",
     "zh": "{column}已开具为“{issued}”，此行为“{here}”",
 }
-
-
-def column_heading(column: str, lang: Lang) -> str:
-    """A column's heading in that language; an extra column's own heading."""
-    return COLUMN[column].heading(lang) if column in COLUMN else column

@@ -14,8 +14,8 @@ from pipeline.messages.reasons import (
     FATES,
     HINTS,
     REASON,
-    column_heading,
 )
+from pipeline.messages.translate import choice_word, heading
 from pipeline.model.columns import (
     CHARGES,
     COLUMN,
@@ -51,7 +51,7 @@ def _fact_text(name: str, text: str, column: str, lang: Lang) -> str:
         case "earlier":
             said = EARLIER[lang].format(earlier=_place(text, lang))
         case "choices":
-            words = {choice.name: choice.word(lang) for choice in COLUMN[column].choices}
+            words = {choice.name: choice_word(choice.name, lang) for choice in COLUMN[column].choices}
             said = ("、" if lang == "zh" else ", ").join(words.get(part, part) for part in text.split())
         case "market":
             said = _choice(text, lang)
@@ -72,7 +72,7 @@ def _fate(text: str, lang: Lang) -> str:
 
 
 def _columns(names: str, lang: Lang) -> str:
-    return ("、" if lang == "zh" else ", ").join(column_heading(name, lang) for name in names.split())
+    return ("、" if lang == "zh" else ", ").join(heading(name, lang) for name in names.split())
 
 
 def _differences(text: str, lang: Lang) -> str:
@@ -80,7 +80,7 @@ def _differences(text: str, lang: Lang) -> str:
     parts = [field.split(PART) for field in text.split(FIELD)]
     said = [
         DIFFERENCE[lang].format(
-            column=column_heading(column, lang), issued=_choice(issued, lang), here=_choice(here, lang)
+            column=heading(column, lang), issued=_choice(issued, lang), here=_choice(here, lang)
         )
         for column, issued, here in parts
     ]
@@ -92,7 +92,7 @@ def _differing(text: str, lang: Lang) -> str:
     parts = [field.split(PART) for field in text.split(FIELD)] if text else []
     said = [
         DIFFERING[lang].format(
-            column=column_heading(column, lang), there=_choice(there, lang), here=_choice(here, lang)
+            column=heading(column, lang), there=_choice(there, lang), here=_choice(here, lang)
         )
         for column, there, here in parts
     ]
@@ -100,7 +100,7 @@ def _differing(text: str, lang: Lang) -> str:
 
 
 def _choice(text: str, lang: Lang) -> str:
-    return _WORDS[text].word(lang) if text in _WORDS else quoted(text)
+    return choice_word(text, lang) if text in _WORDS else quoted(text)
 
 
 def _place(text: str, lang: Lang) -> str:
@@ -121,7 +121,7 @@ def _place(text: str, lang: Lang) -> str:
 def reason_text(code: str, column: str, lang: Lang, facts: Mapping[str, str]) -> ReasonText:
     """A reason's texts for one row."""
     said = {"earlier": ""} | {name: _fact_text(name, text, column, lang) for name, text in facts.items()}
-    said["column"] = column_heading(column, lang)
+    said["column"] = heading(column, lang)
     reason = SLIPS.get(facts.get("hint", ""), REASON[code])
     message, cure = bounded(reason.message(lang, said)), bounded(reason.cure(lang, said))
     written = {name: "" if name == "earlier" else "…" for name in _WRITTEN if said.get(name)}

@@ -17,8 +17,7 @@ import re
 
 from pipeline.model.columns import (
     BUYERS_SHEET,
-    COLUMN,
-    COLUMNS,
+    LANGS,
     RECONCILIATION_SHEETS,
     RESULT_COLUMNS,
     RESULT_SHEETS,
@@ -27,12 +26,6 @@ from pipeline.model.columns import (
 )
 from pipeline.model.message import JOINTS, Fact, Joined, Message, Private, SheetName, Term, filled
 
-#: Sheets that nobody has named: those of our workbooks, and those that a spreadsheet program begins with.
-_OURS = {*TICKETS_SHEET.values(), *BUYERS_SHEET.values(), *RESULT_SHEETS, *RECONCILIATION_SHEETS}
-_NOBODYS = re.compile("(?:Sheet|工作表)[0-9]+")
-#: Columns and choices are the reader's vocabulary too, so their words stand there.
-_CHOICES = {choice.name: choice for column in COLUMNS for choice in column.choices}
-
 
 @functools.cache
 def _catalogue(lang: Lang) -> gettext.NullTranslations:
@@ -40,9 +33,44 @@ def _catalogue(lang: Lang) -> gettext.NullTranslations:
     return gettext.GNUTranslations(io.BytesIO(compiled)) if compiled else gettext.NullTranslations()
 
 
-def translated(text: str, lang: Lang) -> str:
-    """One of our texts in a language, with its places as they are."""
-    return _catalogue(lang).gettext(text)
+def translated(text: str, lang: Lang, context: str = "") -> str:
+    """One of our texts in a language, with its places as they are; `context` is the one that it is marked with."""
+    found = _catalogue(lang)
+    if not text:  # the catalogue's own header
+        return text
+    return found.pgettext(context, text) if context else found.gettext(text)
+
+
+def in_every_language(text: str, context: str = "") -> tuple[str, ...]:
+    """A text in each language that we write, English first: what a workbook of ours may hold."""
+    return tuple(dict.fromkeys(translated(text, lang, context) for lang in LANGS))
+
+
+def heading(column: str, lang: Lang) -> str:
+    """A column's heading in a workbook of that language; an extra column's own heading."""
+    return translated(column, lang, "column")
+
+
+def choice_word(choice: str, lang: Lang) -> str:
+    """A choice of a column in a workbook of that language; anything else as it is."""
+    return translated(choice, lang, "choice")
+
+
+def status_word(status: str, lang: Lang) -> str:
+    """A status in a workbook of that language."""
+    return translated(status, lang, "status")
+
+
+#: Headings of the columns that results have beside their input's.
+RESULT_HEADINGS = frozenset(word for name in RESULT_COLUMNS for word in in_every_language(name, "column"))
+#: Sheets that nobody has named: those of our workbooks, and those that a spreadsheet program begins with.
+_OURS = {
+    *in_every_language(TICKETS_SHEET, "sheet"),
+    *in_every_language(BUYERS_SHEET, "sheet"),
+    *RESULT_SHEETS,
+    *RECONCILIATION_SHEETS,
+}
+_NOBODYS = re.compile("(?:Sheet|工作表)[0-9]+")
 
 
 def rendered(fact: Fact, lang: Lang, *, names: bool = True) -> str:
@@ -62,21 +90,11 @@ def rendered(fact: Fact, lang: Lang, *, names: bool = True) -> str:
         case Joined(parts, how):
             return translated(JOINTS[how], lang).join(rendered(part, lang, names=names) for part in parts)
         case Term(name, kind):
-            return _word(name, kind, lang)
+            return translated(name, lang, kind)
         case Private():
             return str(fact) if names or _is_nobodys(fact) else "…"
         case _:
             return str(fact)
-
-
-def _word(name: str, kind: str, lang: Lang) -> str:
-    if kind == "column" and name in COLUMN:
-        return COLUMN[name].heading(lang)
-    if kind == "choice" and name in _CHOICES:
-        return _CHOICES[name].word(lang)
-    if name in RESULT_COLUMNS and lang == "zh":
-        return RESULT_COLUMNS[name]
-    return _catalogue(lang).pgettext(kind, name)
 
 
 def _is_nobodys(name: Private) -> bool:

@@ -1,9 +1,12 @@
 """What a status is: its place among the others, its exit code, whether it is a failure, and the codes that lead to it.
 
-Source: interface.md, Row status, Reason codes and Exit codes. The words for statuses and codes are in messages/reasons.py.
+Source: interface.md, Row status, Reason codes and Exit codes. In English a status is called by its name; the words for reason codes are
+in messages/reasons.py.
 """
 
 from dataclasses import dataclass
+
+from pipeline.model.message import P_
 
 
 @dataclass(frozen=True)
@@ -26,19 +29,19 @@ class Status:
 
 #: In the order of the contract.
 STATUSES = (
-    Status("ready", 4, "plain"),
-    Status("issued", 3, "good", issued=True),
-    Status("already_issued", 2, "good", issued=True, codes=("issued_before", "differs_from_issued", "issued_elsewhere")),
-    Status("repeated", 1, "plain", counted=False, codes=("repeated_charge",)),
+    Status(P_("status", "ready"), 4, "plain"),
+    Status(P_("status", "issued"), 3, "good", issued=True),
+    Status(P_("status", "already_issued"), 2, "good", issued=True, codes=("issued_before", "differs_from_issued", "issued_elsewhere")),
+    Status(P_("status", "repeated"), 1, "plain", counted=False, codes=("repeated_charge",)),
     Status(
-        "invalid", 7, "bad", 1, failure=True,
+        P_("status", "invalid"), 7, "bad", 1, failure=True,
         codes=(
             "missing_value", "bad_ticket_no", "bad_amount", "bad_date", "date_in_future", "bad_choice", "bad_tax_no", "bad_email",
             "bad_phone", "amount_mismatch", "unknown_buyer",
         ),
     ),
     Status(
-        "ineligible", 6, "bad", 1, failure=True,
+        P_("status", "ineligible"), 6, "bad", 1, failure=True,
         codes=(
             "status_conflict", "ticket_not_used", "ticket_not_refunded", "fare_window_closed", "ancillary_window_closed",
             "flight_too_old_for_itinerary", "not_an_itinerary_charge", "not_a_carrier_ticket", "amount_over_limit",
@@ -46,14 +49,14 @@ STATUSES = (
         ),
     ),
     Status(
-        "waiting", 5, "warn", 1, failure=True, codes=("ticket_still_open", "refund_not_approved", "voucher_reversed")
+        P_("status", "waiting"), 5, "warn", 1, failure=True, codes=("ticket_still_open", "refund_not_approved", "voucher_reversed")
     ),
-    Status("rejected", 8, "bad", 1, failure=True, codes=("carrier_rejected",)),
+    Status(P_("status", "rejected"), 8, "bad", 1, failure=True, codes=("carrier_rejected",)),
     Status(
-        "not_sent", 9, "warn", 3, failure=True,
+        P_("status", "not_sent"), 9, "warn", 3, failure=True,
         codes=("carrier_unreachable", "carrier_busy", "key_refused", "run_stopped"),
     ),
-    Status("unknown", 10, "bad", 4, codes=("no_answer", "answer_unreadable", "answer_unexplained", "run_killed")),
+    Status(P_("status", "unknown"), 10, "bad", 4, codes=("no_answer", "answer_unreadable", "answer_unexplained", "run_killed")),
 )  # fmt: skip
 STATUS = {status.name: status for status in STATUSES}
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.model.columns import COLUMN, RESULT_COLUMNS
+from pipeline.messages.translate import in_every_language
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer
 from pipeline.model.quoting import quoted, row_at
@@ -15,11 +15,7 @@ from pipeline.reading.input_files import read_sheets, refuse_far
 from pipeline.reading.sheet import Sheet, is_blank
 
 _NEEDED = ("ledger", "request", "attempt", "resolution", "number", "resolved_by", "evidence")
-_WORDS = {
-    folded(word): name
-    for name in _NEEDED
-    for word in (name, RESULT_COLUMNS.get(name, name), *((COLUMN[name].zh,) if name in COLUMN else ()))
-}
+_WORDS = {folded(word): name for name in _NEEDED for word in in_every_language(name, "column")}
 _UNKNOWN = re.compile(r"Unknown( [0-9]+)?")
 
 

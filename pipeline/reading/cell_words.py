@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Collection
 from typing import Any
 
+from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import BUYER_COLUMNS, COLUMNS
 from pipeline.reading.agency_words import CARRIED, VAGUE
 from pipeline.reading.unreadable import visible
@@ -76,22 +77,28 @@ def normal(text: Any) -> str:
     return re.sub(r"\([^()]*\)$", "", word) or word
 
 
-HEADINGS = {
-    normal(word): column.name for column in COLUMNS for word in (column.name, column.zh, *column.variants)
+#: Every heading that means a column, by the column's name: ours in every language, and other words for it.
+HEADING_WORDS = {
+    column.name: (*in_every_language(column.name, "column"), *column.variants) for column in COLUMNS
 }
-CHOICE_WORDS = {
+#: Likewise every value that means a choice.
+VALUE_WORDS = {
     column.name: {
-        folded(word): choice.name
+        choice.name: (*in_every_language(choice.name, "choice"), *choice.variants)
         for choice in column.choices
-        for word in (choice.name, choice.zh, *choice.variants)
     }
     for column in COLUMNS
     if column.choices
 }
+HEADINGS = {normal(word): name for name, words in HEADING_WORDS.items() for word in words}
+CHOICE_WORDS = {
+    column: {folded(word): choice for choice, words in choices.items() for word in words}
+    for column, choices in VALUE_WORDS.items()
+}
 BUYER_NAMES = frozenset(column.name for column in BUYER_COLUMNS)
 _CARRIED = frozenset(map(normal, CARRIED))
 _VAGUE = {normal(word): columns for word, columns in VAGUE.items()}
-_SPELT = {normal(word): word for column in COLUMNS for word in (column.name, column.zh, *column.variants)}
+_SPELT = {normal(word): word for words in HEADING_WORDS.values() for word in words}
 
 
 def meanings(cell: Any) -> frozenset[str]:

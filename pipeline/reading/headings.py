@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import COLUMN, Kind
 from pipeline.model.errors import InputProblem
 from pipeline.reading.cell_words import (
@@ -202,7 +203,7 @@ def _cell(sheet: Sheet, found: _Headings, position: int) -> str:
 
 
 #: The headings of our own workbooks, folded.
-_OURS = {folded(word) for column in COLUMN.values() for word in (column.name, column.zh)}
+_OURS = {folded(word) for column in COLUMN.values() for word in in_every_language(column.name, "column")}
 
 
 def beside_ours(own: Own) -> Own:

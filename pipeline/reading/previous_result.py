@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from pipeline.messages.translate import RESULT_HEADINGS, in_every_language
 from pipeline.model.buyer_source import (
     BEHIND,
     KEPT_APART,
@@ -13,8 +14,6 @@ from pipeline.model.buyer_source import (
 from pipeline.model.columns import (
     HEADER_FIELDS,
     RECONCILIATION_SHEETS,
-    RESULT_COLUMNS,
-    RESULT_HEADINGS,
     RESULT_SHEETS,
 )
 from pipeline.reading import cells
@@ -22,7 +21,7 @@ from pipeline.reading.fill_blanks import Part
 from pipeline.reading.headings import Layout
 from pipeline.reading.sheet import Cells, Sheet
 
-_SOURCE = {"buyer_source", RESULT_COLUMNS["buyer_source"]}
+_SOURCE = {*in_every_language("buyer_source", "column")}
 #: Headings of ours that say nothing about a row that is to be issued again.
 LEFT_OUT = RESULT_HEADINGS - _SOURCE
 _REFILLED = {"buyer", *HEADER_FIELDS}

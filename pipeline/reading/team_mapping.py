@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import COLUMN, COLUMNS, Kind
 from pipeline.model.errors import InputProblem
 from pipeline.reading.agency_words import MARKET_SHEETS, ORDER_TYPES
@@ -42,7 +43,9 @@ from pipeline.regular_files import settings_text
 #: What blank cells hold, by column: texts as they could stand in the cell.
 Filling = Mapping[str, str]
 
-_NAMES = {folded(word): column.name for column in COLUMNS for word in (column.name, column.zh)}
+_NAMES = {
+    folded(word): column.name for column in COLUMNS for word in in_every_language(column.name, "column")
+}
 #: What may be the same in many rows. A ticket's number, amounts and days are each its own, and a buyer that is
 #: the same everywhere stands in a buyers file.
 _FILLABLE = [

@@ -5,11 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.messages.chinese import in_language
+from pipeline.messages.translate import choice_word
 from pipeline.model.columns import (
-    CHARGES,
-    PRODUCTS,
     RECONCILIATION_SHEETS,
-    VOUCHERS,
     Lang,
 )
 from pipeline.model.result import RunResult
@@ -26,8 +24,6 @@ from pipeline.reporting.xlsx.row_stream import by_column
 from pipeline.reporting.xlsx.styles import Style
 from pipeline.settlement.compare import KINDS, Compared
 from pipeline.settlement.reconciled import Reconciliation
-
-_WORD = {choice.name: choice for choice in (*CHARGES, *PRODUCTS, *VOUCHERS)}
 
 _OURS = ("ticket_no", "charge", "product", "voucher", "buyer", "amount", "number", "issued_on", "status")
 _STATEMENT = (
@@ -137,17 +133,13 @@ def _rows(done: Reconciliation, kind: str, names: tuple[str, ...], lang: Lang) -
         yield [values[name] for name in names]
 
 
-def _word(name: str, lang: Lang) -> str:
-    return _WORD[name].word(lang) if name in _WORD else name
-
-
 def _values(entry: Compared, lang: Lang) -> dict[str, Any]:
     line = entry.line
     listed: dict[str, Any] = dict.fromkeys(_STATEMENT, "")
     listed["statement_amount"] = None
     if line is not None:
         listed = {
-            "statement_voucher": _word(line.voucher, lang),
+            "statement_voucher": choice_word(line.voucher, lang),
             "statement_number": line.number,
             "statement_amount": None if line.amount is None else line.amount / MINOR,
             "statement_buyer": line.buyer,
@@ -166,9 +158,9 @@ def _values(entry: Compared, lang: Lang) -> dict[str, Any]:
             listed[cell] = Cell(listed[cell], marked=True)
     return {
         "ticket_no": entry.ticket_no,
-        "charge": _word(entry.charge, lang),
-        "product": _word(entry.product, lang),
-        "voucher": _word(entry.voucher, lang),
+        "charge": choice_word(entry.charge, lang),
+        "product": choice_word(entry.product, lang),
+        "voucher": choice_word(entry.voucher, lang),
         "buyer": entry.buyer,
         "amount": None if entry.amount is None else entry.amount / MINOR,
         "number": entry.number,

@@ -6,6 +6,7 @@ That is whom Failures has filled in its buyer columns for, and the buyers that a
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pipeline.messages.translate import choice_word
 from pipeline.model.buyer_source import KEPT_APART, Source, flat
 from pipeline.model.columns import BUYER_COLUMNS, HEADER_FIELDS, HEADER_TYPES
 from pipeline.model.result import RunResult
@@ -46,7 +47,7 @@ def needs_buyers(account: RunResult, rows: ByRow) -> bool:
 
 def buyer_lines(account: RunResult) -> Iterator[tuple[Any, ...]]:
     """Every buyer that the rows could have named, and whose it is."""
-    words = {choice.name: choice.word(account.lang) for choice in HEADER_TYPES}
+    words = {choice.name: choice_word(choice.name, account.lang) for choice in HEADER_TYPES}
     for buyer in account.table.buyers.to_dict("records"):
         texts = [words.get(buyer[column.name], buyer[column.name]) for column in BUYER_COLUMNS]
         yield (*texts, buyer["file"] or KEPT_APART)

@@ -4,10 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pipeline.messages.translate import choice_word
 from pipeline.model.columns import (
-    CHARGES,
-    MARKETS,
-    VOUCHERS,
     Lang,
 )
 from pipeline.model.result import RequestResult, RunResult, UnknownAttempt
@@ -23,7 +21,6 @@ from pipeline.reporting.xlsx.styles import Style
 #: What a person may answer about an unknown outcome; read back by `voucher reconcile --resolved`.
 RESOLUTIONS = ("issued", "not issued")
 
-_WORD = {choice.name: choice for choice in (*MARKETS, *VOUCHERS, *CHARGES)}
 _UNKNOWN_KEYS = 2  # ledger and request
 _NAME_WIDTH = 36  # characters; a longer name takes another line
 _MOST_TICKETS = 30  # of an invoice; all of them are on the sheet Rows
@@ -41,10 +38,6 @@ _UNKNOWN = (
     "ledger", "request", "attempt", "voucher", "tickets", "header_name", "market", "amount", "currency",
     "reason", "what_to_do", "trace_id", "resolution", "number", "resolved_by", "evidence",
 )  # fmt: skip
-
-
-def _word(name: str, lang: Lang) -> str:
-    return _WORD[name].word(lang) if name in _WORD else name
 
 
 def _listed(items: Sequence[str], most: int, lang: Lang) -> str:
@@ -78,7 +71,7 @@ def _invoice(asked: RequestResult, account: RunResult, places: Places) -> tuple[
         asked.number,
         request.header.header_name,
         request.header.tax_no,
-        _word(request.market, account.lang),
+        choice_word(request.market, account.lang),
         request.amount / MINOR,
         account.currency,
         len(request.charges),
@@ -100,7 +93,7 @@ def _itinerary(asked: RequestResult, account: RunResult, places: Places) -> tupl
         request.header.email,
         request.amount / MINOR,
         account.currency,
-        _word(request.market, account.lang),
+        choice_word(request.market, account.lang),
         request.request_id,
         asked.attempt or None,
         asked.trace_id,
@@ -110,15 +103,17 @@ def _itinerary(asked: RequestResult, account: RunResult, places: Places) -> tupl
 
 def _doubt(doubt: UnknownAttempt, account: RunResult, places: Places) -> tuple[Any, ...]:
     lang = account.lang
-    inside = [f"{of.ticket_no} {_word(of.charge, lang)} {money_text(amount)}" for of, amount in doubt.charges]
+    inside = [
+        f"{of.ticket_no} {choice_word(of.charge, lang)} {money_text(amount)}" for of, amount in doubt.charges
+    ]
     return (
         doubt.epoch,
         Cell(doubt.request_id, places.requests.get(doubt.request_id, "")),
         doubt.attempt,
-        _word(doubt.voucher, lang),
+        choice_word(doubt.voucher, lang),
         _listed(inside, _MOST_DOUBTED, lang),
         doubt.header_name,
-        _word(doubt.market, lang),
+        choice_word(doubt.market, lang),
         doubt.amount / MINOR,
         account.currency,
         f"{doubt.reason.message} [{doubt.reason.code}]",

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.messages.translate import RESULT_HEADINGS, choice_word, in_every_language
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     COLUMN,
@@ -13,7 +14,6 @@ from pipeline.model.columns import (
     HEADER_FIELDS,
     HEADER_TYPES,
     ORDER_TYPE,
-    RESULT_HEADINGS,
     Column,
     Kind,
     Lang,
@@ -41,7 +41,11 @@ _ROWS = (*_FROM, "row", "status", "number", "reason", "request", "last_day")
 _ROW_KEYS = 3
 _WRITTEN_IF_READ = (*FEE_COLUMNS, ORDER_TYPE)  # nobody has to fill these in
 
-_KNOWN = {word.casefold() for column in COLUMNS for word in (column.name, column.zh, *column.variants)}
+_KNOWN = {
+    word.casefold()
+    for column in COLUMNS
+    for word in (*in_every_language(column.name, "column"), *column.variants)
+}
 
 
 def extra_heading(heading: str) -> str:
@@ -88,7 +92,7 @@ def _filled(name: str, account: RunResult, at: Indices) -> list[Any]:
     """A buyer column's cells, the blank ones with what the rules took from the Buyers sheet."""
     known: list[str] = account.header[name][at].tolist()
     if name == "header_type":
-        words = {choice.name: choice.word(account.lang) for choice in HEADER_TYPES}
+        words = {choice.name: choice_word(choice.name, account.lang) for choice in HEADER_TYPES}
         known = [words.get(value, value) for value in known]
     seen = _shown(name, account.table, at)
     return [
@@ -102,10 +106,12 @@ def _in_our_words(column: Column, cells: list[Any], account: RunResult, at: Indi
     if not column.choices:
         return cells
     ours = {
-        choice.name: {word.casefold() for word in (choice.name, choice.zh, *choice.variants)}
+        choice.name: {
+            word.casefold() for word in (*in_every_language(choice.name, "choice"), *choice.variants)
+        }
         for choice in column.choices
     }
-    words = {choice.name: choice.word(account.lang) for choice in column.choices}
+    words = {choice.name: choice_word(choice.name, account.lang) for choice in column.choices}
     meant: list[Any] = account.table.frame[column.name].astype(object).to_numpy()[at].tolist()
     return [
         words[choice] if choice in words and str(cell).strip().casefold() not in ours[choice] else cell

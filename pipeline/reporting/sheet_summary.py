@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipeline.messages.chinese import in_language
-from pipeline.messages.reasons import status_word
+from pipeline.messages.translate import choice_word, status_word
 from pipeline.model.columns import VOUCHERS
 from pipeline.model.result import RunResult
 from pipeline.model.status import ISSUED, STATUS
@@ -45,7 +45,7 @@ def add_summary(book: Book, account: RunResult, places: Places) -> None:
     room = page.row + 1
     page.row += sheet_summary_charts.ROWS + 2
     add_deadlines(page, account)
-    names = {choice.name: choice.word(account.lang) for choice in VOUCHERS}
+    names = {choice.name: choice_word(choice.name, account.lang) for choice in VOUCHERS}
     vouchers = [(names.get(group.name, group.name), group) for group in tallies.by_voucher()]
     _groups(page, account, "voucher", vouchers)
     buyers = _groups(page, account, "buyer", _buyers(account, tallies.by_buyer()))

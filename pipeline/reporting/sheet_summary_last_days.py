@@ -4,11 +4,8 @@ import datetime
 
 import numpy as np
 
-from pipeline.messages.reasons import status_word
+from pipeline.messages.translate import choice_word, status_word
 from pipeline.model.columns import (
-    CHARGES,
-    PRODUCTS,
-    VOUCHERS,
     Lang,
 )
 from pipeline.model.result import ChargeResult, RunResult
@@ -22,7 +19,6 @@ from pipeline.reporting.words import WORDS
 NEAR = 30
 _MOST = 15
 
-_WORD = {choice.name: choice for choice in (*CHARGES, *PRODUCTS, *VOUCHERS)}
 _COLUMNS = ("place", "last_day", "ticket", "days_left", "what", "status", "amount")
 
 
@@ -41,7 +37,7 @@ def due(account: RunResult) -> Indices:
 def _what(charge: ChargeResult, lang: Lang) -> str:
     """A charge and the voucher that it is to have."""
     name = charge.product if charge.charge == "ancillary" else charge.charge
-    words = [_WORD[part].word(lang) for part in (name, charge.voucher) if part in _WORD]
+    words = [choice_word(part, lang) for part in (name, charge.voucher) if part]
     return " · ".join(words)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from pipeline.messages.chinese import in_language
 from pipeline.messages.masking import without_cells
-from pipeline.messages.reasons import status_word
+from pipeline.messages.translate import status_word
 from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.quoting import quoted
 from pipeline.model.result import ReasonText, RowResult, RunResult

@@ -1,6 +1,7 @@
 """What the ledger's export says, in both languages, and the columns of its sheets."""
 
-from pipeline.model.columns import COLUMN, RESULT_COLUMNS, Lang
+from pipeline.messages import translate
+from pipeline.model.columns import Lang
 
 SHEET_COLUMNS = {
     "requests": (
@@ -133,4 +134,4 @@ def heading(name: str, lang: Lang) -> str:
         return _ENGLISH.get(name, name)
     if name in _HEADINGS:
         return _HEADINGS[name]
-    return RESULT_COLUMNS[name] if name in RESULT_COLUMNS else COLUMN[name].heading(lang)
+    return translate.heading(name, lang)

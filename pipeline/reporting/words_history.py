@@ -3,14 +3,10 @@
 from collections.abc import Sequence
 
 from pipeline.messages.chinese import in_language
-from pipeline.messages.reasons import REASON, status_word
+from pipeline.messages.reasons import REASON
 from pipeline.messages.render import reason_text
+from pipeline.messages.translate import choice_word, status_word
 from pipeline.model.columns import (
-    CHARGES,
-    HEADER_TYPES,
-    MARKETS,
-    PRODUCTS,
-    VOUCHERS,
     Lang,
 )
 from pipeline.model.status import STATUS, STATUS_OF
@@ -112,7 +108,6 @@ _STATES: dict[str, dict[Lang, str]] = {
     "planned": {"en": "planned", "zh": "已计划"},
     "sending": {"en": "sending", "zh": "发送中"},
 }
-_CHOICES = {choice.name: choice for choice in (*CHARGES, *PRODUCTS, *VOUCHERS, *MARKETS, *HEADER_TYPES)}
 
 
 def say(name: str, lang: Lang) -> str:
@@ -122,11 +117,9 @@ def say(name: str, lang: Lang) -> str:
 
 def word(name: str, lang: Lang) -> str:
     """A charge, product, kind of voucher or buyer, market, status or state, as a person reads it."""
-    if name in _CHOICES:
-        return _CHOICES[name].word(lang)
     if name in STATUS:
         return status_word(name, lang)
-    return _STATES[name][lang] if name in _STATES else name
+    return _STATES[name][lang] if name in _STATES else choice_word(name, lang)
 
 
 def judged_because(codes: Sequence[str], lang: Lang) -> str:

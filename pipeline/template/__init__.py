@@ -16,6 +16,7 @@ from pathlib import Path
 import xlsxwriter
 
 from pipeline.files import appear
+from pipeline.messages.translate import translated
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     BUYERS_SHEET,
@@ -83,10 +84,12 @@ def _workbook_bytes(lang: Lang, *, example: bool) -> bytes:
         book.set_properties({"title": WORDS[lang].title, "author": "Voucher Pipeline", "created": _CREATED})
         book.set_custom_property(PROPERTY, VERSION, "text")
         formats = Formats(book)
-        for names, columns, rows in (
+        for name, columns, rows in (
             (TICKETS_SHEET, TICKET_COLUMNS, TICKETS),
             (BUYERS_SHEET, BUYER_COLUMNS, BUYERS),
         ):
-            add_input_sheet(book, names[lang], columns, rows if example else (), lang, formats)
+            add_input_sheet(
+                book, translated(name, lang, "sheet"), columns, rows if example else (), lang, formats
+            )
         add_instructions(book, lang, formats)
     return stream.getvalue()

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from pipeline.messages.translate import heading, rendered, translated
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     BUYERS_SHEET,
@@ -39,8 +40,11 @@ def add_instructions(book: Any, lang: Lang, formats: Formats) -> None:
 
 
 def _steps(lang: Lang) -> tuple[str, ...]:
-    headings = {column.name: column.heading(lang) for column in (*TICKET_COLUMNS, *BUYER_COLUMNS)}
-    sheets = {"tickets": TICKETS_SHEET[lang], "buyers": BUYERS_SHEET[lang]}
+    headings = {column.name: heading(column.name, lang) for column in (*TICKET_COLUMNS, *BUYER_COLUMNS)}
+    sheets = {
+        "tickets": translated(TICKETS_SHEET, lang, "sheet"),
+        "buyers": translated(BUYERS_SHEET, lang, "sheet"),
+    }
     return tuple(
         f"{number}. {step.format(**headings, **sheets)}"
         for number, step in enumerate(WORDS[lang].steps, start=1)
@@ -68,14 +72,14 @@ def _statuses(sheet: Any, row: int, words: Words, formats: Formats) -> int:
 
 
 def _columns_table(sheet: Any, row: int, lang: Lang, formats: Formats) -> None:
-    for index, heading in enumerate(WORDS[lang].table_heading):
-        sheet.write_string(row, index, heading, formats.heading)
-    for name, columns in ((TICKETS_SHEET[lang], TICKET_COLUMNS), (BUYERS_SHEET[lang], BUYER_COLUMNS)):
+    for index, title in enumerate(WORDS[lang].table_heading):
+        sheet.write_string(row, index, title, formats.heading)
+    for name, columns in ((TICKETS_SHEET, TICKET_COLUMNS), (BUYERS_SHEET, BUYER_COLUMNS)):
         for column in columns:
             row += 1
-            meaning, values = column.meaning(lang), permitted(column, lang)
-            sheet.write_string(row, 0, column.heading(lang), formats.name)
-            sheet.write_string(row, 1, name, formats.boxed)
+            meaning, values = rendered(column.meaning, lang), permitted(column, lang)
+            sheet.write_string(row, 0, heading(column.name, lang), formats.name)
+            sheet.write_string(row, 1, translated(name, lang, "sheet"), formats.boxed)
             sheet.write_string(row, 2, meaning, formats.boxed)
             sheet.write_string(row, 3, values, formats.boxed)
             sheet.set_row(row, _height((meaning, _INSTRUCTION_WIDTHS[2]), (values, _INSTRUCTION_WIDTHS[3])))

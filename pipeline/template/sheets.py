@@ -7,6 +7,7 @@ from typing import Any
 
 from xlsxwriter.utility import quote_sheetname, xl_col_to_name, xl_range_abs, xl_rowcol_to_cell
 
+from pipeline.messages.translate import choice_word, heading, rendered, translated
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     BUYERS_SHEET,
@@ -36,12 +37,12 @@ def add_input_sheet(  # noqa: PLR0913 - a sheet, and all that is on it
     sheet = book.add_worksheet(name)
     whole = 0
     for index, column in enumerate(columns):
-        heading = column.heading(lang)
+        shown = heading(column.name, lang)
         # Room for the filter's button, which would hide the end of a heading of the column's width.
-        width = max(column.width, cells_wide(heading) + 4)
+        width = max(column.width, cells_wide(shown) + 4)
         whole += width
         sheet.set_column(index, index, width, formats.cells[column.kind])
-        sheet.write_string(0, index, heading, formats.heading_of(column, light=column.name in _COMPONENTS))
+        sheet.write_string(0, index, shown, formats.heading_of(column, light=column.name in _COMPONENTS))
         sheet.write_comment(0, index, _note(column, lang), {"x_scale": 2, "font_size": 9, "font_name": FONT})
         check = _check(columns, index, lang)
         if check:
@@ -61,7 +62,7 @@ def _write_row(sheet: Any, number: int, columns: tuple[Column, ...], cells: Cell
     """Write a row of the example, in the formats that the columns have."""
     for index, column in enumerate(columns):
         value = cells.get(column.name, "")
-        words = {choice.name: choice.word(lang) for choice in column.choices}
+        words = {choice.name: choice_word(choice.name, lang) for choice in column.choices}
         if isinstance(value, float):
             sheet.write_number(number, index, value)
         elif isinstance(value, date):
@@ -72,7 +73,7 @@ def _write_row(sheet: Any, number: int, columns: tuple[Column, ...], cells: Cell
 
 def _note(column: Column, lang: Lang) -> str:
     """Give the note on a heading: the meaning, then the words that may be chosen."""
-    lines = [column.meaning(lang)]
+    lines = [rendered(column.meaning, lang)]
     if column.choices:
         lines.append(permitted(column, lang))
     return "\n".join(lines)
@@ -82,7 +83,7 @@ def _check(columns: tuple[Column, ...], index: int, lang: Lang) -> dict[str, Any
     """Give the data validation of a column, in XlsxWriter's words."""
     column, words = columns[index], WORDS[lang]
     if column.choices:
-        choices = [choice.word(lang) for choice in column.choices]
+        choices = [choice_word(choice.name, lang) for choice in column.choices]
         message = words.choice_check.format(choices=permitted(column, lang))
         return {"validate": "list", "source": choices, "error_message": message}
     if column.name == "buyer" and columns is TICKET_COLUMNS:
@@ -110,12 +111,11 @@ def _buyer_check(lang: Lang) -> dict[str, Any]:
     lines. A warning, because the buyers may be kept in a file of their own.
     """
     index = [column.name for column in BUYER_COLUMNS].index("buyer")
-    sheet = quote_sheetname(BUYERS_SHEET[lang])
+    buyers = translated(BUYERS_SHEET, lang, "sheet")
+    sheet = quote_sheetname(buyers)
     first = f"{sheet}!${xl_col_to_name(index)}$2"
     names = f"{sheet}!{xl_range_abs(1, index, ROWS, index)}"
-    message = WORDS[lang].buyer_check.format(
-        buyers=BUYERS_SHEET[lang], buyer=BUYER_COLUMNS[index].heading(lang)
-    )
+    message = WORDS[lang].buyer_check.format(buyers=buyers, buyer=heading("buyer", lang))
     return {
         "validate": "list",
         "source": f"=OFFSET({first},0,0,MAX(1,COUNTA({names})),1)",
@@ -127,7 +127,9 @@ def _buyer_check(lang: Lang) -> dict[str, Any]:
 def permitted(column: Column, lang: Lang) -> str:
     """Give the permitted values of a column, for people to read."""
     if column.choices:
-        return ("、" if lang == "zh" else ", ").join(choice.word(lang) for choice in column.choices)
+        return ("、" if lang == "zh" else ", ").join(
+            choice_word(choice.name, lang) for choice in column.choices
+        )
     return WORDS[lang].permitted[column.kind]
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import xlsxwriter
 from stdnum.cn import uscc
 
+from pipeline.messages.translate import translated
 from pipeline.model.columns import BUYERS_SHEET, TICKETS_SHEET
 
 #: The day on which the month is judged.
@@ -63,8 +64,8 @@ def write_book(path: Path, tickets: Iterable[Sequence[Any]], buyers: Iterable[Se
     with xlsxwriter.Workbook(str(path), {"default_date_format": "yyyy-mm-dd"}) as book:
         book.set_properties({"created": _CREATED})
         for name, headings, lines in (
-            (TICKETS_SHEET["en"], TICKETS, tickets),
-            (BUYERS_SHEET["en"], BUYERS, buyers),
+            (translated(TICKETS_SHEET, "en", "sheet"), TICKETS, tickets),
+            (translated(BUYERS_SHEET, "en", "sheet"), BUYERS, buyers),
         ):
             sheet = book.add_worksheet(name)
             sheet.write_row(0, 0, headings)

@@ -16,6 +16,7 @@ import pytest
 from email_validator import validate_email
 from stdnum.cn import uscc
 
+from pipeline.messages.translate import choice_word, heading, in_every_language, translated
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     BUYERS_SHEET,
@@ -66,21 +67,25 @@ def grid(path: Path, sheet: str) -> list[list[tuple[Any, str]]]:
 
 def read(path: Path, sheet: str) -> dict[int, Row]:
     """The sheet's rows by their number, under the vocabulary's names and with the choices' names."""
-    names = {heading: column.name for column in COLUMN.values() for heading in (column.name, column.zh)}
+    names = {
+        heading: column.name
+        for column in COLUMN.values()
+        for heading in in_every_language(column.name, "column")
+    }
     headings, *rows = openpyxl.load_workbook(path)[sheet].iter_rows(values_only=True)
     found = {}
     for number, values in enumerate(rows, start=2):
         row = {names.get(str(head), str(head)): value for head, value in zip(headings, values, strict=True)}
         for name, column in COLUMN.items():
             for choice in column.choices:
-                if row.get(name) == choice.zh:
+                if row.get(name) == choice_word(choice.name, "zh"):
                     row[name] = choice.name
         found[number] = row
     return found
 
 
 def tickets(lang: Lang) -> dict[int, Row]:
-    return read(SAMPLES / FILES[lang], TICKETS_SHEET[lang])
+    return read(SAMPLES / FILES[lang], translated(TICKETS_SHEET, lang, "sheet"))
 
 
 def ready(lang: Lang) -> list[Row]:
@@ -88,7 +93,7 @@ def ready(lang: Lang) -> list[Row]:
 
 
 def buyers(lang: Lang) -> list[Row]:
-    return list(read(SAMPLES / FILES[lang], BUYERS_SHEET[lang]).values())
+    return list(read(SAMPLES / FILES[lang], translated(BUYERS_SHEET, lang, "sheet")).values())
 
 
 def money(row: Row, name: str) -> Decimal:
@@ -112,7 +117,7 @@ def regenerated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_is_checked_in_is_what_the_generator_makes(regenerated: Path, lang: Lang) -> None:
-    for sheet in (TICKETS_SHEET[lang], BUYERS_SHEET[lang]):
+    for sheet in (translated(TICKETS_SHEET, lang, "sheet"), translated(BUYERS_SHEET, lang, "sheet")):
         assert grid(SAMPLES / FILES[lang], sheet) == grid(regenerated / FILES[lang], sheet)
 
 
@@ -128,11 +133,14 @@ def test_the_same_seed_makes_the_same_bytes(regenerated: Path, tmp_path: Path, l
 
 def test_headings_and_numbers_of_rows(lang: Lang) -> None:
     book = openpyxl.load_workbook(SAMPLES / FILES[lang])
-    assert book.sheetnames == [TICKETS_SHEET[lang], BUYERS_SHEET[lang]]
-    headings = [cell.value for cell in book[TICKETS_SHEET[lang]][1]]
-    assert headings == [column.heading(lang) for column in TICKET_COLUMNS] + EXTRAS[lang]
-    assert [cell.value for cell in book[BUYERS_SHEET[lang]][1]] == [
-        column.heading(lang) for column in BUYER_COLUMNS
+    assert book.sheetnames == [
+        translated(TICKETS_SHEET, lang, "sheet"),
+        translated(BUYERS_SHEET, lang, "sheet"),
+    ]
+    headings = [cell.value for cell in book[translated(TICKETS_SHEET, lang, "sheet")][1]]
+    assert headings == [heading(column.name, lang) for column in TICKET_COLUMNS] + EXTRAS[lang]
+    assert [cell.value for cell in book[translated(BUYERS_SHEET, lang, "sheet")][1]] == [
+        heading(column.name, lang) for column in BUYER_COLUMNS
     ]
     assert (len(tickets(lang)), len(buyers(lang))) == SIZES[lang]
 

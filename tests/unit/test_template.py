@@ -13,7 +13,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.dimensions import ColumnDimension
 from openpyxl.worksheet.worksheet import Worksheet
 
-from pipeline.messages.reasons import status_word
+from pipeline.messages.translate import choice_word, heading, rendered, status_word, translated
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     BUYERS_SHEET,
@@ -61,7 +61,10 @@ def book(lang: Lang, tmp_path: Path) -> Workbook:
 
 
 def input_sheets(book: Workbook, lang: Lang) -> tuple[tuple[Worksheet, tuple[Column, ...]], ...]:
-    return (book[TICKETS_SHEET[lang]], TICKET_COLUMNS), (book[BUYERS_SHEET[lang]], BUYER_COLUMNS)
+    return (book[translated(TICKETS_SHEET, lang, "sheet")], TICKET_COLUMNS), (
+        book[translated(BUYERS_SHEET, lang, "sheet")],
+        BUYER_COLUMNS,
+    )
 
 
 def every_column(book: Workbook, lang: Lang) -> list[tuple[Worksheet, str, Column]]:
@@ -124,14 +127,18 @@ def contents(path: Path) -> dict[str, Any]:
 
 def test_sheets_in_their_order(book: Workbook, lang: Lang) -> None:
     instructions = {"en": "Instructions", "zh": "填写说明"}[lang]
-    assert book.sheetnames == [TICKETS_SHEET[lang], BUYERS_SHEET[lang], instructions]
+    assert book.sheetnames == [
+        translated(TICKETS_SHEET, lang, "sheet"),
+        translated(BUYERS_SHEET, lang, "sheet"),
+        instructions,
+    ]
     assert book.active is not None
-    assert book.active.title == TICKETS_SHEET[lang]
+    assert book.active.title == translated(TICKETS_SHEET, lang, "sheet")
 
 
 def test_headings_are_the_vocabulary_and_nothing_stands_below(book: Workbook, lang: Lang) -> None:
     for sheet, columns in input_sheets(book, lang):
-        assert list(sheet.values) == [tuple(column.heading(lang) for column in columns)]
+        assert list(sheet.values) == [tuple(heading(column.name, lang) for column in columns)]
 
 
 def test_every_heading_is_bold_coloured_and_has_a_note(book: Workbook, lang: Lang) -> None:
@@ -140,16 +147,16 @@ def test_every_heading_is_bold_coloured_and_has_a_note(book: Workbook, lang: Lan
         assert heading.font.b
         assert heading.fill.fill_type == "solid"
         assert heading.comment is not None
-        assert column.meaning(lang) in heading.comment.text
+        assert rendered(column.meaning, lang) in heading.comment.text
         for choice in column.choices:
-            assert choice.word(lang) in heading.comment.text
+            assert choice_word(choice.name, lang) in heading.comment.text
 
 
 def test_every_column_has_its_format_and_room_for_its_heading(book: Workbook, lang: Lang) -> None:
     for sheet, letter, column in every_column(book, lang):
         dimension = dimension_of(sheet, letter)
         assert dimension.number_format == FORMATS[column.kind], column.name
-        assert dimension.width >= max(column.width, len(column.heading(lang)) + 3)
+        assert dimension.width >= max(column.width, len(heading(column.name, lang)) + 3)
 
 
 def test_drop_downs_offer_the_choices(book: Workbook, lang: Lang) -> None:
@@ -158,7 +165,10 @@ def test_drop_downs_offer_the_choices(book: Workbook, lang: Lang) -> None:
             check = check_of(sheet, letter)
             assert check is not None
             assert check.type == "list"
-            assert check.formula1 == '"' + ",".join(choice.word(lang) for choice in column.choices) + '"'
+            assert (
+                check.formula1
+                == '"' + ",".join(choice_word(choice.name, lang) for choice in column.choices) + '"'
+            )
             assert str(check.sqref) == f"{letter}2:{letter}{ROWS + 1}"
 
 
@@ -179,12 +189,12 @@ def test_the_buyer_comes_from_the_buyers_sheet_and_another_name_is_only_warned_o
     book: Workbook, lang: Lang
 ) -> None:
     letter = get_column_letter([column.name for column in TICKET_COLUMNS].index("buyer") + 1)
-    check = check_of(book[TICKETS_SHEET[lang]], letter)
+    check = check_of(book[translated(TICKETS_SHEET, lang, "sheet")], letter)
     assert check is not None
     assert check.type == "list"
-    assert f"{BUYERS_SHEET[lang]}!$A$2:$A${ROWS + 1}" in check.formula1
+    assert f"{translated(BUYERS_SHEET, lang, 'sheet')}!$A$2:$A${ROWS + 1}" in check.formula1
     assert check.errorStyle == "warning"
-    assert check_of(book[BUYERS_SHEET[lang]], "A") is None
+    assert check_of(book[translated(BUYERS_SHEET, lang, "sheet")], "A") is None
 
 
 def test_the_heading_row_stays_in_view_and_on_every_printed_page(book: Workbook, lang: Lang) -> None:
@@ -199,10 +209,17 @@ def test_the_heading_row_stays_in_view_and_on_every_printed_page(book: Workbook,
 
 def test_the_instructions_explain_every_column_and_status(book: Workbook, lang: Lang) -> None:
     rows = [[value for value in row if value] for row in book.worksheets[-1].values]
-    for name, columns in ((TICKETS_SHEET[lang], TICKET_COLUMNS), (BUYERS_SHEET[lang], BUYER_COLUMNS)):
+    for name, columns in (
+        (translated(TICKETS_SHEET, lang, "sheet"), TICKET_COLUMNS),
+        (translated(BUYERS_SHEET, lang, "sheet"), BUYER_COLUMNS),
+    ):
         for column in columns:
-            row = next(row for row in rows if row[:3] == [column.heading(lang), name, column.meaning(lang)])
-            assert all(choice.word(lang) in row[3] for choice in column.choices)
+            row = next(
+                row
+                for row in rows
+                if row[:3] == [heading(column.name, lang), name, rendered(column.meaning, lang)]
+            )
+            assert all(choice_word(choice.name, lang) in row[3] for choice in column.choices)
     explained = [row[0] for row in rows if len(row) == 2]
     assert [word for word in explained if word in {status_word(name, lang) for name in STATUS}] == [
         status_word(name, lang) for name in STATUS
@@ -321,7 +338,7 @@ def test_the_example_is_the_template_with_its_rows_in_its_own_formats(
         assert len(sheet.data_validations.dataValidation) == len(
             book[sheet.title].data_validations.dataValidation
         )
-    sheet = filled[TICKETS_SHEET[lang]]
+    sheet = filled[translated(TICKETS_SHEET, lang, "sheet")]
     names = [column.name for column in TICKET_COLUMNS]
     shown = {name: sheet.cell(2, names.index(name) + 1) for name in ("ticket_no", "fare", "flight_date")}
     assert [cell.number_format for cell in shown.values()] == ["@", "#,##0.00", "yyyy-mm-dd"]

@@ -23,13 +23,13 @@ from pipeline.messages.chinese.in_runs import RUNS
 from pipeline.messages.chinese.in_sandboxes import SANDBOXES
 from pipeline.messages.chinese.in_workbooks import WORKBOOKS
 from pipeline.messages.masking import without_cells
-from pipeline.messages.translate import rendered, translated
+from pipeline.messages.translate import choice_word, heading, rendered, translated
 from pipeline.model.columns import COLUMN, COLUMNS, Lang
 from pipeline.model.message import Message
 
 LINES: Mapping[str, str] = {**WORKBOOKS, **RUNS, **LEDGERS, **SANDBOXES, **RECONCILING}
 
-_WORDS = {choice.name: choice.zh for column in COLUMNS for choice in column.choices}
+_WORDS = {choice.name: choice_word(choice.name, "zh") for column in COLUMNS for choice in column.choices}
 _JOINTS = (", ", " or ", " and ")
 _DEEPEST = 4
 _GIVEN = re.compile(r"(\\ row\\ |\\ attempt\\ |\\ run\\ |\\\(run\\ )?\\{\\}")  # as re.escape leaves it
@@ -81,7 +81,7 @@ def _said(line: str, depth: int) -> str:
     if depth > _DEEPEST or not line:
         return line
     if line in COLUMN or line in _WORDS:
-        return COLUMN[line].zh if line in COLUMN else _WORDS[line]
+        return heading(line, "zh") if line in COLUMN else _WORDS[line]
     for joint in _JOINTS:
         parts = line.split(joint)
         if len(parts) > 1 and all(part in COLUMN or part in _WORDS for part in parts):

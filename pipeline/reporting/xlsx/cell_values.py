@@ -5,7 +5,7 @@ import math
 import re
 from typing import Any
 
-from pipeline.messages.reasons import status_word
+from pipeline.messages.translate import status_word
 from pipeline.model.columns import Lang
 from pipeline.model.status import STATUS
 from pipeline.model.table import shown

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pipeline.messages.translate import heading
 from pipeline.model.columns import (
     COLUMN,
-    RESULT_COLUMNS,
     Column,
     Lang,
 )
@@ -64,9 +64,9 @@ def field(name: str, lang: Lang, style: Style | None = None) -> Field:
     """A column of the vocabulary, or one of our own, as it stands on a result sheet."""
     if name in COLUMN:
         column = COLUMN[name]
-        return Field(name, column.heading(lang), style or style_of(column), column.width)
+        return Field(name, heading(name, lang), style or style_of(column), column.width)
     own, width = _OWN[name]
-    return Field(name, RESULT_COLUMNS[name] if lang == "zh" else name, style or own, width)
+    return Field(name, heading(name, lang), style or own, width)
 
 
 def vocabulary(columns: Iterable[Column], lang: Lang) -> list[Field]:

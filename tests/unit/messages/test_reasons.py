@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from pipeline.messages.hints import SLIPS
-from pipeline.messages.reasons import FATES, HINTS, REASON, REASONS, Reason, status_word
+from pipeline.messages.reasons import FATES, HINTS, REASON, REASONS, Reason
 from pipeline.messages.render import reason_text
-from pipeline.model.columns import COLUMN, LANGS
+from pipeline.messages.translate import heading, status_word
+from pipeline.model.columns import LANGS
 from pipeline.model.known_charges import KnownCharge, KnownCharges
 from pipeline.model.profile import Carrier, Codes, Profile, Terms
 from pipeline.model.request import Identity
@@ -223,7 +224,7 @@ def test_the_texts_of_both_languages_ask_for_the_same_facts() -> None:
 
 def test_chinese_texts_say_columns_and_choices_in_chinese() -> None:
     reason = reason_text("bad_choice", "market", "zh", {"seen": "moon", "choices": "domestic international"})
-    assert COLUMN["market"].zh in reason.message
+    assert heading("market", "zh") in reason.message
     assert "国内、国际" in reason.message
     assert "domestic" not in reason.message
     assert "国内、国际" in reason.cure

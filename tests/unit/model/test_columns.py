@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from pipeline.messages.translate import RESULT_HEADINGS, choice_word, heading, in_every_language, rendered
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     COLUMN,
@@ -13,7 +14,6 @@ from pipeline.model.columns import (
     HEADER_FIELDS,
     LANGS,
     RESULT_COLUMNS,
-    RESULT_HEADINGS,
     RESULT_SHEETS,
     TICKET_COLUMNS,
     Column,
@@ -68,19 +68,23 @@ CHOICES = {
 
 
 def _words(column: Column) -> set[str]:
-    return {normal(word) for word in (column.name, column.zh, *column.variants)}
+    return {normal(word) for word in (*in_every_language(column.name, "column"), *column.variants)}
 
 
 def test_the_columns_are_the_contract_s_with_its_headings_in_both_languages() -> None:
-    assert {column.name: column.heading("zh") for column in COLUMNS} == CONTRACT | {
-        COLUMN[name].name: COLUMN[name].zh for name in (*FEES.values(), "order_type")
+    assert {column.name: heading(column.name, "zh") for column in COLUMNS} == CONTRACT | {
+        name: heading(name, "zh") for name in (*FEES.values(), "order_type")
     }
-    assert all(column.heading("en") == column.name for column in COLUMNS)
+    assert all(heading(column.name, "en") == column.name for column in COLUMNS)
     assert [column.name for column in (*TICKET_COLUMNS, *BUYER_COLUMNS[1:])] == list(CONTRACT)
 
 
 def test_the_choices_are_the_contract_s_with_its_words_in_both_languages() -> None:
-    found = {c.name: {choice.name: choice.word("zh") for choice in c.choices} for c in COLUMNS if c.choices}
+    found = {
+        c.name: {choice.name: choice_word(choice.name, "zh") for choice in c.choices}
+        for c in COLUMNS
+        if c.choices
+    }
     assert found == CHOICES
     assert {column.name for column in COLUMNS if column.kind is Kind.CHOICE} == set(CHOICES)
 
@@ -99,20 +103,20 @@ def test_the_reader_knows_every_heading_and_value_and_no_others() -> None:
     assert "" not in HEADINGS
     for column in COLUMNS:
         for choice in column.choices:
-            for word in (choice.name, choice.zh, *choice.variants):
+            for word in (*in_every_language(choice.name, "choice"), *choice.variants):
                 assert CHOICE_WORDS[column.name][normal(word)] == choice.name
 
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_headings_and_meanings_are_filled_in_and_their_own(lang: str) -> None:
-    for texts in ([c.heading(lang) for c in COLUMNS], [c.meaning(lang) for c in COLUMNS]):
+    for texts in ([heading(c.name, lang) for c in COLUMNS], [rendered(c.meaning, lang) for c in COLUMNS]):
         assert all(texts)
         assert len(set(texts)) == len(COLUMNS)
 
 
 def test_the_result_s_own_columns_are_no_input_columns() -> None:
     # They stand beside the input's on the Failures sheet, which is read again.
-    assert not {normal(heading) for heading in RESULT_HEADINGS} & set(HEADINGS)
+    assert not {normal(ours) for ours in RESULT_HEADINGS} & set(HEADINGS)
     assert len(RESULT_HEADINGS) == 2 * len(RESULT_COLUMNS)
 
 
@@ -126,7 +130,7 @@ def test_components_are_money_columns_of_the_charges_that_the_interface_names() 
     assert "refund_fee" not in COMPONENTS["ticket_fare"]
     money = {column.name for column in COLUMNS if column.kind is Kind.MONEY}
     assert money == {"amount", *COMPONENTS["ticket_fare"], *COMPONENTS["refund"], *FEES.values()}
-    assert {product: COLUMN[fee].zh for product, fee in FEES.items()} == {
+    assert {product: heading(fee, "zh") for product, fee in FEES.items()} == {
         "baggage": "行李费", "seat": "选座费", "upgrade": "升舱费", "meal": "餐食费", "lounge": "贵宾室费",
     }  # fmt: skip
 

@@ -12,6 +12,7 @@ import pytest
 from pipeline.messages import hints
 from pipeline.messages.hints import SLIPS
 from pipeline.messages.reasons import HINTS
+from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import COLUMNS
 from pipeline.reading import cells, date_cells
 from pipeline.reading.cell_words import CHOICE_WORDS, normal
@@ -300,7 +301,7 @@ def test_a_date_cell_s_day_is_bounded_like_a_text_s() -> None:
 )
 def test_every_word_of_a_choice_means_it_in_any_case_and_width(column: Any) -> None:
     for choice in column.choices:
-        for word in (choice.name, choice.zh, *choice.variants):
+        for word in (*in_every_language(choice.name, "choice"), *choice.variants):
             wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in word)
             for typed in (word, word.upper(), f" {word} ", word.replace("_", " "), wide):
                 assert cells.choice(column.name, typed) == choice.name
@@ -311,7 +312,7 @@ def test_no_word_means_two_values_of_one_column() -> None:
         words = [
             normal(word)
             for choice in column.choices
-            for word in {normal(w) for w in (choice.name, choice.zh, *choice.variants)}
+            for word in {normal(w) for w in (*in_every_language(choice.name, "choice"), *choice.variants)}
         ]
         assert len(words) == len(set(words)), column.name
         assert len(words) == len(CHOICE_WORDS.get(column.name, {}))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.messages.translate import heading, in_every_language
 from pipeline.model.columns import COLUMN, COLUMNS, TICKET_COLUMNS
 from pipeline.model.errors import InputProblem
 from pipeline.reading.cell_words import (
@@ -24,7 +25,7 @@ from pipeline.reading.headings import (
 )
 from pipeline.reading.sheet import Cells, Sheet
 
-WORDS = [(c.name, word) for c in COLUMNS for word in (c.name, c.zh, *c.variants)]
+WORDS = [(c.name, word) for c in COLUMNS for word in (*in_every_language(c.name, "column"), *c.variants)]
 
 
 def _sheet(*rows: list[Any], first: tuple[int, int] = (0, 0)) -> Sheet:
@@ -178,7 +179,7 @@ def test_every_ticket_column_is_taken_from_a_sheet_with_all_headings_in_either_l
     sheets_table: Callable[..., Any],
 ) -> None:
     for lang in ("en", "zh"):
-        headings = [column.heading(lang) for column in TICKET_COLUMNS]
+        headings = [heading(column.name, lang) for column in TICKET_COLUMNS]
         table = sheets_table(("S", [headings, [f"v{n}" for n in range(len(headings))]]))
         assert table.cells.columns.tolist() == [column.name for column in TICKET_COLUMNS]
         assert table.cells.iloc[0].tolist() == [f"v{n}" for n in range(len(headings))]

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import openpyxl
 import pytest
 
+from pipeline.messages.translate import heading
 from pipeline.model.columns import BUYER_COLUMNS, TICKET_COLUMNS, Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Statement
@@ -179,7 +180,7 @@ def test_tickets_are_no_statement(tmp_path: Path) -> None:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_one_sheet_with_all_our_own_headings_of_tickets_is_no_statement(tmp_path: Path, lang: Lang) -> None:
     path = tmp_path / "tickets.csv"
-    headings = [column.heading(lang) for column in (*TICKET_COLUMNS, *BUYER_COLUMNS[1:])]
+    headings = [heading(column.name, lang) for column in (*TICKET_COLUMNS, *BUYER_COLUMNS[1:])]
     path.write_text(",".join(headings) + "\n9991234567890\n", encoding="utf-8")
     assert not is_statement(path, read_sheets(path))
 
@@ -461,9 +462,9 @@ def test_yes_and_no_under_a_heading_that_asks_for_a_reversal(tmp_path: Path, hea
 
 
 def test_the_colour_of_a_line(tmp_path: Path) -> None:
-    for heading in ("红蓝标志", "红蓝字", "正负标识"):
-        assert counts(with_cells(tmp_path / "s.xlsx", heading, ("红", "负数"))) == (0, 2, 0)
-        assert counts(with_cells(tmp_path / "s.xlsx", heading, ("蓝", "正数", "1"), "")) == (2, 0, 1)
+    for sign in ("红蓝标志", "红蓝字", "正负标识"):
+        assert counts(with_cells(tmp_path / "s.xlsx", sign, ("红", "负数"))) == (0, 2, 0)
+        assert counts(with_cells(tmp_path / "s.xlsx", sign, ("蓝", "正数", "1"), "")) == (2, 0, 1)
 
 
 def test_success_under_the_status_of_a_reversal_may_be_the_reversals(tmp_path: Path) -> None:

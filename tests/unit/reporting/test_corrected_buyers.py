@@ -9,6 +9,7 @@ import openpyxl
 import pytest
 
 from pipeline.messages.chinese import in_language
+from pipeline.messages.translate import heading
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     HEADER_FIELDS,
@@ -183,7 +184,9 @@ def test_a_row_whose_own_buyer_columns_stand_beside_a_corrected_buyer_is_refused
 @pytest.mark.parametrize("lang", LANGS)
 def test_a_new_buyer_may_be_typed_over_the_old_one_s_columns(tmp_path: Path, lang: Lang) -> None:
     path = result(tmp_path, book_of(tmp_path / "t.xlsx", [NAMELESS], A, B), lang=lang)
-    zh = {column.name: column.zh for column in BUYER_COLUMNS} | {"passenger_name": "旅客姓名"}
+    zh = {column.name: heading(column.name, "zh") for column in BUYER_COLUMNS} | {
+        "passenger_name": "旅客姓名"
+    }
     typed = PUT_RIGHT | {"buyer": "Late", "header_name": "Late Ltd", "tax_no": B[3]}
     again = judged([corrected(path, {zh[name] if lang == "zh" else name: typed[name] for name in typed})])
     assert again.totals == {"ready": 1}

@@ -9,11 +9,11 @@ from typing import Any
 import openpyxl
 import pytest
 
+from pipeline.messages.translate import RESULT_HEADINGS, heading
 from pipeline.model.columns import (
     COLUMNS,
     HEADER_FIELDS,
     LANGS,
-    RESULT_HEADINGS,
     Lang,
 )
 from pipeline.model.result import RunResult
@@ -151,11 +151,11 @@ def test_an_inputs_own_column_never_passes_for_ours(made: Made, tmp_path: Path) 
 
 
 def test_no_heading_of_ours_reads_as_a_column_of_the_vocabulary() -> None:
-    for heading in RESULT_HEADINGS:
-        assert normal(heading) not in HEADINGS
-        assert normal(extra_heading(heading)) not in HEADINGS
+    for ours in RESULT_HEADINGS:
+        assert normal(ours) not in HEADINGS
+        assert normal(extra_heading(ours)) not in HEADINGS
     for column in COLUMNS:
-        assert normal(extra_heading(column.zh)) not in HEADINGS
+        assert normal(extra_heading(heading(column.name, "zh"))) not in HEADINGS
 
 
 def test_the_cells_to_be_corrected_are_named_and_coloured(made: Made, tmp_path: Path) -> None:

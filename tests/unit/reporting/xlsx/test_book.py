@@ -9,8 +9,8 @@ from typing import Any
 import openpyxl
 import pytest
 
-from pipeline.messages.reasons import status_word
 from pipeline.messages.render import reason_text
+from pipeline.messages.translate import heading, status_word
 from pipeline.model.columns import (
     COLUMN,
     FEES,
@@ -59,8 +59,8 @@ def test_headings_are_in_the_workbooks_language(
     lang: Lang, sample: Callable[[Lang], RunResult], tmp_path: Path
 ) -> None:
     path = write_workbook(sample(lang), tmp_path / "r.xlsx")
-    words = {name: name if lang == "en" else zh for name, zh in RESULT_COLUMNS.items()}
-    words |= {name: column.heading(lang) for name, column in COLUMN.items()}
+    words = {name: heading(name, lang) for name in RESULT_COLUMNS}
+    words |= {name: heading(column.name, lang) for name, column in COLUMN.items()}
     failures = [
         words[name]
         for name in ("status", "row", "reason", "what_to_do", "last_day", *COLUMN)

@@ -21,7 +21,7 @@ from typing import Any
 import xlsxwriter
 from stdnum.cn import uscc
 
-from pipeline.messages.translate import choice_word, translated
+from pipeline.messages.translate import choice_word, heading, translated
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     BUYERS_SHEET,

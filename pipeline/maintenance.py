@@ -69,7 +69,6 @@ def backed_up(job: Job, wanted: Path) -> Path:
         doubted = doubt(connection, path_for(job))
 
         def finish(copy: apsw.Connection) -> None:
-            schema.bring_up_to_date(copy, copy.pragma("user_version"))
             why = "it is a backup of what may be an older copy" if doubted else "it is a backup"
             gaps.mark_gap(copy, gaps.known_until(copy) or now, why)
 

@@ -152,8 +152,6 @@ def _said_alone(path: Path, last: LastRun | None) -> _Said:
         ).get
         if last.phase is Phase.AT_REST:  # else the last of them may be in the -wal alone
             knows = knows and changes_outside_runs(connection) >= last.changes
-        if connection.pragma("user_version") < 2:
-            return _Said(begun, bool(knows), copied=False, settled=False, torn=torn)
         copied, settled = next(
             connection.execute(
                 "SELECT EXISTS (SELECT 1 FROM run WHERE run = ? AND ended_at IS NOT NULL),"

@@ -22,8 +22,6 @@ class Gap:
 
 def open_gap(connection: apsw.Connection) -> Gap | None:
     """The open gap that begins first, None where there is none."""
-    if connection.pragma("user_version") < 2:  # before it is brought up to date
-        return None
     row: Any = connection.execute(
         "SELECT since, why FROM gap WHERE closed_at IS NULL ORDER BY since LIMIT 1"
     ).get

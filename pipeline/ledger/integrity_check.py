@@ -118,7 +118,7 @@ def _wrong(connection: apsw.Connection) -> Iterator[str]:
     for (line,) in connection.execute("PRAGMA integrity_check"):
         if line != "ok":
             yield f"the file is damaged: {line}"
-    for name in schema.differences(connection, connection.pragma("user_version")):
+    for name in schema.differences(connection):
         yield f"the ledger's rules were changed: {name}"
     for table, row, other, _ in connection.execute("PRAGMA foreign_key_check"):
         yield f"{table} {row} refers to a {other} that is not there"

@@ -47,6 +47,7 @@ from pipeline.ledger.lock import (
     note_garbled,
     noted_run,
 )
+from pipeline.ledger.schema import STEPS, Steps
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Job
 from pipeline.model.profile import Owner
@@ -90,7 +91,7 @@ def ledger_path(given: str) -> Path:
     return Path(given)
 
 
-def _connect(path: Path, flags: int) -> apsw.Connection:
+def _connect(path: Path, flags: int, steps: Steps) -> apsw.Connection:
     try:
         connection = apsw.Connection(str(path), flags=flags)
         connection.set_busy_timeout(5000)
@@ -107,7 +108,7 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
             connection.execute(f"PRAGMA {pragma}")
         if connection.pragma("application_id") != APPLICATION_ID:
             raise InputProblem(f"{path}: is not a ledger; check --ledger")
-        _check_version(path, connection)
+        _check_version(path, connection, steps)
         if flags & apsw.SQLITE_OPEN_READWRITE and connection.pragma("journal_mode") != "wal":
             connection.pragma("journal_mode", "wal")  # another program had taken it away
     except apsw.NotADBError:
@@ -133,26 +134,25 @@ def _check_kind(path: Path) -> None:
         raise InputProblem(f"{path}: is not a ledger, or is damaged; check --ledger. {RESTORE}")
 
 
-def _check_version(path: Path, connection: apsw.Connection) -> None:
+def _check_version(path: Path, connection: apsw.Connection, steps: Steps) -> None:
     """Refuse a newer ledger, and one whose tables and rules are not those of its version."""
     found = connection.pragma("user_version")
-    if not schema.readable(found):
+    if not 0 < found <= len(steps):
         raise InputProblem(
-            f"{path}: the ledger's version is {found}, this program's {schema.VERSION}; update the program"
+            f"{path}: the ledger's version is {found}, this program's {len(steps)}; update the program"
         )
-    if differences := schema.differences(connection, found):
+    if differences := schema.differences(connection, steps=steps):
         raise LedgerProblem(
             f"{path}: the ledger's rules were changed ({', '.join(differences)}), so it can't be trusted to keep"
             f" anything from being issued twice. {RESTORE}"
         )
 
 
-def _upgrade(path: Path, connection: apsw.Connection, note: Callable[[str], None]) -> None:
+def _upgrade(path: Path, connection: apsw.Connection, steps: Steps, note: Callable[[str], None]) -> None:
     """Bring an older ledger up to this program's version, after a copy of it as it was, which is marked as a copy."""
     found: int = connection.pragma("user_version")
 
     def finish(copy: apsw.Connection) -> None:
-        schema.bring_up_to_date(copy, found, max(found, schema.FIRST_WITH_GAPS))
         mark_gap(copy, known_until(copy) or utc_now(), "it is a copy made before an upgrade")
 
     for number in count(1):
@@ -160,8 +160,8 @@ def _upgrade(path: Path, connection: apsw.Connection, note: Callable[[str], None
         with contextlib.suppress(FileExistsError):
             copied(connection, before, finish)
             break
-    schema.bring_up_to_date(connection, found)
-    note(f"The ledger was upgraded from version {found} to {schema.VERSION}; as it was before: {before}")
+    schema.bring_up_to_date(connection, steps)
+    note(f"The ledger was upgraded from version {found} to {len(steps)}; as it was before: {before}")
 
 
 def owner_of(connection: apsw.Connection) -> Owner:
@@ -189,14 +189,14 @@ def _check_owner(path: Path, connection: apsw.Connection, owner: Owner) -> None:
         )
 
 
-def _create(path: Path, owner: Owner) -> None:
+def _create(path: Path, owner: Owner, steps: Steps) -> None:
     """A new, empty ledger, complete under its name or not at all."""
     fresh = path.with_name(f".{path.name}.{uuid.uuid4().hex}.new")
     os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
     try:
         connection = apsw.Connection(str(fresh))
         with connection:
-            schema.bring_up_to_date(connection)
+            schema.bring_up_to_date(connection, steps)
             connection.execute(
                 "INSERT INTO ledger VALUES (1, ?, ?, ?, ?)",
                 (uuid.uuid4().hex, owner.base_url, owner.agency, utc_now()),
@@ -265,8 +265,11 @@ def _check_latest(
         raise InputProblem(found)
 
 
-def open_for_reading(path: Path, owner: Owner | None) -> apsw.Connection | None:
-    """The ledger for looking only, None where there is none; `owner` None: whosever it is."""
+def open_for_reading(path: Path, owner: Owner | None, steps: Steps = STEPS) -> apsw.Connection | None:
+    """The ledger for looking only, None where there is none; `owner` None: whosever it is.
+
+    `steps`: those of the program's version; an older ledger is shown like one of it.
+    """
     try:
         if not path.exists():
             return None
@@ -280,10 +283,10 @@ def open_for_reading(path: Path, owner: Owner | None) -> apsw.Connection | None:
     except InputProblem:
         time.sleep(_A_MOMENT)  # a run may have begun or ended while we looked
         check_memory(path.resolve(), noted_run(path.resolve()))
-    connection = _connect(path.resolve(), apsw.SQLITE_OPEN_READONLY)
+    connection = _connect(path.resolve(), apsw.SQLITE_OPEN_READONLY, steps)
     if owner is not None:
         _check_owner(path, connection, owner)
-    schema.show_as_current(connection)
+    schema.show_as_current(connection, steps=steps)
     return connection
 
 
@@ -296,10 +299,11 @@ def open_for_run(  # noqa: PLR0913 - each allows one thing, and is said by name
     unnoted: bool = False,
     kept: bool = True,
     note: Callable[[str], None] = lambda _: None,
+    steps: Steps = STEPS,
 ) -> tuple[apsw.Connection, Lock]:
     """The ledger for changing it, locked; `owner` None: whosever it is.
 
-    An older version is upgraded, which `note` is told. Raises InputProblem where it is missing and may
+    One of an older version is brought to that of `steps`, the program's, which `note` is told. Raises InputProblem where it is missing and may
     not be made, and where it may be an older copy of itself. `may_lack`: that is about to be recorded; `unnoted`: likewise, that
     nothing is missing though its last run is not noted beside it or on this machine. `kept`: it is to outlast the run, so that its runs are
     noted outside its folder too.
@@ -326,20 +330,20 @@ def open_for_run(  # noqa: PLR0913 - each allows one thing, and is said by name
         try:
             if owner and not path.exists():
                 check_nothing_left(path, lock.run)
-                _create(path, owner)
+                _create(path, owner, steps)
             check_single_name(path)
             lock.hold()
             check_memory(path, lock.run, may_lack=may_lack)
-            connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
+            connection = _connect(path, apsw.SQLITE_OPEN_READWRITE, steps)
             if owner is not None:
                 _check_owner(path, connection, owner)
             last_run_witness.hold(lock, witnesses, attempts.ledger_id(connection))
             lock.noted_outside = open_gap(connection) is None
             if not may_lack:
                 _check_latest(path, connection, witnesses, unnoted=unnoted)
-            if connection.pragma("user_version") != schema.VERSION:
+            if connection.pragma("user_version") != len(steps):
                 lock.note(Phase.FOLDING)
-                _upgrade(path, connection, note)
+                _upgrade(path, connection, steps, note)
             if begun_and_not_ended(connection) is None:
                 keep_wal(connection, keep=False)
         except BaseException:

@@ -10,12 +10,15 @@ from importlib.resources import files
 
 import apsw
 
+#: The SQL of each step, in order; a ledger's version is the number of steps that it has taken.
+Steps = tuple[str, ...]
+
 #: The version that this program writes.
-VERSION = 4
-#: The first version that can say that it lacks something.
-FIRST_WITH_GAPS = 2
-#: The oldest version that this program reads as it is; reading changes nothing.
-_OLDEST_READ = 1
+VERSION = 1
+STEPS: Steps = tuple(
+    files("pipeline.ledger").joinpath(f"sql/version-{version}.sql").read_text(encoding="utf-8")
+    for version in range(1, VERSION + 1)
+)
 
 #: An index that is not unique keeps nothing out: with or without it a ledger holds the same, only slower or faster.
 _SCHEMA = """
@@ -24,46 +27,35 @@ WHERE sql IS NOT NULL AND (type <> 'index' OR sql LIKE 'CREATE UNIQUE %')
 """
 
 
-def _step(version: int) -> str:
-    return files("pipeline.ledger").joinpath(f"sql/version-{version}.sql").read_text(encoding="utf-8")
-
-
-def bring_up_to_date(connection: apsw.Connection, found: int = 0, to: int = VERSION) -> None:
-    """Take the steps that a ledger of version `found` lacks (0: an empty file) to that version, all of them or none."""
+def bring_up_to_date(connection: apsw.Connection, steps: Steps = STEPS) -> None:
+    """Take the steps that a ledger lacks (an empty file lacks all), all of them or none."""
     with connection:
-        for version in range(found + 1, to + 1):
-            connection.execute(_step(version))
-        connection.pragma("user_version", to)
+        for step in steps[connection.pragma("user_version") :]:
+            connection.execute(step)
+        connection.pragma("user_version", len(steps))
 
 
-def show_as_current(connection: apsw.Connection) -> None:
+def show_as_current(connection: apsw.Connection, steps: Steps = STEPS) -> None:
     """Let an older ledger that is open for reading be asked like a current one, which changes nothing in its file.
 
     Temporary tables and views, which a connection finds before the file's own, hold what its version lacks: tables
     that are empty, columns with their defaults.
     """
-    if connection.pragma("user_version") == VERSION:
+    if connection.pragma("user_version") == len(steps):
         return
-    for table, columns in _columns(VERSION).items():
+    for table, columns in _columns(steps).items():
         found = {column[1] for column in connection.execute(f"PRAGMA main.table_info({table})")}
         if not found:
             connection.execute(f"CREATE TEMP TABLE {table} ({', '.join(columns)})")
         elif lacking := columns.keys() - found:
-            shown = ", ".join(f"{_BEFORE.get(name, columns[name])} AS {name}" for name in sorted(lacking))
+            shown = ", ".join(f"{columns[name] or 'NULL'} AS {name}" for name in sorted(lacking))
             connection.execute(f"CREATE TEMP VIEW {table} AS SELECT *, {shown} FROM main.{table}")  # noqa: S608 - names of ours
-    connection.execute(
-        "INSERT INTO temp.epoch SELECT 1, ledger_id, 'the ledger was begun', created_at FROM ledger"
-    )
-
-
-#: What a column was before it had its name: an attempt had one settlement at most.
-_BEFORE = {"settlement": "attempt_id"}
 
 
 @cache
-def _columns(version: int) -> dict[str, dict[str, str]]:
-    """Each table's columns in that version, with the default of each."""
-    with closing(_made(version)) as connection:
+def _columns(steps: Steps) -> dict[str, dict[str, str | None]]:
+    """Each table's columns after these steps, with the default of each."""
+    with closing(_made(steps)) as connection:
         tables = [
             name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
         ]
@@ -73,29 +65,24 @@ def _columns(version: int) -> dict[str, dict[str, str]]:
         }
 
 
-def readable(version: int) -> bool:
-    """Whether this program can read a ledger of that version without changing it."""
-    return _OLDEST_READ <= version <= VERSION
-
-
-def _made(version: int) -> apsw.Connection:
-    """An empty ledger of that version, in memory."""
+def _made(steps: Steps) -> apsw.Connection:
+    """An empty ledger that has taken these steps, in memory."""
     connection = apsw.Connection(":memory:")
-    for step in range(1, version + 1):
-        connection.execute(_step(step))
+    bring_up_to_date(connection, steps)
     return connection
 
 
 @cache
-def _expected(version: int) -> dict[str, str]:
-    with closing(_made(version)) as connection:
+def _expected(steps: Steps) -> dict[str, str]:
+    with closing(_made(steps)) as connection:
         return dict(connection.execute(_SCHEMA))
 
 
-def differences(connection: apsw.Connection, version: int) -> list[str]:
-    """The tables, unique indexes and triggers that are missing, changed or none of the ledger's.
+def differences(connection: apsw.Connection, steps: Steps = STEPS) -> list[str]:
+    """The tables, unique indexes and triggers that are missing, changed or none of the ledger's, for its version.
 
     They are what refuses an illegal change, so a ledger without one of them is not to be trusted.
     """
-    expected, found = _expected(version), dict(connection.execute(_SCHEMA))
+    expected = _expected(steps[: connection.pragma("user_version")])
+    found = dict(connection.execute(_SCHEMA))
     return sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))

@@ -62,9 +62,10 @@ class Desk:
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
+    program: str = "pipeline"
 
     def start(self, *arguments: str | Path, stderr: IO[str] | None = None) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-m", "pipeline", *map(str, arguments)]
+        command = [sys.executable, "-m", self.program, *map(str, arguments)]
         environment = {
             **os.environ,
             "HOME": str(self.folder),

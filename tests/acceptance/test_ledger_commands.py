@@ -16,8 +16,6 @@ import apsw
 import openpyxl
 import pytest
 
-from pipeline.ledger import attempts
-from pipeline.ledger.lock import Lock, Phase
 from tests.acceptance.conftest import REPOSITORY
 from tests.moved_clock import moved, needs_compiler
 
@@ -40,7 +38,7 @@ def test_a_sound_ledger_is_called_so(desk: Any, issued: Any) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
         "Ledger: october.ledger",
-        f"Carrier: {issued.base_url} as agency AGENCY; version 4; runs: 1",
+        f"Carrier: {issued.base_url} as agency AGENCY; version 1; runs: 1",
         "Attempts: 6 issued",
         "Sound: nothing is wrong with it",
     ]
@@ -225,10 +223,11 @@ def test_a_backup_of_a_ledger_that_may_lack_something_lacks_it_too(desk: Any) ->
 def test_a_copy_made_while_the_clock_is_ahead_lacks_what_came_after_what_it_knows(desk: Any) -> None:
     ahead = replace(desk, environment={**desk.environment, **moved(48)})
     assert ahead.voucher("ledger", "backup", "b.ledger", *ISSUE[2:4]).code == 0
-    shutil.copy(REPOSITORY / "tests/unit/ledger/version-1.ledger", desk.folder / "old.ledger")
-    mark = ("mark-gap", "--ledger", "old.ledger", "--nothing-missing", "--by", "chen", "--why", "moved here")
-    assert ahead.voucher("ledger", *mark).code == 0
-    for copy in ("b.ledger", "old.ledger.version-1"):
+    later = replace(
+        ahead, program="tests.next_version", environment={**ahead.environment, "PYTHONPATH": str(REPOSITORY)}
+    )
+    assert later.voucher("issue", "first.xlsx", *ISSUE).code == 0
+    for copy in ("b.ledger", "october.ledger.version-1"):
         with contextlib.closing(apsw.Connection(str(desk.folder / copy))) as made:
             since, known = made.execute("SELECT since, (SELECT max(ended_at) FROM run) FROM gap").get
             assert since == known, copy
@@ -336,44 +335,31 @@ def test_a_trials_ledger_never_becomes_a_real_one(desk: Any) -> None:
     assert "ledger of a trial" in ran.err
 
 
-def test_an_older_ledger_is_upgraded_by_the_first_run_and_says_so(
-    desk: Any, workbook: Any, tickets: Any
-) -> None:
+@pytest.mark.usefixtures("issued")
+def test_an_older_ledger_is_upgraded_by_the_first_run_and_says_so(desk: Any) -> None:
     old = desk.folder / "october.ledger"
-    old.write_bytes((Path(__file__).parents[1] / "unit/ledger/version-1.ledger").read_bytes())
-    profile = desk.profile("http://127.0.0.1:18080")
-    book = workbook(tickets(1))
-    checked = desk.voucher("ledger", "check", "--ledger", old)
-    assert (checked.code, "version 1" in checked.out) == (3, True)  # nobody knows whether it is the latest
-    assert "Sound" not in checked.out
-    assert desk.voucher("ledger", "backup", "b.ledger", "--ledger", old).code == 0
-    refused = desk.voucher("issue", book, "--profile", profile, *ISSUE[2:])
-    assert (refused.code, "its last run is not noted beside it" in refused.err) == (2, True)
-    with contextlib.closing(Lock(old)) as lock, contextlib.closing(apsw.Connection(str(old))) as connection:
-        lock.run = attempts.last_run(connection, Phase.AT_REST)  # as the program that wrote it
-    refused = desk.voucher("issue", book, "--profile", profile, *ISSUE[2:])
-    assert (refused.code, "is not noted on this machine" in refused.err) == (2, True)
-    said = desk.voucher(
-        "ledger", "mark-gap", "--nothing-missing", "--ledger", old, "--why", "the old program's"
-    )
-    ran = desk.voucher("issue", book, "--profile", profile, *ISSUE[2:])
-    assert ran.code == 1  # it was issued to another buyer then
-    assert "already_issued         1" in ran.err
-    assert "upgraded from version 1 to 4" in said.err
+    later = replace(desk, program="tests.next_version", environment={"PYTHONPATH": str(REPOSITORY)})
+    before = old.read_bytes()
+    checked = later.voucher("ledger", "check", "--ledger", old)
+    assert (checked.code, "version 1" in checked.out, "Sound" in checked.out) == (0, True, True)
+    assert later.voucher("ledger", "export", "audit.xlsx", "--ledger", old).code == 0
+    assert "issued" in later.voucher("history", "999-0000000001", "--ledger", old).out
+    assert later.voucher("ledger", "backup", "b.ledger", "--ledger", old).code == 0
+    assert old.read_bytes() == before  # looking changes nothing
+    ran = later.voucher("issue", "first.xlsx", *ISSUE)
+    assert (ran.code, "already_issued         6" in ran.err) == (0, True)
+    assert "upgraded from version 1 to 2" in ran.err
+    refused = desk.voucher("issue", "first.xlsx", *ISSUE)
+    assert (refused.code, "version is 2, this program's 1; update the program" in refused.err) == (2, True)
     copy = desk.folder / "october.ledger.version-1"
     marked = desk.voucher("ledger", "check", "--ledger", copy)
     assert (marked.code, "(it is a copy made before an upgrade); nothing is sent" in marked.out) == (3, True)
-    (desk.folder / "later").mkdir()
-    again = desk.voucher(
-        "issue",
-        book,
-        "--profile",
-        profile,
-        "--ledger",
-        copy.rename(desk.folder / "later" / old.name),
-        *ISSUE[4:],
-    )
-    assert (again.code, "already_issued" in again.err) == (1, True)  # it shows what it holds
+    for at, name in enumerate((copy, "b.ledger")):
+        place = desk.folder / f"later-{at}"
+        place.mkdir()
+        (desk.folder / name).rename(place / old.name)
+        again = later.voucher("issue", "all.xlsx", *ISSUE[:3], place / old.name, *ISSUE[4:])
+        assert (again.code, "may lack what was issued after" in again.err) == (2, True)
 
 
 def test_no_ledger_command_makes_a_ledger(desk: Any) -> None:

@@ -44,8 +44,8 @@ def write_ledger(path: Path, base_url: str, agency: str, charges: int) -> Path:
         _requests(attempts),
     )
     connection.executemany(
-        "INSERT INTO attempt (attempt_id, request_id, attempt, run, state, number, trace_id, planned_at, sending_at,"
-        " answered_at, ended_at, http_status, answer, retry_after) VALUES (?, ?, 1, ?, 'issued', ?, ?, ?, ?, ?, ?, 200, ?, '')",
+        "INSERT INTO attempt (attempt_id, request_id, attempt, run, epoch, state, number, trace_id, planned_at, sending_at,"
+        " answered_at, ended_at, http_status, answer, retry_after) VALUES (?, ?, 1, ?, 1, 'issued', ?, ?, ?, ?, ?, ?, 200, ?, '')",
         _attempts(attempts, run),
     )
     connection.executemany(

@@ -14,7 +14,6 @@ import openpyxl
 
 from tests.crash import end_to_end_evidence as evidence
 from tests.crash.end_to_end_carrier import FAULTS, Voucher
-from tests.crash.end_to_end_downgrade import downgraded
 from tests.crash.end_to_end_office import Office
 from tests.crash.forked import Ran
 
@@ -374,11 +373,15 @@ class Life:
                 shutil.copyfile(path, books / path.name)
 
     def upgrade(self) -> None:
-        """Until now an older version of the program was used: its ledger is upgraded, and a copy of it is left beside it."""
+        """From now on a newer version of the program is used: the ledger is upgraded, and a copy of it is left beside it."""
         office, rng = self.office, self.rng
-        if not downgraded(office.ledger, rng):
+        if not office.ledger.exists():
             return
-        kind = rng.choice(("as it lay there", "as it lay there", "moved here", "without notes"))
+        office.versions_later += 1
+        wal = office.ledger.with_name("o.ledger-wal")
+        at_rest = not (wal.exists() and wal.stat().st_size)
+        kinds = ("as it lay there", "as it lay there", "moved here", "without notes")
+        kind = rng.choice(kinds if at_rest else kinds[:1])
         if kind != "as it lay there":
             office.ledger.with_name("o.ledger.lock").unlink(missing_ok=True)
         if kind == "without notes":
@@ -386,7 +389,7 @@ class Life:
             office.home.mkdir()
             for path in office.second.iterdir() if office.second else ():
                 path.unlink()
-        office.done.append(f"the ledger was one of an older version until now ({kind})")
+        office.done.append(f"from now on {office.versions_later} versions later ({kind})")
         self.told(self.issue(quietly=True))
         self.issue(quietly=True)
         for beside in sorted(office.ledger.parent.glob("o.ledger.version-*")):

@@ -18,7 +18,7 @@ from random import Random
 import apsw
 import openpyxl
 
-from pipeline.ledger import schema
+from tests import next_version
 from tests.crash.counting_carrier import KEYS, Charge
 from tests.crash.end_to_end_carrier import Carrier
 from tests.crash.forked import HUNG, Forks, Ran
@@ -90,6 +90,8 @@ class Office:
     made_up: set[str] = field(default_factory=set)
     #: The kinds of voucher of months whose rows are alike, () where rows differ in everything.
     alike: tuple[str, ...] = ()
+    #: By how many versions the program is later than today's.
+    versions_later: int = 0
     #: A second place for notes of the last run, on another disk.
     second: Path | None = None
     #: How the carrier's statements show what was taken back: by an amount below zero, by a word, or not at all.
@@ -212,6 +214,7 @@ class Office:
         given = {
             "HOME": str(self.home), "XDG_DATA_HOME": "", "XDG_STATE_HOME": "", "XDG_CACHE_HOME": "", "LANG": "C.UTF-8", **KEYS,
             "VOUCHER_PROFILE": str(profile), "VOUCHER_LEDGER": str(self.ledger), "VOUCHER_WITNESS": str(self.second or ""),
+            next_version.LATER: str(self.versions_later),
             "MOVED_CLOCK": str(round(self._ahead.total_seconds() + error)), "FAILPOINT_FOLDER": str(self.folder),
             "FAILPOINT_AT": str(kill_at), "FAILPOINT_WHAT": "kill", "FAILPOINT_ONLY": "traffic" if in_traffic else "", "FAILPOINT_LOG": str(log or ""),
         }  # fmt: skip
@@ -360,7 +363,6 @@ def _rows(ledger: Path, sql: str) -> list[tuple[str, ...]]:
         if ledger.with_name(ledger.name + end).exists() and end != "-shm":
             shutil.copyfile(ledger.with_name(ledger.name + end), copy.with_name(copy.name + end))
     connection = apsw.Connection(str(copy))
-    schema.show_as_current(connection)
     try:
         return list(connection.execute(sql))
     finally:

@@ -24,7 +24,7 @@ from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from pipeline import cli
-from tests import moved_clock
+from tests import moved_clock, next_version
 
 REPOSITORY = Path(__file__).parents[2]
 #: What `run` says of a child that had to be killed because it did not end.
@@ -132,8 +132,9 @@ def _become(order: Mapping[str, Any], library: ctypes.CDLL, imported: int) -> No
         leave(code)
 
     os._exit = told  # type: ignore[assignment]  # how the program ends
-    library.failpoint_arm()
-    cli.main(order["arguments"])
+    with next_version.program(int(os.environ.get(next_version.LATER) or 0)):
+        library.failpoint_arm()
+        cli.main(order["arguments"])
     leave(_NOT_SEEN)
 
 

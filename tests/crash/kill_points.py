@@ -9,7 +9,7 @@ peace. Then what the carrier received is held against the ledger: see kill_check
     python -m tests.crash.kill_points --seeds 0..500 [--points 6] [--folder FOLDER]
 
 A seed is a workload (what is issued, with which faults of the carrier, how many at a time, on a new
-ledger, a used one, or one of the first version that is upgraded) and several points of it. A violation
+ledger, a used one, or one of an earlier version, which is upgraded) and several points of it. A violation
 names its seed and point and keeps its folder; `--seeds 17..17` repeats all points of seed 17.
 
 Seen to catch, planted one at a time: a request that is sent before its claim, or whose claim is
@@ -34,15 +34,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-import apsw
-
 from pipeline.ledger.spill import spill_path
+from tests import next_version
 from tests.crash import failpoint, kill_checks
-from tests.crash.counting_carrier import AGENCY, KEYS, Carrier
+from tests.crash.counting_carrier import KEYS, Carrier
 from tests.crash.disk_evidence import look
 from tests.crash.forked import Forks, Ran, Run
 from tests.crash.kill_checks import Story
@@ -143,35 +141,8 @@ class Office:
         self.ledgers: dict[Earlier, Path] = {}
         before = Point(self, replace(workload(0), ledger="none").at(_SLICES * _SLICES - 1), "earlier")
         before.run(UNDISTURBED)
-        self.ledgers = {"used": before.ledger, "version 1": folder / "first.ledger"}
-        first_ledger(self.ledgers["version 1"], carrier.base_url)
+        self.ledgers = {"used": before.ledger, "older": before.ledger}
         self.totals.violations += [f"the earlier run: {wrong}" for wrong in before.wrong]
-
-
-def first_ledger(path: Path, base_url: str) -> None:
-    """A ledger as the first version of the program made it, with one charge issued."""
-    path.unlink(missing_ok=True)
-    connection = apsw.Connection(str(path))
-    connection.execute(files("pipeline.ledger").joinpath("sql/version-1.sql").read_text(encoding="utf-8"))
-    connection.execute(
-        "INSERT INTO ledger VALUES (1, 'first', ?, ?, '2026-01-01T00:00:00.000+00:00')", (base_url, AGENCY)
-    )
-    connection.execute(
-        "INSERT INTO run VALUES (1, 'issue', '1.0', '2026-01-01T00:00:00.000+00:00', '[]', '2026-01-01T00:00:00.000+00:00', '2026-01-01T00:00:00.000+00:00', 0);"
-        "INSERT INTO request VALUES ('R', 'invoice', 'domestic', 1, 'business', 'Acme', '', '', '', '');"
-        "INSERT INTO attempt (attempt_id, request_id, attempt, run, state, planned_at)"
-        " VALUES (1, 'R', 1, 1, 'planned', '2026-01-01T00:00:00.000+00:00');"
-        "INSERT INTO charge (attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row)"
-        " VALUES (1, '9990000000000', 'refund', 'flight', 'refund/flight', 'invoice', 1, 'a.xlsx', 'a', 2);"
-        "UPDATE attempt SET state = 'sending', sending_at = '2026-01-01T00:00:00.000+00:00';"
-        "UPDATE attempt SET state = 'issued', number = 'N1', http_status = 200, answer = x'00', ended_at = '2026-01-01T00:00:00.000+00:00'"
-    )
-    connection.pragma("application_id", 0x766F7563)
-    connection.pragma("user_version", 1)
-    connection.pragma("journal_mode", "wal")
-    connection.close()
-    note = {"ledger_id": "first", "run": 1, "started_at": "2026-01-01T00:00:00.000+00:00", "phase": "at rest"}
-    Path(f"{path}.lock").write_text(json.dumps(note))
 
 
 class Point:
@@ -185,6 +156,7 @@ class Point:
         self.desk = self._place / "desk"
         self.desk.mkdir(parents=True)
         self._calls = self._place / "calls"
+        self._program = {next_version.LATER: str(int(work.ledger == "older"))}
         self.ledger = self.desk / "office.ledger"
         work.write(self.desk / "tickets.csv")
         if work.ledger != "none":
@@ -209,6 +181,7 @@ class Point:
             {
                 "HOME": str(self._place),
                 "XDG_STATE_HOME": str(self.desk / "state"),  # the last run's note there counts too
+                **self._program,
                 **KEYS,
                 **failpoint.environment(
                     self._office.library, self.desk, disturbance.at, disturbance.what,
@@ -278,7 +251,7 @@ class Point:
     def _history(self) -> Iterator[str]:
         """The program's own account of a ticket, against what the carrier received."""
         ticket = self._work.charges[0][0]
-        ran = self._office.run(self.desk, ["history", ticket, "--ledger", self.ledger.name], {})
+        ran = self._office.run(self.desk, ["history", ticket, "--ledger", self.ledger.name], self._program)
         for request in self._received:
             told = request.number in ran.out or "unknown" in ran.out
             if any(charge[0] == ticket for charge in request.charges) and request.number and not told:

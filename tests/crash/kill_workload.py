@@ -26,8 +26,8 @@ _COLUMNS = (
 _FAULTLESS, _FAULTY = "012345", "".join(FAULTS)
 
 
-#: The ledger that a point begins with: none, one of an earlier run, or one of the program's first version.
-Earlier = Literal["none", "used", "version 1"]
+#: The ledger that a point begins with: none, one of an earlier run, or one of an earlier version of the program.
+Earlier = Literal["none", "used", "older"]
 
 
 @dataclass(frozen=True)
@@ -85,5 +85,5 @@ def workload(seed: int) -> Workload:
     add(chance.randint(1, 5), "invoice", "ancillary", (60, 150, 3000))
     refunded = {"ticket_status": "refunded", "refund_approved_on": "2026-10-20"}
     add(chance.randint(0, 3), "invoice", "refund", (200, 5000), **refunded)
-    ledgers: tuple[Earlier, ...] = ("none", "none", "used", "used", "version 1")
+    ledgers: tuple[Earlier, ...] = ("none", "none", "used", "used", "older")
     return Workload(tuple(rows), chance.choice((1, 2, 3, 8)), chance.choice(ledgers))

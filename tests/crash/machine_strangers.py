@@ -10,7 +10,7 @@ from pipeline.ledger.clock import utc_now
 from pipeline.model.errors import InputProblem
 from tests.crash import machine_illegal_attempts as attempts
 from tests.crash import machine_illegal_evidence as evidence
-from tests.crash import machine_illegal_newer as newer
+from tests.crash import machine_illegal_notes as notes
 from tests.crash import machine_illegal_rows as rows
 from tests.crash import machine_illegal_taken_back as taken_back
 from tests.crash.machine_choices import ONE, parts, several
@@ -39,11 +39,11 @@ ILLEGAL: tuple[Illegal, ...] = (
     evidence.evidence_not_followed,
     rows.ledger_row,
     rows.everything_at_once,
-    newer.noted_changed,
-    newer.noted_deleted,
-    newer.noted_over_another,
-    newer.noted_by_no_run,
-    newer.shown_again_or_not_whole,
+    notes.noted_changed,
+    notes.noted_deleted,
+    notes.noted_over_another,
+    notes.noted_by_no_run,
+    notes.shown_again_or_not_whole,
     taken_back.epoch_changed,
     taken_back.withdrawal_that_is_none,
     taken_back.reversal_that_is_none,

@@ -8,14 +8,13 @@ import asyncio
 import contextlib
 import datetime
 import itertools
-import json
 import os
 import random
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,6 @@ from pipeline.ledger import (
     opening,
     planning,
 )
-from pipeline.ledger.backup import read_alone
 from pipeline.ledger.changes import (
     Again,
     Change,
@@ -38,7 +36,6 @@ from pipeline.ledger.changes import (
     Sending,
 )
 from pipeline.ledger.group_commit import Writer
-from pipeline.ledger.lock import Phase
 from pipeline.ledger.naming import Named
 from pipeline.ledger.recovery import recover
 from pipeline.ledger.session import OpenLedger
@@ -52,12 +49,12 @@ from pipeline.model.request import (
     Identity,
     Request,
 )
-from tests.crash.power_disk import FOLDER, KINDS, Disk, Image
+from tests import next_version
+from tests.crash.power_disk import KINDS, Disk, Image
 from tests.crash.power_recorder import Attempts, Recorder, Recording, recording
 
 OWNER = Owner("http://127.0.0.1:18080", "AGENCY")
 NAME = "test.ledger"
-_OLD_LEDGER = Path(__file__).parents[1] / "unit" / "ledger" / "version-1.ledger"
 _TERMS = Terms(datetime.date(2026, 11, 20), Profile())
 _HEADER = Header("business", "Example Trading Co.", "91110000600037341L", "", "finance@example.com")
 _SECONDS = 300  # that a run may take before it counts as hung
@@ -308,32 +305,20 @@ def _closed(connection: apsw.Connection) -> None:
 
 
 def lives(seed: int, *, made_folder: bool = False) -> list[Recording]:
-    """The recordings of a seed: the first begins with nothing or an old ledger, others with what a cut left."""
+    """The recordings of a seed: the first begins with nothing, others with what a cut left, some by the program's next version."""
     chance = random.Random(f"life {seed}")
     folder = "books/" if made_folder else ""
-    start = _start(old=not made_folder and chance.random() < 0.15)
-    found = []
+    upgraded = not made_folder and chance.random() < 0.15
+    start, found = Image(), list[Recording]()
     for last in (False, chance.random() < 0.5, True):
-        found.append(_recorded(start, folder, chance))
+        versions_later = int(upgraded and bool(found))
+        with next_version.program(versions_later):
+            found.append(_recorded(start, folder, chance))
+        found[-1].versions_later = versions_later
         if last:
             break
         start = _after_a_cut(found[-1], chance)
     return found
-
-
-def _start(*, old: bool) -> Image:
-    if not old:
-        return Image()
-    with read_alone(_OLD_LEDGER) as ledger:
-        last = records.last_run(ledger, Phase.AT_REST)
-    note = json.dumps(asdict(last)).encode().ljust(512)  # as the program leaves it that wrote the ledger
-    folders = dict.fromkeys(("state", "state/voucher-pipeline"), FOLDER)
-    outside = {
-        f"state/voucher-pipeline/{last.ledger_id}.last-run": 3
-    }  # said on this machine: nothing is missing
-    return Image(
-        {NAME: 1, f"{NAME}.lock": 2, **folders, **outside}, {1: _OLD_LEDGER.read_bytes(), 2: note, 3: note}
-    )
 
 
 def _after_a_cut(last: Recording, chance: random.Random) -> Image:

@@ -96,6 +96,8 @@ class Recording:
     states: list[tuple[int, Dump]] = field(default_factory=list)
     acknowledged: list[Acknowledged] = field(default_factory=list)
     phases: list[tuple[int, str]] = field(default_factory=list)
+    #: By how many versions of the ledger the program is later than today's.
+    versions_later: int = 0
 
 
 class Recorder(apsw.VFS):

@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 from pipeline.ledger import opening
+from pipeline.ledger.schema import Steps
 from tests.crash.power_checks import Promises, Wrong, check
 from tests.crash.power_disk import (
     FOLDER,
@@ -29,7 +30,7 @@ from tests.crash.power_loss import look
 from tests.crash.power_recorder import Acknowledged, Recording, recording
 
 
-@pytest.mark.parametrize("seed", [*range(6), 7])  # 7 begins with a ledger of the first version
+@pytest.mark.parametrize("seed", [*range(6), 7])  # in 7 the ledger is upgraded
 def test_no_power_cut_loses_what_was_acknowledged(seed: int) -> None:
     found = look(seed, 100)
     assert (found.images, found.told) == (100, [])
@@ -41,11 +42,11 @@ def test_a_folder_that_the_program_made_is_not_lost_either(seed: int) -> None:
     assert (found.images, found.told) == (40, [])
 
 
-def _with(setting: str) -> Callable[[Path, int], apsw.Connection]:
+def _with(setting: str) -> Callable[[Path, int, Steps], apsw.Connection]:
     connect = opening._connect
 
-    def connected(path: Path, flags: int) -> apsw.Connection:
-        connection = connect(path, flags)
+    def connected(path: Path, flags: int, steps: Steps) -> apsw.Connection:
+        connection = connect(path, flags, steps)
         connection.execute(f"PRAGMA {setting}")
         return connection
 

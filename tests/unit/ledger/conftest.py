@@ -2,7 +2,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,15 +10,21 @@ import pytest
 
 from pipeline.ledger import (
     attempts,
-    last_run_witness,
+    gaps,
+    judgements,
     opening,
     planning,
+    runs,
+    settlements,
 )
 from pipeline.ledger.changes import Change
+from pipeline.ledger.clock import utc_now
 from pipeline.ledger.group_commit import Writer
-from pipeline.ledger.lock import Lock, Phase
+from pipeline.ledger.judgements import Judgement
+from pipeline.ledger.lock import Lock
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
+from pipeline.model.outcome import Outcome
 from pipeline.model.profile import Owner
 from pipeline.model.request import (
     Charge,
@@ -41,13 +46,6 @@ def charge(number: int, kind: str = "ticket_fare", product: str = "flight", amou
 
 def invoice(*charges: Charge) -> Request:
     return Request("invoice", "domestic", HEADER, charges)
-
-
-def note_last_run(path: Path) -> None:
-    """Write the lock file of a ledger at rest, and the note outside its folder, as a run leaves them."""
-    witness = partial(last_run_witness.note, last_run_witness.places())
-    with closing(apsw.Connection(str(path))) as connection, closing(Lock(path, witness=witness)) as lock:
-        lock.run = attempts.last_run(connection, Phase.AT_REST)
 
 
 @contextmanager
@@ -129,6 +127,37 @@ class Book:
         self.connection.set_commit_hook(note)
         yield seen
         self.connection.set_commit_hook(None)
+
+
+def write_used_ledger(path: Path) -> None:
+    """A ledger at rest: issued, refused, in doubt and settled, a judgement, a gap that is closed."""
+    connection, lock = opening.open_for_run(path, OWNER, may_create=True)
+    run = runs.begin(connection, lock, "issue", "2026-11-20", ["tickets.xlsx"])
+    book = Book.of(path, connection, run)
+    outcomes = (
+        Outcome("issued", number="N1"),
+        Outcome("rejected", "carrier_rejected", detail="no such ticket"),
+        Outcome("unknown", "no_answer", detail="timeout"),
+        Outcome("unknown", "no_answer"),
+    )
+    for attempt, outcome in zip(book.plan(*(invoice(charge(n)) for n in range(1, 5))), outcomes, strict=True):
+        connection.execute(
+            "UPDATE attempt SET state = 'sending', sending_at = ? WHERE attempt_id = ?",
+            (utc_now(), attempt.attempt_id),
+        )
+        attempts.record_outcome(connection, attempt.attempt_id, outcome)
+    settlements.settle(connection, 4, "not_sent", "", "chen", "statement.csv")
+    judged = Judgement(
+        "9990000000001", "ticket_fare", "flight", "invoice", 100_00, "waiting", "ticket_still_open", "a.xlsx", "Tickets", 2
+    )  # fmt: skip
+    judgements.note(connection, run, [judged])
+    runs.end(connection, lock, run, 4)
+    runs.begin_change(connection, lock, closes_gap=True)
+    gaps.mark_gap(connection, "2026-11-20", "it is a backup")
+    gaps.close_gaps(connection, "chen", "statement.csv")
+    runs.end_change(connection, lock)
+    connection.close()
+    lock.close()
 
 
 @pytest.fixture(autouse=True)

@@ -108,12 +108,12 @@ def test_a_new_ledger_is_private_from_its_first_moment_and_appears_whole(
         opening.__dict__["appear"],
     )
 
-    def step(connection: apsw.Connection, found: int = 0) -> None:
+    def step(connection: apsw.Connection, steps: schema.Steps) -> None:
         made = Path(connection.filename)
         seen.append((made.name.startswith(".a.ledger."), made.name.endswith(".new"), made.parent == tmp_path))
         seen.append(stat.S_IMODE(made.stat().st_mode))
         seen.append(connection.pragma("journal_mode"))
-        real_step(connection, found)
+        real_step(connection, steps)
 
     def appear(finished: Path, path: Path) -> None:
         connection = apsw.Connection(
@@ -144,7 +144,7 @@ def test_a_new_ledger_is_private_from_its_first_moment_and_appears_whole(
 def test_a_ledger_that_could_not_be_made_leaves_no_file_and_no_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(connection: apsw.Connection) -> None:
+    def fail(connection: apsw.Connection, _steps: schema.Steps) -> None:
         for end in ("-wal", "-shm", "-journal"):
             Path(f"{connection.filename}{end}").touch()
         raise apsw.FullError("the disk is full")

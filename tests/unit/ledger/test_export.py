@@ -1,11 +1,6 @@
 """What an auditor reads is what the ledger holds: every sheet under its own names, in the order in which it came."""
 
-import shutil
-from pathlib import Path
 from typing import Any
-
-import apsw
-import pytest
 
 from pipeline.ledger import (
     attempts as records,
@@ -31,7 +26,6 @@ Rows = list[dict[str, Any]]
 SHEETS = (
     "requests", "charges", "elsewhere", "reversals", "withdrawals", "judgements", "runs", "files", "gaps_and_moves",
 )  # fmt: skip
-SINCE_VERSION_3 = ("elsewhere", "judgements", "files")
 
 
 def told(book: Book, sheet: str) -> Rows:
@@ -198,20 +192,3 @@ def test_a_ledger_without_attempts_has_no_rows_of_them(book: Book) -> None:
         sheet: [] for sheet in SHEETS if sheet != "runs"
     }
     assert export.about(book.connection).states == {}
-
-
-@pytest.mark.parametrize(("version", "attempts", "changes"), [(1, 12, 0), (2, 5, 2), (3, 7, 2)])
-def test_an_older_ledger_has_the_rows_of_its_time(
-    tmp_path: Path, version: int, attempts: int, changes: int
-) -> None:
-    path = shutil.copy(Path(__file__).with_name(f"version-{version}.ledger"), tmp_path / "old.ledger")
-    connection = apsw.Connection(f"file:{path}?immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
-    schema.show_as_current(connection)
-    found = {sheet: len(list(export.rows(connection, sheet))) for sheet in SHEETS}
-    assert {sheet: export.count(connection, sheet) for sheet in SHEETS} == found
-    assert found["requests"] == attempts
-    assert found["gaps_and_moves"] == changes
-    assert [found[sheet] for sheet in SINCE_VERSION_3] == ([1, 6, 1] if version == 3 else [0, 0, 0])
-    assert (found["reversals"], found["withdrawals"]) == (0, 0)
-    assert export.about(connection).version == version
-    connection.close()

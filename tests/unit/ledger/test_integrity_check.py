@@ -110,11 +110,11 @@ def test_a_sound_ledger_is_told_with_what_it_holds(kept: Any) -> None:
             "judgement 1 refers to a run that is not there",
         ),
         (
-            "INSERT INTO handled VALUES (1, 77, '1', 'tickets', '', '', '', 0, 'now', 1)",
+            "INSERT INTO handled VALUES (1, 77, 1, '1', 'tickets', '', '', '', 0, 'now')",
             "handled 1 refers to a run that is not there",
         ),
         (
-            "INSERT INTO handled VALUES (1, 1, '1', 'letter', '', '', '', 0, 'now', 1)",
+            "INSERT INTO handled VALUES (1, 1, 1, '1', 'letter', '', '', '', 0, 'now')",
             "the file is damaged: CHECK constraint failed in handled",
         ),
     ],

@@ -20,6 +20,7 @@ from pipeline.ledger import (
     gaps,
     opening,
     runs,
+    schema,
 )
 from pipeline.ledger.lock import (
     LastRun,
@@ -30,8 +31,9 @@ from pipeline.ledger.lock import (
 from pipeline.ledger.recovery import recover
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.profile import Owner
+from tests.next_version import NEXT
 
-from .conftest import OWNER, Book, charge, invoice, note_last_run, read_meanwhile
+from .conftest import OWNER, Book, charge, invoice, read_meanwhile
 
 
 @pytest.fixture(autouse=True)
@@ -215,33 +217,6 @@ def test_an_older_copy_beside_the_wal_of_a_killed_run_is_refused_and_so_is_marki
     path.with_name("a.ledger-wal").unlink()
     refused(path, "does not know the last run")  # the way out leads through the gap alone
     for_a_run(path, may_lack=True)
-
-
-def test_a_ledger_of_the_first_version_is_told_from_an_older_copy_too(path: Path) -> None:
-    shutil.copy(Path(__file__).with_name("version-1.ledger"), path)
-    owner = Owner("http://127.0.0.1:18080", "AGENCY")
-    with contextlib.closing(Lock(path)) as lock:
-        lock.run = LastRun("other", 1, "2026-11-20T00:00:00.000+00:00")
-    with pytest.raises(InputProblem, match="does not know the last run"):
-        opening.open_for_run(path, owner, may_create=False)
-
-
-@pytest.mark.parametrize(
-    ("phase", "told"), [(Phase.ON, "did not end"), (Phase.AT_REST, "is a copy made while a run was on")]
-)
-def test_a_run_that_did_not_end_is_seen_in_a_ledger_of_the_first_version_too(
-    path: Path, phase: Phase, told: str
-) -> None:
-    shutil.copy(Path(__file__).with_name("version-1.ledger"), path)
-    with contextlib.closing(sqlite3.connect(path)) as old, old:
-        old.execute(
-            "INSERT INTO run (command, version, as_of, files, started_at)"
-            " VALUES ('issue', '0', '2026-11-20', '[]', '2026-11-20T00:00:00.000+00:00')"
-        )
-        ledger_id, number = old.execute("SELECT ledger_id, max(run) FROM ledger, run").fetchone()
-    with contextlib.closing(Lock(path)) as lock:
-        lock.run = LastRun(ledger_id, number, "2026-11-20T00:00:00.000+00:00", phase)
-    refused(path, told)
 
 
 def test_a_gap_that_was_settled_since_speaks_for_a_ledger(path: Path, tmp_path: Path) -> None:
@@ -441,11 +416,10 @@ def test_a_row_of_which_a_sector_is_older_is_whole_with_its_wal(path: Path, tabl
     assert known(path) == {"9990000000001"}
 
 
-def test_a_file_of_the_first_version_that_is_torn_as_it_is_upgraded_is_whole_with_its_wal(path: Path) -> None:
+def test_a_file_that_is_torn_as_it_is_upgraded_is_whole_with_its_wal(path: Path) -> None:
     """As a power cut leaves it while the upgrade is being folded into it, the first page not yet."""
-    shutil.copy(Path(__file__).with_name("version-1.ledger"), path)
-    note_last_run(path)
-    connection, lock = opening.open_for_run(path, Owner("http://127.0.0.1:18080", "AGENCY"), may_create=False)
+    run(path, 1)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False, steps=NEXT)
     lock.run = attempts.last_run(connection, Phase.FOLDING)
     opening.keep_wal(connection, keep=True)
     attempts.begin_run(connection, "issue", "0", "2026-11-20", [])
@@ -454,12 +428,12 @@ def test_a_file_of_the_first_version_that_is_torn_as_it_is_upgraded_is_whole_wit
     connection.close()
     lock.close()
     content = bytearray(path.read_bytes())
-    assert content[60:64] == b"\0\0\0\1"  # its version: the upgrade is in the -wal
+    assert content[60:64] == schema.VERSION.to_bytes(4)  # its version: the upgrade is in the -wal
     rows = slice((page - 1) * size + 3, (page - 1) * size + 5)
     assert content[rows] != NO_ROWS
     content[rows] = NO_ROWS
     path.write_bytes(content)
-    looking = opening.open_for_reading(path, None)
+    looking = opening.open_for_reading(path, None, NEXT)
     assert looking is not None
     assert looking.execute("SELECT count(*) FROM run").get == 2
     looking.close()

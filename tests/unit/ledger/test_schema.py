@@ -1,9 +1,7 @@
 """A ledger of an older program is upgraded after a copy, one of a newer is refused, a changed one too."""
 
 import contextlib
-import shutil
 from dataclasses import replace
-from operator import itemgetter
 from pathlib import Path
 
 import apsw
@@ -11,131 +9,111 @@ import pytest
 
 from pipeline.ledger import (
     attempts,
-    epochs,
     held_charges,
     integrity_check,
     issued_elsewhere,
     judgements,
     opening,
     planning,
-    reversals,
     runs,
     schema,
     settlements,
 )
 from pipeline.ledger.lock import Phase, noted_run
-from pipeline.model.errors import LedgerProblem
+from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.outcome import Outcome
-from pipeline.model.profile import Owner
 from pipeline.model.request import Request
+from tests.next_version import NEXT, steps_after
 
-from .conftest import HEADER, charge, note_last_run
-
-OWNER = Owner("http://127.0.0.1:18080", "AGENCY")
-
-
-def put_there(name: str, folder: Path) -> Path:
-    path: Path = shutil.copy(Path(__file__).with_name(name), folder / "old.ledger")
-    note_last_run(path)
-    return path
+from .conftest import HEADER, OWNER, charge, write_used_ledger
 
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """A ledger that the program of version 1 wrote: 10 charges issued, refused and in doubt."""
-    return put_there("version-1.ledger", tmp_path)
-
-
-@pytest.fixture
-def year_old(tmp_path: Path) -> Path:
-    """One that the program of version 2 wrote: 5 charges issued and in doubt, a move, a gap that is closed."""
-    return put_there("version-2.ledger", tmp_path)
-
-
-@pytest.fixture
-def last(tmp_path: Path) -> Path:
-    """One that the program of version 3 wrote: 7 charges, settlements, a statement's line, a move, a gap that is closed."""
-    return put_there("version-3.ledger", tmp_path)
-
-
-#: What each step added: tables, which are empty, and columns.
-NEW_IN = {
-    2: {"carrier_move", "gap"},
-    3: {"elsewhere", "judgement", "handled"},
-    4: {"epoch", "clock_correction", "reversal", "withdrawal"},
-}
-NEW_COLUMNS = {
-    "charge": {"content": ""},
-    "attempt": {"epoch": 1},
-    "elsewhere": {"live": 1, "withdrawn": 0},
-    "handled": {"epoch": 1},
-    "settlement": {"withdrawn": 0, "answered": ""},
-}
+    """A ledger of today's version."""
+    path = tmp_path / "old.ledger"
+    write_used_ledger(path)
+    return path
 
 
 def contents(path: Path) -> dict[str, list[dict[str, object]]]:
     """Every row of every table, by the names of its columns."""
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-    found = {}
-    for table in tables:
-        names = [column[1] for column in connection.execute(f"PRAGMA table_info({table})")]
-        found[table] = [
-            dict(zip(names, row, strict=True)) for row in connection.execute(f"SELECT * FROM {table}")
+    with contextlib.closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        tables = [
+            name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
         ]
-    connection.close()
+        found = {}
+        for table in tables:
+            names = [column[1] for column in connection.execute(f"PRAGMA table_info({table})")]
+            found[table] = [
+                dict(zip(names, row, strict=True)) for row in connection.execute(f"SELECT * FROM {table}")
+            ]
+    return found
+
+
+def version(path: Path) -> int:
+    with contextlib.closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        found: int = connection.pragma("user_version")
     return found
 
 
 def without_its_gap(copied: dict[str, list[dict[str, object]]]) -> dict[str, list[dict[str, object]]]:
-    """What a copy holds, but for what marks it as one: an open gap, and the table for it in the first version."""
+    """What a copy holds, but for what marks it as one: an open gap, from what it knows last on."""
     *earlier, marked = copied["gap"]
     assert (marked["why"], marked["closed_at"]) == ("it is a copy made before an upgrade", None)
-    return {
-        table: rows
-        for table, rows in (copied | {"gap": earlier}).items()
-        if rows or table not in ("gap", "carrier_move")
-    }
+    assert marked["since"] == max(str(run["ended_at"]) for run in copied["run"])
+    return copied | {"gap": earlier}
 
 
-@pytest.mark.parametrize(("fixture", "version"), [("old", 1), ("year_old", 2), ("last", 3)])
-def test_an_older_ledger_is_upgraded_with_all_that_it_holds(
-    fixture: str, version: int, request: pytest.FixtureRequest
-) -> None:
-    old: Path = request.getfixturevalue(fixture)
-    before, notes = contents(old), list[str]()
-    connection, lock = opening.open_for_run(old, OWNER, may_create=False, note=notes.append)
-    assert connection.pragma("user_version") == schema.VERSION
-    assert schema.differences(connection, schema.VERSION) == []
+def upgraded(old: Path) -> list[str]:
+    """Open it by a program of the next version, and close it; what was told."""
+    notes = list[str]()
+    connection, lock = opening.open_for_run(old, OWNER, may_create=False, note=notes.append, steps=NEXT)
+    assert schema.differences(connection, NEXT) == []
     connection.close()
     lock.close()
+    return notes
+
+
+def test_an_older_ledger_is_upgraded_with_all_that_it_holds(old: Path) -> None:
+    before = contents(old)
+    notes = upgraded(old)
+    assert version(old) == schema.VERSION + 1
     after = contents(old)
-    expected = {
-        table: [NEW_COLUMNS.get(table, {}) | row for row in rows] for table, rows in before.items()
-    } | {table: [] for step, tables in NEW_IN.items() if step > version for table in tables}
-    (ledger,) = before["ledger"]
-    begun, *restored = after.pop("epoch")
-    assert begun == {
-        "epoch": 1, "epoch_id": ledger["ledger_id"], "why": "the ledger was begun", "begun_at": ledger["created_at"],
-    }  # fmt: skip
-    assert len(restored) == (1 if version > 1 else 0)  # the others had a gap, which is closed
-    for number, row in enumerate(after["settlement"], start=1):
-        assert row.pop("settlement") == number
-    by_attempt = itemgetter("attempt_id")
-    assert sorted(after.pop("settlement"), key=by_attempt) == sorted(
-        expected.pop("settlement"), key=by_attempt
-    )
-    assert after == {table: rows for table, rows in expected.items() if table != "epoch"}
-    assert {"issued", "unknown"} <= {row["state"] for row in after["attempt"]}
-    copy = old.with_name(f"old.ledger.version-{version}")
+    assert after.pop("later_0") == [
+        {"attempt_id": row["attempt_id"], "told": row["detail"]} for row in before["attempt"]
+    ]
+    attempted = [row | {"later_0": "not told"} for row in before["attempt"]]
+    assert after == before | {"attempt": attempted}
+    assert [row["state"] for row in attempted] == ["issued", "rejected", "unknown", "not_sent"]
+    copy = old.with_name(f"old.ledger.version-{schema.VERSION}")
     assert notes == [
-        f"The ledger was upgraded from version {version} to {schema.VERSION}; as it was before: {copy}"
+        f"The ledger was upgraded from version {schema.VERSION} to {schema.VERSION + 1}; as it was before: {copy}"
     ]
     assert without_its_gap(contents(copy)) == before
+    assert upgraded(old) == []
 
 
-def test_an_upgraded_ledger_is_sound_and_can_be_used(year_old: Path) -> None:
-    connection, lock = opening.open_for_run(year_old, OWNER, may_create=False)
+def test_several_steps_are_taken_at_once_and_end_where_a_new_ledger_does(old: Path, tmp_path: Path) -> None:
+    steps = steps_after(3)
+    for path in (old, tmp_path / "new.ledger"):
+        connection, lock = opening.open_for_run(path, OWNER, may_create=True, steps=steps)
+        assert connection.pragma("user_version") == schema.VERSION + 3
+        assert schema.differences(connection, steps) == []
+        connection.close()
+        lock.close()
+
+
+def test_steps_are_all_taken_or_none(old: Path) -> None:
+    before = contents(old)
+    with pytest.raises(LedgerProblem, match="no such table: missing"):
+        opening.open_for_run(old, OWNER, may_create=False, steps=(*NEXT, "DROP TABLE missing"))
+    assert (version(old), contents(old)) == (schema.VERSION, before)
+    upgraded(old)
+
+
+def test_an_upgraded_ledger_is_sound_and_can_be_used(old: Path) -> None:
+    connection, lock = opening.open_for_run(old, OWNER, may_create=False, steps=NEXT)
     run = runs.begin(connection, lock, "issue", "2026-11-20", ["tickets.xlsx"])
     request = Request("invoice", "domestic", HEADER, (charge(77),))
     (attempt,) = planning.plan(connection, run, [request], {77: ("tickets.xlsx", "Tickets", 2)})
@@ -147,9 +125,17 @@ def test_an_upgraded_ledger_is_sound_and_can_be_used(year_old: Path) -> None:
     (refused,) = held_charges.refusals(connection, [charge(77).identity.ticket_no]).values()
     assert refused.content == request.content_of(request.charges[0])
     runs.end(connection, lock, run, 1)
-    assert integrity_check.look(connection).wrong == ()
+    assert schema.differences(connection, NEXT) == []
     connection.close()
     lock.close()
+
+
+def test_an_upgraded_ledger_is_refused_by_the_older_program(old: Path) -> None:
+    upgraded(old)
+    with pytest.raises(
+        InputProblem, match=f"version is {schema.VERSION + 1}, this program's {schema.VERSION}"
+    ):
+        opening.open_for_run(old, OWNER, may_create=False)
 
 
 def test_while_it_is_upgraded_the_lock_file_says_that_the_file_may_be_half_written(
@@ -160,29 +146,26 @@ def test_while_it_is_upgraded_the_lock_file_says_that_the_file_may_be_half_writt
     seen = []
     real = schema.bring_up_to_date
 
-    def note(connection: apsw.Connection, *how: int) -> None:
+    def note(connection: apsw.Connection, steps: schema.Steps) -> None:
         if connection.filename == str(old):
             seen.append(noted_run(old))
-        real(connection, *how)
+        real(connection, steps)
 
     monkeypatch.setattr(schema, "bring_up_to_date", note)
-    connection, lock = opening.open_for_run(old, OWNER, may_create=False)
-    connection.close()
-    lock.close()
+    upgraded(old)
     assert last
     assert seen == [replace(last, phase=Phase.FOLDING)]
 
 
 def test_the_copy_from_before_the_upgrade_is_the_old_ledger(old: Path, tmp_path: Path) -> None:
     before = contents(old)
-    (tmp_path / "old.ledger.version-1").write_text("something of a person's")
-    connection, lock = opening.open_for_run(old, OWNER, may_create=False)
-    connection.close()
-    lock.close()
-    assert (tmp_path / "old.ledger.version-1").read_text() == "something of a person's"
-    copy = tmp_path / "old.ledger.version-1.2"
+    taken = tmp_path / f"old.ledger.version-{schema.VERSION}"
+    taken.write_text("something of a person's")
+    upgraded(old)
+    assert taken.read_text() == "something of a person's"
+    copy = tmp_path / f"{taken.name}.2"
     assert without_its_gap(contents(copy)) == before
-    assert apsw.Connection(str(copy)).pragma("user_version") == schema.FIRST_WITH_GAPS
+    assert version(copy) == schema.VERSION
     assert copy.stat().st_mode & 0o777 == 0o600
 
 
@@ -194,25 +177,22 @@ def test_an_upgrade_that_can_not_be_copied_before_is_not_done(
 
     monkeypatch.setattr(opening, "copied", full)
     with pytest.raises(LedgerProblem, match="No space left"):
-        opening.open_for_run(old, OWNER, may_create=False)
-    assert apsw.Connection(str(old)).pragma("user_version") == 1
+        opening.open_for_run(old, OWNER, may_create=False, steps=NEXT)
+    assert version(old) == schema.VERSION
 
 
-@pytest.mark.parametrize("fixture", ["old", "year_old", "last"])
-def test_looking_at_an_older_ledger_changes_nothing(fixture: str, request: pytest.FixtureRequest) -> None:
-    old: Path = request.getfixturevalue(fixture)
+def test_looking_at_an_older_ledger_shows_what_it_lacks_as_empty_and_changes_nothing(old: Path) -> None:
     before = old.read_bytes()
-    connection = opening.open_for_reading(old, OWNER)
+    connection = opening.open_for_reading(old, OWNER, NEXT)
     assert connection is not None
+    assert set(connection.execute("SELECT state, later_0 FROM attempt")) == {
+        (state, "not told") for state in ("issued", "rejected", "unknown", "not_sent")
+    }
+    assert list(connection.execute("SELECT attempt_id, told FROM later_0")) == []
     assert held_charges.holdings(connection, ["9990000000001"]).held
     assert len(attempts.history(connection, "9990000000001")) == 1
-    assert len(judgements.of_ticket(connection, "9990000000001")) == (1 if fixture == "last" else 0)
-    assert settlements.of_ticket(connection, "9990000000001") == []
-    assert reversals.of_ticket(connection, "9990000000001") == []
-    ledger_id = attempts.ledger_id(connection)
-    assert {one.epoch for one in settlements.unsettled(connection)} == {ledger_id}
-    assert epochs.current(connection) == ledger_id
-    assert issued_elsewhere.of_ticket(connection, "9990000000001") == []
+    assert len(judgements.of_ticket(connection, "9990000000001")) == 1
+    assert {one.epoch for one in settlements.unsettled(connection)} == {attempts.ledger_id(connection)}
     assert integrity_check.look(connection).wrong == ()
     connection.close()
     assert old.read_bytes() == before
@@ -243,7 +223,7 @@ def test_a_ledger_whose_rules_were_changed_is_refused(tmp_path: Path, change: st
 @pytest.mark.parametrize(
     "change",
     [
-        "DROP INDEX elsewhere_number",  # as the first ledgers of version 3 are
+        "DROP INDEX elsewhere_number",
         "CREATE INDEX of_mine ON attempt (trace_id)",
     ],
 )
@@ -264,5 +244,5 @@ def test_an_older_ledger_whose_rules_were_changed_is_not_upgraded(old: Path) -> 
     connection.execute("DROP TRIGGER attempt_state")
     connection.close()
     with pytest.raises(LedgerProblem, match="trigger attempt_state"):
-        opening.open_for_run(old, OWNER, may_create=False)
-    assert apsw.Connection(str(old)).pragma("user_version") == 1
+        opening.open_for_run(old, OWNER, may_create=False, steps=NEXT)
+    assert version(old) == schema.VERSION

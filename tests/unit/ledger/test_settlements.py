@@ -95,7 +95,7 @@ def test_a_settlement_keeps_the_evidence_and_changes_the_state(
     ((at,),) = rows(book, "SELECT settled_at FROM settlement")
     assert at >= ended
     assert rows(book, "SELECT * FROM settlement") == [
-        (1, attempt_id, state, number, "chen", "statement.csv, row 7", at, 0, "")
+        (1, attempt_id, state, number, "chen", "statement.csv, row 7", "", at, 0)
     ]
     assert rows(book, "SELECT live FROM charge") == [(live,)]
     assert settlements.unsettled(book.connection) == []

@@ -1,7 +1,6 @@
 """What a start looks at takes no longer in an old ledger: no statement of it reads a whole table."""
 
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,8 @@ from pipeline.ledger import (
     settlements,
 )
 from pipeline.ledger.recovery import recover
-from pipeline.model.profile import Owner
 
-from .conftest import note_last_run
+from .conftest import OWNER, write_used_ledger
 
 #: Tables that grow with the years.
 _GROWING = (
@@ -65,10 +63,8 @@ def plans_of(connection: apsw.Connection, work: Any) -> dict[str, list[str]]:
 
 def test_no_statement_at_the_start_of_a_run_reads_a_whole_table(tmp_path: Path) -> None:
     path = tmp_path / "a.ledger"
-    shutil.copy(Path(__file__).with_name("version-1.ledger"), path)
-    note_last_run(path)
-    owner = Owner("http://127.0.0.1:18080", "AGENCY")
-    connection, lock = opening.open_for_run(path, owner, may_create=False)
+    write_used_ledger(path)
+    connection, lock = opening.open_for_run(path, OWNER, may_create=False)
 
     def start() -> None:
         gaps.begun_and_not_ended(connection)

@@ -21,7 +21,6 @@ from pipeline.reporting.words_audit import SHEET_COLUMNS, heading
 from tests.unit.reporting.told_ledger import HEADER, TICKET, ancillaries, being_told, fare
 
 Rows = list[dict[str, Any]]
-OLD = Path(__file__).parents[1] / "ledger"
 
 
 @pytest.fixture
@@ -207,20 +206,6 @@ def test_a_full_sheet_goes_on_in_the_next(ledger: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(links, "ROOM", 2)
     found = read(export(ledger))
     assert [len(found[name]) for name in ("Charges", "Charges 2", "Requests", "Requests 2")] == [2, 2, 2, 1]
-
-
-@pytest.mark.parametrize(("version", "attempts"), [(1, 12), (2, 5)])
-def test_an_older_ledger_is_exported_with_what_it_has_and_left_as_it_is(
-    tmp_path: Path, version: int, attempts: int
-) -> None:
-    ledger = tmp_path / "old.ledger"
-    ledger.write_bytes((OLD / f"version-{version}.ledger").read_bytes())
-    before = ledger.read_bytes()
-    found = read(export(ledger))
-    assert len(found["Requests"]) == attempts
-    assert found["Judgements"] == found["Issued elsewhere"] == found["Files"] == []
-    assert len(found["Gaps and moves"]) == (0 if version == 1 else 2)
-    assert ledger.read_bytes() == before
 
 
 def test_rows_are_read_as_they_are_asked_for(ledger: Path) -> None:

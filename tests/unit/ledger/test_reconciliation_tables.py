@@ -1,4 +1,4 @@
-"""What the database refuses in the tables of version 3: elsewhere, judgement, handled, and charge.content."""
+"""What the database refuses in what a reconciliation notes: elsewhere, judgement, handled; and in charge.content."""
 
 from dataclasses import replace
 from typing import Any
@@ -40,7 +40,7 @@ def listed(book: Any, *lines: StatementLine, wire: str = "") -> None:
 
 @pytest.fixture
 def filled(book: Any) -> Any:
-    """A ledger with one row in each of the newer tables, and a run that is on."""
+    """A ledger with one row in each of these tables, and a run that is on."""
     listed(book, FARE_1)
     judged = Judgement(
         "9990000000001", "ticket_fare", "flight", "invoice", 100_00, "waiting", "ticket_still_open",

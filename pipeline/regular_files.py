@@ -4,6 +4,17 @@ import errno
 import stat
 from pathlib import Path
 
+from pipeline.model.message import Message, message, system_error
+
+
+class Irregular(OSError):
+    """What is no file of a bounded size; `said` is that in words of ours."""
+
+    def __init__(self, number: int, path: Path, said: Message) -> None:
+        super().__init__(number, str(said), str(path))
+        self.said = said
+
+
 #: A profile, a mapping or a list of faults takes some kilobytes.
 SETTINGS_BYTES = 1_000_000
 
@@ -14,9 +25,14 @@ def check_regular(path: Path, most: int) -> None:
     if stat.S_ISDIR(seen.st_mode):
         raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
     if not stat.S_ISREG(seen.st_mode):
-        raise OSError(errno.EINVAL, "it is not a file but a pipe or a device", str(path))
+        raise Irregular(errno.EINVAL, path, message("it is not a file but a pipe or a device"))
     if seen.st_size > most:
-        raise OSError(errno.EFBIG, f"it has {seen.st_size} bytes", str(path))
+        raise Irregular(errno.EFBIG, path, message("it has {count} bytes", count=seen.st_size))
+
+
+def said_by(error: OSError) -> Message:
+    """What is wrong with a file, for a message."""
+    return error.said if isinstance(error, Irregular) else system_error(error)
 
 
 def settings_text(path: Path) -> str:

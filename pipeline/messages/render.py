@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pipeline.messages.chinese import in_chinese, in_language
+from pipeline.messages.chinese import in_chinese
 from pipeline.messages.details import own_words
 from pipeline.messages.hints import SLIPS
 from pipeline.messages.reasons import (
@@ -15,7 +15,7 @@ from pipeline.messages.reasons import (
     HINTS,
     REASON,
 )
-from pipeline.messages.translate import choice_word, heading
+from pipeline.messages.translate import choice_word, heading, rendered
 from pipeline.model.columns import (
     CHARGES,
     COLUMN,
@@ -25,6 +25,7 @@ from pipeline.model.columns import (
     VOUCHERS,
     Lang,
 )
+from pipeline.model.message import Message
 from pipeline.model.quoting import bounded, quoted
 from pipeline.model.result import ReasonText
 from pipeline.model.table import FIELD, PART
@@ -131,11 +132,11 @@ def reason_text(code: str, column: str, lang: Lang, facts: Mapping[str, str]) ->
     return ReasonText(code, column, message, cure, brief=brief)
 
 
-def of_buyer(reason: ReasonText, place: str, lang: Lang) -> ReasonText:
+def of_buyer(reason: ReasonText, place: Message, lang: Lang) -> ReasonText:
     """A reason that is about a cell of a Buyers sheet, with its place."""
     colon = "：" if lang == "zh" else ": "
-    message = bounded(f"{in_language(place, lang)}{colon}{reason.message}")
-    return replace(reason, message=message, source=place)
+    message = bounded(f"{rendered(place, lang)}{colon}{reason.message}")
+    return replace(reason, message=message, source=str(place))
 
 
 def about(reason: ReasonText, charge: str, product: str, lang: Lang) -> ReasonText:

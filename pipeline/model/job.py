@@ -133,10 +133,10 @@ def no_log(event: str, **facts: object) -> None:
 class Watch:
     """Who follows a run: told what happens as values, asked before anything is sent."""
 
-    note: Callable[[str], None]
+    note: Callable[[str | Message], None]
     progress: Callable[[Progress], None]
     confirm: Callable[[Plan], bool]
-    warn: Callable[[str], None]  # what --quiet must not leave out
+    warn: Callable[[str | Message], None]  # what --quiet must not leave out
     log: Log = no_log
 
 

@@ -5,8 +5,13 @@ from pipeline.model.quoting import quoted
 
 
 def on_sheet(file: str, sheet: str) -> Message:
-    """A sheet of a file."""
+    """A sheet of a file, or of a workbook's path."""
     return message("{file}, sheet {sheet}", file=file, sheet=SheetName(sheet))
+
+
+def about(place: str | Message, note: Message) -> Message:
+    """What is to be told of a place."""
+    return message("{place}: {note}", place=place, note=note)
 
 
 def row_at(file: str, sheet: str, row: int) -> Message:

@@ -22,6 +22,7 @@ import numpy as np
 from pipeline.model.columns import Lang
 from pipeline.model.encoded import EncodedColumn
 from pipeline.model.lazy import LazySequence
+from pipeline.model.message import Message
 from pipeline.model.request import Identity, Request
 from pipeline.model.result_columns import ChargeColumns, ResultColumns
 from pipeline.model.status import STATUS, WORST
@@ -193,7 +194,7 @@ class RunResult:
     repeats: Mapping[int, int] = field(default_factory=dict)
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str | Message, ...]:
         """What nobody sees in the files, and what the reader left out, for the summary."""
         return (*self.table.warnings, *self.table.notes)
 

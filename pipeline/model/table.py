@@ -28,6 +28,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from pipeline.model.lazy import LazySequence
+from pipeline.model.message import Message, SheetName, message
+from pipeline.model.places import on_sheet
 from pipeline.model.quoting import quoted
 
 Mask = npt.NDArray[np.bool_]
@@ -86,18 +88,23 @@ class SheetRows:
     hidden_sheet: bool = False
 
     @property
-    def warning(self) -> str:
-        """What nobody may overlook, "" where nothing is hidden."""
+    def warning(self) -> Message | None:
+        """What nobody may overlook, None where nothing is hidden."""
         if self.hidden_sheet:
-            return (
-                f"{self.file}: sheet {self.sheet} is hidden and was not read, though {self.hidden_rows} of its rows hold ticket"
-                " numbers; show it if they are to be issued"
+            return message(
+                "{file}: sheet {sheet} is hidden and was not read, though {hidden} of its rows hold ticket numbers; show it"
+                " if they are to be issued",
+                file=self.file,
+                sheet=SheetName(self.sheet),
+                hidden=self.hidden_rows,
             )
         if not self.hidden_rows:
-            return ""
-        return (
-            f"{self.file}, sheet {self.sheet}: hidden or filtered out in the file, and read all the same:"
-            f" {self.hidden_rows} of {self.rows} rows"
+            return None
+        return message(
+            "{place}: hidden or filtered out in the file, and read all the same: {hidden} of {rows} rows",
+            place=on_sheet(self.file, self.sheet),
+            hidden=self.hidden_rows,
+            rows=self.rows,
         )
 
 
@@ -109,7 +116,7 @@ class Table:
     cells: pd.DataFrame
     findings: tuple[Finding, ...]
     buyers: pd.DataFrame
-    notes: tuple[str, ...] = ()
+    notes: tuple[str | Message, ...] = ()
     letters: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     sheets: tuple[SheetRows, ...] = ()
 
@@ -122,7 +129,7 @@ class Table:
         return len(self.frame)
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[Message, ...]:
         """What its sheets hold that nobody sees who opens the files."""
         return tuple(sheet.warning for sheet in self.sheets if sheet.warning)
 
@@ -136,11 +143,14 @@ class Table:
         letters = self.letters.get((file, sheet), {}).get(column)
         return f"{letters}{line}" if letters else ""
 
-    def buyer_place(self, buyer: int, column: str) -> str:
+    def buyer_place(self, buyer: int, column: str) -> Message:
         """Where a buyer's cell stands: its file, sheet and cell, or row where the sheet has no such column."""
         file, sheet, line = (self.buyers[name].iloc[buyer] for name in BUYER_PLACE)
         cell = self.cell(file, sheet, line, column)
-        return f"{quoted(file)}, sheet {quoted(sheet)}, {f'cell {cell}' if cell else f'row {line}'}"
+        place = on_sheet(quoted(file), sheet)
+        if cell:
+            return message("{place}, cell {cell}", place=place, cell=cell)
+        return message("{place}, row {row}", place=place, row=int(line))
 
 
 def among(values: Texts, wanted: Iterable[str]) -> Mask:

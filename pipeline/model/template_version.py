@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pipeline.model.columns import Lang
+from pipeline.model.message import Message, message
 
 #: Rises when a filled-in template would be read differently from before.
 VERSION = "1"
@@ -38,9 +39,15 @@ def made_from(rows: Sequence[Sequence[Any]]) -> str:
     return next((found for row in rows[:_TOP] for cell in row[:1] if (found := version_of(cell))), "")
 
 
-def newer(version: str) -> tuple[str, ...]:
+def newer(version: str) -> tuple[Message, ...]:
     """What to tell of a workbook made from a template that this program does not know yet; nothing else."""
     if int(version) <= int(VERSION):
         return ()
-    made = f"was made from template version {version}, and this program knows version {VERSION}"
-    return (f"{made}; update the program if anything is read wrongly",)
+    return (
+        message(
+            "was made from template version {version}, and this program knows version {known}; update the program if"
+            " anything is read wrongly",
+            version=version,
+            known=VERSION,
+        ),
+    )

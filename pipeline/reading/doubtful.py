@@ -13,6 +13,8 @@ import pandas as pd
 
 from pipeline.model.columns import COMPONENTS
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import Fact, Message, Private, Term, joined
+from pipeline.model.places import on_sheet
 from pipeline.model.table import (
     Finding,
     Mask,
@@ -43,9 +45,9 @@ class Tickets:
     currency: str
 
     @property
-    def where(self) -> str:
+    def where(self) -> Message:
         """The sheet, as messages name it."""
-        return f"{self.place}, sheet {self.sheet.name}"
+        return on_sheet(self.place, self.sheet.name)
 
     @property
     def ticket_column(self) -> int:
@@ -114,18 +116,21 @@ def _refuse_without_fare(rows: _Reckoned) -> None:
         return
     tax = next(name for name in TAXES if rows.money(name).any())
     heading, cell = tickets.layout.headings[tax]
+    facts: dict[str, Fact] = {"place": tickets.where, "cell": cell, "heading": Private(heading)}
     for unread, its_cell in sorted(tickets.unread(), key=lambda one: -says_money(one[0])):
         if says_money(unread) and (found := taxed & (_amounts(rows, unread) != 0)).any():
             raise InputProblem(
-                f"{tickets.where}: row {rows.row(found)} has {cell} “{heading}” but no fare: {its_cell} “{unread}” is not a known"
-                " heading and was not read; call it fare (票价) if it is the fare without the taxes; if it is the total,"
-                " call it amount (金额) and leave the columns of taxes out"
-            )
+                "{place}: row {row} has {cell} “{heading}” but no fare: {unread_cell} “{unread}” is not a known heading and"
+                " was not read; call it fare (票价) if it is the fare without the taxes; if it is the total, call it"
+                " amount (金额) and leave the columns of taxes out",
+                row=rows.row(found), unread_cell=its_cell, unread=Private(unread), **facts,
+            )  # fmt: skip
     if (found := taxed & (rows.money("change_fee") == 0)).any():
         raise InputProblem(
-            f"{tickets.where}: row {rows.row(found)} has {cell} “{heading}” but no fare, and no column is known to hold it; add"
-            " the column of the fare (票价)"
-        )
+            "{place}: row {row} has {cell} “{heading}” but no fare, and no column is known to hold it; add the column of the"
+            " fare (票价)",
+            row=rows.row(found), **facts,
+        )  # fmt: skip
 
 
 def _refuse_vague(rows: _Reckoned) -> None:
@@ -144,10 +149,11 @@ def _refuse_vague(rows: _Reckoned) -> None:
             known |= seen == rows.money(*parts)
         if (found := (seen != 0) & (total != 0) & ~known).any():
             raise InputProblem(
-                f"{rows.tickets.where}: {cell} “{heading}” holds {money_text(int(seen[found][0]))} in row {rows.row(found)} and was"
-                f" not read: it may mean {' or '.join(names)}, and no total shows what the charge comes to; name it more"
-                " exactly, or say in --columns what it is"
-            )
+                "{place}: {cell} “{heading}” holds {amount} in row {row} and was not read: it may mean {columns}, and no"
+                " total shows what the charge comes to; name it more exactly, or say in --columns what it is",
+                place=rows.tickets.where, cell=cell, heading=Private(heading), amount=money_text(int(seen[found][0])),
+                row=rows.row(found), columns=joined(map(Term, names), "or"),
+            )  # fmt: skip
 
 
 def _refuse_taxes_twice(rows: _Reckoned) -> None:
@@ -156,18 +162,20 @@ def _refuse_taxes_twice(rows: _Reckoned) -> None:
     found = (rows.money("other_taxes") != 0) & (rows.money("airport_fee", "fuel_surcharge") != 0)
     if any_taxes(heading) and found.any():
         raise InputProblem(
-            f"{rows.tickets.where}: {cell} “{heading}” may hold the airport fee and the fuel surcharge of row {rows.row(found)}, or"
-            " come on top of them, and no total shows which; call it other_taxes (其他税费) if it comes on top, or"
-            f' leave it out with "{heading}" = "" in --columns if it holds them'
-        )
+            "{place}: {cell} “{heading}” may hold the airport fee and the fuel surcharge of row {row}, or come on top of"
+            " them, and no total shows which; call it other_taxes (其他税费) if it comes on top, or leave it out with"
+            ' "{heading}" = "" in --columns if it holds them',
+            place=rows.tickets.where, cell=cell, heading=Private(heading), row=rows.row(found),
+        )  # fmt: skip
     heading, cell = rows.tickets.read_as("fare")
     found = (rows.money("fare") != 0) & (rows.money(*TAXES) != 0)
     if tax_included(heading) and found.any():
         raise InputProblem(
-            f"{rows.tickets.where}: {cell} “{heading}” says that it holds the taxes, and row {rows.row(found)} has taxes beside it,"
-            " which may be part of it or come on top, and no total shows which; call it fare (票价) if they come on top; if"
-            " it holds them, leave the columns of taxes out"
-        )
+            "{place}: {cell} “{heading}” says that it holds the taxes, and row {row} has taxes beside it, which may be part of"
+            " it or come on top, and no total shows which; call it fare (票价) if they come on top; if it holds them, leave"
+            " the columns of taxes out",
+            place=rows.tickets.where, cell=cell, heading=Private(heading), row=rows.row(found),
+        )  # fmt: skip
 
 
 def _amounts(rows: _Reckoned, heading: str) -> Money:

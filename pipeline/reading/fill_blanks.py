@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from pipeline.model.columns import COLUMN
+from pipeline.model.message import Message, Private, Term, message
+from pipeline.model.places import on_sheet
 from pipeline.model.table import Mask, shown
 from pipeline.reading.cell_words import folded
 from pipeline.reading.sheet import Cells
@@ -18,7 +20,7 @@ from pipeline.reading.team_mapping import ColumnMap
 Part = Mapping[str, Cells]
 
 
-def filled(part: Part, place: str, sheet: str, mapping: ColumnMap) -> tuple[Part, list[str]]:
+def filled(part: Part, place: str, sheet: str, mapping: ColumnMap) -> tuple[Part, list[Message]]:
     """One sheet's rows with their blank cells filled, and what is to be told of it."""
     of_sheet = mapping.of_sheet(sheet)
     orders = _order_types(part, mapping)
@@ -27,7 +29,7 @@ def filled(part: Part, place: str, sheet: str, mapping: ColumnMap) -> tuple[Part
     )
     if not columns:
         return part, []
-    made, notes = dict(part), list[str]()
+    made, notes = dict(part), list[Message]()
     for name in columns:
         cells = part.get(name, Cells.same("", len(orders)))
         blank = cells.blank & _may_be_filled(part, name)
@@ -38,7 +40,7 @@ def filled(part: Part, place: str, sheet: str, mapping: ColumnMap) -> tuple[Part
         taken = blank & ~differ & words.where(bool)
         if taken.any():
             made[name] = cells.mixed(taken, words)
-        notes += _notes(f"{place}, sheet {sheet}", name, given, taken & ~said.where(bool), differ)
+        notes += _notes(on_sheet(place, sheet), name, given, taken & ~said.where(bool), differ)
     return made, notes
 
 
@@ -70,11 +72,19 @@ def _differ(said: Cells, given: str, words: Mapping[str, str]) -> Mask | bool:
     return bool(given) and said.where(lambda text: text != "" and words.get(folded(text), text) != meant)
 
 
-def _notes(where: str, name: str, given: str, by_sheet: Mask, differ: Mask) -> Iterator[str]:
+def _notes(where: Message, name: str, given: str, by_sheet: Mask, differ: Mask) -> Iterator[Message]:
     if given and by_sheet.any():
-        yield f"{where}: {name} is {given} by the sheet's name where its cell is blank ({by_sheet.sum()} rows)"
+        yield message(
+            "{place}: {column} is {value} by the sheet's name where its cell is blank ({count} rows)",
+            place=where,
+            column=Term(name),
+            value=Term(given, "choice") if COLUMN[name].choices else Private(given),
+            count=int(by_sheet.sum()),
+        )
     if differ.any():
-        yield (
-            f"{where}: {name} stays blank in {differ.sum()} rows, because the order type says another thing than the"
-            " sheet's name"
+        yield message(
+            "{place}: {column} stays blank in {count} rows, because the order type says another thing than the sheet's name",
+            place=where,
+            column=Term(name),
+            count=int(differ.sum()),
         )

@@ -5,9 +5,9 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.model.errors import InputProblem
 from pipeline.reading.child import LARGEST_FILE
-from pipeline.regular_files import check_regular
+from pipeline.reading.input_files import not_read
+from pipeline.regular_files import check_regular, said_by
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,5 @@ def origin_of(path: Path) -> Origin:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise InputProblem(
-            f"{path}: can't be read ({error.strerror}); check the path and its permissions"
-        ) from None
+        raise not_read(path, "unreadable", said_by(error)) from None
     return Origin(digest, datetime.datetime.fromtimestamp(written, datetime.UTC))

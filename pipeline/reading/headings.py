@@ -1,13 +1,15 @@
 """What stands in which column: heading rows found and understood by the vocabulary."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import COLUMN, Kind
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import Joined, Message, Private, Term, joined, message
+from pipeline.model.places import on_sheet
 from pipeline.reading.cell_words import (
     BUYER_NAMES,
     folded,
@@ -24,8 +26,8 @@ _TITLE_ROWS = 30
 
 TAXES = ("airport_fee", "fuel_surcharge", "other_taxes")
 
-_RENAME = "rename or delete one of them, or say in --columns which of them is meant"
-_RENAME_IN_RESULT = "rename or delete one of them"
+_RENAME = message("rename or delete one of them, or say in --columns which of them is meant")
+_RENAME_IN_RESULT = message("rename or delete one of them")
 
 #: Before a heading that would pass for a column, though it is not read as one: so nobody takes it for that
 #: column again, neither here nor where the result is read back.
@@ -146,7 +148,7 @@ def _has_data(sheet: Sheet, row: int, position: int) -> bool:
     return position < sheet.width and not sheet.columns[position].blank[row + 1 :].all()
 
 
-def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, rename: str) -> Layout:
+def _layout(place: Message, sheet: Sheet, found: _Headings, own: Own, cure: Message) -> Layout:
     columns: dict[str, int] = {}
     extra: dict[str, int] = {}
     headings: dict[str, tuple[str, str]] = {}
@@ -158,10 +160,15 @@ def _layout(place: str, sheet: Sheet, found: _Headings, own: Own, rename: str) -
             raise _ambiguous(place, _cell(sheet, found, position), cell, names)
         name = next(iter(names), "")
         if name in columns:
-            first, second = _cell(sheet, found, columns[name]), _cell(sheet, found, position)
             raise InputProblem(
-                f"{place}: {first} “{found.cells[columns[name]]}” and {second} “{cell}” both mean {name};"
-                f" {rename}"
+                "{place}: {first} “{heading}” and {second} “{other}” both mean {column}; {cure}",
+                place=place,
+                first=_cell(sheet, found, columns[name]),
+                heading=Private(str(found.cells[columns[name]])),
+                second=_cell(sheet, found, position),
+                other=Private(str(cell)),
+                column=Term(name),
+                cure=cure,
             )
         if name:
             _check_unit(place, _cell(sheet, found, position), cell, name)
@@ -214,11 +221,19 @@ def beside_ours(own: Own) -> Own:
     return {word: name for word, name in own.items() if word not in _OURS}
 
 
-def _ambiguous(place: str, cell: str, heading: Any, names: Collection[str]) -> InputProblem:
+def _ambiguous(place: Message, cell: str, heading: Any, names: Collection[str]) -> InputProblem:
     return InputProblem(
-        f"{place}: {cell} “{heading}” may mean {' or '.join(sorted(names))}; give each a column of its own, or say in"
-        " --columns which is meant"
+        "{place}: {cell} “{heading}” may mean {columns}; give each a column of its own, or say in --columns which is meant",
+        place=place,
+        cell=cell,
+        heading=Private(str(heading)),
+        columns=_either(sorted(names)),
     )
+
+
+def _either(names: Iterable[str]) -> Joined:
+    """Columns, of which one is meant."""
+    return joined(map(Term, names), "or")
 
 
 def _is_money(name: str) -> bool:
@@ -226,13 +241,13 @@ def _is_money(name: str) -> bool:
     return name in COLUMN and COLUMN[name].kind is Kind.MONEY
 
 
-def _check_unit(place: str, cell: str, heading: Any, name: str) -> None:
+def _check_unit(place: Message, cell: str, heading: Any, name: str) -> None:
     """Amounts in thousands, or in another currency, would be taken for what they are not."""
     if _is_money(name) and (said := other_unit(heading)):
         raise _other_unit(place, cell, heading, said)
 
 
-def _check_units_above(place: str, sheet: Sheet, found: _Headings, columns: Collection[str]) -> None:
+def _check_units_above(place: Message, sheet: Sheet, found: _Headings, columns: Collection[str]) -> None:
     """The same where the unit is said above the headings, for all of them."""
     if not any(map(_is_money, columns)):
         return
@@ -245,19 +260,26 @@ def _check_units_above(place: str, sheet: Sheet, found: _Headings, columns: Coll
                 raise _other_unit(place, cell_name(sheet, row, at), cell, said)
 
 
-def _other_unit(place: str, cell: str, text: Any, said: str) -> InputProblem:
+def _other_unit(place: Message, cell: str, text: Any, said: str) -> InputProblem:
+    heading = Private(str(text))
     if said == "currency":
         return InputProblem(
-            f"{place}: {cell} “{text}” says that the amounts are in another currency; enter them in the carrier's currency, and"
-            " take its name out"
+            "{place}: {cell} “{heading}” says that the amounts are in another currency; enter them in the carrier's currency,"
+            " and take its name out",
+            place=place,
+            cell=cell,
+            heading=heading,
         )
     return InputProblem(
-        f"{place}: {cell} “{text}” says that its amounts are not in the currency's main unit; enter them in the main"
-        " unit (元), and name the column so"
+        "{place}: {cell} “{heading}” says that its amounts are not in the currency's main unit; enter them in the main"
+        " unit (元), and name the column so",
+        place=place,
+        cell=cell,
+        heading=heading,
     )
 
 
-def find_layout(place: str, sheet: Sheet, own: Own | None = None, *, ours: bool = False) -> Layout | None:
+def find_layout(place: Message, sheet: Sheet, own: Own | None = None, *, ours: bool = False) -> Layout | None:
     """The sheet's headings, or None where it holds neither tickets nor buyers.
 
     `ours`: the sheet is of an earlier result; see beside_ours for what `own` is then. Raises InputProblem if
@@ -288,7 +310,7 @@ def looks_like_tickets(sheet: Sheet, own: Own | None = None) -> bool:
     return any(len(_known(row, own or {})) > 2 for row in sheet.rows[:_TITLE_ROWS])
 
 
-def slips(sheet: Sheet, layout: Layout, own: Own | None = None) -> Iterator[str]:
+def slips(sheet: Sheet, layout: Layout, own: Own | None = None) -> Iterator[Message]:
     """What to tell of headings that are not known: the nearest known one, or all that it could be.
 
     Such a column is carried through and not read. A column that has its heading lacks none, so nothing is
@@ -300,9 +322,19 @@ def slips(sheet: Sheet, layout: Layout, own: Own | None = None) -> Iterator[str]
         cell = cell_name(sheet, layout.heading_row, at)
         free = [name for name in vague(heading) if name not in layout.columns]
         if free:
-            yield f"{cell} “{heading}” may mean {' or '.join(free)} and was not read; name it more exactly"
+            yield message(
+                "{cell} “{heading}” may mean {columns} and was not read; name it more exactly",
+                cell=cell,
+                heading=Private(heading),
+                columns=_either(free),
+            )
         elif close := nearest(heading, layout.columns):
-            yield f"{cell} “{heading}” is not a known heading and was not read; did you mean “{close}”?"
+            yield message(
+                "{cell} “{heading}” is not a known heading and was not read; did you mean “{close}”?",
+                cell=cell,
+                heading=Private(heading),
+                close=Term(close),
+            )
 
 
 def brief(text: str) -> str:
@@ -323,18 +355,23 @@ def nothing_known(place: str, sheets: Sequence[Sheet], own: Own | None = None) -
             for position, cell in enumerate(row):
                 if isinstance(cell, str) and not _means(cell, own or {}) and (close := nearest(cell, taken)):
                     return InputProblem(
-                        f"{place}, sheet {sheet.name}, cell {cell_name(sheet, index, position)}: “{brief(cell)}” is not a"
-                        f" known heading; did you mean “{close}”?"
+                        "{place}, cell {cell}: “{heading}” is not a known heading; did you mean “{close}”?",
+                        place=on_sheet(place, sheet.name),
+                        cell=cell_name(sheet, index, position),
+                        heading=Private(brief(cell)),
+                        close=Term(close),
                     )
     # What is no known heading may be a person's data, and is left to the workbook: messages go to logs and mails.
     firsts = [row for sheet in sheets for row in sheet.rows[:1]]
     seen = [
         brief(cell) for row in firsts for cell in row if isinstance(cell, str) and _means(cell, own or {})
     ]
-    first = f"; known of the first row is: {', '.join(seen[:8])}" if seen else ""
+    known = message("; known of the first row is: {headings}", headings=joined(seen[:8])) if seen else ""
     return InputProblem(
-        f"{place}: no sheet has the headings of tickets (ticket_no 票号 and others){first}. `voucher template` writes a"
-        " workbook with the headings; a team's own headings are explained with --columns"
+        "{file}: no sheet has the headings of tickets (ticket_no 票号 and others){known}. `voucher template` writes a"
+        " workbook with the headings; a team's own headings are explained with --columns",
+        file=place,
+        known=known,
     )
 
 

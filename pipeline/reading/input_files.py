@@ -152,17 +152,18 @@ def sheets_of(
 ) -> list[Sheet]:
     """The sheets that the child process handed over, or InputProblem for what it could not read."""
     if "readings" not in answer:
-        raise _problem(path, answer["problem"], answer["detail"])
+        raise not_read(path, answer["problem"], answer["detail"])
     readings = [[Sheet.handed_over(sheet) for sheet in sheets] for sheets in answer["readings"]]
     if answer["certain"]:
         return readings[0]
     at = confirmed(readings, known)
     if at is None:
-        raise _problem(path, "encoding", answer["detail"])
+        raise not_read(path, "encoding", answer["detail"])
     return readings[at]
 
 
-def _problem(path: Path, code: str, detail: Fact) -> InputProblem:
+def not_read(path: Path, code: str, detail: Fact = "") -> InputProblem:
+    """The error for a file that is not read, with its cure."""
     return InputProblem(Message(_CURES.get(code, _CURES["damaged"]), {"file": str(path), "detail": detail}))
 
 
@@ -171,7 +172,7 @@ def refuse_far(path: Path, sheets: Sequence[Sheet]) -> None:
     for sheet in sheets:
         if sheet.far:
             seen = Message(Seen.FAR_CELLS, {"sheet": SheetName(sheet.name), "cells": far_cells(sheet)})
-            raise _problem(path, "far_away", seen)
+            raise not_read(path, "far_away", seen)
 
 
 def far_cells(sheet: Sheet) -> str:

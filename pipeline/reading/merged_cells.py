@@ -9,12 +9,13 @@ import numpy as np
 
 from pipeline.model.columns import COLUMN, Kind
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import Message, Private
 from pipeline.model.table import shown
 from pipeline.reading.headings import Layout, cell_name
 from pipeline.reading.sheet import Sheet, is_blank
 
 
-def unmerged(place: str, sheet: Sheet, layout: Layout) -> Sheet:
+def unmerged(place: Message, sheet: Sheet, layout: Layout) -> Sheet:
     """The sheet with what is merged below its headings in each of its rows, where a column of ours stands.
 
     Raises InputProblem for an amount over several rows that hold something. A row that holds nothing of its own is none: some
@@ -44,8 +45,12 @@ def unmerged(place: str, sheet: Sheet, layout: Layout) -> Sheet:
             continue
         if COLUMN[names[at]].kind is Kind.MONEY:
             raise InputProblem(
-                f"{place}: {cell_name(sheet, top, at)}:{cell_name(sheet, bottom, at)} is one merged cell, and its amount"
-                f" “{shown(cell)}” may be that of each row or of all together; split the cell and enter each row's own amount"
+                "{place}: {first}:{last} is one merged cell, and its amount “{amount}” may be that of each row or of all"
+                " together; split the cell and enter each row's own amount",
+                place=place,
+                first=cell_name(sheet, top, at),
+                last=cell_name(sheet, bottom, at),
+                amount=Private(shown(cell)),
             )
         said[at] |= dict.fromkeys(under, cell)
     return sheet.changed(said)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import SheetName
 from pipeline.model.table import shown
 from pipeline.reading.headings import cell_name
 from pipeline.reading.sheet import Sheet, is_blank
@@ -33,8 +34,12 @@ def refuse_unheaded(path: Path, sheets: Collection[Sheet], tickets: Iterable[Any
         for row, at, number in _numbers(sheet):
             if number not in known and (at + sheet.first_column in columns or number[:3] in airlines):
                 raise InputProblem(
-                    f"{path}: sheet {sheet.name} has no headings, but {cell_name(sheet, row, at)} holds the ticket number {number};"
-                    " put the headings above its rows, or delete or hide the sheet if it is not to be read"
+                    "{file}: sheet {sheet} has no headings, but {cell} holds the ticket number {number}; put the headings above"
+                    " its rows, or delete or hide the sheet if it is not to be read",
+                    file=str(path),
+                    sheet=SheetName(sheet.name),
+                    cell=cell_name(sheet, row, at),
+                    number=number,
                 )
 
 

@@ -15,6 +15,8 @@ from pipeline.model.evidence import (
     Statement,
     StatementLine,
 )
+from pipeline.model.message import Message
+from pipeline.model.places import on_sheet
 from pipeline.model.profile import Profile
 from pipeline.model.quoting import row_at
 from pipeline.model.table import shown
@@ -82,7 +84,7 @@ def known_heading(text: str) -> object:
     return folded(text) in _OWN or meanings(text)
 
 
-def statement_layout(place: str, sheet: Sheet) -> Layout | None:
+def statement_layout(place: Message, sheet: Sheet) -> Layout | None:
     """Where a statement's headings stand on a sheet; None where it is no statement's."""
     if _is_of_tickets(sheet):  # by its own words first: as a statement's they may have two meanings
         return None
@@ -123,7 +125,7 @@ def is_statement(path: Path, sheets: Sequence[Sheet]) -> bool:
         return False
     for sheet in sheets:
         try:
-            if sheet.visible and sheet.rows and statement_layout(f"{path}, sheet {sheet.name}", sheet):
+            if sheet.visible and sheet.rows and statement_layout(on_sheet(str(path), sheet.name), sheet):
                 return True
         except InputProblem:
             if len(sheets) == 1:
@@ -166,7 +168,7 @@ def statement_of(path: Path, sheets: Sequence[Sheet], profile: Profile, origin: 
     for sheet in sheets:
         # Headings that mean two things on one sheet stop the whole: that sheet may list anything.
         layout = (
-            statement_layout(f"{path}, sheet {sheet.name}", sheet) if sheet.visible and sheet.rows else None
+            statement_layout(on_sheet(str(path), sheet.name), sheet) if sheet.visible and sheet.rows else None
         )
         if layout is None:
             if sheet.filled:

@@ -31,6 +31,7 @@ from typing import Any
 from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import COLUMN, COLUMNS, Kind
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import Term, joined, terms
 from pipeline.reading.agency_words import MARKET_SHEETS, ORDER_TYPES
 from pipeline.reading.cell_words import (
     CHOICE_WORDS,
@@ -38,7 +39,7 @@ from pipeline.reading.cell_words import (
     meanings,
     nearest,
 )
-from pipeline.regular_files import settings_text
+from pipeline.regular_files import said_by, settings_text
 
 #: What blank cells hold, by column: texts as they could stand in the cell.
 Filling = Mapping[str, str]
@@ -101,26 +102,32 @@ def load_map(path: Path | None) -> ColumnMap:
     try:
         given = tomllib.loads(settings_text(path))
     except OSError as error:
-        raise InputProblem(f"Columns {path}: can't be read ({error.strerror}); check the path") from None
+        raise InputProblem(
+            "Columns {file}: can't be read ({problem}); check the path",
+            file=str(path),
+            problem=said_by(error),
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputProblem(
-            f'Columns {path}: is not valid TOML: {error}; headings and values stand in quotes, as "票面价" = "fare", the file is'
-            " saved as UTF-8"
+            'Columns {file}: is not valid TOML: {problem}; headings and values stand in quotes, as "票面价" = "fare", the file is'
+            " saved as UTF-8",
+            file=str(path),
+            problem=str(error),
         ) from None
     try:
         return _checked(given)
-    except ValueError as problem:
-        raise InputProblem(f"Columns {path}: {problem}") from None
+    except InputProblem as wrong:
+        raise InputProblem("Columns {file}: {problem}", file=str(path), problem=wrong.message) from None
 
 
 def _checked(given: dict[str, Any]) -> ColumnMap:
-    """Every section with its checked entries; a ValueError's text begins with the key."""
+    """Every section with its checked entries; an InputProblem begins with the key."""
     known = ("headings", "values", "fixed", "sheets", "order_types")
     for name, section in given.items():
         if name not in known:
-            raise ValueError(f"{name} is not a known section; known: {', '.join(known)}")
+            raise InputProblem("{key} is not a known section; known: {keys}", key=name, keys=joined(known))
         if not isinstance(section, dict):
-            raise ValueError(f"{name} must be a section in square brackets: [{name}]")
+            raise InputProblem("{key} must be a section in square brackets: [{key}]", key=name)
     values = _sections("values", given.get("values", {}), _values)
     values = {_column(f"values.{name}", name, _with_choices()): words for name, words in values.items()}
 
@@ -152,7 +159,9 @@ def _sections(
     found = {}
     for name, entries in given.items():
         if not isinstance(entries, dict):
-            raise ValueError(f'{where}.{name} must be a section of its own: [{where}."{name}"]')
+            raise InputProblem(
+                '{section}.{key} must be a section of its own: [{section}."{key}"]', section=where, key=name
+            )
         found[name] = check(f"{where}.{name}", entries)
     return found
 
@@ -167,13 +176,17 @@ def _once(where: str, entries: dict[str, Any], check: Callable[[str, Any], str])
     for word, text in entries.items():
         meant = check(f"{where}.{word}", text)
         if found.setdefault(folded(word), meant) != meant:
-            raise ValueError(f"{where}.{word} says something else than the same word above it; keep one")
+            raise InputProblem(
+                "{section}.{key} says something else than the same word above it; keep one",
+                section=where,
+                key=word,
+            )
     return found
 
 
 def _text(key: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{key} must be a text in quotes")
+        raise InputProblem("{key} must be a text in quotes", key=key)
     return value.strip()
 
 
@@ -188,11 +201,21 @@ def _column(key: str, word: str, allowed: list[str]) -> str:
     if name in allowed:
         return name
     if name:
-        raise ValueError(f"{key}: {name} can't stand here; what can: {', '.join(allowed)}")
-    close = nearest(word)
-    raise ValueError(
-        f"{key}: “{word}” is not a column; "
-        + (f"did you mean “{close}”?" if close else f"the columns are {', '.join(allowed)}")
+        raise InputProblem(
+            "{key}: {column} can't stand here; what can: {columns}",
+            key=key,
+            column=Term(name),
+            columns=terms(allowed),
+        )
+    if close := nearest(word):
+        raise InputProblem(
+            "{key}: “{word}” is not a column; did you mean “{close}”?", key=key, word=word, close=Term(close)
+        )
+    raise InputProblem(
+        "{key}: “{word}” is not a column; the columns are {columns}",
+        key=key,
+        word=word,
+        columns=terms(allowed),
     )
 
 
@@ -204,8 +227,13 @@ def _values(where: str, entries: dict[str, Any]) -> dict[str, str]:
 def _choice(key: str, column: str, value: Any, words: Mapping[str, str]) -> str:
     text = _text(key, value)
     if folded(text) not in words:
-        names = ", ".join(choice.name for choice in COLUMN[column].choices)
-        raise ValueError(f"{key}: “{text}” is not a value that {column} can have; it can have: {names}")
+        raise InputProblem(
+            "{key}: “{word}” is not a value that {column} can have; it can have: {choices}",
+            key=key,
+            word=text,
+            column=Term(column),
+            choices=terms((choice.name for choice in COLUMN[column].choices), "choice"),
+        )
     return words[folded(text)]
 
 
@@ -213,7 +241,7 @@ def _fill(key: str, column: str, value: Any, values: Mapping[str, Mapping[str, s
     """What a blank cell is filled with: as it is written in the file, if a workbook alone could say so."""
     text = _text(key, value)
     if not text:
-        raise ValueError(f"{key} must not be empty")
+        raise InputProblem("{key} must not be empty", key=key)
     if not COLUMN[column].choices:
         return text
     meant = _choice(key, column, text, {**CHOICE_WORDS[column], **values.get(column, {})})

@@ -1,7 +1,7 @@
 """Workbooks to one Table: tickets and buyers of every file, typed, with what could not be read."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,8 @@ import pandas as pd
 
 from pipeline.model.columns import BUYER_COLUMNS, COLUMNS
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import Joined, Message, SheetName, joined, message
+from pipeline.model.places import about, on_sheet
 from pipeline.model.table import (
     BUYER_PLACE,
     Indices,
@@ -36,7 +38,7 @@ from pipeline.reading.headings import (
     repeats,
     slips,
 )
-from pipeline.reading.input_files import far_cells, read_sheets, refuse_far
+from pipeline.reading.input_files import far_cells, not_read, read_sheets, refuse_far
 from pipeline.reading.merged_cells import unmerged
 from pipeline.reading.missing_headings import refuse_unheaded
 from pipeline.reading.process import Opening
@@ -67,7 +69,7 @@ class _Gathered:
     kept_apart: bool = False  # whether a buyers file is given
     parts: list[_Rows] = field(default_factory=list)
     buyers: list[pd.DataFrame] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[str | Message] = field(default_factory=list)
     letters: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     sheets: list[SheetRows] = field(default_factory=list)
     tickets: list[Tickets] = field(default_factory=list)
@@ -75,15 +77,17 @@ class _Gathered:
 
 def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _Gathered) -> None:
     """Take the sheet's input rows: no blank ones, no totals, no repeated headings, no signatures."""
-    where = f"{place}, sheet {sheet.name}"
+    where = on_sheet(place, sheet.name)
     sheet = as_seen(unmerged(where, sheet, layout), layout, gathered.currency)
     positions = {**layout.columns, **layout.extra}
     gathered.letters[place, sheet.name] = _letters(sheet, layout)
     gathered.tickets.append(Tickets(place, sheet, layout, own, gathered.currency))
     rows, left_out = _input_rows(where, sheet, layout, own)
     if left_out:
-        gathered.notes.append(f"{where}: {left_out} total, heading or footer rows left out")
-    gathered.notes += [f"{where}: {slip}" for slip in slips(sheet, layout, own)]
+        gathered.notes.append(
+            message("{place}: {count} total, heading or footer rows left out", place=where, count=left_out)
+        )
+    gathered.notes += [about(where, slip) for slip in slips(sheet, layout, own)]
     gathered.sheets.append(SheetRows(place, sheet.name, len(rows), int(sheet.hidden[rows].sum())))
     if len(rows):
         part: Part = {name: sheet.columns[position].at(rows) for name, position in positions.items()}
@@ -97,7 +101,7 @@ def _letters(sheet: Sheet, layout: Layout) -> dict[str, str]:
     return {name: column_letters(sheet.first_column + position) for name, position in layout.columns.items()}
 
 
-def _input_rows(where: str, sheet: Sheet, layout: Layout, own: Own) -> tuple[Indices, int]:
+def _input_rows(where: Message, sheet: Sheet, layout: Layout, own: Own) -> tuple[Indices, int]:
     """The positions of the input rows, and how many others are left out that are not blank.
 
     A row with a ticket's number is input whatever else it says, so that only the others are looked at.
@@ -121,7 +125,7 @@ def _input_rows(where: str, sheet: Sheet, layout: Layout, own: Own) -> tuple[Ind
 def _buyer_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered, name: str) -> pd.DataFrame:
     """The sheet's buyers as text, with whose they are and where in the file of that name; see table.Table.buyers."""
     gathered.letters[name, sheet.name] = _letters(sheet, layout)
-    sheet = unmerged(f"{place}, sheet {sheet.name}", sheet, layout)
+    sheet = unmerged(on_sheet(place, sheet.name), sheet, layout)
     whose = {
         line: previous_result.buyers_of(place, row, layout, kept_apart=gathered.kept_apart)
         for line, row in enumerate(sheet.rows)
@@ -162,24 +166,28 @@ def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: _Gathered) -> lis
         if sheet.hidden_tickets
     ]
     gathered.notes += [
-        f"{place}: sheet {sheet.name} is hidden and was not read"
+        message("{file}: sheet {sheet} is hidden and was not read", file=place, sheet=SheetName(sheet.name))
         for sheet in hidden
         if not sheet.hidden_tickets
     ]
     visible = [sheet for sheet in filled if sheet.visible]
     gathered.notes += [
-        f"{place}, sheet {sheet.name}: cells far from all others were not read ({far_cells(sheet)}); see that they are no part of the"
-        " tickets"
+        message(
+            "{place}: cells far from all others were not read ({cells}); see that they are no part of the tickets",
+            place=on_sheet(place, sheet.name),
+            cells=far_cells(sheet),
+        )
         for sheet in visible
         if sheet.far
     ]
     if hidden and not visible:
         raise InputProblem(
-            f"{path}: what it holds stands on hidden sheets alone ({', '.join(sheet.name for sheet in hidden[:5])}); show the one with"
-            " the tickets"
+            "{file}: what it holds stands on hidden sheets alone ({sheets}); show the one with the tickets",
+            file=str(path),
+            sheets=_names(hidden[:5]),
         )
     if not visible:
-        raise InputProblem(f"{path}: is empty; there is nothing to read")
+        raise not_read(path, "empty")
     return visible
 
 
@@ -191,16 +199,20 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
     buyers_before, tickets_seen = len(gathered.buyers), False
     parts_before, sheets_before, unheaded = len(gathered.parts), len(gathered.tickets), list[Sheet]()
     for sheet in sheets:
-        layout = find_layout(f"{path}, sheet {sheet.name}", sheet, own, ours=earlier_result)
+        layout = find_layout(on_sheet(str(path), sheet.name), sheet, own, ours=earlier_result)
         if (passed_over := _passed_over(sheet, layout, from_result=earlier_result)) is not None:
-            gathered.notes += [f"{place}: {told}" for told in passed_over]
+            gathered.notes += [about(place, told) for told in passed_over]
             continue
         if layout is None and looks_like_tickets(sheet, own):
             raise nothing_known(str(path), [sheet], own)
         if layout is None:
             unheaded.append(sheet)
             gathered.notes.append(
-                f"{place}: sheet {sheet.name} has no headings of tickets or buyers and was not read"
+                message(
+                    "{file}: sheet {sheet} has no headings of tickets or buyers and was not read",
+                    file=place,
+                    sheet=SheetName(sheet.name),
+                )
             )
         elif "ticket_no" in layout.columns:
             tickets_seen = True
@@ -209,7 +221,7 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
         else:
             gathered.buyers.append(_buyer_rows(place, sheet, layout, gathered, place))
     if not tickets_seen and len(gathered.buyers) > buyers_before:
-        raise InputProblem(f"{path}: holds buyers but no tickets; give it as --buyers {path}")
+        raise InputProblem("{file}: holds buyers but no tickets; give it as --buyers {file}", file=str(path))
     if not tickets_seen:
         raise nothing_known(str(path), sheets, own)
     refuse_unheaded(
@@ -225,19 +237,33 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
 def _no_rows(path: Path, sheets: list[Sheet], *, earlier_result: bool) -> InputProblem:
     """The error for a workbook with headings of tickets and nothing below them."""
     if earlier_result:
-        return InputProblem(f"{path}: its Failures sheet holds no rows; there is nothing to issue again")
-    names = ", ".join(sheet.name for sheet in sheets)
-    return InputProblem(f"{path}: has headings but no rows below them (sheets: {names}); add the tickets")
+        return InputProblem(
+            "{file}: its Failures sheet holds no rows; there is nothing to issue again", file=str(path)
+        )
+    return InputProblem(
+        "{file}: has headings but no rows below them (sheets: {sheets}); add the tickets",
+        file=str(path),
+        sheets=_names(sheets),
+    )
 
 
-def _passed_over(sheet: Sheet, layout: Layout | None, *, from_result: bool) -> list[str] | None:
+def _names(sheets: Iterable[Sheet]) -> Joined:
+    return joined(SheetName(sheet.name) for sheet in sheets)
+
+
+def _passed_over(sheet: Sheet, layout: Layout | None, *, from_result: bool) -> list[Message] | None:
     """What to tell of a sheet that is neither tickets nor buyers to be read; None for one that may be."""
     if (
         from_result
         and not previous_result.is_failures(sheet)
         and (layout is None or "ticket_no" in layout.columns)
     ):
-        return [f"sheet {sheet.name} was not read: of an earlier result only Failures and buyers are"]
+        return [
+            message(
+                "sheet {sheet} was not read: of an earlier result only Failures and buyers are",
+                sheet=SheetName(sheet.name),
+            )
+        ]
     if layout is None and (version := made_from(sheet.rows)):  # a template's instructions
         return list(newer(version))
     return None
@@ -250,20 +276,21 @@ def _take_buyers_file(path: Path, gathered: _Gathered) -> None:
     except OSError:
         there = False
     if not there:
-        raise InputProblem(f"{path}: there is no such buyers file; check the path")
+        raise InputProblem("{file}: there is no such buyers file; check the path", file=str(path))
     sheets = read_sheets(path, gathered.mapping.knows)
     refuse_far(path, sheets)
     found = [
         _buyer_rows("", sheet, layout, gathered, path.name)
         for sheet in sheets
         if sheet.visible
-        and (layout := find_layout(f"{path}, sheet {sheet.name}", sheet, gathered.mapping.headings))
+        and (layout := find_layout(on_sheet(str(path), sheet.name), sheet, gathered.mapping.headings))
         is not None
         and "ticket_no" not in layout.columns
     ]
     if not any(len(buyers) for buyers in found):
         raise InputProblem(
-            f"{path}: holds no buyers; it needs the headings buyer and header_name and a row below them"
+            "{file}: holds no buyers; it needs the headings buyer and header_name and a row below them",
+            file=str(path),
         )
     gathered.buyers += found
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import Message, Private
 from pipeline.model.table import shown
 from pipeline.reading.cell_words import folded
 from pipeline.reading.footers import is_label
@@ -68,7 +69,7 @@ def _holds_ticket(cell: Any) -> bool:
     return bool(_TICKET.search(folded(shown(cell))))
 
 
-def is_heading(place: str, sheet: Sheet, index: int, layout: Layout, own: Own) -> bool:
+def is_heading(place: Message, sheet: Sheet, index: int, layout: Layout, own: Own) -> bool:
     """Whether a row says the headings again, as every printed page does.
 
     Raises InputProblem where they name other columns than the headings above: what stands below would be
@@ -88,7 +89,10 @@ def is_heading(place: str, sheet: Sheet, index: int, layout: Layout, own: Own) -
     for at, name in named.items():
         if layout.columns.get(name) != at:
             raise InputProblem(
-                f"{place}: {cell_name(sheet, index, at)} “{row[at]}” begins a second table, whose columns are not those"
-                " above it; put each table on a sheet of its own"
+                "{place}: {cell} “{heading}” begins a second table, whose columns are not those above it; put each table on a"
+                " sheet of its own",
+                place=place,
+                cell=cell_name(sheet, index, at),
+                heading=Private(str(row[at])),
             )
     return True

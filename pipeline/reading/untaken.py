@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 
 from pipeline.model.columns import COMPONENTS, FEES
+from pipeline.model.message import Message, message, terms
+from pipeline.model.places import on_sheet
 from pipeline.model.table import Mask
 
 _CARRIED = tuple(dict.fromkeys([*COMPONENTS["ticket_fare"], *COMPONENTS["refund"], *FEES.values()]))
 
 
-def untaken_fees(frame: pd.DataFrame) -> Iterator[str]:
+def untaken_fees(frame: pd.DataFrame) -> Iterator[Message]:
     """A note for each sheet in which rows that name their charge carry other charges' fees too."""
     if not any(_of_others(frame, name).any() for name in _CARRIED):
         return
@@ -20,14 +22,15 @@ def untaken_fees(frame: pd.DataFrame) -> Iterator[str]:
         if not found:
             continue
         lines = rows["row"][np.any(list(found.values()), axis=0)]
-        where = (
-            f"row {lines.iloc[0]}"
+        first = int(lines.iloc[0])
+        yield message(
+            "{place}: {columns} not taken in {rows}: the row names its charge and is that charge alone; leave the charge"
+            " blank, or give each charge a row of its own",
+            place=on_sheet(str(file), str(sheet)),
+            columns=terms(found),
+            rows=message("row {row}", row=first)
             if len(lines) == 1
-            else f"{len(lines)} rows, the first of them row {lines.iloc[0]}"
-        )
-        yield (
-            f"{file}, sheet {sheet}: {', '.join(found)} not taken in {where}: the row names its charge and is that charge"
-            " alone; leave the charge blank, or give each charge a row of its own"
+            else message("{count} rows, the first of them row {row}", count=len(lines), row=first),
         )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from pipeline.model.encoded import EncodedColumn
 from pipeline.model.known_charges import KnownCharge, KnownCharges
+from pipeline.model.message import Message
 from pipeline.model.profile import Terms
 from pipeline.model.status import FINDING_RANK, STATUS_OF
 from pipeline.model.table import (
@@ -60,7 +61,7 @@ class Verdicts:
     status: Texts
     findings: tuple[Finding, ...]
     held: Mapping[int, KnownCharge]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
 
     @property
     def ready(self) -> Mask:

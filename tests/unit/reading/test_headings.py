@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.messages.translate import heading, in_every_language
+from pipeline.messages.translate import heading, in_every_language, rendered
 from pipeline.model.columns import COLUMN, COLUMNS, TICKET_COLUMNS
 from pipeline.model.errors import InputProblem
+from pipeline.model.places import on_sheet
 from pipeline.reading.cell_words import (
     HEADINGS,
     folded,
@@ -341,7 +342,7 @@ def _slips(*headings: Any) -> list[str]:
     sheet = _sheet(list(headings), ["x"] * len(headings))
     layout = find_layout("f", sheet)
     assert layout is not None
-    return list(slips(sheet, layout))
+    return list(map(str, slips(sheet, layout)))
 
 
 def test_an_unknown_heading_is_told_with_the_nearest_known_one() -> None:
@@ -428,3 +429,16 @@ def test_columns_of_one_heading_are_numbered_in_their_order() -> None:
     layout = find_layout("book.xlsx", _sheet(row, ["9991234567890", *"ABCDE"]))
     assert layout is not None
     assert layout.extra == {"注": 2, "注 (2)": 3, "注 (3)": 4, "注 (4)": 5}
+
+
+def test_headings_of_one_column_are_told_in_chinese_and_without_names() -> None:
+    with pytest.raises(InputProblem) as refused:
+        find_layout(on_sheet("a.xlsx", "王小明"), _sheet(["票号", "金额", "amount"]), ours=True)
+    said = refused.value.message
+    assert (
+        rendered(said, "zh")
+        == "a.xlsx，工作表“王小明”：B1“金额”与 C1“amount”都表示金额；请改名或删除其中一列"
+    )
+    assert rendered(said, "en", names=False) == (
+        "a.xlsx, sheet …: B1 “…” and C1 “…” both mean amount; rename or delete one of them"
+    )

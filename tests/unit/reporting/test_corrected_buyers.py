@@ -254,5 +254,5 @@ def test_what_else_is_put_into_a_result_is_told_not_to_be_read(tmp_path: Path) -
     book = openpyxl.load_workbook(path)
     book.create_sheet("More").append(["ticket_no", "amount"])
     book.save(path)
-    assert any("sheet More was not read" in note for note in judged([path]).notes)
+    assert any("sheet More was not read" in str(note) for note in judged([path]).notes)
     assert any("“More”未读取" in in_language(note, "zh") for note in judged([path], "zh").notes)

@@ -13,6 +13,7 @@ import openpyxl
 import pytest
 
 from pipeline.model.columns import LANGS, Lang
+from pipeline.model.message import SheetName, message
 from pipeline.model.outcome import Outcome
 from pipeline.model.result import RowResults, RunResult
 from pipeline.reporting.result_workbook import write_workbook
@@ -209,6 +210,7 @@ def test_a_buyer_whose_name_no_file_can_hold_does_not_break_the_chart(made: Made
 def test_what_the_reader_left_out_is_said_in_the_workbooks_language(
     mixed_zh: RunResult, tmp_path: Path
 ) -> None:
-    table = dataclasses.replace(mixed_zh.table, notes=("t.xlsx: sheet Old is hidden and was not read",))
+    note = message("{file}: sheet {sheet} is hidden and was not read", file="t.xlsx", sheet=SheetName("Old"))
+    table = dataclasses.replace(mixed_zh.table, notes=(note,))
     path = write_workbook(dataclasses.replace(mixed_zh, table=table), tmp_path / "r.xlsx")
     assert "• t.xlsx：工作表“Old”已隐藏，未读取" in summary_text(path)

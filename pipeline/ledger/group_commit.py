@@ -27,7 +27,7 @@ from pipeline.ledger.changes import (
     GotAnswer,
     Sending,
 )
-from pipeline.ledger.naming import Named
+from pipeline.ledger.lock import Named
 from pipeline.ledger.spill import Spill
 from pipeline.model.errors import LedgerProblem
 

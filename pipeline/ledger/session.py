@@ -24,8 +24,7 @@ from pipeline.ledger import (
 )
 from pipeline.ledger.gaps import Gap, open_gap
 from pipeline.ledger.judgements import Judgement
-from pipeline.ledger.lock import Lock
-from pipeline.ledger.naming import Named
+from pipeline.ledger.lock import Lock, Named
 from pipeline.ledger.opening import path_for
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.ledger.same_agency import check_first

@@ -99,12 +99,6 @@ def _attempts(connection: apsw.Connection, sql: str, *given: int) -> list[Unsett
     return found
 
 
-def count_unknown(connection: apsw.Connection) -> int:
-    """How many attempts there are whose outcome is unknown."""
-    found: int = connection.execute("SELECT count(*) FROM attempt WHERE state = 'unknown'").get
-    return found
-
-
 def known(connection: apsw.Connection, request_id: str, attempt: int) -> Known | None:
     """The attempt of that number at a request; None where there is no such attempt.
 

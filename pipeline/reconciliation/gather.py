@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from pipeline.ledger import issued_charges, settlements
+from pipeline.ledger import held_charges, settlements
 from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.messages.render import reason_text
 from pipeline.model.evidence import Unsettled
@@ -79,7 +79,7 @@ def _issued_in(ledger: OpenLedger, period: Period, zone: str) -> dict[Identity, 
         begins = datetime.datetime.combine(day, datetime.time(), ZoneInfo(zone))
         return begins.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
 
-    return issued_charges.issued_between(
+    return held_charges.issued_between(
         ledger.connection, start(period.first), start(period.last + datetime.timedelta(days=1))
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pipeline.ledger import (
-    issued_charges,
+    held_charges,
     issued_elsewhere,
     reversals,
     settlements,
@@ -129,7 +129,7 @@ def _issued_in_claimed_days(ledger: OpenLedger, evidence: Evidence) -> list[Know
             max(claim.until for claim in evidence.complete),
         )
     )
-    return list(issued_charges.issued_between(ledger.connection, since, until).values())
+    return list(held_charges.issued_between(ledger.connection, since, until).values())
 
 
 def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer], list[Trouble]]:

@@ -36,7 +36,7 @@ from pipeline.ledger.changes import (
     Sending,
 )
 from pipeline.ledger.group_commit import Writer
-from pipeline.ledger.naming import Named
+from pipeline.ledger.lock import Named
 from pipeline.ledger.recovery import recover
 from pipeline.ledger.session import OpenLedger
 from pipeline.ledger.spill import Spill, spill_path

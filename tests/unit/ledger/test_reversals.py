@@ -10,7 +10,6 @@ from pipeline.ledger import (
     attempts,
     held_charges,
     integrity_check,
-    issued_charges,
     issued_elsewhere,
     reversals,
     settlements,
@@ -62,7 +61,7 @@ def test_all_charges_of_a_reversed_voucher_may_be_issued_again_under_a_new_numbe
     assert done.charges == tuple((charge.identity, 100_00) for charge in request.charges)
     assert held(book) == []
     assert book.states() == {attempt_id: "issued"}
-    assert issued_charges.issued_between(book.connection, "", "z") == {}
+    assert held_charges.issued_between(book.connection, "", "z") == {}
     (again,) = book.plan(request)
     book.state(again.attempt_id, "sending")
     for taken in ("N1", "RED1"):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.ledger import attempts, issued_charges, settlements
+from pipeline.ledger import attempts, held_charges, settlements
 from pipeline.model.known_charges import KnownCharge
 from pipeline.model.outcome import Outcome
 from pipeline.model.request import Identity
@@ -26,15 +26,15 @@ def test_a_time_takes_in_its_beginning_and_leaves_out_its_end(book: Any, fare: A
     ):
         issue(book, fare(number + 1), f"2026-{at}+00:00", f"N{number + 1}")
     since, until = "2026-09-30T16:00:00.000+00:00", "2026-10-31T16:00:00.000+00:00"
-    found = issued_charges.issued_between(book.connection, since, until)
+    found = held_charges.issued_between(book.connection, since, until)
     assert {holding.number for holding in found.values()} == {"N2", "N3"}
-    assert issued_charges.issued_between(book.connection, until, since) == {}
+    assert held_charges.issued_between(book.connection, until, since) == {}
 
 
 def test_each_charge_is_told_with_all_that_was_issued(book: Any, several: Any) -> None:
     request = several(1, 2)
     issue(book, request, "2026-10-05T09:30:00.000+00:00", "N1")
-    found = issued_charges.issued_between(book.connection, "2026-10", "2026-11")
+    found = held_charges.issued_between(book.connection, "2026-10", "2026-11")
     assert found == {
         identity: KnownCharge(
             identity, "FARE/Flight", "invoice", "issued", "N1", 100_00, "business", "Example Trading Co.",
@@ -51,7 +51,7 @@ def test_what_was_not_issued_is_left_out(book: Any, fare: Any, state: str) -> No
     (attempt,) = book.plan(fare(1))
     book.state(attempt.attempt_id, "sending")
     attempts.record_outcome(book.connection, attempt.attempt_id, Outcome(state, "x"))  # type: ignore[arg-type]
-    assert issued_charges.issued_between(book.connection, "2026", "2100") == {}
+    assert held_charges.issued_between(book.connection, "2026", "2100") == {}
 
 
 def test_what_was_settled_as_issued_counts_for_the_time_of_its_attempt(book: Any, fare: Any) -> None:
@@ -61,19 +61,19 @@ def test_what_was_settled_as_issued_counts_for_the_time_of_its_attempt(book: Any
         "UPDATE attempt SET state = 'unknown', ended_at = '2026-10-05T09:30:00.000+00:00'"
     )
     settlements.settle(book.connection, attempt.attempt_id, "issued", "N1", "chen", "statement of November")
-    (holding,) = issued_charges.issued_between(book.connection, "2026-10", "2026-11").values()
+    (holding,) = held_charges.issued_between(book.connection, "2026-10", "2026-11").values()
     assert holding.number == "N1"
 
 
 def test_what_a_wrong_clock_may_have_dated_is_told(book: Any, fare: Any) -> None:
     issue(book, fare(1), "2016-10-05T09:30:00.000+00:00", "N1")  # before it was sent
-    (holding,) = issued_charges.issued_between(book.connection, "2016-10", "2016-11").values()
+    (holding,) = held_charges.issued_between(book.connection, "2016-10", "2016-11").values()
     assert holding.times_doubtful
 
 
 def test_years_before_are_not_read(book: Any) -> None:
     plan = book.connection.execute(
-        "EXPLAIN QUERY PLAN " + issued_charges._BETWEEN, ("2026-10", "2026-11")
+        "EXPLAIN QUERY PLAN " + held_charges._BETWEEN, ("2026-10", "2026-11")
     ).fetchall()
     assert any("attempt_issued_at" in row[3] for row in plan), plan
     assert not any(row[3].startswith("SCAN") for row in plan), plan

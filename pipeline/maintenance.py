@@ -16,6 +16,7 @@ from pipeline.ledger import (
     carrier_move,
     export,
     gaps,
+    inbox_files,
     opening,
     reversals,
     runs,
@@ -24,6 +25,8 @@ from pipeline.ledger import (
 )
 from pipeline.ledger.backup import copied
 from pipeline.ledger.clock import utc_now
+from pipeline.ledger.gaps import Gap
+from pipeline.ledger.inbox_files import EARLY, UNREAD
 from pipeline.ledger.integrity_check import Looked, look
 from pipeline.ledger.lock import Lock
 from pipeline.ledger.opening import path_for
@@ -152,26 +155,40 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
 def gap_closed(job: Job, note: Note, closed_by: str, evidence: str, confirm: Callable[[str], bool]) -> str:
     """Record what shows that the ledger lacks nothing any more; what was done, "" if declined.
 
-    It is asked about where nothing was held as a statement showed it since: that one was compared nobody can tell then.
+    It is asked about where voucher reconcile was given no statement since that can show that, or could not read all of one.
     """
     with _to_change(job, note) as (path, connection, lock):
-        if gaps.open_gap(connection) is None:
+        gap = gaps.open_gap(connection)
+        if gap is None:
             raise InputProblem(f"{path}: has no gap to close")
-        held = gaps.held_since(connection)
-        if not held:
-            unseen = (
-                f"{path}: voucher reconcile has recorded nothing from a statement since the gap was found; what it lacks"
-                " would be issued again, unless a complete statement was compared and showed nothing new"
-            )
-            note(unseen)
+        if unseen := _unseen(connection, gap):
+            note(f"{path}: {unseen}")
             if not confirm(f"{path}: has a gap"):
                 return ""
+        held = gaps.held_since(connection)
         runs.begin_change(connection, lock, closes_gap=True)
         closed = gaps.close_gaps(connection, closed_by, evidence)
         runs.end_change(connection, lock)
     settled = "; ".join(f"what was issued after {gap.since} ({gap.why})" for gap in closed)
     done = f"{path}: may be used for sending again; settled: {settled}"
     return f"{done}; charges held since as a statement showed them: {held}" if held else done
+
+
+def _unseen(connection: apsw.Connection, gap: Gap) -> str:
+    """Why nobody can tell that the carrier's statement was compared; "" where it was."""
+    taken = inbox_files.statements_since(connection, gap.found)
+    unread = sorted(name for name, how in taken.items() if UNREAD in how)
+    if unread:
+        return (
+            f"voucher reconcile could not read all of {', '.join(unread)}, and what it did not read is not held and would be issued"
+            " again; correct the statement, and give it to voucher reconcile again under its name"
+        )
+    if any(EARLY not in how for how in taken.values()):
+        return ""
+    return (
+        f"voucher reconcile was given no statement since the gap was found that was made after {gap.since}; what the ledger lacks would"
+        " be issued again. Give it the carrier's complete statement from then on: voucher reconcile --statement FILE"
+    )
 
 
 def withdrawn(job: Job, note: Note, entry: str, withdrawn_by: str, why: str) -> list[str]:

@@ -127,13 +127,14 @@ def mark_gap() -> None:
     callback=filled,
     help="What the carrier's complete statement over that time showed.",
 )
-@click.option("-y", "--yes", is_flag=True, help="Close it without asking; without a terminal it never asks.")
+@click.option("-y", "--yes", is_flag=True, help="Close it though no statement was compared, without asking.")
 def close_gap() -> None:
     """Say that the ledger lacks nothing after all.
 
     The carrier's complete statement over the time showed that; it is recorded in the ledger.
     If the statement shows vouchers that `voucher history` does not, don't: they would be issued again.
-    Where no statement that voucher reconcile was given since has shown anything that the ledger lacked, it says so, and asks.
+    Where voucher reconcile was given no statement since, or could not read all of one, it says so, and asks; without a terminal
+    it closes nothing then, unless --yes is said.
     """
 
 

@@ -16,6 +16,7 @@ from pipeline.ledger.opening import path_for
 from pipeline.messages.chinese import in_language
 from pipeline.messages.translate import status_word
 from pipeline.model.columns import Lang
+from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.settings import load_profile
 
@@ -75,7 +76,9 @@ def close_gap(*, by: str, evidence: str, yes: bool, lang: Lang, **given: Any) ->
     """Say that the ledger lacks nothing after all."""
 
     def confirmed(text: str) -> bool:
-        return yes or not asking() or click.confirm(in_language(f"{text}. Close it?", lang), err=True)
+        if not yes and not asking():
+            raise InputProblem(f"{text}, and nothing was changed; to close it all the same, say --yes")
+        return yes or click.confirm(in_language(f"{text}. Close it?", lang), err=True)
 
     tell = teller(lang)
     done = maintenance.gap_closed(_job(given), tell, by, evidence, confirmed)

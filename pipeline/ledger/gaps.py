@@ -4,7 +4,7 @@ While one is open nothing is sent, which the database itself sees to (`gap_holds
 somebody found on the carrier's complete statement over that time.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import apsw
@@ -14,16 +14,18 @@ from pipeline.ledger.clock import utc_now
 
 @dataclass(frozen=True)
 class Gap:
-    """An open gap: from when on the ledger may lack what was issued (UTC, ISO 8601), and why."""
+    """An open gap: from when on the ledger may lack what was issued (UTC, ISO 8601), and why; when the first open one was found."""
 
     since: str
     why: str
+    found: str = field(default="", compare=False)
 
 
 def open_gap(connection: apsw.Connection) -> Gap | None:
     """The open gap that begins first, None where there is none."""
     row: Any = connection.execute(
-        "SELECT since, why FROM gap WHERE closed_at IS NULL ORDER BY since LIMIT 1"
+        "SELECT since, why, (SELECT min(found_at) FROM gap WHERE closed_at IS NULL) FROM gap WHERE closed_at IS NULL"
+        " ORDER BY since LIMIT 1"
     ).get
     return None if row is None else Gap(*row)
 

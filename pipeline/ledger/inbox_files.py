@@ -1,4 +1,4 @@
-"""Files from an inbox that are dealt with, told by their content."""
+"""Files that a reconciliation has dealt with, told by their content: those of an inbox, and statements that were named."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,12 +7,15 @@ import apsw
 
 from pipeline.ledger.clock import utc_now
 
+NAMED, UNREAD, EARLY = "named", "unread", "early"
+
 
 @dataclass(frozen=True)
 class Handled:
     """What was last done with a file of this content.
 
-    `fates` is a digest of what became of its rows; `unfinished` where they may come to another end.
+    `fates` is a digest of what became of its rows; `unfinished` where they may come to another end. Of a statement `fates` says
+    how it was taken: `NAMED` and not from the inbox, some of it `UNREAD`, made too `EARLY` to show what an open gap is about.
     """
 
     sha256: str
@@ -24,12 +27,12 @@ class Handled:
 
 
 def last(connection: apsw.Connection, sha256: str, kind: str) -> Handled | None:
-    """How a file of this content was last dealt with in this epoch; None for a new one.
+    """How a file of this content that came by the inbox was last dealt with in this epoch; None for a new one.
 
     What was done with it before a gap may be what the ledger lacks.
     """
     row: Any = connection.execute(
-        "SELECT sha256, kind, name, result, fates, unfinished FROM handled WHERE sha256 = ? AND kind = ?"
+        "SELECT sha256, kind, name, result, fates, unfinished FROM handled WHERE sha256 = ? AND kind = ? AND fates NOT LIKE 'named%'"
         " AND epoch = (SELECT max(epoch) FROM epoch) ORDER BY handled DESC LIMIT 1",
         (sha256, kind),
     ).get
@@ -49,3 +52,14 @@ def record(connection: apsw.Connection, run: int, handled: Handled) -> None:
             utc_now(),
         ),
     )  # fmt: skip
+
+
+def statements_since(connection: apsw.Connection, since: str) -> dict[str, set[str]]:
+    """The statements that were taken since then (UTC, ISO 8601), by name: how each was taken the last time."""
+    taken: list[Any] = list(
+        connection.execute(
+            "SELECT name, fates FROM handled WHERE kind = 'statement' AND handled_at >= ? ORDER BY handled",
+            (since,),
+        )
+    )
+    return {name: set(fates.split()) for name, fates in taken}

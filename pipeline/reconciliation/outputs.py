@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pipeline.ledger import inbox_files
+from pipeline.ledger.gaps import open_gap
 from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.model.errors import InputProblem, Stop
 from pipeline.model.job import Task
@@ -98,8 +99,10 @@ def note_handled(  # noqa: PLR0913 - the flow's last step
     done: Sequence[Again],
     finished: Reconciled,
 ) -> None:
-    """Note what was done with every file of the inbox."""
+    """Note what was done with every file of the inbox, and with the statements that were named."""
     names = {path: result.name for path, result in finished.results.items()}
     with as_problem(ledger.path):
-        for one in handled_files(inbox, said, done, names, finished.unwritten):
+        gap = open_gap(ledger.connection)
+        since = gap.since if gap else ""
+        for one in handled_files(inbox, said, done, names, finished.unwritten, since):
             inbox_files.record(ledger.connection, run, one)

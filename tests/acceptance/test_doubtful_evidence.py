@@ -1,5 +1,7 @@
 """Evidence that could be another voucher's: it settles nothing, lets nothing go, and is told."""
 
+import os
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -134,6 +136,45 @@ def test_a_reversed_voucher_under_a_number_of_the_statement_s_own_is_not_the_nex
         assert reverse(office, mine["number"]).code == 0
         office.reconcile("--statement", given)
         assert not [message for _, message in problems(office) if first["number"] in message]
+
+
+def test_a_gap_is_closed_by_a_statement_of_its_time_alone_that_was_read_whole(
+    desk: Desk, sandbox: Make, workbook: Make, tickets: Make
+) -> None:
+    """What the ledger lacks stands on a line that can't be read, and is held by nothing."""
+    first, second = workbook(tickets(1), name="first.xlsx"), workbook(tickets(2)[1:], name="second.xlsx")
+    with sandbox(workbook(tickets(2))) as carrier:
+        office = Office(desk, carrier)
+        assert office.issue(first).code == 0
+        assert desk.voucher("ledger", "backup", "kept.ledger", *office.common[2:]).code == 0
+        assert office.issue(second).code == 0
+        office.common = (*office.common[:3], desk.folder / "kept.ledger")
+        lines = carrier.issued()
+        close = ("ledger", "close-gap", *office.common[2:], "--by", "chen", "--evidence", "the statement")
+        early = office.statement("early.csv", lines[:1])
+        os.utime(early, (1_700_000_000, 1_700_000_000))
+        office.reconcile("--statement", early)
+        closed = desk.voucher(*close)
+        assert (closed.code, "given no statement since the gap was found" in closed.err) == (2, True)
+        office.reconcile(
+            "--statement", office.statement("s.csv", [lines[0], {**lines[1], "ticket_no": "999"}])
+        )
+        closed = desk.voucher(*close)
+        assert closed.code == 2
+        assert "could not read all of s.csv, and what it did not read is not held" in closed.err
+        office.reconcile("--statement", office.statement("s.csv", lines))
+        closed = desk.voucher(*close)
+        assert closed.code == 0, closed.err
+        assert "charges held since as a statement showed them: 1" in closed.err
+        assert held(office, second) == ["already_issued"]
+        # One that was named is no file of the inbox that is done with.
+        inbox, outbox = desk.folder / "in", desk.folder / "out"
+        inbox.mkdir()
+        outbox.mkdir()
+        office.statement("in/s.csv", lines)
+        os.utime(inbox / "s.csv", (time.time() - 600, time.time() - 600))
+        office.reconcile("--inbox", inbox, "--outbox", outbox)
+        assert list(outbox.iterdir()) != []
 
 
 def test_what_a_statement_with_mixed_up_numbers_shows_stays_held_when_one_of_them_is_reversed(

@@ -87,14 +87,17 @@ def test_a_gap_is_marked_and_closed_in_chinese(desk: Any) -> None:
     marked = desk.voucher("ledger", "mark-gap", *HERE, "--why", "旧副本", *ZH)
     assert marked.code == 0
     assert "核清之前不会发送任何内容" in marked.err
-    closed = desk.voucher("ledger", "close-gap", *HERE, "--by", "陈", "--evidence", "账单", *ZH)
+    refused = desk.voucher("ledger", "close-gap", *HERE, "--by", "陈", "--evidence", "账单", *ZH)
+    assert (refused.code, "之后生成的账单；台账所缺的内容会重复开具" in refused.err) == (2, True)
+    assert "如仍要关闭，请加 --yes" in refused.err
+    closed = desk.voucher("ledger", "close-gap", *HERE, "--by", "陈", "--evidence", "账单", "--yes", *ZH)
     assert closed.code == 0
     assert "可以重新用于发送；已核清：" in closed.err
     again = desk.voucher("ledger", "close-gap", *HERE, "--by", "陈", "--evidence", "账单", *ZH)
     assert again.err.endswith("没有需要关闭的缺口\n")
     early = desk.voucher("ledger", "mark-gap", *HERE, "--why", "旧", "--since", "2001-01-01", *ZH)
     assert "不是使用过此台账的日期" in early.err
-    assert [english(ran.err) for ran in (marked, closed, again, early)] == [[]] * 4
+    assert [english(ran.err) for ran in (marked, refused, closed, again, early)] == [[]] * 5
 
 
 @pytest.mark.usefixtures("issued")

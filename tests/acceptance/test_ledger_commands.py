@@ -121,7 +121,7 @@ def test_a_backup_taken_while_a_run_is_on_knows_what_it_lacks_and_sends_nothing(
     assert issued.twice() == []
 
     said = desk.voucher(
-        "ledger", "close-gap", *restored[2:4], "--by", "chen", "--evidence", "statement of 21 Nov"
+        "ledger", "close-gap", *restored[2:4], "--by", "chen", "--evidence", "statement of 21 Nov", "--yes"
     )
     assert said.code == 0
     assert desk.voucher("ledger", "close-gap", *restored[2:4], "--by", "x", "--evidence", "x").code == 2

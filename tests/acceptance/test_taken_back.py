@@ -40,7 +40,7 @@ def test_an_answer_about_an_attempt_that_a_restored_ledger_lost_settles_none_of_
         asked = desk.report("issue.json")["requests"][0]
         # The disk is lost, and the backup used in its place; its own request is in doubt, too, under the same number.
         office.common = (*office.common[:3], desk.folder / "kept.ledger")
-        said = ("--by", "chen", "--evidence", "the statement")
+        said = ("--by", "chen", "--evidence", "the carrier, by telephone", "--yes")
         assert desk.voucher("ledger", "close-gap", *office.common[2:], *said).code == 0
         assert office.issue(second).code == 4
         again = desk.report("issue.json")["requests"][0]

@@ -170,9 +170,14 @@ def test_a_gap_is_asked_about_before_anything_is_sent_by_issue_and_by_reconcile(
     told = office.voucher("reconcile", done)  # there is nothing that the gap holds up, but it is there
     assert (told.code, cure in told.err) == (1, True)
     assert "（trial）：不会发送任何内容。请与承运人" in office.voucher("reconcile", "--lang", "zh").err
-    closed = office.voucher("ledger", "close-gap", "--evidence", "statement")
-    assert closed.code == 0
-    assert "voucher reconcile has recorded nothing from a statement since the gap was found" in closed.err
+    open_still = office.voucher("ledger", "close-gap", "--evidence", "statement")
+    assert open_still.code == 2
+    lacking = "voucher reconcile was given no statement since the gap was found that was made after 2027-"
+    assert lacking in open_still.err
+    assert "voucher reconcile --statement FILE" in open_still.err
+    assert "nothing was changed; to close it all the same, say --yes" in open_still.err
+    closed = office.voucher("ledger", "close-gap", "--evidence", "statement", "--yes")
+    assert (closed.code, lacking in closed.err) == (0, True)
     ran = office.voucher("reconcile", book)
     assert (ran.code, cure in ran.err) == (0, False)
     assert office.carrier.requests == 2
@@ -398,7 +403,7 @@ def test_the_lock_file_says_so_before_a_change_is_written_and_when_it_is_in_the_
             ("reverse", number, "--evidence", "letter"),
             ("withdraw", "R1", "--why", "wrong"),
             ("mark-gap", "--since", "2027-03-01", "--why", "trial"),
-            ("close-gap", "--evidence", "statement"),
+            ("close-gap", "--evidence", "statement", "--yes"),
         )
     ):
         log = office.folder / f"calls-{at}"

@@ -146,8 +146,11 @@ LEDGERS = {
     "nothing is sent until the time from {} on is settled (voucher ledger close-gap)": "自 {0} 起的内容核清之前不会发送任何内容（voucher ledger close-gap）",
     "{}; what was in its spill file is kept in {} for comparing": "{0}；备用文件的内容保存在 {1}，以便核对",
     "has no gap to close": "没有需要关闭的缺口",
-    "voucher reconcile has recorded nothing from a statement since the gap was found; what it lacks would be issued again, unless"
-    " a complete statement was compared and showed nothing new": "自发现缺口以来，对账未从账单记录任何内容；除非已核对完整账单且其中没有新内容，否则所缺内容会重复开具",
+    "voucher reconcile could not read all of {}, and what it did not read is not held and would be issued again; correct the"
+    " statement, and give it to voucher reconcile again under its name": "voucher reconcile 未能读取 {0} 的全部内容，未读取的部分没有占用，会重复开具；请更正账单，并以原文件名再次交给 voucher reconcile",
+    "voucher reconcile was given no statement since the gap was found that was made after {}; what the ledger lacks would be issued"
+    " again. Give it the carrier's complete statement from then on: voucher reconcile --statement FILE": "自发现缺口以来，voucher reconcile 未收到在 {0} 之后生成的账单；台账所缺的内容会重复开具。请交给它承运人自该时起的完整账单：voucher reconcile --statement 文件",
+    "{}, and nothing was changed; to close it all the same, say --yes": "{0}，未作任何更改；如仍要关闭，请加 --yes",
     "has a gap": "有缺口",
     "{}. Close it?": "{0}。是否关闭？",
     "{}; charges held since as a statement showed them: {}": "{0}；此后依据账单占用的费用：{1} 项",

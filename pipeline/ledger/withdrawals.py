@@ -101,8 +101,8 @@ def _check_free(connection: apsw.Connection, name: str, attempt_id: int) -> None
     else:
         cure = f"Settle that attempt first (voucher reconcile, with the carrier's statement); if it was not issued, withdraw {name} then"
     raise InputProblem(
-        f"{name}: ticket {ticket} was sent again since, as request {request_id}, attempt {attempt}, and is held there"
-        f" ({state}), so nothing is sent a third time; nothing was changed. {cure}"
+        f"{name}: ticket {ticket} is held by another attempt, request {request_id}, attempt {attempt} ({state}), so that this one can't"
+        f" hold it again; nothing was changed. {cure}"
     )
 
 

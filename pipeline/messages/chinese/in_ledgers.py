@@ -147,9 +147,9 @@ LEDGERS = {
     "{}; what was in its spill file is kept in {} for comparing": "{0}；备用文件的内容保存在 {1}，以便核对",
     "has no gap to close": "没有需要关闭的缺口",
     "voucher reconcile could not read all of {}, and what it did not read is not held and would be issued again; correct the"
-    " statement, and give it to voucher reconcile again under its name": "voucher reconcile 未能读取 {0} 的全部内容，未读取的部分没有占用，会重复开具；请更正账单，并以原文件名再次交给 voucher reconcile",
+    " statement, and give it to voucher reconcile again under its name": "对账未能读取 {0} 的全部内容，未读取的部分没有占用，会重复开具；请更正账单，并以原文件名再次用于对账",
     "voucher reconcile was given no statement since the gap was found that was made after {}; what the ledger lacks would be issued"
-    " again. Give it the carrier's complete statement from then on: voucher reconcile --statement FILE": "自发现缺口以来，voucher reconcile 未收到在 {0} 之后生成的账单；台账所缺的内容会重复开具。请交给它承运人自该时起的完整账单：voucher reconcile --statement 文件",
+    " again. Give it the carrier's complete statement from then on: voucher reconcile --statement FILE": "自发现缺口以来，对账未收到在 {0} 之后生成的账单；台账所缺的内容会重复开具。请用承运人自该时起的完整账单（--statement）对账",
     "{}, and nothing was changed; to close it all the same, say --yes": "{0}，未作任何更改；如仍要关闭，请加 --yes",
     "has a gap": "有缺口",
     "{}. Close it?": "{0}。是否关闭？",
@@ -170,8 +170,8 @@ LEDGERS = {
     "{}: is withdrawn already; nothing was changed": "{0}：已经撤回；未作任何更改",
     "{}: says that request {}, attempt {} was issued as {}, which the carrier has reversed since ({}), so it was issued; nothing was"
     " changed. If the reversal is the mistake, withdraw {}": "{0}：认定请求 {1} 第 {2} 次已开具，号码 {3}，而承运人此后已将其红冲（{4}），说明确已开具；未作任何更改。如红冲记录有误，请撤回 {5}",
-    "{}: ticket {} was sent again since, as request {}, attempt {}, and is held there ({}), so nothing is sent a third time; nothing"
-    " was changed. {}": "{0}：客票 {1} 此后已再次发送（请求 {2} 第 {3} 次），由该次占用（{4}），因此不会第三次发送；未作任何更改。{5}",
+    "{}: ticket {} is held by another attempt, request {}, attempt {} ({}), so that this one can't hold it again; nothing was changed."
+    " {}": "{0}：客票 {1} 由另一次申请（请求 {2} 第 {3} 次）占用（{4}），本次申请不能再占用；未作任何更改。{5}",
     "If the carrier has issued both, have {} reversed and record that (voucher ledger reverse {}), then withdraw {}": "如承运人两次都已开具，请让其红冲 {0} 并予以记录（voucher ledger reverse {1}），再撤回 {2}",
     "Settle that attempt first (voucher reconcile, with the carrier's statement); if it was not issued, withdraw {} then": "请先核定该次尝试（voucher reconcile，并附承运人账单）；如其未开具，再撤回 {0}",
     "{}: its reversal is recorded already ({}); nothing was changed": "{0}：其红冲已有记录（{1}）；未作任何更改",

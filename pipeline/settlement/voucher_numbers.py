@@ -22,6 +22,7 @@ from pipeline.model.request import Identity
 from pipeline.settlement.match import matched, shape
 
 _DIGITS = {"invoice": 18, "itinerary": 20}
+_EXACT_DIGITS = 15  # of a number, that a spreadsheet keeps
 _OTHER = {"invoice": "itinerary", "itinerary": "invoice"}
 
 
@@ -59,6 +60,7 @@ def without_odd_numbers(
     What it lists of vouchers that the ledger has issued is compared whatever its number. `holding`: the charges of such
     lines will be held all the same.
     """
+    statement = _without_rounded(statement, held)
     believed = _believed(statement.lines, held)
     found = matched(statement.lines, held)
     kept: list[StatementLine] = []
@@ -75,6 +77,35 @@ def without_odd_numbers(
             odd.append(line)
     told = (Misread(line.place, line.ticket_no, _odd(line, holding=holding)) for line in odd)
     return replace(statement, lines=tuple(kept), misread=(*statement.misread, *told), set_aside=tuple(odd))
+
+
+def _without_rounded(statement: Statement, held: Mapping[Identity, KnownCharge]) -> Statement:
+    """The statement without lines whose number is the ledger's own, rounded: a number that stands alone shows that by nothing else."""
+    found = matched(statement.lines, held)
+    own = [held[of] if (of := found[at]) else None for at in range(len(statement.lines))]
+    rounded = [
+        of is not None and line.number in _rounded(of) for line, of in zip(statement.lines, own, strict=True)
+    ]
+    told = [
+        Misread(
+            line.place,
+            line.ticket_no,
+            f"the number {line.number} is {of.number} as a spreadsheet rounds it, which keeps 15 digits; have it as text",
+        )
+        for line, of, bad in zip(statement.lines, own, rounded, strict=True)
+        if bad and of
+    ]
+    kept = tuple(line for line, bad in zip(statement.lines, rounded, strict=True) if not bad)
+    return replace(statement, lines=kept, misread=(*statement.misread, *told)) if told else statement
+
+
+def _rounded(holding: KnownCharge) -> set[str]:
+    """What a spreadsheet makes of the number under which this was issued: cut off after 15 digits, or rounded to them."""
+    number = holding.number
+    if not _is_own(holding) or not re.fullmatch(f"[1-9][0-9]{{{_EXACT_DIGITS},}}", number):
+        return set()
+    unit = 10 ** (len(number) - _EXACT_DIGITS)
+    return {str(int(number) // unit * unit), str((int(number) + unit // 2) // unit * unit)} - {number}
 
 
 def _odd(line: StatementLine, *, holding: bool) -> str:

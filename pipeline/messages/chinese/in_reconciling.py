@@ -47,6 +47,7 @@ RECONCILING = {
     "the voucher's number is missing": "缺少凭证号码",
     "two numbers stand in one line": "一行中有两个号码",
     "the number was spoilt by the spreadsheet, which keeps 15 digits; have it as text": "号码已被表格程序损坏（只保留 15 位）；请使用文本格式",
+    "the number {} is {} as a spreadsheet rounds it, which keeps 15 digits; have it as text": "号码 {0} 是 {1} 被表格程序取整的结果（只保留 15 位）；请使用文本格式",
     "is not a voucher's number": "不是凭证号码",
     "{}: {} holds an {}'s number by its heading, and the line says {}, though another column is for {}s' numbers; which of them is"
     " true can't be told. Correct the statement, or ask the carrier for another": "{0}：{1} 按标题是{2}号码，而该行称为{3}，另有一列用于{4}号码；无法判断哪一个正确。请更正账单，或向承运人另取账单",

@@ -91,3 +91,18 @@ def test_a_carrier_that_numbers_its_invoices_with_20_digits_is_not_refused() -> 
     check_kinds(statement(*[line(t, ITINERARY + t) for t in range(1, 6)]), held([1, 2, 3]))
     with pytest.raises(InputProblem):
         check_kinds(statement(*[line(t, ITINERARY + t) for t in range(1, 6)]), held([1, 2, 3], "itinerary"))
+
+
+@pytest.mark.parametrize("rounded", [INVOICE, INVOICE + 1000], ids=["cut off", "rounded"])
+def test_the_ledger_s_own_number_as_a_spreadsheet_rounds_it_is_told_where_it_stands_alone(
+    rounded: int,
+) -> None:
+    found = without_odd_numbers(statement(line(600, rounded)), held([600]))
+    assert (found.lines, found.set_aside) == ((), ())
+    (told,) = found.misread
+    assert told.problem == (
+        f"the number {rounded} is {INVOICE + 600} as a spreadsheet rounds it, which keeps 15 digits; have it as text"
+    )
+    for ours in (held([600], elsewhere=True), held([600], state="unknown"), held([601]), {}):
+        assert odd(line(600, rounded), ours=ours) == []
+    assert odd(line(600, INVOICE + 600), line(601, INVOICE + 2000), ours=held([600, 601])) == []

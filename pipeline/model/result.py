@@ -244,6 +244,7 @@ def _by_column(rows: Sequence[RowResult]) -> ResultColumns:
             np.arange(len(charges)),
             [charge.request_id for charge in charges],
             np.array([charge.last_day for charge in charges], dtype="datetime64[D]"),
+            np.zeros(len(charges), dtype=bool),
         ),
         {code: np.array([*at], dtype=np.int64) for code, at in having.items()},
     )

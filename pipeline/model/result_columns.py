@@ -15,6 +15,7 @@ from pipeline.model.status import STATUS, WORST
 from pipeline.model.table import (
     Days,
     Indices,
+    Mask,
     Money,
     Texts,
 )
@@ -25,7 +26,7 @@ class ChargeColumns:
     """By charge, in the order of the rows.
 
     `line` is each charge's row, ascending; `ended` its status; `buyer` is the name on its voucher; `amount` in minor units, 0 where it is not known; `number` "" where it has
-    none; `request` the place of its request's ID in `request_ids`, -1 where it is in none; `last_day` NaT where it may be
+    none; `again` whether the ledger holds it, and an earlier row speaks of it too, so that it counts in no total; `request` the place of its request's ID in `request_ids`, -1 where it is in none; `last_day` NaT where it may be
     requested at any time, or is issued already.
     """
 
@@ -38,6 +39,13 @@ class ChargeColumns:
     request: Indices
     request_ids: Sequence[str]
     last_day: Days
+    again: Mask
+
+    @property
+    def counted(self) -> Mask:
+        """The charges that count in totals, each once."""
+        mine: Mask = self.ended.where(lambda name: STATUS[name].counted) & ~self.again
+        return mine
 
     @functools.cached_property
     def request_id(self) -> Texts:
@@ -51,11 +59,9 @@ class ChargeColumns:
 
     def tallies(self) -> dict[str, tuple[int, int]]:
         """How many charges end in each status, and the money that totals count of them; statuses that occur, in the contract's order."""
-        found = ((name, self.amount[self.ended.says(name)]) for name in STATUS)
+        found = ((name, self.ended.says(name)) for name in STATUS)
         return {
-            name: (len(amounts), int(amounts.sum()) if STATUS[name].counted else 0)
-            for name, amounts in found
-            if len(amounts)
+            name: (int(of.sum()), int(self.amount[of & self.counted].sum())) for name, of in found if of.any()
         }
 
 

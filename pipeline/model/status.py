@@ -66,5 +66,5 @@ WORST = tuple(sorted(STATUS, key=lambda name: -STATUS[name].badness))
 ISSUED = tuple(status.name for status in STATUSES if status.issued)
 #: The status that each reason code leads to.
 STATUS_OF = {code: status.name for status in STATUSES for code in status.codes}
-#: Worst last: of the findings about one row, invalid beats ineligible beats waiting, and that it repeats another.
-FINDING_RANK = {"repeated": 1, "waiting": 2, "ineligible": 3, "invalid": 4}
+#: Of the findings about one row the last beats the others: one that repeats another is what that is, and counts there.
+FINDING_RANK = {"waiting": 1, "ineligible": 2, "repeated": 3, "invalid": 4}

@@ -11,7 +11,7 @@ from pipeline.model.encoded import EncodedColumn
 from pipeline.model.lazy import LazySequence
 from pipeline.model.outcome import Result
 from pipeline.model.profile import Terms
-from pipeline.model.request import Request
+from pipeline.model.request import Identity, Request
 from pipeline.model.result import RequestResults, RowResults, RunResult, UnknownAttempt
 from pipeline.model.result_columns import ChargeColumns, ResultColumns
 from pipeline.model.status import ISSUED, STATUS
@@ -106,11 +106,14 @@ def _fates(size: int, verdicts: Verdicts, asked: _Asked) -> ResultColumns:
     status, request = verdicts.status.copy(), asked.of_charge.copy()
     number = np.full(len(rows), "", dtype=object)
     amount, buyer = rows.amount.copy(), rows.header_name.copy()
+    again, seen = np.zeros(len(rows), dtype=bool), set[Identity]()
     having = [(finding.code, finding.rows) for finding in verdicts.findings]
     for place, (row, holding) in enumerate(held):
         number[row], request[row] = holding.number, len(asked.requests) + place
         if status[row] in _AS_ASKED:  # whatever the row says by now
             amount[row], buyer[row] = holding.amount or amount[row], holding.header_name or buyer[row]
+            again[row] = holding.identity in seen
+            seen.add(holding.identity)
     for asked_for, result in asked.results.items():
         charges, outcome = asked.charges_in(asked_for), result.outcome
         status[charges], number[charges] = outcome.state, outcome.number
@@ -127,7 +130,9 @@ def _fates(size: int, verdicts: Verdicts, asked: _Asked) -> ResultColumns:
             else held[n - len(asked.requests)][1].request_id
         ),
     )
-    by_charge = ChargeColumns(rows.line, rows.voucher, buyer, amount, ended, number, request, ids, days)
+    by_charge = ChargeColumns(
+        rows.line, rows.voucher, buyer, amount, ended, number, request, ids, days, again
+    )
     return ResultColumns(size, by_charge, _by_code(having, rows.line))
 
 

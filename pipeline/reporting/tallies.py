@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from pipeline.model.result import RunResult
-from pipeline.model.status import ISSUED, STATUS, STATUSES
+from pipeline.model.status import ISSUED, STATUSES
 
 
 @dataclass
@@ -48,12 +48,12 @@ def together(name: str, groups: Sequence[Group]) -> Group:
 class Tallies:
     """An account's charges, counted once by what they are grouped by: status, voucher, and name on the voucher.
 
-    Charges that repeat others are in none of it.
+    Charges that repeat others are in none of it, nor differing rows of one that the ledger holds, but for the first.
     """
 
     def __init__(self, account: RunResult) -> None:
         charges = account.fates.charges
-        counted = charges.ended.where(lambda name: STATUS[name].counted)
+        counted = charges.counted
         kinds = [kind[counted] for kind in (charges.status, charges.voucher, charges.buyer)]
         found = pd.Series(charges.amount[counted]).groupby(kinds, sort=False).agg(["size", "sum"])
         self._of = {

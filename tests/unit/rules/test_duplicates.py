@@ -12,6 +12,7 @@ from pipeline.model.columns import COLUMNS
 from pipeline.model.profile import Profile
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.tickets import assemble
+from pipeline.reporting.tallies import Tallies, Tally
 
 Judged = Callable[..., Any]
 REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
@@ -42,13 +43,27 @@ def test_of_identical_rows_the_first_is_sent_and_the_others_repeat_it(
         ({"used_on": "2024-01-01"}, "fare_window_closed", "ineligible"),
     ],
 )
-def test_a_row_that_repeats_one_that_may_not_go_is_what_that_is_and_names_it(
+def test_a_row_that_repeats_one_that_may_not_go_names_it_and_counts_in_no_total(
     judged: Judged, cells: dict[str, str], code: str, status: str
 ) -> None:
     found = judged(cells, cells)
-    assert found.statuses == [status, status]
+    assert found.statuses == [status, "repeated"]
     assert found.codes(0) == {code}
-    assert [reason.code for reason in found.account().rows[1].reasons] == [code, "repeated_charge"]
+    account = found.account()
+    assert [reason.code for reason in account.rows[1].reasons] == ["repeated_charge", code]
+    assert Tallies(account).by_status() == {status: Tally(1, 100_000)}
+
+
+def test_differing_rows_of_a_charge_that_was_issued_count_once_as_what_was_issued(
+    judged: Judged, holding: Any, ledger: Any
+) -> None:
+    for state, status in (("issued", "already_issued"), ("unknown", "unknown")):
+        found = judged({}, {"amount": "700"}, {"amount": "800"}, {}, holdings=ledger(holding(state=state)))
+        assert found.statuses == [status, status, status, "repeated"]
+        account = found.account()
+        assert Tallies(account).by_status() == {status: Tally(1, 100_000)}
+        assert account.fates.charges.tallies()[status] == (3, 100_000)
+        assert account.totals == {status: 3, "repeated": 1}
 
 
 def test_what_can_not_be_understood_repeats_nothing(judged: Judged) -> None:

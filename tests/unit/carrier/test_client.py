@@ -1,6 +1,7 @@
 """The client against a raw socket: what was sent is told from what was not, and nothing is sent twice."""
 
 import asyncio
+import contextlib
 import socket
 import socketserver
 import struct
@@ -162,6 +163,49 @@ def test_nothing_but_the_profile_says_where_a_request_goes(monkeypatch: pytest.M
         assert post(carrier.url) == [Answered(200, b"{}")]
 
 
+def test_a_request_goes_by_the_proxy_of_the_profile_unless_it_goes_directly() -> None:
+    with carrying(raw(http("200 OK", b"{}"))) as proxy, carrying(raw(http("200 OK", b"{}"))) as carrier:
+        profile = Profile(carrier=Carrier(proxy=proxy.url))
+
+        async def run(*, direct: bool) -> None:
+            async with connected(profile, carrier.url, "the-api-key", direct=direct) as client:
+                _, line = await client.post("/", b"1")
+                line.close()
+
+        asyncio.run(run(direct=False))
+        assert (len(proxy.requests), len(carrier.requests)) == (1, 0)
+        assert proxy.requests[0].startswith(f"POST {carrier.url}/ HTTP/1.1".encode())
+        asyncio.run(run(direct=True))
+    assert (len(proxy.requests), len(carrier.requests)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "header", [b"x" * 101, b"\xe4\xba\x94", b"5\t5"], ids=["too long", "not ASCII", "not printable"]
+)
+def test_a_wish_to_wait_that_is_no_plain_text_is_none(header: bytes) -> None:
+    with carrying(raw(http("200 OK", b"{}", b"Retry-After: " + header))) as carrier:
+        assert post(carrier.url) == [Answered(200, b"{}", "")]
+
+
+@pytest.mark.parametrize("sent", [b"", http("200 OK", b"{}")[:-1]], ids=["silence", "half an answer"])
+def test_a_connection_whose_answer_nobody_waits_for_any_more_is_closed(sent: bytes) -> None:
+    """There may be no more than one: the next request could not be sent."""
+
+    async def run(url: str) -> Reply:
+        profile = Profile(submission=Submission(concurrency=1, connect_timeout_seconds=2))
+        async with connected(profile, url, "the-api-key") as client:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(client.post("/", b"1"), 0.3)
+            answers.append(http("200 OK", b"{}"))
+            reply, line = await client.post("/", b"2")
+            line.close()
+            return reply
+
+    answers = [sent]
+    with carrying(lambda connection: connection.sendall(answers[-1])) as carrier:
+        assert asyncio.run(run(carrier.url)) == Answered(200, b"{}")
+
+
 def test_a_cookie_is_not_sent_back() -> None:
     with carrying(raw(http("200 OK", b"{}", b"Set-Cookie: who=we"))) as carrier:
         post(carrier.url.replace("127.0.0.1", "localhost"), times=2)
@@ -235,27 +279,34 @@ def test_redirects_are_not_followed(status: str) -> None:
     assert len(carrier.requests) == 1
 
 
-LOST = {
-    "closed without an answer": raw(b"", then_close=True),
-    "reset": reset,
-    "closed within the headers": raw(b"HTTP/1.1 200 OK\r\nConte", then_close=True),
-    "closed within the body": raw(http("200 OK", b"{}")[:-1], then_close=True),
-    "no HTTP": raw(b"hello there\r\n\r\n", then_close=True),
-    "two lengths": raw(http("200 OK", b"{}", b"Content-Length: 7"), then_close=True),
-    "chunks that are none": raw(
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", then_close=True
+_HUNG_UP = Lost("the carrier closed the connection without an answer")
+_LATE = Lost("no answer in time")
+_BROKE_OFF, _NOT_HTTP = Lost("the answer broke off", readable=False), Lost("the answer is not HTTP", readable=False)  # fmt: skip
+_TOO_LONG = Lost(f"HTTP 200 with more than {LARGEST_ANSWER} bytes", readable=False)
+LOST: dict[str, tuple[Answer, Lost]] = {
+    "closed without an answer": (raw(b"", then_close=True), _HUNG_UP),
+    "reset": (reset, Lost("the connection broke")),
+    "closed within the headers": (raw(b"HTTP/1.1 200 OK\r\nConte", then_close=True), _HUNG_UP),
+    "closed within the body": (raw(http("200 OK", b"{}")[:-1], then_close=True), _BROKE_OFF),
+    "no HTTP": (raw(b"hello there\r\n\r\n", then_close=True), _NOT_HTTP),
+    "two lengths": (raw(http("200 OK", b"{}", b"Content-Length: 7"), then_close=True), _NOT_HTTP),
+    "chunks that are none": (
+        raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", then_close=True),
+        _NOT_HTTP,
     ),
-    "not the encoding it says": raw(http("200 OK", b"{}", b"Content-Encoding: gzip")),
-    "silence": lambda _connection: threading.Event().wait(1.5),
-    "silence within the body": raw(http("200 OK", b"{}")[:-1]),
-    "more than the bound": raw(http("200 OK", b"x" * (LARGEST_ANSWER + 1))),
-    "only a 100": raw(b"HTTP/1.1 100 Continue\r\n\r\n", then_close=True),
+    "not the encoding it says": (raw(http("200 OK", b"{}", b"Content-Encoding: gzip")), _BROKE_OFF),
+    "silence": (lambda _connection: threading.Event().wait(1.5), _LATE),
+    "silence within the body": (raw(http("200 OK", b"{}")[:-1]), _LATE),
+    "more than the bound": (raw(http("200 OK", b"x" * (LARGEST_ANSWER + 1))), _TOO_LONG),
+    "only a 100": (raw(b"HTTP/1.1 100 Continue\r\n\r\n", then_close=True), _HUNG_UP),
 }
 
 
-@pytest.mark.parametrize("answer", LOST.values(), ids=LOST)
+@pytest.mark.parametrize(("answer", "lost"), LOST.values(), ids=LOST)
 @pytest.mark.parametrize("reused", [False, True])
-def test_what_was_sent_and_not_answered_is_lost_and_never_sent_again(answer: Answer, reused: bool) -> None:
+def test_what_was_sent_and_not_answered_is_lost_and_never_sent_again(
+    answer: Answer, lost: Lost, reused: bool
+) -> None:
     first = [raw(http("200 OK", b"{}"))] if reused else []
 
     def one_after_the_other(connection: socket.socket) -> None:
@@ -263,7 +314,7 @@ def test_what_was_sent_and_not_answered_is_lost_and_never_sent_again(answer: Ans
 
     with carrying(one_after_the_other) as carrier:
         replies = post(carrier.url, times=2 if reused else 1)
-    assert isinstance(replies[-1], Lost)
+    assert replies[-1] == lost
     assert len(carrier.requests) == len(replies)
 
 
@@ -312,6 +363,6 @@ def test_tls_that_fails_sent_nothing() -> None:
 
 
 def test_the_key_is_in_no_reply() -> None:
-    for answer in LOST.values():
+    for answer, _ in LOST.values():
         with carrying(answer) as carrier:
             assert "the-api-key" not in repr(post(carrier.url))

@@ -10,8 +10,9 @@ import apsw
 from pipeline.ledger import held_charges, issued_elsewhere, reversals
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.lock import LastRun, Phase
-from pipeline.model.known_charges import place_of
+from pipeline.model.message import Message
 from pipeline.model.outcome import Answered, Outcome
+from pipeline.model.places import held_at
 from pipeline.model.request import (
     Charge,
     Header,
@@ -66,7 +67,7 @@ class InDoubt:
     detail: str
     trace_id: str
     at: str
-    place: str  # of its first charge
+    place: Message  # of its first charge
     charges: tuple[tuple[Identity, int], ...]
 
 
@@ -258,7 +259,7 @@ def in_doubt(connection: apsw.Connection, wanted: Iterable[tuple[str, int]]) -> 
         )
         parts = tuple((Identity(*charge[:3]), charge[3]) for charge in charges)
         file, sheet, line = charges[0][4:]
-        place = place_of(file, sheet, line, run)
+        place = held_at(file, sheet, line, run)
         found.append(
             InDoubt(
                 epoch,

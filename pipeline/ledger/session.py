@@ -32,7 +32,7 @@ from pipeline.messages.render import reason_text
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem, LedgerProblem, Stop
 from pipeline.model.job import Job, Watch
-from pipeline.model.known_charges import KnownCharges, Refusal, day_of
+from pipeline.model.known_charges import KnownCharges, Refusal, day_of, in_doubt_since
 from pipeline.model.outcome import Answered, Outcome, Result
 from pipeline.model.profile import Secrets, Terms, is_loopback
 from pipeline.model.request import Identity, Request
@@ -302,7 +302,7 @@ def earlier_doubts(
                 doubt.reason or "run_killed",
                 "",
                 lang,
-                {"detail": doubt.detail, "earlier": f"{day_of(doubt.at, time_zone)}, {doubt.place}"},
+                {"detail": doubt.detail, "earlier": in_doubt_since(day_of(doubt.at, time_zone), doubt.place)},
             ),
             doubt.trace_id,
             doubt.charges,

@@ -13,7 +13,7 @@ import apsw
 from pipeline.ledger import clock, reversals
 from pipeline.ledger.clock import utc_now
 from pipeline.model.evidence import Unsettled
-from pipeline.model.known_charges import place_of
+from pipeline.model.places import held_at
 from pipeline.model.request import Identity
 
 _ATTEMPTS = """
@@ -80,7 +80,7 @@ def _attempts(connection: apsw.Connection, sql: str, *given: int) -> list[Unsett
         charges: list[Any] = list(connection.execute(_CHARGES, (values[0],)))
         file, sheet, line = charges[0][5:]
         parts = tuple((Identity(*charge[:3]), charge[3], charge[4]) for charge in charges)
-        place = place_of(file, sheet, line, run)
+        place = held_at(file, sheet, line, run)
         times = asked[row[0]]
         first_asked = "" if any(of in doubtful for _, of in times) else min(times)[0]
         found.append(

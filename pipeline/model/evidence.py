@@ -6,6 +6,7 @@ Amounts in minor units; times as the statement has them. `place` names file, she
 import datetime
 from dataclasses import dataclass
 
+from pipeline.model.message import Message
 from pipeline.model.request import Identity
 
 #: So many of our own vouchers must stand on a statement before it is believed beyond what it lists: that it numbers
@@ -35,7 +36,7 @@ class Unsettled:
     trace_id: str
     began: str
     ended: str
-    place: str  # of its first charge
+    place: Message  # of its first charge
     charges: tuple[tuple[Identity, str, int], ...]  # what it is, its code for the carrier, minor units
     times_doubtful: bool = False  # a clock known to be wrong wrote `began` or `ended`: they prove nothing
     epoch: str = ""

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
-from pipeline.model.quoting import row_at
+from pipeline.model.message import Message, message
+from pipeline.model.places import held_at
 from pipeline.model.request import Identity, Request, wire_text
 
 
@@ -47,9 +48,9 @@ class KnownCharge:
         return self.issued_at[:10] or day_of(self.at, time_zone)
 
     @property
-    def place(self) -> str:
+    def place(self) -> str | Message:
         """The workbook row that it was issued from, for a message."""
-        return self.file if self.elsewhere else place_of(self.file, self.sheet, self.row, self.run)
+        return self.file if self.elsewhere else held_at(self.file, self.sheet, self.row, self.run)
 
 
 def day_of(at: str, time_zone: str) -> str:
@@ -61,9 +62,9 @@ def day_of(at: str, time_zone: str) -> str:
     return str(datetime.datetime.fromisoformat(at).astimezone(ZoneInfo(time_zone)).date())
 
 
-def place_of(file: str, sheet: str, row: int, run: int) -> str:
-    """A workbook row of an earlier run, for a message."""
-    return f"{row_at(file, sheet, row)} (run {run})"
+def in_doubt_since(day: str, place: str | Message) -> Message:
+    """What is put before the reason of a doubt that an earlier run left."""
+    return message("In doubt since {day}, {place}: ", day=day, place=place)
 
 
 @dataclass(frozen=True)

@@ -17,3 +17,8 @@ def about(place: str | Message, note: Message) -> Message:
 def row_at(file: str, sheet: str, row: int) -> Message:
     """A row, as the spreadsheet program counts."""
     return message("{file}, {sheet}, row {row}", file=quoted(file), sheet=SheetName(sheet), row=int(row))
+
+
+def held_at(file: str, sheet: str, row: int, run: int) -> Message:
+    """A workbook row of an earlier run."""
+    return message("{place} (run {run})", place=row_at(file, sheet, row), run=run)

@@ -35,7 +35,7 @@ class ReasonText:
 
     `cell` is the input's cell that it is about, as the spreadsheet program names it, "" where it is about none.
     `brief` is the message without what people and the carrier wrote, which may name somebody. `source` is where what it is
-    about was taken from, in English, if that is no cell of the row; `message` begins with it.
+    about was taken from, if that is no cell of the row; `message` begins with it.
     """
 
     code: str
@@ -44,7 +44,7 @@ class ReasonText:
     cure: str
     cell: str = ""
     brief: str = ""
-    source: str = ""
+    source: Message | None = None
 
 
 @dataclass(frozen=True)

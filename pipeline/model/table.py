@@ -28,7 +28,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pipeline.model.lazy import LazySequence
-from pipeline.model.message import Message, SheetName, message
+from pipeline.model.message import Fact, Message, SheetName, message
 from pipeline.model.places import on_sheet
 from pipeline.model.quoting import quoted
 
@@ -45,9 +45,6 @@ MINOR = 100
 #: The columns of `buyers` that say where a buyer stands: file, sheet and row.
 BUYER_PLACE = ("of_file", "of_sheet", "of_row")
 
-#: Between the facts of one text, and between the parts of one fact: characters that no cell holds.
-FIELD, PART = "\x1e", "\x1f"
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -60,7 +57,12 @@ class Finding:
     code: str
     column: str
     rows: Indices
-    facts: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    facts: Mapping[str, Fact | Sequence[Fact]] = field(default_factory=dict)
+
+    def fact(self, name: str, place: int) -> Fact:
+        """A fact of the row at that place of its rows."""
+        fact = self.facts[name]
+        return fact if isinstance(fact, Fact) else fact[place]
 
     def at(self, positions: Indices, rows: Indices) -> "Finding":
         """The same reason about `rows`, for each with the facts of the row at that position in this one."""
@@ -68,10 +70,10 @@ class Finding:
         return Finding(self.code, self.column, rows, facts)
 
 
-def _facts_at(fact: str | Sequence[str], positions: Indices) -> str | Sequence[str]:
-    return (
-        fact if isinstance(fact, str) else LazySequence(len(positions), lambda at: fact[int(positions[at])])
-    )
+def _facts_at(fact: Fact | Sequence[Fact], positions: Indices) -> Fact | Sequence[Fact]:
+    if isinstance(fact, Fact):
+        return fact
+    return LazySequence(len(positions), lambda at: fact[int(positions[at])])
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 Nothing is guessed. A number that a spreadsheet has already spoilt (a lost leading zero, digits beyond
 the fifteenth) is refused rather than repaired. A refusal that has a likely cause names it: its text is
-a hint's code (reasons.HINTS) or a slip's (slips.SLIPS).
+the code of a slip (messages/hints.py).
 
 >>> ticket_no("999-1234567890"), ticket_no(9991234567890.0)
 ('9991234567890', '9991234567890')

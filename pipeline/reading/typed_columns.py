@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.model.columns import Column, Kind
+from pipeline.model.message import Fact, terms
 from pipeline.model.table import Finding, shown
 from pipeline.reading import cells as single
 from pipeline.reading import cells_fast
@@ -92,11 +93,11 @@ def _finding(column: Column, cells: Cells, hints: Mapping[int, str]) -> Finding 
     if not len(rows):
         return None
     codes = cells.codes[rows].tolist()
-    facts: dict[str, str | Sequence[str]] = {
+    facts: dict[str, Fact | Sequence[Fact]] = {
         "seen": [shown(cells.different[code]) for code in codes],
         "hint": [hints[code] for code in codes],
     }
     if column.kind is Kind.CHOICE:
-        facts["choices"] = " ".join(choice.name for choice in column.choices)
+        facts["choices"] = terms((choice.name for choice in column.choices), "choice")
     code = _BAD.get(column.kind) or _BAD_TEXT.get(column.name, "missing_value")
     return Finding(code, column.name, rows, facts)

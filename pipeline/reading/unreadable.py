@@ -4,7 +4,7 @@ import unicodedata
 
 
 class Unreadable(ValueError):
-    """A cell that can't be read; its text is a hint's code (reasons.HINTS), a slip's (slips.SLIPS) or ""."""
+    """A cell that can't be read; its text is the code of a slip (messages/hints.py) or ""."""
 
 
 _HYPHENS = str.maketrans("\u2010\u2011\u2013", "---")

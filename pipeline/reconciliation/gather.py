@@ -12,7 +12,7 @@ from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.messages.render import reason_text
 from pipeline.model.evidence import Unsettled
 from pipeline.model.job import Job, Task
-from pipeline.model.known_charges import KnownCharge, day_of
+from pipeline.model.known_charges import KnownCharge, day_of, in_doubt_since
 from pipeline.model.request import Identity
 from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.model.table import SheetRows, Table
@@ -96,10 +96,13 @@ def _notes(evidence: Evidence, decided: Decided, period: Period | None) -> tuple
 
 def _doubt(one: Unsettled, job: Job) -> UnknownAttempt:
     day = day_of(one.ended, job.profile.carrier.time_zone)
-    facts = {"detail": one.detail, "earlier": f"{day}, {one.place}"}
     return UnknownAttempt(
         one.epoch, one.request_id, one.attempt, one.voucher, one.market, one.header_name, one.amount,
-        reason_text(one.reason or "run_killed", "", job.lang, facts), one.trace_id,
+        reason_text(
+            one.reason or "run_killed", "", job.lang,
+            {"detail": one.detail, "earlier": in_doubt_since(day, one.place)},
+        ),
+        one.trace_id,
         tuple((identity, amount) for identity, _, amount in one.charges),
     )  # fmt: skip
 

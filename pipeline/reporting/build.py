@@ -95,8 +95,8 @@ def _repeats(verdicts: Verdicts) -> dict[int, int]:
     line, found = verdicts.rows.line, dict[int, int]()
     for finding in verdicts.findings:
         if finding.code == "repeated_charge":
-            for at, first in zip(finding.rows.tolist(), finding.facts["first"], strict=True):
-                found.setdefault(int(line[at]), int(line[int(first)]))
+            for place, at in enumerate(finding.rows.tolist()):
+                found.setdefault(int(line[at]), int(line[int(str(finding.fact("first", place)))]))
     return found
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from pipeline.messages.render import about, of_buyer, reason_text
 from pipeline.model.columns import HEADER_FIELDS, Lang
+from pipeline.model.message import Fact, Term
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Terms
 from pipeline.model.request import Request
@@ -123,12 +124,12 @@ class Told:
 
     def _reason(self, finding: Finding, place: int, at: int) -> tuple[str, ReasonText]:
         rows = self.verdicts.rows
-        facts = {
+        facts: dict[str, Fact] = {
             "as_of": str(self.terms.as_of),
             "amount": money_text(int(rows.amount[at])),
-            "market": rows.market[at],
+            "market": Term(rows.market[at], "choice"),
             "seen": "",
-            **{name: fact if isinstance(fact, str) else fact[place] for name, fact in finding.facts.items()},
+            **{name: finding.fact(name, place) for name in finding.facts},
         }
         text = reason_text(finding.code, finding.column, self.lang, facts)
         status, line, buyer = STATUS_OF[finding.code], int(rows.line[at]), int(rows.buyer_at[at])

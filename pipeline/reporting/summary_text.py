@@ -3,8 +3,7 @@
 import numpy as np
 
 from pipeline.messages.chinese import in_language
-from pipeline.messages.masking import without_cells
-from pipeline.messages.translate import status_word
+from pipeline.messages.translate import rendered, status_word
 from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.quoting import quoted
 from pipeline.model.result import ReasonText, RowResult, RunResult
@@ -80,8 +79,7 @@ def _message(reason: ReasonText, row: RowResult, lang: Lang, *, cells: bool) -> 
     said = reason.cure if reason.code in _NAMES_BUYERS else reason.message if quoting else reason.brief
     words = WORDS[lang]
     if reason.source and not quoting:
-        source = reason.source if cells else without_cells(reason.source)
-        said = words.of_source.format(source=in_language(source, lang), message=said)
+        said = words.of_source.format(source=rendered(reason.source, lang, names=cells), message=said)
     if reason.source and cells:
         return _short(said)
     where = words.where_on_sheet if cells else words.where

@@ -56,7 +56,7 @@ def is_tax_no(value: str) -> bool:
 
 
 def tax_slip(value: str) -> str:
-    """The likely slip in what is no tax number (slips.SLIPS).
+    """The likely slip in what is no tax number (messages/hints.py).
 
     >>> tax_slip("9111OOOO600037341L"), tax_slip("91110000600037341K"), tax_slip("9111")
     ('tax_letters', 'tax_check', 'tax_length')
@@ -98,7 +98,7 @@ def is_email(value: str) -> bool:
 
 
 def email_slip(value: str) -> str:
-    """The likely slip in what is no e-mail address (slips.SLIPS).
+    """The likely slip in what is no e-mail address (messages/hints.py).
 
     >>> email_slip("a@example.com;b@example.com"), email_slip("finance"), email_slip("a@example,com")
     ('email_several', 'email_no_at', 'email_domain')
@@ -116,7 +116,7 @@ def email_slip(value: str) -> str:
 
 
 def phone_slip(value: str) -> str:
-    """The likely slip in what is no telephone number (slips.SLIPS).
+    """The likely slip in what is no telephone number (messages/hints.py).
 
     >>> phone_slip("13800138000/13900139000"), phone_slip("12")
     ('phone_several', '')

@@ -18,9 +18,8 @@ import pandas as pd
 from pipeline.model.blank_values import no_value
 from pipeline.model.buyer_source import BEHIND
 from pipeline.model.columns import HEADER_FIELDS, HEADER_TYPES
+from pipeline.model.message import Message, Private, Term, joined, message
 from pipeline.model.table import (
-    FIELD,
-    PART,
     Indices,
     Mask,
     Texts,
@@ -57,8 +56,8 @@ class Whose:
     """By row: the buyer it names, its header fields, whether its buyer is known, whether it names none, and what contradicts it.
 
     `found` is the name of the buyer that it was given, "" where there is none, and `at` its position among the buyers, -1 where
-    there is none; `own_instead` are the columns in which the row's own cells were taken instead of that buyer's. `differing` holds, for a row that says two things, each column with what the named buyer has and what the row
-    has; "" for any other.
+    there is none; `own_instead` are the columns in which the row's own cells were taken instead of that buyer's. `differing` says
+    of a row that says two things what the named buyer has and what the row has (a fact of its finding); "" for any other.
     """
 
     named: Texts
@@ -113,15 +112,26 @@ def _as_sent(values: Texts, write: Callable[[str], str]) -> Texts:
 
 def _differing(own: dict[str, Texts], theirs: dict[str, Texts], at: np.ndarray) -> Texts:
     """What each row says of itself and the buyer that it was given says otherwise."""
-    found = np.full(len(at), "", dtype=object)
+    found, said = np.full(len(at), "", dtype=object), dict[int, list[Message]]()
     for name in _IDENTITY:
         given = theirs[name][at]
         told = (own[name] != "") & (given != "") & (own[name] != given)
         for row in np.flatnonzero(told).tolist():
             here, there = own[name][row], given[row]
             if _says_one(name, here, there) and same(here) != same(there):
-                found[row] += (FIELD if found[row] else "") + PART.join((name, there, here))
+                said.setdefault(row, []).append(_contradiction(name, there, here))
+    for row, parts in said.items():
+        found[row] = joined(parts, "sentences")
     return found
+
+
+def _contradiction(column: str, there: str, here: str) -> Message:
+    """One column in which a row contradicts the buyer that it names."""
+    as_fact = Private if column != "header_type" else lambda name: Term(name, "choice")
+    return message(
+        "{column} is “{there}” there and “{here}” here",
+        column=Term(column), there=as_fact(there), here=as_fact(here),
+    )  # fmt: skip
 
 
 def _says_one(column: str, here: str, there: str) -> bool:

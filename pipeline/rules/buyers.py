@@ -12,6 +12,7 @@ import numpy as np
 from pipeline.model.blank_values import name_slip, no_value
 from pipeline.model.columns import HEADER_TYPES
 from pipeline.model.lazy import LazySequence
+from pipeline.model.message import Joined, terms
 from pipeline.model.profile import Profile, Required, Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.buyer_formats import (
@@ -29,6 +30,7 @@ _HEADER = "carrier-interface.md, Invoice request: invoiceHeader; Itinerary reque
 #: The carrier can't see it: any name is one to it.
 ONE_LINE = "interface.md, Buyers sheet: header_name, which a line break leaves in two readings"
 _TYPES = [choice.name for choice in HEADER_TYPES]
+_CHOICES = terms(_TYPES, "choice")
 
 
 def _malformed(column: str, well_formed: Callable[[str], bool]) -> Callable[[Rows, Terms], Mask]:
@@ -68,7 +70,7 @@ def _unknown(rows: Rows, _terms: Terms) -> Mask:
 
 def _unknown_facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
     seen: list[str] = rows.buyer[broken].tolist()
-    differing: list[str] = rows.two_buyers[broken].tolist()
+    differing: list[Joined] = rows.two_buyers[broken].tolist()
     hints = LazySequence(len(seen), lambda at: "two_buyers" if differing[at] else no_value(seen[at]))
     return {"seen": seen, "differing": differing, "hint": hints}
 
@@ -169,7 +171,7 @@ RULES = (
         "bad_choice", "header_type", _HEADER, _wrong_type,
         (Example(False, {"header_type": "individual"}), Example(False, {"header_type": "企业"})),
         lambda rows, broken, terms: {
-            **_seen("header_type", no_value)(rows, broken, terms), "choices": " ".join(_TYPES),
+            **_seen("header_type", no_value)(rows, broken, terms), "choices": _CHOICES,
         },
     ),
     Rule(

@@ -7,10 +7,11 @@ shown"; nothing is guessed (interface.md, Carrier profile).
 import numpy as np
 
 from pipeline.model.lazy import LazySequence
+from pipeline.model.message import joined
 from pipeline.model.profile import Carrier, Codes, Profile, Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Facts, Rule, invoice
+from pipeline.rules.rule import Example, Facts, Rule, choices, invoice
 
 _SOURCE = "carrier-interface.md, Invoice request: other values not shown"
 _BEHIND_PREFIX = 10**10  # ten of a ticket number's 13 digits
@@ -37,7 +38,10 @@ def _no_header_type(rows: Rows, terms: Terms) -> Mask:
 
 def _key(column: str, rows: Rows, broken: Indices) -> Facts:
     seen: list[str] = rows.text(column)[broken].tolist()
-    return {"seen": seen, "key": LazySequence(len(seen), lambda at: f"[codes.{_SECTION[column]}] {seen[at]}")}
+    return {
+        "seen": choices(seen),
+        "key": LazySequence(len(seen), lambda at: f"[codes.{_SECTION[column]}] {seen[at]}"),
+    }
 
 
 def _foreign(rows: Rows, terms: Terms) -> Mask:
@@ -52,7 +56,7 @@ def _foreign(rows: Rows, terms: Terms) -> Mask:
 
 def _prefix_facts(rows: Rows, broken: Indices, terms: Terms) -> Facts:
     prefix = LazySequence(len(broken), lambda at: str(rows.ticket_no[broken[at]])[:3])
-    return {"prefix": prefix, "prefixes": ", ".join(terms.profile.carrier.ticket_prefixes)}
+    return {"prefix": prefix, "prefixes": joined(terms.profile.carrier.ticket_prefixes)}
 
 
 _AS_SHOWN = Profile()  # only what the interface shows

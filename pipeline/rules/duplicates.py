@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.model.columns import COMPONENTS, FEES, HEADER_FIELDS
+from pipeline.model.columns import COLUMN, COMPONENTS, FEES, HEADER_FIELDS
 from pipeline.model.encoded import EncodedColumn, alike
-from pipeline.model.known_charges import KnownCharge, KnownCharges
+from pipeline.model.known_charges import KnownCharge, KnownCharges, in_doubt_since
 from pipeline.model.lazy import LazySequence
+from pipeline.model.message import Fact, Message, Private, Term, joined, message, terms
 from pipeline.model.profile import Profile
 from pipeline.model.request import Identity, wire_text
 from pipeline.model.status import STATUS_OF
 from pipeline.model.table import (
-    FIELD,
-    PART,
     Finding,
     Mask,
     among,
@@ -75,11 +74,11 @@ def duplicates(
         differing[column] = differing.get(column, np.zeros_like(differs)) | differs
     any_differs = np.any(list(differing.values()), axis=0)
 
-    def fate(group: int) -> str:
+    def fate(group: int) -> Message:
         names = [name for name, differs in differing.items() if differs[group]]
         one_to_the_carrier = {"charge", "product"} & set(names)
         key = keys.words[keys.codes[groups.rows[groups.starts[group]]]]
-        return f"wire {key}" if one_to_the_carrier else " ".join(names)
+        return _told_apart_by_nothing(key) if one_to_the_carrier else _differ_in(names)
 
     refused = any_differs[groups.group]
     first = groups.starts[groups.group]
@@ -94,6 +93,17 @@ def duplicates(
         *groups.finding("duplicate_charge", "ticket_no", rows, refused, fate),
         *_repeats(rows, groups, repeating),
     ]
+
+
+def _told_apart_by_nothing(code: str) -> Message:
+    return message(
+        "the carrier's code is {code} for each, so that it could not tell them apart, and none of them is sent",
+        code=code,
+    )
+
+
+def _differ_in(columns: Iterable[str]) -> Message:
+    return message("they differ in {columns}, so that none of them is sent", columns=terms(columns))
 
 
 def _not_understood(found: Iterable[Finding], size: int) -> dict[str, Mask]:
@@ -112,9 +122,9 @@ def _repeats(rows: Rows, groups: Together, chosen: Mask) -> list[Finding]:
         return []
     order = np.argsort(at)
     at, first = at[order], first[order]
-    facts = {
+    facts: dict[str, Sequence[Fact]] = {
         "other": LazySequence(len(at), lambda n: rows.place(int(first[n]))),
-        "first": LazySequence(len(at), lambda n: str(first[n])),
+        "first": first.tolist(),
     }
     return [Finding("repeated_charge", "ticket_no", at, facts)]
 
@@ -199,7 +209,7 @@ def ledger_conflicts(
     if not bound:
         return []
     mine = identified(rows) & (fare(rows) | refund(rows)) & among(rows.ticket_no, bound)
-    at, others, hints = [], [], []
+    at, others, hints = [], list[Fact](), []
     for row in np.flatnonzero(mine).tolist():
         holding = held.get(row, bound[rows.ticket_no[row]])
         if row in held and holding.state != "issued":
@@ -207,14 +217,24 @@ def ledger_conflicts(
         neither = row not in held and rows.ticket_no[row] in both_kinds
         if rows.voucher[row] and (neither or rows.voucher[row] != holding.voucher):
             at.append(row)
-            known = f"{holding.number} on" if holding.state == "issued" else "in doubt since"
-            others.append(f"{holding.voucher} {known} {holding.day(time_zone)}, {holding.place}")
+            others.append(_held(holding, time_zone))
             hints.append("issued_as_other" if row in held else "")
     if not at:
         return []
     return [
         Finding("voucher_conflict", "voucher", np.array(at, dtype=np.int64), {"other": others, "hint": hints})
     ]
+
+
+def _held(holding: KnownCharge, time_zone: str) -> Message:
+    facts: dict[str, Fact] = {
+        "voucher": Term(holding.voucher, "choice"),
+        "day": holding.day(time_zone),
+        "place": holding.place,
+    }
+    if holding.state != "issued":
+        return message("{voucher} in doubt since {day}, {place}", **facts)
+    return message("{voucher} {number} on {day}, {place}", number=holding.number, **facts)
 
 
 def issued_before(
@@ -227,27 +247,32 @@ def issued_before(
     """Where each issued charge was issued: `differs_from_issued` if its row now says another amount or buyer.
 
     Rows that are `silent` have another reason: they conflict with it, or repeat another row. What can't be read, as `by_itself` has it (what is wrong with the rows by themselves), says nothing. The fact
-    `differences` is, for each column, its name, what was issued and what the row says.
+    `differences` says for each column what was issued and what the row says.
     """
     wrong = _not_understood(by_itself, len(rows)) if held else {}
-    found: dict[str, list[tuple[int, dict[str, str]]]] = {}
+    found: dict[str, list[tuple[int, dict[str, Fact]]]] = {}
     for row, holding in held.items():
         if holding.state != "issued" or row in silent:
             continue
-        facts = {"issued_on": holding.day(time_zone), "place": holding.place, "number": holding.number}
+        facts: dict[str, Fact] = {
+            "issued_on": holding.day(time_zone),
+            "place": holding.place,
+            "number": holding.number,
+        }
         if holding.elsewhere:
             found.setdefault("issued_elsewhere", []).append((row, facts))
             continue
         issued = {name: getattr(holding, name) for name in ("amount", "header_type", "header_name", "tax_no")}
         # Another charge that has the carrier's code of this one by now: it was not issued.
         issued |= {"charge": holding.identity.charge, "product": holding.identity.product}
-        changed = FIELD.join(
-            PART.join((column, _as_text(value), _as_text(getattr(rows, column)[row])))
+        changed = [
+            _difference(column, value, getattr(rows, column)[row])
             for column, value in issued.items()
             if getattr(rows, column)[row] != value and _readable(rows, row, column, wrong)
-        )
+        ]
         if changed:
-            found.setdefault("differs_from_issued", []).append((row, {**facts, "differences": changed}))
+            facts["differences"] = joined(changed, "sentences")
+            found.setdefault("differs_from_issued", []).append((row, facts))
         else:
             found.setdefault("issued_before", []).append((row, facts))
     return [_by_row(code, at) for code, at in found.items()]
@@ -263,20 +288,33 @@ def _readable(rows: Rows, row: int, column: str, wrong: Mapping[str, Mask]) -> b
     return not any(name in wrong and wrong[name][row] for name in deciding)
 
 
-def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else money_text(int(value))
+def _difference(column: str, issued: Any, here: Any) -> Message:
+    """One column in which a row differs from what was issued."""
+    return message(
+        "{column} was issued as “{issued}”, this row says “{here}”",
+        column=Term(column), issued=_value(column, issued), here=_value(column, here),
+    )  # fmt: skip
 
 
-def _by_row(code: str, at: Sequence[tuple[int, Mapping[str, str]]]) -> Finding:
+def _value(column: str, value: Any) -> Fact:
+    if column == "amount":
+        return money_text(int(value))
+    return Term(value, "choice") if value and COLUMN[column].choices else Private(value)
+
+
+def _by_row(code: str, at: Sequence[tuple[int, Mapping[str, Fact]]]) -> Finding:
     facts = {name: [facts[name] for _, facts in at] for name in at[0][1]}
     return Finding(code, "", np.array([row for row, _ in at], dtype=np.int64), facts)
 
 
 def doubts(held: Mapping[int, KnownCharge], silent: Container[int], time_zone: str) -> list[Finding]:
     """The reason why each charge that the ledger has in doubt is unknown, and since when; none of rows that are `silent`."""
-    found: dict[str, list[tuple[int, dict[str, str]]]] = {}
+    found: dict[str, list[tuple[int, dict[str, Fact]]]] = {}
     for row, holding in held.items():
         if holding.state == "unknown" and row not in silent:
-            facts = {"detail": holding.detail, "earlier": f"{holding.day(time_zone)}, {holding.place}"}
+            facts: dict[str, Fact] = {
+                "detail": holding.detail,
+                "earlier": in_doubt_since(holding.day(time_zone), holding.place),
+            }
             found.setdefault(holding.reason or "run_killed", []).append((row, facts))
     return [_by_row(code, at) for code, at in found.items()]

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.model.lazy import LazySequence
+from pipeline.model.message import Fact, Joined, Message, joined
 from pipeline.model.table import Finding, Indices, Mask
 from pipeline.rules.rows import Rows
 
@@ -42,7 +43,7 @@ class Together:
         return np.asarray(least != most, dtype=bool)
 
     def finding(
-        self, code: str, column: str, rows: Rows, refused: Mask, fate: Callable[[int], str] | None = None
+        self, code: str, column: str, rows: Rows, refused: Mask, fate: Callable[[int], Message] | None = None
     ) -> list[Finding]:
         """The finding about the refused ones of the rows: each is told where the others of its group are."""
         refused_at = np.flatnonzero(refused)
@@ -50,19 +51,21 @@ class Together:
         if not len(refused_at):
             return []
         at, groups = self.rows[refused_at], self.group[refused_at]
-        facts = {"other": LazySequence(len(at), lambda n: self._others(rows, groups[n], at[n]))}
+        facts: dict[str, Sequence[Fact]] = {
+            "other": LazySequence(len(at), lambda n: self._others(rows, groups[n], at[n]))
+        }
         if fate:
             facts["fate"] = LazySequence(len(at), lambda n: fate(groups[n]))
         return [Finding(code, column, at, facts)]
 
-    def _others(self, rows: Rows, group: int, row: int) -> str:
+    def _others(self, rows: Rows, group: int, row: int) -> Joined:
         """Where the first few others of a row's group stand."""
         first = self.starts[group]
         end = self.starts[group + 1] if group + 1 < len(self.starts) else len(self.rows)
         return places(rows, [o for o in self.rows[first : min(end, first + _NAMED + 2)].tolist() if o != row])
 
 
-def places(rows: Rows, at: Sequence[int]) -> str:
+def places(rows: Rows, at: Sequence[int]) -> Joined:
     """Where the first few of these rows stand, for a message."""
-    named = "; ".join(map(rows.place, at[:_NAMED]))
-    return f"{named}; …" if len(at) > _NAMED else named
+    more = ["…"] if len(at) > _NAMED else []
+    return joined([*map(rows.place, at[:_NAMED]), *more], "sentences")

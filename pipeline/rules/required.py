@@ -10,6 +10,7 @@ import numpy as np
 
 from pipeline.model.blank_values import has_unseen, name_slip
 from pipeline.model.columns import PRODUCTS
+from pipeline.model.message import terms
 from pipeline.model.profile import Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.normalise import unprintable
@@ -20,6 +21,7 @@ from pipeline.rules.rule import (
     Rule,
     ancillary,
     blank,
+    choices,
     fare,
     invoice,
     itinerary,
@@ -87,9 +89,12 @@ def _wrong_product(rows: Rows, _terms: Terms) -> Mask:
 
 
 def _products_that_fit(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
-    services = " ".join(choice.name for choice in PRODUCTS if choice.name != "flight")
-    choices = np.where(ancillary(rows)[broken], services, "flight")
-    return {"seen": rows.product[broken].tolist(), "choices": choices.tolist()}
+    services = terms((choice.name for choice in PRODUCTS if choice.name != "flight"), "choice")
+    flight = terms(["flight"], "choice")
+    return {
+        "seen": choices(rows.product[broken].tolist()),
+        "choices": [services if one else flight for one in ancillary(rows)[broken].tolist()],
+    }
 
 
 NEEDS_FLIGHT_DATE = Rule(

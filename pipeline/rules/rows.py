@@ -9,7 +9,8 @@ import pandas as pd
 
 from pipeline.model.columns import HEADER_FIELDS
 from pipeline.model.encoded import EncodedColumn, Groups, alike
-from pipeline.model.quoting import row_at
+from pipeline.model.message import Message
+from pipeline.model.places import row_at
 from pipeline.model.table import (
     Days,
     Finding,
@@ -120,7 +121,7 @@ class Rows:
         found[self.same_ticket[chosen & (self.ticket >= 0)]] = True
         return found[self.same_ticket]
 
-    def place(self, row: int) -> str:
+    def place(self, row: int) -> Message:
         """Where a row stands, for a message."""
         return row_at(self.file[row], self.sheet[row], self.row[row])
 

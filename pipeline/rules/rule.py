@@ -8,6 +8,7 @@ import pandas as pd
 
 from pipeline.model.columns import COMPONENTS, FEES
 from pipeline.model.lazy import LazySequence
+from pipeline.model.message import Fact, Term
 from pipeline.model.profile import Profile, Terms
 from pipeline.model.table import (
     Days,
@@ -19,7 +20,7 @@ from pipeline.model.table import (
 )
 from pipeline.rules.rows import Rows
 
-Facts = Mapping[str, str | Sequence[str]]
+Facts = Mapping[str, Fact | Sequence[Fact]]
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,11 @@ def one_year_after(days: Days) -> Days:
 def money_texts(amounts: Money) -> Sequence[str]:
     """Amounts of minor units as texts, for messages."""
     return LazySequence(len(amounts), lambda at: money_text(int(amounts[at])))
+
+
+def choices(names: Sequence[str]) -> Sequence[Term]:
+    """Choices by name, for messages."""
+    return LazySequence(len(names), lambda at: Term(names[at], "choice"))
 
 
 def day_texts(days: Days) -> list[str]:

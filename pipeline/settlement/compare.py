@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from pipeline.model.evidence import Statement, StatementLine
 from pipeline.model.known_charges import KnownCharge
+from pipeline.model.message import Message
 from pipeline.model.request import Identity
 from pipeline.model.result import ChargeResult, RowResult, RunResult
 from pipeline.model.status import ISSUED
@@ -41,7 +42,7 @@ class Compared:
     issued_on: str
     status: str
     request_id: str = ""
-    place: str = ""  # the workbook's row
+    place: str | Message = ""  # the workbook's row
     last_day: datetime.date | None = None
     reason: str = ""
     differing: tuple[str, ...] = ()

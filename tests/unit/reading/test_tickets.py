@@ -13,6 +13,7 @@ import pytest
 
 from pipeline.model.columns import COLUMNS, RESULT_SHEETS
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import terms
 from pipeline.model.table import Table
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.tickets import assemble
@@ -224,7 +225,11 @@ def test_unreadable_cells_are_findings_with_what_was_seen(sheets_table: Make) ->
         ("bad_ticket_no", "ticket_no"): ([1, 2], {"seen": ["991234567890", "1"], "hint": ["lost_zero", ""]}),
         ("bad_choice", "charge"): (
             [1],
-            {"seen": ["gift"], "hint": [""], "choices": "ticket_fare refund ancillary"},
+            {
+                "seen": ["gift"],
+                "hint": [""],
+                "choices": terms(["ticket_fare", "refund", "ancillary"], "choice"),
+            },
         ),
         ("bad_amount", "amount"): ([1, 2], {"seen": ["x", "-2"], "hint": ["", "negative"]}),
         ("bad_date", "flight_date"): (

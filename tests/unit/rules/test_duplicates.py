@@ -32,7 +32,7 @@ def test_of_identical_rows_the_first_is_sent_and_the_others_repeat_it(
     assert found.codes(0) == found.codes(1) == set()
     for at in (2, 3):
         assert "stands in tickets.xlsx, Tickets, row 2" in found.message("repeated_charge", at)
-        assert "tickets.xlsx, Tickets 第 2 行" in found.message("repeated_charge", at, lang="zh")
+        assert "tickets.xlsx，Tickets 第 2 行" in found.message("repeated_charge", at, lang="zh")
     assert found.account().repeats == {2: 0, 3: 0}
 
 
@@ -298,7 +298,7 @@ def test_of_a_ticket_used_here_and_refunded_there_neither_fare_nor_refund_is_sen
         message = found.message("status_conflict", row)
         assert f"used on one row (tickets.xlsx, Tickets, row {3 if turned else 2})" in message
         assert f"refunded on another (tickets.xlsx, Tickets, row {2 if turned else 3})" in message
-    assert f"已使用（tickets.xlsx, Tickets 第 {3 if turned else 2} 行）" in found.message(
+    assert f"已使用（tickets.xlsx，Tickets 第 {3 if turned else 2} 行）" in found.message(
         "status_conflict", 0, "zh"
     )
 

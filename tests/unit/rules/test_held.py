@@ -109,7 +109,7 @@ def test_several_differences_are_told_together(judged: Judged, holding: Make, le
         " header_name was issued as “Example Trading Co.”, this row says “Another Co.”."
     )
     assert found.message("differs_from_issued", lang="zh") == (
-        "已于 2026-11-03 由 october.xlsx, Tickets 第 12 行（第 7 次运行）开具（100000000000000001），但内容不同："
+        "已于 2026-11-03 由 october.xlsx，Tickets 第 12 行（第 7 次运行）开具（100000000000000001），但内容不同："
         "金额已开具为“1000.00”，此行为“1.00”；抬头名称已开具为“Example Trading Co.”，此行为“Another Co.”。"
     )
 
@@ -217,7 +217,7 @@ def test_each_doubt_keeps_its_own_detail(judged: Judged, holding: Make, ledger: 
         "In doubt since 2026-11-03, october.xlsx, Tickets, row 12 (run 7): It was sent"
     )
     assert found.message("no_answer", 1, lang="zh").startswith(
-        "自 2026-11-03, october.xlsx, Tickets 第 12 行（第 7 次运行）起结果未知：已发送"
+        "自 2026-11-03 起结果未知（october.xlsx，Tickets 第 12 行（第 7 次运行））：已发送"
     )
 
 
@@ -244,7 +244,7 @@ def test_a_refund_of_a_ticket_whose_fare_went_as_itinerary_is_a_conflict(
         "voucher_conflict"
     )
     said = "行程单 20（2026-11-03）" if state == "issued" else "行程单（自 2026-11-03 起结果未知）"
-    assert f"{said}，october.xlsx, Tickets 第 12 行（第 7 次运行）。" in found.message(
+    assert f"{said}，october.xlsx，Tickets 第 12 行（第 7 次运行）。" in found.message(
         "voucher_conflict", lang="zh"
     )
 

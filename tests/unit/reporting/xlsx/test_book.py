@@ -19,8 +19,8 @@ from pipeline.model.columns import (
     RESULT_SHEETS,
     Lang,
 )
+from pipeline.model.message import Term, message
 from pipeline.model.result import RunResult
-from pipeline.model.table import PART
 from pipeline.reporting import links
 from pipeline.reporting.result_workbook import write_workbook
 
@@ -28,7 +28,7 @@ DIFFERS = {
     "issued_on": "2026-10-01",
     "place": "t.xlsx, row 2 (run 1)",
     "number": "1",
-    "differences": PART.join(("amount", "1", "2")),
+    "differences": message("{column} was issued as “{issued}”", column=Term("amount"), issued="1"),
 }
 Made = Callable[..., RunResult]
 

@@ -1,6 +1,7 @@
 """A process that holds keys is no reading for others: it leaves no core dump, and other processes of its user can't look into it."""
 
 import contextlib
+import ctypes
 import resource
 import sys
 
@@ -16,6 +17,4 @@ def protect_process() -> None:
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
-        import ctypes  # noqa: PLC0415 - start-up elsewhere
-
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

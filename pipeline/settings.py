@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from pipeline.files import settings_text
 from pipeline.model.columns import (
     CHARGES,
     HEADER_TYPES,
@@ -36,7 +37,6 @@ from pipeline.model.profile import (
     is_loopback,
 )
 from pipeline.model.table import MINOR
-from pipeline.regular_files import settings_text
 
 API_KEY = "VOUCHER_API_KEY"
 ENCRYPTION_KEY = "VOUCHER_ENCRYPTION_KEY"
@@ -318,8 +318,7 @@ def _from_keyring(name: str) -> str:
     Raises InputProblem where it can't be read, without a word of the keyring's own, which may quote what it holds.
     """
     try:
-        import keyring  # noqa: PLC0415 - an optional extra, and slow to import
-        import keyring.errors  # noqa: PLC0415 - likewise
+        import keyring.errors  # noqa: PLC0415 - an optional extra, and slow to import
     except ImportError:
         return ""
     try:

@@ -7,17 +7,17 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
 
-from pipeline.cli.notice import asking, listening, say
+from pipeline.cli.stderr import asking, listening, say
 from pipeline.messages.chinese import in_language, shown
 from pipeline.messages.translate import choice_word, status_word
 from pipeline.model.columns import Lang
-from pipeline.model.job import Finished, Plan, Watch
+from pipeline.model.job import Finished, Plan, Progress, Watch
 from pipeline.model.message import Message
-from pipeline.model.progress import Progress
 from pipeline.model.status import STATUS
 from pipeline.model.table import money_text
 from pipeline.reporting.summary_text import summary_lines
@@ -94,7 +94,12 @@ class Terminal:
     def watch(self, *, yes: bool) -> Iterator[Watch]:
         """Follow a run; the bar is gone when the context ends."""
         with contextlib.ExitStack() as stack:
-            draw = self._bar(stack) if self._live else self._lines()
+            if self._live:
+                from pipeline.cli.progress_bar import drawn  # noqa: PLC0415 - rich is slow to import, and only a terminal draws
+
+                draw = drawn(stack, self._words.sending, partial(_states, lang=self._lang))
+            else:
+                draw = self._lines()
 
             def show(progress: Progress) -> None:
                 # The terminal may go away while requests are in flight; they are waited for all the same.
@@ -118,46 +123,6 @@ class Terminal:
                         done=progress.done, total=progress.total, rate=rate, states=states
                     )
                 )
-
-        return show
-
-    def _bar(self, stack: contextlib.ExitStack) -> Show:
-        from rich.console import Console  # noqa: PLC0415 - start-up: only a terminal draws
-        from rich.progress import (  # noqa: PLC0415 - likewise
-            BarColumn,
-            MofNCompleteColumn,
-            TextColumn,
-            TimeRemainingColumn,
-        )
-        from rich.progress import Progress as Bar  # noqa: PLC0415 - likewise
-
-        bar = Bar(
-            TextColumn(self._words.sending),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[states]}"),
-            console=Console(stderr=True),
-        )
-        task = bar.add_task("", total=None, rate="", states="", visible=False)
-        begun = 0.0
-
-        def show(progress: Progress) -> None:
-            nonlocal begun
-            if not begun:
-                begun = time.monotonic()
-                stack.enter_context(bar)
-            rate = progress.done / max(time.monotonic() - begun, 0.001)
-            states = _states(progress, self._lang)
-            bar.update(
-                task,
-                total=progress.total,
-                completed=progress.done,
-                rate=f"{rate:.0f}/s",
-                states=states,
-                visible=True,
-            )
 
         return show
 

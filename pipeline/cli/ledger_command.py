@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from pipeline import maintenance
-from pipeline.cli.notice import asking
-from pipeline.cli.stderr import teller
+from pipeline.cli.stderr import asking, teller
 from pipeline.ledger.integrity_check import Looked
 from pipeline.ledger.opening import path_for
 from pipeline.messages.chinese import in_language

@@ -7,8 +7,7 @@ import click
 
 from pipeline.cli.console import Terminal
 from pipeline.cli.job_options import job_from
-from pipeline.cli.notice import listening, say
-from pipeline.cli.stderr import Reader
+from pipeline.cli.stderr import Reader, listening, say
 from pipeline.model.job import Task
 from pipeline.reporting.event_log import logged
 from pipeline.reporting.reconciled_text import reconciled_lines

@@ -6,7 +6,7 @@ from typing import Any
 from pipeline.cli.stderr import teller
 from pipeline.model.job import SandboxJob
 from pipeline.settings import load_profile, load_secrets
-from pipeline.submission import sandbox_carrier
+from pipeline.submission.sandbox_service import serve_until_ended
 
 
 def sandbox(**given: Any) -> None:
@@ -24,4 +24,4 @@ def sandbox(**given: Any) -> None:
         given["columns"],
     )
     tell = teller(given["lang"])
-    tell(asyncio.run(sandbox_carrier.sandbox(carrier, tell)))
+    tell(asyncio.run(serve_until_ended(carrier, tell)))

@@ -1,6 +1,7 @@
 """What a run is asked to do, what it tells while it is on, and what it ends in: values only."""
 
 import datetime
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,6 @@ from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message
 from pipeline.model.profile import Owner, Profile, Secrets, Terms, sandbox_owner
-from pipeline.model.progress import Progress
 from pipeline.model.request import Request
 from pipeline.model.result import RunResult
 from pipeline.model.table import SheetRows
@@ -116,6 +116,19 @@ class Plan:
         for voucher, market in sorted({(request.voucher, request.market) for request in self.requests}):
             amounts = [r.amount for r in self.requests if (r.voucher, r.market) == (voucher, market)]
             yield voucher, market, len(amounts), sum(amounts)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a submission is: requests by state, and how many there are."""
+
+    total: int
+    states: Counter[str]
+
+    @property
+    def done(self) -> int:
+        """Requests that have their final outcome of this run."""
+        return self.states.total()
 
 
 class Log(Protocol):

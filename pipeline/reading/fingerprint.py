@@ -5,9 +5,9 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.files import check_regular, said_by
 from pipeline.reading.child import LARGEST_FILE
 from pipeline.reading.input_files import not_read
-from pipeline.regular_files import check_regular, said_by
 
 
 @dataclass(frozen=True)

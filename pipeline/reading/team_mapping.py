@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pipeline.files import said_by, settings_text
 from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import COLUMN, COLUMNS, Kind
 from pipeline.model.errors import InputProblem
@@ -39,7 +40,6 @@ from pipeline.reading.cell_words import (
     meanings,
     nearest,
 )
-from pipeline.regular_files import said_by, settings_text
 
 #: What blank cells hold, by column: texts as they could stand in the cell.
 Filling = Mapping[str, str]

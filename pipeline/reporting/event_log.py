@@ -23,10 +23,10 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import cast
 
-from pipeline.files import PRIVATE
+from pipeline.files import PRIVATE, taken
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Watch
-from pipeline.reporting.output_paths import check_folder, taken
+from pipeline.reporting.output_paths import check_folder
 
 #: Bytes after which a new file is begun, and how many earlier ones are kept beside it: NAME.1 is the latest.
 _LARGEST, _KEPT = 10_000_000, 5

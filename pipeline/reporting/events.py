@@ -16,16 +16,14 @@ A file is named by its bare name. Nobody's name, number or address is among the 
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pipeline import __version__
+from pipeline.model.evidence import Statement
 from pipeline.model.job import Finished, Job, Log, Task
 from pipeline.model.result import RunResult
 from pipeline.model.table import Table
+from pipeline.settlement.compare import KINDS
 from pipeline.settlement.reconciled import Reconciled
-
-if TYPE_CHECKING:  # start-up: only a reconciliation has them
-    from pipeline.model.evidence import Statement
 
 
 def log_beginning(log: Log, job: Job, task: Task | None = None) -> None:
@@ -46,7 +44,7 @@ def log_read(log: Log, table: Table) -> None:
         log("read", file=Path(str(file)).name, kind="tickets", rows=int(rows))
 
 
-def log_evidence(log: Log, statements: "Sequence[Statement]", answers: int) -> None:
+def log_evidence(log: Log, statements: Sequence[Statement], answers: int) -> None:
     """Statements and answers that were named were read."""
     for statement in statements:
         log("read", file=statement.name, kind="statement", rows=len(statement.lines) + len(statement.misread))
@@ -61,8 +59,6 @@ def log_end(log: Log, finished: Finished) -> None:
 
 def log_reconciled(log: Log, finished: Reconciled) -> None:
     """A reconciliation has ended: how its comparison came out, and the end of the run."""
-    from pipeline.settlement.compare import KINDS  # noqa: PLC0415 - start-up, as above
-
     said = finished.said
     log(
         "compared",

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from pipeline.files import place_over
 from pipeline.model.errors import Stop
 from pipeline.model.result import (
     ChargeResult,
@@ -16,7 +17,6 @@ from pipeline.model.result import (
     RunResult,
 )
 from pipeline.model.table import money_text
-from pipeline.reporting.placing_results import place_over
 
 VERSION = 1
 

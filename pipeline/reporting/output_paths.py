@@ -1,40 +1,12 @@
-"""Where results go: never over a file that is there, and known to be writable before anything is sent.
+"""Where results go: never over a file that is there, and known to be writable before anything is sent."""
 
->>> from itertools import islice
->>> [path.name for path in islice(names(Path("october.result.xlsx")), 3)]
-['october.result.xlsx', 'october.2.result.xlsx', 'october.3.result.xlsx']
-"""
-
-import os
-import re
 import tempfile
-from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 
+from pipeline.files import names, taken
 from pipeline.model.errors import InputProblem
 
-_NAME = re.compile(r"(?P<stem>.+?)(?P<suffix>(\.result)?\.xlsx)", re.IGNORECASE | re.DOTALL)
-_NUMBERED = re.compile(r"(?P<stem>.+)\.(?P<number>[2-9]|[1-9][0-9]{1,3})", re.DOTALL)
 _WORKBOOKS = (".xlsx", ".xls", ".xlsb", ".ods", ".csv")
-
-
-def names(path: Path) -> Iterator[Path]:
-    """A path, then the same with numbers before its suffix; "X.2" beside an "X" is followed by "X.3"."""
-    yield path
-    match = _NAME.fullmatch(path.name)
-    stem, suffix = (match["stem"], match["suffix"]) if match else (path.stem, path.suffix)
-    first = 2
-    numbered = _NUMBERED.fullmatch(stem)
-    if numbered and taken(path.with_name(f"{numbered['stem']}{suffix}")):
-        stem, first = numbered["stem"], int(numbered["number"]) + 1
-    for number in count(first):
-        yield path.with_name(f"{stem}.{number}{suffix}")
-
-
-def taken(path: Path) -> bool:
-    """Whether a name is in use, be it by a link that leads nowhere."""
-    return os.path.lexists(path)
 
 
 def result_path(output: Path | None, first_input: Path) -> Path:

@@ -11,11 +11,11 @@ import openpyxl
 import xlsxwriter
 from xlsxwriter.exceptions import XlsxWriterException
 
+from pipeline.files import place_new
 from pipeline.model.columns import RESULT_SHEETS, Lang
 from pipeline.model.errors import Stop
 from pipeline.model.result import RunResult
 from pipeline.reporting.links import Places
-from pipeline.reporting.placing_results import place_new
 from pipeline.reporting.sheet_requests import add_invoices, add_itineraries, add_unknown
 from pipeline.reporting.sheet_rows import add_all_rows, add_buyers, add_failures
 from pipeline.reporting.sheet_summary import add_summary

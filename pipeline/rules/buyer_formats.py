@@ -8,6 +8,9 @@ digits are; those are known at sight, a hundred times faster, and a month of the
 import re
 import unicodedata
 
+from stdnum.cn import uscc
+from stdnum.iso7064 import mod_11_2
+
 from pipeline.model.blank_values import no_value
 
 _EXTENSION = re.compile(r"\s*(?:-|转|ext\.?|x|#)\s*[0-9]{1,6}$", re.IGNORECASE)
@@ -47,9 +50,6 @@ def is_tax_no(value: str) -> bool:
     """
     if len(value) != 18:
         return bool(_OLD_TAX_NO.fullmatch(value))
-    from stdnum.cn import uscc  # noqa: PLC0415 - start-up: only needed where there are buyers
-    from stdnum.iso7064 import mod_11_2  # noqa: PLC0415 - likewise
-
     if _UNIFIED_CODE.fullmatch(value) and uscc.calc_check_digit(value[:-1]) == value[-1]:
         return True
     return bool(_IDENTITY_NO.fullmatch(value)) and bool(mod_11_2.is_valid(value))
@@ -88,7 +88,7 @@ def is_email(value: str) -> bool:
     local = value.rpartition("@")[0]
     if any(unicodedata.category(c)[0] in "PSZ" for c in local if not c.isascii()):
         return False
-    import email_validator  # noqa: PLC0415 - start-up, as above
+    import email_validator  # noqa: PLC0415 - slow to import, and hardly an address asks for it
 
     try:
         email_validator.validate_email(value, check_deliverability=False, test_environment=True)
@@ -137,7 +137,7 @@ def is_phone(value: str) -> bool:
         return True
     if not _PHONE.fullmatch(value):  # the library looks for a number anywhere in a text
         return False
-    import phonenumbers  # noqa: PLC0415 - start-up, as above
+    import phonenumbers  # noqa: PLC0415 - slow to import, and hardly a number asks for it
 
     for text in (value, _EXTENSION.sub("", value)):
         try:

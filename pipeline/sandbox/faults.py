@@ -57,8 +57,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self, cast
 
+from pipeline.files import settings_text
 from pipeline.model.errors import InputProblem
-from pipeline.regular_files import settings_text
 from pipeline.sandbox.registry import plain_ticket_no
 
 Operation = Literal["invoice", "itinerary"]

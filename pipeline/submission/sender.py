@@ -28,10 +28,10 @@ from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.planning import Attempt
 from pipeline.messages.details import own_words
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.job import Progress
 from pipeline.model.known_charges import Doubts
 from pipeline.model.outcome import Answered, Lost, Outcome, Reply, Result
 from pipeline.model.profile import Profile
-from pipeline.model.progress import Progress
 from pipeline.model.request import Request
 from pipeline.submission.rate_limit import Pace
 

@@ -55,7 +55,7 @@ from pipeline.submission.sender import (
 )
 
 if TYPE_CHECKING:
-    from pipeline.model.progress import Progress
+    from pipeline.model.job import Progress
 
 CIPHER = Cipher("key")
 HEADER = Header("business", "Example Trading Co.", "91110000600037341L", "", "finance@example.com")

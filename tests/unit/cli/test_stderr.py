@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cli.notice import say
+from pipeline.cli.stderr import say
 
 
 def said(capsys: pytest.CaptureFixture[str], text: str) -> str:

@@ -29,21 +29,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pipeline.reading.formats import detect
+from pipeline.reading.formats.refusal import EXACTLY, OUT_OF_MEMORY, Refusal, Seen
+from pipeline.reading.formats.serialize import dumps
+
 #: Of addresses, whatever the file. Of data, what a small file may cost, and so much more for each of its bytes: a program that
 #: packs a cell into two bytes has it laid out in a hundred.
 MEMORY_BYTES = 6 * 1024**3
 SMALLEST_DATA, DATA_OF_A_BYTE = 384 * 1024**2, 400
-OUT_OF_MEMORY = 3  # it ends with this where it ran out of memory while it handed over
 CPU_SECONDS = 600
 LARGEST_FILE = 1024**3
-EXACTLY = "exactly"
 
 
 def read(path: Path, exactly: bool = False) -> dict[str, Any]:
     """The file's sheets, or what is wrong with it."""
-    from pipeline.reading.formats import detect  # noqa: PLC0415 - once the bounds are set
-    from pipeline.reading.formats.refusal import Refusal, Seen  # noqa: PLC0415
-
     try:
         seen = path.stat()
         if not stat.S_ISREG(seen.st_mode):
@@ -80,10 +79,7 @@ def main() -> None:
     path = Path(sys.argv[1])
     set_bounds(path.stat().st_size if path.is_file() else 0)
     gc.disable()  # cells are many, and hold nothing that could hold them
-    sys.path.insert(0, str(Path(__file__).parents[2]))
     result = read(path, exactly=EXACTLY in sys.argv[2:])
-    from pipeline.reading.formats.serialize import dumps  # noqa: PLC0415 - once the path is set
-
     try:
         for piece in dumps(result):
             sys.stdout.buffer.write(piece)

@@ -7,10 +7,11 @@ from typing import Any
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import N_, Fact, Message, SheetName, system_error
 from pipeline.reading.cell_words import meanings
+from pipeline.reading.deserialize import NotAnAnswer, loads
 from pipeline.reading.encodings import confirmed
 from pipeline.reading.formats.prescan import letters
 from pipeline.reading.formats.refusal import Seen
-from pipeline.reading.process import SUFFIXES, Opening
+from pipeline.reading.process import SUFFIXES, Opening, problem
 from pipeline.reading.sheet import Sheet
 
 #: What is told of a file that is not read, by the code that the process which opened it gives.
@@ -144,7 +145,17 @@ def read_sheets(
     """
     whole = path.resolve()
     opening = begun if begun and begun.path == whole else Opening(whole)
-    return sheets_of(path, opening.answer(), known)
+    return sheets_of(path, _taken_apart(opening.answer()), known)
+
+
+def _taken_apart(answer: bytes | dict[str, Any]) -> dict[str, Any]:
+    """What the child process says of the file, as values."""
+    if not isinstance(answer, bytes):
+        return answer
+    try:
+        return loads(answer)
+    except NotAnAnswer:
+        return problem("damaged", Seen.NO_ANSWER)
 
 
 def sheets_of(

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.model.message import Message
-from pipeline.reading import child
-from pipeline.reading.formats.refusal import Seen
+from pipeline.reading.formats.refusal import EXACTLY, OUT_OF_MEMORY, Seen
 from pipeline.signals import put_off
 
 #: A million rows take some 40 seconds; a slow machine has the rest.
@@ -25,6 +24,9 @@ TIME_SECONDS = 300
 #: What it may say of a file; a million rows of 30 columns are half of it.
 LARGEST_ANSWER = 2 * 1024**3
 _PIECE = 1 << 20
+#: What it runs, and where that finds the package.
+CHILD = Path(__file__).with_name("child.py")
+_PACKAGE = {"PYTHONPATH": str(Path(__file__).parents[2])}
 #: All that it needs of the environment: where Python and its libraries are, and how names are encoded. No keys of anybody's.
 _ENVIRONMENT = (
     "PATH",
@@ -53,27 +55,22 @@ class Opening:
             self.end()
             raise
 
-    def answer(self) -> dict[str, Any]:
-        """What it says of the file; see `child`."""
-        from pipeline.reading.deserialize import NotAnAnswer, loads  # noqa: PLC0415 - start-up, as above
-
+    def answer(self) -> bytes | dict[str, Any]:
+        """What it says of the file, as bytes (`formats.serialize`), or the problem that it ended with; see `child`."""
         try:
             said = self._said()
             code = self._process.wait(TIME_SECONDS)
         except subprocess.TimeoutExpired:
-            return _problem("too_large", Seen.TIME, seconds=f"{TIME_SECONDS}")
+            return problem("too_large", Seen.TIME, seconds=f"{TIME_SECONDS}")
         finally:
             self.end()
         if code == -signal.SIGABRT and not self._more:  # it ran out of memory: for what?
-            return Opening(self.path, child.EXACTLY).answer()
-        if code in (-signal.SIGABRT, child.OUT_OF_MEMORY):
-            return _problem("too_large", Seen.MEMORY)
+            return Opening(self.path, EXACTLY).answer()
+        if code in (-signal.SIGABRT, OUT_OF_MEMORY):
+            return problem("too_large", Seen.MEMORY)
         if code != 0:
-            return _problem("too_large" if code < 0 else "damaged", Seen.ENDED, code=code)
-        try:
-            return loads(said)
-        except NotAnAnswer:
-            return _problem("damaged", Seen.NO_ANSWER)
+            return problem("too_large" if code < 0 else "damaged", Seen.ENDED, code=code)
+        return said
 
     def _said(self) -> bytes:
         """All that it writes until it ends. Raises subprocess.TimeoutExpired; what says too much is ended."""
@@ -83,7 +80,7 @@ class Opening:
             waiting.register(out, selectors.EVENT_READ)
             while True:
                 if not waiting.select(deadline - time.monotonic()) or time.monotonic() > deadline:
-                    raise subprocess.TimeoutExpired(child.__file__, TIME_SECONDS)
+                    raise subprocess.TimeoutExpired(CHILD, TIME_SECONDS)
                 piece = os.read(out, _PIECE)
                 said += piece
                 if len(said) > LARGEST_ANSWER:
@@ -100,15 +97,16 @@ class Opening:
 
 def _started(path: Path, *more: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603 - our own interpreter and script, no shell
-        [sys.executable, "-P", child.__file__, str(path), *more],
+        [sys.executable, "-P", str(CHILD), str(path), *more],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+        env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ} | _PACKAGE,
     )
 
 
-def _problem(code: str, seen: Seen, /, **facts: str | int) -> dict[str, Any]:
+def problem(code: str, seen: Seen, /, **facts: str | int) -> dict[str, Any]:
+    """Why a file is not read, as `deserialize` gives what the child says of it."""
     return {"problem": code, "detail": Message(seen, facts)}
 
 

@@ -6,9 +6,11 @@ of their own; the file's own workbook is a stream of the root.
 
 import io
 
+import msoffcrypto
+import olefile
+
 from pipeline.reading.formats.refusal import Refusal, Seen
 
-SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "encryptedpackage"
 #: Excel encrypts with it where a workbook's structure is protected and nobody gave a password; every program tries it.
 _DEFAULT_PASSWORD = "VelvetSweatshop"  # noqa: S105 - in Microsoft's own documents ([MS-OFFCRYPTO], 2.3.7)
@@ -19,8 +21,6 @@ def workbook_stream(content: bytes) -> bytes | None:
 
     Raises Refusal for what holds neither, is broken or holds macros.
     """
-    import olefile  # noqa: PLC0415 - every file is asked for the signature, few are taken apart
-
     try:
         with olefile.OleFileIO(io.BytesIO(content)) as storage:
             paths = [[part.lower() for part in path] for path in storage.listdir(storages=True)]
@@ -37,8 +37,6 @@ def workbook_stream(content: bytes) -> bytes | None:
 
 def decrypted(content: bytes) -> bytes:
     """A file without the encryption that needs no password of its owner's. Raises Refusal for any other."""
-    import msoffcrypto  # noqa: PLC0415 - few files need it, and it takes long to load
-
     made = io.BytesIO()
     try:
         file = msoffcrypto.OfficeFile(io.BytesIO(content))

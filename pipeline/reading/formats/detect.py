@@ -1,13 +1,19 @@
 """What a file is, told by its content; its extension is not asked."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from pipeline.reading.formats import csv_text
-from pipeline.reading.formats.compound import SIGNATURE
 from pipeline.reading.formats.refusal import Refusal, Seen
 
-_ARCHIVE = (b"PK\x03\x04", b"PK\x05\x06")
+#: What reads a workbook, by the file's first bytes: an archive, or a compound file. It is loaded where a file is of that kind:
+#: a text needs none, and few files need what takes a compound file apart.
+_READERS = {
+    b"PK\x03\x04": "pipeline.reading.formats.workbook",
+    b"PK\x05\x06": "pipeline.reading.formats.workbook",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "pipeline.reading.formats.xls_workbook",
+}
 _OTHERS = {
     b"%PDF": Seen.PDF,
     b"{\\rtf": Seen.TEXT_DOCUMENT,
@@ -28,10 +34,10 @@ def readings(content: bytes, path: Path, exactly: bool = False) -> dict[str, Any
     """The file's sheets; see `child` for the shape."""
     if not content.strip(b" \t\r\n\xef\xbb\xbf"):
         raise Refusal("empty")
-    if content.startswith((*_ARCHIVE, SIGNATURE)):
-        from pipeline.reading.formats import workbook  # noqa: PLC0415 - text needs no workbook reader
-
-        return {"readings": [workbook.sheets(content, exactly)], "certain": True}
+    for beginning, reader in _READERS.items():
+        if content.startswith(beginning):
+            sheets = import_module(reader).sheets(content, exactly)
+            return {"readings": [sheets], "certain": True}
     if content.startswith(_BEFORE_1997):
         raise Refusal("other", Seen.BEFORE_1997)
     for beginning, kind in _OTHERS.items():

@@ -1,9 +1,14 @@
-"""What ends the reading of one file: a code that the parent has a cure for, and what was seen."""
+"""What ends the reading of one file: a code that the parent has a cure for, and what was seen; and how the parent asks."""
 
 from enum import StrEnum
 from typing import Any
 
 from pipeline.model.message import N_
+
+#: The child's second argument, where it is to look exactly.
+EXACTLY = "exactly"
+#: The child's exit code, where it ran out of memory while it handed over.
+OUT_OF_MEMORY = 3
 
 
 class Seen(StrEnum):

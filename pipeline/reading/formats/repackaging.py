@@ -5,12 +5,12 @@ white space between the tags of an .ods, or the short records of an .xlsb for da
 stumble over is put right here, part by part as it is unpacked, and nothing else is changed.
 """
 
+import html
 import io
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from xml.sax.saxutils import quoteattr
 
 from pipeline.reading.formats import (
     ods_prescan,
@@ -100,7 +100,7 @@ def xlsb_anew(package: Package, sheets: Mapping[str, Far | None]) -> bytes:
 
 def _relations(to: Iterable[tuple[str, str, str]]) -> bytes:
     found = (
-        f'<Relationship Id={quoteattr(name)} Type="{_TYPES}{kind}" Target="/{part}"/>'
+        f'<Relationship Id="{html.escape(name)}" Type="{_TYPES}{kind}" Target="/{part}"/>'
         for name, kind, part in to
     )
     return f'<Relationships xmlns="{_PACKAGE}">{"".join(found)}</Relationships>'.encode()

@@ -1,10 +1,8 @@
-"""The sheets of .xlsx, .xls, .xlsb and .ods files as plain cells.
+"""The sheets of .xlsx, .xlsb and .ods files as plain cells; those of an .xls: `xls_workbook`.
 
-python-calamine takes the cells out, and is quick; of an .xls xlrd does, which is slower and right. The former lays out every position from a sheet's first cell to its
+python-calamine takes the cells out, and is quick. It lays out every position from a sheet's first cell to its
 last, and shows an error cell, or a formula without its result, as a blank one; so each sheet is looked through
 before (`Prescan`), and what holds no value is put in its place here.
-
-Each kind's own module is loaded where a file is of that kind, that of an .xlsx while the file is being laid out already.
 """
 
 import contextlib
@@ -18,7 +16,7 @@ from typing import Any
 
 from python_calamine import CalamineError, PasswordError
 
-from pipeline.reading.formats import compound
+from pipeline.reading.formats import ods_prescan, repackaging, xlsb_prescan, xlsx_prescan
 from pipeline.reading.formats.calamine import Beside, Workbook
 from pipeline.reading.formats.columnar import Columns
 from pipeline.reading.formats.far import Far
@@ -56,19 +54,12 @@ def sheets(content: bytes, exactly: bool = False) -> list[dict[str, Any]]:
 
 
 def _all_sheets(content: bytes, exactly: bool) -> list[dict[str, Any]]:
-    if content.startswith(compound.SIGNATURE):
-        stream = compound.workbook_stream(content)
-        if stream is not None:
-            return _sheets_of_xls(content, stream)
-        content = compound.decrypted(content)
     package = Package(content)
     _refuse_macros(package)
     made: Callable[[], Workbook] = partial(Workbook, content)
     if OF_XLSX in package and not exactly:
         package.check()
         made = Beside(content).workbook
-    from pipeline.reading.formats import repackaging  # noqa: PLC0415 - see above
-
     if book := repackaging.workbook_part(package):
         if not repackaging.is_usual(package, book):
             content = repackaging.xlsx_anew(package, book)
@@ -80,7 +71,7 @@ def _all_sheets(content: bytes, exactly: bool) -> list[dict[str, Any]]:
         looks = _looks_of_ods(package)
         far = {sheet: look.far for sheet, look in looks.items() if look.far}
         anew = partial(repackaging.ods_anew, Package(content), far)
-        return _sheets(partial(Workbook, anew()), looks) if far else _sheets_or_anew(made, looks, anew)
+        return taken_out(partial(Workbook, anew()), looks) if far else _sheets_or_anew(made, looks, anew)
     raise _no_workbook(package)
 
 
@@ -90,23 +81,19 @@ def _sheets_of_xlsx(
     far = {sheet: look.far for sheet, look in looks.items() if look.far}
 
     def anew() -> bytes:
-        from pipeline.reading.formats import repackaging  # noqa: PLC0415 - see above
-
         package = Package(content)
         parts = _parts_of_xlsx(package)
         return repackaging.xlsx_anew(package, OF_XLSX, {parts[sheet]: moved for sheet, moved in far.items()})
 
-    return _sheets(partial(Workbook, anew()), looks) if far else _sheets_or_anew(made, looks, anew)
+    return taken_out(partial(Workbook, anew()), looks) if far else _sheets_or_anew(made, looks, anew)
 
 
 def _sheets_of_xlsb(content: bytes, package: Package) -> list[dict[str, Any]]:
-    from pipeline.reading.formats import repackaging  # noqa: PLC0415 - see above
-
     made, (parts, looks) = partial(Workbook, content), _looks_of_xlsb(package)
     if any(look.short or look.far for look in looks.values()):
         far = {part: looks[sheet].far for sheet, part in parts.items()}
         made = partial(Workbook, repackaging.xlsb_anew(Package(content), far))
-    return _sheets(made, looks)
+    return taken_out(made, looks)
 
 
 def _sheets_or_anew(
@@ -114,9 +101,9 @@ def _sheets_or_anew(
 ) -> list[dict[str, Any]]:
     """The worksheets, of a workbook written anew where the reader stumbles over it as it is."""
     try:
-        return _sheets(made, looks)
+        return taken_out(made, looks)
     except _Stumbled:
-        return _sheets(partial(Workbook, anew()), looks)
+        return taken_out(partial(Workbook, anew()), looks)
 
 
 def _no_workbook(package: Package) -> Refusal:
@@ -144,8 +131,6 @@ def _is_open_document(package: Package) -> bool:
 
 
 def _looks_of_xlsx(package: Package, exactly: bool) -> dict[str, Prescan]:
-    from pipeline.reading.formats import xlsx_prescan  # noqa: PLC0415 - see above
-
     currencies, unreckoned = xlsx_prescan.check_texts(package), xlsx_prescan.unreckoned(package)
     hidden = xlsx_prescan.hidden_sheets(package)
     return {
@@ -158,8 +143,6 @@ def _looks_of_xlsx(package: Package, exactly: bool) -> dict[str, Prescan]:
 
 
 def _parts_of_xlsx(package: Package) -> dict[str, str]:
-    from pipeline.reading.formats import xlsx_prescan  # noqa: PLC0415 - see above
-
     parts = xlsx_prescan.sheet_parts(package)
     return {sheet: part for sheet, part in parts.items() if part in package and _is_cells(part)}
 
@@ -169,8 +152,6 @@ def _is_cells(part: str) -> bool:
 
 
 def _looks_of_ods(package: Package) -> dict[str, Prescan]:
-    from pipeline.reading.formats import ods_prescan, xlsx_prescan  # noqa: PLC0415 - see above
-
     styles = xlsx_prescan.harmless(package.pieces("styles.xml")) if "styles.xml" in package else None
     content = xlsx_prescan.undivided(xlsx_prescan.harmless(package.pieces(OF_ODS)))
     found = ods_prescan.looks(content, styles)
@@ -182,8 +163,6 @@ def _looks_of_ods(package: Package) -> dict[str, Prescan]:
 
 def _looks_of_xlsb(package: Package) -> tuple[dict[str, str], dict[str, Prescan]]:
     """The part that holds each sheet, and a look at it, by the sheet's name."""
-    from pipeline.reading.formats import xlsb_prescan, xlsx_prescan  # noqa: PLC0415 - see above
-
     targets = {name: part for name, _, part in xlsx_prescan.related(package, OF_XLSB)}
     sheets, unreckoned = xlsb_prescan.sheet_relations(package), xlsb_prescan.unreckoned(package)
     named = {sheet: targets.get(to, "") for sheet, to in sheets.items()}
@@ -198,14 +177,6 @@ def _looks_of_xlsb(package: Package) -> tuple[dict[str, str], dict[str, Prescan]
         sheet: xlsb_prescan.look(package.pieces(part), currencies, unreckoned=unreckoned).gathered(sheet)
         for sheet, part in parts.items()
     }
-
-
-def _sheets_of_xls(content: bytes, stream: bytes) -> list[dict[str, Any]]:
-    from pipeline.reading.formats import xls_prescan  # noqa: PLC0415 - see above
-
-    if xls_prescan.is_encrypted(stream):
-        stream = compound.workbook_stream(compound.decrypted(content)) or stream
-    return _sheets(partial(xls_prescan.Workbook, stream), xls_prescan.looks(stream))
 
 
 class _Stumbled(Refusal):
@@ -228,7 +199,7 @@ def _quietly() -> Iterator[None]:
 
 
 @_quietly()
-def _sheets(made: Callable[[], Any], looks: dict[str, Prescan] | list[Prescan]) -> list[dict[str, Any]]:
+def taken_out(made: Callable[[], Any], looks: dict[str, Prescan] | list[Prescan]) -> list[dict[str, Any]]:
     """The sheets' cells, within bounds; of a hidden sheet one cell alone, to show that it holds something."""
     workbook = made()
     if isinstance(looks, list):  # .xls: in the order of the worksheets

@@ -250,7 +250,8 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 def peak_kilobytes(command: Sequence[str]) -> int:
     started = [sys.executable, "-I", "-S", "-c", STARTER, *command]
-    return int(subprocess.run(started, check=True, capture_output=True, text=True).stdout)
+    found = {**os.environ, "PYTHONPATH": str(Path(child.__file__).parents[2])}
+    return int(subprocess.run(started, check=True, capture_output=True, text=True, env=found).stdout)
 
 
 def test_what_a_command_takes_is_measured_without_what_these_tests_take() -> None:

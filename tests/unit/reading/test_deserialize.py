@@ -14,7 +14,7 @@ import pytest
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import SheetName, message
-from pipeline.reading import child, process
+from pipeline.reading import process
 from pipeline.reading.deserialize import NotAnAnswer, loads
 from pipeline.reading.formats.serialize import dumps
 from pipeline.reading.input_files import read_sheets
@@ -50,7 +50,7 @@ def taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
 
     def make(script: str) -> Path:
         (tmp_path / "child.py").write_text(script)
-        monkeypatch.setattr(child, "__file__", str(tmp_path / "child.py"))
+        monkeypatch.setattr(process, "CHILD", tmp_path / "child.py")
         path = tmp_path / "t.csv"
         path.write_text("ticket_no\n9991234567890\n")
         return path

@@ -46,7 +46,7 @@ def record(
                 " AND (attempt_id IS NULL OR ?2 IN (SELECT ticket_no FROM charge WHERE attempt_id = reversal.attempt_id))))",
                 (
                     run, line.ticket_no, line.charge, line.product, wire, line.voucher, line.number, line.amount,
-                    line.buyer, line.issued_text, line.place, found_by, utc_now(),
+                    line.buyer, line.issued_text, str(line.place), found_by, utc_now(),
                 ),
             )  # fmt: skip
             held.append(line)

@@ -63,7 +63,7 @@ class StatementLine:
     amount: int | None
     issued: datetime.datetime | datetime.date | None
     buyer: str
-    place: str
+    place: str | Message  # as text, where the ledger remembers it
     statement: str  # the file's name
 
     @property
@@ -91,16 +91,16 @@ class Reversal:
     charge: str
     product: str
     amount: int | None
-    place: str
+    place: Message
 
 
 @dataclass(frozen=True)
 class Misread:
     """A line of a statement that can't be understood, and so proves nothing; `ticket_no` "" where not even that."""
 
-    place: str
+    place: str | Message
     ticket_no: str
-    problem: str
+    problem: str | Message
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,8 @@ class Answer:
     number: str
     resolved_by: str
     evidence: str
-    place: str
-    problem: str = ""
+    place: Message
+    problem: Message | None = None
 
     @property
     def about(self) -> tuple[str, str, int]:

@@ -8,7 +8,8 @@ from typing import Any
 from pipeline.messages.translate import in_every_language
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer
-from pipeline.model.quoting import quoted, row_at
+from pipeline.model.message import Message, Private, Term, message
+from pipeline.model.places import row_at
 from pipeline.reading import cells
 from pipeline.reading.cell_words import folded
 from pipeline.reading.input_files import read_sheets, refuse_far
@@ -47,8 +48,9 @@ def answers_of(path: Path, sheets: Sequence[Sheet]) -> list[Answer]:
     found = unknown_sheets(sheets)
     if not found:
         raise InputProblem(
-            f"{path}: has no sheet Unknown with the columns request, attempt and resolution; give the result workbook in"
-            " which the answers were filled in, as it was saved"
+            "{file}: has no sheet Unknown with the columns request, attempt and resolution; give the result workbook in"
+            " which the answers were filled in, as it was saved",
+            file=str(path),
         )
     refuse_far(path, sheets)
     return [answer for sheet, columns in found for answer in _answers(path, sheet, columns)]
@@ -61,15 +63,20 @@ def _answers(path: Path, sheet: Sheet, columns: dict[str, int]) -> Iterator[Answ
         number, problem = _number(given["number"])
         request, attempt = _text(given["request"]), _attempt(given["attempt"])
         if not request:
-            problem = "the request is blank; restore that cell as the result had it"
+            problem = message("the request is blank; restore that cell as the result had it")
         elif not attempt:
-            seen = quoted(_text(given["attempt"]))
-            problem = f"the attempt is not as the result had it (“{seen}”); restore that cell"
+            problem = message(
+                "the attempt is not as the result had it (“{attempt}”); restore that cell",
+                attempt=Private(_text(given["attempt"])),
+            )
         if is_blank(given["resolution"]):
             filled = [name for name in ("number", "resolved_by", "evidence") if not is_blank(given[name])]
             if not filled:
                 continue
-            problem = f"has {filled[0]} but no resolution; enter “issued” or “not issued”, or clear the line"
+            problem = message(
+                "has {column} but no resolution; enter “issued” or “not issued”, or clear the line",
+                column=Term(filled[0]),
+            )
         yield Answer(
             _text(given["ledger"]), request, attempt, _text(given["resolution"]),
             number, _text(given["resolved_by"]), _text(given["evidence"]), place, problem,
@@ -86,10 +93,10 @@ def _attempt(cell: Any) -> int:
     return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
-def _number(cell: Any) -> tuple[str, str]:
+def _number(cell: Any) -> tuple[str, Message | None]:
     """(the voucher's number, what is wrong with it)."""
     if isinstance(cell, float) and abs(cell) >= 10**15:
-        return "", (
+        return "", message(
             "the number was spoilt by the spreadsheet, which keeps 15 digits; format the cell as text and enter it again"
         )
-    return re.sub(r"\s", "", _text(cell)), ""
+    return re.sub(r"\s", "", _text(cell)), None

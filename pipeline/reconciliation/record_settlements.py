@@ -16,6 +16,7 @@ from pipeline.ledger.settlements import Known
 from pipeline.model.evidence import Answer, Unsettled
 from pipeline.model.job import Job, Watch
 from pipeline.model.known_charges import KnownCharge
+from pipeline.model.message import Message
 from pipeline.model.request import Identity, wire_text
 from pipeline.reconciliation.record_reversals import but_for_reversed, record_reversals
 from pipeline.settlement.decide import (
@@ -110,7 +111,7 @@ def _but_for_withdrawn(ledger: OpenLedger, settled: Sequence[Settled]) -> tuple[
     return kept, troubles
 
 
-def _withdrawn(place: str, about: Unsettled | Answer, entry: str) -> Trouble:
+def _withdrawn(place: str | Message, about: Unsettled | Answer, entry: str) -> Trouble:
     problem = (
         f"request {about.request_id}, attempt {about.attempt}: this evidence was withdrawn ({entry}) and settles it no more; it"
         " takes an answer on the sheet Unknown with other evidence"
@@ -152,8 +153,8 @@ def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer]
                     " changes nothing"
                 )
                 troubles.append(Trouble("stale", answer.place, problem))
-        elif problem := _objection(answer, known):
-            troubles.append(Trouble("incomplete", answer.place, problem))
+        elif objection := _objection(answer, known):
+            troubles.append(Trouble("incomplete", answer.place, objection))
         elif known and (entry := _withdrawn_before(ledger, answer, known)):
             troubles.append(_withdrawn(answer.place, answer, entry))
         else:
@@ -182,7 +183,7 @@ def _says_the_same(answer: Answer, known: Known) -> bool:
     )
 
 
-def _objection(answer: Answer, known: Known | None) -> str:  # noqa: PLR0911 - a line for each thing that may lack
+def _objection(answer: Answer, known: Known | None) -> str | Message:  # noqa: PLR0911 - a line for each thing that may lack
     """What an answer lacks to settle its attempt; "" for nothing."""
     if answer.problem:
         return answer.problem

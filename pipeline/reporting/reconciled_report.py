@@ -31,7 +31,10 @@ def reconciled_report(done: Reconciliation, exit_code: int) -> dict[str, Any]:
             for one in decided.settled
         ],
         "problems": [
-            *({"code": t.code, "place": t.place, "message": bounded(t.message)} for t in decided.troubles),
+            *(
+                {"code": t.code, "place": str(t.place), "message": bounded(str(t.message))}
+                for t in decided.troubles
+            ),
             *(
                 {"code": "unreadable", "place": str(unread.path), "message": bounded(str(unread.problem))}
                 for unread in done.unread
@@ -71,6 +74,6 @@ def _entry(entry: Compared) -> dict[str, Any]:
             "number": line.number,
             "amount": None if line.amount is None else money_text(line.amount),
             "issued_at": line.issued_text or None,
-            "place": line.place,
+            "place": str(line.place),
         },
     }

@@ -35,8 +35,8 @@ def reconciled_lines(done: Reconciliation) -> list[str]:
         lines += summary_lines(replace(done.account, doubts=(), stopped=""), cells=False)
     told = [
         tell("trouble_line", lang).format(
-            place=in_language(without_cells(t.place), lang),
-            message=in_language(without_cells(t.message), lang),
+            place=shown(t.place, lang, names=False),
+            message=shown(t.message, lang, names=False),
         )
         for t in done.decided.troubles
     ]

@@ -22,6 +22,7 @@ from pipeline.model.evidence import (
     Unsettled,
 )
 from pipeline.model.known_charges import KnownCharge
+from pipeline.model.message import Message, message
 from pipeline.model.request import Identity
 from pipeline.settlement.completeness import Completeness, agrees, issued_requests
 from pipeline.settlement.match import matched
@@ -47,7 +48,7 @@ class Settled:
     settled_by: str
     evidence: str
     answered: str = ""  # the evidence as a person typed it, without its place
-    place: str = ""  # where it stands
+    place: str | Message = ""  # where it stands
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ class Trouble:
     """Evidence that settles nothing, and why: a person has to look at it."""
 
     code: str  # contradiction, stale, incomplete, misread, ambiguous, withdrawn
-    place: str
-    message: str
+    place: str | Message
+    message: str | Message
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class Evidence:
         once: dict[Reversal, Reversal] = {}
         for statement in self.statements:
             for red in statement.reversals:
-                once.setdefault(replace(red, place=""), red)
+                once.setdefault(replace(red, place=Message("")), red)
         return tuple(once.values())
 
     @property
@@ -148,7 +149,9 @@ def decide(  # noqa: PLR0913 - everything that is weighed
         weighing.weigh(attempt)
     weighing.keep_numbers_apart()
     troubles = [
-        Trouble("misread", misread.place, f"{misread.problem}; the line proves nothing")
+        Trouble(
+            "misread", misread.place, message("{problem}; the line proves nothing", problem=misread.problem)
+        )
         for misread in evidence.misread
     ]
     troubles += [
@@ -229,7 +232,7 @@ class _Weighing:
         listed, problem = self._listed(attempt)
         said = {(RESOLVED_AS[answer.resolution.casefold()], answer.number) for answer in answers}
         if not problem and len(said) > 1:
-            places = "; ".join(answer.place for answer in answers)
+            places = "; ".join(str(answer.place) for answer in answers)
             problem = f"the answers to it contradict each other ({places}); clear the wrong one"
         answer = answers[0] if answers else None
         state, number = next(iter(said)) if said else ("", "")
@@ -265,10 +268,12 @@ class _Weighing:
         elif silent:
             self._settle(attempt, "not_sent", "", None, self._silence(attempt))
 
-    def _settle(self, attempt: Unsettled, state: str, number: str, answer: Answer | None, seen: str) -> None:
+    def _settle(
+        self, attempt: Unsettled, state: str, number: str, answer: Answer | None, seen: str | Message
+    ) -> None:
         by = answer.resolved_by if answer else self._evidence.by
         told = f"{answer.place}: {answer.evidence}" if answer else ""
-        text = "; ".join(filter(None, [seen, told]))
+        text = "; ".join(filter(None, [str(seen), told]))
         typed, place = (answer.evidence, answer.place) if answer else ("", "")
         self.settled.append(Settled(attempt, state, number, by, text, typed, seen or place))
 

@@ -18,6 +18,7 @@ from pipeline.model.evidence import (
     StatementLine,
 )
 from pipeline.model.known_charges import KnownCharge
+from pipeline.model.message import Message, Term, message
 from pipeline.model.request import Identity
 from pipeline.settlement.match import matched, shape
 
@@ -46,10 +47,12 @@ def check_kinds(statement: Statement, held: Mapping[Identity, KnownCharge]) -> N
         ]
         if 2 * len(odd) > len(lines):
             raise InputProblem(
-                f"{odd[0].place}: is said to be an {kind}, and its number {odd[0].number} has the {_DIGITS[other]} digits of an"
-                f" {other}, as have {len(odd)} of {len(lines)} such lines; nothing was recorded. Correct the column that says the"
-                " kind of voucher, or ask the carrier for a statement with the numbers that its service returned"
-            )
+                "{place}: is said to be an {kind}, and its number {number} has the {digits} digits of an {other}, as have {odd} of"
+                " {lines} such lines; nothing was recorded. Correct the column that says the kind of voucher, or ask the carrier"
+                " for a statement with the numbers that its service returned",
+                place=odd[0].place, kind=Term(kind, "choice"), number=odd[0].number, digits=_DIGITS[other],
+                other=Term(other, "choice"), odd=len(odd), lines=len(lines),
+            )  # fmt: skip
 
 
 def without_odd_numbers(
@@ -90,7 +93,11 @@ def _without_rounded(statement: Statement, held: Mapping[Identity, KnownCharge])
         Misread(
             line.place,
             line.ticket_no,
-            f"the number {line.number} is {of.number} as a spreadsheet rounds it, which keeps 15 digits; have it as text",
+            message(
+                "the number {number} is {own} as a spreadsheet rounds it, which keeps 15 digits; have it as text",
+                number=line.number,
+                own=of.number,
+            ),
         )
         for line, of, bad in zip(statement.lines, own, rounded, strict=True)
         if bad and of
@@ -108,20 +115,26 @@ def _rounded(holding: KnownCharge) -> set[str]:
     return {str(int(number) // unit * unit), str((int(number) + unit // 2) // unit * unit)} - {number}
 
 
-def _odd(line: StatementLine, *, holding: bool) -> str:
+def _odd(line: StatementLine, *, holding: bool) -> Message:
     """What is told of a line that is set aside."""
-    number = (
-        f"the number {line.number} is not one of an {line.voucher} as the carrier's interface shows it"
-        f" ({_DIGITS[line.voucher]} digits)"
-    )
+    voucher, digits = Term(line.voucher, "choice"), _DIGITS[line.voucher]
     if holding:
-        return (
-            f"{number}. As this ledger may lack what was issued, its charge is held all the same. If the file is no statement of the"
-            " carrier's, withdraw that (voucher ledger withdraw) by the entry that voucher history shows"
+        return message(
+            "the number {number} is not one of an {voucher} as the carrier's interface shows it ({digits} digits). As this ledger"
+            " may lack what was issued, its charge is held all the same. If the file is no statement of the carrier's, withdraw"
+            " that (voucher ledger withdraw) by the entry that voucher history shows",
+            number=line.number,
+            voucher=voucher,
+            digits=digits,
         )
-    return (
-        f"{number}, nor are {OWN_NEEDED} vouchers of this ledger listed under such numbers. If the file is no statement of the"
-        " carrier's, take it away; if it is, ask the carrier for the number that its service returned"
+    return message(
+        "the number {number} is not one of an {voucher} as the carrier's interface shows it ({digits} digits), nor are {count}"
+        " vouchers of this ledger listed under such numbers. If the file is no statement of the carrier's, take it away; if it"
+        " is, ask the carrier for the number that its service returned",
+        number=line.number,
+        voucher=voucher,
+        digits=digits,
+        count=OWN_NEEDED,
     )
 
 

@@ -3,33 +3,19 @@
 RECONCILING = {
     # --- how it was asked for ---
     "--inbox {}: can't be read ({}); name a folder that exists": "--inbox {0}：无法读取（{1}）；请指明存在的文件夹",
-    "--inbox and --outbox go together: name both folders": "--inbox 与 --outbox 须一起使用：请指明两个文件夹",
     "--outbox {}: is the inbox itself; name another folder": "--outbox {0}：就是收件夹本身；请另指一个文件夹",
     "--month {}: is not a month; write it like 2026-10": "--month {0}：不是月份；请写成 2026-10 的形式",
-    "--statement-complete goes with --statement: it is said of a statement that is named": "--statement-complete 须与 --statement 一起使用：它说明的是所指明的账单",
     "--statement-complete {}: is not a time [KIND:]FROM..TO; write it like invoice:2026-10-01..2026-10-31": "--statement-complete {0}：不是“[种类:]起..止”的日期；请写成 发票:2026-10-01..2026-10-31 的形式",
     "--statement-complete {}: its two days are swapped; write the earlier one first, like invoice:2026-10-01..2026-10-31": "--statement-complete {0}：起止日期颠倒；请先写较早的日期，如 发票:2026-10-01..2026-10-31",
     "--statement-complete {}: is of no kind of voucher that is known; write invoice (发票) or itinerary (行程单)": "--statement-complete {0}：不是已知的凭证种类；请写发票或行程单",
-    "--statement-made goes with --statement: it is said of the statements that are named": "--statement-made 须与 --statement 一起使用：它说明的是所指明的账单",
     "--statement-made {}: is not a time; write it like 2026-11-01T09:30 (where the carrier is), or with its time zone like"
     " 2026-11-01T09:30+08:00": "--statement-made {0}：不是时间；请写成 2026-11-01T09:30（承运人当地时间），或带时区 2026-11-01T09:30+08:00",
     "--statement-made {}: is still to come by this machine's clock; set the clock right, or say when they were made": "--statement-made {0}：按本机时钟尚未到来；请校正时钟，或说明账单的生成时间",
     "--statement-complete {}: no statement is complete for days to come; today is {}": "--statement-complete {0}：账单不可能包含未来的日期；今天是 {1}",
-    "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY are needed to send; set them as for voucher issue": "发送需要 VOUCHER_API_KEY 和 VOUCHER_ENCRYPTION_KEY；请按 voucher issue 的方式设置",
-    "An earlier run was killed after the carrier answered, and reading the answer takes the keys: set VOUCHER_API_KEY and"
-    " VOUCHER_ENCRYPTION_KEY, as for voucher issue": "此前一次运行在承运人答复后被强行终止，读取该答复需要密钥：请按 voucher issue 的方式设置 VOUCHER_API_KEY 和 VOUCHER_ENCRYPTION_KEY",
     "This machine's clock says {} UTC, and the ledger's last entry is of {} UTC; nothing was changed. Set the clock right, or say"
     " --clock-is-right if that entry was made by a wrong one": "本机时钟为 {0} UTC，而台账最后一条记录的时间为 {1} UTC；未作任何更改。请校正时钟；如该记录是由错误的时钟写入，请加 --clock-is-right",
     "{}: was made at {} UTC, which is still to come by this machine's clock; set the clock right, or save the statement again": "{0}：生成时间为 {1} UTC，按本机时钟尚未到来；请校正时钟，或重新保存账单",
     # --- files ---
-    "{}: is no carrier's statement: no sheet has headings for a ticket's number and a voucher's number; a statement has voucher,"
-    " number, ticket_no, charge, amount, issued_at and buyer": "{0}：不是承运人账单：没有同时含票号和凭证号码标题的工作表；账单应有凭证类型、凭证号码、票号、费用类型、金额、开具时间和购买方",
-    "{}: has no sheet Unknown with the columns request, attempt and resolution; give the result workbook in which the answers were"
-    " filled in, as it was saved": "{0}：没有含请求、次数和处理结果各列的 Unknown 工作表；请给出填写了答复并保存的结果工作簿",
-    "has {} but no resolution; enter “issued” or “not issued”, or clear the line": "填写了{0}，但没有处理结果；请填写“issued”或“not issued”，或清空该行",
-    "the request is blank; restore that cell as the result had it": "请求号为空；请按结果工作簿恢复该单元格",
-    "the attempt is not as the result had it (“{}”); restore that cell": "次数与结果工作簿中的不同（“{0}”）；请恢复该单元格",
-    "the number was spoilt by the spreadsheet, which keeps 15 digits; format the cell as text and enter it again": "号码已被表格程序损坏（只保留 15 位）；请将单元格设为文本格式后重新填写",
     "{}: is no workbook, and is not read; save it as .xlsx, or take it away": "{0}：不是工作簿，未读取；请另存为 .xlsx 或移走",
     "its last day is not known here; voucher check with its workbook says it": "此处无法得知截止日；请用其工作簿运行 voucher check 查看",
     "{}: is an answer about another ledger ({}), not about this one ({}); nothing was changed. Name that ledger with --ledger. If it was lost"
@@ -42,41 +28,8 @@ RECONCILING = {
     "{}: is still being written, and is left for the next time": "{0}：仍在写入，留待下次处理",
     "{}: can't be read ({}); check its permissions": "{0}：无法读取（{1}）；请检查其权限",
     # --- lines of a statement ---
-    "{}; the line proves nothing": "{0}；此行不作为依据",
-    "is not a ticket number of 13 digits": "不是 13 位票号",
-    "the voucher's number is missing": "缺少凭证号码",
-    "two numbers stand in one line": "一行中有两个号码",
-    "the number was spoilt by the spreadsheet, which keeps 15 digits; have it as text": "号码已被表格程序损坏（只保留 15 位）；请使用文本格式",
-    "the number {} is {} as a spreadsheet rounds it, which keeps 15 digits; have it as text": "号码 {0} 是 {1} 被表格程序取整的结果（只保留 15 位）；请使用文本格式",
-    "is not a voucher's number": "不是凭证号码",
-    "{}: {} holds an {}'s number by its heading, and the line says {}, though another column is for {}s' numbers; which of them is"
-    " true can't be told. Correct the statement, or ask the carrier for another": "{0}：{1} 按标题是{2}号码，而该行称为{3}，另有一列用于{4}号码；无法判断哪一个正确。请更正账单，或向承运人另取账单",
-    "{}: is said to be an {}, and its number {} has the {} digits of an {}, as have {} of {} such lines; nothing was recorded. Correct"
-    " the column that says the kind of voucher, or ask the carrier for a statement with the numbers that its service returned": "{0}：称为{1}，而其号码 {2} 为{4}的 {3} 位数字，此类 {6} 行中有 {5} 行如此；未作任何记录。请更正凭证类型列，或向承运人索取含其服务所返回号码的账单",
-    "the number {} is not one of an {} as the carrier's interface shows it ({} digits), nor are {} vouchers of this ledger listed"
-    " under such numbers. If the file is no statement of the carrier's, take it away; if it is, ask the carrier for the number that"
-    " its service returned": "号码 {0} 不是承运人接口所示的{1}号码（{2} 位数字），且账单中以此类号码列出的本台账凭证不足 {3} 张。如该文件不是承运人账单，请移走；如是，请向承运人询问其服务所返回的号码",
-    "does not say whether it is an invoice or an itinerary": "未说明是发票还是行程单",
-    "is not a charge that is known: ticket_fare 机票款, refund 退票费, ancillary 附加服务": "不是已知的费用类型：机票款、退票费、附加服务",
-    "is not an ancillary product that is known": "不是已知的附加服务产品",
-    "is not an amount": "不是金额",
-    "is of a line that reverses a voucher (red) and does not name it; find out which, then: voucher ledger reverse": "所在行为红冲，但未写明红冲哪张凭证；请查明后使用 voucher ledger reverse",
-    "“{}” is not in the carrier's currency, {}": "“{0}”不是承运人的币种（{1}）",
-    "is not a date that can be read without guessing": "无法确定为日期",
-    "a cell": "某单元格",
     "lists an ancillary charge of ticket {} as {} and does not say which; it settles nothing. Ask the carrier, and answer on the"
     " sheet Unknown": "列有客票 {0} 的附加服务费（号码 {1}），但未写明是哪一项；不据以认定任何结果。请向承运人查询，并在 Unknown 工作表中填写答复",
-    "says that a part of a voucher was reversed, and not how much; nothing was changed. Ask the carrier; if all of it was reversed:"
-    " voucher ledger reverse": "称凭证已部分红冲，但未说明金额；未作任何更改。请向承运人查询；如已全部红冲，请使用 voucher ledger reverse",
-    "says something about a reversal, and not that one was made; nothing was changed. Ask the carrier; if the voucher was reversed:"
-    " voucher ledger reverse; if not, correct the cell (正常). Leave out only a line that is no voucher": "提及红冲，但未说明已经红冲；未作任何更改。请向承运人查询：如凭证已红冲，请使用 voucher ledger reverse；如未红冲，请将单元格改为“正常”。只有不是凭证的行才可删去",
-    "is not a status that is known; whether the voucher is good can't be told. Ask the carrier; if it is good, correct the cell"
-    " (正常); if it was reversed: voucher ledger reverse": "不是已知的状态；无法判断凭证是否有效。请向承运人查询：如有效，请将单元格改为“正常”；如已红冲，请使用 voucher ledger reverse",
-    "names another voucher, as a line that reverses it (red) does, and nothing else in the line says that; nothing was changed."
-    " Ask the carrier; if that voucher was reversed: voucher ledger reverse; if not, clear the cell": "写有另一凭证的号码（如红冲行），而该行其他内容均未说明红冲；未作任何更改。请向承运人查询：如该凭证已红冲，请使用 voucher ledger reverse；如未红冲，请清空该单元格",
-    "the number {} is not one of an {} as the carrier's interface shows it ({} digits). As this ledger may lack what was issued, its"
-    " charge is held all the same. If the file is no statement of the carrier's, withdraw that (voucher ledger withdraw) by the"
-    " entry that voucher history shows": "号码 {0} 不是承运人接口所示的{1}号码（{2} 位数字）。因本台账可能缺少已开具的内容，其费用仍予占用。如该文件不是承运人账单，请以 voucher history 所示条目使用 voucher ledger withdraw",
     # --- contradictions ---
     "request {}, attempt {}": "请求 {0} 第 {1} 次",
     "the answers to it contradict each other ({}); clear the wrong one": "对它的答复互相矛盾（{0}）；请清除错误的答复",
@@ -109,7 +62,6 @@ RECONCILING = {
     "is said to be complete for {}, and lacks {} requests of that kind ({}) that were issued then, such as {}; so what it does not"
     " list of them is not taken for not issued": "据称在 {0} 期间完整，却缺少当时已开具的 {1} 个该类（{2}）请求（如 {3}）；因此其未列出的不视为未开具",
     "sheet {} was not read: it is hidden, or has no headings of a statement": "工作表“{0}”未读取：已隐藏，或没有账单的标题",
-    "is a product that does not go with the charge": "该产品与费用类型不符",
     "a voucher of ticket {} was reversed by the carrier ({}); start voucher issue to issue it again": "客票 {0} 的凭证（{1}）已被承运人红冲；如需重新开具，请运行 voucher issue",
     "{} was reversed by the carrier ({}); its charges may be issued again by voucher issue": "{0} 已被承运人红冲（{1}）；其费用可用 voucher issue 重新开具",
     "reverses {}, which this ledger does not hold as issued; nothing was changed. If it is a voucher of yours under another number:"
@@ -124,7 +76,6 @@ RECONCILING = {
     " ledger reverse": "红冲 {0}，但该红冲记录已被撤回（{1}）；未作任何更改。如承运人确已红冲，请使用 voucher ledger reverse",
     "reverses only {} of the {} charges of {}; nothing was changed. If the carrier has reversed all of it: voucher ledger reverse": "仅红冲 {2} 的 {1} 项费用中的 {0} 项；未作任何更改。如承运人已全部红冲，请使用 voucher ledger reverse",
     "the statement has a line about ticket {} that can't be read; correct the statement first": "账单中有一行涉及客票 {0} 但无法读取；请先更正账单",
-    "{}: was written to while it was read; let that end, and run again": "{0}：读取时仍在写入；请待写入结束后重新运行",
     "“{}” is not a voucher's number; enter it as the carrier has it": "“{0}”不是凭证号码；请按承运人所示填写",
     # --- answers ---
     "“{}” is no answer; enter “issued” or “not issued”": "“{0}”不是有效答复；请填写“issued”或“not issued”",
@@ -133,9 +84,9 @@ RECONCILING = {
     "says issued, and the voucher's number is missing; enter it in the column number": "称已开具，但缺少凭证号码；请填写凭证号码列",
     "says not issued, and gives a number ({}); clear one of them": "称未开具，却填写了号码（{0}）；请清除其一",
     "{} missing: say who found out, and how": "缺少{0}：请说明由谁、如何查明",
+    "resolved_by and evidence": "处理人和依据",
     "resolved_by": "处理人",
     "evidence": "依据",
-    "resolved_by and evidence": "处理人和依据",
     # --- evidence, as it is recorded ---
     "{}, {}, row {}": "{0}，{1} 第 {2} 行",
     "{}, {}, row {} (run {})": "{0}，{1} 第 {2} 行（第 {3} 次运行）",

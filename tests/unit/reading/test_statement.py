@@ -48,8 +48,8 @@ def test_a_line_is_read_with_its_place(tmp_path: Path, suffix: str) -> None:
         "invoice", "179525952880229397", "9991234567890", "ticket_fare", "flight"
     )  # fmt: skip
     assert (line.amount, line.buyer, line.issued) == (123450, "Acme", datetime.date(2026, 10, 5))
-    assert line.place.startswith(f"s{suffix}, ")
-    assert line.place.endswith("row 2")
+    assert str(line.place).startswith(f"s{suffix}, ")
+    assert str(line.place).endswith("row 2")
     assert found.name == f"s{suffix}"
     assert len(found.sha256) == 64
 
@@ -145,8 +145,8 @@ def test_a_line_that_can_not_be_understood_is_named_with_its_cell(
     found = read(tmp_path / "s.xlsx", HEADINGS, LINE, bad)
     assert len(found.lines) == 1
     (misread,) = found.misread
-    assert seen in misread.problem
-    assert misread.problem.startswith(f"{'ABCDEFG'[HEADINGS.index(column)]}3: ")
+    assert seen in str(misread.problem)
+    assert str(misread.problem).startswith(f"{'ABCDEFG'[HEADINGS.index(column)]}3: ")
     assert misread.ticket_no == ("" if column == "ticket_no" else "9991234567890")
 
 
@@ -354,7 +354,7 @@ def test_a_red_line_is_a_reversal_of_the_voucher_that_it_names(
     assert (red.original, red.number, red.voucher) == (INVOICE, "179534103497928499", "invoice")
     assert (red.ticket_no, red.charge, red.product) == ("9991234567890", "ticket_fare", "flight")
     assert red.amount == (123450 if cells[0] else None)
-    assert red.place.endswith("row 2")
+    assert str(red.place).endswith("row 2")
 
 
 NOT_RED = (
@@ -379,8 +379,8 @@ def test_a_red_line_that_names_no_original_is_asked_about(tmp_path: Path, kind: 
     found = read(tmp_path / "s.xlsx", *rows)
     assert (found.lines, found.reversals) == ((), ())
     (misread,) = found.misread
-    assert misread.problem.startswith("H2: ")
-    assert "voucher ledger reverse" in misread.problem
+    assert str(misread.problem).startswith("H2: ")
+    assert "voucher ledger reverse" in str(misread.problem)
     assert misread.ticket_no == "9991234567890"
 
 
@@ -428,7 +428,7 @@ def test_what_says_something_else_about_a_reversal_is_asked_about(
     found = with_cells(tmp_path / "s.xlsx", heading, UNFINISHED, original)
     assert counts(found) == (0, 0, len(UNFINISHED))
     for row, misread in enumerate(found.misread, start=2):
-        assert misread.problem.startswith(f"{column}{row}: says something about a reversal")
+        assert str(misread.problem).startswith(f"{column}{row}: says something about a reversal")
 
 
 def test_a_status_that_is_not_known_is_asked_about(tmp_path: Path) -> None:
@@ -447,7 +447,7 @@ def test_a_status_that_is_not_known_is_asked_about(tmp_path: Path) -> None:
     )
     found = with_cells(tmp_path / "s.xlsx", "发票状态", words, "")
     assert counts(found) == (0, 0, len(words))
-    assert all("voucher ledger reverse" in misread.problem for misread in found.misread)
+    assert all("voucher ledger reverse" in str(misread.problem) for misread in found.misread)
 
 
 ASKING = ("是否红冲", "是否作废", "红冲标志", "作废标志", "reversed")
@@ -485,7 +485,7 @@ def test_a_status_beside_a_flag_is_no_second_column_of_one_meaning(tmp_path: Pat
 def test_a_line_that_names_another_voucher_and_is_not_said_to_be_red_is_asked_about(tmp_path: Path) -> None:
     found = with_cells(tmp_path / "s.xlsx", "状态", ("", "正常", "未红冲"))
     assert counts(found) == (0, 0, 3)
-    assert found.misread[0].problem.startswith("H2: names another voucher")
+    assert str(found.misread[0].problem).startswith("H2: names another voucher")
     for original in ("", "-", "无", "N/A", "0", LINE[1]):  # names no other one
         assert counts(with_cells(tmp_path / "s.xlsx", "状态", ["正常"], original)) == (1, 0, 0)
 
@@ -494,8 +494,8 @@ def test_numbers_that_a_spreadsheet_rounded_before_they_became_text_are_spoilt(t
     rounded = [("invoice", "179525952880229000", *LINE[2:]), ("itinerary", "20179525952873800000", *LINE[2:])]
     found = read(tmp_path / "s.csv", HEADINGS, *rounded)
     assert found.lines == ()
-    assert all("spoilt by the spreadsheet" in misread.problem for misread in found.misread)
-    assert [misread.problem[:3] for misread in found.misread] == ["B2:", "B3:"]
+    assert all("spoilt by the spreadsheet" in str(misread.problem) for misread in found.misread)
+    assert [str(misread.problem)[:3] for misread in found.misread] == ["B2:", "B3:"]
     # One of them may end so by chance, and a number that does not end so was not rounded.
     assert len(read(tmp_path / "t.csv", HEADINGS, rounded[0]).lines) == 1
     assert len(read(tmp_path / "u.csv", HEADINGS, *rounded, LINE).lines) == 3

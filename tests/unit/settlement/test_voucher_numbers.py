@@ -100,7 +100,7 @@ def test_the_ledger_s_own_number_as_a_spreadsheet_rounds_it_is_told_where_it_sta
     found = without_odd_numbers(statement(line(600, rounded)), held([600]))
     assert (found.lines, found.set_aside) == ((), ())
     (told,) = found.misread
-    assert told.problem == (
+    assert str(told.problem) == (
         f"the number {rounded} is {INVOICE + 600} as a spreadsheet rounds it, which keeps 15 digits; have it as text"
     )
     for ours in (held([600], elsewhere=True), held([600], state="unknown"), held([601]), {}):

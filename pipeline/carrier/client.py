@@ -59,7 +59,7 @@ class Client:
 
         Cancelling it while it is under way leaves the request's fate open; the caller records that.
         """
-        sent = _Body(body, content_type="application/json")
+        sent = _Body(body)
         try:
             answer = await self._answer_to(path, sent)
         except Exception as error:  # noqa: BLE001 - whatever it was, the request's fate is known by `over` alone
@@ -82,7 +82,7 @@ class Client:
             proxy=self._proxy,
             allow_redirects=False,
         ) as response:
-            answer = await response.content.read(LARGEST_ANSWER + 1)
+            answer = b""
             while len(answer) <= LARGEST_ANSWER and (more := await response.content.read(LARGEST_ANSWER)):
                 answer += more
             if len(answer) > LARGEST_ANSWER:

@@ -190,7 +190,6 @@ async def connected(
     timeout = aiohttp.ClientTimeout(
         total=connect + submission.response_timeout_seconds,
         connect=connect,
-        sock_connect=connect,
         sock_read=submission.response_timeout_seconds,
     )
 

@@ -6,6 +6,7 @@ import socket
 import socketserver
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -244,6 +245,29 @@ def test_a_connection_that_is_closed_is_not() -> None:
     assert len(set(carrier.connections)) == 3
 
 
+def test_a_second_answer_that_came_while_a_connection_was_idle_is_no_answer_to_the_next_request() -> None:
+    async def run(url: str) -> Reply:
+        async with connected(Profile(submission=Submission(concurrency=1)), url, "key") as client:
+            _, line = await client.post("/path", b"")
+            line.give_back()
+            stray.set()
+            await asyncio.sleep(0.2)
+            reply, line = await client.post("/path", b"")
+            line.close()
+            return reply
+
+    stray = threading.Event()
+
+    def twice(connection: socket.socket) -> None:
+        connection.sendall(http("200 OK", b"{}"))
+        stray.wait(5)
+        connection.sendall(http("200 OK", b'"stray"'))
+
+    with carrying(twice) as carrier:
+        assert asyncio.run(run(carrier.url)) == NotSent("an answer came that nobody had asked for")
+    assert len(carrier.requests) == 1
+
+
 def test_a_connection_is_nobody_elses_before_it_is_given_back() -> None:
     """Two connections at the most; the answer's last byte has come, and nobody has said what it means."""
 
@@ -316,6 +340,29 @@ def test_what_was_sent_and_not_answered_is_lost_and_never_sent_again(
         replies = post(carrier.url, times=2 if reused else 1)
     assert replies[-1] == lost
     assert len(carrier.requests) == len(replies)
+
+
+def dripping(connection: socket.socket) -> None:
+    connection.sendall(http("200 OK", b" " * 100)[:-100])
+    with contextlib.suppress(OSError):
+        for _ in range(100):
+            connection.sendall(b" ")
+            time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "connect", "response"),
+    [(lambda _connection: time.sleep(3), 60, 0.3), (dripping, 0.3, 0.5)],
+    ids=["silence", "an answer that comes in drops"],
+)
+def test_an_answer_is_waited_for_as_long_as_the_profile_says(
+    answer: Answer, connect: float, response: float
+) -> None:
+    begun = time.monotonic()
+    with carrying(answer) as carrier:
+        (reply,) = post(carrier.url, connect_timeout_seconds=connect, response_timeout_seconds=response)
+    assert reply == _LATE
+    assert time.monotonic() - begun < 30
 
 
 def test_an_answer_at_the_bound_is_whole() -> None:

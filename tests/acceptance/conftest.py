@@ -7,16 +7,18 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
 import openpyxl
 import pytest
+
+from tests.crash.forked import Begun, Forks, Ran
 
 #: Tests that were started by nohup or without a terminal may ignore a closed one; what they start must not inherit it.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -47,13 +49,21 @@ response_timeout_seconds = {response_timeout}
 """
 
 
-@dataclass
-class Ran:
-    """A command that has ended."""
+#: What is read as the interpreter starts is not seen by one that has started already.
+OF_THE_INTERPRETER = ("PYTHON", "LC_", "LANG")
 
-    code: int
-    out: str
-    err: str
+
+@cache
+def forks() -> Forks:
+    """Where commands are run without their start-up."""
+    return Forks()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _forks_end() -> Iterator[None]:
+    yield
+    if forks.cache_info().currsize:
+        forks().end()
 
 
 @dataclass
@@ -64,9 +74,8 @@ class Desk:
     environment: dict[str, str] = field(default_factory=dict)
     program: str = "pipeline"
 
-    def start(self, *arguments: str | Path, stderr: IO[str] | None = None) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-m", self.program, *map(str, arguments)]
-        environment = {
+    def environ(self) -> dict[str, str]:
+        return {
             **os.environ,
             "HOME": str(self.folder),
             "XDG_DATA_HOME": "",
@@ -75,10 +84,18 @@ class Desk:
             **KEYS,
             **self.environment,
         }
+
+    def start(self, *arguments: str | Path, stderr: IO[str] | None = None) -> "subprocess.Popen[str]":
+        """A command as users start it, and as it is looked at from outside."""
+        command = [sys.executable, "-m", self.program, *map(str, arguments)]
         return subprocess.Popen(
-            command, cwd=self.folder, env=environment, text=True,
+            command, cwd=self.folder, env=self.environ(), text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr or subprocess.PIPE,
         )  # fmt: skip
+
+    def begin(self, *arguments: str | Path) -> Begun:
+        """The same without its start-up: forked from a process that has imported the program."""
+        return forks().begin(self.folder, [str(part) for part in arguments], self.environ())
 
     def during(self, process: "subprocess.Popen[str]", reached: Callable[[], object]) -> None:
         """Wait until something is so while that command runs; never longer than it does, nor 60 seconds."""
@@ -90,6 +107,10 @@ class Desk:
             time.sleep(0.02)
 
     def voucher(self, *arguments: str | Path) -> Ran:
+        """Run a command to its end."""
+        seen_at_start = any(name.startswith(OF_THE_INTERPRETER) for name in self.environment)
+        if self.program == "pipeline" and not seen_at_start:
+            return self.begin(*arguments).end()
         process = self.start(*arguments)
         out, err = process.communicate(timeout=120)
         return Ran(process.returncode, out, err)
@@ -150,22 +171,23 @@ def running_sandbox(
     if faults:
         (desk.folder / "faults.toml").write_text(faults)
         arguments += ["--faults", desk.folder / "faults.toml"]
-    process = desk.start(*arguments)
-    assert process.stderr is not None
-    line = process.stderr.readline()
-    found = re.search(r"http://[0-9.:]+", line)
-    assert found, line + process.stderr.read()
-    drain = threading.Thread(target=process.stderr.read)
-    drain.start()
+    process = desk.begin(*arguments)
     try:
-        yield Sandbox(found.group(), statement)
+        yield Sandbox(_listening(process), statement)
     finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(timeout=20)
-        drain.join()
-        for stream in (process.stdout, process.stderr):
-            if stream is not None:
-                stream.close()
+        os.kill(process.pid, signal.SIGTERM)
+        process.end()
+
+
+def _listening(sandbox: Begun) -> str:
+    """The address that a sandbox says once it listens."""
+    deadline = time.monotonic() + 60
+    while not (said := sandbox.err.read_text() if sandbox.err.exists() else "").endswith("\n"):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    found = re.search(r"http://[0-9.:]+", said)
+    assert found, said
+    return found.group()
 
 
 @pytest.fixture

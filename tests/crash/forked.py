@@ -1,22 +1,27 @@
 """Many runs of the real program without its start-up: a process that has imported it forks a child a run.
 
-The parent is started with the libraries of `failpoint.c` and `moved_clock.c` preloaded, so that every child is the real
-program - the same `main`, SQLite, event loop and threads - with failing system calls, or a clock that is wrong: it takes the
-run's environment, arms the library and ends as a process of its own, the interpreter's end included.
+Where there is a C compiler the parent is started with `moved_clock.c` preloaded, and if asked for `failpoint.c`, so that every
+child is the real program - the same `main`, SQLite, event loop and threads - with failing system calls, or a clock that is wrong:
+it takes the run's environment, arms the library and ends as a process of its own, the interpreter's end included.
 
-`python -m tests.crash.forked LIBRARY` is the parent: a line of JSON in for each run, one out when it ended.
+`python -m tests.crash.forked [LIBRARY]` is the parent: a line of JSON in for each run that begins and for each that is waited
+for, and for each of them one out: the child, and its exit code.
 """
 
 import contextlib
 import ctypes
 import gc
 import importlib
+import itertools
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,28 +51,51 @@ class Ran:
 Run = Callable[[Path, Sequence[str], Mapping[str, str]], Ran]
 
 
-class Forks:
-    """The parent, seen from the process that wants runs; runs are one after another."""
+@dataclass(frozen=True)
+class Begun:
+    """A run that may be on still."""
 
-    def __init__(self, library: Path, inside: Sequence[str] = ()) -> None:
+    forks: "Forks"
+    pid: int
+    out: Path
+    err: Path
+
+    def end(self) -> Ran:
+        """Wait for its end; one that does not end in time is killed (HUNG)."""
+        code = self.forks._asked({"wait": self.pid})
+        return Ran(code, self.out.read_text(), self.err.read_text())
+
+
+class Forks:
+    """The parent, seen from the process that wants runs; it waits for one run at a time."""
+
+    def __init__(self, library: Path | None = None, inside: Sequence[str] = ()) -> None:
         """Start the parent, `inside` another command if given (`unshare`, for mounts of its own)."""
+        self._said = tempfile.TemporaryDirectory()
+        self._numbers = itertools.count()
+        failing = [str(library)] if library else []
+        clock = [str(moved_clock.library())] if shutil.which("cc") else []
         self._parent = subprocess.Popen(
-            [*inside, sys.executable, "-m", "tests.crash.forked", str(library)],
+            [*inside, sys.executable, "-m", "tests.crash.forked", *failing],
             cwd=REPOSITORY,
-            env={**_environment(), "LD_PRELOAD": f"{library}:{moved_clock.library()}"},
+            env={**_environment(), "LD_PRELOAD": ":".join(failing + clock)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
 
     def run(self, folder: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> Ran:
-        """Run `voucher ARGUMENTS` in a folder; one that does not end in time is killed (HUNG)."""
+        """Run `voucher ARGUMENTS` in a folder until it ends."""
+        return self.begin(folder, arguments, environment).end()
+
+    def begin(self, folder: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> Begun:
+        """Begin to run `voucher ARGUMENTS` in a folder, with this added to the environment."""
         given = dict(environment)
         given.pop("LD_PRELOAD", None)  # it is in the parent already
-        out, err = folder.parent / "stdout", folder.parent / "stderr"
+        said = Path(self._said.name) / str(next(self._numbers))
+        out, err = said.with_suffix(".out"), said.with_suffix(".err")
         order = {"folder": str(folder), "arguments": arguments, "environment": given}
-        code = self._asked({**order, "out": str(out), "err": str(err)})
-        return Ran(code, out.read_text(), err.read_text())
+        return Begun(self, self._asked({**order, "out": str(out), "err": str(err)}), out, err)
 
     def command(self, *command: str | Path) -> int:
         """Run another command where the parent is; its exit code."""
@@ -87,13 +115,17 @@ class Forks:
             raise RuntimeError(f"the parent ended with {self._parent.wait()}")
         return int(answer)
 
+    def end(self) -> None:
+        self._parent.communicate(timeout=_LONGEST)
+        self._said.cleanup()
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._parent.communicate(timeout=_LONGEST)
+        self.end()
 
 
 def plain(folder: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> Ran:
@@ -111,11 +143,12 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(REPOSITORY), "OPENBLAS_NUM_THREADS": "1"}
 
 
-def _become(order: Mapping[str, Any], library: ctypes.CDLL, imported: int) -> NoReturn:
+def _become(order: Mapping[str, Any], library: ctypes.CDLL | None, imported: int) -> NoReturn:
     """The child: the program with this run's streams, environment and failing calls."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(order["folder"])
     os.environ.update(order["environment"])
+    time.tzset()
     known = set(sys.modules)
     for number, path, flags in (
         (0, os.devnull, os.O_RDONLY),
@@ -133,13 +166,25 @@ def _become(order: Mapping[str, Any], library: ctypes.CDLL, imported: int) -> No
 
     os._exit = told  # type: ignore[assignment]  # how the program ends
     with next_version.program(int(os.environ.get(next_version.LATER) or 0)):
-        library.failpoint_arm()
+        if library:
+            library.failpoint_arm()
         cli.main(order["arguments"])
     leave(_NOT_SEEN)
 
 
-def _ended(child: int) -> int:
-    """Wait for a child; its exit code, or minus the signal that ended it."""
+def _forked(order: Mapping[str, Any], library: ctypes.CDLL | None) -> tuple[int, int]:
+    """Be a run in a child: its process, and where it says at its end what it had to import."""
+    assert len(list(Path("/proc/self/task").iterdir())) == 1, "a parent of several threads can't be forked"
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        _become(order, library, writing)
+    os.close(writing)
+    return child, reading
+
+
+def _ended(child: int, imported: int) -> int:
+    """Wait for a child; its exit code, or minus the signal that ended it. What it had to import, this parent imports for the next."""
     handle = os.pidfd_open(child)
     try:
         in_time = select.select([handle], [], [], _LONGEST)[0]
@@ -148,19 +193,7 @@ def _ended(child: int) -> int:
     if not in_time:
         os.kill(child, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return code if in_time else HUNG
-
-
-def _forked(order: Mapping[str, Any], library: ctypes.CDLL) -> int:
-    """Be a run in a child; what that has to import, the parent imports for the next one."""
-    assert len(list(Path("/proc/self/task").iterdir())) == 1, "a parent of several threads can't be forked"
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        _become(order, library, writing)
-    os.close(writing)
-    code = _ended(child)
-    with os.fdopen(reading) as file:
+    with os.fdopen(imported) as file:
         names = file.read().split()
     for name in names:
         with contextlib.suppress(ImportError):
@@ -168,22 +201,29 @@ def _forked(order: Mapping[str, Any], library: ctypes.CDLL) -> int:
     if names:
         gc.collect()
         gc.freeze()  # what is there already stays shared with the children
-    return code
+    return code if in_time else HUNG
 
 
-def _serve(library: ctypes.CDLL) -> None:
+def _answer(order: Mapping[str, Any], library: ctypes.CDLL | None, begun: dict[int, int]) -> int:
+    """Do what is asked for, with the runs that were begun and not waited for."""
+    if "command" in order:
+        return subprocess.run(order["command"], check=False).returncode
+    if "wait" in order:
+        return _ended(order["wait"], begun.pop(order["wait"]))
+    child, begun[child] = _forked(order, library)
+    return child
+
+
+def _serve(library: ctypes.CDLL | None) -> None:
     # Ctrl-C is for whoever asked; the parent ends when its input does.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    begun: dict[int, int] = {}
     while line := sys.stdin.readline():
-        order = json.loads(line)
-        if "command" in order:
-            code = subprocess.run(order["command"], check=False).returncode
-        else:
-            code = _forked(order, library)
+        answer = _answer(json.loads(line), library, begun)
         with contextlib.suppress(BrokenPipeError):
-            sys.stdout.write(f"{code}\n")
+            sys.stdout.write(f"{answer}\n")
             sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    _serve(ctypes.CDLL(sys.argv[1]))
+    _serve(ctypes.CDLL(sys.argv[1]) if sys.argv[1:] else None)

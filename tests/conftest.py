@@ -2,11 +2,14 @@
 
 import datetime
 import os
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from pipeline.model.columns import COLUMNS
 from pipeline.model.profile import Carrier, Codes, Profile, Terms
@@ -40,6 +43,18 @@ GOOD: dict[str, Any] = {
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # of several processes, the first
         catalogue.compile_all()
+    if config.option.markexpr == "not slow":
+        settings.register_profile("quick", max_examples=15)
+        settings.load_profile("quick")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What starts LibreOffice is slow, and has one worker to itself."""
+    for item in items:
+        if "converted" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.xdist_group("libreoffice"))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -121,3 +136,26 @@ def needs_tool(name: str, found: object) -> None:
 @pytest.fixture(name="needs_tool")
 def _needs_tool() -> Callable[[str, object], None]:
     return needs_tool
+
+
+@pytest.fixture(scope="session")
+def compiler() -> None:
+    needs_tool("a C compiler (cc)", shutil.which("cc"))
+
+
+@pytest.fixture(scope="session")
+def converted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, str], Path]:
+    """A workbook saved again by LibreOffice in another format."""
+    profile = tmp_path_factory.mktemp("libreoffice")
+
+    def convert(path: Path, suffix: str) -> Path:
+        needs_tool("LibreOffice", shutil.which("soffice"))
+        folder = tmp_path_factory.mktemp("converted")
+        subprocess.run(
+            ["soffice", f"-env:UserInstallation={profile.as_uri()}", "--headless",
+             "--convert-to", suffix, "--outdir", str(folder), str(path)],
+            check=True, capture_output=True, timeout=180,
+        )  # fmt: skip
+        return folder / f"{path.stem}.{suffix}"
+
+    return convert

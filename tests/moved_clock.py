@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 import subprocess
 import tempfile
 from functools import cache
@@ -12,9 +11,8 @@ import pytest
 
 _SOURCE = Path(__file__).with_name("moved_clock.c")
 
-needs_compiler = pytest.mark.skipif(
-    shutil.which("cc") is None, reason="moving the clock takes a C compiler (cc)"
-)
+#: Moving the clock takes a C compiler.
+needs_compiler = pytest.mark.usefixtures("compiler")
 
 
 @cache

@@ -2,7 +2,6 @@
 
 import datetime
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -171,15 +170,10 @@ def test_an_agency_s_export_in_chinese_is_issued_as_it_is(desk: Any, sandbox: An
     assert "0123" in {cell.value for row in sheet for cell in row}  # an extra column, as text
 
 
-@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
 @pytest.mark.parametrize("suffix", ["xls", "ods"])
-def test_the_same_export_saved_by_libreoffice_is_the_same(desk: Any, suffix: str) -> None:
+def test_the_same_export_saved_by_libreoffice_is_the_same(desk: Any, converted: Any, suffix: str) -> None:
     export = _export(desk.folder / "export.xlsx", {"国内机票": DOMESTIC, "国际机票": ABROAD})
-    subprocess.run(
-        ["soffice", f"-env:UserInstallation={(desk.folder / 'office').as_uri()}", "--headless",
-         "--convert-to", suffix, "--outdir", str(desk.folder), str(export)],
-        check=True, capture_output=True, timeout=180,
-    )  # fmt: skip
+    shutil.copy(converted(export, suffix), desk.folder)
     profile = desk.profile("http://127.0.0.1:1")
     ran = desk.voucher("issue", desk.folder / f"export.{suffix}", "--sandbox", "--profile", profile, *AS_OF)
     assert ran.code == 0, ran.err

@@ -143,6 +143,7 @@ def test_an_outcome_that_no_file_can_take_is_said_even_to_whoever_wants_quiet(
     pytest.fail("no answer was under way")
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_really_full(tmp_path: Path, library: Path, carrier: Carrier) -> None:
     try_out = [*UNSHARE, "mount", "-t", "tmpfs", "none", str(tmp_path)]
     if not shutil.which("unshare") or subprocess.run(try_out, capture_output=True, check=False).returncode:

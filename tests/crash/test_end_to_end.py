@@ -1,8 +1,6 @@
 """A few lives of the end-to-end harness, and that the bugs by which it is measured can still be planted."""
 
-import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,11 +10,15 @@ from tests.crash.end_to_end_bugs import BUGS, Bug, planted
 pytestmark = pytest.mark.xdist_group("end_to_end")
 
 
-@pytest.mark.parametrize("seeds", [range(2, 5), range(5, 8)], ids=str)
+@pytest.mark.usefixtures("compiler")
+@pytest.mark.parametrize(
+    "seeds",
+    [range(2, 3), *(pytest.param(later, marks=pytest.mark.slow) for later in (range(3, 5), range(5, 8)))],
+    ids=str,
+)
 def test_whatever_people_honestly_say_nothing_is_issued_twice_and_nothing_is_lost(
-    tmp_path: Path, needs_tool: Any, seeds: range
+    tmp_path: Path, seeds: range
 ) -> None:
-    needs_tool("a C compiler", shutil.which("cc"))
     said: list[str] = []
     assert sweep(seeds, tmp_path, said.append) == [], "\n".join(said)
 

@@ -1,9 +1,8 @@
 """A few kill points of the sweep, the real process among them, and the checks seen to fail."""
 
 import random
-import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +26,8 @@ from tests.crash.kill_points import (
 )
 from tests.crash.kill_workload import workload
 
-pytestmark = pytest.mark.xdist_group("kill_points")  # one carrier for all of them
+#: One carrier for all of them.
+pytestmark = [pytest.mark.xdist_group("kill_points"), pytest.mark.usefixtures("compiler")]
 
 FARE = ("9990000010017", "ticket_fare", "flight")
 SENT = Attempt(2, 2, "issued", "", "17", sent=True, answered=True, charges=frozenset({FARE}))
@@ -38,11 +38,6 @@ GIVEN = Received(frozenset({FARE}), "issued", "17", "")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
     with forking_office(tmp_path_factory.mktemp("kill-points")) as found:
         yield found
-
-
-@pytest.fixture(autouse=True)
-def compiler(needs_tool: Callable[[str, object], None]) -> None:
-    needs_tool("cc", shutil.which("cc"))
 
 
 @pytest.mark.parametrize("seed", [1, 4])

@@ -39,13 +39,15 @@ from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Line, Server
 from tests.crash.wire_unreached import ways
 
 REPOSITORY = Path(__file__).parents[2]
+# One worker has them all: the table is played once.
+pytestmark = pytest.mark.xdist_group("wire_faults")
 FAULTS = {fault.name: fault for fault in wire_table.faults()}
 WAYS = {way.name: way for way in ways()}
 
 
 @dataclass
 class Played:
-    """The whole table, played."""
+    """The table, played: of the faults that are asked for."""
 
     cases: dict[str, list[Case]]
     rows: dict[str, list[Row]]
@@ -60,11 +62,17 @@ def _brisk() -> Iterator[None]:
         yield
 
 
+def _leads_elsewhere(name: str) -> bool:
+    return " to another origin" in name
+
+
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Played:
+def table(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Played:
+    asked = {item.callspec.params.get("name") for item in request.session.items if hasattr(item, "callspec")}
     with opened(tmp_path_factory.mktemp("table")) as book:
         with closing(Server(Line.fin)) as elsewhere:
-            cases = list(wire_table.cases(wire_table.faults(elsewhere.url)))
+            faults = wire_table.faults(elsewhere.url)
+            cases = list(wire_table.cases([f for f in faults if f.name in asked or _leads_elsewhere(f.name)]))
             heard = play(cases, book, _loop_factory())
         by_fault: dict[str, list[Case]] = {}
         for case in cases:
@@ -74,12 +82,15 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Played:
         )
 
 
-def _row(fault: Fault) -> object:
+def _row(at: int, fault: Fault) -> object:
     why = wire_table.defect(fault)
-    return pytest.param(fault.name, marks=[pytest.mark.xfail(strict=True, reason=why)] if why else [])
+    marks = [pytest.mark.xfail(strict=True, reason=why)] if why else []
+    if at % 5:
+        marks.append(pytest.mark.slow)
+    return pytest.param(fault.name, marks=marks)
 
 
-@pytest.mark.parametrize("name", [_row(fault) for fault in FAULTS.values()])
+@pytest.mark.parametrize("name", [_row(at, fault) for at, fault in enumerate(FAULTS.values())])
 def test_a_fault_comes_to_what_the_design_says_and_reaches_the_wire_once(table: Played, name: str) -> None:
     found = {case.name: found for case in table.cases[name] if (found := problems(case, table.rows))}
     assert not found
@@ -91,7 +102,7 @@ def test_no_two_rows_share_a_name() -> None:
 
 
 def test_where_a_redirect_leads_nothing_ever_comes(table: Played) -> None:
-    assert sum(" to another origin" in name for name in table.cases) == 10
+    assert sum(map(_leads_elsewhere, table.cases)) == 10
     assert table.elsewhere == 0
 
 

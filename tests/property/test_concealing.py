@@ -37,7 +37,7 @@ def _units(character: str) -> list[bytes]:
     return [data[at : at + 2] for at in range(0, len(data), 2)]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=min(30, settings().max_examples), deadline=None)
 @given(key=KEYS, data=st.data())
 def test_a_key_is_concealed_however_its_characters_are_spelt(key: str, data: st.DataObject) -> None:
     # Backslashes of the key itself beside those of an escape belong to either; both are taken out.
@@ -51,7 +51,7 @@ def test_a_key_is_concealed_however_its_characters_are_spelt(key: str, data: st.
     assert (outcome.trace_id, outcome.detail) == ("[ *** ]", "[ *** ]")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=min(30, settings().max_examples), deadline=None)
 @given(key=KEYS, before=st.binary(max_size=7), after=st.binary(max_size=7))
 def test_no_key_is_read_out_of_base64(key: str, before: bytes, after: bytes) -> None:
     said = Concealed(key).text(base64.b64encode(before + key.encode() + after).decode())
@@ -61,7 +61,7 @@ def test_no_key_is_read_out_of_base64(key: str, before: bytes, after: bytes) -> 
     assert len(left[-1]) <= 4 * len(after) // 3 + 8
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=min(30, settings().max_examples), deadline=None)
 @given(key=KEYS, text=st.text())
 def test_what_does_not_hold_a_key_is_kept_as_it_is(key: str, text: str) -> None:
     if not set(text) & {*"\\\\%&", *key}:

@@ -20,7 +20,9 @@ from pipeline.splitting import split
 
 #: The fixtures that these tests use give functions and values that no test changes.
 SETTINGS = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=min(60, settings().max_examples),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 NAMES = [column.name for column in COLUMNS]
 

@@ -23,7 +23,9 @@ from tests.benchmarks.packing import over_months
 
 #: The fixtures that these tests use give functions and values that no test changes.
 SETTINGS = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=min(60, settings().max_examples),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 CODES = Codes(
     fee_type={"ticket_fare": "T", "refund": "R", "ancillary": "A"},

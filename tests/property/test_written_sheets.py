@@ -22,7 +22,9 @@ from pipeline.reporting.xlsx.row_stream import by_column
 from pipeline.reporting.xlsx.styles import Style
 
 SETTINGS = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=min(60, settings().max_examples),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 #: Texts that a program could take for something else, or leave something of out.
 TRAPS = (

@@ -2,7 +2,6 @@
 
 import csv
 import datetime
-import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -97,19 +96,3 @@ def sheets_table() -> Callable[..., Table]:
         return assemble([(Path("book.xlsx"), made)], buyers)
 
     return make
-
-
-@pytest.fixture(scope="session")
-def converted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, str], Path]:
-    """A workbook saved again by LibreOffice in another format."""
-    folder = tmp_path_factory.mktemp("libreoffice")
-
-    def convert(path: Path, suffix: str) -> Path:
-        subprocess.run(
-            ["soffice", f"-env:UserInstallation={(folder / 'profile').as_uri()}", "--headless",
-             "--convert-to", suffix, "--outdir", str(folder), str(path)],
-            check=True, capture_output=True, timeout=120,
-        )  # fmt: skip
-        return folder / f"{path.stem}.{suffix}"
-
-    return convert

@@ -2,10 +2,8 @@
 
 import datetime
 import io
-import shutil
 import struct
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +61,10 @@ def test_formulas_that_were_never_reckoned_are_told_where_they_stand(tmp_path: P
     ]
 
 
-@pytest.mark.xdist_group("libreoffice")
 @pytest.mark.parametrize("suffix", ["xlsx", "xls", "ods"])
 def test_errors_that_a_spreadsheet_program_reckoned_are_told_where_they_stand(
-    tmp_path: Path, converted: Any, needs_tool: Callable[[str, object], None], suffix: str
+    tmp_path: Path, converted: Any, suffix: str
 ) -> None:
-    needs_tool("LibreOffice", shutil.which("soffice"))
     sheet = only_sheet(converted(with_errors(tmp_path / f"errors-{suffix}.xlsx"), suffix))
     assert sheet.rows[1][1] == b"#DIV/0!"
     assert sheet.rows[1][2] == pytest.approx(0.3)
@@ -206,13 +202,11 @@ def test_an_xlsb_is_read_and_its_errors_are_told(tmp_path: Path) -> None:
     assert type(sheet.rows[1][1]) is float
 
 
-@pytest.mark.xdist_group("libreoffice")
 @pytest.mark.parametrize("suffix", ["xlsx", "xls", "ods"])
 @pytest.mark.parametrize("date_1904", [False, True])
 def test_dates_keep_their_day_in_both_calendars_and_every_format(
-    tmp_path: Path, converted: Any, needs_tool: Callable[[str, object], None], suffix: str, date_1904: bool
+    tmp_path: Path, converted: Any, suffix: str, date_1904: bool
 ) -> None:
-    needs_tool("LibreOffice", shutil.which("soffice"))
     path = tmp_path / f"dates-{suffix}-{date_1904}.xlsx"
     with xlsxwriter.Workbook(str(path), {"date_1904": date_1904}) as book:
         sheet = book.add_worksheet()

@@ -4,7 +4,6 @@
 
 import datetime
 import os
-import shutil
 import struct
 import zipfile
 from collections.abc import Callable
@@ -321,17 +320,14 @@ def test_a_month_made_by_xlsxwriter_is_read(
     assert_month_is_read(read_table([path]), "m.xlsx")
 
 
-@pytest.mark.xdist_group("libreoffice")
 @pytest.mark.parametrize("suffix", ["xlsx", "xls", "ods"])
 def test_a_month_saved_by_libreoffice_is_read(
     tmp_path: Path,
     write_openpyxl: Any,
     month: list[list[Any]],
     converted: Any,
-    needs_tool: Callable[[str, object], None],
     suffix: str,
 ) -> None:
-    needs_tool("LibreOffice", shutil.which("soffice"))
     made = converted(write_openpyxl(tmp_path / "month.xlsx", {"October": month, "Buyers": BUYERS}), suffix)
     assert_month_is_read(read_table([made]), f"month.{suffix}")
 

@@ -1,7 +1,6 @@
 """Cells merged over several rows: found in every format, said of each row, and never guessed where they are money."""
 
 import io
-import shutil
 import struct
 import zipfile
 from pathlib import Path
@@ -106,12 +105,10 @@ def test_merged_cells_of_an_xlsx_are_found_at_a_quick_look_and_at_an_exact_one(t
     assert look.merged == [(2, 4, 3, 4)]
 
 
-@pytest.mark.xdist_group("libreoffice")
 @pytest.mark.parametrize("suffix", ["xls", "ods"])
 def test_merged_cells_of_older_and_open_workbooks_are_found(
-    tmp_path: Path, converted: Any, needs_tool: Any, suffix: str
+    tmp_path: Path, converted: Any, suffix: str
 ) -> None:
-    needs_tool("LibreOffice", shutil.which("soffice"))
     made = converted(_workbook(tmp_path / f"merged-{suffix}.xlsx"), suffix)
     assert read_sheets(made)[0].merged == [(2, 4, 3, 4)]
     assert assemble([(made, read_sheets(made))]).frame["header_name"].tolist() == ["甲公司", "甲公司"]
@@ -155,10 +152,9 @@ def test_merged_cells_that_overlap_are_said_once_and_keep_nothing_from_being_rea
     assert assemble([(path, [sheet])]).frame["header_name"].tolist() == ["甲公司", "甲公司"]
 
 
-@pytest.mark.xdist_group("libreoffice")
 @pytest.mark.parametrize("suffix", ["xlsx", "xls", "ods"])
 def test_tall_merged_boxes_beside_the_data_and_on_a_sheet_of_instructions_are_no_damage(
-    tmp_path: Path, converted: Any, needs_tool: Any, suffix: str
+    tmp_path: Path, converted: Any, suffix: str
 ) -> None:
     """Boxes may be taller together than the sheet has cells, for it ends where its last text begins."""
     book = openpyxl.load_workbook(_workbook(tmp_path / "t.xlsx"))
@@ -173,7 +169,6 @@ def test_tall_merged_boxes_beside_the_data_and_on_a_sheet_of_instructions_are_no
     path = tmp_path / f"boxes-{suffix}.xlsx"
     book.save(path)
     if suffix != "xlsx":
-        needs_tool("LibreOffice", shutil.which("soffice"))
         path = converted(path, suffix)
     assert assemble([(path, read_sheets(path))]).frame["header_name"].tolist() == ["甲公司", "甲公司"]
 

@@ -145,7 +145,13 @@ def test_a_stopped_night_sends_nothing_of_the_workbooks_after_and_the_next_one_d
         assert len(carrier.issued()) == 12
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["TERM", "KILL"])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(signal.SIGTERM, id="TERM"),
+        pytest.param(signal.SIGKILL, id="KILL", marks=pytest.mark.slow),
+    ],
+)
 def test_two_nights_at_once_the_second_says_so_and_a_lock_dies_with_its_process(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any, number: signal.Signals
 ) -> None:

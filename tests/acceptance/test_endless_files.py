@@ -39,12 +39,20 @@ NAMED = {
 }
 
 
+MORE = [
+    *((named, "pipe") for named in NAMED if named != "profile"),
+    *((named, "huge") for named in NAMED),
+    *((named, "folder") for named in ("profile", "columns", "faults", "buyers")),
+    ("columns", "nested"), ("faults", "nested"), ("statement", "standard input"),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("named", "kind"),
     [
-        *((named, kind) for named in NAMED for kind in ("device", "pipe", "huge")),
-        *((named, kind) for named in ("profile", "columns", "faults") for kind in ("folder", "nested")),
-        ("profile", "standard input"), ("statement", "standard input"), ("buyers", "folder"), ("resolved", "folder"),
+        ("profile", "pipe"), ("profile", "nested"), ("profile", "standard input"), ("resolved", "folder"),
+        *((named, "device") for named in NAMED),
+        *(pytest.param(named, kind, marks=pytest.mark.slow) for named, kind in MORE),
     ],
 )  # fmt: skip
 def test_what_never_ends_is_refused_at_once(desk: Any, tmp_path: Path, named: str, kind: str) -> None:

@@ -153,7 +153,9 @@ def charge_names(rows: Sequence[dict[str, Any]]) -> frozenset[str]:
     )
 
 
-@pytest.mark.parametrize("hyphen", [False, True], ids=["digits", "hyphen"])
+@pytest.mark.parametrize(
+    "hyphen", [pytest.param(False, id="digits"), pytest.param(True, id="hyphen", marks=pytest.mark.slow)]
+)
 def test_an_external_carrier_accepts_every_request_of_the_sample_month(
     desk: Any, month: list[Path], external: External, hyphen: bool
 ) -> None:

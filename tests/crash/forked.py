@@ -94,7 +94,8 @@ class Forks:
         given.pop("LD_PRELOAD", None)  # it is in the parent already
         said = Path(self._said.name) / str(next(self._numbers))
         out, err = said.with_suffix(".out"), said.with_suffix(".err")
-        order = {"folder": str(folder), "arguments": arguments, "environment": given}
+        os.umask(mask := os.umask(0))
+        order = {"folder": str(folder), "umask": mask, "arguments": arguments, "environment": given}
         return Begun(self, self._asked({**order, "out": str(out), "err": str(err)}), out, err)
 
     def command(self, *command: str | Path) -> int:
@@ -147,6 +148,7 @@ def _become(order: Mapping[str, Any], library: ctypes.CDLL | None, imported: int
     """The child: the program with this run's streams, environment and failing calls."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(order["folder"])
+    os.umask(order["umask"])
     os.environ.update(order["environment"])
     time.tzset()
     known = set(sys.modules)

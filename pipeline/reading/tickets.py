@@ -20,7 +20,6 @@ from pipeline.model.table import (
     SheetRows,
     Table,
 )
-from pipeline.model.template_version import made_from, newer
 from pipeline.reading import cells, cells_fast, previous_result
 from pipeline.reading.cell_words import folded
 from pipeline.reading.currencies import as_seen
@@ -44,6 +43,7 @@ from pipeline.reading.missing_headings import refuse_unheaded
 from pipeline.reading.process import Opening
 from pipeline.reading.sheet import Cells, Sheet, is_blank
 from pipeline.reading.team_mapping import NO_MAP, ColumnMap
+from pipeline.reading.template_stamp import made_from, newer
 from pipeline.reading.totals import is_heading, is_total
 from pipeline.reading.typed_columns import as_texts, typed
 from pipeline.reading.untaken import untaken_fees

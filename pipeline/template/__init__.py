@@ -30,7 +30,7 @@ from pipeline.template.example import BUYERS, TICKETS
 from pipeline.template.instructions import add_instructions
 from pipeline.template.looks import Formats
 from pipeline.template.sheets import add_input_sheet
-from pipeline.template.template_words import WORDS
+from pipeline.template.template_words import words_in
 
 # A fixed date in the file's properties: the same version writes the same bytes.
 _CREATED = datetime(2026, 1, 1, tzinfo=UTC)
@@ -81,7 +81,9 @@ def _temporary(folder: Path, content: bytes) -> Iterator[Path]:
 def _workbook_bytes(lang: Lang, *, example: bool) -> bytes:
     stream = io.BytesIO()
     with xlsxwriter.Workbook(stream, {"in_memory": True}) as book:
-        book.set_properties({"title": WORDS[lang].title, "author": "Voucher Pipeline", "created": _CREATED})
+        book.set_properties(
+            {"title": words_in(lang).title, "author": "Voucher Pipeline", "created": _CREATED}
+        )
         book.set_custom_property(PROPERTY, VERSION, "text")
         formats = Formats(book)
         for name, columns, rows in (

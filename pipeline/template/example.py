@@ -8,7 +8,7 @@ Its days lie before EXAMPLE_DAY, the day that it is meant to be judged on.
 from collections.abc import Mapping
 from datetime import date
 
-from pipeline.model.columns import Lang
+from pipeline.model.message import N_
 
 #: The day on which every row of the example is ready.
 EXAMPLE_DAY = date(2026, 11, 20)
@@ -16,13 +16,7 @@ EXAMPLE_DAY = date(2026, 11, 20)
 Cell = str | float | date
 Cells = Mapping[str, Cell]
 
-_COMPANY, _PERSON = "Example Trading", "Li Na"
-_IN_CHINESE = {
-    _COMPANY: "示例贸易",
-    "Example Trading (Shanghai) Co., Ltd.": "示例贸易（上海）有限公司",
-    _PERSON: "李娜",
-    "PO 2026-0117": "采购单 2026-0117",
-}
+_COMPANY, _PERSON = N_("Example Trading"), N_("Li Na")
 _FARE: Cells = {"charge": "ticket_fare", "ticket_status": "used", "buyer": _COMPANY}
 
 TICKETS: tuple[Cells, ...] = (
@@ -34,7 +28,7 @@ TICKETS: tuple[Cells, ...] = (
     # A fare by its total, as an invoice.
     {
         **_FARE, "ticket_no": "9990000000102", "passenger_name": "WANG/FANG MS", "amount": 3260.5,
-        "market": "international", "flight_date": date(2026, 9, 28), "voucher": "invoice", "remarks": "PO 2026-0117",
+        "market": "international", "flight_date": date(2026, 9, 28), "voucher": "invoice", "remarks": N_("PO 2026-0117"),
     },
     # Total and components, which add up.
     {
@@ -63,16 +57,11 @@ TICKETS: tuple[Cells, ...] = (
 
 BUYERS: tuple[Cells, ...] = (
     {
-        "buyer": _COMPANY, "header_type": "business", "header_name": "Example Trading (Shanghai) Co., Ltd.",
+        "buyer": _COMPANY, "header_type": "business", "header_name": N_("Example Trading (Shanghai) Co., Ltd."),
         "tax_no": "91110000600037341L", "phone": "010-85200000", "email": "finance@example.com",
     },
     {
-        "buyer": _PERSON, "header_type": "individual", "header_name": "Li Na", "phone": "13800138000",
+        "buyer": _PERSON, "header_type": "individual", "header_name": _PERSON, "phone": "13800138000",
         "email": "li.na@example.com",
     },
 )  # fmt: skip
-
-
-def in_words(text: str, lang: Lang) -> str:
-    """A text of the example as it stands in the workbook of that language."""
-    return _IN_CHINESE.get(text, text) if lang == "zh" else text

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from pipeline.messages.translate import heading, rendered, translated
+from pipeline.messages.translate import heading, rendered, status_word, translated
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     BUYERS_SHEET,
@@ -11,10 +11,10 @@ from pipeline.model.columns import (
     TICKETS_SHEET,
     Lang,
 )
-from pipeline.model.template_version import stamp
+from pipeline.model.template_version import STAMP, VERSION
 from pipeline.template.looks import Formats, cells_wide
 from pipeline.template.sheets import permitted, print_setup
-from pipeline.template.template_words import WORDS, Words
+from pipeline.template.template_words import words_in
 
 _LETTER = 0.75  # of a digit, the measure of column widths: what a letter of running text takes
 _INSTRUCTION_WIDTHS = (20, 12, 70, 40)
@@ -22,17 +22,17 @@ _INSTRUCTION_WIDTHS = (20, 12, 70, 40)
 
 def add_instructions(book: Any, lang: Lang, formats: Formats) -> None:
     """Write the last sheet: what to fill in, what happens then, and the table of all columns."""
-    words = WORDS[lang]
+    words = words_in(lang)
     sheet = book.add_worksheet(words.sheet)
     for index, width in enumerate(_INSTRUCTION_WIDTHS):
         sheet.set_column(index, index, width)
     sheet.hide_gridlines(2)
     sheet.write_string(0, 0, words.title, formats.title)
     sheet.set_row(0, 26)
-    sheet.write_string(1, 0, stamp(lang), formats.stamp)
+    sheet.write_string(1, 0, translated(STAMP, lang).format(version=VERSION), formats.stamp)
     row = _section(sheet, 3, words.steps_heading, _steps(lang), formats)
     row = _section(sheet, row, words.after_heading, words.after, formats)
-    row = _statuses(sheet, row, words, formats)
+    row = _statuses(sheet, row, lang, formats)
     sheet.write_string(row, 0, words.columns_heading, formats.section)
     _columns_table(sheet, row + 1, lang, formats)
     sheet.set_portrait()
@@ -47,7 +47,7 @@ def _steps(lang: Lang) -> tuple[str, ...]:
     }
     return tuple(
         f"{number}. {step.format(**headings, **sheets)}"
-        for number, step in enumerate(WORDS[lang].steps, start=1)
+        for number, step in enumerate(words_in(lang).steps, start=1)
     )
 
 
@@ -62,17 +62,18 @@ def _section(sheet: Any, row: int, heading: str, lines: tuple[str, ...], formats
     return row + 2
 
 
-def _statuses(sheet: Any, row: int, words: Words, formats: Formats) -> int:
+def _statuses(sheet: Any, row: int, lang: Lang, formats: Formats) -> int:
+    words = words_in(lang)
     sheet.write_string(row - 1, 0, words.statuses_heading[0], formats.heading)
     sheet.merge_range(row - 1, 1, row - 1, 3, words.statuses_heading[1], formats.heading)
-    for offset, (status, meaning) in enumerate(words.statuses):
-        sheet.write_string(row + offset, 0, status, formats.name)
+    for offset, (status, meaning) in enumerate(words.statuses.items()):
+        sheet.write_string(row + offset, 0, status_word(status, lang), formats.name)
         sheet.merge_range(row + offset, 1, row + offset, 3, meaning, formats.boxed)
     return row + len(words.statuses) + 1
 
 
 def _columns_table(sheet: Any, row: int, lang: Lang, formats: Formats) -> None:
-    for index, title in enumerate(WORDS[lang].table_heading):
+    for index, title in enumerate(words_in(lang).table_heading):
         sheet.write_string(row, index, title, formats.heading)
     for name, columns in ((TICKETS_SHEET, TICKET_COLUMNS), (BUYERS_SHEET, BUYER_COLUMNS)):
         for column in columns:

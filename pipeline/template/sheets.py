@@ -17,9 +17,9 @@ from pipeline.model.columns import (
     Kind,
     Lang,
 )
-from pipeline.template.example import Cells, in_words
+from pipeline.template.example import Cells
 from pipeline.template.looks import FONT, Formats, cells_wide
-from pipeline.template.template_words import WORDS
+from pipeline.template.template_words import words_in
 
 #: Rows that have drop-downs and checks; rows below them are read just the same.
 ROWS = 5000
@@ -46,7 +46,7 @@ def add_input_sheet(  # noqa: PLR0913 - a sheet, and all that is on it
         sheet.write_comment(0, index, _note(column, lang), {"x_scale": 2, "font_size": 9, "font_name": FONT})
         check = _check(columns, index, lang)
         if check:
-            sheet.data_validation(1, index, ROWS, index, check | {"error_title": WORDS[lang].check_title})
+            sheet.data_validation(1, index, ROWS, index, check | {"error_title": words_in(lang).check_title})
     for number, cells in enumerate(rows, start=1):
         _write_row(sheet, number, columns, cells, lang)
     sheet.set_row(0, 24)
@@ -68,7 +68,7 @@ def _write_row(sheet: Any, number: int, columns: tuple[Column, ...], cells: Cell
         elif isinstance(value, date):
             sheet.write_datetime(number, index, value)
         elif value:
-            sheet.write_string(number, index, words.get(value) or in_words(value, lang))
+            sheet.write_string(number, index, words.get(value) or translated(value, lang))
 
 
 def _note(column: Column, lang: Lang) -> str:
@@ -81,7 +81,7 @@ def _note(column: Column, lang: Lang) -> str:
 
 def _check(columns: tuple[Column, ...], index: int, lang: Lang) -> dict[str, Any] | None:
     """Give the data validation of a column, in XlsxWriter's words."""
-    column, words = columns[index], WORDS[lang]
+    column, words = columns[index], words_in(lang)
     if column.choices:
         choices = [choice_word(choice.name, lang) for choice in column.choices]
         message = words.choice_check.format(choices=permitted(column, lang))
@@ -115,7 +115,7 @@ def _buyer_check(lang: Lang) -> dict[str, Any]:
     sheet = quote_sheetname(buyers)
     first = f"{sheet}!${xl_col_to_name(index)}$2"
     names = f"{sheet}!{xl_range_abs(1, index, ROWS, index)}"
-    message = WORDS[lang].buyer_check.format(buyers=buyers, buyer=heading("buyer", lang))
+    message = words_in(lang).buyer_check.format(buyers=buyers, buyer=heading("buyer", lang))
     return {
         "validate": "list",
         "source": f"=OFFSET({first},0,0,MAX(1,COUNTA({names})),1)",
@@ -130,7 +130,7 @@ def permitted(column: Column, lang: Lang) -> str:
         return ("、" if lang == "zh" else ", ").join(
             choice_word(choice.name, lang) for choice in column.choices
         )
-    return WORDS[lang].permitted[column.kind]
+    return words_in(lang).permitted[column.kind]
 
 
 def print_setup(sheet: Any, lang: Lang, across: int = 1) -> None:
@@ -139,4 +139,4 @@ def print_setup(sheet: Any, lang: Lang, across: int = 1) -> None:
     sheet.fit_to_pages(across, 0)
     sheet.print_across()
     sheet.set_margins(left=0.4, right=0.4, top=0.6, bottom=0.6)
-    sheet.set_footer(f"&L&A&R{WORDS[lang].page}")
+    sheet.set_footer(f"&L&A&R{words_in(lang).page}")

@@ -28,7 +28,8 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.profile import Terms
 from pipeline.model.status import STATUS
-from pipeline.model.template_version import PROPERTY, VERSION, version_of
+from pipeline.model.template_version import PROPERTY, VERSION
+from pipeline.reading.template_stamp import version_of
 from pipeline.reading.tickets import read_table
 from pipeline.rules.judge import judge
 from pipeline.settings import load_profile

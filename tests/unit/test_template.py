@@ -368,7 +368,7 @@ def test_the_reader_knows_a_template_and_tells_only_of_a_newer_one(example: Path
     cell.value = str(cell.value).replace(VERSION, "99")
     filled.save(tmp_path / "newer.xlsx")
     (note,) = read_table([tmp_path / "newer.xlsx"]).notes
-    assert "newer.xlsx: was made from template version 99" in note
+    assert "newer.xlsx: was made from template version 99" in str(note)
     cell.value = "Template version two"
     filled.save(tmp_path / "other.xlsx")
     (note,) = read_table([tmp_path / "other.xlsx"]).notes

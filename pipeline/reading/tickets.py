@@ -21,9 +21,9 @@ from pipeline.model.table import (
     Table,
 )
 from pipeline.reading import cells, cells_fast, previous_result
+from pipeline.reading.ambiguous_amounts import Tickets, refuse_doubtful
 from pipeline.reading.cell_words import folded
 from pipeline.reading.currencies import as_seen
-from pipeline.reading.doubtful import Tickets, refuse_doubtful
 from pipeline.reading.fill_blanks import Part, filled
 from pipeline.reading.footers import is_footer
 from pipeline.reading.headings import (

@@ -22,7 +22,7 @@ TELLING = {
 ELSEWHERE = {"carrier", "crypto.py", "chinese", "child.py", "formats", "service.py"}
 #: Modules whose generators and tables are told as they are.
 TOLD = {
-    "doubtful.py", "input_files.py", "headings.py", "fill_blanks.py", "untaken.py", "session.py", "ledger_command.py",
+    "session.py", "ledger_command.py",
     "integrity_check.py", "decide.py", "record_settlements.py",
 }  # fmt: skip
 #: Modules whose functions give lines that are told.
@@ -51,17 +51,15 @@ def text_of(node: ast.expr) -> str:
 def told(node: ast.AST) -> Iterator[ast.expr]:
     """What a module's code tells, whatever the module."""
     match node:
-        case ast.Call(ast.Name("_Bad" | "Trouble" | "Misread"), arguments):
+        case ast.Call(ast.Name("Trouble"), arguments):
             yield arguments[-1]
         case ast.Call(ast.Name(name) | ast.Attribute(_, name), [first, *_]) if name in TELLING:
             yield first
         case ast.BoolOp(ast.Or(), [_, ast.Constant(str()) as value]):
             yield value
-        case ast.Assign([ast.Name("_CURES")], ast.Dict(_, values)):
-            yield from values
         case ast.AnnAssign(ast.Name("_KEYS"), _, ast.Dict(_, values)):
             yield from (value.elts[1] for value in values if isinstance(value, ast.Tuple))
-        case ast.Assign([ast.Name("_RENAME" | "RESTORE" | "_CURE")], value):
+        case ast.Assign([ast.Name("RESTORE" | "_CURE")], value):
             yield value
 
 

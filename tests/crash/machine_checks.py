@@ -45,7 +45,7 @@ def check_rows(model: Model, rows: Rows, look: Prescan) -> dict[int, dict[str, A
         _check_attempt(tried, found[key])
     charges = {
         (tried.attempt_id, *(c.identity.ticket_no, c.identity.charge, c.identity.product), on_the_wire(c),
-         tried.request.voucher, c.amount, *PLACES[c.row], int(tried.live), tried.request.content_of(c))
+         tried.request.voucher, c.amount, *PLACES[c.row], tried.request.content_of(c), int(tried.live))
         for tried in model.attempts.values()
         for c in tried.request.charges
     }  # fmt: skip

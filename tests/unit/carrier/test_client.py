@@ -268,6 +268,32 @@ def test_a_second_answer_that_came_while_a_connection_was_idle_is_no_answer_to_t
     assert len(carrier.requests) == 1
 
 
+@pytest.mark.parametrize("keepalive", [0, 60])
+def test_there_are_never_more_connections_than_the_profile_says(keepalive: float) -> None:
+    async def run(url: str) -> list[Reply]:
+        settings = Submission(concurrency=1, connect_timeout_seconds=0.5, keepalive_seconds=keepalive)
+        async with connected(Profile(submission=settings), url, "the-api-key") as client:
+            came = [await client.post("/", b"1"), await client.post("/", b"2")]
+            for _, line in came:
+                line.close()
+            return [reply for reply, _ in came]
+
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        answered, refused = asyncio.run(run(carrier.url))
+    assert (answered, refused) == (Answered(200, b"{}"), NotSent("the connection was not made in time"))
+
+
+def test_an_answer_without_an_end_is_not_waited_for() -> None:
+    def endless(connection: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            while True:
+                connection.sendall(b"x" * 1000)
+
+    with carrying(endless) as carrier:
+        assert post(carrier.url) == [_TOO_LONG]
+
+
 def test_a_connection_is_nobody_elses_before_it_is_given_back() -> None:
     """Two connections at the most; the answer's last byte has come, and nobody has said what it means."""
 

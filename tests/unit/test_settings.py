@@ -16,7 +16,7 @@ import pytest
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.profile import Profile, Secrets, is_loopback
-from pipeline.settings import load_profile, load_secrets
+from pipeline.settings import known_keys, load_profile, load_secrets
 
 REPOSITORY = Path(__file__).parent.parent.parent
 
@@ -85,9 +85,9 @@ KEYS: list[tuple[str, str, str, Any]] = [
     ("submission", "response_timeout_seconds", "120", 120),
     ("submission", "keepalive_seconds", "0", 0),
     ("answers", "not_processed_http", "[429, 503]", (429, 503)),
-    ("answers", "not_processed_codes", "[5001]", (5001,)),
+    ("answers", "not_processed_codes", "[5001, -1]", (5001, -1)),
     ("answers", "rejected_codes", "[4001, -1]", (4001, -1)),
-    ("answers", "key_refused_codes", "[401]", (401,)),
+    ("answers", "key_refused_codes", "[401, -1]", (401, -1)),
     ("reconcile", "settle_after_hours", "48", 48),
 ]
 CODES = [(section, name) for section, names in DEFAULTS["codes"].items() for name in names]
@@ -160,6 +160,7 @@ def test_a_ca_file_must_exist(load: Callable[[str], Profile], tmp_path: Path) ->
     assert "office.pem" in assert_refused(load, text, "[carrier].ca_file")
     bundle.write_text("x")
     assert load(text).carrier.ca_file == str(bundle)
+    assert load('[carrier]\nca_file = ""').carrier.ca_file == ""
 
 
 def test_a_profile_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
@@ -197,6 +198,7 @@ def test_an_unknown_key_is_refused_by_its_full_name(
     ("section", "key", "written"),
     [
         ("carrier", "base_url", "1"),
+        ("carrier", "base_url", '"https://:password@carrier.example"'),
         ("carrier", "base_url", '""'),
         ("carrier", "base_url", '"carrier.example"'),
         ("carrier", "base_url", '"ftp://carrier.example"'),
@@ -473,6 +475,17 @@ def test_the_keyring_gives_what_the_environment_does_not(keyring: dict[tuple[str
     keyring["voucher-pipeline", "VOUCHER_ENCRYPTION_KEY"] = "not-asked"
     secrets = load_secrets({"VOUCHER_ENCRYPTION_KEY": "from-environment"})
     assert (secrets.api_key, secrets.encryption_key) == ("from-keyring", "from-environment")
+
+
+def test_what_is_kept_out_of_tracebacks_is_every_key_that_this_process_may_hold(
+    keyring: dict[tuple[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keyring["voucher-pipeline", "VOUCHER_API_KEY"] = "only-in-the-keyring"
+    monkeypatch.delenv("VOUCHER_API_KEY", raising=False)
+    monkeypatch.setenv("VOUCHER_ENCRYPTION_KEY", "in-the-environment")
+    assert "in-the-environment" in known_keys(), "though nobody has asked for it"
+    load_secrets()
+    assert {"only-in-the-keyring", "in-the-environment"} <= set(known_keys())
 
 
 def test_a_keyring_that_is_locked_is_like_none(keyring: dict[tuple[str, str], str]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.messages.translate import RESULT_HEADINGS, choice_word, in_every_language
+from pipeline.messages.translate import RESULT_HEADINGS, choice_word, in_every_language, rendered
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     COLUMN,
@@ -18,6 +18,7 @@ from pipeline.model.columns import (
     Kind,
     Lang,
 )
+from pipeline.model.message import message
 from pipeline.model.result import ReasonText, RunResult
 from pipeline.model.status import STATUS_OF
 from pipeline.model.table import MINOR, Indices, Table
@@ -123,10 +124,14 @@ def reason_lines(reasons: Sequence[ReasonText], lang: Lang) -> str:
     """Every reason that applies to a row, its own status's first: its cell, what is said of it, and its code."""
     if not reasons:
         return ""
-    colon = "：" if lang == "zh" else ": "
     return "\n".join(
-        f"{reason.cell}{colon if reason.cell else ''}{reason.message} [{reason.code}]" for reason in reasons
+        f"{_of_cell(reason, lang)} [{reason.code}]" if reason.cell else f"{reason.message} [{reason.code}]"
+        for reason in reasons
     )
+
+
+def _of_cell(reason: ReasonText, lang: Lang) -> str:
+    return rendered(message("{place}: {note}", place=reason.cell, note=reason.message), lang)
 
 
 def _to_correct(reasons: Sequence[ReasonText]) -> frozenset[str]:

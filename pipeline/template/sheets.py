@@ -17,6 +17,7 @@ from pipeline.model.columns import (
     Kind,
     Lang,
 )
+from pipeline.model.message import terms
 from pipeline.template.example import Cells
 from pipeline.template.looks import FONT, Formats, cells_wide
 from pipeline.template.template_words import words_in
@@ -127,9 +128,7 @@ def _buyer_check(lang: Lang) -> dict[str, Any]:
 def permitted(column: Column, lang: Lang) -> str:
     """Give the permitted values of a column, for people to read."""
     if column.choices:
-        return ("、" if lang == "zh" else ", ").join(
-            choice_word(choice.name, lang) for choice in column.choices
-        )
+        return rendered(terms((choice.name for choice in column.choices), "choice"), lang)
     return words_in(lang).permitted[column.kind]
 
 

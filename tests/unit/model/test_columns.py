@@ -117,7 +117,7 @@ def test_headings_and_meanings_are_filled_in_and_their_own(lang: str) -> None:
 def test_the_result_s_own_columns_are_no_input_columns() -> None:
     # They stand beside the input's on the Failures sheet, which is read again.
     assert not {normal(ours) for ours in RESULT_HEADINGS} & set(HEADINGS)
-    assert len(RESULT_HEADINGS) == 2 * len(RESULT_COLUMNS)
+    assert len(RESULT_HEADINGS) == len(LANGS) * len(RESULT_COLUMNS)
 
 
 def test_the_result_s_sheets_are_the_contract_s_in_its_order() -> None:

@@ -52,7 +52,7 @@ def test_everything_is_told_once_and_in_order(known: Any) -> None:
         (f"sending ancillary/meal 55.50, ancillary/seat 55.50 as invoice for Example Trading Co. (request {OTHERS}, attempt 1,"
         " run 1; tickets.xlsx, Tickets, row 4, tickets.xlsx, Tickets, row 3)"),
         f"answered with HTTP 200 (request {OTHERS}, attempt 1)",
-        f"rejected: The carrier refused it: too late[31m, trace t-2 (request {OTHERS}, attempt 1)",
+        f"rejected: The carrier refused it: too late [31m, trace t-2 (request {OTHERS}, attempt 1)",
         f"settled as not issued by chen: not on october.csv (request {FARE}, attempt 1; S1)",
         ("issued elsewhere: the carrier's statement lists ancillary as itinerary 20179525833603931965, Acme"
         " (october.csv, row 7; found by chen, run 2; E1)"),

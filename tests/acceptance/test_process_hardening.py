@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import Desk, write_workbook
+from tests.conftest import needs_tool
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what /proc shows of others is Linux's")
 
@@ -46,8 +47,7 @@ def without_privileges() -> list[str]:
     """What starts a program that may no more than anybody: where tests are root's, without root's powers."""
     if os.geteuid() != 0:
         return []
-    if not shutil.which("setpriv"):
-        pytest.skip("root sees everything, and setpriv is missing")
+    needs_tool("setpriv, without which root sees everything,", shutil.which("setpriv"))
     return ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
 
 

@@ -146,7 +146,8 @@ def test_an_outcome_that_no_file_can_take_is_said_even_to_whoever_wants_quiet(
 @pytest.mark.slow
 def test_a_disk_that_is_really_full(tmp_path: Path, library: Path, carrier: Carrier) -> None:
     try_out = [*UNSHARE, "mount", "-t", "tmpfs", "none", str(tmp_path)]
-    if not shutil.which("unshare") or subprocess.run(try_out, capture_output=True, check=False).returncode:
+    needs_tool("unshare", shutil.which("unshare"))
+    if subprocess.run(try_out, capture_output=True, check=False).returncode:
         pytest.skip("mounting a small disk is not permitted here")
     with Forks(library, UNSHARE) as forks:
         for kilobytes in (250, 400):  # full before anything is sent, and in the middle of it

@@ -36,13 +36,13 @@ from pipeline.messages.chinese import in_language
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Job
+from pipeline.model.message import Note
 from pipeline.model.profile import Owner
 from pipeline.reporting.audit_workbook import Audited, write_audit
 from pipeline.reporting.output_paths import check_folder
 from pipeline.reporting.words_audit import tell
 from pipeline.reporting.words_history import word
 
-Note = Callable[[str], None]
 #: No ledger is older than this program.
 _FIRST = datetime.date(2026, 1, 1)
 

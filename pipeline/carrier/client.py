@@ -13,6 +13,7 @@ from typing import cast
 import aiohttp
 from aiohttp.connector import Connection
 
+from pipeline.model.message import N_, Message, message
 from pipeline.model.outcome import Answered, Lost, NotSent, Reply
 from pipeline.model.profile import Profile
 
@@ -86,7 +87,10 @@ class Client:
             while len(answer) <= LARGEST_ANSWER and (more := await response.content.read(LARGEST_ANSWER)):
                 answer += more
             if len(answer) > LARGEST_ANSWER:
-                return Lost(f"HTTP {response.status} with more than {LARGEST_ANSWER} bytes", readable=False)
+                much = message(
+                    "HTTP {status} with more than {bytes} bytes", status=response.status, bytes=LARGEST_ANSWER
+                )
+                return Lost(much, readable=False)
             return Answered(response.status, answer, _short_ascii(response.headers.get("Retry-After", "")))
 
 
@@ -95,30 +99,32 @@ def _short_ascii(header: str) -> str:
     return header if header.isascii() and header.isprintable() and len(header) <= 100 else ""
 
 
-def _plain_name(error: Exception) -> str:
-    """What happened, in words without an address or a header in them."""
-    names = (
-        (aiohttp.ClientConnectorDNSError, "the carrier's name could not be resolved"),
-        (aiohttp.ClientConnectorCertificateError, "the carrier's certificate is not trusted"),
-        (aiohttp.ClientSSLError, "the secure connection failed"),
-        (aiohttp.ClientProxyConnectionError, "the proxy could not be reached"),
-        (aiohttp.ClientHttpProxyError, "the proxy refused"),
-        (aiohttp.ConnectionTimeoutError, "the connection was not made in time"),
-        (aiohttp.ClientConnectorError, "the connection was refused or could not be made"),
-        (_Stray, "an answer came that nobody had asked for"),
-        (aiohttp.ServerDisconnectedError, "the carrier closed the connection without an answer"),
-        (aiohttp.SocketTimeoutError, "no answer in time"),
-        (aiohttp.ClientPayloadError, "the answer broke off"),
-        (aiohttp.ClientResponseError, "the answer is not HTTP"),
-        (TimeoutError, "no answer in time"),
-        (aiohttp.ClientOSError, "the connection broke"),
-        (OSError, "the connection broke"),
-    )
-    return next((words for kind, words in names if isinstance(error, kind)), type(error).__name__)
-
-
 class _Stray(aiohttp.ClientConnectionError):
     """Something came over an idle connection that nobody had asked for."""
+
+
+#: What happened, in words without an address or a header in them.
+_NAMES = (
+    (aiohttp.ClientConnectorDNSError, N_("the carrier's name could not be resolved")),
+    (aiohttp.ClientConnectorCertificateError, N_("the carrier's certificate is not trusted")),
+    (aiohttp.ClientSSLError, N_("the secure connection failed")),
+    (aiohttp.ClientProxyConnectionError, N_("the proxy could not be reached")),
+    (aiohttp.ClientHttpProxyError, N_("the proxy refused")),
+    (aiohttp.ConnectionTimeoutError, N_("the connection was not made in time")),
+    (aiohttp.ClientConnectorError, N_("the connection was refused or could not be made")),
+    (_Stray, N_("an answer came that nobody had asked for")),
+    (aiohttp.ServerDisconnectedError, N_("the carrier closed the connection without an answer")),
+    (aiohttp.SocketTimeoutError, N_("no answer in time")),
+    (aiohttp.ClientPayloadError, N_("the answer broke off")),
+    (aiohttp.ClientResponseError, N_("the answer is not HTTP")),
+    (TimeoutError, N_("no answer in time")),
+    (aiohttp.ClientOSError, N_("the connection broke")),
+    (OSError, N_("the connection broke")),
+)
+
+
+def _plain_name(error: Exception) -> Message:
+    return Message(next((words for kind, words in _NAMES if isinstance(error, kind)), type(error).__name__))
 
 
 class _Body(aiohttp.BytesPayload):

@@ -11,6 +11,7 @@ from functools import cached_property
 from html.entities import codepoint2name, name2codepoint
 from itertools import takewhile
 
+from pipeline.model.message import changed
 from pipeline.model.outcome import Answered, Outcome
 
 _SHORTEST = 6  # characters; what is shorter stands in any text by chance
@@ -77,7 +78,7 @@ class Concealed:
 
     def outcome(self, outcome: Outcome) -> Outcome:
         """An outcome without the keys: what the carrier says inside an encrypted result is readable only here."""
-        detail, trace_id = self.text(outcome.detail), self.text(outcome.trace_id)
+        detail, trace_id = changed(outcome.detail, self.text), self.text(outcome.trace_id)
         if (detail, trace_id) == (outcome.detail, outcome.trace_id):
             return outcome
         return replace(outcome, detail=detail, trace_id=trace_id)

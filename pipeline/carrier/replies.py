@@ -16,6 +16,7 @@ from typing import Any
 
 from pipeline.carrier.crypto import Cipher, Undecryptable
 from pipeline.carrier.documents import parsed
+from pipeline.model.message import N_, NOTHING, Message, Private, message, verbatim
 from pipeline.model.outcome import Answered, Lost, NotSent, Outcome, Reply
 from pipeline.model.profile import Answers
 from pipeline.model.request import Request
@@ -26,10 +27,11 @@ _DETAIL_LENGTH = 300
 _WRONG_ADDRESS = (404, 405)
 #: What a person looks at first where every request is refused, by the reason.
 _CHECK = {
-    "carrier_unreachable": "the address is wrong; check base_url in the profile",
-    "key_refused": "the key or the agency is refused; check VOUCHER_API_KEY, and agency in the profile",
+    "carrier_unreachable": N_("{answer}: the address is wrong; check base_url in the profile"),
+    "key_refused": N_(
+        "{answer}: the key or the agency is refused; check VOUCHER_API_KEY, and agency in the profile"
+    ),
 }
-_CHECK_ENCRYPTION = " (nothing was accepted in this run before): check VOUCHER_ENCRYPTION_KEY"
 
 
 def _clean(text: Any) -> str:
@@ -62,13 +64,16 @@ def interpret(  # noqa: PLR0913 - a reply, and what is known beside it
     """
     match reply:
         case NotSent(detail):
-            return Outcome("not_sent", "carrier_unreachable", detail=_clean(detail))
+            return Outcome("not_sent", "carrier_unreachable", detail=detail)
         case Lost(detail, readable):
-            return Outcome("unknown", "no_answer" if readable else "answer_unreadable", detail=_clean(detail))
+            return Outcome("unknown", "no_answer" if readable else "answer_unreadable", detail=detail)
         case Answered():
             outcome = _answered(reply, request, cipher, answers)
     if outcome.state == "rejected" and doubted:
-        detail = f"the carrier refused it ({outcome.detail}), and an earlier attempt is unknown: it may be issued already"
+        detail = message(
+            "the carrier refused it ({answer}), and an earlier attempt is unknown: it may be issued already",
+            answer=outcome.detail,
+        )
         return Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id, detail=detail)
     if accepted:
         return _after_acceptance(outcome)
@@ -79,9 +84,13 @@ def interpret(  # noqa: PLR0913 - a reply, and what is known beside it
 def _before_acceptance(outcome: Outcome, *, opens: bool | None) -> Outcome:
     """What an answer means as long as every request may fare the same for a reason of ours; says what to look at."""
     if opens is False:
-        return replace(outcome, detail=f"{outcome.detail}{_CHECK_ENCRYPTION}", stop=True)
+        detail = message(
+            "{answer} (nothing was accepted in this run before): check VOUCHER_ENCRYPTION_KEY",
+            answer=outcome.detail,
+        )
+        return replace(outcome, detail=detail, stop=True)
     if outcome.state == "not_sent" and outcome.stop:
-        return replace(outcome, detail=f"{outcome.detail}: {_CHECK[outcome.reason]}")
+        return replace(outcome, detail=Message(_CHECK[outcome.reason], {"answer": outcome.detail}))
     return outcome
 
 
@@ -89,7 +98,10 @@ def _after_acceptance(outcome: Outcome) -> Outcome:
     """What an answer means once key and address are known to be right: their refusal is no word of the service's."""
     if outcome.state != "not_sent" or not outcome.stop:
         return outcome
-    detail = f"{outcome.detail}, though key and address were accepted before in this run: something on the way may have said it"
+    detail = message(
+        "{answer}, though key and address were accepted before in this run: something on the way may have said it",
+        answer=outcome.detail,
+    )
     return Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id, detail=detail, stop=True)
 
 
@@ -116,19 +128,17 @@ def _answered(answer: Answered, request: Request, cipher: Cipher, answers: Answe
     """By the HTTP status first: only a 200 can hold an answer of the service itself."""
     status = answer.http_status
     if status != 200 and _claims_success(answer, request, cipher):
-        return Outcome(
-            "unknown", "answer_unexplained", detail=f"HTTP {status}, though the answer says success"
-        )
+        detail = message("HTTP {status}, though the answer says success", status=status)
+        return Outcome("unknown", "answer_unexplained", detail=detail)
+    detail = message("HTTP {status}", status=status)
     if status in _WRONG_ADDRESS:
-        return Outcome("not_sent", "carrier_unreachable", detail=f"HTTP {status}", stop=True)
+        return Outcome("not_sent", "carrier_unreachable", detail=detail, stop=True)
     if status in answers.key_refused_codes:
-        return Outcome("not_sent", "key_refused", detail=f"HTTP {status}", stop=True)
+        return Outcome("not_sent", "key_refused", detail=detail, stop=True)
     if status in answers.not_processed_http:
-        return Outcome(
-            "not_sent", "carrier_busy", detail=f"HTTP {status}", retry_after=_seconds(answer.retry_after)
-        )
+        return Outcome("not_sent", "carrier_busy", detail=detail, retry_after=_seconds(answer.retry_after))
     if status != 200:
-        return Outcome("unknown", "answer_unexplained", detail=f"HTTP {status}")
+        return Outcome("unknown", "answer_unexplained", detail=detail)
     return _envelope(answer, request, cipher, answers)
 
 
@@ -153,16 +163,17 @@ def _envelope(  # noqa: PLR0911 - one return for each thing that an envelope can
     try:
         envelope = parsed(answer.body)
     except ValueError:
-        return Outcome("unknown", "answer_unreadable", detail="the answer is not JSON")
+        return Outcome("unknown", "answer_unreadable", detail=message("the answer is not JSON"))
     if not isinstance(envelope, dict):
-        return Outcome("unknown", "answer_unreadable", detail="the answer is not a JSON object")
-    code, message = envelope.get("code"), _clean(envelope.get("message", ""))
+        return Outcome("unknown", "answer_unreadable", detail=message("the answer is not a JSON object"))
+    code = envelope.get("code")
     trace = _clean(envelope.get("traceId") or "")
     if isinstance(code, bool) or not isinstance(code, int):
         return Outcome(
-            "unknown", "answer_unreadable", trace_id=trace, detail="the envelope has no numeric code"
+            "unknown", "answer_unreadable", trace_id=trace, detail=message("the envelope has no numeric code")
         )
-    said = f"code {code}: {message}"
+    words = Private(_clean(envelope.get("message", "")), whole=True)
+    said = message("code {code}: {words}", code=code, words=words)
     result, problem = _result(envelope.get("data"), cipher)
     accepted = None if result is None else _success(result, request.voucher)
     if code != 200:
@@ -178,28 +189,27 @@ def _envelope(  # noqa: PLR0911 - one return for each thing that an envelope can
             "unknown",
             "answer_unreadable",
             trace_id=trace,
-            detail="the result says neither yes nor no, or both",
+            detail=message("the result says neither yes nor no, or both"),
         )
     if not _says_success(envelope):
-        return Outcome(
-            "unknown", "answer_unexplained", trace_id=trace, detail=f"{said}, though the result says success"
-        )
+        detail = message("{answer}, though the result says success", answer=said)
+        return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=detail)
     return _accepted(result, request, trace)
 
 
-def _result(data: Any, cipher: Cipher) -> tuple[Mapping[str, Any] | None, str]:
+def _result(data: Any, cipher: Cipher) -> tuple[Mapping[str, Any] | None, Message]:
     """The decrypted result document, or None and what is wrong with it."""
     if not isinstance(data, str) or not data:
-        return None, "the envelope holds no data"
+        return None, message("the envelope holds no data")
     try:
         result = parsed(cipher.open(data))
     except Undecryptable:
-        return None, "the data can't be decrypted with our key"
+        return None, message("the data can't be decrypted with our key")
     except ValueError:
-        return None, "the decrypted data is not JSON"
+        return None, message("the decrypted data is not JSON")
     if not isinstance(result, dict):
-        return None, "the decrypted data is not a JSON object"
-    return result, ""
+        return None, message("the decrypted data is not a JSON object")
+    return result, NOTHING
 
 
 def _success(result: Mapping[str, Any], voucher: str) -> bool | None:
@@ -228,16 +238,16 @@ def _inner(result: Mapping[str, Any], voucher: str) -> Mapping[str, Any]:
     return inner if isinstance(inner, dict) else {}
 
 
-def _refusal(result: Mapping[str, Any], said: str) -> str:
+def _refusal(result: Mapping[str, Any], said: Message) -> Message:
     """The carrier's words about a refusal, wherever it put them."""
     inner = result.get("itineraryResult")
     texts = [result.get("errInfo"), inner.get("errInfo") if isinstance(inner, dict) else None]
-    return next((_clean(text) for text in texts if isinstance(text, str) and text.strip()), said)
+    return next((verbatim(_clean(text)) for text in texts if isinstance(text, str) and text.strip()), said)
 
 
 def _other_code(  # noqa: PLR0913 - the signals of one answer
     code: int,
-    said: str,
+    said: Message,
     trace: str,
     accepted: bool | None,
     result: Mapping[str, Any] | None,
@@ -252,7 +262,7 @@ def _other_code(  # noqa: PLR0913 - the signals of one answer
         or (succeeded and nothing_processed)  # it would be sent again
         or (result is not None and _has_number(result))
     ):
-        detail = f"{said}, though the answer says success or brings a number"
+        detail = message("{answer}, though the answer says success or brings a number", answer=said)
         return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=detail)
     if code in answers.key_refused_codes:
         return Outcome("not_sent", "key_refused", trace_id=trace, detail=said, stop=True)
@@ -276,7 +286,9 @@ def _accepted(result: Mapping[str, Any], request: Request, trace: str) -> Outcom
         if answered != request.charges[0].identity.ticket_no:
             return _about_another(inner, trace)
     if not number:
-        return Outcome("unknown", "answer_unexplained", trace_id=trace, detail="success without a number")
+        return Outcome(
+            "unknown", "answer_unexplained", trace_id=trace, detail=message("success without a number")
+        )
     return Outcome("issued", number=number, trace_id=trace)
 
 
@@ -288,7 +300,8 @@ def _names_another(result: Mapping[str, Any], request: Request) -> bool:
 
 
 def _about_another(inner: Mapping[str, Any], trace: str) -> Outcome:
-    detail = f"the answer is about another ticket ({_clean(inner.get('ticketNo', ''))})"
+    named = Private(_clean(inner.get("ticketNo", "")), whole=True)
+    detail = message("the answer is about another ticket ({ticket_no})", ticket_no=named)
     return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=detail)
 
 

@@ -10,7 +10,7 @@ import apsw
 from pipeline.ledger import held_charges, issued_elsewhere, reversals
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.lock import LastRun, Phase
-from pipeline.model.message import Message
+from pipeline.model.message import Message, from_text, message, to_text
 from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.places import held_at
 from pipeline.model.request import (
@@ -64,7 +64,7 @@ class InDoubt:
     header_name: str
     amount: int
     reason: str
-    detail: str
+    detail: Message
     trace_id: str
     at: str
     place: Message  # of its first charge
@@ -203,11 +203,21 @@ def as_recorded(connection: apsw.Connection, attempt_id: int, outcome: Outcome) 
         (outcome.number, attempt_id),
     ).get
     if taken:
-        detail = f"the answer brings number {outcome.number}, which request {taken} has already"
+        detail = message(
+            "the answer brings number {number}, which request {request_id} has already",
+            number=outcome.number,
+            request_id=taken,
+        )
     elif reversals.names(connection, outcome.number):
-        detail = f"the answer brings number {outcome.number}, which the carrier has reversed"
+        detail = message(
+            "the answer brings number {number}, which the carrier has reversed", number=outcome.number
+        )
     elif ticket := issued_elsewhere.other_ticket(connection, outcome.number, attempt_id):
-        detail = f"the answer brings number {outcome.number}, which a statement showed for ticket {ticket}"
+        detail = message(
+            "the answer brings number {number}, which a statement showed for ticket {ticket_no}",
+            number=outcome.number,
+            ticket_no=ticket,
+        )
     else:
         return outcome
     return Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id, detail=detail)
@@ -216,7 +226,14 @@ def as_recorded(connection: apsw.Connection, attempt_id: int, outcome: Outcome) 
 def record_outcome(connection: apsw.Connection, attempt_id: int, outcome: Outcome) -> Outcome:
     """How an attempt that is `sending` ended, as it is recorded; `connection.changes()` is 0 if it is not."""
     outcome = as_recorded(connection, attempt_id, outcome)
-    values = (outcome.state, outcome.reason, outcome.number, outcome.trace_id, outcome.detail, utc_now())
+    values = (
+        outcome.state,
+        outcome.reason,
+        outcome.number,
+        outcome.trace_id,
+        to_text(outcome.detail),
+        utc_now(),
+    )
     connection.execute(
         "UPDATE attempt SET state = ?, reason = ?, number = ?, trace_id = ?, detail = ?, ended_at = ?"
         " WHERE attempt_id = ? AND state = 'sending'",
@@ -270,7 +287,7 @@ def in_doubt(connection: apsw.Connection, wanted: Iterable[tuple[str, int]]) -> 
                 header_name,
                 amount,
                 reason,
-                detail,
+                from_text(detail),
                 trace_id,
                 at,
                 place,
@@ -283,4 +300,9 @@ def in_doubt(connection: apsw.Connection, wanted: Iterable[tuple[str, int]]) -> 
 def history(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
     """Every attempt at every charge of a ticket, in time order."""
     cursor = connection.execute(_HISTORY, (ticket_no,))
-    return [dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor]
+    return [
+        row | {"detail": from_text(row["detail"])}
+        for row in (
+            dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor
+        )
+    ]

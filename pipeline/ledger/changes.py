@@ -15,6 +15,7 @@ import apsw
 from pipeline.ledger import attempts, planning
 from pipeline.ledger.clock import utc_now
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.message import to_text
 from pipeline.model.outcome import Answered, Outcome
 
 
@@ -95,7 +96,7 @@ def _as_sets(connection: apsw.Connection, group: Sequence[Change]) -> bool:
             case GotAnswer(attempt_id, answer):
                 answers.append([attempt_id, answer.http_status, answer.body.hex(), answer.retry_after])
             case Ended(attempt_id, o):
-                ends.append([attempt_id, o.state, o.reason, o.number, o.trace_id, o.detail])
+                ends.append([attempt_id, o.state, o.reason, o.number, o.trace_id, to_text(o.detail)])
             case Again():
                 return False
     now = utc_now()

@@ -11,6 +11,7 @@ import apsw
 
 from pipeline.ledger import gaps
 from pipeline.ledger.gaps import Gap
+from pipeline.model.message import from_text
 
 #: What each sheet is made of.
 _QUERIES = {
@@ -99,4 +100,5 @@ def rows(connection: apsw.Connection, sheet: str) -> Iterator[dict[str, Any]]:
     names: tuple[str, ...] = ()
     for row in cursor:
         names = names or tuple(column[0] for column in cursor.get_description())
-        yield dict(zip(names, row, strict=True))
+        told = dict(zip(names, row, strict=True))
+        yield told | {"detail": from_text(told["detail"])} if "detail" in told else told

@@ -13,9 +13,12 @@ from pipeline.model.known_charges import (
     KnownCharges,
     Refusal,
 )
+from pipeline.model.message import NOTHING, from_text, message
 from pipeline.model.request import Identity
 
 _ASKED = "CREATE TEMP TABLE IF NOT EXISTS asked (ticket_no TEXT PRIMARY KEY) WITHOUT ROWID"
+
+_STILL_SENDING = message("that run is still on, or was killed")
 
 #: A charge as KnownCharge has it.
 _KNOWN = """
@@ -75,8 +78,9 @@ def holdings(connection: apsw.Connection, tickets: Iterable[str]) -> KnownCharge
         held = {holding.identity: holding for holding in shown}
         for row in connection.execute(_HELD):
             identity, rest = Identity(*row[:3]), list(row[3:])
+            rest[13] = from_text(rest[13])
             if rest[2] == "sending":
-                rest[2], rest[12], rest[13] = ("unknown", "run_killed", "that run is still on, or was killed")
+                rest[2], rest[12], rest[13] = "unknown", "run_killed", _STILL_SENDING
             held[identity] = KnownCharge(identity, *rest)
         past = list(connection.execute(_PAST))
     doubted = [(Identity(*row[:3]), row[3]) for row in past if row[5]]
@@ -110,14 +114,14 @@ def refusals(connection: apsw.Connection, tickets: Iterable[str]) -> dict[Identi
         last = list(connection.execute(_LAST))
         found = issued_elsewhere.reversed_of_asked(connection)
     # What was asked for such a charge is not known, so that no row of it is another one.
-    known = {identity: Refusal("", "", "", number) for identity, number in found}
+    known = {identity: Refusal("", NOTHING, "", number) for identity, number in found}
     for *charge, content, detail, request_id, state, live, number, _ in last:
         identity = Identity(*charge)
         known.pop(identity, None)
         if state == "rejected":
-            known[identity] = Refusal(content, detail, request_id)
+            known[identity] = Refusal(content, from_text(detail), request_id)
         elif state == "issued" and not live:
-            known[identity] = Refusal(content, "", request_id, number)
+            known[identity] = Refusal(content, NOTHING, request_id, number)
     return known
 
 
@@ -130,7 +134,7 @@ def issued_between(connection: apsw.Connection, since: str, until: str) -> dict[
     doubtful = clock.doubtful_runs(connection, (row[13] for row in rows))
     return {
         Identity(*row[:3]): replace(
-            KnownCharge(Identity(*row[:3]), *row[3:20]), market=row[20], times_doubtful=row[13] in doubtful
+            KnownCharge(Identity(*row[:3]), *[*row[3:16], NOTHING, *row[17:20]]), market=row[20], times_doubtful=row[13] in doubtful
         )
         for row in rows
     }

@@ -12,6 +12,7 @@ import apsw
 from pipeline.ledger.clock import utc_now
 from pipeline.model.evidence import StatementLine
 from pipeline.model.known_charges import KnownCharge
+from pipeline.model.message import NOTHING
 from pipeline.model.request import Identity
 
 #: `asked` is the temporary table of the tickets that are asked for (known.holdings).
@@ -118,5 +119,5 @@ def _holding(row: Sequence[Any]) -> KnownCharge:
     ticket_no, charge, product, wire, voucher, number, amount, buyer, issued_at, evidence, found_at = row
     return KnownCharge(
         Identity(ticket_no, charge, product), wire, voucher, "issued", number, amount, "", buyer, "", "", 0, 0,
-        found_at, "", "", evidence, "", 0, elsewhere=True, issued_at=issued_at,
+        found_at, "", NOTHING, evidence, "", 0, elsewhere=True, issued_at=issued_at,
     )  # fmt: skip

@@ -10,7 +10,6 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Callable
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -50,6 +49,7 @@ from pipeline.ledger.lock import (
 from pipeline.ledger.schema import STEPS, Steps
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Job
+from pipeline.model.message import Note
 from pipeline.model.profile import Owner
 
 APPLICATION_ID = 0x766F7563  # "vouc", so that a ledger is told from any other SQLite file
@@ -148,7 +148,7 @@ def _check_version(path: Path, connection: apsw.Connection, steps: Steps) -> Non
         )
 
 
-def _upgrade(path: Path, connection: apsw.Connection, steps: Steps, note: Callable[[str], None]) -> None:
+def _upgrade(path: Path, connection: apsw.Connection, steps: Steps, note: Note) -> None:
     """Bring an older ledger up to this program's version, after a copy of it as it was, which is marked as a copy."""
     found: int = connection.pragma("user_version")
 
@@ -298,7 +298,7 @@ def open_for_run(  # noqa: PLR0913 - each allows one thing, and is said by name
     may_lack: bool = False,
     unnoted: bool = False,
     kept: bool = True,
-    note: Callable[[str], None] = lambda _: None,
+    note: Note = lambda _: None,
     steps: Steps = STEPS,
 ) -> tuple[apsw.Connection, Lock]:
     """The ledger for changing it, locked; `owner` None: whosever it is.

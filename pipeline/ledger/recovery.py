@@ -13,9 +13,10 @@ from pipeline.ledger.lock import Lock, Phase
 from pipeline.ledger.runs import end_open
 from pipeline.ledger.spill import spill_path, spilled
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.message import from_text, message
 from pipeline.model.outcome import Answered, Outcome
 
-_KILLED = "that run was killed"
+_KILLED = message("that run was killed")
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,12 @@ def _take_in(connection: apsw.Connection, entry: dict[str, Any]) -> bool:
         attempts.record_answer(connection, attempt_id, answer)
         return state not in (None, "planned")
     if "never_sent" in entry:
-        outcome = Outcome("not_sent", "run_stopped", detail="the ledger failed before it was sent")
+        outcome = Outcome("not_sent", "run_stopped", detail=message("the ledger failed before it was sent"))
         # Its `sending` may never have been written, or even its plan.
         fitting: tuple[str | None, ...] = (None, "planned", "sending", "not_sent")
     else:
         outcome = Outcome(
-            entry["state"], entry["reason"], entry["number"], entry["trace_id"], entry["detail"]
+            entry["state"], entry["reason"], entry["number"], entry["trace_id"], from_text(entry["detail"])
         )
         recorded = attempts.as_recorded(connection, attempt_id, outcome)
         fitting = ("sending", recorded.state)

@@ -33,6 +33,7 @@ from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem, LedgerProblem, Stop
 from pipeline.model.job import Job, Watch
 from pipeline.model.known_charges import KnownCharges, Refusal, day_of, in_doubt_since
+from pipeline.model.message import NOTHING, Message, Note, message
 from pipeline.model.outcome import Answered, Outcome, Result
 from pipeline.model.profile import Secrets, Terms, is_loopback
 from pipeline.model.request import Identity, Request
@@ -53,11 +54,11 @@ class OpenLedger:
         None  # a last entry later than the clock, and who says that it is wrong
     )
 
-    def lacking(self) -> str:
-        """Why nothing may be sent: what the ledger may lack; "" where it is complete."""
+    def lacking(self) -> Message:
+        """Why nothing may be sent: what the ledger may lack; nothing where it is complete."""
         with as_problem(self.path):
             gap = open_gap(self.connection)
-        return "" if gap is None else _lacking(gap)
+        return NOTHING if gap is None else _lacking(gap)
 
     def check_complete(self, requests: int) -> None:
         """Raise InputProblem if the ledger has a gap, so that these requests may have been issued already."""
@@ -149,14 +150,20 @@ def _failure(error: apsw.Error | OSError) -> str:
             return f"the ledger can't be read or written ({seen}); free disk space or mend the disk, then run again"
 
 
-def _lacking(gap: Gap) -> str:
-    return f"this ledger may lack what was issued after {gap.since} ({gap.why})"
+def _lacking(gap: Gap) -> Message:
+    return message("this ledger may lack what was issued after {since} ({why})", since=gap.since, why=gap.why)
 
 
-def note_gap(ledger: apsw.Connection, note: Callable[[str], None]) -> None:
+def note_gap(ledger: apsw.Connection, note: Note) -> None:
     """Say that what looks ready may be issued already, where the ledger may lack something."""
     if gap := open_gap(ledger):
-        note(f"{_lacking(gap)[0].upper()}{_lacking(gap)[1:]}: nothing is sent until voucher ledger close-gap")
+        note(
+            message(
+                "This ledger may lack what was issued after {since} ({why}): nothing is sent until voucher ledger close-gap",
+                since=gap.since,
+                why=gap.why,
+            )
+        )
 
 
 def doubt(ledger: apsw.Connection, path: Path) -> str:
@@ -167,7 +174,7 @@ def doubt(ledger: apsw.Connection, path: Path) -> str:
         return str(problem)
 
 
-def note_doubt(ledger: apsw.Connection, path: Path, note: Callable[[str], None]) -> None:
+def note_doubt(ledger: apsw.Connection, path: Path, note: Note) -> None:
     """Say that the ledger may be an older copy of itself, which stops no command that only reads."""
     if found := doubt(ledger, path):
         note(found)

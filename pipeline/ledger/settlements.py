@@ -13,6 +13,7 @@ import apsw
 from pipeline.ledger import clock, reversals
 from pipeline.ledger.clock import utc_now
 from pipeline.model.evidence import Unsettled
+from pipeline.model.message import from_text
 from pipeline.model.places import held_at
 from pipeline.model.request import Identity
 
@@ -77,6 +78,7 @@ def _attempts(connection: apsw.Connection, sql: str, *given: int) -> list[Unsett
     doubtful = clock.doubtful_runs(connection, (run for times in asked.values() for _, run in times))
     for row in rows:
         values, (run, epoch, header_type, tax_no, denial) = list[Any](row[:12]), row[12:]
+        values[8] = from_text(values[8])
         charges: list[Any] = list(connection.execute(_CHARGES, (values[0],)))
         file, sheet, line = charges[0][5:]
         parts = tuple((Identity(*charge[:3]), charge[3], charge[4]) for charge in charges)

@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from pipeline.files import appear, sync
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.message import to_text
 from pipeline.model.outcome import Answered, Outcome
 
 #: One attempt's raw answer at its largest (client.LARGEST_ANSWER in Base64) with its outcome.
@@ -94,7 +95,7 @@ class Spill:
                 "reason": outcome.reason,
                 "number": outcome.number,
                 "trace_id": outcome.trace_id,
-                "detail": outcome.detail,
+                "detail": to_text(outcome.detail),
             }
         )
 

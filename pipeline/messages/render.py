@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pipeline.messages.chinese import in_chinese
-from pipeline.messages.details import own_words
 from pipeline.messages.hints import SLIPS
 from pipeline.messages.reasons import REASON
 from pipeline.messages.translate import choice_word, rendered
@@ -26,12 +24,9 @@ def reason_text(code: str, column: str, lang: Lang, facts: Mapping[str, Fact]) -
         **{name: quoted(fact) if isinstance(fact, str) else fact for name, fact in facts.items()},
     }
     told["column"] = Term(column)
-    if isinstance(detail := facts.get("detail"), str):
-        told["detail"] = in_chinese(detail) if lang == "zh" else detail
     text, cure = _said(reason.text, told, lang), _said(reason.cure, told, lang)
     brief = told | {name: "…" for name in _WRITTEN if told.get(name)} | {"earlier": ""}
-    if isinstance(detail, str) and code != "run_stopped":  # why it stopped is in our own words
-        brief["detail"] = in_chinese(own_words(detail)) if lang == "zh" else own_words(detail)
+    # Why a run stopped is in our own words.
     return ReasonText(
         code, column, text, cure, brief=_said(reason.text, brief, lang, names=code == "run_stopped")
     )

@@ -32,7 +32,7 @@ class Unsettled:
     header_name: str
     amount: int
     reason: str
-    detail: str
+    detail: Message
     trace_id: str
     began: str
     ended: str

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
-from pipeline.model.message import Message
+from pipeline.model.message import Message, Note
 from pipeline.model.profile import Owner, Profile, Secrets, Terms, sandbox_owner
 from pipeline.model.request import Request
 from pipeline.model.result import RunResult
@@ -146,10 +146,10 @@ def no_log(event: str, **facts: object) -> None:
 class Watch:
     """Who follows a run: told what happens as values, asked before anything is sent."""
 
-    note: Callable[[str | Message], None]
+    note: Note
     progress: Callable[[Progress], None]
     confirm: Callable[[Plan], bool]
-    warn: Callable[[str | Message], None]  # what --quiet must not leave out
+    warn: Note  # what --quiet must not leave out
     log: Log = no_log
 
 

@@ -34,7 +34,7 @@ class KnownCharge:
     run: int
     at: str
     reason: str
-    detail: str
+    detail: Message
     file: str
     sheet: str
     row: int
@@ -75,7 +75,7 @@ class Refusal:
     """
 
     content: str
-    detail: str
+    detail: Message
     request_id: str
     reversed_number: str = ""
 

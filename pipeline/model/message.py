@@ -11,8 +11,9 @@ catalogues, so it is written out as a literal where the message is made, for `py
 ('1,000 rows', 'a and may.xlsx: sheet May has 3 rows')
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pipeline.model.quoting import quoted
@@ -70,12 +71,19 @@ class Message:
     def __hash__(self) -> int:
         return hash((self.text, *self.facts))
 
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
     def __str__(self) -> str:
         many = self.plural and self.facts["count"] != 1
         return filled(self.plural if many else self.text, texts(self.facts))
 
 
 Fact = str | int | Private | Term | Joined | Message
+#: What a reason says beside the row's own values.
+Told = str | Message
+#: Takes a line for whoever runs a command.
+Note = Callable[[Told], None]
 Joint = Literal["list", "or", "and", "sentences"]
 
 
@@ -84,9 +92,18 @@ def message(text: str, /, **facts: Fact) -> Message:
     return Message(text, facts)
 
 
+#: Where there is nothing to be said.
+NOTHING = Message("")
+
+
 def counted(one: str, many: str, /, count: int, **facts: Fact) -> Message:
     """A message about a number of things, which the texts have at `{count}`."""
     return Message(one, {"count": count, **facts}, many)
+
+
+def verbatim(text: str) -> Message:
+    """What the carrier or another program said, as it is; it may name people."""
+    return Message("{said}", {"said": Private(text, whole=True)}) if text else NOTHING
 
 
 def joined(parts: Iterable[Fact], how: Joint = "list") -> Joined:
@@ -155,6 +172,48 @@ def to_data(fact: Fact) -> Any:
             return {"term": name, "kind": kind}
         case _:
             return fact
+
+
+def changed(fact: Fact, change: Callable[[str], str]) -> Any:
+    """A fact, or a message, in whose facts every text that is not ours is changed."""
+    match fact:
+        case Message(text, facts, plural):
+            return Message(text, {name: changed(each, change) for name, each in facts.items()}, plural)
+        case Joined(parts, how):
+            return Joined(tuple(changed(part, change) for part in parts), how)
+        case Private(text):
+            return replace(fact, text=change(text))
+        case str():
+            return change(fact)
+        case _:
+            return fact
+
+
+def without_names(fact: Fact) -> Any:
+    """A fact, or a message, with “…” for what may name people."""
+    match fact:
+        case Message(text, facts, plural):
+            return Message(text, {name: without_names(each) for name, each in facts.items()}, plural)
+        case Joined(parts, how):
+            return Joined(tuple(without_names(part) for part in parts), how)
+        case Private():
+            return "…"
+        case _:
+            return fact
+
+
+def to_text(said: Message) -> str:
+    """A message as the ledger keeps it: JSON, "" for nothing."""
+    return json.dumps(to_data(said), ensure_ascii=False) if said else ""
+
+
+def from_text(text: str) -> Message:
+    """The message that `to_text` made this of; any other text is one that somebody else said."""
+    try:
+        said = from_data(json.loads(text)) if text else NOTHING
+    except (KeyError, TypeError, ValueError):
+        said = text
+    return said if isinstance(said, Message) else verbatim(text)
 
 
 def from_data(data: Any) -> Any:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from pipeline.model.message import NOTHING, Message
 from pipeline.model.request import Request
 
 
@@ -19,14 +20,14 @@ class Answered:
 class NotSent:
     """Nothing reached the carrier: no connection, or not one byte of the request written."""
 
-    detail: str
+    detail: Message
 
 
 @dataclass(frozen=True)
 class Lost:
     """Something was sent, and no whole answer came back."""
 
-    detail: str
+    detail: Message
     readable: bool = True  # False: bytes came, but they are no HTTP answer, or more than the bound
 
 
@@ -47,7 +48,7 @@ class Outcome:
     reason: str = ""
     number: str = ""
     trace_id: str = ""
-    detail: str = ""
+    detail: Message = NOTHING
     stop: bool = False
     retry_after: float | None = None
 

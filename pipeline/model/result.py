@@ -22,7 +22,7 @@ import numpy as np
 from pipeline.model.columns import Lang
 from pipeline.model.encoded import EncodedColumn
 from pipeline.model.lazy import LazySequence
-from pipeline.model.message import Message
+from pipeline.model.message import NOTHING, Message
 from pipeline.model.request import Identity, Request
 from pipeline.model.result_columns import ChargeColumns, ResultColumns
 from pipeline.model.status import STATUS, WORST
@@ -190,7 +190,7 @@ class RunResult:
     rows: Sequence[RowResult]
     requests: Sequence[RequestResult]
     doubts: tuple[UnknownAttempt, ...] = ()
-    stopped: str = ""
+    stopped: Message = NOTHING
     repeats: Mapping[int, int] = field(default_factory=dict)
 
     @property

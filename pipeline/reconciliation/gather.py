@@ -13,6 +13,7 @@ from pipeline.messages.render import reason_text
 from pipeline.model.evidence import Unsettled
 from pipeline.model.job import Job, Task
 from pipeline.model.known_charges import KnownCharge, day_of, in_doubt_since
+from pipeline.model.message import NOTHING
 from pipeline.model.request import Identity
 from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.model.table import SheetRows, Table
@@ -116,7 +117,7 @@ def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> RunResul
     )  # fmt: skip
     if len(done) == 1:
         return done[0].account
-    rows, requests, repeats, stopped = list(empty.rows), list(empty.requests), dict[int, int](), ""
+    rows, requests, repeats, stopped = list(empty.rows), list(empty.requests), dict[int, int](), NOTHING
     sheets: tuple[SheetRows, ...] = ()
     for one in done:
         first = len(rows)

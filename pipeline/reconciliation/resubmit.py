@@ -9,6 +9,7 @@ from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Misread, Reversal
 from pipeline.model.job import Task, Watch
+from pipeline.model.message import Message, message
 from pipeline.model.profile import Secrets
 from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.reconciliation.inbox import Batch
@@ -61,16 +62,23 @@ def again(  # noqa: PLR0913 - where the flow's parts meet
     return done
 
 
-def _unclear(ledger: OpenLedger, evidence: Evidence) -> dict[str, str]:
+def _unclear(ledger: OpenLedger, evidence: Evidence) -> dict[str, Message]:
     """The tickets of which nothing is sent by itself, and why."""
     with as_problem(ledger.path):
         found = {
-            of.ticket_no: f"a voucher of ticket {of.ticket_no} was reversed by the carrier ({one.number}); start voucher issue to issue it again"
+            of.ticket_no: message(
+                "a voucher of ticket {ticket_no} was reversed by the carrier ({number}); start voucher issue to issue it again",
+                ticket_no=of.ticket_no,
+                number=one.number,
+            )
             for of, one in reversals.by_charge(ledger.connection).items()
         }
     lines: tuple[Misread | Reversal, ...] = (*evidence.misread, *evidence.reversals)
     return found | {
-        line.ticket_no: f"the statement has a line about ticket {line.ticket_no} that can't be read; correct the statement first"
+        line.ticket_no: message(
+            "the statement has a line about ticket {ticket_no} that can't be read; correct the statement first",
+            ticket_no=line.ticket_no,
+        )
         for line in lines
         if line.ticket_no and line.ticket_no not in found
     }

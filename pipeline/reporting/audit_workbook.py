@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pipeline.messages.chinese import in_language
+from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.table import MINOR
 from pipeline.reporting.result_workbook import write_book
@@ -150,7 +150,7 @@ def _local(at: str, zone: ZoneInfo) -> datetime.datetime | str:
 #: How the values of a column are shown, where that is not as they are.
 _SHOWN: dict[str, Callable[[Any, Lang], Any]] = {
     "amount": lambda amount, _: amount / MINOR,
-    "detail": in_language,
+    "detail": rendered,
     "files": _names,
     "held": _yes,
     "unfinished": _yes,

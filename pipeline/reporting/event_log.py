@@ -16,7 +16,7 @@ import fcntl
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
@@ -26,6 +26,7 @@ from typing import cast
 from pipeline.files import PRIVATE, taken
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Watch
+from pipeline.model.message import Note
 from pipeline.reporting.output_paths import check_folder
 
 #: Bytes after which a new file is begun, and how many earlier ones are kept beside it: NAME.1 is the latest.
@@ -81,7 +82,7 @@ class LogFile:
         self,
         path: Path,
         command: str,
-        warn: Callable[[str], None],
+        warn: Note,
         largest: int = _LARGEST,
         kept: int = _KEPT,
     ) -> None:
@@ -122,8 +123,8 @@ class _Rotated(RotatingFileHandler):
     Two commands may share it: each looks whether the other has begun a new one.
     """
 
-    def __init__(self, path: Path, largest: int, kept: int, warn: Callable[[str], None]) -> None:
-        self._warn: Callable[[str], None] | None = warn
+    def __init__(self, path: Path, largest: int, kept: int, warn: Note) -> None:
+        self._warn: Note | None = warn
         self._cut = False
         super().__init__(path, maxBytes=largest, backupCount=kept)
 

@@ -223,7 +223,7 @@ def _outcome(row: Row, values: dict[str, Any], words: dict[str, str], lang: Lang
     outcome = {
         "number": "" if settled else row["number"],
         "reason": row["reason"],
-        "detail": row["detail"],
+        "detail": str(row["detail"]),
         "trace_id": row["trace_id"],
     }
     trace = say("trace", lang).format(trace=row["trace_id"]) if row["trace_id"] else ""

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from pipeline.messages.chinese import in_language, shown
 from pipeline.messages.masking import without_cells
+from pipeline.model.message import NOTHING
 from pipeline.reporting.sanitise import one_line
 from pipeline.reporting.sheet_reconciliation_summary import period_text, steps
 from pipeline.reporting.summary_text import summary_lines
@@ -32,7 +33,7 @@ def reconciled_lines(done: Reconciliation) -> list[str]:
         )
     if done.account.rows:
         # What to do about doubts and a stop is said below, of all of the ledger.
-        lines += summary_lines(replace(done.account, doubts=(), stopped=""), cells=False)
+        lines += summary_lines(replace(done.account, doubts=(), stopped=NOTHING), cells=False)
     told = [
         tell("trouble_line", lang).format(
             place=shown(t.place, lang, names=False),

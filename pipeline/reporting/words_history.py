@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from pipeline.messages.chinese import in_language
 from pipeline.messages.reasons import REASON
 from pipeline.messages.render import reason_text
-from pipeline.messages.translate import choice_word, status_word
+from pipeline.messages.translate import choice_word, rendered, status_word
 from pipeline.model.columns import (
     Lang,
 )
+from pipeline.model.message import Message
 from pipeline.model.status import STATUS, STATUS_OF
 
 _SAID: dict[str, dict[Lang, str]] = {
@@ -130,11 +130,11 @@ def judged_because(codes: Sequence[str], lang: Lang) -> str:
     return f"；{'；'.join(said)}" if lang == "zh" else f"; {'; '.join(said)}"
 
 
-def known_reason(code: str, detail: str, lang: Lang) -> str:
+def known_reason(code: str, detail: Message, lang: Lang) -> str:
     """Why an attempt ended so, in words, as the end of a sentence; "" where the ledger has nothing to say."""
     if code in REASON and STATUS_OF[code] in ("rejected", "not_sent", "unknown"):
         said = reason_text(code, "", lang, {"detail": detail}).message.rstrip(": ：")
     else:
-        said = " ".join(filter(None, (code, in_language(detail, lang))))
+        said = " ".join(filter(None, (code, rendered(detail, lang))))
     joint = "：" if lang == "zh" else ": "
     return f"{joint}{said}" if said else ""

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from pipeline.model.known_charges import Refusal
+from pipeline.model.message import Message
 from pipeline.model.request import (
     Charge,
     Header,
@@ -28,7 +29,7 @@ def hold_back(verdicts: Verdicts, refusals: Mapping[Identity, Refusal]) -> Verdi
     if not refusals:
         return verdicts
     rows, status = verdicts.rows, verdicts.status.copy()
-    refused: dict[int, str] = {}
+    refused = dict[int, Message]()
     reversed_numbers: dict[int, str] = {}
     for at in np.flatnonzero(verdicts.ready).tolist():
         identity = Identity(rows.ticket_no[at], rows.charge[at], rows.product[at])

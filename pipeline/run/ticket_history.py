@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Sequence
 
+from pipeline.model.message import Note
 from pipeline.ledger import attempts, issued_elsewhere, judgements, opening, reversals, settlements
 from pipeline.ledger.opening import path_for
 from pipeline.ledger.session import as_problem, note_doubt
@@ -11,7 +12,7 @@ from pipeline.model.job import Job
 from pipeline.reporting.history import Recorded
 
 
-def history(job: Job, tickets: Sequence[str], note: Callable[[str], None]) -> dict[str, Recorded]:
+def history(job: Job, tickets: Sequence[str], note: Note) -> dict[str, Recorded]:
     """Everything the ledger knows of these tickets, by ticket, as of one moment; a run may be on."""
     connection = opening.open_for_reading(path_for(job), None if job.ledger else job.owner)
     if connection is None:

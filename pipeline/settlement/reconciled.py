@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.model.evidence import Statement
-from pipeline.model.message import Message
+from pipeline.model.message import NOTHING, Message
 from pipeline.model.result import RunResult
 from pipeline.settlement.compare import DISAGREEING, Compared, Period
 from pipeline.settlement.decide import Decided
@@ -31,7 +31,7 @@ class Reconciliation:
     period: Period | None
     notes: tuple[str, ...]
     month: bool = False  # whether one was asked for
-    lacking: str = ""  # what the ledger may lack, so that nothing is sent
+    lacking: Message = NOTHING  # what the ledger may lack, so that nothing is sent
 
     def of(self, kind: str) -> list[Compared]:
         """The entries of one kind, in their order."""

@@ -7,6 +7,7 @@ from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.session import OpenLedger, new_doubts
 from pipeline.model.job import Job, Watch
 from pipeline.model.known_charges import KnownCharges
+from pipeline.model.message import NOTHING, Message
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Secrets
 from pipeline.model.request import Request
@@ -52,8 +53,8 @@ def submitted(  # noqa: PLR0913 - where the flow's parts meet
     keys: Secrets,
     watch: Watch,
     command: str,
-    held_up: str = "",
-    unclear: Mapping[str, str] | None = None,
+    held_up: Message = NOTHING,
+    unclear: Mapping[str, Message] | None = None,
 ) -> tuple[RunResult, Sent]:
     """Note the judgements, send the requests, and account for every row.
 
@@ -69,7 +70,8 @@ def submitted(  # noqa: PLR0913 - where the flow's parts meet
     if held_up:
         outcome = Outcome("not_sent", "run_stopped", detail=held_up)
         sent = Sent(
-            tuple(Result(request, 0, outcome) for request in rows.requests), held_up if rows.requests else ""
+            tuple(Result(request, 0, outcome) for request in rows.requests),
+            held_up if rows.requests else NOTHING,
         )
     else:
         attempts = ledger.plan(run, clear, rows.verdicts.rows)
@@ -95,7 +97,7 @@ def _tickets(request: Request) -> set[str]:
     return {charge.identity.ticket_no for charge in request.charges}
 
 
-def _kept_back(requests: Iterable[Request], unclear: Mapping[str, str]) -> Iterator[Result]:
+def _kept_back(requests: Iterable[Request], unclear: Mapping[str, Message]) -> Iterator[Result]:
     """The requests that are not sent because of what is said of their tickets."""
     for request in requests:
         if found := sorted(unclear.keys() & _tickets(request)):

@@ -19,6 +19,7 @@ from pipeline.ledger.session import OpenLedger
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.job import Job, Watch
 from pipeline.model.known_charges import KnownCharges
+from pipeline.model.message import NOTHING, Message, Note, message
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Secrets
 from pipeline.model.request import Request
@@ -36,7 +37,7 @@ class Sent:
     """What sending came to, why it stopped early if it did, and whether the ledger was the reason."""
 
     results: tuple[Result, ...] = ()
-    stopped: str = ""
+    stopped: Message = NOTHING
     ledger_failed: bool = False
 
 
@@ -132,7 +133,7 @@ def _turns_at_once() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _stoppable(halt: Halt, note: Callable[[str], None]) -> Iterator[None]:
+def _stoppable(halt: Halt, note: Note) -> Iterator[None]:
     """Ctrl-C, SIGTERM and a closed terminal stop sending and wait for what is in flight; a second one stops waiting."""
     loop = asyncio.get_running_loop()
 
@@ -143,7 +144,7 @@ def _stoppable(halt: Halt, note: Callable[[str], None]) -> Iterator[None]:
             note(
                 "Stopping: no further request leaves; waiting for the answers under way (once more stops waiting)"
             )
-            halt.stop("interrupted")
+            halt.stop(message("interrupted"))
 
     # Ctrl-C may be ignored by what started this, as a shell's background jobs have it; `kill -INT` means it.
     caught = [n for n in ENDING if n is signal.SIGINT or signal.getsignal(n) is not signal.SIG_IGN]

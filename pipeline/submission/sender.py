@@ -26,10 +26,10 @@ from pipeline.ledger.changes import (
 )
 from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.planning import Attempt
-from pipeline.messages.details import own_words
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.job import Progress
 from pipeline.model.known_charges import Doubts
+from pipeline.model.message import NOTHING, Message, message, without_names
 from pipeline.model.outcome import Answered, Lost, Outcome, Reply, Result
 from pipeline.model.profile import Profile
 from pipeline.model.request import Request
@@ -46,18 +46,18 @@ UNKNOWN_IN_A_ROW = 10
 class Halt:
     """The one way to stop sending; what is in flight is waited for. Usable from a signal handler."""
 
-    reason: str = ""
+    reason: Message = NOTHING
     _event: asyncio.Event = field(default_factory=asyncio.Event)
     _waiting: set["asyncio.Task[object]"] = field(default_factory=set)
 
-    def stop(self, reason: str) -> None:
+    def stop(self, reason: Message) -> None:
         """No further request leaves; the first reason is kept."""
         self.reason = self.reason or reason
         self._event.set()
 
     def abandon(self) -> None:
         """Stop waiting for answers too: what is in flight becomes unknown."""
-        self.stop("interrupted")
+        self.stop(message("interrupted"))
         for task in self._waiting:
             task.cancel()
 
@@ -82,7 +82,7 @@ class Halt:
             if not self.reason:
                 raise
             task.uncancel()
-            return Lost("the run was interrupted while it waited for the answer"), Line()
+            return Lost(message("the run was interrupted while it waited for the answer")), Line()
         finally:
             self._waiting.discard(task)
 
@@ -236,7 +236,7 @@ class Submission:
             last.outcome = self._outcome(reply, request)
             last.recorded = self._writer.commit(Ended(attempt_id, last.outcome))
             if last.outcome.state == "unknown":
-                self._halt.reason = own_words(last.outcome.detail)
+                self._halt.reason = without_names(last.outcome.detail)
         return last
 
     async def _claimed(self, attempt_id: int) -> bool:
@@ -244,7 +244,7 @@ class Submission:
         try:
             await self._writer.commit(Sending(attempt_id))
         except LedgerProblem as problem:
-            self._halt.stop(str(problem))
+            self._halt.stop(problem.message)
             return False
         return True
 
@@ -267,23 +267,31 @@ class Submission:
         try:
             return await change
         except LedgerProblem as problem:
-            self._halt.stop(str(problem))
+            self._halt.stop(problem.message)
             return None
 
     def _watch(self, outcome: Outcome) -> None:
         """Stop the run where every further request would fare the same."""
         if outcome.stop:
-            self._halt.stop(own_words(outcome.detail))
+            self._halt.stop(without_names(outcome.detail))
         if outcome.state in ("issued", "rejected"):
             self._in_a_row.clear()
             return
         self._in_a_row[outcome.state] += 1
         if self._in_a_row["unknown"] >= UNKNOWN_IN_A_ROW:
-            self._halt.stop(f"{UNKNOWN_IN_A_ROW} outcomes in a row are unknown ({own_words(outcome.detail)})")
+            detail = without_names(outcome.detail)
+            self._halt.stop(
+                message(
+                    "{count} outcomes in a row are unknown ({detail})", count=UNKNOWN_IN_A_ROW, detail=detail
+                )
+            )
         # Enough for every request in flight to have failed more than once.
         enough = max(20, 3 * self._profile.submission.concurrency)
         if self._in_a_row["not_sent"] >= enough:
-            self._halt.stop(f"{enough} attempts in a row reached nobody ({own_words(outcome.detail)})")
+            detail = without_names(outcome.detail)
+            self._halt.stop(
+                message("{count} attempts in a row reached nobody ({detail})", count=enough, detail=detail)
+            )
 
 
 def _pause(tries: int, retry_after: float | None) -> float:

@@ -25,6 +25,7 @@ from python_calamine import CalamineWorkbook
 
 from pipeline.messages.render import reason_text
 from pipeline.model.known_charges import KnownCharges
+from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Terms
 from pipeline.model.request import Request
@@ -93,10 +94,13 @@ def account_of(month: Path) -> RunResult:
 def _outcome(at: int) -> Outcome:
     if at % 40 == 7:
         return Outcome(
-            "rejected", "carrier_rejected", trace_id=f"{at:032x}", detail="the tax number is not known"
+            "rejected",
+            "carrier_rejected",
+            trace_id=f"{at:032x}",
+            detail=verbatim("the tax number is not known"),
         )
     if at % 500 == 9:
-        return Outcome("unknown", "no_answer", detail="nothing within 60 s")
+        return Outcome("unknown", "no_answer", detail=verbatim("nothing within 60 s"))
     return Outcome("issued", number=f"{at:018}", trace_id=f"{at:032x}")
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+from pipeline.model.message import from_text, to_text, verbatim
 from pipeline.model.outcome import Answered, Outcome
 from tests.crash.machine_pool import NUMBERS
 
@@ -13,16 +14,20 @@ def outcome_of(what: int, code: int) -> Outcome:
         case 0 | 1:
             return Outcome("issued", number=NUMBERS[code % len(NUMBERS)], trace_id=trace)
         case 2 | 3 | 4:
-            return Outcome("rejected", "carrier_rejected", trace_id=trace, detail="not on this ticket")
+            return Outcome(
+                "rejected", "carrier_rejected", trace_id=trace, detail=verbatim("not on this ticket")
+            )
         case 5 | 6 | 7:
-            return Outcome("not_sent", "carrier_busy", detail="HTTP 429")
+            return Outcome("not_sent", "carrier_busy", detail=verbatim("HTTP 429"))
         case _:
-            return Outcome("unknown", "no_answer", detail="nothing within 60 s")
+            return Outcome("unknown", "no_answer", detail=verbatim("nothing within 60 s"))
 
 
 def answer_of(outcome: Outcome) -> Answered:
     """A raw answer that says so."""
-    text = json.dumps([outcome.state, outcome.reason, outcome.number, outcome.trace_id, outcome.detail])
+    text = json.dumps(
+        [outcome.state, outcome.reason, outcome.number, outcome.trace_id, to_text(outcome.detail)]
+    )
     return Answered(
         200 if outcome.state in ("issued", "rejected") else 503, text.encode(), "7" if outcome.detail else ""
     )
@@ -32,5 +37,7 @@ def read(answer: Answered, *, doubted: bool) -> Outcome:
     """What such an answer means; a no is no proof where it may mean "issued already"."""
     state, reason, number, trace_id, detail = json.loads(answer.body)
     if state == "rejected" and doubted:
-        return Outcome("unknown", "answer_unexplained", trace_id=trace_id, detail="refused, but doubted")
-    return Outcome(state, reason, number, trace_id, detail)
+        return Outcome(
+            "unknown", "answer_unexplained", trace_id=trace_id, detail=verbatim("refused, but doubted")
+        )
+    return Outcome(state, reason, number, trace_id, from_text(detail))

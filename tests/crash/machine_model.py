@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pipeline.model.message import to_text
 from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.request import Charge, Identity, Request
 from tests.crash.machine_answers import read
@@ -42,7 +43,7 @@ class Tried:
     def enter(self, outcome: Outcome, *, any_detail: bool = False) -> None:
         """Take on an outcome; a doubt is remembered whatever comes after it."""
         self.state, self.reason, self.number = outcome.state, outcome.reason, outcome.number
-        self.trace_id, self.detail = outcome.trace_id, None if any_detail else outcome.detail
+        self.trace_id, self.detail = outcome.trace_id, None if any_detail else to_text(outcome.detail)
         self.was_unknown = self.was_unknown or outcome.state == "unknown"
 
 

@@ -41,6 +41,7 @@ from pipeline.ledger.recovery import recover
 from pipeline.ledger.session import OpenLedger
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.message import verbatim
 from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.profile import Owner, Profile, Terms
 from pipeline.model.request import (
@@ -72,7 +73,7 @@ def meaning(answer: Answered) -> Outcome:
     if word == "yes":
         return Outcome("issued", number=number, trace_id="t")
     if word == "no":
-        return Outcome("rejected", "carrier_rejected", trace_id="t", detail="refused")
+        return Outcome("rejected", "carrier_rejected", trace_id="t", detail=verbatim("refused"))
     return Outcome("unknown", "answer_unreadable")
 
 
@@ -217,10 +218,10 @@ class Life:
     def _flight(self, attempt_id: int, run: int) -> _Flight:
         draw = self._chance.random()
         if draw < 0.15:
-            outcome = Outcome("unknown", "no_answer", detail="timeout")
+            outcome = Outcome("unknown", "no_answer", detail=verbatim("timeout"))
             return _Flight((attempt_id, run), outcome, None, again=False)
         if draw < 0.3:
-            outcome = Outcome("not_sent", "carrier_unreachable", detail="no connection")
+            outcome = Outcome("not_sent", "carrier_unreachable", detail=verbatim("no connection"))
             return _Flight((attempt_id, run), outcome, None, again=self._chance.random() < 0.7)
         # Answers of many sizes, so that some need pages of their own.
         padding = "x" * self._chance.choice((0, 200, 3000, 9000))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from pipeline.model.message import to_text
 from pipeline.model.outcome import Result
 from pipeline.submission.sender import TRIES
 from tests.crash.wire_bench import Case, Row, Unreached
@@ -33,7 +34,7 @@ def on_disk(result: Result, rows: Sequence[Row]) -> Iterator[str]:
         if told.reason != "run_stopped":
             yield f"{told.state} {told.reason} is returned of an attempt that was never claimed"
     elif (last.state, last.reason, last.number, last.trace_id, last.detail) != (
-        told.state, told.reason, told.number, told.trace_id, told.detail,
+        told.state, told.reason, told.number, told.trace_id, to_text(told.detail),
     ):  # fmt: skip
         yield f"the ledger says {last}, the result {told}"
     if any(row.state != "not_sent" for row in rows[:-1]):

@@ -16,7 +16,6 @@ import functools
 import re
 from collections.abc import Mapping
 
-from pipeline.messages import details
 from pipeline.messages.chinese.in_ledgers import LEDGERS
 from pipeline.messages.chinese.in_reconciling import RECONCILING
 from pipeline.messages.chinese.in_runs import RUNS
@@ -103,7 +102,7 @@ def _by_parts(line: str, depth: int) -> str:
         first, found, rest = line.partition(joint)
         if found and (said := _said(first, depth + 1)) != first:
             return f"{said}{chinese}{_said(rest, depth + 1)}"
-    return details.in_chinese(line)
+    return line
 
 
 def _matched(line: str, patterns: list[_Pattern], depth: int) -> tuple[int, str] | None:

@@ -15,6 +15,7 @@ from unittest.mock import ANY
 import pytest
 
 from pipeline.carrier.client import LARGEST_ANSWER, connected
+from pipeline.model.message import Message
 from pipeline.model.outcome import Answered, Lost, NotSent, Reply
 from pipeline.model.profile import Carrier, Profile, Submission
 from tests.crash.wire_unreached import certificate, secured
@@ -302,7 +303,10 @@ def test_a_connection_is_nobody_elses_before_it_is_given_back() -> None:
         async with connected(profile, url, "the-api-key") as client:
             _, first = await client.post("/", b"1")
             _, second = await client.post("/", b"2")
-            assert await client.post("/", b"3") == (NotSent("the connection was not made in time"), ANY)
+            assert await client.post("/", b"3") == (
+                NotSent(Message("the connection was not made in time")),
+                ANY,
+            )
             second.give_back()
             _, fourth = await client.post("/", b"4")
             first.close()
@@ -401,11 +405,11 @@ def test_a_refused_connection_sent_nothing() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         (reply,) = post(f"http://127.0.0.1:{free.getsockname()[1]}")
-    assert reply == NotSent("the connection was refused or could not be made")
+    assert reply == NotSent(Message("the connection was refused or could not be made"))
 
 
 def test_a_name_that_does_not_resolve_sent_nothing() -> None:
-    assert post("http://carrier.invalid") == [NotSent("the carrier's name could not be resolved")]
+    assert post("http://carrier.invalid") == [NotSent(Message("the carrier's name could not be resolved"))]
 
 
 def test_a_connection_not_made_in_time_sent_nothing() -> None:
@@ -419,7 +423,7 @@ def test_a_connection_not_made_in_time_sent_nothing() -> None:
         (reply,) = post(f"http://127.0.0.1:{full.getsockname()[1]}", connect_timeout_seconds=0.3)
         for one in waiting:
             one.close()
-    assert reply == NotSent("the connection was not made in time")
+    assert reply == NotSent(Message("the connection was not made in time"))
 
 
 def test_tls_that_fails_sent_nothing() -> None:

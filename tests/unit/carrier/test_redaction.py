@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from pipeline.carrier.redaction import Concealed
+from pipeline.model.message import verbatim
 from pipeline.model.outcome import Answered, Outcome
 
 KEY = 'key-"7f3a"/+é'
@@ -19,9 +20,11 @@ FORMS = [KEY, json.dumps(KEY)[1:-1], quote(KEY, safe=""), base64.b64encode(KEY.e
 @pytest.mark.parametrize("form", FORMS)
 def test_a_key_is_concealed_in_every_form(form: str) -> None:
     concealed = Concealed("other-key", KEY)
-    said = concealed.outcome(Outcome("rejected", detail=f"APIKEY {form}!", trace_id=f"t-{form}", number="1"))
+    said = concealed.outcome(
+        Outcome("rejected", detail=verbatim(f"APIKEY {form}!"), trace_id=f"t-{form}", number="1")
+    )
     assert form.rstrip("=") not in repr(said)
-    assert (said.detail[:10], said.state, said.number) == ("APIKEY ***", "rejected", "1")
+    assert (str(said.detail)[:10], said.state, said.number) == ("APIKEY ***", "rejected", "1")
     kept = concealed.answer(Answered(401, f'{{"message": "{form}"}}'.encode(), form))
     assert form.rstrip("=").encode() not in kept.body
     assert form.rstrip("=") not in kept.retry_after
@@ -101,7 +104,7 @@ def test_no_text_costs_more_than_its_length() -> None:
 def test_what_holds_no_key_stays_as_it_came() -> None:
     answer = Answered(200, bytes(range(256)), "7")
     assert Concealed(KEY).answer(answer) == answer
-    outcome = Outcome("unknown", "no_answer", detail="the connection broke", trace_id="t")
+    outcome = Outcome("unknown", "no_answer", detail=verbatim("the connection broke"), trace_id="t")
     assert Concealed(KEY).outcome(outcome) == outcome
 
 

@@ -6,6 +6,7 @@ import apsw
 import pytest
 
 from pipeline.ledger import attempts
+from pipeline.model.message import verbatim
 from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.request import Identity
 
@@ -23,7 +24,7 @@ def test_history_tells_every_attempt_in_order(book: Any, fare: Any) -> None:
     (first,) = book.plan(fare(1))
     book.state(first.attempt_id, "sending")
     attempts.record_outcome(
-        book.connection, first.attempt_id, Outcome("not_sent", "carrier_busy", detail="HTTP 429")
+        book.connection, first.attempt_id, Outcome("not_sent", "carrier_busy", detail=verbatim("HTTP 429"))
     )
     (second,) = book.plan(fare(1))
     book.state(second.attempt_id, "sending")

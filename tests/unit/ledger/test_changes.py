@@ -14,16 +14,17 @@ from pipeline.ledger.changes import (
     GotAnswer,
     Sending,
 )
+from pipeline.model.message import verbatim
 from pipeline.model.outcome import Answered, Outcome
 
 #: Texts and bytes that a way through JSON could spoil.
 ODD = "数\\\"'é\u2028😀"
 ENDS = [
-    Outcome("issued", number="00123456789012345678", trace_id="t-1", detail=ODD),
+    Outcome("issued", number="00123456789012345678", trace_id="t-1", detail=verbatim(ODD)),
     Outcome("issued", number="12345678901234567890", trace_id="1e5"),
-    Outcome("rejected", "carrier_rejected", trace_id="true", detail="null"),
-    Outcome("not_sent", "carrier_busy", detail=ODD * 20),
-    Outcome("unknown", "answer_unexplained", trace_id="", detail="[1,2]"),
+    Outcome("rejected", "carrier_rejected", trace_id="true", detail=verbatim("null")),
+    Outcome("not_sent", "carrier_busy", detail=verbatim(ODD * 20)),
+    Outcome("unknown", "answer_unexplained", trace_id="", detail=verbatim("[1,2]")),
 ]
 ANSWERS = [
     Answered(200, bytes(range(256)), "7"),
@@ -131,7 +132,7 @@ def test_what_is_no_text_is_refused_in_a_set_as_it_is_alone(book: Any, fare: Any
     """Not written as bytes that nobody can read back."""
     first, second = [attempt.attempt_id for attempt in book.plan(fare(1), fare(2))]
     written(book, [[Sending(first), Sending(second)]])
-    half = Ended(first, Outcome("unknown", "no_answer", detail="half a character: \ud83d"))
+    half = Ended(first, Outcome("unknown", "no_answer", detail=verbatim("half a character: \ud83d")))
     for refused in (
         lambda: changes.write(book.connection, [half]),
         lambda: changes._alone(book.connection, half),

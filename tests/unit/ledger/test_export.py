@@ -18,6 +18,7 @@ from pipeline.ledger import (
 from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.judgements import Judgement
 from pipeline.model.evidence import StatementLine
+from pipeline.model.message import verbatim
 from pipeline.model.outcome import Answered, Outcome
 
 from .conftest import HEADER, OWNER, Book
@@ -43,7 +44,9 @@ def unknown(book: Book, request: Any) -> int:
     (attempt,) = book.plan(request)
     book.state(attempt.attempt_id, "sending")
     records.record_answer(book.connection, attempt.attempt_id, Answered(502, b"sealed", ""))
-    outcome = Outcome("unknown", "answer_unexplained", trace_id="t-1", detail="a page instead of an answer")
+    outcome = Outcome(
+        "unknown", "answer_unexplained", trace_id="t-1", detail=verbatim("a page instead of an answer")
+    )
     records.record_outcome(book.connection, attempt.attempt_id, outcome)
     return attempt.attempt_id
 
@@ -59,7 +62,7 @@ def test_an_attempt_is_told_with_its_request_its_answer_and_what_settled_it(book
     lost = header | {
         "request": request.request_id, "attempt": 1, "run": book.run, "voucher": "invoice", "market": "domestic",
         "amount": 200_00, "charges": 2, "state": "not_sent", "number": "", "reason_code": "answer_unexplained",
-        "detail": "a page instead of an answer", "planned_at": True, "sending_at": True, "answered_at": True,
+        "detail": verbatim("a page instead of an answer"), "planned_at": True, "sending_at": True, "answered_at": True,
         "ended_at": True, "http_status": 502, "trace_id": "t-1", "entry": "S1", "settled_as": "not_sent", "settled_by": "chen",
         "evidence": "not on october.csv", "settled_at": True, "epoch_id": epochs.current(book.connection),
     }  # fmt: skip

@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.ledger import attempts, held_charges, settlements
 from pipeline.model.known_charges import KnownCharge
+from pipeline.model.message import NOTHING
 from pipeline.model.outcome import Outcome
 from pipeline.model.request import Identity
 
@@ -38,7 +39,7 @@ def test_each_charge_is_told_with_all_that_was_issued(book: Any, several: Any) -
     assert found == {
         identity: KnownCharge(
             identity, "FARE/Flight", "invoice", "issued", "N1", 100_00, "business", "Example Trading Co.",
-            "91110000600037341L", request.request_id, 1, book.run, "2026-10-05T09:30:00.000+00:00", "", "",
+            "91110000600037341L", request.request_id, 1, book.run, "2026-10-05T09:30:00.000+00:00", "", NOTHING,
             "tickets.xlsx", "Tickets", n + 2, market="domestic", times_doubtful=True,
         )
         for n in (1, 2)

@@ -15,6 +15,7 @@ from pipeline.ledger import (
 )
 from pipeline.model.evidence import StatementLine
 from pipeline.model.known_charges import KnownCharge
+from pipeline.model.message import NOTHING
 from pipeline.model.outcome import Outcome
 from pipeline.model.request import Identity
 
@@ -42,7 +43,7 @@ def test_a_line_is_held_with_all_that_it_says(book: Any) -> None:
     assert held_charges.holdings(book.connection, [FARE.ticket_no]).held == {
         FARE: KnownCharge(
             FARE, "FARE/Flight", "itinerary", "issued", "20179525833603931965", 617_25, "", "Acme", "", "", 0, 0,
-            found_at, "", "", "october.csv, row 7", "", 0, elsewhere=True, issued_at="2026-10-05T09:30:00+00:00",
+            found_at, "", NOTHING, "october.csv, row 7", "", 0, elsewhere=True, issued_at="2026-10-05T09:30:00+00:00",
         )
     }  # fmt: skip
 
@@ -178,7 +179,7 @@ def test_a_number_that_a_statement_showed_for_another_ticket_is_nobody_s_here(bo
     ]
     done = changes.write(book.connection, group)
     book.connection.execute("COMMIT")
-    assert [(one.state, one.detail) for one in done] == [
+    assert [(one.state, str(one.detail)) for one in done] == [
         ("unknown", "the answer brings number 77, which a statement showed for ticket 9990000000002"),
         ("unknown", f"the answer brings number 78, which a statement showed for ticket {FARE.ticket_no}"),
     ]

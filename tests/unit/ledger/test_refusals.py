@@ -15,13 +15,14 @@ from pipeline.ledger import (
 )
 from pipeline.model.evidence import StatementLine
 from pipeline.model.known_charges import Refusal
+from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome
 from pipeline.model.request import Identity
 
 from .conftest import charge, invoice
 
 FARE = Identity("9990000000001", "ticket_fare", "flight")
-NO = Outcome("rejected", "carrier_rejected", detail="too late")
+NO = Outcome("rejected", "carrier_rejected", detail=verbatim("too late"))
 
 
 def tried(book: Any, request: Any, outcome: Outcome = NO) -> int:
@@ -41,7 +42,7 @@ def test_a_refusal_says_what_was_asked_and_why_it_was_refused(book: Any, fare: A
     tried(book, request)
     content = request.content_of(request.charges[0])
     assert len(content) == 20
-    assert refusals(book) == {FARE: Refusal(content, "too late", request.request_id)}
+    assert refusals(book) == {FARE: Refusal(content, verbatim("too late"), request.request_id)}
     assert held_charges.refusals(book.connection, ["9990000000002"]) == {}
     assert held_charges.refusals(book.connection, []) == {}
 
@@ -52,14 +53,14 @@ def test_what_came_after_the_refusal_counts(book: Any, fare: Any, state: str) ->
     tried(book, fare(1, remarks="corrected"), Outcome(state, "x", number="1" if state == "issued" else ""))  # type: ignore[arg-type]
     assert refusals(book) == {}
     if state == "not_sent":
-        tried(book, fare(1), replace(NO, detail="too late again"))
-        assert refusals(book)[FARE].detail == "too late again"
+        tried(book, fare(1), replace(NO, detail=verbatim("too late again")))
+        assert str(refusals(book)[FARE].detail) == "too late again"
 
 
 def test_a_charge_that_is_planned_again_is_refused_still(book: Any, fare: Any) -> None:
     tried(book, fare(1))
     book.plan(fare(1, remarks="corrected"))
-    assert refusals(book)[FARE].detail == "too late"
+    assert str(refusals(book)[FARE].detail) == "too late"
 
 
 def test_what_is_being_sent_again_is_no_refusal(book: Any, fare: Any) -> None:
@@ -89,7 +90,7 @@ def test_a_refusal_of_an_older_program_does_not_say_what_was_asked(book: Any, fa
     book.connection.execute("DROP TRIGGER charge_stays_itself; UPDATE charge SET content = ''")
     book.state(attempt.attempt_id, "sending")
     attempts.record_outcome(book.connection, attempt.attempt_id, NO)
-    assert refusals(book) == {FARE: Refusal("", "too late", fare(1).request_id)}
+    assert refusals(book) == {FARE: Refusal("", verbatim("too late"), fare(1).request_id)}
 
 
 def test_a_second_attempt_at_a_request_keeps_what_was_asked(book: Any, fare: Any) -> None:

@@ -69,7 +69,7 @@ def test_all_charges_of_a_reversed_voucher_may_be_issued_again_under_a_new_numbe
             book.state(again.attempt_id, "issued", taken)
         assert settlements.number_taken(book.connection, taken)
     said = attempts.record_outcome(book.connection, again.attempt_id, Outcome("issued", number="RED1"))
-    assert (said.state, said.detail) == (
+    assert (said.state, str(said.detail)) == (
         "unknown",
         "the answer brings number RED1, which the carrier has reversed",
     )

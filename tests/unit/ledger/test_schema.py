@@ -21,6 +21,7 @@ from pipeline.ledger import (
 )
 from pipeline.ledger.lock import Phase, noted_run
 from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome
 from pipeline.model.request import Request
 from tests.next_version import NEXT, steps_after
@@ -120,7 +121,7 @@ def test_an_upgraded_ledger_is_sound_and_can_be_used(old: Path) -> None:
     connection.execute(
         "UPDATE attempt SET state = 'sending', sending_at = 'now' WHERE attempt_id = ?", (attempt.attempt_id,)
     )
-    outcome = Outcome("rejected", "carrier_rejected", detail="no")
+    outcome = Outcome("rejected", "carrier_rejected", detail=verbatim("no"))
     attempts.record_outcome(connection, attempt.attempt_id, outcome)
     (refused,) = held_charges.refusals(connection, [charge(77).identity.ticket_no]).values()
     assert refused.content == request.content_of(request.charges[0])

@@ -13,6 +13,7 @@ from pipeline.ledger.session import ledger_to_write
 from pipeline.ledger.settlements import settle
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job, Watch
+from pipeline.model.message import from_text
 from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.profile import Answers, Carrier, Profile, Secrets
 from tests.crash.wire_answers import envelope, result, sealed, yes
@@ -111,7 +112,7 @@ def test_a_refusal_in_a_run_that_was_or_may_have_been_accepted_is_unknown(
     refused = killed.attempt(Answered(status, b""))
     found = killed.put_in_order()[refused]
     assert (found.state, found.reason) == ("unknown", "answer_unexplained")
-    assert found.detail.startswith(f"HTTP {status}, though")
+    assert str(from_text(found.detail)).startswith(f"HTTP {status}, though")
 
 
 def test_an_unread_answer_that_came_later_counts_too(killed: Killed) -> None:
@@ -149,7 +150,7 @@ def test_a_no_to_what_was_in_doubt_is_unknown(killed: Killed) -> None:
     killed.attempt(Answered(200, envelope(sealed(result(asked, "", success=False)))), again=1)
     found = killed.put_in_order()[doubted]
     assert (found.attempt, found.state) == (2, "unknown")
-    assert "an earlier attempt is unknown" in found.detail
+    assert "an earlier attempt is unknown" in str(from_text(found.detail))
 
 
 def test_a_key_that_an_answer_quotes_is_not_kept_in_its_outcome(killed: Killed) -> None:
@@ -157,7 +158,7 @@ def test_a_key_that_an_answer_quotes_is_not_kept_in_its_outcome(killed: Killed) 
     document = {**result(asked, "", success=False), "errInfo": f"{API_KEY} and {ENCRYPTION_KEY} are no keys"}
     quoting = killed.attempt(Answered(200, envelope(sealed(document))), "invoice")
     found = killed.put_in_order()[quoting]
-    assert (found.state, found.detail) == ("rejected", "*** and *** are no keys")
+    assert (found.state, str(from_text(found.detail))) == ("rejected", "*** and *** are no keys")
 
 
 def test_without_the_keys_an_answer_is_left_as_it_is(killed: Killed) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.ledger import attempts, settlements, withdrawals
 from pipeline.ledger.settlements import Known
+from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome
 from pipeline.model.request import Identity
 
@@ -18,7 +19,7 @@ def unknown(book: Any, request: Any, detail: str = "the connection broke") -> in
     """An attempt whose outcome is unknown, as a run leaves it; its ID."""
     (attempt,) = book.plan(request)
     book.state(attempt.attempt_id, "sending")
-    outcome = Outcome("unknown", "no_answer", trace_id="t-1", detail=detail)
+    outcome = Outcome("unknown", "no_answer", trace_id="t-1", detail=verbatim(detail))
     attempts.record_outcome(book.connection, attempt.attempt_id, outcome)
     found: int = attempt.attempt_id
     return found
@@ -44,7 +45,7 @@ def test_every_unknown_attempt_is_found_with_all_that_was_in_it(book: Any, fare:
         "domestic",
     )
     assert (one.header_name, one.amount) == ("Example Trading Co.", 155_50)
-    assert (one.reason, one.detail, one.trace_id) == ("no_answer", "the connection broke", "t-1")
+    assert (one.reason, str(one.detail), one.trace_id) == ("no_answer", "the connection broke", "t-1")
     ((began, ended),) = rows(book, f"SELECT sending_at, ended_at FROM attempt WHERE attempt_id = {first}")
     assert (one.began, one.ended) == (began, ended)
     assert began != ended

@@ -15,9 +15,12 @@ from pipeline.ledger.spill import (
     spilled,
 )
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.message import to_text, verbatim
 from pipeline.model.outcome import Answered, Outcome
 
-FULL = Outcome("unknown", "answer_unexplained", "N1", "trace", "已开票 \udcff €", stop=True, retry_after=3.0)
+FULL = Outcome(
+    "unknown", "answer_unexplained", "N1", "trace", verbatim("已开票 \udcff €"), stop=True, retry_after=3.0
+)
 
 
 def test_the_file_lies_beside_its_ledger() -> None:
@@ -43,7 +46,7 @@ def test_what_was_spilled_is_read_back_whole_and_in_order(tmp_path: Path) -> Non
             "reason": "answer_unexplained",
             "number": "N1",
             "trace_id": "trace",
-            "detail": "已开票 \udcff €",
+            "detail": to_text(verbatim("已开票 \udcff €")),
         },
     ]
 
@@ -105,7 +108,7 @@ def test_what_can_not_be_spilled_is_told_and_the_rest_goes_on(
             raise OSError(errno.EIO, "Input/output error")
 
         monkeypatch.setattr(os, "fsync", broken)
-        kept.ended(2, Outcome("issued", number="N2", detail="x" * 500))
+        kept.ended(2, Outcome("issued", number="N2", detail=verbatim("x" * 500)))
         monkeypatch.undo()
         kept.never_sent(3)
         (line,) = kept.failed

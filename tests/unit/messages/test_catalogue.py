@@ -11,11 +11,16 @@ from pipeline.model.message import (
     Private,
     SheetName,
     Term,
+    changed,
     counted,
     from_data,
+    from_text,
     joined,
     message,
     to_data,
+    to_text,
+    verbatim,
+    without_names,
 )
 from tests.catalogue import entries, extracted, languages, read
 
@@ -104,3 +109,35 @@ def test_a_number_chooses_the_english_text() -> None:
     one, two = (counted("{count} thing", "{count} things", count) for count in (1, 2))
     assert (str(one), str(two)) == ("1 thing", "2 things")
     assert isinstance(one, Message)
+
+
+def test_the_carriers_words_alone_are_hidden_and_stay_in_every_language() -> None:
+    refused = message("code {code}: {words}", code=500, words=Private("ZHANG/WEI is unknown.", whole=True))
+    detail = message(
+        "the carrier refused it ({answer}), and an earlier attempt is unknown: it may be issued already",
+        answer=refused,
+    )
+    assert (
+        rendered(detail, "zh")
+        == "承运人拒绝（代码 500：ZHANG/WEI is unknown.），且此前一次尝试结果未知，可能已经开具"
+    )
+    assert (
+        str(without_names(detail))
+        == rendered(detail, "en", names=False)
+        == (
+            "the carrier refused it (code 500: …), and an earlier attempt is unknown: it may be issued already"
+        )
+    )
+    said = "invoice 123 was interrupted, which request timed out"
+    assert rendered(verbatim(said), "zh") == said
+
+
+@pytest.mark.parametrize("text", ["", "HTTP 500", '"x"', "[1]", "{", '{"message": 3}'])
+def test_any_text_of_a_ledger_is_a_message(text: str) -> None:
+    assert str(from_text(text)) == text
+    assert from_text(to_text(from_text(text))) == from_text(text)
+
+
+def test_keys_are_taken_out_of_what_others_said_alone() -> None:
+    told = message("{a}: {b}", a=Private("key"), b=joined(["key", message("the key {c}", c="key")]))
+    assert str(changed(told, lambda text: text.replace("key", "***"))) == "***: ***, the key ***"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pipeline.model.known_charges import KnownCharge, KnownCharges
+from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Terms
 from pipeline.model.request import Identity
@@ -21,9 +22,12 @@ ITINERARY = {"voucher": "itinerary"}
 #: A row and what sending it comes to (None: it is not sent), by the status that it ends in.
 ENDS: dict[str, tuple[dict[str, str], Outcome | None]] = {
     "issued": (ITINERARY, Outcome("issued", number="42", trace_id="T1")),
-    "rejected": (ITINERARY, Outcome("rejected", "carrier_rejected", detail="no such ticket", trace_id="T2")),
-    "not_sent": (ITINERARY, Outcome("not_sent", "carrier_busy", detail="HTTP 429")),
-    "unknown": (ITINERARY, Outcome("unknown", "no_answer", detail="reset")),
+    "rejected": (
+        ITINERARY,
+        Outcome("rejected", "carrier_rejected", detail=verbatim("no such ticket"), trace_id="T2"),
+    ),
+    "not_sent": (ITINERARY, Outcome("not_sent", "carrier_busy", detail=verbatim("HTTP 429"))),
+    "unknown": (ITINERARY, Outcome("unknown", "no_answer", detail=verbatim("reset"))),
     "invalid": ({"passenger_name": ""}, None),
     "ineligible": ({"amount": "20000"}, None),
     "waiting": ({"ticket_status": "open"}, None),
@@ -252,7 +256,7 @@ def test_every_row_of_an_invoice_has_the_invoice_s_fate(table_of: Any, terms: Te
     )
     verdicts = judge(table, KnownCharges(), terms)
     requests = split(verdicts, KnownCharges(), terms)
-    outcomes = [Outcome("issued", number="1"), Outcome("rejected", "carrier_rejected", detail="no")]
+    outcomes = [Outcome("issued", number="1"), Outcome("rejected", "carrier_rejected", detail=verbatim("no"))]
     results = [Result(request, 1, outcome) for request, outcome in zip(requests, outcomes, strict=True)]
     made = make_result("issue", table, verdicts, requests, results, [], terms, "en", ledger="", ledger_id="")
     assert [(row.status, row.numbers) for row in made.rows] == [("issued", ("1",))] * 3 + [("rejected", ())]

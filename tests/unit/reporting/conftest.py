@@ -12,6 +12,7 @@ import pytest
 from pipeline.messages.render import reason_text
 from pipeline.model.columns import Lang
 from pipeline.model.known_charges import KnownCharges
+from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Terms
 from pipeline.model.result import RunResult, UnknownAttempt
@@ -93,9 +94,9 @@ def account_of_file() -> Callable[..., RunResult]:
 
 ANSWERS = (
     Outcome("issued", number="00012345678901234567", trace_id="t-0"),
-    Outcome("rejected", "carrier_rejected", trace_id="t-1", detail="tax number"),
-    Outcome("unknown", "no_answer", trace_id="", detail="nothing within 60 s"),
-    Outcome("not_sent", "carrier_unreachable", detail="connection refused"),
+    Outcome("rejected", "carrier_rejected", trace_id="t-1", detail=verbatim("tax number")),
+    Outcome("unknown", "no_answer", trace_id="", detail=verbatim("nothing within 60 s")),
+    Outcome("not_sent", "carrier_unreachable", detail=verbatim("connection refused")),
 )
 
 

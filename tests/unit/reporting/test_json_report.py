@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.model.errors import Stop
+from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome
 from pipeline.model.result import RunResult
 from pipeline.reporting import json_report as under_test
@@ -87,7 +88,7 @@ SAID = ("charge", "voucher", "number", "request")
 
 
 def test_a_row_of_several_charges_shows_the_first_that_has_a_number(made: Callable[..., RunResult]) -> None:
-    account = made(BILL, answers=[Outcome("rejected", "carrier_rejected", detail="no"), ISSUED])
+    account = made(BILL, answers=[Outcome("rejected", "carrier_rejected", detail=verbatim("no")), ISSUED])
     (row,) = report(account, 1)["rows"]
     fare, seat = row["charges"]
     assert [fare["charge"], fare["voucher"], fare["status"], fare["number"], fare["amount"]] == [

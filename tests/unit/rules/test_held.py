@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.model.message import verbatim
 from pipeline.model.profile import Carrier, Profile
 from pipeline.model.request import Identity
 
@@ -196,7 +197,7 @@ def test_auto_of_an_issued_fare_is_what_was_issued(
 def test_a_charge_in_doubt_stays_unknown_with_its_reason_whatever_the_row_asks_for(
     judged: Judged, holding: Make, ledger: Make, voucher: str, reason: str
 ) -> None:
-    held = holding(state="unknown", number="", reason=reason, detail="reset by peer", amount=5)
+    held = holding(state="unknown", number="", reason=reason, detail=verbatim("reset by peer"), amount=5)
     found = judged({"voucher": voucher}, holdings=ledger(held))
     assert found.statuses == ["unknown"]
     assert found.codes() == {reason}
@@ -206,7 +207,9 @@ def test_a_charge_in_doubt_stays_unknown_with_its_reason_whatever_the_row_asks_f
 
 def test_each_doubt_keeps_its_own_detail(judged: Judged, holding: Make, ledger: Make) -> None:
     doubts = [
-        holding("ancillary", product, state="unknown", reason="no_answer", detail=f"about the {product}")
+        holding(
+            "ancillary", product, state="unknown", reason="no_answer", detail=verbatim(f"about the {product}")
+        )
         for product in ("seat", "meal")
     ]
     found = judged(MEAL, SEAT, holdings=ledger(*doubts))

@@ -36,6 +36,7 @@ from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.known_charges import Doubts
+from pipeline.model.message import Message, from_text, message, to_text
 from pipeline.model.outcome import Answered, Lost, Outcome, Reply, Result
 from pipeline.model.profile import Answers, Profile, sandbox_owner
 from pipeline.model.profile import Submission as SubmissionSettings
@@ -240,7 +241,7 @@ def test_many_unknown_outcomes_in_a_row_stop_the_run(bench: Bench) -> None:
     results = bench.submit(itineraries(60), lambda _: web.Response(status=502), concurrency=1)
     assert states(results) == ["unknown"] * UNKNOWN_IN_A_ROW + ["not_sent"] * (60 - UNKNOWN_IN_A_ROW)
     assert {result.outcome.reason for result in results[UNKNOWN_IN_A_ROW:]} == {"run_stopped"}
-    assert "in a row are unknown" in bench.halt.reason
+    assert "in a row are unknown" in str(bench.halt.reason)
 
 
 def test_a_definite_answer_ends_a_row_of_failures(bench: Bench) -> None:
@@ -248,7 +249,7 @@ def test_a_definite_answer_ends_a_row_of_failures(bench: Bench) -> None:
         return yes(ticket_no) if int(ticket_no) % UNKNOWN_IN_A_ROW == 0 else web.Response(status=502)
 
     results = bench.submit(itineraries(50), sometimes, concurrency=1)
-    assert bench.halt.reason == ""
+    assert str(bench.halt.reason) == ""
     assert states(results).count("issued") == 5
 
 
@@ -274,7 +275,7 @@ def test_a_refusal_after_an_accepted_answer_is_unknown_and_stops_the_run(
     assert states(results)[1:] == ["unknown", "not_sent", "not_sent", "not_sent"]
     assert results[1].outcome.reason == "answer_unexplained"
     assert bench.halt.reason == results[1].outcome.detail
-    assert bench.halt.reason.startswith(f"HTTP {status}, though key and address were accepted before")
+    assert str(bench.halt.reason).startswith(f"HTTP {status}, though key and address were accepted before")
     assert len(bench.asked) == 2
 
 
@@ -291,7 +292,7 @@ def test_a_refusal_beside_a_request_that_is_accepted_later_is_unknown(bench: Ben
 
     results = bench.submit(itineraries(5), answer, concurrency=2)
     assert states(results) == ["unknown", "unknown", "issued", "not_sent", "not_sent"]
-    assert bench.halt.reason.startswith("HTTP 401, though key and address were accepted before")
+    assert str(bench.halt.reason).startswith("HTTP 401, though key and address were accepted before")
     assert bench.on_disk("SELECT state, http_status FROM attempt ORDER BY attempt_id")[1] == ("unknown", 401)
     assert ("unknown", 1) in {(outcome.state, number) for _, number, outcome in bench.ended}
 
@@ -329,7 +330,7 @@ def test_a_wrong_encryption_key_is_said_after_the_first_answer(bench: Bench) -> 
     }
     results = bench.submit(itineraries(80), lambda _: web.json_response(sealed_otherwise), concurrency=64)
     assert states(results) == ["unknown", *["not_sent"] * 79]
-    assert bench.halt.reason.endswith("check VOUCHER_ENCRYPTION_KEY")
+    assert str(bench.halt.reason).endswith("check VOUCHER_ENCRYPTION_KEY")
 
 
 @pytest.mark.parametrize("first", [200, 429, 502], ids=["a yes", "busy", "unexplained"])
@@ -355,7 +356,7 @@ def test_the_others_wait_for_the_first_reply_and_not_for_its_retries(bench: Benc
 
 
 def test_a_run_that_was_stopped_before_its_first_request_ends(bench: Bench) -> None:
-    bench.halt.stop("interrupted")
+    bench.halt.stop(message("interrupted"))
     assert states(bench.submit(itineraries(5), yes)) == ["not_sent"] * 5
     assert bench.asked == []
 
@@ -374,7 +375,7 @@ def test_a_ledger_that_fails_stops_all_sending_and_loses_no_answer(bench: Bench)
     bench.connection.set_commit_hook(lambda: failing)
     results = bench.submit(itineraries(60), fail_soon, concurrency=4)
     bench.connection.set_commit_hook(None)
-    assert "can't be written" in bench.halt.reason
+    assert "can't be written" in str(bench.halt.reason)
     asked = len(bench.asked)
     assert asked <= 14
     assert states(results).count("issued") == asked  # every answer that came is told to the person
@@ -391,7 +392,7 @@ def test_a_ledger_that_fails_stops_all_sending_and_loses_no_answer(bench: Bench)
 
 def test_stopping_waits_for_what_is_in_flight(bench: Bench) -> None:
     async def stop_then_answer(ticket_no: str) -> web.Response:
-        bench.halt.stop("interrupted")
+        bench.halt.stop(message("interrupted"))
         await asyncio.sleep(0.2)
         return yes(ticket_no)
 
@@ -402,7 +403,7 @@ def test_stopping_waits_for_what_is_in_flight(bench: Bench) -> None:
 
 def test_a_second_interrupt_stops_waiting_and_what_was_in_flight_is_unknown(bench: Bench) -> None:
     async def abandon(ticket_no: str) -> web.Response:
-        bench.halt.stop("interrupted")
+        bench.halt.stop(message("interrupted"))
         asyncio.get_running_loop().call_later(0.1, bench.halt.abandon)
         await asyncio.sleep(3)
         return yes(ticket_no)
@@ -436,14 +437,14 @@ def same_number(ticket_no: str) -> web.Response:
 def test_a_carrier_that_repeats_a_number_is_sent_ten_more_and_no_further(bench: Bench) -> None:
     bench.submit(itineraries(20), same_number, concurrency=1)
     assert len(bench.asked) == 1 + UNKNOWN_IN_A_ROW
-    assert bench.halt.reason.startswith("10 outcomes in a row are unknown (the answer brings number")
+    assert str(bench.halt.reason).startswith("10 outcomes in a row are unknown (the answer brings number")
 
 
 def test_a_number_that_another_request_has_is_no_number_of_this_one(bench: Bench) -> None:
     """As when a stale answer comes in on a connection that is used again."""
     results = bench.submit(itineraries(3), same_number, concurrency=1)
     assert states(results) == ["issued", "unknown", "unknown"]
-    assert "has already" in results[1].outcome.detail
+    assert "has already" in str(results[1].outcome.detail)
     assert bench.on_disk("SELECT state FROM attempt ORDER BY attempt_id") == [
         ("issued",),
         ("unknown",),
@@ -480,12 +481,12 @@ def test_a_ledger_that_loses_its_name_stops_the_run(bench: Bench, taken: bool) -
     results = bench.submit(itineraries(30), lose, concurrency=1)
     assert states(results).count("issued") == len(bench.asked) == 5
     assert states(results).count("not_sent") == 25
-    assert "is not under its name any more" in bench.halt.reason
+    assert "is not under its name any more" in str(bench.halt.reason)
 
 
 def test_stopping_does_not_wait_for_the_rate(bench: Bench) -> None:
     def stop(ticket_no: str) -> web.Response:
-        asyncio.get_running_loop().call_later(0.5, bench.halt.stop, "interrupted")
+        asyncio.get_running_loop().call_later(0.5, bench.halt.stop, message("interrupted"))
         return yes(ticket_no)
 
     begun = time.monotonic()
@@ -494,7 +495,7 @@ def test_stopping_does_not_wait_for_the_rate(bench: Bench) -> None:
     assert time.monotonic() - begun < 25  # the next turn would come after 50 seconds
     assert bench.on_disk("SELECT state, count(*) FROM attempt GROUP BY 1") == [("issued", 1), ("planned", 4)]
     # Those that waited for their turn are told of, as they would have been had they left.
-    stopped = Outcome("not_sent", "run_stopped", detail="interrupted")
+    stopped = Outcome("not_sent", "run_stopped", detail=message("interrupted"))
     told = [(request, number, outcome) for request, number, outcome in bench.ended if outcome == stopped]
     assert sorted(told, key=str) == sorted(((results[at].request, 1, stopped) for at in (1, 2)), key=str)
     assert [result.attempt for result in results] == [1] * 5
@@ -571,15 +572,15 @@ def test_a_claim_written_while_the_run_stopped_is_taken_back(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, concurrency: int
 ) -> None:
     claims = itertools.count(1)
-    while_writing(monkeypatch, Sending, lambda: bench.halt.stop("interrupted") if next(claims) > 1 else None)
+    while_writing(monkeypatch, Sending, lambda: bench.halt.stop(message("interrupted")) if next(claims) > 1 else None)
     results = bench.submit(itineraries(10), yes, concurrency=concurrency)
     assert len(bench.asked) == 1  # the first goes alone
-    assert {(r.outcome.state, r.outcome.reason, r.outcome.detail, r.attempt) for r in results[1:]} == {
+    assert {(r.outcome.state, r.outcome.reason, str(r.outcome.detail), r.attempt) for r in results[1:]} == {
         ("not_sent", "run_stopped", "interrupted", 1)
     }
     assert bench.on_disk("SELECT state, reason, detail, count(*) FROM attempt GROUP BY 1, 2, 3") == [
         ("issued", "", "", 1),
-        ("not_sent", "run_stopped", "interrupted", concurrency),
+        ("not_sent", "run_stopped", to_text(message("interrupted")), concurrency),
         ("planned", "", "", 9 - concurrency),
     ]
 
@@ -598,8 +599,8 @@ def test_a_claim_that_the_ledger_refuses_is_not_sent_and_stops_the_run(
     results = bench.submit(itineraries(4), yes, concurrency=1)
     assert states(results) == ["issued", "not_sent", "not_sent", "not_sent"]
     assert len(bench.asked) == 1
-    assert bench.halt.reason.startswith("attempt 2 is not in the ledger any more")
-    assert {result.outcome.detail for result in results[1:]} == {bench.halt.reason}
+    assert str(bench.halt.reason).startswith("attempt 2 is not in the ledger any more")
+    assert {str(result.outcome.detail) for result in results[1:]} == {str(bench.halt.reason)}
     assert list(spilled(spill_path(bench.path), records.ledger_id(bench.connection))) == []
 
 
@@ -611,7 +612,7 @@ def test_an_outcome_that_can_not_be_written_stops_the_run_and_is_told(
     results = bench.submit(itineraries(3), yes, concurrency=1)
     assert states(results) == ["issued", "not_sent", "not_sent"]
     assert len(bench.asked) == 1
-    assert bench.halt.reason == "the disk is full"
+    assert str(bench.halt.reason) == "the disk is full"
 
 
 def test_a_new_attempt_that_can_not_be_written_leaves_the_outcome_of_the_last(
@@ -621,13 +622,13 @@ def test_a_new_attempt_that_can_not_be_written_leaves_the_outcome_of_the_last(
     results = bench.submit(itineraries(2), busy, concurrency=1)
     assert [(r.outcome.reason, r.attempt) for r in results] == [("carrier_busy", 1), ("run_stopped", 1)]
     assert len(bench.asked) == 1
-    assert bench.halt.reason == "the disk is full"
+    assert str(bench.halt.reason) == "the disk is full"
 
 
 def test_a_run_that_stopped_while_a_new_attempt_was_written_leaves_the_outcome_of_the_last(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    while_writing(monkeypatch, Again, lambda: bench.halt.stop("interrupted"))
+    while_writing(monkeypatch, Again, lambda: bench.halt.stop(message("interrupted")))
     (result,) = bench.submit(itineraries(1), busy)
     assert (result.outcome.reason, result.attempt) == ("carrier_busy", 1)
     assert bench.on_disk("SELECT attempt, state FROM attempt") == [(1, "not_sent"), (2, "planned")]
@@ -654,7 +655,7 @@ def test_a_run_that_stops_between_attempts_leaves_the_outcome_of_the_last(bench:
     results = bench.submit(itineraries(2), answer, concurrency=2)
     assert time.monotonic() - begun < 15  # not the 20 seconds that the carrier asked for
     assert [(r.outcome.reason, r.attempt) for r in results] == [("carrier_busy", 1), ("key_refused", 1)]
-    assert bench.halt.reason.startswith("HTTP 401: the key or the agency is refused")
+    assert str(bench.halt.reason).startswith("HTTP 401: the key or the agency is refused")
     assert len(bench.asked) == 2
 
 
@@ -696,7 +697,7 @@ def test_pauses_double_up_to_a_bound_and_the_carriers_wish_is_kept_up_to_one(
 def test_ten_unknown_outcomes_in_a_row_are_too_many(bench: Bench) -> None:
     bench.submit(itineraries(12), lambda _: web.Response(status=502), concurrency=1)
     assert len(bench.asked) == 10
-    assert bench.halt.reason == "10 outcomes in a row are unknown (HTTP 502)"
+    assert str(bench.halt.reason) == "10 outcomes in a row are unknown (HTTP 502)"
 
 
 @pytest.mark.parametrize("definite", [yes, no])
@@ -707,7 +708,7 @@ def test_a_yes_and_a_no_end_a_row_of_unknown_outcomes(
         return definite(ticket_no) if int(ticket_no) % 10 == 0 else web.Response(status=502)
 
     results = bench.submit(itineraries(29), answer, concurrency=1)
-    assert bench.halt.reason == ""
+    assert str(bench.halt.reason) == ""
     assert states(results).count("unknown") == 27
 
 
@@ -719,20 +720,20 @@ def test_a_yes_and_a_no_end_a_row_of_attempts_that_reached_nobody(
         return definite(ticket_no) if int(ticket_no) % 10 == 5 else busy(ticket_no)
 
     bench.submit(itineraries(9), answer, concurrency=1)  # 16 attempts for nothing, one answered, 16 again
-    assert bench.halt.reason == ""
+    assert str(bench.halt.reason) == ""
     assert len(bench.asked) == 33
 
 
 def test_twenty_attempts_in_a_row_that_reached_nobody_are_too_many(bench: Bench) -> None:
     results = bench.submit(itineraries(7), busy, concurrency=1)
     assert len(bench.asked) == 20
-    assert bench.halt.reason == "20 attempts in a row reached nobody (HTTP 429)"
+    assert str(bench.halt.reason) == "20 attempts in a row reached nobody (HTTP 429)"
     assert [result.outcome.reason for result in results] == ["carrier_busy"] * 5 + ["run_stopped"] * 2
 
 
 def test_with_many_in_flight_three_failures_of_each_are_too_many(bench: Bench) -> None:
     bench.submit(itineraries(40), busy, concurrency=8)
-    assert bench.halt.reason == "24 attempts in a row reached nobody (HTTP 429)"
+    assert str(bench.halt.reason) == "24 attempts in a row reached nobody (HTTP 429)"
     assert 24 <= len(bench.asked) < 24 + 8
 
 
@@ -808,9 +809,9 @@ def test_what_is_kept_of_an_answer_names_no_key_and_is_read_as_it_came(bench: Be
         "N-key-4711",
         "***/1",
     )
-    assert (what.outcome.state, what.outcome.detail) == ("unknown", "code 9999: APIKEY *** is not one")
+    assert (what.outcome.state, str(what.outcome.detail)) == ("unknown", "code 9999: APIKEY *** is not one")
     kept = bench.on_disk("SELECT state, trace_id, detail, answer FROM attempt ORDER BY attempt_id")
-    assert [row[:3] for row in kept] == [
+    assert [(*row[:2], str(from_text(row[2]))) for row in kept] == [
         ("issued", "***/1", ""),
         ("unknown", "***/1", "code 9999: APIKEY *** is not one"),
     ]
@@ -846,10 +847,10 @@ def test_whoever_waits_is_abandoned_and_goes_on() -> None:
         waiting = asyncio.create_task(halt.answer_to(Slow(60), "", b""))
         await asyncio.sleep(0)
         halt.abandon()
-        return (await waiting)[0], halt.reason, waiting.cancelling()
+        return (await waiting)[0], str(halt.reason), waiting.cancelling()
 
     assert asyncio.run(work()) == (
-        Lost("the run was interrupted while it waited for the answer"),
+        Lost(Message("the run was interrupted while it waited for the answer")),
         "interrupted",
         0,
     )
@@ -871,7 +872,7 @@ def test_the_first_reason_to_stop_is_kept() -> None:
         halt = Halt()
         halt.stop("the disk is full")
         halt.abandon()
-        return halt.reason
+        return str(halt.reason)
 
     assert asyncio.run(work()) == "the disk is full"
 

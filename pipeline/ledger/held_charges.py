@@ -134,7 +134,9 @@ def issued_between(connection: apsw.Connection, since: str, until: str) -> dict[
     doubtful = clock.doubtful_runs(connection, (row[13] for row in rows))
     return {
         Identity(*row[:3]): replace(
-            KnownCharge(Identity(*row[:3]), *[*row[3:16], NOTHING, *row[17:20]]), market=row[20], times_doubtful=row[13] in doubtful
+            KnownCharge(Identity(*row[:3]), *[*row[3:16], NOTHING, *row[17:20]]),
+            market=row[20],
+            times_doubtful=row[13] in doubtful,
         )
         for row in rows
     }

@@ -1,14 +1,14 @@
 """`voucher history`: everything that the ledger knows of some tickets."""
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from pipeline.model.message import Note
 from pipeline.ledger import attempts, issued_elsewhere, judgements, opening, reversals, settlements
 from pipeline.ledger.opening import path_for
 from pipeline.ledger.session import as_problem, note_doubt
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
+from pipeline.model.message import Note
 from pipeline.reporting.history import Recorded
 
 

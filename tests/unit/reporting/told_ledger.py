@@ -26,7 +26,7 @@ from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.withdrawals import withdraw
 from pipeline.model.evidence import StatementLine
-from pipeline.model.message import verbatim
+from pipeline.model.message import message, verbatim
 from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.profile import Owner
 from pipeline.model.request import (
@@ -92,7 +92,7 @@ def being_told(path: Path) -> Iterator[apsw.Connection]:
         run = runs.begin(connection, lock, "issue", "2026-11-20", ["tickets.xlsx"])
         judgements.note(connection, run, [WAITING])
         lost = sent(
-            connection, run, fare(), Outcome("unknown", "no_answer", detail=verbatim("the connection broke"))
+            connection, run, fare(), Outcome("unknown", "no_answer", detail=message("the connection broke"))
         )
         refused = Outcome("rejected", "carrier_rejected", trace_id="t-2", detail=verbatim("too late\x1b[31m"))
         sent(connection, run, ancillaries(), refused, 200)

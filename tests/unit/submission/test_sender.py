@@ -572,7 +572,9 @@ def test_a_claim_written_while_the_run_stopped_is_taken_back(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, concurrency: int
 ) -> None:
     claims = itertools.count(1)
-    while_writing(monkeypatch, Sending, lambda: bench.halt.stop(message("interrupted")) if next(claims) > 1 else None)
+    while_writing(
+        monkeypatch, Sending, lambda: bench.halt.stop(message("interrupted")) if next(claims) > 1 else None
+    )
     results = bench.submit(itineraries(10), yes, concurrency=concurrency)
     assert len(bench.asked) == 1  # the first goes alone
     assert {(r.outcome.state, r.outcome.reason, str(r.outcome.detail), r.attempt) for r in results[1:]} == {

@@ -80,10 +80,8 @@ class Message:
 
 
 Fact = str | int | Private | Term | Joined | Message
-#: What a reason says beside the row's own values.
-Told = str | Message
 #: Takes a line for whoever runs a command.
-Note = Callable[[Told], None]
+Note = Callable[[str | Message], None]
 Joint = Literal["list", "or", "and", "sentences"]
 
 

@@ -15,7 +15,7 @@ from unittest.mock import ANY
 import pytest
 
 from pipeline.carrier.client import LARGEST_ANSWER, connected
-from pipeline.model.message import Message
+from pipeline.model.message import Message, message
 from pipeline.model.outcome import Answered, Lost, NotSent, Reply
 from pipeline.model.profile import Carrier, Profile, Submission
 from tests.crash.wire_unreached import certificate, secured
@@ -265,7 +265,7 @@ def test_a_second_answer_that_came_while_a_connection_was_idle_is_no_answer_to_t
         connection.sendall(http("200 OK", b'"stray"'))
 
     with carrying(twice) as carrier:
-        assert asyncio.run(run(carrier.url)) == NotSent("an answer came that nobody had asked for")
+        assert asyncio.run(run(carrier.url)) == NotSent(Message("an answer came that nobody had asked for"))
     assert len(carrier.requests) == 1
 
 
@@ -333,13 +333,15 @@ def test_redirects_are_not_followed(status: str) -> None:
     assert len(carrier.requests) == 1
 
 
-_HUNG_UP = Lost("the carrier closed the connection without an answer")
-_LATE = Lost("no answer in time")
-_BROKE_OFF, _NOT_HTTP = Lost("the answer broke off", readable=False), Lost("the answer is not HTTP", readable=False)  # fmt: skip
-_TOO_LONG = Lost(f"HTTP 200 with more than {LARGEST_ANSWER} bytes", readable=False)
+_HUNG_UP = Lost(Message("the carrier closed the connection without an answer"))
+_LATE = Lost(Message("no answer in time"))
+_BROKE_OFF, _NOT_HTTP = Lost(Message("the answer broke off"), readable=False), Lost(Message("the answer is not HTTP"), readable=False)  # fmt: skip
+_TOO_LONG = Lost(
+    message("HTTP {status} with more than {bytes} bytes", status=200, bytes=LARGEST_ANSWER), readable=False
+)
 LOST: dict[str, tuple[Answer, Lost]] = {
     "closed without an answer": (raw(b"", then_close=True), _HUNG_UP),
-    "reset": (reset, Lost("the connection broke")),
+    "reset": (reset, Lost(Message("the connection broke"))),
     "closed within the headers": (raw(b"HTTP/1.1 200 OK\r\nConte", then_close=True), _HUNG_UP),
     "closed within the body": (raw(http("200 OK", b"{}")[:-1], then_close=True), _BROKE_OFF),
     "no HTTP": (raw(b"hello there\r\n\r\n", then_close=True), _NOT_HTTP),

@@ -42,7 +42,7 @@ def test_what_is_issued_is_held_with_its_number_and_place(book: Any, fare: Any) 
     assert (holding.state, holding.number, holding.amount, holding.header_name) == (
         "issued", "123", 100_00, "Example Trading Co.",
     )  # fmt: skip
-    assert holding.place == "tickets.xlsx, Tickets, row 3 (run 1)"
+    assert str(holding.place) == "tickets.xlsx, Tickets, row 3 (run 1)"
     assert asked(book, 2).held == {}
 
 

@@ -204,7 +204,7 @@ def test_what_is_in_doubt_is_told_whole(book: Any, several: Any, fare: Any) -> N
         (Identity(f"999000000000{n}", "ticket_fare", "flight"), 100_00) for n in (1, 2)
     )
     assert told.at > "2026"
-    assert told.place == f"tickets.xlsx, Tickets, row 3 (run {book.run})"
+    assert str(told.place) == f"tickets.xlsx, Tickets, row 3 (run {book.run})"
     (told,) = attempts.in_doubt(book.connection, [(other.request.request_id, 1)])
     assert (told.at, told.charges) == ("now", ((Identity("9990000000003", "ticket_fare", "flight"), 100_00),))
 

@@ -100,9 +100,9 @@ def test_the_statuses_are_the_contract_s_in_its_order_and_their_failures_too() -
     assert len({status_word(name, "zh") for name in STATUS}) == len(STATUS)
 
 
-def test_invalid_outranks_ineligible_and_that_outranks_waiting() -> None:
+def test_invalid_outranks_repeated_and_that_outranks_what_may_not_be_sent() -> None:
     assert sorted(FINDING_RANK, key=lambda name: FINDING_RANK[name]) == [
-        "repeated", "waiting", "ineligible", "invalid",
+        "waiting", "ineligible", "repeated", "invalid",
     ]  # fmt: skip
 
 

@@ -5,11 +5,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from pipeline.model.evidence import Statement, StatementLine
+from pipeline.model.evidence import Statement, StatementLine, Unsettled
 from pipeline.model.known_charges import KnownCharge
+from pipeline.model.message import Message
 from pipeline.model.request import Identity
+from pipeline.model.result import ChargeResult, ReasonText, RowResult, RunResult
+from pipeline.model.table import Table
 from pipeline.settlement.compare import (
     Compare,
     Compared,
@@ -17,7 +21,7 @@ from pipeline.settlement.compare import (
     in_month,
     period_of,
 )
-from pipeline.settlement.decide import Decided
+from pipeline.settlement.decide import Decided, Settled
 from pipeline.settlement.match import matched
 
 ZONE = "Asia/Shanghai"
@@ -106,6 +110,123 @@ def test_where_a_statement_shows_our_ids_another_number_differs() -> None:
     ]
 
 
+def test_whether_a_statement_shows_our_ids_is_told_by_what_it_lists_of_issued_vouchers_and_it_alone() -> None:
+    ours = [holding(1, "A"), holding(2, "B"), holding(3, "C")]
+    shows_ids = [line(1, "A"), line(2, "B"), line(3, "X")]
+    open_ = [holding(at, "", state="unknown") for at in (4, 5)]
+    entries = compared([*ours, *open_], [*shows_ids, line(4, "P"), line(5, "Q")])
+    assert [entry.kind for entry in entries] == ["agreed", "agreed", "differing", "unknown", "unknown"]
+
+    others = [holding(at, f"D{at}") for at in (6, 7, 8)]
+    numbers_its_own_way = [line(at, f"Y{at}", statement="t.csv") for at in (6, 7, 8)]
+    listed, held = [*shows_ids, *numbers_its_own_way], {one.identity: one for one in (*ours, *others)}
+    statements = [
+        Statement(name, "0" * 64, MADE, tuple(listed), kinds=frozenset({"invoice"}))
+        for name in ("s.csv", "t.csv")
+    ]
+    decided = Decided(lines=tuple(listed), found=matched(listed, held))
+    entries = Compare(decided, statements, held, [], OCTOBER, frozenset(), ZONE).entries()
+    assert [entry.ticket_no[-1] for entry in entries if entry.differing] == ["3"]
+
+
+def row(at: int, ticket: int, *charges: ChargeResult, reasons: tuple[ReasonText, ...] = ()) -> RowResult:
+    return RowResult(at, "o.xlsx", "Tickets", at, f"999{ticket:010}", charges, reasons)
+
+
+def fate(
+    status: str, reasons: Sequence[str] = (), charge: str = "ticket_fare", **changes: Any
+) -> ChargeResult:
+    product = "flight" if charge == "ticket_fare" else "seat"
+    told = tuple(ReasonText(code, "", f"about {code}", "") for code in reasons)
+    return replace(ChargeResult(charge, product, "invoice", 900, status, "", "", told), **changes)
+
+
+def account(*rows: RowResult) -> RunResult:
+    return RunResult(
+        "reconcile",
+        "2026-11-20",
+        "en",
+        "CNY",
+        "",
+        "",
+        Table.empty(),
+        {},
+        np.array([], dtype=object),
+        rows,
+        (),
+    )
+
+
+def attempt(*tickets: int) -> Unsettled:
+    charges = tuple(
+        (Identity(f"999{ticket:010}", "ticket_fare", "flight"), "F", 700 + ticket) for ticket in tickets
+    )
+    place = Message("{file}, {sheet}, row {row}", {"file": "before.xlsx", "sheet": "Tickets", "row": 5})
+    return Unsettled(
+        1, "R8", 1, "invoice", "domestic", "Old Ltd", 1, "no_answer", "", "", AT, AT, place, charges
+    )
+
+
+def with_rows() -> list[Compared]:
+    """What a month's rows, a statement and the ledger come to where each knows something else."""
+    late, soon = datetime.date(2026, 12, 31), datetime.date(2026, 12, 1)
+    accounts = [
+        account(
+            row(2, 1, fate("already_issued")),
+            row(3, 2, fate("already_issued", ["differs_from_issued", "other"])),
+            row(4, 3, fate("already_issued", ["voucher_conflict"])),
+            row(5, 4, fate("already_issued", ["other"])),
+            row(6, 5, fate("rejected", ["rejected_by_carrier"], last_day=late, buyer="Acme Ltd", request_id="R5"),
+                fate("invalid", charge="ancillary", amount=None), reasons=(ReasonText("bad", "", "all of it", ""),)),
+            row(7, 6, fate("ineligible")),
+            row(8, 7, fate("unknown")),
+        ),
+        account(
+            row(9, 5, fate("not_sent")), row(10, 9, fate("repeated")), row(11, 10, fate("not_sent", last_day=soon)),
+            row(12, 1, fate("already_issued", ["differs_from_issued"])),
+        ),
+    ]  # fmt: skip
+    ours = [holding(1, "A"), holding(2, "B"), holding(3, "C", "itinerary"), holding(4, "D", "itinerary")]
+    listed = [line(1, "A"), line(2, "B"), line(7, "Z"), line(77, "Y")]
+    held = {one.identity: one for one in ours}
+    statement = Statement("s.csv", "0" * 64, MADE, tuple(listed), kinds=frozenset({"invoice"}))
+    settled = (
+        Settled(attempt(8, 5, 4), "not_sent", "", "Wang", "tel."),
+        Settled(attempt(12), "issued", "E", "Wang", "tel."),
+    )
+    decided = Decided(settled, lines=tuple(listed), found=matched(listed, held))
+    return Compare(decided, [statement], held, accounts, OCTOBER, frozenset(), ZONE).entries()
+
+
+def test_what_rows_statement_and_ledger_say_is_told_with_where_it_stands() -> None:
+    at = [replace(entry, place=str(entry.place)) for entry in with_rows()]
+
+    def entry(kind: str, ticket: int, charge: str = "ticket_fare", **changes: Any) -> Compared:
+        product = "flight" if charge == "ticket_fare" else "seat"
+        plain = Compared(kind, f"999{ticket:010}", charge, product, "invoice", "", 900, "", "", "")
+        return replace(plain, **changes)
+
+    ours = {"buyer": "Acme Ltd", "amount": 1000, "issued_on": "2026-10-05", "status": "already_issued"}
+    unknown_day = "its last day is not known here; voucher check with its workbook says it"
+    assert at == [
+        entry("agreed", 1, **ours, number="A", request_id="RA", place="o.xlsx, Tickets, row 2", line=line(1, "A")),
+        entry("not_ours", 7, amount=None, place="o.xlsx, Tickets, row 8", line=line(7, "Z")),
+        entry("not_ours", 77, amount=None, line=line(77, "Y")),
+        entry("differing", 2, **ours, number="B", request_id="RB", place="o.xlsx, Tickets, row 3", line=line(2, "B"),
+              differing=("row",), reason="about differs_from_issued [differs_from_issued]"),
+        entry("differing", 3, **ours, voucher="itinerary", number="C", request_id="RC", place="o.xlsx, Tickets, row 4",
+              differing=("row",), reason="about voucher_conflict [voucher_conflict]"),
+        entry("not_covered", 4, **ours, voucher="itinerary", number="D", request_id="RD", place="o.xlsx, Tickets, row 5"),
+        entry("to_issue", 8, buyer="Old Ltd", amount=708, status="not_sent", request_id="R8",
+              place="before.xlsx, Tickets, row 5", reason=unknown_day, set_free=True),
+        entry("to_issue", 10, status="not_sent", place="o.xlsx, Tickets, row 11", last_day=datetime.date(2026, 12, 1)),
+        entry("to_issue", 5, buyer="Acme Ltd", status="rejected", request_id="R5", place="o.xlsx, Tickets, row 6",
+              last_day=datetime.date(2026, 12, 31), reason="about rejected_by_carrier [rejected_by_carrier]"),
+        entry("to_issue", 5, "ancillary", amount=None, status="invalid", place="o.xlsx, Tickets, row 6",
+              reason="all of it [bad]"),
+    ]  # fmt: skip
+
+
 def test_what_the_statement_lacks_of_its_period_is_said() -> None:
     ours = [holding(1, "A"), holding(2, "B")]
     assert kinds(ours, [line(1, "A")]) == ["agreed", "not_on_statement"]
@@ -149,6 +270,9 @@ def test_a_month_is_of_either_side() -> None:
         "agreed",
         "unknown",
     ]
+    undated = compared([], [line(9, "Z", issued=None)])
+    assert in_month(undated, OCTOBER, ZONE) == undated, "it may be of any month"
+    assert in_month(compared([], [line(9, "Z", issued=datetime.date(2026, 9, 30))]), OCTOBER, ZONE) == []
     december = Period(datetime.date(2026, 12, 1), datetime.date(2026, 12, 31))
     assert [entry.kind for entry in in_month(compared(ours, listed), december, ZONE)] == ["unknown"]
 
@@ -160,6 +284,10 @@ def test_a_statements_own_days_are_its_period() -> None:
         line(3, "C", issued=datetime.datetime(2026, 10, 6, 17, tzinfo=datetime.UTC)),
     ]
     found = period_of(days, ZONE)
+    where_it_is = [line(1, "A", issued=datetime.datetime(2026, 10, 5, 23, 30))]  # noqa: DTZ001 - a statement's own
+    assert period_of(where_it_is, ZONE) == Period(
+        datetime.date(2026, 10, 5), datetime.date(2026, 10, 5), said=False
+    )
     assert found is not None
     assert (found.first, found.last) == (datetime.date(2026, 10, 5), datetime.date(2026, 10, 7))
     assert period_of([line(1, "A", issued=None)], ZONE) is None

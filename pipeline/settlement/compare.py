@@ -63,8 +63,8 @@ class Period:
     last: datetime.date
     said: bool = True
 
-    def __contains__(self, day: object) -> bool:
-        return isinstance(day, datetime.date) and self.first <= day <= self.last
+    def __contains__(self, day: datetime.date) -> bool:
+        return self.first <= day <= self.last
 
 
 def line_day(line: StatementLine, time_zone: str) -> datetime.date | None:

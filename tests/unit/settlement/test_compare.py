@@ -128,6 +128,11 @@ def test_whether_a_statement_shows_our_ids_is_told_by_what_it_lists_of_issued_vo
     entries = Compare(decided, statements, held, [], OCTOBER, frozenset(), ZONE).entries()
     assert [entry.ticket_no[-1] for entry in entries if entry.differing] == ["3"]
 
+    itineraries = [(holding(at, f"I{at}", "itinerary"), line(at, f"I{at}", "itinerary")) for at in (6, 7, 8)]
+    own_numbers = [(holding(at, f"D{at}"), line(at, f"Y{at}")) for at in (1, 2)]
+    both = [*itineraries, *own_numbers]
+    assert kinds([one for one, _ in both], [one for _, one in both]) == ["agreed"] * 5
+
 
 def row(at: int, ticket: int, *charges: ChargeResult, reasons: tuple[ReasonText, ...] = ()) -> RowResult:
     return RowResult(at, "o.xlsx", "Tickets", at, f"999{ticket:010}", charges, reasons)
@@ -177,9 +182,10 @@ def with_rows() -> list[Compared]:
             row(4, 3, fate("already_issued", ["voucher_conflict"])),
             row(5, 4, fate("already_issued", ["other"])),
             row(6, 5, fate("rejected", ["rejected_by_carrier"], last_day=late, buyer="Acme Ltd", request_id="R5"),
-                fate("invalid", charge="ancillary", amount=None), reasons=(ReasonText("bad", "", "all of it", ""),)),
+                fate("invalid", charge="ancillary", amount=None), fate("invalid", charge="ancillary", product="meal"),
+                fate("not_sent", charge="refund", product="flight"), reasons=(ReasonText("bad", "", "all of it", ""),)),
             row(7, 6, fate("ineligible")),
-            row(8, 7, fate("unknown")),
+            row(8, 7, fate("unknown")), row(13, 13, fate("unknown")), row(14, 14, fate("unknown")),
         ),
         account(
             row(9, 5, fate("not_sent")), row(10, 9, fate("repeated")), row(11, 10, fate("not_sent", last_day=soon)),
@@ -187,11 +193,13 @@ def with_rows() -> list[Compared]:
         ),
     ]  # fmt: skip
     ours = [holding(1, "A"), holding(2, "B"), holding(3, "C", "itinerary"), holding(4, "D", "itinerary")]
-    listed = [line(1, "A"), line(2, "B"), line(7, "Z"), line(77, "Y")]
+    ours += [holding(at, "", state="unknown", request_id="R13") for at in (13, 14)]
+    ours += [holding(15, "E", "itinerary"), holding(16, "F", elsewhere=True)]
+    listed = [line(1, "A"), line(2, "B"), line(7, "Z"), line(77, "Y"), line(13, "X")]
     held = {one.identity: one for one in ours}
     statement = Statement("s.csv", "0" * 64, MADE, tuple(listed), kinds=frozenset({"invoice"}))
     settled = (
-        Settled(attempt(8, 5, 4), "not_sent", "", "Wang", "tel."),
+        Settled(attempt(8, 5, 4, 15), "not_sent", "", "Wang", "tel."),
         Settled(attempt(12), "issued", "E", "Wang", "tel."),
     )
     decided = Decided(settled, lines=tuple(listed), found=matched(listed, held))
@@ -207,6 +215,7 @@ def test_what_rows_statement_and_ledger_say_is_told_with_where_it_stands() -> No
         return replace(plain, **changes)
 
     ours = {"buyer": "Acme Ltd", "amount": 1000, "issued_on": "2026-10-05", "status": "already_issued"}
+    unknown = {**ours, "status": "unknown", "request_id": "R13"}
     unknown_day = "its last day is not known here; voucher check with its workbook says it"
     assert at == [
         entry("agreed", 1, **ours, number="A", request_id="RA", place="o.xlsx, Tickets, row 2", line=line(1, "A")),
@@ -217,6 +226,8 @@ def test_what_rows_statement_and_ledger_say_is_told_with_where_it_stands() -> No
         entry("differing", 3, **ours, voucher="itinerary", number="C", request_id="RC", place="o.xlsx, Tickets, row 4",
               differing=("row",), reason="about voucher_conflict [voucher_conflict]"),
         entry("not_covered", 4, **ours, voucher="itinerary", number="D", request_id="RD", place="o.xlsx, Tickets, row 5"),
+        entry("unknown", 13, **unknown, place="o.xlsx, Tickets, row 13", line=line(13, "X")),
+        entry("unknown", 14, **unknown, place="o.xlsx, Tickets, row 14"),
         entry("to_issue", 8, buyer="Old Ltd", amount=708, status="not_sent", request_id="R8",
               place="before.xlsx, Tickets, row 5", reason=unknown_day, set_free=True),
         entry("to_issue", 10, status="not_sent", place="o.xlsx, Tickets, row 11", last_day=datetime.date(2026, 12, 1)),
@@ -224,7 +235,12 @@ def test_what_rows_statement_and_ledger_say_is_told_with_where_it_stands() -> No
               last_day=datetime.date(2026, 12, 31), reason="about rejected_by_carrier [rejected_by_carrier]"),
         entry("to_issue", 5, "ancillary", amount=None, status="invalid", place="o.xlsx, Tickets, row 6",
               reason="all of it [bad]"),
+        entry("to_issue", 5, "ancillary", product="meal", status="invalid", place="o.xlsx, Tickets, row 6",
+              reason="all of it [bad]"),
+        entry("to_issue", 5, "refund", product="flight", status="not_sent", place="o.xlsx, Tickets, row 6",
+              reason="all of it [bad]"),
     ]  # fmt: skip
+    assert [one.issued_day for one in at[:2]] == [datetime.date(2026, 10, 5), None]
 
 
 def test_what_the_statement_lacks_of_its_period_is_said() -> None:
@@ -235,6 +251,16 @@ def test_what_the_statement_lacks_of_its_period_is_said() -> None:
     ]
     assert kinds(ours, [line(1, "A")], None) == ["agreed"]
     late = [holding(1, "A"), holding(2, "B", at="2026-11-01T00:00:00.001+00:00")]
+    for said, missing in (
+        (None, 1),
+        (datetime.datetime.fromisoformat(AT) - datetime.timedelta(seconds=1), 0),
+    ):
+        statement = Statement("s.csv", "0" * 64, MADE, (), said_made=said)
+        entries = Compare(
+            Decided(), [statement], {ours[0].identity: ours[0]}, [], OCTOBER, frozenset(), ZONE
+        ).entries()
+        assert len(entries) == missing, "it was made before that voucher was issued, and written later"
+    assert Compare(Decided(), [], {ours[0].identity: ours[0]}, [], OCTOBER, frozenset(), ZONE).entries() == []
     assert kinds(late, [line(1, "A")], Period(OCTOBER.first, datetime.date(2026, 11, 30))) == ["agreed"]
 
 
@@ -270,11 +296,14 @@ def test_a_month_is_of_either_side() -> None:
         "agreed",
         "unknown",
     ]
+    unlisted = compared([holding(1, "A")], [])
+    assert in_month(unlisted, OCTOBER, ZONE) == unlisted
     undated = compared([], [line(9, "Z", issued=None)])
     assert in_month(undated, OCTOBER, ZONE) == undated, "it may be of any month"
     assert in_month(compared([], [line(9, "Z", issued=datetime.date(2026, 9, 30))]), OCTOBER, ZONE) == []
     december = Period(datetime.date(2026, 12, 1), datetime.date(2026, 12, 31))
     assert [entry.kind for entry in in_month(compared(ours, listed), december, ZONE)] == ["unknown"]
+    assert in_month(unlisted, december, ZONE) == []
 
 
 def test_a_statements_own_days_are_its_period() -> None:

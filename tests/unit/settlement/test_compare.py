@@ -186,6 +186,7 @@ def with_rows() -> list[Compared]:
                 fate("not_sent", charge="refund", product="flight"), reasons=(ReasonText("bad", "", "all of it", ""),)),
             row(7, 6, fate("ineligible")),
             row(8, 7, fate("unknown")), row(13, 13, fate("unknown")), row(14, 14, fate("unknown")),
+            row(15, 17, fate("already_issued")),
         ),
         account(
             row(9, 5, fate("not_sent")), row(10, 9, fate("repeated")), row(11, 10, fate("not_sent", last_day=soon)),
@@ -194,7 +195,7 @@ def with_rows() -> list[Compared]:
     ]  # fmt: skip
     ours = [holding(1, "A"), holding(2, "B"), holding(3, "C", "itinerary"), holding(4, "D", "itinerary")]
     ours += [holding(at, "", state="unknown", request_id="R13") for at in (13, 14)]
-    ours += [holding(15, "E", "itinerary"), holding(16, "F", elsewhere=True)]
+    ours += [holding(15, "E", "itinerary"), holding(16, "F", elsewhere=True), holding(17, "G")]
     listed = [line(1, "A"), line(2, "B"), line(7, "Z"), line(77, "Y"), line(13, "X")]
     held = {one.identity: one for one in ours}
     statement = Statement("s.csv", "0" * 64, MADE, tuple(listed), kinds=frozenset({"invoice"}))
@@ -219,6 +220,7 @@ def test_what_rows_statement_and_ledger_say_is_told_with_where_it_stands() -> No
     unknown_day = "its last day is not known here; voucher check with its workbook says it"
     assert at == [
         entry("agreed", 1, **ours, number="A", request_id="RA", place="o.xlsx, Tickets, row 2", line=line(1, "A")),
+        entry("not_on_statement", 17, **ours, number="G", request_id="RG", place="o.xlsx, Tickets, row 15"),
         entry("not_ours", 7, amount=None, place="o.xlsx, Tickets, row 8", line=line(7, "Z")),
         entry("not_ours", 77, amount=None, line=line(77, "Y")),
         entry("differing", 2, **ours, number="B", request_id="RB", place="o.xlsx, Tickets, row 3", line=line(2, "B"),
@@ -240,7 +242,7 @@ def test_what_rows_statement_and_ledger_say_is_told_with_where_it_stands() -> No
         entry("to_issue", 5, "refund", product="flight", status="not_sent", place="o.xlsx, Tickets, row 6",
               reason="all of it [bad]"),
     ]  # fmt: skip
-    assert [one.issued_day for one in at[:2]] == [datetime.date(2026, 10, 5), None]
+    assert [one.issued_day for one in at[1:3]] == [datetime.date(2026, 10, 5), None]
 
 
 def test_what_the_statement_lacks_of_its_period_is_said() -> None:

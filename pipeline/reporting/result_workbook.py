@@ -14,6 +14,7 @@ from xlsxwriter.exceptions import XlsxWriterException
 from pipeline.files import place_new
 from pipeline.model.columns import RESULT_SHEETS, Lang
 from pipeline.model.errors import Stop
+from pipeline.model.message import Note, message
 from pipeline.model.result import RunResult
 from pipeline.reporting.links import Places
 from pipeline.reporting.sheet_requests import add_invoices, add_itineraries, add_unknown
@@ -21,10 +22,20 @@ from pipeline.reporting.sheet_rows import add_all_rows, add_buyers, add_failures
 from pipeline.reporting.sheet_summary import add_summary
 from pipeline.reporting.words import WORDS
 from pipeline.reporting.xlsx.book import Book
-from pipeline.reporting.xlsx.splice import put_in_rows
+from pipeline.reporting.xlsx.splice import fits, put_in_rows
 
 #: In the order of RESULT_SHEETS; then Buyers, only where a buyer has to be corrected.
 _SHEETS = (add_summary, add_invoices, add_itineraries, add_failures, add_unknown, add_all_rows, add_buyers)
+
+
+def try_out(note: Note) -> None:
+    """Try how rows are written, before anything is sent: the workbook must not fail for it afterwards."""
+    if not fits():
+        note(
+            message(
+                "This version of XlsxWriter writes a sheet in another way than is known here: the result workbook takes longer"
+            )
+        )
 
 
 def write_workbook(account: RunResult, path: Path) -> Path:
@@ -76,7 +87,12 @@ def _write(path: Path, folder: str, lang: Lang, title: str, fill: Callable[[Book
         workbook.set_properties({"title": title, "author": "Voucher Pipeline"})
         book = Book(workbook, lang)
         fill(book)
-    put_in_rows(package, book.rows, book.cells, book.formats.of_values, content)
+        if not book.spliced:
+            book.write_rows()
+    if book.spliced:
+        put_in_rows(package, book.rows, book.cells, book.formats.of_values, content)
+    else:
+        content = package
     path.write_bytes(content.getbuffer())
 
 

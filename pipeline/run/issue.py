@@ -1,6 +1,5 @@
 """`voucher issue`: read, judge, split, submit, write; the flow is drawn in `pipeline.run`."""
 
-import pipeline.reporting.result_workbook  # noqa: F401 - loaded before anything is sent: it must not fail to load after it
 from pipeline.ledger.session import ledger_to_write
 from pipeline.model.errors import Declined
 from pipeline.model.job import Finished, Job, Plan, Watch
@@ -8,6 +7,7 @@ from pipeline.reading.process import Opening
 from pipeline.reporting.events import log_beginning, log_end
 from pipeline.reporting.output_paths import result_path
 from pipeline.reporting.result_files import write_results
+from pipeline.reporting.result_workbook import try_out
 from pipeline.run.inputs import read
 from pipeline.submission.batch import judged, submitted
 from pipeline.submission.sandbox_carrier import made_up_keys
@@ -28,6 +28,7 @@ def issue(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
         plan = Plan(tuple(rows.requests), job.profile, str(job.owner), table.sheets)
         if rows.requests and not watch.confirm(plan):
             raise Declined("Nothing was sent.")
+        try_out(watch.note)
         run = ledger.begin("issue", job.terms, files)
         watch.log("ledger_taken", run=run, ledger_id=ledger.ledger_id)
         account, sent = submitted(job, ledger, run, rows, keys, watch, "issue")

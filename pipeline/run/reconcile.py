@@ -10,6 +10,7 @@ from pipeline.reconciliation.record_settlements import settle
 from pipeline.reconciliation.resubmit import again
 from pipeline.reconciliation.taking import take_in, weighed_together
 from pipeline.reporting.events import log_beginning, log_evidence, log_reconciled
+from pipeline.reporting.result_workbook import try_out
 from pipeline.run.inputs import read
 from pipeline.settlement.reconciled import Reconciled
 from pipeline.submission.sandbox_carrier import made_up_keys
@@ -26,6 +27,7 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
     with ledger_to_write(job, watch, keys) as ledger:
         check_evidence(ledger, named)
         inbox = take_in(task, ledger, watch)
+        try_out(watch.note)
         run = ledger.begin("reconcile", job.terms, [*job.inputs, *inbox.paths])
         watch.log("ledger_taken", run=run, ledger_id=ledger.ledger_id)
         evidence = weighed_together(task, ledger, named, inbox)

@@ -13,7 +13,7 @@ from pipeline.reporting.words import WORDS
 from pipeline.reporting.xlsx.cell_values import Cells, write_cell
 from pipeline.reporting.xlsx.column_specs import Field, cells_wide
 from pipeline.reporting.xlsx.row_stream import Rows, SheetRows
-from pipeline.reporting.xlsx.splice import write_pattern
+from pipeline.reporting.xlsx.splice import fits, write_pattern
 from pipeline.reporting.xlsx.styles import Formats, Style
 
 _HEADING_POINTS = 22
@@ -30,6 +30,12 @@ class Book:
         self.formats = Formats(workbook)
         self.cells = Cells(self.formats, lang)
         self.rows: dict[int, SheetRows] = {}  # by their sheet's place in the workbook
+        self.spliced = fits()  # whether the rows are put in when XlsxWriter is done
+
+    def write_rows(self) -> None:
+        """Let XlsxWriter write the rows, once all sheets are there."""
+        for place, rows in self.rows.items():
+            rows.write(self.workbook.worksheets()[place], self.cells)
 
     def add_rows(
         self, name: str, fields: Sequence[Field], count: int, rows: Rows, keys: int = 1
@@ -45,7 +51,8 @@ class Book:
             sheet = self.workbook.add_worksheet(part(name, number))
             part_count = min(count - first, links.ROOM)
             self._head(sheet, fields)
-            write_pattern(sheet, self.formats.of_values)
+            if self.spliced:
+                write_pattern(sheet, self.formats.of_values)
             self._finish(sheet, fields, widths, part_count, keys)
             self.rows[len(self.workbook.worksheets()) - 1] = SheetRows(
                 fields, widths, rows, first, part_count

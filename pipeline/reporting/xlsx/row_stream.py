@@ -8,10 +8,11 @@ from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell
 
 from pipeline.reporting import links
 from pipeline.reporting.links import Cell
-from pipeline.reporting.xlsx.cell_values import Cells
+from pipeline.reporting.xlsx.cell_values import Cells, write_cell, write_link
 from pipeline.reporting.xlsx.cell_xml import Prescan, rows_xml
-from pipeline.reporting.xlsx.column_specs import LINE_POINTS, Field
+from pipeline.reporting.xlsx.column_specs import LINE_POINTS, Field, lines_of
 from pipeline.reporting.xlsx.column_xml import Column, Taken
+from pipeline.reporting.xlsx.styles import Style
 
 #: Some rows that follow each other, column by column.
 Block = Sequence[Sequence[Any]]
@@ -43,16 +44,50 @@ class SheetRows:
             Column(xl_col_to_name(at), field, width, cells, looks)
             for at, (field, width) in enumerate(zip(self._fields, self._widths, strict=True))
         ]
-        for start in range(0, self.count, _AT_ONCE):
-            stop = min(start + _AT_ONCE, self.count)
-            block = self._rows(self._first + start, self._first + stop)
-            if [len(values) for values in block] != [stop - start] * len(columns):
-                raise RuntimeError(f"a sheet's rows {start} to {stop} are not there, column by column")
-            block = _with_links(block, links.MOST_LINKS - len(self.links))
+        for start, whole in self._blocks():
+            block = _with_links(whole, links.MOST_LINKS - len(self.links))
             number = _FIRST_ROW + start
             taken = [column.take(values, number) for column, values in zip(columns, block, strict=True)]
             self.links += [link for column in taken for link in column.links]
             yield rows_xml(number, [column.xml for column in taken], _heights(taken))
+
+    def write(self, sheet: Any, cells: Cells) -> None:
+        """The rows by XlsxWriter alone: the same cells as `xml` makes, many times slower."""
+        left = links.MOST_LINKS
+        for start, whole in self._blocks():
+            block = _with_links(whole, left)
+            for row, values in enumerate(zip(*block, strict=True), _FIRST_ROW - 1 + start):
+                lines = [
+                    self._write_cell(sheet, row, column, value, cells) for column, value in enumerate(values)
+                ]
+                if max(lines) > 1:
+                    sheet.set_row(row, _height(max(lines)))
+                left -= sum(type(value) is Cell and bool(value.link) for value in values)
+
+    def _blocks(self) -> Iterator[tuple[int, Block]]:
+        """The rows, some at a time, each with its position below the headings."""
+        for start in range(0, self.count, _AT_ONCE):
+            stop = min(start + _AT_ONCE, self.count)
+            block = self._rows(self._first + start, self._first + stop)
+            if [len(values) for values in block] != [stop - start] * self.columns:
+                raise RuntimeError(f"a sheet's rows {start} to {stop} are not there, column by column")
+            yield start, block
+
+    def _write_cell(self, sheet: Any, row: int, column: int, value: Any, cells: Cells) -> int:
+        """Write one cell; how many lines its text takes."""
+        style, link = self._fields[column].style, ""
+        if type(value) is Cell:
+            text, link = value.value, value.link
+            shown = cells.special(text, style, linked=bool(link), marked=value.marked, tone=value.tone)
+        elif (value is None or value == "") and style is not Style.ANSWER:
+            return 1
+        else:
+            text, shown = value, cells.shown(value, style)
+        if link:
+            write_link(sheet, row, column, link, *shown)
+        else:
+            write_cell(sheet, row, column, *shown)
+        return lines_of(text, self._widths[column], style) if isinstance(text, str) else 1
 
 
 def _heights(taken: Sequence[Taken]) -> Iterator[float | None]:
@@ -60,7 +95,11 @@ def _heights(taken: Sequence[Taken]) -> Iterator[float | None]:
     lines = [column.lines for column in taken if column.lines]
     if not lines:
         return repeat(None)
-    return (None if most == 1 else 3 + LINE_POINTS * most for most in map(max, zip(*lines, strict=True)))
+    return (None if most == 1 else _height(most) for most in map(max, zip(*lines, strict=True)))
+
+
+def _height(lines: int) -> float:
+    return 3 + LINE_POINTS * lines
 
 
 def _with_links(block: Block, most: int) -> Block:

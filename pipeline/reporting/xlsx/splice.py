@@ -4,12 +4,19 @@ XlsxWriter writes everything but the rows of data: with some millions of cells i
 Where they belong it writes one row, the pattern, which shows in every format of the workbook a text of two parts,
 and a link. From the pattern is read what number a format's style has in the package, and how its font is told;
 then rows and links come in the pattern's place, as the package is compressed.
+
+That rests on how XlsxWriter writes. Where another version writes otherwise (`fits`), nothing is put in: XlsxWriter writes the
+rows too (`row_stream.SheetRows.write`), slower, and the cells are the same.
 """
 
+import functools
+import io
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
+
+import xlsxwriter
 
 from pipeline.reporting.xlsx.cell_values import Cells
 from pipeline.reporting.xlsx.cell_xml import Prescan
@@ -20,10 +27,27 @@ _LEVEL = 1
 #: Cells of a sheet that may come to more than 2 GB, which a package has to know before.
 _MANY = 4_000_000
 
+_PART = "xl/worksheets/sheet{}.xml"
 _ROW = re.compile(r'<row r="2".*?</row>', re.DOTALL)
 _LOOK = re.compile(r'<c r="[A-Z]+2" s="(\d+)" t="inlineStr"><is><r>(<rPr>.*?</rPr>)')
 _LINKS = re.compile("<hyperlinks>.*?</hyperlinks>", re.DOTALL)
 _DIMENSION = re.compile('(?<=<dimension ref=")[^"]+')
+
+
+@functools.cache
+def fits() -> bool:
+    """Whether XlsxWriter writes the pattern so that it is found again, tried on a sheet of its own."""
+    package = io.BytesIO()
+    try:
+        with xlsxwriter.Workbook(package, {"constant_memory": True}) as workbook:
+            formats = [workbook.add_format(), workbook.add_format({"bold": True})]
+            sheet = workbook.add_worksheet("Summary")
+            sheet.write_string(0, 0, "heading")
+            write_pattern(sheet, formats)
+        with zipfile.ZipFile(package) as made:
+            return _found(made.read(_PART.format(1)).decode(), formats) is not None
+    except Exception:  # noqa: BLE001 - whatever it is that another version does otherwise
+        return False
 
 
 def write_pattern(sheet: Any, formats: Sequence[Any]) -> None:
@@ -41,7 +65,7 @@ def put_in_rows(
     finished: IO[bytes],
 ) -> None:
     """Write the package again, with these rows; they are by their sheet's place in the workbook."""
-    of_part = {f"xl/worksheets/sheet{place + 1}.xml": sheet for place, sheet in rows.items()}
+    of_part = {_PART.format(place + 1): sheet for place, sheet in rows.items()}
     with (
         zipfile.ZipFile(package) as made,
         zipfile.ZipFile(finished, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as whole,
@@ -55,11 +79,20 @@ def put_in_rows(
 
 
 def _with_rows(xml: str, sheet: SheetRows, cells: Cells, formats: Sequence[Any]) -> Iterator[bytes]:
+    found = _found(xml, formats)
+    if found is None:
+        raise OSError("this version of XlsxWriter writes a sheet in another way than is known here")
+    pattern, looks = found
+    yield _DIMENSION.sub(f"A1:{sheet.last_cell}", xml[: pattern.start()], count=1).encode()
+    yield from sheet.xml(cells, dict(zip(formats, looks, strict=True)))
+    links = f"<hyperlinks>{''.join(sheet.links)}</hyperlinks>" if sheet.links else ""
+    yield _LINKS.sub(lambda _: links, xml[pattern.end() :]).encode()
+
+
+def _found(xml: str, formats: Sequence[Any]) -> tuple[re.Match[str], list[Prescan]] | None:
+    """Where the pattern stands in a sheet, and how each format looks in the package; None where that is not as is known here."""
     pattern = _ROW.search(xml)
     looks = [Prescan(*found) for found in _LOOK.findall(pattern[0])] if pattern else []
     if pattern is None or len(looks) != len(formats) or not _LINKS.search(xml, pattern.end()):
-        raise OSError("this version of XlsxWriter writes a sheet in another way than is known here")
-    yield _DIMENSION.sub(f"A1:{sheet.last_cell}", xml[: pattern.start()], count=1).encode()
-    yield from sheet.xml(cells, dict(zip(formats, looks, strict=True)))
-    found = f"<hyperlinks>{''.join(sheet.links)}</hyperlinks>" if sheet.links else ""
-    yield _LINKS.sub(lambda _: found, xml[pattern.end() :]).encode()
+        return None
+    return pattern, looks

@@ -149,6 +149,18 @@ def unknown_sheet(path: Path) -> dict[int, dict[str, str]]:
     return {int(row["tickets"].split()[0][3:]): row for row in named}
 
 
+def ledger_of(office: Office) -> tuple[str, str]:
+    """The ledger's file and its ID."""
+    ((identity,),) = _rows(office.ledger, "SELECT ledger_id FROM ledger")
+    return str(office.ledger), identity
+
+
+def ledger_on(path: Path) -> tuple[str, str]:
+    """The ledger's file and its ID as the first sheet of a workbook tells them."""
+    said = {str(row[0]): str(row[1]) for row in openpyxl.load_workbook(path).worksheets[0].values}
+    return said["Ledger"], said["Ledger ID"]
+
+
 def test_every_kind_of_evidence_at_once_is_recorded_with_who_when_and_where(office: Office) -> None:
     statement, answers = evidence(office)
     of, ours = requests(office), numbers(office)
@@ -209,6 +221,7 @@ def test_every_kind_of_evidence_at_once_is_recorded_with_who_when_and_where(offi
         **dict.fromkeys((2, 3, 4, 5, 6, 11), "agreed"), 77: "not_ours", **dict.fromkeys((14, 15), "unknown"),
         **dict.fromkeys((1, 12, 13), "to_issue"),
     }  # fmt: skip
+    assert ledger_on(office.desk / f"{book.stem}.reconciliation.xlsx") == ledger_of(office)
     sheet = unknown_sheet(office.desk / f"{book.stem}.reconciliation.xlsx")
     assert sheet[15]["resolution"] == "issued", "what was typed and settled nothing stands there again"
     assert sheet[15]["resolved_by"] == "Wang"
@@ -324,6 +337,9 @@ def test_rows_of_every_kind_are_judged_sent_and_accounted_for_by_what_the_ledger
     assert [(int(ticket[3:]), voucher, status, *reasons.split()) for ticket, _, voucher, status, reasons, *_ in judged] == [
         row for row in rows if row[2] != "repeated"
     ]  # fmt: skip
+    assert [charge for _, charge, *_ in judged] == [
+        row["charge"] for row in checked["rows"] if row["status"] != "repeated"
+    ]
     assert {(file, row) for *_, file, row in judged} == {
         (book.name, row) for row in (*range(2, 11), 12, 13, 14)
     }
@@ -334,7 +350,9 @@ def test_rows_of_every_kind_are_judged_sent_and_accounted_for_by_what_the_ledger
         assert list(asked) == [5]
         assert asked[5]["ledger"]
         assert asked[5]["reason"].startswith("In doubt since 2027-03-01, month-2.")
+        assert ledger_on(office.desk / f"{name}.xlsx") == ledger_of(office)
     events = [json.loads(line) for line in (office.desk / "log").read_text().splitlines()]
+    assert events[2]["ledger_id"] == ledger_of(office)[1]
     assert [(event["event"], event["run"]) for event in events] == [
         ("run_begins", None), ("read", None), ("ledger_taken", 5), *[("request_ended", 5)] * 6, ("run_ends", 5),
     ]  # fmt: skip

@@ -250,7 +250,8 @@ COUNTS = " UNION ALL ".join(
 def test_what_is_said_again_changes_nothing_and_what_was_withdrawn_settles_nothing(office: Office) -> None:
     statement, answers = evidence(office)
     of, given = requests(office), said(office, statement, answers)
-    office.voucher("reconcile", *given)
+    office.voucher("reconcile", *given, "-o", "alone.xlsx")
+    assert ledger_on(office.desk / "alone.xlsx") == ledger_of(office)
     before = _rows(office.ledger, COUNTS)
     office.voucher("reconcile", *given, "--report", "report.json")
     assert _rows(office.ledger, COUNTS) == before

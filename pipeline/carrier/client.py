@@ -1,13 +1,17 @@
 """The socket: sealed bytes out, one raw reply in. One try, no decisions, nothing logged.
 
 What tells "nothing was sent" from "something may have been": aiohttp writes a request in its `send` and nowhere
-else (client_reqrep, 3.14), so a request whose `send` was never called has not left this machine. Redirects are not followed: 307 and 308
+else (client_reqrep, 3.14), so a request whose `send` was never called has not left this machine. That is tried on a server of our
+own before anything is sent (`_send_is_called`); in a version of aiohttp where it is not so, a request counts as sent as soon as it
+has a connection (TraceConfig), and each has a connection of its own. Redirects are not followed: 307 and 308
 would send the body again, 301 to 303 would become a GET that looks like success.
 """
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import cast
 
 import aiohttp
@@ -66,7 +70,7 @@ class Client:
         except Exception as error:  # noqa: BLE001 - whatever it was, the request's fate is known by `over` alone
             # Never str() or repr() of the error: a ClientResponseError's holds the request headers.
             Line(sent.over).close()
-            if sent.over is None:
+            if sent.over is None and not sent.has_connection:
                 return NotSent(_plain_name(error)), Line()
             broken = isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError)
             return Lost(_plain_name(error), readable=not broken), Line()
@@ -82,6 +86,7 @@ class Client:
             headers=self._headers(),
             proxy=self._proxy,
             allow_redirects=False,
+            trace_request_ctx=sent,
         ) as response:
             answer = b""
             while len(answer) <= LARGEST_ANSWER and (more := await response.content.read(LARGEST_ANSWER)):
@@ -128,9 +133,13 @@ def _plain_name(error: Exception) -> Message:
 
 
 class _Body(aiohttp.BytesPayload):
-    """A request's body, and the connection over which it was begun to be written, None as long as it was not."""
+    """A request's body, and the connection over which it was begun to be written, None as long as it was not.
+
+    `has_connection` is noted only where aiohttp does not call `send`.
+    """
 
     over: Connection | None = None
+    has_connection = False
 
 
 class _OnQuietLine(aiohttp.ClientRequest):
@@ -156,7 +165,10 @@ class _Held(aiohttp.ClientResponse):
     then be taken for that of the next request.
     """
 
+    held: Connection | None = None
+
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        self.held = connection
         return await super().start(cast("Connection", _Borrowed(connection)))
 
 
@@ -173,10 +185,47 @@ class _Borrowed:
         """Nothing, not yet."""
 
 
-def _connector(profile: Profile) -> aiohttp.TCPConnector:
+async def _send_is_called() -> bool:
+    """Whether this version of aiohttp calls `send` before a request leaves, and takes our classes, tried on a server of our own."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"{}")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    sent = _Body(b"{}", content_type="application/json")
+    timeout = aiohttp.ClientTimeout(total=5)
+    try:
+        async with (
+            await asyncio.start_server(answer, "127.0.0.1") as server,
+            aiohttp.ClientSession(
+                request_class=_OnQuietLine, response_class=_Held, timeout=timeout
+            ) as session,
+            session.post(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", data=sent) as response,
+        ):
+            Line(response.held if isinstance(response, _Held) else None).close()
+    except Exception:  # noqa: BLE001 - whatever it is that another version does otherwise
+        return False
+    return sent.over is not None
+
+
+def _noting_connections() -> aiohttp.TraceConfig:
+    """What notes that a request has a connection, over which it may have left."""
+    trace = aiohttp.TraceConfig()
+
+    async def note(_session: object, context: SimpleNamespace, _params: object) -> None:
+        context.trace_request_ctx.has_connection = True
+
+    trace.on_connection_create_end.append(note)
+    trace.on_connection_reuseconn.append(note)
+    return trace
+
+
+def _connector(profile: Profile, *, keep: bool) -> aiohttp.TCPConnector:
     submission, carrier = profile.submission, profile.carrier
     verify = ssl.create_default_context(cafile=carrier.ca_file) if carrier.ca_file else True
-    if submission.keepalive_seconds > 0:
+    if submission.keepalive_seconds > 0 and keep:
         return aiohttp.TCPConnector(
             limit=submission.concurrency, ssl=verify, keepalive_timeout=submission.keepalive_seconds
         )
@@ -202,10 +251,12 @@ async def connected(
     def headers() -> Mapping[str, str]:
         return {"Content-Type": "application/json", "agency": profile.carrier.agency, "APIKEY": api_key}
 
+    called = await _send_is_called()
     async with aiohttp.ClientSession(
-        connector=_connector(profile),
-        request_class=_OnQuietLine,
-        response_class=_Held,
+        connector=_connector(profile, keep=called),
+        request_class=_OnQuietLine if called else aiohttp.ClientRequest,
+        response_class=_Held if called else aiohttp.ClientResponse,
+        trace_configs=None if called else [_noting_connections()],
         timeout=timeout,
         trust_env=False,
         cookie_jar=aiohttp.DummyCookieJar(),

@@ -14,6 +14,7 @@ from unittest.mock import ANY
 
 import pytest
 
+from pipeline.carrier import client
 from pipeline.carrier.client import LARGEST_ANSWER, connected
 from pipeline.model.message import Message, message
 from pipeline.model.outcome import Answered, Lost, NotSent, Reply
@@ -281,7 +282,10 @@ def test_there_are_never_more_connections_than_the_profile_says(keepalive: float
 
     with carrying(raw(http("200 OK", b"{}"))) as carrier:
         answered, refused = asyncio.run(run(carrier.url))
-    assert (answered, refused) == (Answered(200, b"{}"), NotSent("the connection was not made in time"))
+    assert (answered, refused) == (
+        Answered(200, b"{}"),
+        NotSent(Message("the connection was not made in time")),
+    )
 
 
 def test_an_answer_without_an_end_is_not_waited_for() -> None:
@@ -445,3 +449,37 @@ def test_the_key_is_in_no_reply() -> None:
     for answer, _ in LOST.values():
         with carrying(answer) as carrier:
             assert "the-api-key" not in repr(post(carrier.url))
+
+
+@pytest.fixture
+def send_is_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a version of aiohttp that writes requests in another way."""
+    monkeypatch.delattr(client._OnQuietLine, "send")
+    assert not asyncio.run(client._send_is_called())
+
+
+def test_this_version_of_aiohttp_calls_send() -> None:
+    assert asyncio.run(client._send_is_called())
+
+
+@pytest.mark.usefixtures("send_is_not_called")
+@pytest.mark.parametrize(("answer", "lost"), LOST.values(), ids=LOST)
+def test_where_send_is_not_called_what_has_a_connection_may_have_been_sent(
+    answer: Answer, lost: Lost
+) -> None:
+    with carrying(answer) as carrier:
+        assert post(carrier.url) == [lost]
+    assert len(carrier.requests) == 1
+
+
+@pytest.mark.usefixtures("send_is_not_called")
+def test_where_send_is_not_called_what_has_no_connection_was_not_sent() -> None:
+    test_a_refused_connection_sent_nothing()
+    test_a_name_that_does_not_resolve_sent_nothing()
+
+
+@pytest.mark.usefixtures("send_is_not_called")
+def test_where_send_is_not_called_each_request_has_a_connection_of_its_own() -> None:
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        assert post(carrier.url, times=3) == [Answered(200, b"{}")] * 3
+    assert len(set(carrier.connections)) == 3

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from html.entities import codepoint2name, name2codepoint
-from itertools import takewhile
 
 from pipeline.model.message import changed
 from pipeline.model.outcome import Answered, Outcome
@@ -22,6 +21,8 @@ _DEEPEST = 6
 _ESCAPE = re.compile(
     r"(?:\\u\{|&#x)0*([0-9a-f]{2,6})[};]?|[\\%]u([0-9a-f]{4})|(?:\\x|%)([0-9a-f]{2})|&#0*([0-9]{2,7});?|&([a-z]{2,8});?|\\"
 )
+#: How a form begins wherever it stands, once escapes are taken away: what in a key looks like one may go with them.
+_SURE = re.compile(r"(?:(?![\\%&]|[uU](?:\{|[0-9a-fA-F]{4})|[xX][0-9a-fA-F]{2})[!-~]){0,6}")
 #: What may be left of an escape that was cut off.
 _CUT_OFF = re.compile(r"(?:[\\%&][\\\w#{;%]{0,12})?")
 
@@ -39,9 +40,7 @@ class Concealed:
             {form for key in keys if len(key) >= _SHORTEST for form in _forms(key)}, key=len, reverse=True
         )
         # Where nothing is escaped and no form begins, none stands: true of nearly every text.
-        begins = (
-            "".join(takewhile(lambda c: "!" <= c <= "~", form[:_SHORTEST])).lower() for form in self._forms
-        )
+        begins = (begin[0].lower() for form in self._forms if (begin := _SURE.match(form)))
         self._begins = [begin if len(begin) > 2 else "" for begin in begins]
 
     @cached_property
@@ -85,13 +84,15 @@ class Concealed:
 
 
 def _unescaped(found: re.Match[str]) -> str:
-    """The character of an escape in small letters; only that of printable ASCII matters here."""
+    """The character of an escape that is in small letters, in small letters; only that of printable ASCII matters here."""
     braced, four, two, decimal, name = found.groups()
     if code := braced or four or two:
-        return chr(int(code, 16)) if len(code) < 5 else ""
+        return chr(int(code, 16)).lower() if len(code) < 5 else ""
     if decimal:
-        return chr(int(decimal)) if len(decimal) < 5 else ""
-    return chr(name2codepoint.get(name, ord("&"))) if name else ""
+        return chr(int(decimal)).lower() if len(decimal) < 5 else ""
+    if name:
+        return chr(name2codepoint[name]) if name in name2codepoint else found[0]
+    return ""
 
 
 class _Form:

@@ -81,6 +81,25 @@ def test_a_key_that_was_cut_off_within_an_escape_is_concealed() -> None:
         assert Concealed("key-4711").text(f"APIKEY {spelt[:length]}") == "APIKEY ***"
 
 
+@pytest.mark.parametrize("spelling", ["\\u{:04x}", "\\x{:02X}", "%{:02X}", "&#x{:x};", "&#{};"])
+def test_a_key_of_capitals_of_which_every_character_is_escaped_is_concealed(spelling: str) -> None:
+    spelt = "".join(spelling.format(ord(c)) for c in "KEY-4711")
+    assert Concealed("KEY-4711").text(f"APIKEY {spelt} is unknown") == "APIKEY *** is unknown"
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("4711\\ab", "4711\\\\a%62"),
+        ("u00414711", "\\u0041\\4711"),
+        ("%414711", "%41\\4711"),
+        ("&Key4711", "&Key\\u0034711"),
+    ],
+)
+def test_a_key_that_itself_looks_escaped_is_concealed(key: str, said: str) -> None:
+    assert Concealed(key).text(f"APIKEY {said} is unknown") == "APIKEY *** is unknown"
+
+
 def test_a_beginning_that_leads_nowhere_hides_no_key() -> None:
     assert Concealed("aaaaaaab").text("aaaaaaaaaab") == "aaa***"
 

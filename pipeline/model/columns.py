@@ -225,7 +225,7 @@ TICKET_COLUMNS = (
 )
 
 BUYER_COLUMNS = (
-    TICKET_COLUMNS[-2],
+    *(column for column in TICKET_COLUMNS if column.name == "buyer"),
     Column(
         P_("column", "header_type"),
         Kind.CHOICE,

@@ -343,8 +343,10 @@ def test_a_ledger_that_fails_in_a_reconciliation_stops_all_of_it_and_the_next_on
 
 def test_the_ledger_knows_of_each_run_what_it_was_and_how_it_ended(office: Office) -> None:
     book = office.add_workbook(fares(2))
-    office.voucher("issue", book, "--new-ledger", "--as-of", "2027-03-05", faults={"closed": ALWAYS})
-    office.voucher("reconcile", book, "--as-of", "2027-03-06")
+    first = office.voucher("issue", book, "--new-ledger", "--as-of", "2027-03-05", faults={"closed": ALWAYS})
+    second = office.voucher("reconcile", book, "--as-of", "2027-03-06")
+    begun = f"A new ledger was begun: {office.ledger}; keep it"
+    assert (begun in first.err, "A new ledger" in second.err) == (True, False)
     runs = _rows(office.ledger, "SELECT command, as_of, files, exit_code FROM run ORDER BY run")
     assert [(*run[:2], json.loads(run[2]), run[3]) for run in runs] == [
         ("issue", "2027-03-05", [str(book)], 4),
@@ -374,6 +376,9 @@ def test_a_sandbox_inside_the_run_is_reached_without_the_proxy_of_the_profile(of
     )
     ran = office.voucher("issue", book, "--sandbox", "--profile", profile, environment={"VOUCHER_LEDGER": ""})
     assert (ran.code, office.carrier.requests) == (0, 0)
+    assert "the ledger is thrown away after this run" in ran.err
+    assert "A new ledger was begun" not in ran.err
+    assert list(office.folder.rglob("*.ledger*")) == [], "a sandbox's run leaves none behind"
 
 
 def test_an_answer_that_a_killed_run_left_is_not_lost_on_who_has_no_keys(office: Office) -> None:

@@ -49,9 +49,9 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Wa
         odd = evidence.set_aside if ledger.lacking() else ()
         tickets = {line.ticket_no for line in (*evidence.lines, *odd)}
         held = ledger.holdings(sorted(tickets | in_doubt)).held
-        numbers = {line.number for line in evidence.lines} | {
-            answer.number for answer in answers if answer.number
-        }
+        # What earlier statements showed of what is in doubt is weighed again, with all that stands under its numbers.
+        lines = (*evidence.lines, *issued_elsewhere.lines_of(ledger.connection, in_doubt))
+        numbers = {line.number for line in lines} | {answer.number for answer in answers if answer.number}
         taken = {red.number: f"a red line ({red.place})" for red in evidence.reversals if red.number}
         taken |= {
             number: holder

@@ -36,6 +36,9 @@ def test_a_number_that_another_voucher_has_settles_nothing(
         assert office.report()["settled"] == []
         (problem,) = office.report()["problems"]
         assert (problem["code"], "another request" in problem["message"]) == ("contradiction", True)
+        # A statement's line is remembered, and weighed again with nothing new.
+        assert office.reconcile().code == 4
+        assert [one["code"] for one in office.report()["problems"]] == [] if by_answer else ["contradiction"]
 
 
 def test_what_earlier_statements_showed_is_weighed_with_what_is_said_today(

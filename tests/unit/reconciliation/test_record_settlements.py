@@ -1,0 +1,320 @@
+"""What evidence settles is recorded in a real ledger, and what it does not settle is told and changes nothing."""
+
+import contextlib
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.ledger import gaps, opening, planning, reversals, runs, withdrawals
+from pipeline.ledger.lock import Named
+from pipeline.ledger.session import OpenLedger
+from pipeline.model.evidence import Answer, Reversal, Statement, StatementLine
+from pipeline.model.job import Job, Watch
+from pipeline.model.message import Message
+from pipeline.model.outcome import Outcome
+from pipeline.model.places import row_at
+from pipeline.model.profile import Codes, Owner, Profile
+from pipeline.model.request import Charge, Header, Identity, Request
+from pipeline.reconciliation.record_settlements import settle
+from pipeline.settlement.decide import Decided, Evidence
+
+PROFILE = Profile(
+    codes=Codes(
+        fee_type={"ticket_fare": "FARE", "ancillary": "EXTRA"},
+        product_type={"flight": "Flight", "seat": "Seat"},
+    )
+)
+
+
+@dataclass
+class Desk:
+    """A ledger in a run, and what is brought to it."""
+
+    ledger: OpenLedger
+    run: int
+    logged: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+
+    def sent(
+        self, ticket: int, outcome: Outcome, at: str = "2026-11-20T00:00:00.000+00:00"
+    ) -> planning.Attempt:
+        """An attempt that ended so, then."""
+        identity = Identity(f"999{ticket:010}", "ticket_fare", "flight")
+        charge = Charge(identity, "ZHANG/WEI", 1000, ticket, ("F", "P"))
+        header = Header("individual", "Li Na", "", "", "l@example.com")
+        request = Request("itinerary", "domestic", header, (charge,))
+        connection, places = self.ledger.connection, {ticket: ("o.xlsx", "Tickets", ticket)}
+        (attempt,) = planning.plan(connection, self.run, [request], places)
+        of = attempt.attempt_id
+        connection.execute(
+            "UPDATE attempt SET state = 'sending', sending_at = ? WHERE attempt_id = ?", (at, of)
+        )
+        connection.execute(
+            "UPDATE attempt SET state = ?, reason = ?, number = ?, ended_at = ? WHERE attempt_id = ?",
+            (outcome.state, outcome.reason, outcome.number, at, of),
+        )
+        return attempt
+
+    def doubt(self, ticket: int) -> planning.Attempt:
+        return self.sent(ticket, Outcome("unknown", "no_answer"))
+
+    def answer(self, about: planning.Attempt, resolution: str, number: str = "", **changes: Any) -> Answer:
+        place = row_at("answered.xlsx", "Unknown", about.attempt_id)
+        said = Answer(
+            self.ledger.epoch,
+            about.request.request_id,
+            about.attempt,
+            resolution,
+            number,
+            "Wang",
+            "tel.",
+            place,
+        )
+        return replace(said, **changes)
+
+    def settle(self, *answers: Answer, **given: Any) -> Decided:
+        evidence = Evidence((), answers, (), None, "Night Shift")
+        watch = Watch(
+            lambda _: None, lambda _: None, lambda _: True, lambda _: None,
+            lambda event, **facts: self.logged.append((event, facts)),
+        )  # fmt: skip
+        return settle(self.ledger, self.run, replace(evidence, **given), Job((), PROFILE, None), watch)
+
+    def rows(self, sql: str) -> list[Any]:
+        return list(self.ledger.connection.execute(sql))
+
+    def states(self) -> list[tuple[str, str]]:
+        return self.rows("SELECT state, number FROM attempt ORDER BY attempt_id")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    path = tmp_path / "o.ledger"
+    connection, lock = opening.open_for_run(path, Owner("http://127.0.0.1:1", "A"), may_create=True)
+    with contextlib.closing(lock), contextlib.closing(connection):
+        run = runs.begin(connection, lock, "reconcile", "2026-11-20", [])
+        yield Desk(OpenLedger(path, connection, lock, Named(path)), run)
+
+
+def line(ticket: int, number: str, **changes: Any) -> StatementLine:
+    plain = StatementLine(
+        "itinerary", number, f"999{ticket:010}", "ticket_fare", "flight", 1000, None, "Li Na", f"s.csv, row {ticket}", "s.csv",
+    )  # fmt: skip
+    return replace(plain, **changes)
+
+
+def statement(*lines: StatementLine, **given: Any) -> tuple[Statement]:
+    return (Statement("s.csv", "0" * 64, datetime.datetime.now(datetime.UTC), lines, **given),)
+
+
+def problems(decided: Decided) -> list[tuple[str, str, str]]:
+    return [(one.code, str(one.place), str(one.message)) for one in decided.troubles]
+
+
+def test_what_answers_settle_is_recorded_with_who_said_it_and_logged(desk: Desk) -> None:
+    issued, refused, left = desk.doubt(1), desk.doubt(2), desk.doubt(3)
+    answers = (
+        desk.answer(issued, " Issued ".strip(), "N-01"),
+        desk.answer(refused, "NOT issued", evidence="a mail"),
+    )
+    decided = desk.settle(*answers)
+    assert desk.states() == [("issued", "N-01"), ("not_sent", ""), ("unknown", "")]
+    assert [(one.attempt.attempt_id, one.state, one.number) for one in decided.settled] == [
+        (issued.attempt_id, "issued", "N-01"),
+        (refused.attempt_id, "not_sent", ""),
+    ]
+    assert (problems(decided), decided.answers) == ([], answers)
+    said = "SELECT attempt_id, state, number, settled_by, evidence, answered FROM settlement"
+    assert desk.rows(said) == [
+        (issued.attempt_id, "issued", "N-01", "Wang", "answered.xlsx, Unknown, row 1: tel.", "tel."),
+        (refused.attempt_id, "not_sent", "", "Wang", "answered.xlsx, Unknown, row 2: a mail", "a mail"),
+    ]
+    assert desk.logged == [
+        ("settled", {"request": of.request.request_id, "attempt": 1, "state": state})
+        for of, state in ((issued, "issued"), (refused, "not_sent"))
+    ]
+    assert left.attempt_id == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"problem": Message("the cell is spoilt")}, "the cell is spoilt"),
+        ({"resolution": "perhaps"}, "“perhaps” is no answer; enter “issued” or “not issued”"),
+        ({"attempt": 7}, "there is no such attempt in this ledger"),
+        ({"number": ""}, "says issued, and the voucher's number is missing"),
+        ({"resolution": "not issued"}, "says not issued, and gives a number (N-01)"),
+        ({"number": "N 01"}, "“N 01” is not a voucher's number"),
+        ({"resolved_by": ""}, "resolved_by missing: say who found out, and how"),
+        ({"resolved_by": "", "evidence": ""}, "resolved_by and evidence missing: say who found out, and how"),
+    ],
+)
+def test_an_answer_that_lacks_something_settles_nothing_and_is_kept_for_typing(
+    desk: Desk, changes: dict[str, Any], problem: str
+) -> None:
+    answer = replace(desk.answer(desk.doubt(1), "issued", "N-01"), **changes)
+    decided = desk.settle(answer)
+    ((code, place, told),) = problems(decided)
+    assert (code, place) == ("incomplete", "answered.xlsx, Unknown, row 1")
+    assert problem in told
+    assert (desk.states(), decided.settled, decided.answers) == ([("unknown", "")], (), (answer,))
+
+
+def test_an_answer_about_what_is_settled_already_changes_nothing(desk: Desk) -> None:
+    issued, refused = desk.doubt(1), desk.doubt(2)
+    answers = desk.answer(issued, "issued", "N-01"), desk.answer(refused, "not issued")
+    desk.settle(*answers)
+    assert problems(desk.settle(*answers)) == [], "it is what was said before"
+    sent = [
+        desk.sent(3, Outcome("issued", number="N-03")),
+        desk.sent(4, Outcome("rejected", "carrier_rejected")),
+    ]
+    others = [
+        desk.answer(issued, "issued", "N-02"), desk.answer(issued, "not issued"), desk.answer(refused, "issued", "N-02"),
+        desk.answer(sent[0], "issued", "N-03"), desk.answer(sent[1], "not issued"), desk.answer(issued, "perhaps"),
+    ]  # fmt: skip
+    states = [
+        "issued as N-01",
+        "issued as N-01",
+        "not issued",
+        "issued as N-03",
+        "refused by the carrier",
+        "issued as N-01",
+    ]
+    told = problems(desk.settle(*others))
+    assert told == [
+        ("stale", str(one.place), f"request {one.request_id}, attempt 1 is not unknown any more: it is {state}; the answer changes nothing")
+        for one, state in zip(others, states, strict=True)
+    ]  # fmt: skip
+    assert desk.states() == [("issued", "N-01"), ("not_sent", ""), ("issued", "N-03"), ("rejected", "")]
+
+
+def test_an_answer_about_another_history_s_attempt_is_told_and_settles_nothing(desk: Desk) -> None:
+    answer = desk.answer(desk.doubt(1), "issued", "N-01", ledger_id="lost")
+    ((code, place, told),) = problems(desk.settle(answer))
+    assert (code, place) == ("stale", str(answer.place))
+    assert (
+        f"request {answer.request_id}, attempt 1: the answer is about an attempt of that number that was lost"
+        in told
+    )
+    assert desk.states() == [("unknown", "")]
+
+
+def test_evidence_that_was_withdrawn_settles_nothing_again_and_other_evidence_does(desk: Desk) -> None:
+    """By an answer and by a statement; a withdrawn answer is typed anew, what a statement contradicts is not."""
+    about = desk.doubt(1)
+    other = desk.doubt(2)
+    answer, listed = desk.answer(about, "not issued"), statement(line(2, "N-02"))
+    desk.settle(answer, statements=listed)
+    for entry in ("S1", "S2"):
+        withdrawals.withdraw(desk.ledger.connection, entry, withdrawn_by="Li", why="misheard")
+    assert desk.states() == [("unknown", ""), ("unknown", "")]
+    of_other = desk.answer(other, "issued", "N-02")
+    decided = desk.settle(answer, statements=listed)
+    assert [(code, place, told.split(";")[0]) for code, place, told in problems(decided)] == [
+        ("withdrawn", str(answer.place), f"request {about.request.request_id}, attempt 1: this evidence was withdrawn (S1) and settles it no more"),
+        ("withdrawn", "s.csv, row 2", f"request {other.request.request_id}, attempt 1: this evidence was withdrawn (S2) and settles it no more"),
+    ]  # fmt: skip
+    assert (decided.settled, decided.answers, desk.states()[0][0]) == ((), (), "unknown")
+    again = replace(answer, evidence="another call")
+    decided = desk.settle(again, of_other, statements=listed)
+    assert desk.states() == [("not_sent", ""), ("issued", "N-02")]
+    assert decided.answers == (again, of_other)
+
+
+def test_what_the_carrier_issued_elsewhere_is_held_with_its_code(desk: Desk) -> None:
+    seat = line(1, "N-01", charge="ancillary", product="seat", voucher="invoice")
+    desk.settle(statements=statement(seat, line(2, "N-02")))
+    held = desk.rows("SELECT run, ticket_no, product, wire, number, evidence, found_by FROM elsewhere")
+    assert held == [
+        (desk.run, "9990000000001", "seat", "EXTRA/Seat", "N-01", "s.csv, row 1", "Night Shift"),
+        (desk.run, "9990000000002", "flight", "FARE/Flight", "N-02", "s.csv, row 2", "Night Shift"),
+    ]
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_lines_of_an_odd_number_hold_where_the_ledger_may_lack_something(desk: Desk, gap: bool) -> None:
+    desk.sent(1, Outcome("issued", number="N-01"))
+    if gap:
+        connection = desk.ledger.connection
+        gaps.mark_gap(connection, "2026-11-01T00:00:00.000+00:00", "a copy was put back")
+        desk.run = runs.begin(connection, desk.ledger.lock, "reconcile", "2026-11-20", [])
+    odd = (line(1, "1"), line(2, "2"))
+    desk.settle(statements=statement(set_aside=odd))
+    assert desk.rows("SELECT ticket_no FROM elsewhere") == ([("9990000000002",)] if gap else [])
+
+
+@pytest.mark.parametrize("by_answer", [False, True])
+def test_a_number_that_another_has_settles_nothing(desk: Desk, by_answer: bool) -> None:
+    """One of our own, one that a statement showed for another ticket, and one that reversed a voucher."""
+    desk.sent(9, Outcome("issued", number="N-09"))
+    desk.sent(8, Outcome("issued", number="N-08"))
+    desk.settle(statements=statement(line(7, "N-07")))
+    reversals.reverse(
+        desk.ledger.connection,
+        "N-08",
+        reversed_by="Li",
+        evidence="letter",
+        voucher="itinerary",
+        red_number="R-08",
+    )
+    for ticket, number in enumerate(("N-09", "N-07", "R-08"), start=1):
+        about = desk.doubt(ticket)
+        if by_answer:
+            decided = desk.settle(desk.answer(about, "issued", number))
+        else:
+            decided = desk.settle(statements=statement(line(ticket, number)))
+        assert decided.settled == (), number
+        assert "contradiction" in [code for code, _, _ in problems(decided)], number
+        # What a statement showed once is weighed with whatever comes later, and with nothing.
+        assert desk.settle().settled == (), number
+    assert [state for state, _ in desk.states()[2:]] == ["unknown"] * 3
+
+
+def red(ticket: int, original: str, number: str = "R-01") -> Reversal:
+    return Reversal(
+        original,
+        number,
+        "itinerary",
+        f"999{ticket:010}",
+        "ticket_fare",
+        "flight",
+        1000,
+        row_at("s.csv", "s", ticket),
+    )
+
+
+def test_a_red_line_of_what_is_settled_just_now_is_recorded_after_it(desk: Desk) -> None:
+    desk.doubt(1)
+    decided = desk.settle(statements=statement(line(1, "N-01"), reversals=(red(1, "N-01"),)))
+    assert desk.states() == [("issued", "N-01")]
+    assert desk.rows("SELECT number, red_number, run, reversed_by FROM reversal") == [
+        ("N-01", "R-01", desk.run, "Night Shift")
+    ]
+    assert problems(decided) == []
+    assert "N-01 was reversed by the carrier" in "".join(map(str, decided.notes))
+
+
+def test_a_red_line_is_recorded_before_anything_is_weighed(desk: Desk) -> None:
+    desk.sent(1, Outcome("issued", number="N-01"))
+    decided = desk.settle(statements=statement(line(1, "N-01"), reversals=(red(1, "N-01"),)))
+    assert [number for (number,) in desk.rows("SELECT number FROM reversal")] == ["N-01"]
+    assert (problems(decided), decided.lines) == ([], ())
+    assert "N-01 was reversed by the carrier" in "".join(map(str, decided.notes))
+    again = desk.doubt(1)
+    assert desk.settle(desk.answer(again, "issued", "R-01")).settled == (), "a red voucher's number"
+    ours = desk.settle(statements=statement(line(1, "R-01")))
+    assert "contradiction" in [code for code, _, _ in problems(ours)]
+
+
+def test_a_red_line_under_a_number_that_is_listed_too_is_believed_nowhere(desk: Desk) -> None:
+    desk.sent(1, Outcome("issued", number="N-01"))
+    desk.sent(2, Outcome("issued", number="N-02"))
+    told = problems(desk.settle(statements=statement(line(2, "N-02"), reversals=(red(1, "N-01", "N-02"),))))
+    assert [(code, "under which a voucher is listed, too" in problem) for code, _, problem in told] == [
+        ("reversal", True)
+    ]
+    assert desk.rows("SELECT 1 FROM reversal") == []

@@ -44,7 +44,7 @@ def test_a_first_signal_waits_for_the_answers_a_second_does_not_and_then_all_is_
             waiting = asyncio.create_task(halt.answer_to(Slow(60), "", b""))
             os.kill(os.getpid(), number)
             await asyncio.sleep(0.05)
-            assert (halt.reason, waiting.done()) == ("interrupted" if heeded else "", False)
+            assert (str(halt.reason), waiting.done()) == ("interrupted" if heeded else "", False)
             os.kill(os.getpid(), number)
             await asyncio.sleep(0.05)
             assert waiting.done() is heeded

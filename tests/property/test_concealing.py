@@ -12,7 +12,7 @@ from pipeline.model.message import verbatim
 from pipeline.model.outcome import Answered, Outcome
 
 CHARACTERS = (
-    st.characters(min_codepoint=33, max_codepoint=126),
+    st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="\\"),
     st.characters(min_codepoint=33, max_codepoint=0x2FFFF, exclude_categories=["Cs", "Z", "C"]),
 )
 KEYS = st.one_of([st.text(each, min_size=6, max_size=40) for each in CHARACTERS])

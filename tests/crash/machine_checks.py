@@ -7,6 +7,7 @@ from typing import Any
 import apsw
 
 from pipeline.ledger import attempts, held_charges
+from pipeline.model.message import from_text
 from pipeline.model.outcome import Answered
 from tests.crash.machine_model import Model, Tried
 from tests.crash.machine_pool import PLACES, REQUEST_ROWS, TICKETS, on_the_wire
@@ -155,7 +156,7 @@ def check_history(model: Model, look: Prescan, found: dict[int, dict[str, Any]],
         (
             tried.attempt_id, charge.identity.charge, charge.identity.product, tried.state,
             tried.request.request_id, tried.attempt, tried.run, tried.request.voucher, charge.amount,
-            tried.number, tried.trace_id, tried.reason, found[tried.attempt_id]["detail"],
+            tried.number, tried.trace_id, tried.reason, from_text(found[tried.attempt_id]["detail"]),
             tried.request.header.header_name, *PLACES[charge.row],
             int(bool(tried.settled or tried.withdrawn)), *(found[tried.attempt_id][name] for name in TIMES),
         )

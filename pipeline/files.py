@@ -24,7 +24,7 @@ _NUMBERED = re.compile(r"(?P<stem>.+)\.(?P<number>[2-9]|[1-9][0-9]{1,3})", re.DO
 
 
 class Irregular(OSError):
-    """What is no file of a bounded size; `said` is that in words of ours."""
+    """A file that can't be used though the system finds nothing wrong with it; `said` is why, in words of ours."""
 
     def __init__(self, number: int, path: Path, said: Message) -> None:
         super().__init__(number, str(said), str(path))

@@ -236,7 +236,7 @@ def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
     """
     if wanted.suffix.lower() != ".xlsx":
         raise InputProblem(f"{wanted}: the export is an Excel workbook; give it a name that ends in .xlsx")
-    check_folder(wanted, "choose a folder that exists and that you may write to")
+    check_folder(wanted)
     with tempfile.TemporaryDirectory(prefix=".voucher-", dir=wanted.parent) as folder:
         copy = Path(folder) / "copy"
         with _to_read(job) as connection:

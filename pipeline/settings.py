@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pipeline.files import settings_text
+from pipeline.files import said_by, settings_text
 from pipeline.model.columns import (
     CHARGES,
     HEADER_TYPES,
@@ -24,6 +24,7 @@ from pipeline.model.columns import (
     Choice,
 )
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import Fact, Message, joined, message, system_error
 from pipeline.model.profile import (
     Answers,
     Carrier,
@@ -43,33 +44,43 @@ ENCRYPTION_KEY = "VOUCHER_ENCRYPTION_KEY"
 KEYRING_SERVICE = "voucher-pipeline"
 
 
-# --- checks of single values: each returns the value or raises ValueError with the cure ---------
+# --- checks of single values: each returns the value or raises Unfit with the cure --------------
+
+
+class Unfit(ValueError):
+    """A value that a key does not take; `said` is what it must be."""
+
+    def __init__(self, said: Message) -> None:
+        super().__init__(said)
+        self.said = said
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("must be a text in quotes")
+        raise Unfit(message("must be a text in quotes"))
     if any(ord(character) < 32 or ord(character) == 127 for character in value):
-        raise ValueError("must not hold control characters")
+        raise Unfit(message("must not hold control characters"))
     return value
 
 
 def _filled(value: Any) -> str:
     if not _text(value).strip():
-        raise ValueError("must not be empty")
+        raise Unfit(message("must not be empty"))
     return str(value).strip()
 
 
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError("must be true or false")
+        raise Unfit(message("must be true or false"))
     return value
 
 
 def _number(least: float, most: float) -> Callable[[Any], float]:
     def check(value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-            raise ValueError(f"must be a number from {least:g} to {most:g}")
+            raise Unfit(
+                message("must be a number from {least} to {most}", least=f"{least:g}", most=f"{most:g}")
+            )
         return float(value)
 
     return check
@@ -78,7 +89,7 @@ def _number(least: float, most: float) -> Callable[[Any], float]:
 def _whole(least: int, most: int) -> Callable[[Any], int]:
     def check(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise ValueError(f"must be a whole number from {least} to {most}")
+            raise Unfit(message("must be a whole number from {least} to {most}", least=least, most=most))
         return value
 
     return check
@@ -87,17 +98,17 @@ def _whole(least: int, most: int) -> Callable[[Any], int]:
 def _money(value: Any) -> int:
     try:
         minor = Decimal(str(value)) * MINOR
-    except ArithmeticError:
+    except (ArithmeticError, ValueError):
         minor = Decimal(-1)
     if not minor.is_finite() or minor != minor.to_integral() or not 0 < minor <= 10**15:
-        raise ValueError('must be an amount such as "10000" or "10000.00"')
+        raise Unfit(message('must be an amount such as "10000" or "10000.00"'))
     return int(minor)
 
 
 def _list_of(check: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
     def check_all(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list):
-            raise ValueError("must be a list in square brackets")
+            raise Unfit(message("must be a list in square brackets"))
         return tuple(check(item) for item in value)
 
     return check_all
@@ -105,13 +116,13 @@ def _list_of(check: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
 
 def _prefix(value: Any) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[0-9]{3}", value):
-        raise ValueError('must list 3-digit prefixes in quotes, such as "999"')
+        raise Unfit(message('must list 3-digit prefixes in quotes, such as "999"'))
     return value
 
 
 def _required_column(value: Any) -> str:
     if value not in ("phone", "email"):
-        raise ValueError('must be of "phone", "email"')
+        raise Unfit(message('must be of "phone", "email"'))
     return str(value)
 
 
@@ -119,7 +130,7 @@ def _time_zone(value: Any) -> str:
     try:
         ZoneInfo(_filled(value))
     except (ZoneInfoNotFoundError, OSError, ValueError):
-        raise ValueError('is not a known time zone; write it like "Asia/Shanghai"') from None
+        raise Unfit(message('is not a known time zone; write it like "Asia/Shanghai"')) from None
     return _filled(value)
 
 
@@ -133,20 +144,22 @@ def _base_url(value: Any) -> str:
     except ValueError:
         complete = False
     if not complete:
-        raise ValueError('must be a full address such as "https://carrier.example/api"')
+        raise Unfit(message('must be a full address such as "https://carrier.example/api"'))
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError("must not hold a user name, a password, a query or a fragment")
+        raise Unfit(message("must not hold a user name, a password, a query or a fragment"))
     if parts.scheme == "http" and not is_loopback(url):
-        raise ValueError("must be https: plain http is accepted for this machine's loopback only")
+        raise Unfit(message("must be https: plain http is accepted for this machine's loopback only"))
     return url
 
 
 def _ca_file(value: Any) -> str:
     try:
         if _text(value) and not Path(value).is_file():
-            raise ValueError(f"names a file that does not exist: {value}")
+            raise Unfit(message("names a file that does not exist: {file}", file=value))
     except OSError as error:
-        raise ValueError(f"names a file that can't be read ({error.strerror})") from None
+        raise Unfit(
+            message("names a file that can't be read ({problem})", problem=system_error(error))
+        ) from None
     return str(value)
 
 
@@ -158,7 +171,7 @@ def _http_proxy(value: Any) -> str:
     except ValueError:
         complete = False
     if value and not complete:
-        raise ValueError('must be an HTTP proxy such as "http://proxy.office:3128"')
+        raise Unfit(message('must be an HTTP proxy such as "http://proxy.office:3128"'))
     return str(value)
 
 
@@ -221,19 +234,25 @@ _CODES: dict[str, dict[str, Check]] = {
 }
 
 
-def _checked(where: str, given: Any, checks: Mapping[str, Check]) -> dict[str, Any]:
+def _checked(where: Fact, given: Any, checks: Mapping[str, Check]) -> dict[str, Any]:
     """The given keys of one section with their checked values."""
     if not isinstance(given, dict):
-        raise InputProblem(f"{where} must be a section in square brackets")
+        raise InputProblem("{section} must be a section in square brackets", section=where)
     values = {}
     for key, value in given.items():
         if key not in checks:
-            known = ", ".join(checks)
-            raise InputProblem(f"{where}.{key} is not a known key; known here: {known}")
+            raise InputProblem(
+                "{section}.{key} is not a known key; known here: {known}",
+                section=where,
+                key=key,
+                known=joined(checks),
+            )
         try:
             values[key] = checks[key](value)
-        except ValueError as error:
-            raise InputProblem(f"{where}.{key} {error}") from None
+        except Unfit as unfit:
+            raise InputProblem(
+                "{section}.{key} {wanted}", section=where, key=key, wanted=unfit.said
+            ) from None
     return values
 
 
@@ -268,16 +287,21 @@ def _cross_checked(profile: Profile) -> Profile:
     for name, codes in meanings.items():
         for code in codes:
             if code in seen:
-                raise InputProblem(
-                    f"[answers].{name} holds {code}, which already means {seen[code]}; keep one"
-                )
+                raise _twice(name, code, seen[code])
             seen[code] = name
     for status in answers.not_processed_http:
         if status in answers.key_refused_codes:
-            raise InputProblem(
-                f"[answers].not_processed_http holds {status}, which already means key_refused_codes; keep one"
-            )
+            raise _twice("not_processed_http", status, "key_refused_codes")
     return profile
+
+
+def _twice(key: str, code: int, meaning: str) -> InputProblem:
+    return InputProblem(
+        "[answers].{key} holds {code}, which already means {meaning}; keep one",
+        key=key,
+        code=code,
+        meaning=meaning,
+    )
 
 
 def load_profile(path: Path | None) -> Profile:
@@ -290,12 +314,18 @@ def load_profile(path: Path | None) -> Profile:
     try:
         given = tomllib.loads(settings_text(path))
     except OSError as error:
-        raise InputProblem(f"Profile {path}: can't be read ({error.strerror}); check the path") from None
+        raise InputProblem(
+            "Profile {file}: can't be read ({problem}); check the path",
+            file=str(path),
+            problem=said_by(error),
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputProblem(f"Profile {path}: is not valid TOML: {error}") from None
+        raise InputProblem(
+            "Profile {file}: is not valid TOML: {problem}", file=str(path), problem=str(error)
+        ) from None
     try:
         sections = _checked(
-            "the profile", given, {**dict.fromkeys(_SECTIONS, lambda v: v), "codes": lambda v: v}
+            message("the profile"), given, {**dict.fromkeys(_SECTIONS, lambda v: v), "codes": lambda v: v}
         )
         made = {
             name: section(**_checked(f"[{name}]", sections[name], checks))
@@ -304,7 +334,7 @@ def load_profile(path: Path | None) -> Profile:
         }
         return _cross_checked(Profile(**made, codes=_codes(sections.get("codes", {}))))
     except InputProblem as problem:
-        raise InputProblem(f"Profile {path}: {problem}") from None
+        raise InputProblem("Profile {file}: {problem}", file=str(path), problem=problem.message) from None
 
 
 def _from_keyring(name: str) -> str:
@@ -322,8 +352,10 @@ def _from_keyring(name: str) -> str:
         return ""
     except Exception as error:  # noqa: BLE001 - backends raise what the system's services raise
         raise InputProblem(
-            f"{name} can't be read from the system keyring ({type(error).__name__}); put the key into the environment variable"
-            " of that name, or mend the keyring"
+            "{name} can't be read from the system keyring ({problem}); put the key into the environment variable"
+            " of that name, or mend the keyring",
+            name=name,
+            problem=type(error).__name__,
         ) from None
     return found if isinstance(found, str) else ""
 
@@ -348,8 +380,10 @@ def load_secrets(environ: Mapping[str, str] = os.environ) -> Secrets:
     missing = [name for name, value in found.items() if not value]
     if missing:
         raise InputProblem(
-            f"{' and '.join(missing)} not set: put the key into the environment variable of that name, or into"
-            f" the system keyring (service {KEYRING_SERVICE}, the variable's name as user name)"
+            "{names} not set: put the key into the environment variable of that name, or into"
+            " the system keyring (service {service}, the variable's name as user name)",
+            names=joined(missing, "and"),
+            service=KEYRING_SERVICE,
         )
     if (
         not found[API_KEY].isprintable()
@@ -357,11 +391,12 @@ def load_secrets(environ: Mapping[str, str] = os.environ) -> Secrets:
         or found[API_KEY] != found[API_KEY].strip()
     ):
         raise InputProblem(
-            f"{API_KEY} can't be sent in a header: it holds spaces at an end, line breaks or non-ASCII characters;"
-            " set it again without them"
+            "{name} can't be sent in a header: it holds spaces at an end, line breaks or non-ASCII characters;"
+            " set it again without them",
+            name=API_KEY,
         )
     if any(ord(character) < 32 or "\ud800" <= character <= "\udfff" for character in found[ENCRYPTION_KEY]):
         raise InputProblem(
-            f"{ENCRYPTION_KEY} holds line breaks or broken characters; set it again without them"
+            "{name} holds line breaks or broken characters; set it again without them", name=ENCRYPTION_KEY
         )
     return Secrets(api_key=found[API_KEY], encryption_key=found[ENCRYPTION_KEY])

@@ -34,5 +34,5 @@ def _ticket_digits(text: str) -> str:
         return ticket_no(text)
     except Unreadable:
         raise InputProblem(
-            f"{text}: is not a ticket number of 13 digits; enter them as on the ticket"
+            "{ticket}: is not a ticket number of 13 digits; enter them as on the ticket", ticket=text
         ) from None

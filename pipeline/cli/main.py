@@ -13,6 +13,7 @@ from pipeline import signals
 from pipeline.cli.commands import voucher
 from pipeline.cli.stderr import Reader
 from pipeline.model.errors import Stop
+from pipeline.model.message import message, system_error
 from pipeline.process_hardening import protect_process
 
 
@@ -25,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = _ended(arguments, reader)
     except (click.Abort, KeyboardInterrupt):
         signals.let_finish()
-        reader.stopped("Interrupted. Running the same command again is safe.")
+        reader.stopped(message("Interrupted. Running the same command again is safe."))
         code = 3
     _leave(code)
 
@@ -65,15 +66,22 @@ def _ended(arguments: Sequence[str] | None, reader: Reader) -> int:  # noqa: PLR
     except click.Abort:
         raise
     except OSError as error:
-        what, seen = error.filename or "a file", error.strerror or error
-        reader.stopped(f"{what} can't be read or written: {seen}. Running the same command again is safe.")
+        reader.stopped(
+            message(
+                "{file} can't be read or written: {problem}. Running the same command again is safe.",
+                file=str(error.filename) if error.filename else message("a file"),
+                problem=system_error(error),
+            )
+        )
         return 3
     except Exception:  # noqa: BLE001 - a defect of ours is no finding about rows (1): the run stopped early
         from pipeline.cli.defect import print_defect  # noqa: PLC0415 - start-up: only a defect needs the settings here
 
         print_defect()
         reader.stopped(
-            "This is a defect of the program; please report it. Running the same command again is safe."
+            message(
+                "This is a defect of the program; please report it. Running the same command again is safe."
+            )
         )
         return 3
     return code if isinstance(code, int) else 0

@@ -3,20 +3,20 @@
 import datetime
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
-from pipeline.model.message import Message, Note
+from pipeline.model.message import N_, Message, Note
 from pipeline.model.profile import Owner, Profile, Secrets, Terms, sandbox_owner
 from pipeline.model.request import Request
 from pipeline.model.result import RunResult
 from pipeline.model.table import SheetRows
 
-NO_CARRIER = (
+NO_CARRIER = N_(
     "no carrier is named: give its profile with --profile or VOUCHER_PROFILE, with its address as base_url under [carrier];"
     " --sandbox needs none"
 )
@@ -108,7 +108,7 @@ class Plan:
 
     requests: tuple[Request, ...]
     profile: Profile
-    carrier: str
+    carrier: Owner
     sheets: tuple[SheetRows, ...] = ()
 
     def lines(self) -> Iterator[tuple[str, str, int, int]]:
@@ -159,7 +159,7 @@ class Finished:
 
     account: RunResult
     workbook: Path | None = None
-    problems: tuple[str | Message, ...] = field(default=())
+    problems: tuple[Message, ...] = ()
 
     @property
     def exit_code(self) -> int:

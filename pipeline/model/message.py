@@ -126,7 +126,7 @@ def P_(_context: str, text: str) -> str:  # noqa: N802 - likewise
 
 def system_error(error: OSError) -> Message:
     """What the operating system says of a file: in the catalogues, as far as it is common."""
-    return Message(error.strerror or type(error).__name__)
+    return Message(error.strerror or str(error) or type(error).__name__)
 
 
 SYSTEM_ERRORS = (

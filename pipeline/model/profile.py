@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from pipeline.model.message import Message, message
 from pipeline.model.table import MINOR
 
 _SANDBOX = "sandbox"  # in place of an address
@@ -142,7 +143,14 @@ class Owner:
     agency: str
 
     def __str__(self) -> str:
-        return f"{self.base_url} as agency {self.agency}"
+        return str(self.told)
+
+    @property
+    def told(self) -> Message:
+        """The carrier, for a message."""
+        if self.is_sandbox:
+            return message("sandbox as agency {agency}", agency=self.agency)
+        return message("{carrier} as agency {agency}", carrier=self.base_url, agency=self.agency)
 
     @property
     def is_sandbox(self) -> bool:

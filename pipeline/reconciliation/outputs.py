@@ -35,7 +35,7 @@ def reconciliation_path(task: Task) -> Path:
     if task.inbox is not None and task.outbox is not None:
         if task.outbox.resolve() == task.inbox.resolve():
             raise InputProblem(f"--outbox {task.outbox}: is the inbox itself; name another folder")
-        check_folder(task.outbox / "result.xlsx", "choose a folder that exists and that you may write to")
+        check_folder(task.outbox / "result.xlsx")
     if job.report:
         check_report_path(job.report)
     if job.output:

@@ -26,13 +26,12 @@ from typing import cast
 from pipeline.files import PRIVATE, taken
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Watch
-from pipeline.model.message import Note
-from pipeline.reporting.output_paths import check_folder
+from pipeline.model.message import Note, message, system_error
+from pipeline.reporting.output_paths import check_folder, unwritable
 
 #: Bytes after which a new file is begun, and how many earlier ones are kept beside it: NAME.1 is the latest.
 _LARGEST, _KEPT = 10_000_000, 5
 _BEGINS = b'{"time": "'
-_CURE = "choose a folder that exists and that you may write to"
 
 
 @contextlib.contextmanager
@@ -58,16 +57,24 @@ def logged(path: Path | None, command: str, watch: Watch) -> Iterator[Watch]:
 def _check(path: Path) -> None:
     """Raise InputProblem for what is no place for a log: nothing but an earlier log is ever added to."""
     if taken(path) and not path.is_file():
-        raise InputProblem(f"{path}: is not a file that a log could be written to; give the name of a file")
-    check_folder(path, _CURE)
+        raise InputProblem(
+            "{file}: is not a file that a log could be written to; give the name of a file", file=str(path)
+        )
+    check_folder(path)
     try:
         begins = path.read_bytes()[: len(_BEGINS)] if path.stat().st_size < 100 else _beginning(path)
     except FileNotFoundError:
         return
     except OSError as error:
-        raise InputProblem(f"{path}: can't be read ({error.strerror}); check its permissions") from None
+        raise InputProblem(
+            "{file}: can't be read ({problem}); check its permissions",
+            file=str(path),
+            problem=system_error(error),
+        ) from None
     if begins not in (b"", _BEGINS):
-        raise InputProblem(f"{path}: is no earlier log and is left as it is; give the log another name")
+        raise InputProblem(
+            "{file}: is no earlier log and is left as it is; give the log another name", file=str(path)
+        )
 
 
 def _beginning(path: Path) -> bytes:
@@ -92,7 +99,7 @@ class LogFile:
         try:
             self._file = _Rotated(path, largest, kept, warn)
         except OSError as error:
-            raise InputProblem(f"{path}: can't be written ({error.strerror}); {_CURE}") from None
+            raise unwritable(path, error) from None
 
     def __call__(self, event: str, **facts: object) -> None:
         """Note an event. A `run` among the facts is the run's number, and stands in every line from then on."""
@@ -186,5 +193,9 @@ class _Rotated(RotatingFileHandler):
         if self._warn is not None:
             warn, self._warn = self._warn, None
             warn(
-                f"{self.baseFilename}: the log can't be written ({problem.strerror or problem}); the run goes on without it"
+                message(
+                    "{file}: the log can't be written ({problem}); the run goes on without it",
+                    file=self.baseFilename,
+                    problem=system_error(problem),
+                )
             )

@@ -9,6 +9,7 @@ import orjson
 
 from pipeline.files import place_over
 from pipeline.model.errors import Stop
+from pipeline.model.message import system_error
 from pipeline.model.result import (
     ChargeResult,
     ReasonText,
@@ -107,8 +108,10 @@ def write_report(said: dict[str, Any], path: Path) -> None:
             place_over(finished, target)
     except OSError as problem:
         raise Stop(
-            f"{path}: the report can't be written ({problem.strerror or problem}); nothing is lost, the ledger has it"
-            " all: make room or choose another place, and run the same command again"
+            "{file}: the report can't be written ({problem}); nothing is lost, the ledger has it"
+            " all: make room or choose another place, and run the same command again",
+            file=str(path),
+            problem=system_error(problem),
         ) from problem
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from pipeline.messages.chinese import in_language
 from pipeline.model.result import RunResult
 from pipeline.reporting.links import Places
-from pipeline.reporting.words import WORDS
+from pipeline.reporting.words import count_requests, count_rows, words_in
 
 
 class Step(NamedTuple):
@@ -18,18 +18,18 @@ class Step(NamedTuple):
 
 def next_steps(account: RunResult, places: Places) -> list[Step]:
     """What a person is to do, the most urgent first; nothing where every row is issued."""
-    words, totals = WORDS[account.lang], account.totals
+    words, totals = words_in(account.lang), account.totals
     steps, rows, found = words.steps, places.rows, []
     if account.stopped:
         stopped = in_language(account.stopped, account.lang).rstrip(".。")
         found.append(Step(steps["stopped"].format(stopped=stopped)))
     if account.doubts:
-        requests = words.count_requests(len(account.doubts))
+        requests = count_requests(len(account.doubts), account.lang)
         link = places.doubts[account.doubts[0].request_id]
         found.append(Step(steps["unknown"].format(requests=requests), "Unknown", link))
     for status in ("not_sent", "invalid", "ineligible", "rejected", "waiting"):
         if status in totals:
-            text = steps[status].format(rows=words.count_rows(totals[status]))
+            text = steps[status].format(rows=count_rows(totals[status], account.lang))
             first = next(row for row in rows.failed if rows.status[row] == status)
             found.append(Step(text, "Failures", places.failures[first]))
         if status == "invalid" and (
@@ -37,8 +37,8 @@ def next_steps(account: RunResult, places: Places) -> list[Step]:
         ):
             found.append(Step(steps["unknown_buyer"], "Failures", places.failures[named[0]]))
     if other := rows.having("differs_from_issued"):
-        text = steps["differs"].format(rows=words.count_rows(len(other)))
+        text = steps["differs"].format(rows=count_rows(len(other), account.lang))
         found.append(Step(text, "Rows", Places.row(other[0])))
     if "ready" in totals:
-        found.append(Step(steps["ready"].format(rows=words.count_rows(totals["ready"]))))
+        found.append(Step(steps["ready"].format(rows=count_rows(totals["ready"], account.lang))))
     return found

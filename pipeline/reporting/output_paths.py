@@ -5,8 +5,11 @@ from pathlib import Path
 
 from pipeline.files import names, taken
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import Message, message, system_error
 
 _WORKBOOKS = (".xlsx", ".xls", ".xlsb", ".ods", ".csv")
+#: What helps where a name that somebody gave can't be written to.
+ANOTHER_FOLDER = message("choose a folder that exists and that you may write to")
 
 
 def result_path(output: Path | None, first_input: Path) -> Path:
@@ -17,11 +20,13 @@ def result_path(output: Path | None, first_input: Path) -> Path:
     if output is None:
         result = first_input.name.lower().endswith(".result.xlsx")
         wanted = first_input if result else first_input.with_name(f"{first_input.stem}.result.xlsx")
-        cure = "choose another place with -o"
+        cure = message("choose another place with -o")
     else:
-        wanted, cure = output, "choose a folder that exists and that you may write to"
+        wanted, cure = output, ANOTHER_FOLDER
         if wanted.suffix.lower() != ".xlsx":
-            raise InputProblem(f"{wanted}: a result is an Excel workbook; give -o a name that ends in .xlsx")
+            raise InputProblem(
+                "{file}: a result is an Excel workbook; give -o a name that ends in .xlsx", file=str(wanted)
+            )
     check_folder(wanted, cure)
     return next(path for path in names(wanted) if not taken(path))
 
@@ -33,13 +38,18 @@ def check_report_path(path: Path) -> None:
     """
     if path.suffix.lower() in _WORKBOOKS:
         raise InputProblem(
-            f"{path}: a report is JSON and would replace this workbook; give a name that ends in .json"
+            "{file}: a report is JSON and would replace this workbook; give a name that ends in .json",
+            file=str(path),
         )
     if taken(path) and not path.is_file():
-        raise InputProblem(f"{path}: is not a file that a report could replace; give the name of a file")
+        raise InputProblem(
+            "{file}: is not a file that a report could replace; give the name of a file", file=str(path)
+        )
     if taken(path) and not _is_report(path):
-        raise InputProblem(f"{path}: is no earlier report and is left as it is; give the report another name")
-    check_folder(path, "choose a folder that exists and that you may write to")
+        raise InputProblem(
+            "{file}: is no earlier report and is left as it is; give the report another name", file=str(path)
+        )
+    check_folder(path)
 
 
 def _is_report(path: Path) -> bool:
@@ -52,14 +62,29 @@ def _is_report(path: Path) -> bool:
     return begins == b"" or begins.startswith(b'{"version":')
 
 
-def check_folder(path: Path, cure: str) -> None:
+def check_folder(path: Path, cure: Message = ANOTHER_FOLDER) -> None:
     """Check that the folder of `path` takes a new file, by putting one there for a moment."""
     folder = path.parent
     if not folder.is_dir():
-        raise InputProblem(f"{path}: there is no folder {folder}; create it, or {cure}")
+        raise InputProblem(
+            "{file}: there is no folder {folder}; create it, or {cure}",
+            file=str(path),
+            folder=str(folder),
+            cure=cure,
+        )
     try:
         with tempfile.NamedTemporaryFile(prefix=".voucher-", dir=folder):
             pass
         path.exists()
     except OSError as problem:
-        raise InputProblem(f"{path}: can't be written ({problem.strerror or problem}); {cure}") from problem
+        raise unwritable(path, problem, cure) from problem
+
+
+def unwritable(path: Path, problem: OSError, cure: Message = ANOTHER_FOLDER) -> InputProblem:
+    """What is said of a place that can't be written to."""
+    return InputProblem(
+        "{file}: can't be written ({problem}); {cure}",
+        file=str(path),
+        problem=system_error(problem),
+        cure=cure,
+    )

@@ -1,5 +1,6 @@
 """The result workbook: written beside its place, read again, and only then given its name."""
 
+import errno
 import io
 import tempfile
 import traceback
@@ -11,7 +12,7 @@ import openpyxl
 import xlsxwriter
 from xlsxwriter.exceptions import XlsxWriterException
 
-from pipeline.files import place_new
+from pipeline.files import Irregular, place_new, said_by
 from pipeline.model.columns import RESULT_SHEETS, Lang
 from pipeline.model.errors import Stop
 from pipeline.model.message import Note, message
@@ -20,7 +21,7 @@ from pipeline.reporting.links import Places
 from pipeline.reporting.sheet_requests import add_invoices, add_itineraries, add_unknown
 from pipeline.reporting.sheet_rows import add_all_rows, add_buyers, add_failures
 from pipeline.reporting.sheet_summary import add_summary
-from pipeline.reporting.words import WORDS
+from pipeline.reporting.words import words_in
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.splice import fits, put_in_rows
 
@@ -49,7 +50,7 @@ def write_workbook(account: RunResult, path: Path) -> Path:
         for add in _SHEETS:
             add(book, account, places)
 
-    return write_book(path, account.lang, WORDS[account.lang].title, RESULT_SHEETS, fill)
+    return write_book(path, account.lang, words_in(account.lang).title, RESULT_SHEETS, fill)
 
 
 def write_book(
@@ -65,10 +66,12 @@ def write_book(
     except (OSError, XlsxWriterException) as problem:
         _forget(problem)
         cause = problem.args[0] if isinstance(problem, XlsxWriterException) and problem.args else problem
-        reason = getattr(cause, "strerror", None) or cause
+        reason = said_by(cause) if isinstance(cause, OSError) else str(cause)
         raise Stop(
-            f"{path}: the result workbook can't be written ({reason}); nothing is lost, the ledger has it all: make"
-            " room or choose another place, and run the same command again"
+            "{file}: the result workbook can't be written ({problem}); nothing is lost, the ledger has it all: make"
+            " room or choose another place, and run the same command again",
+            file=str(path),
+            problem=reason,
         ) from problem
 
 
@@ -103,7 +106,9 @@ def _check(path: Path, sheets: Collection[str]) -> None:
             damaged = package.testzip()
         book = openpyxl.load_workbook(path, read_only=True)
     except Exception as problem:  # what openpyxl raises depends on what is damaged
-        raise OSError(f"it does not open: {problem}") from problem
+        said = message("it does not open: {problem}", problem=str(problem))
+        raise Irregular(errno.EIO, path, said) from problem
     book.close()
     if damaged or not set(book.sheetnames) >= set(sheets):
-        raise OSError(f"it is damaged: {damaged or book.sheetnames}")
+        said = message("it is damaged: {what}", what=str(damaged or book.sheetnames))
+        raise Irregular(errno.EIO, path, said)

@@ -12,7 +12,7 @@ from pipeline.model.result import RequestResult, RunResult, UnknownAttempt
 from pipeline.model.status import ISSUED
 from pipeline.model.table import MINOR, money_text
 from pipeline.reporting.links import Cell, Places
-from pipeline.reporting.words import WORDS
+from pipeline.reporting.words import words_in
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field, field, roomy
 from pipeline.reporting.xlsx.row_stream import by_column
@@ -43,7 +43,7 @@ _UNKNOWN = (
 def _listed(items: Sequence[str], most: int, lang: Lang) -> str:
     """A list in one cell, with what is left out said."""
     shown = ", ".join(items[:most])
-    return shown if len(items) <= most else WORDS[lang].more.format(shown=shown, count=len(items) - most)
+    return shown if len(items) <= most else words_in(lang).more.format(shown=shown, count=len(items) - most)
 
 
 def _reason(asked: RequestResult) -> str:
@@ -165,7 +165,7 @@ def add_unknown(book: Book, account: RunResult, places: Places) -> None:
         field(name, account.lang, Style.ANSWER) if name == "number" else shown
         for name, shown in zip(_UNKNOWN, _fields(_UNKNOWN, amounts, account.lang), strict=True)
     ]
-    words, at = WORDS[account.lang], _UNKNOWN.index("resolution")
+    words, at = words_in(account.lang), _UNKNOWN.index("resolution")
     rows = by_column(_doubt(doubt, account, places) for doubt in account.doubts)
     for sheet, count in book.add_rows("Unknown", fields, len(account.doubts), rows, keys=_UNKNOWN_KEYS):
         if count:

@@ -22,7 +22,7 @@ from pipeline.reporting.tallies import (
     everything,
     together,
 )
-from pipeline.reporting.words import WORDS
+from pipeline.reporting.words import words_in
 from pipeline.reporting.xlsx.book import Book, print_setup
 
 _MOST_BUYERS = 20
@@ -33,7 +33,7 @@ _COLUMN_OF = {"all": "", "issued": "issued_", "ready": "ready_", "rest": "open_"
 
 def add_summary(book: Book, account: RunResult, places: Places) -> None:
     """Write the sheet Summary."""
-    page, words = Page(book, "Summary"), WORDS[account.lang]
+    page, words = Page(book, "Summary"), words_in(account.lang)
     page.sheet.set_row(0, 26)
     page.put(0, words.title, page.title)
     page.row = 1
@@ -63,7 +63,7 @@ def add_summary(book: Book, account: RunResult, places: Places) -> None:
 
 def _headline(page: Page, account: RunResult, tallies: Mapping[str, Tally]) -> None:
     """How much of it is done, in one line."""
-    words = WORDS[account.lang]
+    words = words_in(account.lang)
     whole = everything(tallies.values())
     done = everything(tally for name, tally in tallies.items() if name in ISSUED)
     facts = {
@@ -82,7 +82,7 @@ def _headline(page: Page, account: RunResult, tallies: Mapping[str, Tally]) -> N
 
 def _next(page: Page, account: RunResult, places: Places) -> None:
     """What to do, each line with a link to the first row or request that it speaks of."""
-    words = WORDS[account.lang]
+    words = words_in(account.lang)
     page.heading(words.next_heading)
     for step in next_steps(account, places) or [Step(words.nothing)]:
         page.spread(0, f"• {step.text}", page.text, _BEFORE_LINK)
@@ -92,7 +92,7 @@ def _next(page: Page, account: RunResult, places: Places) -> None:
 
 
 def _facts(page: Page, account: RunResult, places: Places, total: Tally) -> None:
-    words = WORDS[account.lang]
+    words = words_in(account.lang)
     page.heading(words.facts_heading)
     files = list(dict.fromkeys(places.rows.file))
     named, more = ", ".join(files[:_MOST_FILES]), len(files) - _MOST_FILES
@@ -124,7 +124,7 @@ def _facts(page: Page, account: RunResult, places: Places, total: Tally) -> None
 
 
 def _table_heading(page: Page, account: RunResult, names: Sequence[str]) -> None:
-    texts = WORDS[account.lang].columns
+    texts = words_in(account.lang).columns
     for column, name in enumerate(names):
         number = name.endswith(("charges", "amount"))
         look = page.number_heading if number else page.column_heading
@@ -144,7 +144,7 @@ def _numbers(page: Page, column: int, tallies: Sequence[Tally], *, total: bool) 
 
 def _statuses(page: Page, account: RunResult, tallies: Mapping[str, Tally]) -> sheet_summary_charts.Lines:
     """The table of statuses; where its lines stand, for the chart."""
-    words = WORDS[account.lang]
+    words = words_in(account.lang)
     page.heading(words.by_status)
     _table_heading(page, account, ("status", "charges", "amount", "meaning"))
     first = page.row
@@ -171,7 +171,7 @@ def _statuses(page: Page, account: RunResult, tallies: Mapping[str, Tally]) -> s
 
 def _buyers(account: RunResult, groups: Sequence[Group]) -> list[tuple[str, Group]]:
     """The largest buyers, and the others in one line."""
-    words = WORDS[account.lang]
+    words = words_in(account.lang)
     shown = [(group.name or words.no_buyer, group) for group in groups[:_MOST_BUYERS]]
     if rest := groups[_MOST_BUYERS:]:
         shown.append((words.other_buyers.format(count=len(rest)), together("", rest)))
@@ -182,7 +182,7 @@ def _groups(
     page: Page, account: RunResult, of: str, lines: Sequence[tuple[str, Group]]
 ) -> sheet_summary_charts.Lines:
     """A table of groups: all, issued and the rest, or where anything is ready, issued, ready and the rest."""
-    words = WORDS[account.lang]
+    words = words_in(account.lang)
     parts = ("issued", "ready", "rest") if "ready" in account.totals else ("all", "issued", "rest")
     page.heading(words.by_voucher if of == "voucher" else words.by_buyer)
     columns = [f"{_COLUMN_OF[part]}{what}" for part in parts for what in ("charges", "amount")]

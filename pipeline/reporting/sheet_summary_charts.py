@@ -7,7 +7,7 @@ from typing import Any
 from pipeline.model.result import RunResult
 from pipeline.reporting.sanitise import fit
 from pipeline.reporting.sheet_page import WIDTHS, Page
-from pipeline.reporting.words import WORDS
+from pipeline.reporting.words import words_in
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import cells_wide
 from pipeline.reporting.xlsx.styles import (
@@ -92,7 +92,7 @@ def _bars(book: Book, title: str, form: str, *, stacked: bool) -> Any:
 
 def add_statuses(book: Book, page: Page, account: RunResult, lines: Lines, row: int) -> None:
     """Charges by status, each bar in its status's colour."""
-    chart = _bars(book, WORDS[account.lang].status_chart, "#,##0", stacked=False)
+    chart = _bars(book, words_in(account.lang).status_chart, "#,##0", stacked=False)
     points = [{"fill": {"color": CHART_TONES[tone]}} for tone in lines.tones]
     series = _series(lines, len(lines.names), *lines.parts["charges"])
     chart.add_series(
@@ -101,13 +101,16 @@ def add_statuses(book: Book, page: Page, account: RunResult, lines: Lines, row: 
     chart.set_legend({"none": True})
     chart.set_size({"width": _LEFT, "height": _HEIGHT})
     page.sheet.insert_chart(
-        row, 0, chart, {"x_offset": 2, "object_position": 1, "description": WORDS[account.lang].status_chart}
+        row,
+        0,
+        chart,
+        {"x_offset": 2, "object_position": 1, "description": words_in(account.lang).status_chart},
     )
 
 
 def add_buyers(book: Book, page: Page, account: RunResult, lines: Lines, row: int) -> None:
     """Money by buyer: issued, ready and the rest in one bar; the largest buyers."""
-    words = WORDS[account.lang]
+    words = words_in(account.lang)
     title = words.buyer_chart.format(currency=account.currency)
     chart = _bars(book, title, words.short_money, stacked=True)
     count = min(len(lines.names), _MOST_BUYERS)

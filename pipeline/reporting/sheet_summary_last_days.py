@@ -13,7 +13,7 @@ from pipeline.model.status import STATUS
 from pipeline.model.table import MINOR, Indices
 from pipeline.reporting.links import Places
 from pipeline.reporting.sheet_page import Page
-from pipeline.reporting.words import WORDS
+from pipeline.reporting.words import words_in
 
 #: How far ahead the table looks, in days.
 NEAR = 30
@@ -43,7 +43,7 @@ def _what(charge: ChargeResult, lang: Lang) -> str:
 
 def add_deadlines(page: Page, account: RunResult) -> None:
     """Write the table, where anything presses; how many lines were left out is said below it."""
-    words, coming, fates = WORDS[account.lang], due(account), account.fates
+    words, coming, fates = words_in(account.lang), due(account), account.fates
     page.heading(words.deadlines.format(days=NEAR))
     if not len(coming):
         page.spread(0, words.no_deadlines, page.text)

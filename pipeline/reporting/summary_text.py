@@ -10,7 +10,7 @@ from pipeline.model.result import ReasonText, RowResult, RunResult
 from pipeline.model.status import ISSUED, STATUS, STATUS_OF
 from pipeline.model.table import MINOR
 from pipeline.reporting.sanitise import one_line
-from pipeline.reporting.words import WORDS
+from pipeline.reporting.words import count_requests, count_rows, words_in
 from pipeline.reporting.xlsx.column_specs import cells_wide
 
 _MOST_REASONS = 8
@@ -25,13 +25,13 @@ _CARRIER_SAYS = ("rejected", "not_sent", "unknown")
 
 def summary_lines(account: RunResult, *, cells: bool = True) -> list[str]:
     """Short lines in the account's language, safe to print; `cells`: whether they may quote what a cell holds."""
-    words = WORDS[account.lang]
+    words = words_in(account.lang)
     tallies = account.fates.charges.tallies()
     rows, charges = account.fates.size, len(account.fates.charges.line)
     counted = (
-        words.count_rows(rows)
+        count_rows(rows, account.lang)
         if rows == charges
-        else words.bills.format(rows=words.count_rows(rows), charges=charges)
+        else words.bills.format(rows=count_rows(rows, account.lang), charges=charges)
     )
     lines = [words.judged.format(rows=counted, as_of=account.as_of)]
     named = {name: status_word(name, account.lang) for name in tallies}
@@ -42,7 +42,7 @@ def summary_lines(account: RunResult, *, cells: bool = True) -> list[str]:
         lines.append(f"  {named[name]}{gap} {count:>9,}{money}")
     lines += _reasons(account, cells=cells)
     if account.doubts:
-        requests = words.count_requests(len(account.doubts))
+        requests = count_requests(len(account.doubts), account.lang)
         lines.append(words.steps["unknown"].format(requests=requests))
     if account.stopped:
         lines.append(
@@ -62,7 +62,7 @@ def _reasons(account: RunResult, *, cells: bool) -> list[str]:
     first = {code: int(rows[0]) for code, rows in having.items() if len(rows)}
     said = {code: [reason.code for reason in account.rows[row].reasons] for code, row in first.items()}
     commonest = sorted(first, key=lambda code: (-len(having[code]), first[code], said[code].index(code)))
-    words = WORDS[account.lang]
+    words = words_in(account.lang)
     lines = []
     for code in commonest[:_MOST_REASONS]:
         row = account.rows[first[code]]
@@ -77,7 +77,7 @@ def _message(reason: ReasonText, row: RowResult, lang: Lang, *, cells: bool) -> 
     """What a reason says, without what was seen of a person or buyer; and where to look."""
     quoting = cells and reason.column not in _PERSONAL and STATUS_OF[reason.code] not in _CARRIER_SAYS
     said = reason.cure if reason.code in _NAMES_BUYERS else reason.message if quoting else reason.brief
-    words = WORDS[lang]
+    words = words_in(lang)
     if reason.source and not quoting:
         said = words.of_source.format(source=rendered(reason.source, lang, names=cells), message=said)
     if reason.source and cells:

@@ -5,6 +5,7 @@ from pipeline.ledger.opening import path_for
 from pipeline.ledger.session import earlier_doubts, ledger_to_read, note_doubt, note_gap
 from pipeline.model.job import Finished, Job, Watch
 from pipeline.model.known_charges import KnownCharges
+from pipeline.model.message import message
 from pipeline.reading.process import Opening
 from pipeline.reporting.build import make_result
 from pipeline.reporting.events import log_beginning, log_end
@@ -26,10 +27,17 @@ def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
     with ledger_to_read(job) as ledger:
         if ledger is None and not job.names_carrier:
             watch.note(
-                "No profile names a carrier, so no ledger is looked at: what was issued before does not show"
+                message(
+                    "No profile names a carrier, so no ledger is looked at: what was issued before does not show"
+                )
             )
         elif ledger is None and not job.throw_away:
-            watch.note(f"There is no ledger yet ({path_for(job)}): what was issued before does not show")
+            watch.note(
+                message(
+                    "There is no ledger yet ({ledger}): what was issued before does not show",
+                    ledger=str(path_for(job)),
+                )
+            )
         if ledger:
             note_gap(ledger, watch.note)
             note_doubt(ledger, path_for(job), watch.note)

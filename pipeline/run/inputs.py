@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from pipeline.model.job import Job, Watch
+from pipeline.model.message import counted
 from pipeline.model.table import Table
 from pipeline.reading.input_files import workbook_files
 from pipeline.reading.process import Opening
@@ -25,6 +26,11 @@ def read(job: Job, watch: Watch, begun: Opening | None = None) -> tuple[list[Pat
     for note in table.notes:
         watch.note(note)
     watch.note(
-        f"Read {len(table)} rows from {'1 workbook' if len(files) == 1 else f'{len(files)} workbooks'}"
+        counted(
+            "Read {rows} rows from {count} workbook",
+            "Read {rows} rows from {count} workbooks",
+            len(files),
+            rows=len(table),
+        )
     )
     return files, table

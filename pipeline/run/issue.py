@@ -25,7 +25,7 @@ def issue(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
             watch.note(note)
         if rows.requests:
             ledger.check_complete(len(rows.requests))
-        plan = Plan(tuple(rows.requests), job.profile, str(job.owner), table.sheets)
+        plan = Plan(tuple(rows.requests), job.profile, job.owner, table.sheets)
         if rows.requests and not watch.confirm(plan):
             raise Declined("Nothing was sent.")
         try_out(watch.note)

@@ -16,7 +16,7 @@ def history(job: Job, tickets: Sequence[str], note: Note) -> dict[str, Recorded]
     """Everything the ledger knows of these tickets, by ticket, as of one moment; a run may be on."""
     connection = opening.open_for_reading(path_for(job), None if job.ledger else job.owner)
     if connection is None:
-        raise InputProblem(f"{path_for(job)}: there is no ledger; name one with --ledger")
+        raise InputProblem("{ledger}: there is no ledger; name one with --ledger", ledger=str(path_for(job)))
     with contextlib.closing(connection), as_problem(path_for(job)):
         note_doubt(connection, path_for(job), note)
         connection.execute("BEGIN")

@@ -57,8 +57,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self, cast
 
-from pipeline.files import settings_text
+from pipeline.files import said_by, settings_text
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import Message, joined, message
 from pipeline.sandbox.registry import plain_ticket_no
 
 Operation = Literal["invoice", "itinerary"]
@@ -130,17 +131,28 @@ class Faults:
         try:
             content = tomllib.loads(settings_text(path))
         except OSError as error:
-            raise InputProblem(f"{path}: can't be read ({error.strerror}): check the path") from None
+            raise InputProblem(
+                "{file}: can't be read ({problem}): check the path", file=str(path), problem=said_by(error)
+            ) from None
         except (ValueError, RecursionError) as error:
-            raise InputProblem(f"{path}: is not TOML ({error}): correct it") from None
+            raise InputProblem(
+                "{file}: is not TOML ({problem}): correct it", file=str(path), problem=str(error)
+            ) from None
         for key in content.keys() - {"seed", "fault"}:
-            raise InputProblem(f"{path}: unknown key {key!r}: only seed and [[fault]] tables are known")
+            raise InputProblem(
+                "{file}: unknown key {key}: only seed and [[fault]] tables are known",
+                file=str(path),
+                key=repr(key),
+            )
         seed, tables = content.get("seed", 0), content.get("fault", [])
         if not _whole(seed):
-            raise InputProblem(f"{path}: seed must be a whole number")
+            raise InputProblem("{file}: seed must be a whole number", file=str(path))
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-            raise InputProblem(f"{path}: fault must be written as [[fault]] tables")
-        faults = [_fault(table, f"{path}: fault {n}") for n, table in enumerate(tables, start=1)]
+            raise InputProblem("{file}: fault must be written as [[fault]] tables", file=str(path))
+        faults = [
+            _fault(table, message("{file}: fault {number}", file=str(path), number=number))
+            for number, table in enumerate(tables, start=1)
+        ]
         return cls(faults, cast("int", seed))
 
     def strike(self, operation: Operation, ticket_nos: Sequence[str]) -> Strike:
@@ -208,45 +220,56 @@ def _ticket(value: object) -> bool:
 _A_DAY = 86_400
 
 # Each key's check, and the words for what it wants.
-_KEYS: dict[str, tuple[Callable[[object], bool], str]] = {
-    "kind": (_one_of(*_KIND_KEYS), f"one of {', '.join(_KIND_KEYS)}"),
-    "when": (_one_of("before", "after"), '"before" or "after"'),
-    "operation": (_one_of("invoice", "itinerary", "both"), '"invoice", "itinerary" or "both"'),
-    "tickets": (_list_of(_ticket), "a list of 13-digit ticket numbers, as texts"),
-    "every": (_from(1), "a whole number from 1"),
-    "first": (_from(1), "a whole number from 1"),
-    "requests": (_list_of(_from(1)), "a list of whole numbers from 1"),
-    "probability": (_number(0, 1), "a number from 0 to 1"),
-    "seconds": (_number(0, _A_DAY), "a number of seconds, a day at most"),
-    "status": (_from(200, 599), "an HTTP status from 200 to 599"),
-    "body": (_text, "a text"),
-    "retry_after": (_from(0), "a whole number of seconds"),
-    "location": (_header_text, "a web address"),
-    "code": (_whole, "a whole number"),
-    "message": (_text, "a text"),
+_KEYS: dict[str, tuple[Callable[[object], bool], Message]] = {
+    "kind": (_one_of(*_KIND_KEYS), message("one of {kinds}", kinds=joined(_KIND_KEYS))),
+    "when": (_one_of("before", "after"), message('"before" or "after"')),
+    "operation": (_one_of("invoice", "itinerary", "both"), message('"invoice", "itinerary" or "both"')),
+    "tickets": (_list_of(_ticket), message("a list of 13-digit ticket numbers, as texts")),
+    "every": (_from(1), message("a whole number from 1")),
+    "first": (_from(1), message("a whole number from 1")),
+    "requests": (_list_of(_from(1)), message("a list of whole numbers from 1")),
+    "probability": (_number(0, 1), message("a number from 0 to 1")),
+    "seconds": (_number(0, _A_DAY), message("a number of seconds, a day at most")),
+    "status": (_from(200, 599), message("an HTTP status from 200 to 599")),
+    "body": (_text, message("a text")),
+    "retry_after": (_from(0), message("a whole number of seconds")),
+    "location": (_header_text, message("a web address")),
+    "code": (_whole, message("a whole number")),
+    "message": (_text, message("a text")),
 }
 
 
-def _fault(table: Mapping[str, object], where: str) -> Fault:
+def _fault(table: Mapping[str, object], where: Message) -> Fault:
     """One fault from its table, every key and value checked."""
     kind = table.get("kind")
     own = _KIND_KEYS.get(kind, {}) if isinstance(kind, str) else {}
     for key, value in table.items():
         if key not in _KEYS:
-            raise InputProblem(f"{where}: unknown key {key!r}: known are {', '.join(_KEYS)}")
+            raise InputProblem(
+                "{place}: unknown key {key}: known are {keys}", place=where, key=repr(key), keys=joined(_KEYS)
+            )
         fits, wanted = _KEYS[key]
         if not fits(value):
-            raise InputProblem(f"{where}: {key} must be {wanted}")
+            raise InputProblem("{place}: {key} must be {wanted}", place=where, key=key, wanted=wanted)
     for key in ("kind", *(key for key, needed in own.items() if needed)):
         if key not in table:
-            raise InputProblem(f"{where}: lacks {key}: add {key}, which is {_KEYS[key][1]}")
+            raise InputProblem(
+                "{place}: lacks {key}: add {key}, which is {wanted}",
+                place=where,
+                key=key,
+                wanted=_KEYS[key][1],
+            )
     for key in table.keys() - {*_SHARED_KEYS, *own}:
-        raise InputProblem(f"{where}: {key} has no meaning for {kind}: remove it")
+        raise InputProblem(
+            "{place}: {key} has no meaning for {kind}: remove it", place=where, key=key, kind=str(kind)
+        )
     if kind == "refuse" and table.get("when") == "after":
-        raise InputProblem(f'{where}: when must be "before": what is issued can\'t be refused')
+        raise InputProblem('{place}: when must be "before": what is issued can\'t be refused', place=where)
     selectors = [key for key in _SELECTORS if key in table]
     if len(selectors) > 1:
-        raise InputProblem(f"{where}: {' and '.join(selectors)} exclude each other: keep one")
+        raise InputProblem(
+            "{place}: {keys} exclude each other: keep one", place=where, keys=joined(selectors, "and")
+        )
     values = dict(table)
     if "tickets" in values:
         tickets = cast("list[str]", values["tickets"])

@@ -20,6 +20,7 @@ from typing import Literal, Self
 
 from pipeline.model.columns import CHARGES, PRODUCTS
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import system_error
 from pipeline.model.table import money_text
 from pipeline.sandbox.registry import Charge, ChargeKey, plain_ticket_no
 
@@ -148,13 +149,21 @@ def _open(statement: Path) -> int:
     try:
         file = os.open(statement, os.O_RDWR | os.O_APPEND | os.O_CREAT, _OWNER_ONLY)
     except OSError as error:
-        raise InputProblem(f"{statement}: can't be written ({error.strerror}): choose another path") from None
+        raise InputProblem(
+            "{file}: can't be written ({problem}): choose another path",
+            file=str(statement),
+            problem=system_error(error),
+        ) from None
     try:
         if not os.fstat(file).st_size:
             _append(file, _csv([HEADER]))
     except OSError as error:
         os.close(file)
-        raise InputProblem(f"{statement}: can't be written ({error.strerror}): make room for it") from None
+        raise InputProblem(
+            "{file}: can't be written ({problem}): make room for it",
+            file=str(statement),
+            problem=system_error(error),
+        ) from None
     return file
 
 
@@ -194,29 +203,41 @@ def _opening_lines(statement: Path) -> Iterator[tuple[str, ...]]:
     if not statement.exists():
         return
     if not statement.is_file():
-        raise InputProblem(f"{statement}: is not a file: choose another path")
+        raise InputProblem("{file}: is not a file: choose another path", file=str(statement))
     try:
         text = statement.read_bytes().decode("utf-8")
     except OSError as error:
-        raise InputProblem(f"{statement}: can't be read ({error.strerror}): choose another path") from None
+        raise InputProblem(
+            "{file}: can't be read ({problem}): choose another path",
+            file=str(statement),
+            problem=system_error(error),
+        ) from None
     except UnicodeDecodeError:
-        raise InputProblem(f"{statement}: is not UTF-8 text: name a statement of this sandbox") from None
+        raise InputProblem(
+            "{file}: is not UTF-8 text: name a statement of this sandbox", file=str(statement)
+        ) from None
     if not text:
         return
     if not text.endswith("\n"):
-        raise InputProblem(f"{statement}: its last line is cut short: complete or delete that line")
+        raise InputProblem(
+            "{file}: its last line is cut short: complete or delete that line", file=str(statement)
+        )
     reader = csv.reader(io.StringIO(text, newline=""))
     try:
         header = tuple(next(reader, ()))
         if header not in (HEADER, HEADER[:-1]):
             raise InputProblem(
-                f"{statement}: line 1 is not {','.join(HEADER)}: name a statement of this sandbox"
+                "{file}: line 1 is not {header}: name a statement of this sandbox",
+                file=str(statement),
+                header=",".join(HEADER),
             )
         for line in reader:
             yield _known_line(line, len(header))
     except (csv.Error, ValueError):
         raise InputProblem(
-            f"{statement}: line {reader.line_num} is not one that the sandbox writes: correct or delete it"
+            "{file}: line {line} is not one that the sandbox writes: correct or delete it",
+            file=str(statement),
+            line=reader.line_num,
         ) from None
 
 

@@ -105,6 +105,10 @@ def _check_address(host: str, port: int) -> None:
     except ValueError:
         loopback = False
     if not loopback:
-        raise InputProblem(f"the sandbox listens on loopback only, not on {host}: use {LOOPBACK}")
+        raise InputProblem(
+            "the sandbox listens on loopback only, not on {host}: use {loopback}",
+            host=host,
+            loopback=LOOPBACK,
+        )
     if not 0 <= port <= 65_535:
-        raise InputProblem(f"there is no port {port}: choose one from 1 to 65535, or 0 for any")
+        raise InputProblem("there is no port {port}: choose one from 1 to 65535, or 0 for any", port=port)

@@ -103,7 +103,7 @@ def send(  # noqa: PLR0913 - where the flow's parts meet
     ):
         runner.run(sending())
     for line in spill.failed:
-        watch.warn(f"Could not be kept on disk; keep this line for reconciling: {line}")
+        watch.warn(message("Could not be kept on disk; keep this line for reconciling: {line}", line=line))
     return sent
 
 
@@ -142,7 +142,9 @@ def _stoppable(halt: Halt, note: Note) -> Iterator[None]:
             halt.abandon()
         else:
             note(
-                "Stopping: no further request leaves; waiting for the answers under way (once more stops waiting)"
+                message(
+                    "Stopping: no further request leaves; waiting for the answers under way (once more stops waiting)"
+                )
             )
             halt.stop(message("interrupted"))
 

@@ -1,8 +1,7 @@
 """The sandbox carrier as a service of its own."""
 
-from collections.abc import Callable
-
 from pipeline.model.job import SandboxJob, today
+from pipeline.model.message import Message, Note, message
 from pipeline.reading.input_files import workbook_files
 from pipeline.reading.team_mapping import load_map
 from pipeline.reading.tickets import read_table
@@ -12,7 +11,7 @@ from pipeline.sandbox.server import run_forever
 from pipeline.submission.sandbox_carrier import sandbox_settings
 
 
-async def serve_until_ended(job: SandboxJob, note: Callable[[str], None]) -> str:
+async def serve_until_ended(job: SandboxJob, note: Note) -> Message:
     """Serve until Ctrl-C or SIGTERM; a closing line with what was counted."""
     mapping = load_map(job.columns)
     registry = (
@@ -25,10 +24,25 @@ async def serve_until_ended(job: SandboxJob, note: Callable[[str], None]) -> str
     settings = sandbox_settings(job.profile, job.keys, lambda: job.as_of or today(job.profile), job.statement)
     faults = Faults.load(job.faults) if job.faults else Faults()
     if not job.tickets:
-        note("The sandbox carrier knows no tickets and refuses every request; name some with --tickets")
+        note(
+            message(
+                "The sandbox carrier knows no tickets and refuses every request; name some with --tickets"
+            )
+        )
 
     def ready(base_url: str) -> None:
-        note(f"Sandbox carrier on {base_url} as agency {job.profile.carrier.agency}; Ctrl-C ends it")
+        note(
+            message(
+                "Sandbox carrier on {address} as agency {agency}; Ctrl-C ends it",
+                address=base_url,
+                agency=job.profile.carrier.agency,
+            )
+        )
 
     counts = await run_forever(settings, registry, faults, port=job.port, ready=ready)
-    return f"Requests: {counts.received} received, {counts.issued} issued, {counts.refused} refused"
+    return message(
+        "Requests: {received} received, {issued} issued, {refused} refused",
+        received=counts.received,
+        issued=counts.issued,
+        refused=counts.refused,
+    )

@@ -25,6 +25,7 @@ from pipeline.model.columns import (
     Lang,
 )
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import system_error
 from pipeline.model.template_version import PROPERTY, VERSION
 from pipeline.template.example import BUYERS, TICKETS
 from pipeline.template.instructions import add_instructions
@@ -43,17 +44,21 @@ def write_template(path: Path, lang: Lang, *, example: bool = False) -> None:
     Raises InputProblem where `path` is taken, is not an .xlsx name, or can't be written.
     """
     if path.suffix.lower() != ".xlsx":
-        raise InputProblem(f"{path}: a template is an Excel workbook; give a name that ends in .xlsx")
+        raise InputProblem(
+            "{file}: a template is an Excel workbook; give a name that ends in .xlsx", file=str(path)
+        )
     try:
         _put(path, _workbook_bytes(lang, example=example))
     except FileExistsError as problem:
         raise InputProblem(
-            f"{path}: exists already and is left as it is; choose another name, or move it away"
+            "{file}: exists already and is left as it is; choose another name, or move it away",
+            file=str(path),
         ) from problem
     except OSError as problem:
-        reason = problem.strerror or problem
         raise InputProblem(
-            f"{path}: can't be written ({reason}); choose a folder that exists and that you may write to"
+            "{file}: can't be written ({problem}); choose a folder that exists and that you may write to",
+            file=str(path),
+            problem=system_error(problem),
         ) from problem
 
 

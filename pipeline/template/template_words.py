@@ -1,10 +1,9 @@
 """What the template says beside the vocabulary."""
 
 import functools
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
-from pipeline.messages.translate import translated
+from pipeline.messages.translate import all_translated
 from pipeline.model.columns import Kind, Lang
 from pipeline.model.message import N_
 
@@ -102,14 +101,4 @@ _ENGLISH = Words(
 @functools.cache
 def words_in(lang: Lang) -> Words:
     """What the template says in a language."""
-    return Words(**{one.name: _translated(getattr(_ENGLISH, one.name), lang) for one in fields(Words)})
-
-
-def _translated(words: Any, lang: Lang) -> Any:
-    match words:
-        case str():
-            return translated(words, lang)
-        case tuple():
-            return tuple(_translated(each, lang) for each in words)
-        case _:
-            return {name: translated(each, lang) for name, each in words.items()}
+    return all_translated(_ENGLISH, lang)

@@ -138,7 +138,7 @@ def test_the_sandbox_says_in_chinese_where_it_is_and_what_it_did(desk: Any) -> N
     ("faults", "said"),
     [
         ("x = 1", "未知的键 'x'：只能使用 seed 和 [[fault]]"),
-        ('[[fault]]\nkind = "odd"', "kind 须为下列之一：latency, "),
+        ('[[fault]]\nkind = "odd"', "kind 须为下列之一：latency、"),
         ('[[fault]]\nkind = "latency"', "缺少 seconds：请加上 seconds，须为秒数，最多一天"),
         (None, "无法读取（没有此文件或文件夹）：请检查路径"),
     ],

@@ -9,7 +9,7 @@ from xlsxwriter.utility import xl_col_to_name
 from pipeline.model.columns import Lang
 from pipeline.reporting import links
 from pipeline.reporting.links import part
-from pipeline.reporting.words import WORDS
+from pipeline.reporting.words import words_in
 from pipeline.reporting.xlsx.cell_values import Cells, write_cell
 from pipeline.reporting.xlsx.column_specs import Field, cells_wide
 from pipeline.reporting.xlsx.row_stream import Rows, SheetRows
@@ -95,4 +95,4 @@ def print_setup(sheet: Any, lang: Lang, across: int = 1) -> None:
     sheet.fit_to_pages(across, 0)
     sheet.print_across()
     sheet.set_margins(left=0.4, right=0.4, top=0.6, bottom=0.6)
-    sheet.set_footer(f"&L&A&C&F&R{WORDS[lang].page}")
+    sheet.set_footer(f"&L&A&C&F&R{words_in(lang).page}")

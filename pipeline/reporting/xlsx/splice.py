@@ -18,6 +18,7 @@ from typing import IO, Any
 
 import xlsxwriter
 
+from pipeline.model.message import N_
 from pipeline.reporting.xlsx.cell_values import Cells
 from pipeline.reporting.xlsx.cell_xml import Prescan
 from pipeline.reporting.xlsx.row_stream import SheetRows
@@ -81,7 +82,7 @@ def put_in_rows(
 def _with_rows(xml: str, sheet: SheetRows, cells: Cells, formats: Sequence[Any]) -> Iterator[bytes]:
     found = _found(xml, formats)
     if found is None:
-        raise OSError("this version of XlsxWriter writes a sheet in another way than is known here")
+        raise OSError(N_("this version of XlsxWriter writes a sheet in another way than is known here"))
     pattern, looks = found
     yield _DIMENSION.sub(f"A1:{sheet.last_cell}", xml[: pattern.start()], count=1).encode()
     yield from sheet.xml(cells, dict(zip(formats, looks, strict=True)))

@@ -17,7 +17,7 @@ from pipeline.model.profile import Carrier, Codes, Profile, Terms
 from pipeline.model.request import Identity
 from pipeline.model.status import FINDING_RANK, STATUS, STATUS_OF, STATUSES
 from pipeline.reporting.build import make_result
-from pipeline.reporting.words import WORDS
+from pipeline.reporting.words import words_in
 from pipeline.rules.judge import judge
 
 #: interface.md, "Reason codes".
@@ -236,10 +236,13 @@ TEXTS = [
         for reason in (*REASONS, *SLIPS.values())
         for what, text in (("message", reason.text), ("cure", reason.cure))
     ),
-    *((f"step {name}", words, WORDS["zh"].steps[name]) for name, words in WORDS["en"].steps.items()),
-    *((f"meaning {name}", words, WORDS["zh"].meanings[name]) for name, words in WORDS["en"].meanings.items()),
-    ("nothing", WORDS["en"].nothing, WORDS["zh"].nothing),
-    ("resolution", WORDS["en"].resolution_note, WORDS["zh"].resolution_note),
+    *((f"step {name}", words, words_in("zh").steps[name]) for name, words in words_in("en").steps.items()),
+    *(
+        (f"meaning {name}", words, words_in("zh").meanings[name])
+        for name, words in words_in("en").meanings.items()
+    ),
+    ("nothing", words_in("en").nothing, words_in("zh").nothing),
+    ("resolution", words_in("en").resolution_note, words_in("zh").resolution_note),
 ]
 #: Names that stay as they are in Chinese: sheets, commands, options, settings, and words that are read back.
 NAMES = re.compile(

@@ -20,7 +20,8 @@ from pipeline.reporting.event_log import LogFile, logged
 
 
 def log_at(path: Path, said: list[str] | None = None, **given: Any) -> LogFile:
-    return LogFile(path, "issue", (said if said is not None else []).append, **given)
+    heard = said if said is not None else []
+    return LogFile(path, "issue", lambda line: heard.append(str(line)), **given)
 
 
 def lines(*paths: Path) -> list[dict[str, Any]]:

@@ -100,7 +100,8 @@ def test_it_stops_soon_even_while_requests_wait(carrier: Any, kit: Any, tmp_path
 
     async def abandon(caller: Any) -> None:
         waiting = asyncio.ensure_future(caller.ask(kit.itinerary()))
-        await asyncio.sleep(0.05)
+        while not carrier.counts.received:
+            await asyncio.sleep(0.01)
         waiting.cancel()
 
     async def hurried() -> None:

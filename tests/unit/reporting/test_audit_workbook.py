@@ -74,7 +74,7 @@ def test_every_attempt_stands_on_a_row_with_its_request_and_its_evidence(sheets:
     assert refused == header | {
         "request": ancillaries().request_id, "attempt": 1, "run": 1, "voucher": "invoice", "market": "international",
         "amount": 111.0, "charges": 2, "state": "rejected", "number": None, "reason_code": "carrier_rejected",
-        "detail": "too late[31m", "reason": "The carrier refused it: too late [31m", "http_status": 200, "trace_id": "t-2",
+        "detail": "too late [31m", "reason": "The carrier refused it: too late [31m", "http_status": 200, "trace_id": "t-2",
         "entry": None, "settled_as": None, "settled_by": None, "evidence": None, "epoch_id": epoch,
     }  # fmt: skip
     assert issued == header | {

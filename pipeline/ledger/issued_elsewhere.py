@@ -64,16 +64,14 @@ def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any
     return [dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor]
 
 
-def lines_of(
-    connection: apsw.Connection, tickets: Iterable[str], numbers: Iterable[str] = ()
-) -> list[StatementLine]:
-    """What earlier statements showed of these tickets and under these numbers, as the lines that they were.
+def lines_of(connection: apsw.Connection, tickets_or_numbers: Iterable[str]) -> list[StatementLine]:
+    """What earlier statements showed of these tickets, or under these numbers, as the lines that they were.
 
     What was withdrawn or reversed is not among them.
     """
     rows: set[Any] = {
         row
-        for asked in {*tickets, *numbers}
+        for asked in set(tickets_or_numbers)
         for row in connection.execute(
             "SELECT elsewhere, ticket_no, voucher, number, charge, product, amount, issued_at, buyer, evidence FROM elsewhere"
             " WHERE elsewhere IN (SELECT elsewhere FROM elsewhere WHERE ticket_no = ?1 AND withdrawn = 0"

@@ -58,7 +58,7 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Wa
             for number in numbers
             if (holder := settlements.number_taken(ledger.connection, number))
         }
-        earlier = issued_elsewhere.lines_of(ledger.connection, in_doubt, numbers)
+        earlier = issued_elsewhere.lines_of(ledger.connection, numbers)
         weighed = replace(evidence, answers=tuple(answers), unclear=_unclear(evidence.answers, stale))
         claimed = _issued_in_claimed_days(ledger, evidence)
         gone = {of: (one.number, one.at) for of, one in reversals.by_charge(ledger.connection).items()}
@@ -79,21 +79,13 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Wa
             )  # fmt: skip
             watch.log("settled", request=one.attempt.request_id, attempt=one.attempt.attempt, state=one.state)
         after = record_reversals(ledger, run, before.left, evidence.by, blue)  # of what was settled just now
-    refused = {one.attempt.attempt_id for one in decided.settled} - {
-        one.attempt.attempt_id for one in settled
-    }
-    of_refused = {(one.epoch, one.request_id, one.attempt) for one in unsettled if one.attempt_id in refused}
     unsaid = {trouble.place for trouble in stale if trouble.code == "withdrawn"}
     return replace(
         decided,
         settled=tuple(settled),
         troubles=(*stale, *withdrawn, *after.troubles, *under_red, *decided.troubles),
         notes=(*before.notes, *after.notes, *decided.notes),
-        answers=tuple(
-            answer
-            for answer in evidence.answers
-            if answer.about not in of_refused and answer.place not in unsaid
-        ),
+        answers=tuple(answer for answer in evidence.answers if answer.place not in unsaid),
     )
 
 

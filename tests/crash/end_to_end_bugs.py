@@ -99,7 +99,7 @@ BUGS: dict[str, Bug] = {
         (
             (
                 "reconciliation/record_settlements.py",
-                "earlier = issued_elsewhere.lines_of(ledger.connection, in_doubt, numbers)",
+                "earlier = issued_elsewhere.lines_of(ledger.connection, numbers)",
                 "earlier = ()",
             ),
         ),

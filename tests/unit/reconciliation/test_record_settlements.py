@@ -227,7 +227,8 @@ def test_evidence_that_was_withdrawn_settles_nothing_again_and_other_evidence_do
 
 def test_what_the_carrier_issued_elsewhere_is_held_with_its_code(desk: Desk) -> None:
     seat = line(1, "N-01", charge="ancillary", product="seat", voucher="invoice")
-    desk.settle(statements=statement(seat, line(2, "N-02")))
+    decided = desk.settle(statements=statement(seat, line(2, "N-02")))
+    assert (decided.lines, decided.elsewhere) == ((seat, line(2, "N-02")),) * 2
     held = desk.rows("SELECT run, ticket_no, product, wire, number, evidence, found_by FROM elsewhere")
     assert held == [
         (desk.run, "9990000000001", "seat", "EXTRA/Seat", "N-01", "s.csv, row 1", "Night Shift"),
@@ -310,11 +311,23 @@ def test_a_red_line_is_recorded_before_anything_is_weighed(desk: Desk) -> None:
     assert "contradiction" in [code for code, _, _ in problems(ours)]
 
 
-def test_a_red_line_under_a_number_that_is_listed_too_is_believed_nowhere(desk: Desk) -> None:
+@pytest.mark.parametrize("listed", ["N-02", "X-02"])
+def test_a_red_line_under_a_number_that_is_listed_too_is_believed_nowhere(desk: Desk, listed: str) -> None:
+    """Be it a voucher of ours or none."""
     desk.sent(1, Outcome("issued", number="N-01"))
     desk.sent(2, Outcome("issued", number="N-02"))
-    told = problems(desk.settle(statements=statement(line(2, "N-02"), reversals=(red(1, "N-01", "N-02"),))))
+    told = problems(desk.settle(statements=statement(line(2, listed), reversals=(red(1, "N-01", listed),))))
     assert [(code, "under which a voucher is listed, too" in problem) for code, _, problem in told] == [
         ("reversal", True)
     ]
     assert desk.rows("SELECT 1 FROM reversal") == []
+
+
+def test_what_may_be_a_reversed_voucher_under_another_number_is_asked_about(desk: Desk) -> None:
+    desk.sent(1, Outcome("issued", number="N-01"))
+    desk.settle(statements=statement(reversals=(red(1, "N-01"),)))
+    desk.doubt(1)
+    decided = desk.settle(statements=statement(line(1, "26N-01")))
+    ((code, _, problem),) = problems(decided)
+    assert (code, "which may be its voucher N-01, that was reversed" in problem) == ("contradiction", True)
+    assert decided.settled == ()

@@ -1,9 +1,9 @@
-"""The log of runs, for machines: one JSON object a line, in a file that is kept bounded.
+"""The log of runs, for machines: one JSON object a line, in a file that logrotate may move away (README, From cron).
 
     {"time": "2026-11-21T01:00:02.123Z", "process": 4711, "command": "reconcile", "run": 12, "event": "settled", …}
 
 `run` is the ledger's number of the run, null until it has one; `process` holds a run's lines together before that.
-The events and their facts are in happenings.py. Facts are counts, codes, states, IDs and files' bare names. What
+The events and their facts are in events.py. Facts are counts, codes, states, IDs and files' bare names. What
 stopped a run is named by its kind and exit code, and never quoted: a message may hold what stands in a cell.
 
 A log that can't be written stops nothing: vouchers are issued whether it is kept or not.
@@ -12,14 +12,13 @@ A log that can't be written stops nothing: vouchers are issued whether it is kep
 import contextlib
 import datetime
 import errno
-import fcntl
 import json
 import logging
 import os
 from collections.abc import Iterator
 from dataclasses import replace
 from io import TextIOWrapper
-from logging.handlers import RotatingFileHandler
+from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import cast
 
@@ -29,8 +28,6 @@ from pipeline.model.job import Watch
 from pipeline.model.message import Note, message, system_error
 from pipeline.reporting.output_paths import check_folder, unwritable
 
-#: Bytes after which a new file is begun, and how many earlier ones are kept beside it: NAME.1 is the latest.
-_LARGEST, _KEPT = 10_000_000, 5
 _BEGINS = b'{"time": "'
 
 
@@ -85,19 +82,12 @@ def _beginning(path: Path) -> bytes:
 class LogFile:
     """The log of one command."""
 
-    def __init__(
-        self,
-        path: Path,
-        command: str,
-        warn: Note,
-        largest: int = _LARGEST,
-        kept: int = _KEPT,
-    ) -> None:
+    def __init__(self, path: Path, command: str, warn: Note) -> None:
         """Open the log. Raises InputProblem if it can't be written to."""
         self._command = command
         self._run: object = None
         try:
-            self._file = _Rotated(path, largest, kept, warn)
+            self._file = _File(path, warn)
         except OSError as error:
             raise unwritable(path, error) from None
 
@@ -124,16 +114,13 @@ def _private(name: str, flags: int) -> int:
     return os.open(name, flags, PRIVATE)
 
 
-class _Rotated(RotatingFileHandler):
-    """The file: its owner's alone, added to by whole lines, and begun anew when it is large.
+class _File(WatchedFileHandler):
+    """The file: its owner's alone, and added to by whole lines; where it was moved away, a new one is begun."""
 
-    Two commands may share it: each looks whether the other has begun a new one.
-    """
-
-    def __init__(self, path: Path, largest: int, kept: int, warn: Note) -> None:
+    def __init__(self, path: Path, warn: Note) -> None:
         self._warn: Note | None = warn
         self._cut = False
-        super().__init__(path, maxBytes=largest, backupCount=kept)
+        super().__init__(path)
 
     def _open(self) -> TextIOWrapper:
         # Unbuffered: a line is one write, which other writers' lines can't fall into (write(2), O_APPEND).
@@ -145,49 +132,17 @@ class _Rotated(RotatingFileHandler):
     def emit(self, record: logging.LogRecord) -> None:
         """Add a line; if it can't be added, that is said once."""
         try:
-            file = self._with_room(record).fileno()
+            self.reopenIfNeeded()
+            if self.stream is None:  # it could not be opened last time
+                self.stream = self._open()
+                self._statstream()
             line = ("\n" if self._cut else "") + self.format(record) + "\n"
             encoded = line.encode()
-            self._cut = os.write(file, encoded) < len(encoded)
+            self._cut = os.write(self.stream.fileno(), encoded) < len(encoded)
             if self._cut:
                 self._say(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
         except OSError as problem:
             self._say(problem)
-
-    def _with_room(self, record: logging.LogRecord) -> TextIOWrapper:
-        """The file with room for this line: a new one where it is large, or the one that another command has begun."""
-        if self.stream is not None and not self._in_place():
-            self.stream.close()
-            self.stream = None
-        self.stream = self.stream or self._open()
-        if self.shouldRollover(record):
-            # Where another command is just beginning a new one, this line may still go to the earlier one.
-            # (and for a moment there is none under the name).
-            with (
-                contextlib.suppress(BlockingIOError, FileNotFoundError),
-                open(self.baseFilename, "rb") as whole,  # noqa: PTH123 - a text
-            ):
-                fcntl.flock(whole, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if self._in_place():
-                    self._begin_anew()
-        return self.stream
-
-    def _begin_anew(self) -> None:
-        try:
-            self.doRollover()
-        except OSError as problem:  # it grows on: better than no log
-            self._say(problem)
-            self.stream = self.stream or self._open()
-
-    def _in_place(self) -> bool:
-        """Whether what is written goes to the file under the log's name."""
-        try:
-            return self.stream is not None and os.path.samestat(
-                os.fstat(self.stream.fileno()),
-                os.stat(self.baseFilename),  # noqa: PTH116 - likewise
-            )
-        except OSError:
-            return False
 
     def _say(self, problem: OSError) -> None:
         if self._warn is not None:

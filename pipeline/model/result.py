@@ -194,7 +194,7 @@ class RunResult:
     repeats: Mapping[int, int] = field(default_factory=dict)
 
     @property
-    def notes(self) -> tuple[str | Message, ...]:
+    def notes(self) -> tuple[Message, ...]:
         """What nobody sees in the files, and what the reader left out, for the summary."""
         return (*self.table.warnings, *self.table.notes)
 

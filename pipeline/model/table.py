@@ -118,7 +118,7 @@ class Table:
     cells: pd.DataFrame
     findings: tuple[Finding, ...]
     buyers: pd.DataFrame
-    notes: tuple[str | Message, ...] = ()
+    notes: tuple[Message, ...] = ()
     letters: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     sheets: tuple[SheetRows, ...] = ()
 

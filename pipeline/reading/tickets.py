@@ -69,7 +69,7 @@ class _Gathered:
     kept_apart: bool = False  # whether a buyers file is given
     parts: list[_Rows] = field(default_factory=list)
     buyers: list[pd.DataFrame] = field(default_factory=list)
-    notes: list[str | Message] = field(default_factory=list)
+    notes: list[Message] = field(default_factory=list)
     letters: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     sheets: list[SheetRows] = field(default_factory=list)
     tickets: list[Tickets] = field(default_factory=list)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from pipeline.messages.chinese import in_language
+from pipeline.messages.translate import rendered
 from pipeline.model.result import RunResult
 from pipeline.reporting.links import Places
 from pipeline.reporting.words import count_requests, count_rows, words_in
@@ -21,7 +21,7 @@ def next_steps(account: RunResult, places: Places) -> list[Step]:
     words, totals = words_in(account.lang), account.totals
     steps, rows, found = words.steps, places.rows, []
     if account.stopped:
-        stopped = in_language(account.stopped, account.lang).rstrip(".。")
+        stopped = rendered(account.stopped, account.lang).rstrip(".。")
         found.append(Step(steps["stopped"].format(stopped=stopped)))
     if account.doubts:
         requests = count_requests(len(account.doubts), account.lang)

@@ -1,6 +1,7 @@
 """The reconciliation's Summary: what agrees, what to do, what was settled, and what could not be."""
 
 import datetime
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -89,14 +90,12 @@ def add_summary(book: Book, done: Reconciliation) -> None:
     _section(
         page, tell("unread", lang), [in_language(unread.problem, lang) for unread in done.unread], lang=done
     )
-    notes = [
-        *done.notes,
-        *done.decided.warnings,
-    ]
+    said = functools.partial(in_language, lang=lang)
+    notes = [*map(said, done.notes), *map(said, done.decided.warnings), *map(said, done.account.notes)]
     _section(
         page,
         tell("notes", lang),
-        [in_language(note, lang) for note in (*notes, *done.account.notes)],
+        notes,
         lang=done,
     )
     _facts(page, done)

@@ -4,8 +4,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.messages.chinese import in_language
-from pipeline.messages.translate import choice_word, status_word
+from pipeline.messages.translate import choice_word, rendered, status_word
 from pipeline.model.columns import VOUCHERS
 from pipeline.model.result import RunResult
 from pipeline.model.status import ISSUED, STATUS
@@ -55,7 +54,7 @@ def add_summary(book: Book, account: RunResult, places: Places) -> None:
     if account.notes:
         page.heading(words.notes_heading)
         for note in account.notes:
-            page.spread(0, f"• {in_language(note, account.lang)}", page.text)
+            page.spread(0, f"• {rendered(note, account.lang)}", page.text)
             page.row += 1
     print_setup(page.sheet, account.lang)
     page.sheet.set_portrait()

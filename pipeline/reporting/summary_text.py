@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from pipeline.messages.chinese import in_language
 from pipeline.messages.translate import rendered, status_word
 from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.quoting import quoted
@@ -46,7 +45,7 @@ def summary_lines(account: RunResult, *, cells: bool = True) -> list[str]:
         lines.append(words.steps["unknown"].format(requests=requests))
     if account.stopped:
         lines.append(
-            words.steps["stopped"].format(stopped=in_language(account.stopped, account.lang).rstrip(".。"))
+            words.steps["stopped"].format(stopped=rendered(account.stopped, account.lang).rstrip(".。"))
         )
     return [one_line(line) if not line.startswith("  ") else line for line in lines]
 

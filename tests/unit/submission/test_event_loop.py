@@ -36,7 +36,7 @@ def test_a_first_signal_waits_for_the_answers_a_second_does_not_and_then_all_is_
         signal.signal(number, signal.SIG_IGN)
     before = {each: signal.getsignal(each) for each in ENDING}
     heeded = number is signal.SIGINT or not ignored
-    said: list[str] = []
+    said: list[object] = []
 
     async def run() -> None:
         halt = Halt()
@@ -54,7 +54,7 @@ def test_a_first_signal_waits_for_the_answers_a_second_does_not_and_then_all_is_
 
     with asyncio.Runner(loop_factory=_loop_factory(secure=secure)) as runner:
         runner.run(run())
-    assert [text.split(":")[0] for text in said] == (["Stopping"] if heeded else [])
+    assert [str(text).split(":")[0] for text in said] == (["Stopping"] if heeded else [])
     assert {each: signal.getsignal(each) for each in ENDING} == before
 
 

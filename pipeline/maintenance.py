@@ -32,11 +32,12 @@ from pipeline.ledger.lock import Lock
 from pipeline.ledger.opening import path_for
 from pipeline.ledger.session import as_problem, doubt
 from pipeline.ledger.spill import set_aside, spill_path
-from pipeline.messages.chinese import in_language
+from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Job
-from pipeline.model.message import Note
+from pipeline.model.message import NOTHING, Message, Note, joined, message, system_error, verbatim
+from pipeline.model.places import about as at_place
 from pipeline.model.profile import Owner
 from pipeline.reporting.audit_workbook import Audited, write_audit
 from pipeline.reporting.output_paths import check_folder
@@ -47,7 +48,7 @@ from pipeline.reporting.words_history import word
 _FIRST = datetime.date(2026, 1, 1)
 
 
-def looked_over(job: Job) -> tuple[Looked, str, bool]:
+def looked_over(job: Job) -> tuple[Looked, Message, bool]:
     """Everything that the ledger holds and what is wrong with it, why it may be a copy, and whether a spill file waits.
 
     A run may be on.
@@ -72,15 +73,18 @@ def backed_up(job: Job, wanted: Path) -> Path:
         doubted = doubt(connection, path_for(job))
 
         def finish(copy: apsw.Connection) -> None:
-            why = "it is a backup of what may be an older copy" if doubted else "it is a backup"
+            if doubted:
+                why = message("it is a backup of what may be an older copy")
+            else:
+                why = message("it is a backup")
             gaps.mark_gap(copy, gaps.known_until(copy) or now, why)
 
         _copy(connection, wanted, wanted, finish)
     return wanted
 
 
-def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[str], bool]) -> str:
-    """Let the ledger follow its carrier to the profile's address; what was done, "" if declined.
+def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[Message], bool]) -> Message:
+    """Let the ledger follow its carrier to the profile's address; what was done, nothing if declined.
 
     A ledger in its default place is renamed to that of the new address, or it would not be found there.
     """
@@ -94,8 +98,12 @@ def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[str]
             carrier_move.check_at_rest(path, connection)
             name = carrier_move.free_name(wanted, attempts.ledger_id(connection))
             wanted_lock = stack.enter_context(name)
-        if not confirm(f"{path}: belongs to {old} and is to belong to {to}"):
-            return ""
+        if not confirm(
+            message(
+                "{path}: belongs to {old} and is to belong to {to}", path=str(path), old=old.told, to=to.told
+            )
+        ):
+            return NOTHING
         runs.begin_change(connection, lock)
         if old != to:
             carrier_move.move(connection, to, moved_by, why)
@@ -103,30 +111,43 @@ def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[str]
         connection.close()
         if wanted != path:
             carrier_move.rename(path, lock, wanted, wanted_lock)
-    return f"{wanted}: belonged to {old} and belongs to {to} from now on"
+    return message(
+        "{wanted}: belonged to {old} and belongs to {to} from now on",
+        wanted=str(wanted),
+        old=old.told,
+        to=to.told,
+    )
 
 
-def nothing_missing(job: Job, note: Note, said_by: str, why: str) -> str:
+def nothing_missing(job: Job, note: Note, said_by: str, why: str) -> Message:
     """Record that a ledger lacks nothing whose last run is not noted beside it, or on this machine; what was done."""
     with _to_change(job, note, unnoted=True) as (path, connection, lock):
         if gaps.open_gap(connection) is not None:
             raise InputProblem(
-                f"{path}: has a gap, which only the carrier's statement can close: voucher ledger close-gap"
+                "{path}: has a gap, which only the carrier's statement can close: voucher ledger close-gap",
+                path=str(path),
             )
         if not doubt(connection, path):
             raise InputProblem(
-                f"{path}: its last run is noted beside it and on this machine, so that there is nothing to say"
+                "{path}: its last run is noted beside it and on this machine, so that there is nothing to"
+                " say",
+                path=str(path),
             )
         runs.begin_change(connection, lock)
         since = gaps.known_until(connection) or utc_now()
         with connection:
-            gaps.mark_gap(connection, since, "its last run was not noted beside it, or on this machine")
-            gaps.close_gaps(connection, said_by, f"nothing is missing: {why}")
+            unnoted = message("its last run was not noted beside it, or on this machine")
+            gaps.mark_gap(connection, since, unnoted)
+            gaps.close_gaps(connection, said_by, message("nothing is missing: {why}", why=verbatim(why)))
         runs.end_change(connection, lock)
-    return f"{path}: may be used for sending again; recorded: nothing is missing ({why})"
+    return message(
+        "{path}: may be used for sending again; recorded: nothing is missing ({why})",
+        path=str(path),
+        why=verbatim(why),
+    )
 
 
-def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) -> str:
+def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) -> Message:
     """Record that the ledger may lack what was issued since then; what was done.
 
     Without a time it is when the run began that did not end, whose -wal is lost; else the end of the last
@@ -145,53 +166,78 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
         )
         runs.begin_change(connection, lock)
         with connection:
-            gaps.mark_gap(connection, text, why)
+            gaps.mark_gap(connection, text, verbatim(why))
         aside = set_aside(path)
         runs.end_change(connection, lock)
-    marked = f"{path}: nothing is sent until the time from {text} on is settled (voucher ledger close-gap)"
-    return f"{marked}; what was in its spill file is kept in {aside} for comparing" if aside else marked
+    if aside is None:
+        return message(
+            "{path}: nothing is sent until the time from {since} on is settled (voucher ledger close-gap)",
+            path=str(path),
+            since=text,
+        )
+    return message(
+        "{path}: nothing is sent until the time from {since} on is settled (voucher ledger close-gap);"
+        " what was in its spill file is kept in {aside} for comparing",
+        path=str(path),
+        since=text,
+        aside=str(aside),
+    )
 
 
-def gap_closed(job: Job, note: Note, closed_by: str, evidence: str, confirm: Callable[[str], bool]) -> str:
-    """Record what shows that the ledger lacks nothing any more; what was done, "" if declined.
+def gap_closed(
+    job: Job, note: Note, closed_by: str, evidence: str, confirm: Callable[[Message], bool]
+) -> Message:
+    """Record what shows that the ledger lacks nothing any more; what was done, nothing if declined.
 
     It is asked about where voucher reconcile was given no statement since that can show that, or could not read all of one.
     """
     with _to_change(job, note) as (path, connection, lock):
         gap = gaps.open_gap(connection)
         if gap is None:
-            raise InputProblem(f"{path}: has no gap to close")
+            raise InputProblem("{path}: has no gap to close", path=str(path))
         if unseen := _unseen(connection, gap):
-            note(f"{path}: {unseen}")
-            if not confirm(f"{path}: has a gap"):
-                return ""
+            note(at_place(str(path), unseen))
+            if not confirm(message("{path}: has a gap", path=str(path))):
+                return NOTHING
         held = gaps.held_since(connection)
         runs.begin_change(connection, lock, closes_gap=True)
-        closed = gaps.close_gaps(connection, closed_by, evidence)
+        closed = gaps.close_gaps(connection, closed_by, verbatim(evidence))
         runs.end_change(connection, lock)
-    settled = "; ".join(f"what was issued after {gap.since} ({gap.why})" for gap in closed)
-    done = f"{path}: may be used for sending again; settled: {settled}"
-    return f"{done}; charges held since as a statement showed them: {held}" if held else done
+    settled = [
+        message("what was issued after {since} ({why})", since=gap.since, why=gap.why) for gap in closed
+    ]
+    done = message(
+        "{path}: may be used for sending again; settled: {settled}",
+        path=str(path),
+        settled=joined(settled, "sentences"),
+    )
+    if not held:
+        return done
+    return message("{done}; charges held since as a statement showed them: {count}", done=done, count=held)
 
 
-def _unseen(connection: apsw.Connection, gap: Gap) -> str:
-    """Why nobody can tell that the carrier's statement was compared; "" where it was."""
+def _unseen(connection: apsw.Connection, gap: Gap) -> Message:
+    """Why nobody can tell that the carrier's statement was compared; nothing where it was."""
     taken = inbox_files.statements_since(connection, gap.found)
     unread = sorted(name for name, how in taken.items() if UNREAD in how)
     if unread:
-        return (
-            f"voucher reconcile could not read all of {', '.join(unread)}, and what it did not read is not held and would be issued"
-            " again; correct the statement, and give it to voucher reconcile again under its name"
+        return message(
+            "voucher reconcile could not read all of {files}, and what it did not read is not held"
+            " and would be issued again; correct the statement, and give it to voucher reconcile"
+            " again under its name",
+            files=joined(unread),
         )
     if any(EARLY not in how for how in taken.values()):
-        return ""
-    return (
-        f"voucher reconcile was given no statement since the gap was found that was made after {gap.since}; what the ledger lacks would"
-        " be issued again. Give it the carrier's complete statement from then on: voucher reconcile --statement FILE"
+        return NOTHING
+    return message(
+        "voucher reconcile was given no statement since the gap was found that was made after"
+        " {since}; what the ledger lacks would be issued again. Give it the carrier's complete"
+        " statement from then on: voucher reconcile --statement FILE",
+        since=gap.since,
     )
 
 
-def withdrawn(job: Job, note: Note, entry: str, withdrawn_by: str, why: str) -> list[str]:
+def withdrawn(job: Job, note: Note, entry: str, withdrawn_by: str, why: str) -> list[Message]:
     """Let a piece of evidence count no more; what was done, line by line."""
     with _to_change(job, note) as (path, connection, lock):
         runs.begin_change(connection, lock)
@@ -199,17 +245,23 @@ def withdrawn(job: Job, note: Note, entry: str, withdrawn_by: str, why: str) -> 
         runs.end_change(connection, lock)
     match done.kind:
         case "settlement":
-            follows = f"request {done.what}: is unknown again, and its charges are held until other evidence settles it"
+            follows = message(
+                "request {what}: is unknown again, and its charges are held until other evidence settles it",
+                what=done.what,
+            )
         case "elsewhere":
-            follows = f"what a statement showed under {done.what}: holds its charge no more"
+            follows = message(
+                "what a statement showed under {number}: holds its charge no more", number=done.what
+            )
         case _:
-            follows = f"{done.what}: counts as issued again, and its charges are held"
-    return [f"{path}: {done.entry} is withdrawn and counts no more", follows]
+            follows = message("{number}: counts as issued again, and its charges are held", number=done.what)
+    counts = message("{path}: {entry} is withdrawn and counts no more", path=str(path), entry=done.entry)
+    return [counts, follows]
 
 
 def voucher_reversed(  # noqa: PLR0913 - what a reversal is made of
     job: Job, note: Note, number: str, reversed_by: str, evidence: str, voucher: str, red_number: str
-) -> list[str]:
+) -> list[Message]:
     """Record that the carrier has reversed a voucher; what was done, line by line."""
     with _to_change(job, note) as (path, connection, lock):
         runs.begin_change(connection, lock)
@@ -222,11 +274,15 @@ def voucher_reversed(  # noqa: PLR0913 - what a reversal is made of
             red_number=red_number,
         )
         runs.end_change(connection, lock)
-    tickets = ", ".join(dict.fromkeys(identity.ticket_no for identity, _ in done.charges))
-    return [
-        f"{path}: {done.number} is recorded as reversed ({done.entry}); its {len(done.charges)} charges may be issued again",
-        f"Tickets: {tickets}",
-    ]
+    tickets = dict.fromkeys(identity.ticket_no for identity, _ in done.charges)
+    recorded = message(
+        "{path}: {number} is recorded as reversed ({entry}); its {count} charges may be issued again",
+        path=str(path),
+        number=done.number,
+        entry=done.entry,
+        count=len(done.charges),
+    )
+    return [recorded, message("Tickets: {tickets}", tickets=joined(tickets))]
 
 
 def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
@@ -235,7 +291,9 @@ def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
     A run may be on: it is read from a copy as of one moment, so that a run that begins or ends need not wait.
     """
     if wanted.suffix.lower() != ".xlsx":
-        raise InputProblem(f"{wanted}: the export is an Excel workbook; give it a name that ends in .xlsx")
+        raise InputProblem(
+            "{wanted}: the export is an Excel workbook; give it a name that ends in .xlsx", wanted=str(wanted)
+        )
     check_folder(wanted)
     with tempfile.TemporaryDirectory(prefix=".voucher-", dir=wanted.parent) as folder:
         copy = Path(folder) / "copy"
@@ -255,7 +313,7 @@ def _facts(job: Job, about: export.About, lang: Lang) -> list[tuple[str, str]]:
     facts = [
         ("ledger", str(path_for(job))),
         ("ledger_id", about.ledger_id),
-        ("carrier", in_language(str(Owner(about.base_url, about.agency)), lang)),
+        ("carrier", rendered(Owner(about.base_url, about.agency).told, lang)),
         ("version", str(about.version)),
         ("created", about.created_at),
         ("exported", utc_now()),
@@ -263,7 +321,9 @@ def _facts(job: Job, about: export.About, lang: Lang) -> list[tuple[str, str]]:
         ("attempts", ", ".join(f"{count} {word(state, lang)}" for state, count in about.states.items())),
     ]
     if about.gap is not None:
-        facts.append(("gap", tell("may_lack", lang).format(since=about.gap.since, why=about.gap.why)))
+        facts.append(
+            ("gap", tell("may_lack", lang).format(since=about.gap.since, why=rendered(about.gap.why, lang)))
+        )
     return facts
 
 
@@ -278,21 +338,22 @@ def _copy(
         copied(connection, path, finish)
     except FileExistsError:
         raise InputProblem(
-            f"{wanted}: exists already and is left as it is; choose another name, or a folder"
+            "{wanted}: exists already and is left as it is; choose another name, or a folder",
+            wanted=str(wanted),
         ) from None
     except (OSError, apsw.FullError, apsw.IOError) as error:
-        seen = error.strerror if isinstance(error, OSError) else error
+        seen = system_error(error) if isinstance(error, OSError) else str(error)
         raise LedgerProblem(
-            f"{wanted}: can't be written ({seen}); choose a folder that exists and has room"
+            "{wanted}: can't be written ({why}); choose a folder that exists and has room",
+            wanted=str(wanted),
+            why=seen,
         ) from None
 
 
 @contextlib.contextmanager
 def _to_read(job: Job) -> Iterator[apsw.Connection]:
     """The ledger, whosever it is, for looking; a missing one is an error."""
-    connection = opening.open_for_reading(path_for(job), None)
-    if connection is None:
-        raise InputProblem(f"{path_for(job)}: there is no ledger; name one with --ledger")
+    connection = opening.open_existing(path_for(job), None)
     with contextlib.closing(connection), as_problem(path_for(job)):
         yield connection
 
@@ -313,5 +374,6 @@ def _check_past(since: datetime.datetime) -> None:
     """Raise InputProblem for a time that no gap can begin at."""
     if not _FIRST <= since.date() <= datetime.datetime.now().astimezone().date():
         raise InputProblem(
-            f"--since {since:%Y-%m-%d}: is not a day on which this ledger was used; check the year"
+            "--since {since}: is not a day on which this ledger was used; check the year",
+            since=f"{since:%Y-%m-%d}",
         )

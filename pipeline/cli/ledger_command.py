@@ -12,11 +12,11 @@ from pipeline import maintenance
 from pipeline.cli.stderr import asking, teller
 from pipeline.ledger.integrity_check import Looked
 from pipeline.ledger.opening import path_for
-from pipeline.messages.chinese import in_language
-from pipeline.messages.translate import status_word
+from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
+from pipeline.model.message import P_, Message, Term, joined, message
 from pipeline.settings import load_profile
 
 
@@ -27,32 +27,35 @@ def check(*, lang: Lang, **given: Any) -> None:
     if doubted:
         teller(lang)(doubted)
     sound = not (looked.wrong or doubted)
-    for line in _lines(path_for(job), looked, _states(looked.states, lang), spilled=spilled, sound=sound):
-        click.echo("".join(c if c.isprintable() else " " for c in in_language(line, lang)))
+    for line in _lines(path_for(job), looked, spilled=spilled, sound=sound):
+        click.echo(rendered(line, lang))
     sys.exit(0 if sound and not looked.gap else 3)
 
 
 def backup(path: Path, *, lang: Lang, **given: Any) -> None:
     """Copy the ledger to a file or into a folder."""
-    teller(lang)(f"Backup: {maintenance.backed_up(_job(given), path)}")
+    copy = maintenance.backed_up(_job(given), path)
+    teller(lang)(message("Backup: {path}", path=str(copy)))
 
 
 def export(path: Path, *, lang: Lang, **given: Any) -> None:
     """Write all requests with their evidence to a workbook, for auditors."""
     job = _job(given)
     zone = job.profile.carrier.time_zone if given["profile"] else "UTC"
-    teller(lang)(f"Export: {maintenance.exported(job, path, lang, zone)}")
+    written = maintenance.exported(job, path, lang, zone)
+    teller(lang)(message("Export: {path}", path=str(written)))
 
 
 def move_carrier(*, by: str, why: str, yes: bool, lang: Lang, **given: Any) -> None:
     """Follow the carrier to its new address."""
 
-    def confirmed(text: str) -> bool:
-        return yes or not asking() or click.confirm(in_language(f"{text}. Move it?", lang), err=True)
+    def confirmed(text: Message) -> bool:
+        question = rendered(message("{text}. Move it?", text=text), lang)
+        return yes or not asking() or click.confirm(question, err=True)
 
     tell = teller(lang)
     done = maintenance.moved(_job(given), tell, why, by, confirmed)
-    tell(done or "Nothing was changed.")
+    tell(done or message("Nothing was changed."))
     sys.exit(0 if done else 3)
 
 
@@ -62,7 +65,7 @@ def mark_gap(
     """Say that the ledger may lack something."""
     if nothing_missing and since:
         raise click.UsageError(
-            in_language("--since says what is missing, --nothing-missing that nothing is", lang)
+            rendered(message("--since says what is missing, --nothing-missing that nothing is"), lang)
         )
     tell = teller(lang)
     if nothing_missing:
@@ -74,14 +77,16 @@ def mark_gap(
 def close_gap(*, by: str, evidence: str, yes: bool, lang: Lang, **given: Any) -> None:
     """Say that the ledger lacks nothing after all."""
 
-    def confirmed(text: str) -> bool:
+    def confirmed(text: Message) -> bool:
         if not yes and not asking():
-            raise InputProblem(f"{text}, and nothing was changed; to close it all the same, say --yes")
-        return yes or click.confirm(in_language(f"{text}. Close it?", lang), err=True)
+            raise InputProblem(
+                "{text}, and nothing was changed; to close it all the same, say --yes", text=text
+            )
+        return yes or click.confirm(rendered(message("{text}. Close it?", text=text), lang), err=True)
 
     tell = teller(lang)
     done = maintenance.gap_closed(_job(given), tell, by, evidence, confirmed)
-    tell(done or "Nothing was changed.")
+    tell(done or message("Nothing was changed."))
     sys.exit(0 if done else 3)
 
 
@@ -108,34 +113,55 @@ def _job(given: dict[str, Any]) -> Job:
 
 
 #: States in which an attempt does not end: all others are statuses of rows too.
-_UNDER_WAY = {"planned": "已计划", "sending": "发送中"}
+_UNDER_WAY = (P_("status", "planned"), P_("status", "sending"))
 
 
-def _states(states: Mapping[str, int], lang: Lang) -> str:
-    """How many attempts are in which state, in words."""
-    if lang == "en":
-        return ", ".join(f"{count} {state}" for state, count in states.items())
-    words = {state: _UNDER_WAY.get(state) or status_word(state, lang) for state in states}
-    return "、".join(f"{count} 次{words[state]}" for state, count in states.items())
+def _attempts(states: Mapping[str, int]) -> Message:
+    """How many attempts are in which state."""
+    if not states:
+        return message("Attempts: none")
+    counts = [
+        message("{count} {state}", count=count, state=Term(state, "status"))
+        for state, count in states.items()
+    ]
+    return message("Attempts: {states}", states=joined(counts))
 
 
-def _lines(path: Path, looked: Looked, states: str, *, spilled: bool, sound: bool) -> Iterator[str]:
+def _lines(path: Path, looked: Looked, *, spilled: bool, sound: bool) -> Iterator[Message]:
     """What `check` prints."""
-    yield f"Ledger: {path}"
-    yield f"Carrier: {looked.base_url} as agency {looked.agency}; version {looked.version}; runs: {looked.runs}"
-    yield f"Attempts: {states or 'none'}"
+    yield message("Ledger: {path}", path=str(path))
+    yield message(
+        "Carrier: {base_url} as agency {agency}; version {version}; runs: {runs}",
+        base_url=looked.base_url,
+        agency=looked.agency,
+        version=looked.version,
+        runs=looked.runs,
+    )
+    yield _attempts(looked.states)
     if looked.open_since:
-        yield f"A run that began at {looked.open_since} is on, or was killed; the next run puts it in order"
-    elif spilled:
-        yield f"Outcomes that the ledger could not take wait in {path.name}.spill; the next run takes them in"
-    if looked.gap:
-        yield (
-            f"Gap: it may lack what was issued after {looked.gap.since} ({looked.gap.why}); nothing is sent until"
-            " voucher ledger close-gap"
+        yield message(
+            "A run that began at {begun} is on, or was killed; the next run puts it in order",
+            begun=looked.open_since,
         )
-    if sound:
-        yield "Sound but for what it may lack" if looked.gap else "Sound: nothing is wrong with it"
+    elif spilled:
+        yield message(
+            "Outcomes that the ledger could not take wait in {name}.spill; the next run takes them in",
+            name=path.name,
+        )
+    if looked.gap:
+        yield message(
+            "Gap: it may lack what was issued after {since} ({why}); nothing is sent until voucher ledger"
+            " close-gap",
+            since=looked.gap.since,
+            why=looked.gap.why,
+        )
+    if sound and looked.gap:
+        yield message("Sound but for what it may lack")
+    elif sound:
+        yield message("Sound: nothing is wrong with it")
     if not looked.wrong:
         return
-    yield from (f"WRONG: {line}" for line in looked.wrong)
-    yield "Send nothing with it. Restore its backup, and settle what was issued since (README, The ledger)"
+    yield from (message("WRONG: {line}", line=line) for line in looked.wrong)
+    yield message(
+        "Send nothing with it. Restore its backup, and settle what was issued since (README, The ledger)"
+    )

@@ -15,30 +15,36 @@ from pipeline.ledger.lock import Lock
 from pipeline.ledger.opening import default_path, owner_of
 from pipeline.ledger.spill import spill_path
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import NOTHING, Message, message
+from pipeline.model.places import about
 from pipeline.model.profile import Owner
 
 
 def check_move(path: Path, old: Owner, to: Owner) -> None:
     """Raise InputProblem for a move that something is against."""
     if against := obstacle(old, to):
-        raise InputProblem(f"{path}: {against}")
+        raise InputProblem(about(str(path), against))
 
 
-def obstacle(old: Owner, to: Owner) -> str:
-    """What is against a move that is none, or one between a trial and a real carrier; "" if nothing is."""
+def obstacle(old: Owner, to: Owner) -> Message:
+    """What is against a move that is none, or one between a trial and a real carrier; nothing if nothing is."""
     if old == to:
-        return f"belongs to {to} already; name the new address in the profile (base_url)"
+        return message("belongs to {to} already; name the new address in the profile (base_url)", to=to.told)
     if _is_trial(old) and not _is_trial(to):
-        return (
-            f"is the ledger of a trial ({old}): what it holds was never issued by a real carrier, and would"
-            " never be; begin a ledger of its own for the carrier with --new-ledger"
+        return message(
+            "is the ledger of a trial ({old}): what it holds was never issued by a real carrier, and"
+            " would never be; begin a ledger of its own for the carrier with --new-ledger",
+            old=old.told,
         )
     if _is_trial(to) and not _is_trial(old):
-        return (
-            f"is the ledger of a real carrier ({old}) and is not to be used for trials ({to}), which would mark real charges"
-            " as issued; check the profile (base_url), and give the trial a --ledger of its own"
+        return message(
+            "is the ledger of a real carrier ({old}) and is not to be used for trials ({to}), which"
+            " would mark real charges as issued; check the profile (base_url), and give the trial a"
+            " --ledger of its own",
+            old=old.told,
+            to=to.told,
         )
-    return ""
+    return NOTHING
 
 
 def _is_trial(owner: Owner) -> bool:
@@ -62,8 +68,9 @@ def check_at_rest(path: Path, connection: apsw.Connection) -> None:
     """Raise InputProblem if the ledger has files beside it that hold what its last run left."""
     if spill_path(path).exists() or begun_and_not_ended(connection) is not None:
         raise InputProblem(
-            f"{path}: its last run did not end; before the ledger moves, let a run with the old address put it in order"
-            " (voucher issue with any workbook)"
+            "{path}: its last run did not end; before the ledger moves, let a run with the old"
+            " address put it in order (voucher issue with any workbook)",
+            path=str(path),
         )
 
 
@@ -73,8 +80,10 @@ def free_name(wanted: Path, ledger_id: str) -> Iterator[Lock]:
     with contextlib.closing(Lock(wanted)) as lock:
         if wanted.exists():
             raise InputProblem(
-                f"{wanted}: the new address has a ledger already, so that there are two memories of what was issued; only"
-                " one of them may be used. Name the one to be moved with --ledger, under another name"
+                "{wanted}: the new address has a ledger already, so that there are two memories of what"
+                " was issued; only one of them may be used. Name the one to be moved with --ledger, under"
+                " another name",
+                wanted=str(wanted),
             )
         last = lock.run
         check_nothing_left(wanted, last if last and last.ledger_id != ledger_id else None)

@@ -129,10 +129,12 @@ def _alone(connection: apsw.Connection, change: Change) -> Acknowledged | Ledger
             case Again():
                 return planning.plan_again(connection, attempt_id)
     except apsw.ConstraintError as error:
-        return LedgerProblem(f"the ledger refused a change: {error}")
+        return LedgerProblem("the ledger refused a change: {why}", why=str(error))
     if connection.changes() != 1:
         return LedgerProblem(
-            f"attempt {attempt_id} is not in the ledger any more, or has ended there: another program has changed the"
-            " ledger during this run. Keep this run's result workbook, and look the ledger over: voucher ledger check"
+            "attempt {attempt_id} is not in the ledger any more, or has ended there: another program"
+            " has changed the ledger during this run. Keep this run's result workbook, and look the"
+            " ledger over: voucher ledger check",
+            attempt_id=attempt_id,
         )
     return done

@@ -71,6 +71,8 @@ def fold(
     """The same, as something that must be. Raises LedgerProblem if another command keeps reading."""
     if not folded(connection, waiting, empty=empty):
         raise LedgerProblem(
-            f"{connection.filename}: another command has been reading this ledger for a minute (ledger check, ledger"
-            " backup, or a program of somebody's own); let it end, or end it, then run the same command again"
+            "{path}: another command has been reading this ledger for a minute (ledger check, ledger"
+            " backup, or a program of somebody's own); let it end, or end it, then run the same"
+            " command again",
+            path=connection.filename,
         )

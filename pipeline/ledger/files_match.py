@@ -19,6 +19,7 @@ from pipeline.ledger.gaps import begun_and_not_ended
 from pipeline.ledger.lock import LastRun, Phase
 from pipeline.ledger.spill import spill_path
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import Message, message
 
 #: Rows of which some sectors are older than the others: SQLite finds nothing amiss in them, but their times are none.
 #: Of the runs only those are asked that may have been being written: the last one that is noted, and what came after it.
@@ -50,7 +51,8 @@ def check_single_name(path: Path) -> None:
                 made.unlink()
     if path.stat().st_nlink > 1:
         raise InputProblem(
-            f"{path}: the ledger has a second name (a hard link); delete the other name, then run again"
+            "{path}: the ledger has a second name (a hard link); delete the other name, then run again",
+            path=str(path),
         )
 
 
@@ -61,15 +63,22 @@ def check_nothing_left(path: Path, last: LastRun | None) -> None:
     """
     if last is not None:
         raise InputProblem(
-            f"{path}: there is no ledger, though one had this name (its last run began {last.started_at}): without its memory"
-            f" everything would be issued again. Put it back, or restore its backup. To begin a new one all the same, which"
-            f" is right for trials alone: delete {path.name}.lock"
+            "{path}: there is no ledger, though one had this name (its last run began {begun}):"
+            " without its memory everything would be issued again. Put it back, or restore its"
+            " backup. To begin a new one all the same, which is right for trials alone: delete"
+            " {name}.lock",
+            path=str(path),
+            begun=last.started_at,
+            name=path.name,
         )
     for left in (wal_path(path), spill_path(path)):
         if left.exists():
             raise InputProblem(
-                f"{path}: there is no ledger, but {left.name}, which belongs to one, is there: put the ledger back"
-                " beside it. If it is lost for good, keep that file elsewhere for comparing with the carrier's statement"
+                "{path}: there is no ledger, but {file}, which belongs to one, is there: put the ledger"
+                " back beside it. If it is lost for good, keep that file elsewhere for comparing with the"
+                " carrier's statement",
+                path=str(path),
+                file=left.name,
             )
 
 
@@ -106,37 +115,56 @@ def check_memory(path: Path, last: LastRun | None, *, may_lack: bool = False) ->
     torn = filled and last is not None and last.phase is Phase.FOLDING and said.torn
     if last is not None and not torn and not said.knows and not said.settled and not may_lack:
         raise InputProblem(
-            f"{path}: does not know the last run on this ledger (begun {last.started_at}), or what was recorded after it: it is another one, or an older"
-            f" copy, and what was issued since would be issued again. Put the right one back. {_if_lost(filled, wal)}"
+            "{path}: does not know the last run on this ledger (begun {begun}), or what was recorded"
+            " after it: it is another one, or an older copy, and what was issued since would be"
+            " issued again. Put the right one back. {cure}",
+            path=str(path),
+            begun=last.started_at,
+            cure=_if_lost(filled, wal),
         )
     at_rest = last is not None and last.phase is Phase.AT_REST
     if at_rest and said.begun is not None and not said.settled and not may_lack:
         raise InputProblem(
-            f"{path}: is a copy made while a run was on, which has ended since: what it issued after that would be issued"
-            f" again. Put the right one back. {_if_lost(filled, wal)}"
+            "{path}: is a copy made while a run was on, which has ended since: what it issued after"
+            " that would be issued again. Put the right one back. {cure}",
+            path=str(path),
+            cure=_if_lost(filled, wal),
         )
     if at_rest and filled:
         raise InputProblem(
-            f"{path}: {wal.name} beside it is not its own: everything was in the ledger's own file. Another program has"
-            f" written to the ledger, or an old {wal.name} was put back. Close that program, or keep {wal.name} elsewhere,"
-            " then run again"
+            "{path}: {wal} beside it is not its own: everything was in the ledger's own file. Another"
+            " program has written to the ledger, or an old {wal} was put back. Close that program, or"
+            " keep {wal} elsewhere, then run again",
+            path=str(path),
+            wal=wal.name,
         )
     if last is not None and filled and last.phase is Phase.ON and (said.copied or not said.knows):
         raise InputProblem(
-            f"{path}: {wal.name} beside it was written by a run (begun {last.started_at}) on another ledger, or a later"
-            f" state of this one. Put the right one back. {_if_lost(filled, wal)}"
+            "{path}: {wal} beside it was written by a run (begun {begun}) on another ledger, or a"
+            " later state of this one. Put the right one back. {cure}",
+            path=str(path),
+            wal=wal.name,
+            begun=last.started_at,
+            cure=_if_lost(filled, wal),
         )
     if said.begun is not None and not filled and not may_lack:
         raise InputProblem(
-            f"{path}: the last run on this ledger did not end, and {wal.name}, which holds what that run issued,"
-            " is not beside it (or is empty): without it everything would be issued again. Put it back under that name."
-            f" {_if_lost(filled, wal)}, also where another program has opened the ledger since, which takes that file away"
+            "{path}: the last run on this ledger did not end, and {wal}, which holds what that run"
+            " issued, is not beside it (or is empty): without it everything would be issued again."
+            " Put it back under that name. {cure}, also where another program has opened the ledger"
+            " since, which takes that file away",
+            path=str(path),
+            wal=wal.name,
+            cure=_if_lost(filled, wal),
         )
 
 
-def _if_lost(filled: bool, wal: Path) -> str:
-    aside = f"keep {wal.name} elsewhere, then " if filled else ""
-    return f"If it is lost for good: {aside}voucher ledger mark-gap"
+def _if_lost(filled: bool, wal: Path) -> Message:
+    if filled:
+        return message(
+            "If it is lost for good: keep {wal} elsewhere, then voucher ledger mark-gap", wal=wal.name
+        )
+    return message("If it is lost for good: voucher ledger mark-gap")
 
 
 def _said_alone(path: Path, last: LastRun | None) -> _Said:

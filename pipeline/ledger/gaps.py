@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 
 from pipeline.ledger.clock import utc_now
+from pipeline.model.message import Message, from_text, to_text
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Gap:
     """An open gap: from when on the ledger may lack what was issued (UTC, ISO 8601), and why; when the first open one was found."""
 
     since: str
-    why: str
+    why: Message
     found: str = field(default="", compare=False)
 
 
@@ -27,12 +28,14 @@ def open_gap(connection: apsw.Connection) -> Gap | None:
         "SELECT since, why, (SELECT min(found_at) FROM gap WHERE closed_at IS NULL) FROM gap WHERE closed_at IS NULL"
         " ORDER BY since LIMIT 1"
     ).get
-    return None if row is None else Gap(*row)
+    return None if row is None else Gap(row[0], from_text(row[1]), row[2])
 
 
-def mark_gap(connection: apsw.Connection, since: str, why: str) -> None:
+def mark_gap(connection: apsw.Connection, since: str, why: Message) -> None:
     """Record that what was issued after `since` may be missing; what the last run left open is over."""
-    connection.execute("INSERT INTO gap (since, why, found_at) VALUES (?, ?, ?)", (since, why, utc_now()))
+    connection.execute(
+        "INSERT INTO gap (since, why, found_at) VALUES (?, ?, ?)", (since, to_text(why), utc_now())
+    )
     connection.execute("UPDATE run SET ended_at = ? WHERE ended_at IS NULL", (utc_now(),))
 
 
@@ -61,10 +64,10 @@ def held_since(connection: apsw.Connection) -> int:
     return found
 
 
-def close_gaps(connection: apsw.Connection, closed_by: str, evidence: str) -> list[Gap]:
+def close_gaps(connection: apsw.Connection, closed_by: str, evidence: Message) -> list[Gap]:
     """Record what shows that nothing is missing any more, which begins an epoch; the gaps that this closes."""
     closed = connection.execute(
         "UPDATE gap SET closed_at = ?, closed_by = ?, evidence = ? WHERE closed_at IS NULL RETURNING since, why",
-        (utc_now(), closed_by, evidence),
+        (utc_now(), closed_by, to_text(evidence)),
     )
-    return sorted((Gap(*row) for row in closed), key=lambda gap: gap.since)
+    return sorted((Gap(since, from_text(why)) for since, why in closed), key=lambda gap: gap.since)

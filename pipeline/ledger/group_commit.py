@@ -30,6 +30,7 @@ from pipeline.ledger.changes import (
 from pipeline.ledger.lock import Named
 from pipeline.ledger.spill import Spill
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.message import NOTHING, Message, message
 
 _GROUP = 512  # changes in one transaction at the most, so that none waits for an endless group
 
@@ -48,7 +49,7 @@ class Writer:
         self._idle = asyncio.Event()  # no group is being written, nor about to be handed over
         self._idle.set()
         self._groups: queue.SimpleQueue[list[_Waiting] | None] = queue.SimpleQueue()
-        self._failure = ""
+        self._failure = NOTHING
         self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
         self._thread.start()
 
@@ -110,9 +111,11 @@ class Writer:
         """One transaction for the group; what can't be kept in the ledger is kept in the spill file."""
         results: list[Acknowledged | LedgerProblem] = []
         if not self._failure and (gone := self._named.gone):
-            self._failure = (
-                f"{self._named.path}: the ledger is not under its name any more ({gone}); put it back, with the files that"
-                " lie beside it, then run again"
+            self._failure = message(
+                "{path}: the ledger is not under its name any more ({why}); put it back, with the files that"
+                " lie beside it, then run again",
+                path=str(self._named.path),
+                why=gone,
             )
         if not self._failure:
             try:
@@ -141,8 +144,12 @@ class Writer:
         self._keep(change)
         return LedgerProblem(self._failure)
 
-    def _unwritable(self, why: str) -> str:
-        return f"{self._named.path}: the ledger can't be written ({why}); free disk space or mend the disk, then run again"
+    def _unwritable(self, why: str) -> Message:
+        return message(
+            "{path}: the ledger can't be written ({why}); free disk space or mend the disk, then run again",
+            path=str(self._named.path),
+            why=why,
+        )
 
     def _keep(self, change: Change) -> None:
         """Put into the spill file what is known and could not be put into the ledger."""

@@ -23,6 +23,7 @@ from pipeline.ledger.attempts import changes_outside_runs
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.lock import LastRun, Lock, Phase
 from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.message import message, system_error
 
 
 def places() -> tuple[Path, ...]:
@@ -33,13 +34,14 @@ def places() -> tuple[Path, ...]:
     if named := os.environ.get("VOUCHER_WITNESS", "").strip():
         if not Path(named).is_dir():
             raise InputProblem(
-                f"VOUCHER_WITNESS: there is no folder {named}; make it, or mount its disk, then run again"
+                "VOUCHER_WITNESS: there is no folder {named}; make it, or mount its disk, then run again",
+                named=named,
             )
         found.append(Path(named).resolve())
     if not found:
         raise InputProblem(
-            "This user has no home folder to note a ledger's last run in; name a folder for that with the environment"
-            " variable VOUCHER_WITNESS"
+            "This user has no home folder to note a ledger's last run in; name a folder for that with"
+            " the environment variable VOUCHER_WITNESS"
         )
     return tuple(found)
 
@@ -78,8 +80,11 @@ def note(folders: tuple[Path, ...], last: LastRun) -> None:
 
 def _unwritable(path: Path, error: OSError) -> LedgerProblem:
     return LedgerProblem(
-        f"{path}: this note of the ledger's last run can't be written ({error.strerror}), and without it nothing is"
-        " sent; make its folder writable, or name another (VOUCHER_WITNESS, XDG_STATE_HOME), then run again"
+        "{path}: this note of the ledger's last run can't be written ({why}), and without it"
+        " nothing is sent; make its folder writable, or name another (VOUCHER_WITNESS,"
+        " XDG_STATE_HOME), then run again",
+        path=str(path),
+        why=system_error(error),
     )
 
 
@@ -111,10 +116,13 @@ def noted(folders: tuple[Path, ...], ledger_id: str) -> Iterator[tuple[Path, Las
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError, TypeError, KeyError) as error:
-            seen = error.strerror if isinstance(error, OSError) else "it is damaged"
+            seen = system_error(error) if isinstance(error, OSError) else message("it is damaged")
             raise LedgerProblem(
-                f"{path}: this note of the ledger's last run can't be read ({seen}), so that the ledger may be an older"
-                " copy; mend the disk or permissions. If the note is damaged: voucher ledger mark-gap"
+                "{path}: this note of the ledger's last run can't be read ({why}), so that the ledger may"
+                " be an older copy; mend the disk or permissions. If the note is damaged: voucher ledger"
+                " mark-gap",
+                path=str(path),
+                why=seen,
             ) from None
 
 

@@ -35,13 +35,18 @@ def check_local(path: Path, mounts: Path = _MOUNTS) -> None:
     point, kind = _mount(path.resolve(), lines)
     if point == path.resolve() and not path.is_dir():
         raise InputProblem(
-            f"{path}: is mounted by itself (a bind mount of the file alone), so that the files which belong beside it lie"
-            " elsewhere; mount the folder that it lies in, and name the ledger there"
+            "{path}: is mounted by itself (a bind mount of the file alone), so that the files which"
+            " belong beside it lie elsewhere; mount the folder that it lies in, and name the ledger"
+            " there",
+            path=str(path),
         )
     if kind not in _LOCAL:
         raise InputProblem(
-            f"{path}: lies on a file system ({kind}) whose locks and syncs are not known to hold, as a network's do not, and"
-            " vouchers could be issued twice; put the ledger on a local disk (ext4, xfs, btrfs, zfs) and name it with --ledger"
+            "{path}: lies on a file system ({kind}) whose locks and syncs are not known to hold, as a"
+            " network's do not, and vouchers could be issued twice; put the ledger on a local disk"
+            " (ext4, xfs, btrfs, zfs) and name it with --ledger",
+            path=str(path),
+            kind=kind,
         )
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pipeline.files import sync
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.message import NOTHING, Message, message, system_error
 
 _LENGTH = 512  # bytes: a sector
 
@@ -30,14 +31,14 @@ class Named:
         self._file = (found.st_dev, found.st_ino)
 
     @property
-    def gone(self) -> str:
-        """Why the name leads to another file or to none by now, "" while it leads to this one."""
+    def gone(self) -> Message:
+        """Why the name leads to another file or to none by now, nothing while it leads to this one."""
         try:
             found = self.path.stat()
         except OSError as error:
-            return str(error.strerror)
+            return system_error(error)
         same = (found.st_dev, found.st_ino) == self._file
-        return "" if same else "another file has taken its name"
+        return NOTHING if same else message("another file has taken its name")
 
 
 class Phase(StrEnum):
@@ -122,7 +123,8 @@ class Lock:
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                 raise
             raise LedgerProblem(
-                f"{self._path}: another run is using this ledger; wait until it ends, then run again"
+                "{path}: another run is using this ledger; wait until it ends, then run again",
+                path=str(self._path),
             ) from None
         return file
 

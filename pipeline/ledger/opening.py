@@ -49,14 +49,14 @@ from pipeline.ledger.lock import (
 from pipeline.ledger.schema import STEPS, Steps
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Job
-from pipeline.model.message import Note
+from pipeline.model.message import NOTHING, Message, Note, message, system_error
 from pipeline.model.profile import Owner
 
 APPLICATION_ID = 0x766F7563  # "vouc", so that a ledger is told from any other SQLite file
 SQLITE = b"SQLite format 3\0"  # sqlite.org/fileformat.html, 1.3
 _A_MOMENT = 0.3  # seconds
 #: What to do about a damaged ledger.
-RESTORE = (
+RESTORE = message(
     "If it is damaged, restore its backup; what was issued since is not in that, so nothing is sent until it was"
     " compared with the carrier's statement (README, The ledger)"
 )
@@ -86,7 +86,8 @@ def ledger_path(given: str) -> Path:
         return Path(given.removeprefix("sqlite:///"))
     if "://" in given:
         raise InputProblem(
-            f"--ledger {given.split('://', 1)[0]}://…: only a file (a path or sqlite:///PATH) can be used"
+            "--ledger {kind}://…: only a file (a path or sqlite:///PATH) can be used",
+            kind=given.split("://", 1)[0],
         )
     return Path(given)
 
@@ -107,17 +108,23 @@ def _connect(path: Path, flags: int, steps: Steps) -> apsw.Connection:
         ):
             connection.execute(f"PRAGMA {pragma}")
         if connection.pragma("application_id") != APPLICATION_ID:
-            raise InputProblem(f"{path}: is not a ledger; check --ledger")
+            raise InputProblem("{path}: is not a ledger; check --ledger", path=str(path))
         _check_version(path, connection, steps)
         if flags & apsw.SQLITE_OPEN_READWRITE and connection.pragma("journal_mode") != "wal":
             connection.pragma("journal_mode", "wal")  # another program had taken it away
     except apsw.NotADBError:
-        raise InputProblem(f"{path}: is not a ledger, or is damaged; check --ledger. {RESTORE}") from None
+        raise InputProblem(
+            "{path}: is not a ledger, or is damaged; check --ledger. {cure}", path=str(path), cure=RESTORE
+        ) from None
     except apsw.CorruptError as error:
-        raise LedgerProblem(f"{path}: the ledger is damaged ({error}). {RESTORE}") from None
+        raise LedgerProblem(
+            "{path}: the ledger is damaged ({why}). {cure}", path=str(path), why=str(error), cure=RESTORE
+        ) from None
     except apsw.Error as error:
         raise LedgerProblem(
-            f"{path}: the ledger can't be opened ({error}); check the disk and permissions"
+            "{path}: the ledger can't be opened ({why}); check the disk and permissions",
+            path=str(path),
+            why=str(error),
         ) from None
     return connection
 
@@ -129,9 +136,11 @@ def _check_kind(path: Path) -> None:
     with path.open("rb") as file:
         start = file.read(len(SQLITE))
     if not start:
-        raise InputProblem(f"{path}: is an empty file; check --ledger. {RESTORE}")
+        raise InputProblem("{path}: is an empty file; check --ledger. {cure}", path=str(path), cure=RESTORE)
     if start != SQLITE:
-        raise InputProblem(f"{path}: is not a ledger, or is damaged; check --ledger. {RESTORE}")
+        raise InputProblem(
+            "{path}: is not a ledger, or is damaged; check --ledger. {cure}", path=str(path), cure=RESTORE
+        )
 
 
 def _check_version(path: Path, connection: apsw.Connection, steps: Steps) -> None:
@@ -139,12 +148,18 @@ def _check_version(path: Path, connection: apsw.Connection, steps: Steps) -> Non
     found = connection.pragma("user_version")
     if not 0 < found <= len(steps):
         raise InputProblem(
-            f"{path}: the ledger's version is {found}, this program's {len(steps)}; update the program"
+            "{path}: the ledger's version is {found}, this program's {ours}; update the program",
+            path=str(path),
+            found=found,
+            ours=len(steps),
         )
     if differences := schema.differences(connection, steps=steps):
         raise LedgerProblem(
-            f"{path}: the ledger's rules were changed ({', '.join(differences)}), so it can't be trusted to keep"
-            f" anything from being issued twice. {RESTORE}"
+            "{path}: the ledger's rules were changed ({what}), so it can't be trusted to keep"
+            " anything from being issued twice. {cure}",
+            path=str(path),
+            what=", ".join(differences),
+            cure=RESTORE,
         )
 
 
@@ -153,7 +168,7 @@ def _upgrade(path: Path, connection: apsw.Connection, steps: Steps, note: Note) 
     found: int = connection.pragma("user_version")
 
     def finish(copy: apsw.Connection) -> None:
-        mark_gap(copy, known_until(copy) or utc_now(), "it is a copy made before an upgrade")
+        mark_gap(copy, known_until(copy) or utc_now(), message("it is a copy made before an upgrade"))
 
     for number in count(1):
         before = path.with_name(f"{path.name}.version-{found}" + (f".{number}" if number > 1 else ""))
@@ -161,7 +176,14 @@ def _upgrade(path: Path, connection: apsw.Connection, steps: Steps, note: Note) 
             copied(connection, before, finish)
             break
     schema.bring_up_to_date(connection, steps)
-    note(f"The ledger was upgraded from version {found} to {len(steps)}; as it was before: {before}")
+    note(
+        message(
+            "The ledger was upgraded from version {found} to {ours}; as it was before: {before}",
+            found=found,
+            ours=len(steps),
+            before=str(before),
+        )
+    )
 
 
 def owner_of(connection: apsw.Connection) -> Owner:
@@ -175,17 +197,23 @@ def _check_owner(path: Path, connection: apsw.Connection, owner: Owner) -> None:
         connection.close()
         if found.is_sandbox and not owner.is_sandbox:
             raise InputProblem(
-                f"{path}: this is a sandbox's ledger, in which nothing was issued by a real carrier: add --sandbox, or name your"
-                " own ledger with --ledger"
+                "{path}: this is a sandbox's ledger, in which nothing was issued by a real carrier: add"
+                " --sandbox, or name your own ledger with --ledger",
+                path=str(path),
             )
         if owner.is_sandbox and not found.is_sandbox:
             raise InputProblem(
-                f"{path}: this is the ledger of {found}, a real carrier, and not to be used for a sandbox: leave out --sandbox, or"
-                " --ledger"
+                "{path}: this is the ledger of {found}, a real carrier, and not to be used for a sandbox:"
+                " leave out --sandbox, or --ledger",
+                path=str(path),
+                found=found.told,
             )
         raise InputProblem(
-            f"{path}: this ledger belongs to {found}, not to {owner}; use that carrier's profile, or another --ledger."
-            " If the carrier itself has moved: voucher ledger move-carrier"
+            "{path}: this ledger belongs to {found}, not to {owner}; use that carrier's profile, or"
+            " another --ledger. If the carrier itself has moved: voucher ledger move-carrier",
+            path=str(path),
+            found=found.told,
+            owner=owner.told,
         )
 
 
@@ -222,8 +250,8 @@ def keep_wal(connection: apsw.Connection, *, keep: bool) -> None:
 
 def doubt(
     path: Path, connection: apsw.Connection, witnesses: tuple[Path, ...], *, unnoted: bool = False
-) -> str:
-    """Why an open ledger may be an older copy of itself, "" where nothing says so, or where its gap says so already.
+) -> Message:
+    """Why an open ledger may be an older copy of itself, nothing where nothing says so, or where its gap says so already.
 
     `unnoted`: somebody says of it that it is the latest, though no note of its last run lies beside it or on this machine. A run that begins
     meanwhile is in the ledger first, and is known to witnesses last.
@@ -231,30 +259,39 @@ def doubt(
     own = attempts.last_run(connection, Phase.AT_REST)
     noted = list(last_run_witness.noted(witnesses, own.ledger_id))
     if open_gap(connection) is not None:
-        return ""
+        return NOTHING
     for place, last in noted:
         if not last_run_witness.knows(connection, last):
-            return (
-                f"{path}: was put back from an earlier time: it does not know a run that {place} notes (begun"
-                f" {last.started_at}), its end, or what was recorded after it, and what was issued since would be issued again. Put"
-                " the right one back, with the files beside it. If it is lost for good: voucher ledger mark-gap"
+            return message(
+                "{path}: was put back from an earlier time: it does not know a run that {place} notes"
+                " (begun {begun}), its end, or what was recorded after it, and what was issued since"
+                " would be issued again. Put the right one back, with the files beside it. If it is lost"
+                " for good: voucher ledger mark-gap",
+                path=str(path),
+                place=str(place),
+                begun=last.started_at,
             )
     # Each note beside it is on disk before what it is about is done: one that was garbled as it was written is no sign of an
     # older copy where the notes outside the folder are those of this very state.
     if own.run and not unnoted and noted_run(path) is None and not (noted and note_garbled(path)):
-        return (
-            f"{path}: its last run is not noted beside it ({path.name}.lock), so that it may be an older copy, put here from"
-            " elsewhere, and what was issued since would be issued again. Put it back with the files that were beside it. If"
-            " this is its latest state, and nothing is missing: voucher ledger mark-gap --nothing-missing; else: voucher"
-            " ledger mark-gap"
+        return message(
+            "{path}: its last run is not noted beside it ({name}.lock), so that it may be an older"
+            " copy, put here from elsewhere, and what was issued since would be issued again. Put it"
+            " back with the files that were beside it. If this is its latest state, and nothing is"
+            " missing: voucher ledger mark-gap --nothing-missing; else: voucher ledger mark-gap",
+            path=str(path),
+            name=path.name,
         )
     if own.run and not unnoted and witnesses and not noted:
-        return (
-            f"{path}: its last run is not noted on this machine for this user ({witnesses[0]}): it may be a copy of one in use"
-            " elsewhere. Run it where it was run last (same user, same VOUCHER_WITNESS). If it was moved here, and nothing is"
-            " missing: voucher ledger mark-gap --nothing-missing; else: voucher ledger mark-gap"
+        return message(
+            "{path}: its last run is not noted on this machine for this user ({place}): it may be a"
+            " copy of one in use elsewhere. Run it where it was run last (same user, same"
+            " VOUCHER_WITNESS). If it was moved here, and nothing is missing: voucher ledger mark-gap"
+            " --nothing-missing; else: voucher ledger mark-gap",
+            path=str(path),
+            place=str(witnesses[0]),
         )
-    return ""
+    return NOTHING
 
 
 def _check_latest(
@@ -274,9 +311,15 @@ def open_for_reading(path: Path, owner: Owner | None, steps: Steps = STEPS) -> a
         if not path.exists():
             return None
         if path.is_dir():
-            raise InputProblem(f"{path}: is a folder; name the ledger's file in it with --ledger")
+            raise InputProblem(
+                "{path}: is a folder; name the ledger's file in it with --ledger", path=str(path)
+            )
     except OSError as error:
-        raise LedgerProblem(f"{path}: the ledger can't be read ({error.strerror}); check the path") from None
+        raise LedgerProblem(
+            "{path}: the ledger can't be read ({why}); check the path",
+            path=str(path),
+            why=system_error(error),
+        ) from None
     check_local(path)
     try:
         check_memory(path.resolve(), noted_run(path.resolve()))
@@ -287,6 +330,14 @@ def open_for_reading(path: Path, owner: Owner | None, steps: Steps = STEPS) -> a
     if owner is not None:
         _check_owner(path, connection, owner)
     schema.show_as_current(connection, steps=steps)
+    return connection
+
+
+def open_existing(path: Path, owner: Owner | None) -> apsw.Connection:
+    """The ledger for looking only. Raises InputProblem where there is none."""
+    connection = open_for_reading(path, owner)
+    if connection is None:
+        raise InputProblem("{path}: there is no ledger; name one with --ledger", path=str(path))
     return connection
 
 
@@ -312,19 +363,23 @@ def open_for_run(  # noqa: PLR0913 - each allows one thing, and is said by name
     witnesses = last_run_witness.places() if kept else ()
     try:
         if path.is_dir():
-            raise InputProblem(f"{path}: is a folder; name the ledger's file in it with --ledger")
+            raise InputProblem(
+                "{path}: is a folder; name the ledger's file in it with --ledger", path=str(path)
+            )
         if not path.exists() and not (may_create and owner):
             raise InputProblem(
-                f"{path}: there is no ledger, though one is expected: without its memory everything would be issued"
-                " again. Find it, or restore it from its backup; if the carrier has a new address: voucher ledger"
-                " move-carrier with the old ledger; for the very first run with this carrier say --new-ledger"
+                "{path}: there is no ledger, though one is expected: without its memory everything would"
+                " be issued again. Find it, or restore it from its backup; if the carrier has a new"
+                " address: voucher ledger move-carrier with the old ledger; for the very first run with"
+                " this carrier say --new-ledger",
+                path=str(path),
             )
         check_local(path)
         _check_kind(path)
         private_folder(path.parent)
         lock = Lock(
             path,
-            lambda: note("Waiting for another command that reads the ledger; a minute at most"),
+            lambda: note(message("Waiting for another command that reads the ledger; a minute at most")),
             partial(last_run_witness.note, witnesses),
         )
         try:
@@ -351,6 +406,8 @@ def open_for_run(  # noqa: PLR0913 - each allows one thing, and is said by name
             raise
     except (OSError, apsw.Error) as error:
         raise LedgerProblem(
-            f"{path}: the ledger can't be opened ({error.__context__ or error}); check the disk and permissions"
+            "{path}: the ledger can't be opened ({why}); check the disk and permissions",
+            path=str(path),
+            why=str(error.__context__ or error),
         ) from None
     return connection, lock

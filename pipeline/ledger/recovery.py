@@ -77,9 +77,11 @@ def recover(
         for entry in taken:
             if not _take_in(connection, entry):
                 raise LedgerProblem(
-                    f"{path}: holds the outcome of attempt {entry['attempt_id']}, which does not fit this ledger: the"
-                    " ledger is older, or another has its name. Put the right one back; if it is lost for good:"
-                    " voucher ledger mark-gap"
+                    "{path}: holds the outcome of attempt {attempt}, which does not fit this ledger: the"
+                    " ledger is older, or another has its name. Put the right one back; if it is lost for"
+                    " good: voucher ledger mark-gap",
+                    path=str(path),
+                    attempt=entry["attempt_id"],
                 )
         for left in attempts.interrupted(connection):
             if left.answer is None:

@@ -73,24 +73,30 @@ def reverse(  # noqa: PLR0913 - what a reversal is made of
         before = [one for one in standing(connection, [number]) if voucher in ("", one.voucher)]
         if before:
             raise InputProblem(
-                f"{number}: its reversal is recorded already ({before[0].entry}); nothing was changed"
+                "{number}: its reversal is recorded already ({entry}); nothing was changed",
+                number=number,
+                entry=before[0].entry,
             )
         found = _issued(connection, number)
         kinds = [kind for kind in found if voucher in ("", kind)]
         if not kinds:
             raise InputProblem(
-                f"{number}: no voucher of this number is held as issued, so there is nothing to let go; check the number"
-                " (voucher history, voucher ledger export)"
+                "{number}: no voucher of this number is held as issued, so there is nothing to let go;"
+                " check the number (voucher history, voucher ledger export)",
+                number=number,
             )
         if len(kinds) > 1:
             raise InputProblem(
-                f"{number}: is the number of an invoice and of an itinerary; say which with --voucher"
+                "{number}: is the number of an invoice and of an itinerary; say which with --voucher",
+                number=number,
             )
         check_red(connection, number, red_number)
         if run is not None and (entry := _withdrawn(connection, number, kinds[0])):
             raise InputProblem(
-                f"reverses {number}, and that reversal was withdrawn ({entry}); nothing was changed. If the carrier has reversed it"
-                " after all: voucher ledger reverse"
+                "reverses {number}, and that reversal was withdrawn ({entry}); nothing was changed. If"
+                " the carrier has reversed it after all: voucher ledger reverse",
+                number=number,
+                entry=entry,
             )
         connection.execute(
             "INSERT INTO reversal (run, voucher, number, attempt_id, red_number, reversed_by, evidence, reversed_at)"
@@ -109,8 +115,11 @@ def check_red(connection: apsw.Connection, number: str, red_number: str) -> None
     ).get
     if found:
         raise InputProblem(
-            f"{red_number} can't be the number of what reversed {number}: the ledger knows it as that of a voucher; nothing was"
-            " changed. Ask the carrier for the red voucher's number, or leave it out"
+            "{red_number} can't be the number of what reversed {number}: the ledger knows it as that"
+            " of a voucher; nothing was changed. Ask the carrier for the red voucher's number, or"
+            " leave it out",
+            red_number=red_number,
+            number=number,
         )
 
 

@@ -13,6 +13,7 @@ import apsw
 from pipeline.ledger.backup import read_alone
 from pipeline.ledger.opening import APPLICATION_ID, SQLITE, default_path, owner_of
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import message
 from pipeline.model.profile import Owner, sandbox_owner
 
 
@@ -32,9 +33,13 @@ def check_first(path: Path, owner: Owner) -> None:
                 and whose != sandbox_owner(whose.agency)
             ):
                 raise InputProblem(
-                    f"{path}: there is no ledger, but {found} may be of the same carrier ({whose or 'it is damaged'}), and a"
-                    " second one would issue again what that one holds. Name it with --ledger; if the carrier has another"
-                    " address now: voucher ledger move-carrier --ledger with it; for another carrier, or a trial: --new-ledger"
+                    "{path}: there is no ledger, but {found} may be of the same carrier ({owner}), and a"
+                    " second one would issue again what that one holds. Name it with --ledger; if the carrier"
+                    " has another address now: voucher ledger move-carrier --ledger with it; for another"
+                    " carrier, or a trial: --new-ledger",
+                    path=str(path),
+                    found=str(found),
+                    owner=whose.told if whose else message("it is damaged"),
                 )
 
 

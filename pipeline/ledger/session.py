@@ -35,6 +35,7 @@ from pipeline.model.job import Job, Watch
 from pipeline.model.known_charges import KnownCharges, Refusal, day_of, in_doubt_since
 from pipeline.model.message import NOTHING, Message, Note, message
 from pipeline.model.outcome import Answered, Outcome, Result
+from pipeline.model.places import about
 from pipeline.model.profile import Secrets, Terms, is_loopback
 from pipeline.model.request import Identity, Request
 from pipeline.model.result import UnknownAttempt
@@ -66,9 +67,12 @@ class OpenLedger:
             gap = open_gap(self.connection)
         if gap is not None:
             raise InputProblem(
-                f"{self.path}: {_lacking(gap)}, so that the {requests} requests of this run may be issued already; nothing was"
-                " sent. Compare it with the carrier's complete statement from then on, then say what that showed: voucher"
-                " ledger close-gap"
+                "{path}: {lacking}, so that the {requests} requests of this run may be issued already;"
+                " nothing was sent. Compare it with the carrier's complete statement from then on, then"
+                " say what that showed: voucher ledger close-gap",
+                path=str(self.path),
+                lacking=_lacking(gap),
+                requests=requests,
             )
 
     def holdings(self, tickets: Sequence[str]) -> KnownCharges:
@@ -132,22 +136,29 @@ def as_problem(path: Path) -> Iterator[None]:
     try:
         yield
     except (apsw.Error, OSError) as error:
-        raise LedgerProblem(f"{path}: {_failure(error)}") from None
+        raise LedgerProblem(about(str(path), _failure(error))) from None
 
 
-def _failure(error: apsw.Error | OSError) -> str:
+def _failure(error: apsw.Error | OSError) -> Message:
     match error:
         case apsw.CorruptError() | apsw.NotADBError():
-            return f"the ledger is damaged ({error}). {opening.RESTORE}"
+            return message("the ledger is damaged ({why}). {cure}", why=str(error), cure=opening.RESTORE)
         case apsw.BusyError() | apsw.LockedError():
-            return f"another program is using the ledger ({error}); let it end, then run again"
+            return message(
+                "another program is using the ledger ({why}); let it end, then run again", why=str(error)
+            )
         case apsw.ConstraintError():
-            return (
-                f"the ledger refuses what would break its rules ({error}); look it over: voucher ledger check"
+            return message(
+                "the ledger refuses what would break its rules ({why}); look it over: voucher ledger check",
+                why=str(error),
             )
         case _:
             seen = error.__context__ or error
-            return f"the ledger can't be read or written ({seen}); free disk space or mend the disk, then run again"
+            return message(
+                "the ledger can't be read or written ({why}); free disk space or mend the disk, then run"
+                " again",
+                why=str(seen),
+            )
 
 
 def _lacking(gap: Gap) -> Message:
@@ -166,12 +177,12 @@ def note_gap(ledger: apsw.Connection, note: Note) -> None:
         )
 
 
-def doubt(ledger: apsw.Connection, path: Path) -> str:
-    """Why a ledger that is only read may be an older copy of itself, or why that can't be told; "" where it is none."""
+def doubt(ledger: apsw.Connection, path: Path) -> Message:
+    """Why a ledger that is only read may be an older copy of itself, or why that can't be told; nothing where it is none."""
     try:
         return opening.doubt(path.resolve(), ledger, last_run_witness.places())
     except Stop as problem:
-        return str(problem)
+        return problem.message
 
 
 def note_doubt(ledger: apsw.Connection, path: Path, note: Note) -> None:
@@ -202,10 +213,12 @@ def ledger_to_write(job: Job, watch: Watch, keys: Secrets | None) -> Iterator[Op
             path = (
                 Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="voucher-"))) / "sandbox.ledger"
             )
-            watch.note("Sandbox: nothing reaches a real carrier; the ledger is thrown away after this run")
+            watch.note(
+                message("Sandbox: nothing reaches a real carrier; the ledger is thrown away after this run")
+            )
         else:
             path = path_for(job)
-            watch.note(f"Ledger: {path}")
+            watch.note(message("Ledger: {path}", path=str(path)))
         may_begin, is_new = _may_begin(job, path), not path.exists()
         connection, lock = opening.open_for_run(
             path, job.owner, may_create=may_begin, kept=not job.throw_away, note=watch.note
@@ -214,8 +227,11 @@ def ledger_to_write(job: Job, watch: Watch, keys: Secrets | None) -> Iterator[Op
         stack.callback(connection.close)
         if is_new and not job.throw_away:
             watch.warn(
-                f"A new ledger was begun: {path.resolve()}; keep it, and back it up (voucher ledger backup): it is the memory that"
-                " keeps anything from being issued twice"
+                message(
+                    "A new ledger was begun: {path}; keep it, and back it up (voucher ledger backup): it is"
+                    " the memory that keeps anything from being issued twice",
+                    path=str(path.resolve()),
+                )
             )
         with as_problem(path):
             corrected = _corrected(connection, job)
@@ -237,8 +253,11 @@ def _corrected(connection: apsw.Connection, job: Job) -> tuple[str, str] | None:
     if not job.clock_right_by:
         now, latest = (time[:16].replace("T", " ") for time in (behind.now, behind.latest))
         raise InputProblem(
-            f"This machine's clock says {now} UTC, and the ledger's last entry is of {latest} UTC; nothing was changed."
-            " Set the clock right, or say --clock-is-right if that entry was made by a wrong one"
+            "This machine's clock says {now} UTC, and the ledger's last entry is of {latest} UTC;"
+            " nothing was changed. Set the clock right, or say --clock-is-right if that entry was"
+            " made by a wrong one",
+            now=now,
+            latest=latest,
         )
     return behind.latest, job.clock_right_by
 
@@ -276,18 +295,24 @@ def _meaning(job: Job, keys: Secrets | None) -> Callable[[attempts.Interrupted, 
 
 def _unreadable(_left: attempts.Interrupted, _answer: Answered) -> Outcome:
     raise InputProblem(
-        "An earlier run was killed after the carrier answered, and reading the answer takes the keys: set VOUCHER_API_KEY and"
-        " VOUCHER_ENCRYPTION_KEY, as for voucher issue"
+        "An earlier run was killed after the carrier answered, and reading the answer takes the"
+        " keys: set VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY, as for voucher issue"
     )
 
 
-def _recovered_lines(found: Recovered) -> Iterator[str]:
+def _recovered_lines(found: Recovered) -> Iterator[Message]:
     if found.spilled:
-        yield f"Taken in from the spill file of an earlier run: {found.spilled} outcomes"
+        yield message("Taken in from the spill file of an earlier run: {count} outcomes", count=found.spilled)
     if found.answered:
-        yield f"An earlier run was killed after the carrier answered: {found.answered} answers read from the ledger"
+        yield message(
+            "An earlier run was killed after the carrier answered: {count} answers read from the ledger",
+            count=found.answered,
+        )
     if found.unknown:
-        yield f"An earlier run was killed while sending: {found.unknown} requests are now unknown and wait for evidence"
+        yield message(
+            "An earlier run was killed while sending: {count} requests are now unknown and wait for evidence",
+            count=found.unknown,
+        )
 
 
 def earlier_doubts(

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from pipeline.files import appear, sync
 from pipeline.model.errors import LedgerProblem
-from pipeline.model.message import to_text
+from pipeline.model.message import system_error, to_text
 from pipeline.model.outcome import Answered, Outcome
 
 #: One attempt's raw answer at its largest (client.LARGEST_ANSWER in Base64) with its outcome.
@@ -50,7 +50,9 @@ class Spill:
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
             raise LedgerProblem(
-                f"{path}: no room to keep outcomes safe ({error.strerror}); free some disk space and run again"
+                "{path}: no room to keep outcomes safe ({why}); free some disk space and run again",
+                path=str(path),
+                why=system_error(error),
             ) from None
 
     def _reserve(self, in_flight: int) -> None:
@@ -144,7 +146,9 @@ def spilled(path: Path, ledger_id: str) -> Iterator[dict[str, Any]]:
         except ValueError:
             continue
         if entry.get("ledger_id") != ledger_id:
-            raise LedgerProblem(f"{path}: this spill file is of another ledger; put it back beside its own")
+            raise LedgerProblem(
+                "{path}: this spill file is of another ledger; put it back beside its own", path=str(path)
+            )
         yield entry
 
 

@@ -5,6 +5,7 @@ again and its charges are held; what a statement showed holds its charge no long
 """
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ import apsw
 
 from pipeline.ledger.clock import utc_now
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import Message, Term, message
 
 #: An entry is named by its kind's letter and its number there.
 _KINDS = {"S": "settlement", "E": "elsewhere", "R": "reversal"}
@@ -42,7 +44,7 @@ class Withdrawn:
 
     entry: str
     kind: str
-    what: str
+    what: str | Message
 
 
 def withdraw(connection: apsw.Connection, entry: str, *, withdrawn_by: str, why: str) -> Withdrawn:
@@ -54,16 +56,18 @@ def withdraw(connection: apsw.Connection, entry: str, *, withdrawn_by: str, why:
     found = re.fullmatch(r"([SER])([1-9][0-9]{0,17})", entry.strip().upper())
     if found is None:
         raise InputProblem(
-            f"{entry}: is not the name of an entry; voucher history shows them, such as S12 or E7"
+            "{entry}: is not the name of an entry; voucher history shows them, such as S12 or E7", entry=entry
         )
     kind, number = _KINDS[found[1]], int(found[2])
     name = found[0]
     with connection:
         row: Any = connection.execute(f"SELECT withdrawn FROM {kind} WHERE {kind} = ?", (number,)).get  # noqa: S608 - one of three names
         if row is None:
-            raise InputProblem(f"{name}: there is no such entry in this ledger; voucher history shows them")
+            raise InputProblem(
+                "{name}: there is no such entry in this ledger; voucher history shows them", name=name
+            )
         if row:
-            raise InputProblem(f"{name}: is withdrawn already; nothing was changed")
+            raise InputProblem("{name}: is withdrawn already; nothing was changed", name=name)
         what = _OF_KIND[kind](connection, name, number)
         connection.execute(
             f"INSERT INTO withdrawal ({kind}, withdrawn_by, why, withdrawn_at) VALUES (?, ?, ?, ?)",  # noqa: S608 - likewise
@@ -72,19 +76,25 @@ def withdraw(connection: apsw.Connection, entry: str, *, withdrawn_by: str, why:
     return Withdrawn(name, kind, what)
 
 
-def _settlement(connection: apsw.Connection, name: str, settlement: int) -> str:
+def _settlement(connection: apsw.Connection, name: str, settlement: int) -> Message:
     attempt_id, state, number, request_id, attempt, _ = connection.execute(_SETTLEMENT, (settlement,)).get
     reversal: Any = connection.execute(
         "SELECT 'R' || reversal FROM reversal WHERE attempt_id = ? AND withdrawn = 0", (attempt_id,)
     ).get
     if reversal is not None:
         raise InputProblem(
-            f"{name}: says that request {request_id}, attempt {attempt} was issued as {number}, which the carrier has reversed"
-            f" since ({reversal}), so it was issued; nothing was changed. If the reversal is the mistake, withdraw {reversal}"
+            "{name}: says that request {request_id}, attempt {attempt} was issued as {number}, which"
+            " the carrier has reversed since ({reversal}), so it was issued; nothing was changed. If"
+            " the reversal is the mistake, withdraw {reversal}",
+            name=name,
+            request_id=request_id,
+            attempt=attempt,
+            number=number,
+            reversal=reversal,
         )
     if state == "not_sent":
         _check_free(connection, name, attempt_id)
-    return f"{request_id}, {attempt}"
+    return message("{request}, {attempt}", request=request_id, attempt=attempt)
 
 
 def _check_free(connection: apsw.Connection, name: str, attempt_id: int) -> None:
@@ -94,15 +104,27 @@ def _check_free(connection: apsw.Connection, name: str, attempt_id: int) -> None
         return
     ticket, request_id, attempt, state, number = held
     if state == "issued":
-        cure = (
-            f"If the carrier has issued both, have {number} reversed and record that (voucher ledger reverse {number}), then"
-            f" withdraw {name}"
+        cure = message(
+            "If the carrier has issued both, have {number} reversed and record that (voucher ledger reverse"
+            " {number}), then withdraw {name}",
+            number=number,
+            name=name,
         )
     else:
-        cure = f"Settle that attempt first (voucher reconcile, with the carrier's statement); if it was not issued, withdraw {name} then"
+        cure = message(
+            "Settle that attempt first (voucher reconcile, with the carrier's statement); if it was not"
+            " issued, withdraw {name} then",
+            name=name,
+        )
     raise InputProblem(
-        f"{name}: ticket {ticket} is held by another attempt, request {request_id}, attempt {attempt} ({state}), so that this one can't"
-        f" hold it again; nothing was changed. {cure}"
+        "{name}: ticket {ticket} is held by another attempt, request {request_id}, attempt"
+        " {attempt} ({state}), so that this one can't hold it again; nothing was changed. {cure}",
+        name=name,
+        ticket=ticket,
+        request_id=request_id,
+        attempt=attempt,
+        state=Term(state, "status"),
+        cure=cure,
     )
 
 
@@ -120,4 +142,8 @@ def _reversal(connection: apsw.Connection, name: str, reversal: int) -> str:
     return str(number)
 
 
-_OF_KIND = {"settlement": _settlement, "elsewhere": _elsewhere, "reversal": _reversal}
+_OF_KIND: Mapping[str, Callable[[apsw.Connection, str, int], str | Message]] = {
+    "settlement": _settlement,
+    "elsewhere": _elsewhere,
+    "reversal": _reversal,
+}

@@ -148,7 +148,7 @@ BUGS: dict[str, Bug] = {
         (
             (
                 "ledger/opening.py",
-                'mark_gap(copy, known_until(copy) or utc_now(), "it is a copy made before an upgrade")',
+                'mark_gap(copy, known_until(copy) or utc_now(), message("it is a copy made before an upgrade"))',
                 "pass",
             ),
         ),

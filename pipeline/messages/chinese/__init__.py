@@ -16,7 +16,6 @@ import functools
 import re
 from collections.abc import Mapping
 
-from pipeline.messages.chinese.in_ledgers import LEDGERS
 from pipeline.messages.chinese.in_reconciling import RECONCILING
 from pipeline.messages.chinese.in_workbooks import WORKBOOKS
 from pipeline.messages.masking import without_cells
@@ -24,19 +23,8 @@ from pipeline.messages.translate import choice_word, heading, rendered, translat
 from pipeline.model.columns import COLUMN, COLUMNS, Lang
 from pipeline.model.message import SYSTEM_ERRORS, Message
 
-#: Lines of the ledger's that are no messages yet.
-_OF_LEDGERS = {
-    "Sandbox: nothing reaches a real carrier; the ledger is thrown away after this run": "沙箱：不会发送到真实承运人；台账在本次运行后即丢弃",
-    "Ledger: {}": "台账：{0}",
-    "A new ledger was begun: {}; keep it, and back it up (voucher ledger backup): it is the memory that keeps anything from being"
-    " issued twice": "已新建台账：{0}；请保管好并备份（voucher ledger backup）：防止重复开具全凭其记录",
-    "sandbox as agency {}": "沙箱（代理人 {0}）",
-    "{} as agency {}": "{0}（代理人 {1}）",
-}  # fmt: skip
 LINES: Mapping[str, str] = {
     **WORKBOOKS,
-    **LEDGERS,
-    **_OF_LEDGERS,
     **RECONCILING,
     **{text: translated(text, "zh") for text in SYSTEM_ERRORS},
 }

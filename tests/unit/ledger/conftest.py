@@ -24,6 +24,7 @@ from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.lock import Lock
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
+from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome
 from pipeline.model.profile import Owner
 from pipeline.model.request import (
@@ -153,8 +154,8 @@ def write_used_ledger(path: Path) -> None:
     judgements.note(connection, run, [judged])
     runs.end(connection, lock, run, 4)
     runs.begin_change(connection, lock, closes_gap=True)
-    gaps.mark_gap(connection, "2026-11-20", "it is a backup")
-    gaps.close_gaps(connection, "chen", "statement.csv")
+    gaps.mark_gap(connection, "2026-11-20", verbatim("it is a backup"))
+    gaps.close_gaps(connection, "chen", verbatim("statement.csv"))
     runs.end_change(connection, lock)
     connection.close()
     lock.close()

@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.ledger import attempts, gaps, opening
 from pipeline.ledger.backup import copied
+from pipeline.model.message import verbatim
 
 from .conftest import OWNER
 
@@ -23,7 +24,11 @@ def test_a_copy_taken_while_a_run_is_on_holds_what_is_committed_in_one_file(
     assert looking is not None
     book.connection.execute("BEGIN IMMEDIATE")
     book.state(second.attempt_id, "unknown")
-    copied(looking, tmp_path / "copy.ledger", lambda copy: gaps.mark_gap(copy, "2026-11-20", "a backup"))
+    copied(
+        looking,
+        tmp_path / "copy.ledger",
+        lambda copy: gaps.mark_gap(copy, "2026-11-20", verbatim("a backup")),
+    )
     book.connection.execute("ROLLBACK")
     looking.close()
     assert {path.name for path in tmp_path.iterdir() if "copy" in path.name} == {"copy.ledger"}
@@ -34,7 +39,7 @@ def test_a_copy_taken_while_a_run_is_on_holds_what_is_committed_in_one_file(
         (first.attempt_id, "issued", "1", ""),
         (second.attempt_id, "sending", "", ""),
     ]
-    assert gaps.open_gap(connection) == gaps.Gap("2026-11-20", "a backup")
+    assert gaps.open_gap(connection) == gaps.Gap("2026-11-20", verbatim("a backup"))
     assert attempts.ledger_id(connection) == attempts.ledger_id(book.connection)
     connection.close()
     lock.close()

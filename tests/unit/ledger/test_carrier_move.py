@@ -69,8 +69,8 @@ def test_moves_that_are_refused(old: Owner, to: Owner, told: str) -> None:
 
 
 def test_moves_that_are_fine() -> None:
-    assert carrier_move.obstacle(REAL, Owner("https://new.example", "DEMO")) == ""
-    assert carrier_move.obstacle(OWNER, NEW) == ""
+    assert not carrier_move.obstacle(REAL, Owner("https://new.example", "DEMO"))
+    assert not carrier_move.obstacle(OWNER, NEW)
 
 
 def test_the_names_that_a_ledger_may_have_by_default_are_those_of_every_address_it_had(

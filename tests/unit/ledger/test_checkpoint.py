@@ -9,6 +9,7 @@ import pytest
 from pipeline.ledger import checkpoint, gaps
 from pipeline.ledger.checkpoint import fold, folded, unfolded
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.message import verbatim
 
 from .conftest import Book, read_meanwhile
 
@@ -19,7 +20,7 @@ def wal_size(book: Book) -> int:
 
 
 def change(book: Book) -> None:
-    gaps.mark_gap(book.connection, "2026-11-20", "restored")
+    gaps.mark_gap(book.connection, "2026-11-20", verbatim("restored"))
 
 
 @pytest.fixture

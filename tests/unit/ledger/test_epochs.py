@@ -19,13 +19,14 @@ from pipeline.ledger import (
 )
 from pipeline.ledger.backup import copied
 from pipeline.ledger.inbox_files import Handled
+from pipeline.model.message import verbatim
 
 from .conftest import OWNER, Book
 
 
 def backed_up(book: Book, path: Path) -> Path:
     """A copy that knows that it lacks what came later, as `voucher ledger backup` makes it."""
-    copied(book.connection, path, lambda copy: gaps.mark_gap(copy, "2026-11-20", "it is a backup"))
+    copied(book.connection, path, lambda copy: gaps.mark_gap(copy, "2026-11-20", verbatim("it is a backup")))
     return path
 
 
@@ -33,7 +34,7 @@ def restored(backup: Path, path: Path, request: Any) -> tuple[str, str, int]:
     """A restored backup is used again: the name of its next attempt at this request."""
     shutil.copy(backup, path)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    gaps.close_gaps(connection, "chen", "nothing is missing")
+    gaps.close_gaps(connection, "chen", verbatim("nothing is missing"))
     run = runs.begin(connection, lock, "issue", "2026-11-20", [])
     places = {charge.row: ("tickets.xlsx", "Tickets", 2) for charge in request.charges}
     (attempt,) = planning.plan(connection, run, [request], places)
@@ -71,15 +72,15 @@ def test_two_restores_of_one_backup_and_the_original_name_their_next_attempts_ap
 
 
 def test_nothing_is_sent_between_marking_a_gap_and_the_epoch_after_it(book: Any, fare: Any) -> None:
-    gaps.mark_gap(book.connection, "2026-11-20", "restored")
-    gaps.mark_gap(book.connection, "2026-11-21", "restored again")
+    gaps.mark_gap(book.connection, "2026-11-20", verbatim("restored"))
+    gaps.mark_gap(book.connection, "2026-11-21", verbatim("restored again"))
     book.run = attempts.begin_run(book.connection, "issue", "0", "2026-11-20", [])
     (attempt,) = book.plan(fare(1))
     with pytest.raises(apsw.ConstraintError, match="gap"):
         book.state(attempt.attempt_id, "sending")
     with pytest.raises(apsw.ConstraintError, match="no gap is open"):
         epochs.begin(book.connection, "another")
-    gaps.close_gaps(book.connection, "chen", "statement")
+    gaps.close_gaps(book.connection, "chen", verbatim("statement"))
     assert len(epochs.of_ledger(book.connection)) == 2  # one, for both gaps together
     with pytest.raises(apsw.ConstraintError, match="in its epoch"):
         book.state(attempt.attempt_id, "sending")
@@ -121,9 +122,9 @@ def test_an_epoch_stays_and_so_does_that_of_an_attempt(book: Any, fare: Any, sta
 def test_a_file_that_was_handled_before_a_gap_is_a_new_one_after_it(book: Any) -> None:
     file = Handled("ab", "tickets", "october.xlsx", "", "f1", unfinished=False)
     inbox_files.record(book.connection, book.run, file)
-    gaps.mark_gap(book.connection, "2026-11-20", "restored")
+    gaps.mark_gap(book.connection, "2026-11-20", verbatim("restored"))
     assert inbox_files.last(book.connection, "ab", "tickets") == file
-    gaps.close_gaps(book.connection, "chen", "statement")
+    gaps.close_gaps(book.connection, "chen", verbatim("statement"))
     assert inbox_files.last(book.connection, "ab", "tickets") is None
     run = attempts.begin_run(book.connection, "reconcile", "0", "2026-11-21", [])
     inbox_files.record(book.connection, run, file)

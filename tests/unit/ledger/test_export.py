@@ -164,7 +164,7 @@ def test_gaps_and_moves_are_told_together_in_time_order(book: Book) -> None:
     }  # fmt: skip
     later = gap | {"noted_at": "2026-11-23"}
     assert list(export.rows(book.connection, "gaps_and_moves")) == [gap, move, later]
-    gaps.close_gaps(book.connection, "li", "nothing after the 20th")
+    gaps.close_gaps(book.connection, "li", verbatim("nothing after the 20th"))
     closed = {"closed_at": True, "closed_by": "li", "evidence": "nothing after the 20th"}
     (begun,) = (row for row in told(book, "gaps_and_moves") if row["what"] == "epoch")
     *_, ended = (row for row in told(book, "gaps_and_moves") if row["what"] == "gap")
@@ -186,8 +186,8 @@ def test_the_ledger_says_whose_it_is_and_counts_its_attempts(book: Book, fare: A
         ledger_id, OWNER.base_url, OWNER.agency, schema.VERSION, created, states, None
     )
     assert list(found.states) == ["planned", "unknown"]
-    gaps.mark_gap(book.connection, "2026-11-20", "restored copy")
-    assert export.about(book.connection).gap == gaps.Gap("2026-11-20", "restored copy")
+    gaps.mark_gap(book.connection, "2026-11-20", verbatim("restored copy"))
+    assert export.about(book.connection).gap == gaps.Gap("2026-11-20", verbatim("restored copy"))
 
 
 def test_a_ledger_without_attempts_has_no_rows_of_them(book: Book) -> None:

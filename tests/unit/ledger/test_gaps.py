@@ -7,6 +7,7 @@ import pytest
 
 from pipeline.ledger import attempts, gaps, planning
 from pipeline.ledger.clock import utc_now
+from pipeline.model.message import verbatim
 
 
 def test_nothing_is_claimed_while_a_gap_is_open(book: Any, fare: Any) -> None:
@@ -14,8 +15,8 @@ def test_nothing_is_claimed_while_a_gap_is_open(book: Any, fare: Any) -> None:
     book.connection.execute("INSERT INTO gap (since, why, found_at) VALUES ('2026-11-20', 'restored', 'now')")
     with pytest.raises(apsw.ConstraintError, match="gap"):
         book.state(planned.attempt_id, "sending")
-    assert gaps.close_gaps(book.connection, "chen", "statement of 21 Nov: nothing more") == [
-        gaps.Gap("2026-11-20", "restored")
+    assert gaps.close_gaps(book.connection, "chen", verbatim("statement of 21 Nov: nothing more")) == [
+        gaps.Gap("2026-11-20", verbatim("restored"))
     ]
     with pytest.raises(apsw.ConstraintError, match="epoch"):  # planned in the one before the gap
         book.state(planned.attempt_id, "sending")
@@ -28,9 +29,9 @@ def test_nothing_is_claimed_while_a_gap_is_open(book: Any, fare: Any) -> None:
 
 def test_the_gap_that_begins_first_is_told(book: Any) -> None:
     for since in ("2026-11-20", "2026-10-01", "2026-11-25"):
-        gaps.mark_gap(book.connection, since, f"backup of {since}")
-    assert gaps.open_gap(book.connection) == gaps.Gap("2026-10-01", "backup of 2026-10-01")
-    closed = gaps.close_gaps(book.connection, "chen", "statement")
+        gaps.mark_gap(book.connection, since, verbatim(f"backup of {since}"))
+    assert gaps.open_gap(book.connection) == gaps.Gap("2026-10-01", verbatim("backup of 2026-10-01"))
+    closed = gaps.close_gaps(book.connection, "chen", verbatim("statement"))
     assert [gap.since for gap in closed] == ["2026-10-01", "2026-11-20", "2026-11-25"]
 
 
@@ -54,7 +55,7 @@ def test_a_time_that_a_clock_ahead_wrote_is_not_believed(book: Any) -> None:
 
 def test_marking_a_gap_ends_what_was_left_open(book: Any) -> None:
     assert gaps.begun_and_not_ended(book.connection)
-    gaps.mark_gap(book.connection, "2026-11-20", "restored")
+    gaps.mark_gap(book.connection, "2026-11-20", verbatim("restored"))
     assert gaps.begun_and_not_ended(book.connection) is None
 
 
@@ -69,16 +70,16 @@ def test_marking_a_gap_ends_what_was_left_open(book: Any) -> None:
     ],
 )
 def test_a_gap_is_closed_by_evidence_alone(book: Any, change: str) -> None:
-    gaps.mark_gap(book.connection, "2026-11-20", "restored")
+    gaps.mark_gap(book.connection, "2026-11-20", verbatim("restored"))
     with pytest.raises(apsw.ConstraintError):
         book.connection.execute(change)
-    assert gaps.open_gap(book.connection) == gaps.Gap("2026-11-20", "restored")
+    assert gaps.open_gap(book.connection) == gaps.Gap("2026-11-20", verbatim("restored"))
 
 
 def test_evidence_stays_as_it_was_given(book: Any) -> None:
-    gaps.mark_gap(book.connection, "2026-11-20", "restored")
-    gaps.close_gaps(book.connection, "chen", "statement")
+    gaps.mark_gap(book.connection, "2026-11-20", verbatim("restored"))
+    gaps.close_gaps(book.connection, "chen", verbatim("statement"))
     for change in ("UPDATE gap SET evidence = 'other'", "UPDATE gap SET closed_by = 'li'", "DELETE FROM gap"):
         with pytest.raises(apsw.ConstraintError):
             book.connection.execute(change)
-    assert gaps.close_gaps(book.connection, "li", "again") == []
+    assert gaps.close_gaps(book.connection, "li", verbatim("again")) == []

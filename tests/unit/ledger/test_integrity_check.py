@@ -8,6 +8,7 @@ from pipeline.ledger import attempts as records
 from pipeline.ledger import gaps, issued_elsewhere
 from pipeline.ledger.integrity_check import look
 from pipeline.model.evidence import StatementLine
+from pipeline.model.message import verbatim
 
 from .conftest import OWNER
 
@@ -38,9 +39,9 @@ def test_a_sound_ledger_is_told_with_what_it_holds(kept: Any) -> None:
     assert looked.states == {"issued": 4, "rejected": 1, "unknown": 1}
     assert looked.open_since is not None
     assert looked.gap is None
-    gaps.mark_gap(kept.connection, "2026-11-20", "restored")
+    gaps.mark_gap(kept.connection, "2026-11-20", verbatim("restored"))
     looked = look(kept.connection)
-    assert (looked.open_since, looked.gap) == (None, gaps.Gap("2026-11-20", "restored"))
+    assert (looked.open_since, looked.gap) == (None, gaps.Gap("2026-11-20", verbatim("restored")))
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,8 @@ def test_what_is_wrong_is_named(kept: Any, change: str, told: str) -> None:
     connection.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON")
     connection.execute(change)
     connection.execute("PRAGMA ignore_check_constraints = OFF")
-    assert any(line.startswith(told) for line in look(connection).wrong), look(connection).wrong
+    wrong = [str(line) for line in look(connection).wrong]
+    assert any(line.startswith(told) for line in wrong), wrong
 
 
 def test_what_a_statement_shows_later_is_nothing_wrong(kept: Any) -> None:
@@ -160,6 +162,6 @@ def test_of_many_wrongs_some_are_shown(kept: Any) -> None:
     for (trigger,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
         connection.execute(f"DROP TRIGGER {trigger}")
     connection.execute("UPDATE charge SET amount = amount + 1")
-    (line,) = [line for line in look(connection).wrong if "request's total" in line]
+    (line,) = [line for line in map(str, look(connection).wrong) if "request's total" in line]
     assert line.count("attempt ") == 6  # five of them after the sentence's own
     assert line.endswith(" and 1 more")

@@ -29,6 +29,7 @@ from pipeline.ledger.backup import copied
 from pipeline.ledger.lock import LastRun, Lock, Phase
 from pipeline.ledger.recovery import recover
 from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.message import verbatim
 
 from .conftest import OWNER, Book, charge, invoice
 
@@ -85,7 +86,7 @@ def refused(path: Path, told: str) -> None:
     after = {left.name: left.read_bytes() for left in path.parent.iterdir() if "-shm" not in left.name}
     assert {name: after[name] for name in before} == before
     with closing(reading(path)) as connection:
-        assert re.match(f".*{told}", opening.doubt(path, connection, last_run_witness.places()))
+        assert re.match(f".*{told}", str(opening.doubt(path, connection, last_run_witness.places())))
 
 
 def reading(path: Path) -> apsw.Connection:
@@ -163,12 +164,12 @@ def test_an_open_gap_says_already_that_nothing_is_sent(path: Path, tmp_path: Pat
     run(path, 1)
     backup = tmp_path / "backup.ledger"
     with closing(reading(path)) as connection:
-        copied(connection, backup, lambda copy: gaps.mark_gap(copy, "2026-11-20", "it is a backup"))
+        copied(connection, backup, lambda copy: gaps.mark_gap(copy, "2026-11-20", verbatim("it is a backup")))
     run(path, 2)
     with opened(backup) as (connection, lock):
-        assert opening.doubt(backup, connection, last_run_witness.places()) == ""
+        assert not opening.doubt(backup, connection, last_run_witness.places())
         runs.begin_change(connection, lock, closes_gap=True)
-        gaps.close_gaps(connection, "chen", "statement")
+        gaps.close_gaps(connection, "chen", verbatim("statement"))
         runs.end_change(connection, lock)
     run(backup, 3)  # what it lacked was settled since
     refused(path, PUT_BACK)  # and the one that it came from is the older one now
@@ -227,11 +228,11 @@ def test_what_it_lacks_is_settled_by_a_gap_alone(path: Path) -> None:
     put_back(last_night, path)
     with opened(path, may_lack=True) as (connection, lock):
         runs.begin_change(connection, lock)
-        gaps.mark_gap(connection, "2026-11-20", "put back")
+        gaps.mark_gap(connection, "2026-11-20", verbatim("put back"))
         runs.end_change(connection, lock)
     with opened(path) as (connection, lock):
         runs.begin_change(connection, lock, closes_gap=True)
-        gaps.close_gaps(connection, "chen", "statement")
+        gaps.close_gaps(connection, "chen", verbatim("statement"))
         runs.end_change(connection, lock)
     settled = kept(path)
     run(path, 2)
@@ -241,7 +242,7 @@ def test_what_it_lacks_is_settled_by_a_gap_alone(path: Path) -> None:
 
 
 def marked(book: apsw.Connection) -> None:
-    gaps.mark_gap(book, "2026-11-20", "its -wal is lost")
+    gaps.mark_gap(book, "2026-11-20", verbatim("its -wal is lost"))
 
 
 def reversed_(book: apsw.Connection) -> None:
@@ -320,7 +321,7 @@ def backup_of(path: Path) -> Path:
     backup = path.parent.with_name("backups") / "backup.ledger"
     backup.parent.mkdir()
     with closing(reading(path)) as connection:
-        copied(connection, backup, lambda copy: gaps.mark_gap(copy, "2026-11-20", "a backup"))
+        copied(connection, backup, lambda copy: gaps.mark_gap(copy, "2026-11-20", verbatim("a backup")))
     return backup
 
 
@@ -344,7 +345,7 @@ def test_a_run_and_a_change_on_a_backup_leave_the_notes_of_the_live_ledger_alone
         runs.end_change(connection, lock)
     with opened(backup, may_lack=True) as (connection, lock):
         runs.begin_change(connection, lock)
-        gaps.mark_gap(connection, "2026-11-19", "earlier still")
+        gaps.mark_gap(connection, "2026-11-19", verbatim("earlier still"))
         runs.end_change(connection, lock)
     assert the_note(state_folder) == noted
     run(path, 2)
@@ -357,7 +358,7 @@ def test_a_gap_marked_in_the_live_ledger_is_noted_and_so_is_its_closing(
     run(path, 1)
     with opened(path, may_lack=True) as (connection, lock):
         runs.begin_change(connection, lock)
-        gaps.mark_gap(connection, "2026-11-20", "somebody says so")
+        gaps.mark_gap(connection, "2026-11-20", verbatim("somebody says so"))
         runs.end_change(connection, lock)
     assert the_note(state_folder)["changes"] == 1
     idle(path)
@@ -368,7 +369,7 @@ def test_a_gap_marked_in_the_live_ledger_is_noted_and_so_is_its_closing(
     open_still = kept(path)
     with opened(path) as (connection, lock):
         runs.begin_change(connection, lock, closes_gap=True)
-        gaps.close_gaps(connection, "chen", "statement")
+        gaps.close_gaps(connection, "chen", verbatim("statement"))
         runs.end_change(connection, lock)
     assert the_note(state_folder)["run"] == (3 if killed else 2)
     run(path, 4)
@@ -494,7 +495,7 @@ def test_a_note_that_makes_no_sense_is_told_and_made_anew_by_a_gap(
         pass
     with opened(path, may_lack=True) as (connection, lock):
         runs.begin_change(connection, lock)
-        gaps.mark_gap(connection, "2026-11-20", "damaged")
+        gaps.mark_gap(connection, "2026-11-20", verbatim("damaged"))
         runs.end_change(connection, lock)
     assert the_note(state_folder)["run"] == 1
 
@@ -596,7 +597,7 @@ def prepared(path: Path, what: str) -> None:
     if what == "close a backup's":  # which is put in its place while the notes are of a later run
         backup = path.with_name("backup")
         with closing(reading(path)) as connection:
-            copied(connection, backup, lambda copy: gaps.mark_gap(copy, "2026-11-20", "a backup"))
+            copied(connection, backup, lambda copy: gaps.mark_gap(copy, "2026-11-20", verbatim("a backup")))
         run(path, 2)
         backup.replace(path)
     if what == "nothing missing":
@@ -620,9 +621,9 @@ def done(path: Path, what: str) -> None:
         runs.begin_change(connection, lock, closes_gap=what.startswith("close"))
         with connection:
             if what in ("gap", "nothing missing"):
-                gaps.mark_gap(connection, "2026-11-20", "put back")
+                gaps.mark_gap(connection, "2026-11-20", verbatim("put back"))
             if what.startswith("close") or what == "nothing missing":
-                gaps.close_gaps(connection, "chen", "statement")
+                gaps.close_gaps(connection, "chen", verbatim("statement"))
         runs.end_change(connection, lock)
 
 

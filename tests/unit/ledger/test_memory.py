@@ -30,6 +30,7 @@ from pipeline.ledger.lock import (
 )
 from pipeline.ledger.recovery import recover
 from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.message import Message, verbatim
 from pipeline.model.profile import Owner
 from tests.next_version import NEXT
 
@@ -165,7 +166,7 @@ def test_an_older_copy_in_its_place_is_known_for_one(path: Path, tmp_path: Path)
     )
     connection, lock = opening.open_for_run(path, OWNER, may_create=False, may_lack=True)
     with connection:
-        gaps.mark_gap(connection, "2026-11-20", "an older copy")
+        gaps.mark_gap(connection, "2026-11-20", verbatim("an older copy"))
     connection.close()
     lock.close()
     assert known(path) == {"9990000000001"}  # it may be looked at, and sends nothing
@@ -225,14 +226,14 @@ def test_a_gap_that_was_settled_since_speaks_for_a_ledger(path: Path, tmp_path: 
         shutil.copy(f"{path}{end}", f"{tmp_path}/backup{end}")
     marked, lock = opening.open_for_run(tmp_path / "backup", OWNER, may_create=False)
     with marked:
-        gaps.mark_gap(marked, "2026-11-20", "it is a backup")
+        gaps.mark_gap(marked, "2026-11-20", verbatim("it is a backup"))
     marked.close()
     lock.close()
     run(path, 2)
     (tmp_path / "backup").replace(path)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)  # open: nothing is sent
     runs.begin_change(connection, lock, closes_gap=True)
-    gaps.close_gaps(connection, "chen", "statement")
+    gaps.close_gaps(connection, "chen", verbatim("statement"))
     runs.end_change(connection, lock)
     connection.close()
     lock.close()
@@ -244,8 +245,8 @@ def test_an_older_gap_says_nothing_of_what_came_after_it(path: Path, tmp_path: P
     run(path, 1)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
     with connection:
-        gaps.mark_gap(connection, "2026-11-20", "restored")
-    gaps.close_gaps(connection, "chen", "statement")
+        gaps.mark_gap(connection, "2026-11-20", verbatim("restored"))
+    gaps.close_gaps(connection, "chen", verbatim("statement"))
     connection.close()
     lock.close()
     shutil.copy(path, tmp_path / "older")
@@ -260,9 +261,9 @@ def _settled_gap_of_a_clock_ahead(path: Path) -> None:
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
     with pytest.MonkeyPatch.context() as patch, connection:
         patch.setattr(gaps, "utc_now", lambda: "2099-01-01T00:00:00.000+00:00")
-        gaps.mark_gap(connection, "2026-11-20", "restored")
+        gaps.mark_gap(connection, "2026-11-20", verbatim("restored"))
     runs.begin_change(connection, lock, closes_gap=True)
-    gaps.close_gaps(connection, "chen", "statement")
+    gaps.close_gaps(connection, "chen", verbatim("statement"))
     runs.end_change(connection, lock)
     connection.close()
     lock.close()
@@ -486,7 +487,7 @@ def test_recovery_that_is_killed_after_a_gap_was_settled_is_repeated(path: Path)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False, may_lack=True)
     runs.begin_change(connection, lock)
     with connection:
-        gaps.mark_gap(connection, "2026-11-20", "its -wal is lost")
+        gaps.mark_gap(connection, "2026-11-20", verbatim("its -wal is lost"))
     runs.end_change(connection, lock)
     connection.close()
     lock.close()
@@ -599,7 +600,7 @@ def test_a_lock_file_that_was_deleted_is_written_anew(path: Path) -> None:
 
 def test_whoever_has_to_wait_for_a_reader_is_told(path: Path) -> None:
     run(path, 1)
-    told: list[str] = []
+    told: list[str | Message] = []
     connection, lock = opening.open_for_run(path, OWNER, may_create=False, note=told.append)
     connection.set_busy_timeout(0)
     with pytest.MonkeyPatch.context() as patch, read_meanwhile(path):
@@ -607,7 +608,9 @@ def test_whoever_has_to_wait_for_a_reader_is_told(path: Path) -> None:
         patch.setattr(checkpoint, "time", SimpleNamespace(monotonic=count().__next__))  # a second a look
         with pytest.raises(LedgerProblem):
             runs.begin(connection, lock, "issue", "2026-11-20", [])
-    assert told == ["Waiting for another command that reads the ledger; a minute at most"]
+    assert [str(line) for line in told] == [
+        "Waiting for another command that reads the ledger; a minute at most"
+    ]
     connection.close()
     lock.close()
 

@@ -19,6 +19,7 @@ from pipeline.ledger import (
 from pipeline.ledger.backup import copied
 from pipeline.ledger.lock import LastRun
 from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.message import verbatim
 from pipeline.model.profile import Owner, sandbox_owner
 
 OWNER = Owner("https://carrier.example", "AGENCY")
@@ -279,7 +280,7 @@ def test_another_ledger_beside_a_killed_run_s_wal_is_refused_and_both_stay(
         (tmp_path / "c.ledger-wal").write_bytes((tmp_path / "a.ledger-wal").read_bytes())
         looking = opening.open_for_reading(tmp_path / "c.ledger", OWNER)
         assert looking is not None
-        copied(looking, other, lambda copy: gaps.mark_gap(copy, "2026-11-20", "a backup"))
+        copied(looking, other, lambda copy: gaps.mark_gap(copy, "2026-11-20", verbatim("a backup")))
         looking.close()
     path.unlink()
     other.rename(path)

@@ -19,6 +19,7 @@ from pipeline.ledger import (
 )
 from pipeline.ledger.lock import LastRun, Lock, Phase
 from pipeline.model.errors import LedgerProblem
+from pipeline.model.message import to_text, verbatim
 
 from .conftest import OWNER, Book, charge, invoice, read_meanwhile
 
@@ -217,22 +218,22 @@ def test_a_change_is_in_the_file_alone_when_it_is_told(
         lock.run = None  # as on a ledger that was copied here
         seen = folds(lock)
         runs.begin_change(connection, lock)
-        gaps.mark_gap(connection, "2026-11-20", "restored")
+        gaps.mark_gap(connection, "2026-11-20", verbatim("restored"))
         runs.end_change(connection, lock)
         assert seen == [None, attempts.last_run(connection, Phase.FOLDING)]
         assert lock.run == attempts.last_run(connection, Phase.AT_REST)
         assert wal_size(path) == 0
-        assert alone(path, "SELECT why FROM gap") == [("restored",)]
+        assert alone(path, "SELECT why FROM gap") == [(to_text(verbatim("restored")),)]
 
 
 def test_a_change_in_a_ledger_without_runs_notes_that_it_has_had_none(path: Path) -> None:
     with opened(path) as (connection, lock):
         runs.begin_change(connection, lock)
-        gaps.mark_gap(connection, "2026-11-20", "restored")
+        gaps.mark_gap(connection, "2026-11-20", verbatim("restored"))
         runs.end_change(connection, lock)
         assert lock.run == attempts.last_run(connection, Phase.AT_REST)
         assert lock.run.run == 0
-        assert alone(path, "SELECT why FROM gap") == [("restored",)]
+        assert alone(path, "SELECT why FROM gap") == [(to_text(verbatim("restored")),)]
 
 
 def test_a_change_leaves_a_killed_run_its_wal_and_its_note(path: Path) -> None:

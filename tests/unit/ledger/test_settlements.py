@@ -49,7 +49,7 @@ def test_every_unknown_attempt_is_found_with_all_that_was_in_it(book: Any, fare:
     ((began, ended),) = rows(book, f"SELECT sending_at, ended_at FROM attempt WHERE attempt_id = {first}")
     assert (one.began, one.ended) == (began, ended)
     assert began != ended
-    assert one.place == f"tickets.xlsx, Tickets, row 9 (run {book.run})"
+    assert str(one.place) == f"tickets.xlsx, Tickets, row 9 (run {book.run})"
     assert one.charges == (
         (Identity("9990000000001", "ancillary", "seat"), "EXTRA/Seat", 55_50),
         (Identity("9990000000002", "ancillary", "upgrade"), "", 100_00),

@@ -45,7 +45,8 @@ def test_an_attempt_whose_settlement_is_withdrawn_is_unknown_again_and_held(
 ) -> None:
     attempt_id = settled(book, fare(1), number)
     (before,) = rows(book, "SELECT reason, detail, sending_at, ended_at, was_unknown FROM attempt")
-    assert take_back(book, "s1") == Withdrawn("S1", "settlement", f"{fare(1).request_id}, 1")
+    done = take_back(book, "s1")
+    assert (done.entry, done.kind, str(done.what)) == ("S1", "settlement", f"{fare(1).request_id}, 1")
     assert book.states() == {attempt_id: "unknown"}
     assert rows(book, "SELECT reason, detail, sending_at, ended_at, was_unknown FROM attempt") == [before]
     assert rows(book, "SELECT number FROM attempt") == [("",)]

@@ -132,9 +132,9 @@ def being_told(path: Path) -> Iterator[apsw.Connection]:
         _a_moment()
         carrier_move.move(connection, Owner("http://127.0.0.1:9090", "DEMO"), "chen", "new port")
         _a_moment()
-        gaps.mark_gap(connection, "2026-11-21T00:00:00.000+00:00", "restored copy")
+        gaps.mark_gap(connection, "2026-11-21T00:00:00.000+00:00", verbatim("restored copy"))
         _a_moment()
-        gaps.close_gaps(connection, "li", "nothing after the 20th")
+        gaps.close_gaps(connection, "li", verbatim("nothing after the 20th"))
         _a_moment()
         runs.begin(connection, lock, "issue", "2026-11-22", ["other.xlsx"])
         yield connection

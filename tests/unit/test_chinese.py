@@ -22,12 +22,7 @@ TELLING = {
 #: What no person reads: bytes on the wire, the reader's child process; and the words themselves.
 ELSEWHERE = {"carrier", "crypto.py", "chinese", "child.py", "formats", "service.py"}
 #: Modules whose generators and tables are told as they are.
-TOLD = {
-    "session.py", "ledger_command.py",
-    "integrity_check.py", "decide.py", "record_settlements.py",
-}  # fmt: skip
-#: Modules whose functions give lines that are told.
-GIVING = {"maintenance.py", "carrier_move.py"}
+TOLD = {"decide.py", "record_settlements.py"}
 #: What stays as it is in Chinese too: names of files, commands, options, keys and programs.
 NAMES = re.compile(
     r"--?[a-z-]+|\.?(xlsx|lock|json)\b|\[(?:answers|carrier)\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
@@ -58,8 +53,6 @@ def told(node: ast.AST) -> Iterator[ast.expr]:
             yield first
         case ast.BoolOp(ast.Or(), [_, ast.Constant(str()) as value]):
             yield value
-        case ast.Assign([ast.Name("RESTORE")], value):
-            yield value
 
 
 def told_by_generators(node: ast.AST) -> Iterator[ast.expr]:
@@ -69,16 +62,6 @@ def told_by_generators(node: ast.AST) -> Iterator[ast.expr]:
         case ast.Yield(ast.JoinedStr() | ast.Constant() as value):
             yield value
         case ast.YieldFrom(ast.GeneratorExp(ast.JoinedStr() as value)):
-            yield value
-        case ast.Assign([ast.Name("_MUST_NOT_BE")], ast.Dict(keys)):
-            yield from (ast.BinOp(key, ast.Add(), ast.Constant(": {}")) for key in keys if key)
-
-
-def given(node: ast.AST) -> Iterator[ast.expr]:
-    match node:
-        case ast.Return(ast.JoinedStr() as value) | ast.IfExp(_, ast.JoinedStr() as value):
-            yield value
-        case ast.Assign([ast.Name("marked")], value):
             yield value
 
 
@@ -92,7 +75,7 @@ def lines() -> list[str]:
     for path in PACKAGE.rglob("*.py"):
         if not ELSEWHERE & {*path.relative_to(PACKAGE).parts}:
             nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-            kinds = [told, *[told_by_generators] * (path.name in TOLD), *[given] * (path.name in GIVING)]
+            kinds = [told, *[told_by_generators] * (path.name in TOLD)]
             values = [value for kind in kinds for node in nodes for value in kind(node)]
             found.update(text_of(value) for value in values if not in_catalogues(value))
     return sorted(line for line in found if re.search("[a-z]{2,} |^an? ", line))

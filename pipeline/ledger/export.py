@@ -3,7 +3,7 @@
 Nothing is kept in memory: however large the ledger, a row is read when it is asked for.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import apsw
 
 from pipeline.ledger import gaps
 from pipeline.ledger.gaps import Gap
-from pipeline.model.message import from_text
+from pipeline.model.message import Message, from_text, message
 
 #: What each sheet is made of.
 _QUERIES = {
@@ -62,9 +62,12 @@ _QUERIES = {
         UNION ALL
         SELECT begun_at, 'epoch', why, '', NULL, '', epoch_id, NULL, '', '' FROM epoch WHERE epoch > 1
         UNION ALL
-        SELECT corrected_at, 'clock', 'a wrong clock wrote the last entry, ' || latest, corrected_by, NULL, '', '', NULL, '', ''
+        SELECT corrected_at, 'clock', latest, corrected_by, NULL, '', '', NULL, '', ''
         FROM clock_correction ORDER BY 1""",
 }
+
+#: What people said, or we, in the rows.
+_MESSAGES = ("detail", "evidence", "why")
 
 
 @dataclass(frozen=True)
@@ -101,4 +104,11 @@ def rows(connection: apsw.Connection, sheet: str) -> Iterator[dict[str, Any]]:
     for row in cursor:
         names = names or tuple(column[0] for column in cursor.get_description())
         told = dict(zip(names, row, strict=True))
-        yield told | {"detail": from_text(told["detail"])} if "detail" in told else told
+        yield told | {name: _said(told, name) for name in _MESSAGES if told.get(name)}
+
+
+def _said(row: Mapping[str, Any], name: str) -> Message:
+    """A message that the ledger keeps; of a clock it keeps the entry that was wrong."""
+    if name == "why" and row.get("what") == "clock":
+        return message("a wrong clock wrote the last entry, {latest}", latest=row["why"])
+    return from_text(row[name])

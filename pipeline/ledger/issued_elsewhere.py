@@ -12,7 +12,7 @@ import apsw
 from pipeline.ledger.clock import utc_now
 from pipeline.model.evidence import StatementLine
 from pipeline.model.known_charges import KnownCharge
-from pipeline.model.message import NOTHING
+from pipeline.model.message import NOTHING, from_text, said, to_text
 from pipeline.model.request import Identity
 
 #: `asked` is the temporary table of the tickets that are asked for (known.holdings).
@@ -47,7 +47,7 @@ def record(
                 " AND (attempt_id IS NULL OR ?2 IN (SELECT ticket_no FROM charge WHERE attempt_id = reversal.attempt_id))))",
                 (
                     run, line.ticket_no, line.charge, line.product, wire, line.voucher, line.number, line.amount,
-                    line.buyer, line.issued_text, str(line.place), found_by, utc_now(),
+                    line.buyer, line.issued_text, to_text(said(line.place)), found_by, utc_now(),
                 ),
             )  # fmt: skip
             held.append(line)
@@ -61,7 +61,10 @@ def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any
         " FROM elsewhere LEFT JOIN withdrawal USING (elsewhere) WHERE ticket_no = ? ORDER BY elsewhere",
         (ticket_no,),
     )
-    return [dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor]
+    found = [
+        dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor
+    ]
+    return [row | {"evidence": from_text(row["evidence"])} for row in found]
 
 
 def lines_of(connection: apsw.Connection, tickets_or_numbers: Iterable[str]) -> list[StatementLine]:
@@ -80,7 +83,7 @@ def lines_of(connection: apsw.Connection, tickets_or_numbers: Iterable[str]) -> 
         )
     }
     return [
-        StatementLine(*row[2:4], row[1], *row[4:7], _day(row[7]), *row[8:], "")  # type: ignore[call-arg]
+        StatementLine(*row[2:4], row[1], *row[4:7], _day(row[7]), row[8], from_text(row[9]), "")  # type: ignore[call-arg]
         for row in sorted(rows, key=lambda row: (row[1], row[0]))
     ]
 

@@ -12,6 +12,7 @@ import apsw
 
 from pipeline.ledger.clock import utc_now
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import Message, from_text, said, to_text
 from pipeline.model.request import Identity
 
 _STANDING = """
@@ -48,7 +49,7 @@ class Reversed:
     request_id: str
     attempt: int
     reversed_by: str
-    evidence: str
+    evidence: Message
     at: str
     charges: tuple[tuple[Identity, int], ...]
 
@@ -58,7 +59,7 @@ def reverse(  # noqa: PLR0913 - what a reversal is made of
     number: str,
     *,
     reversed_by: str,
-    evidence: str,
+    evidence: str | Message,
     voucher: str = "",
     red_number: str = "",
     run: int | None = None,
@@ -101,7 +102,16 @@ def reverse(  # noqa: PLR0913 - what a reversal is made of
         connection.execute(
             "INSERT INTO reversal (run, voucher, number, attempt_id, red_number, reversed_by, evidence, reversed_at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (run, kinds[0], number, found[kinds[0]], red_number, reversed_by, evidence, utc_now()),
+            (
+                run,
+                kinds[0],
+                number,
+                found[kinds[0]],
+                red_number,
+                reversed_by,
+                to_text(said(evidence)),
+                utc_now(),
+            ),
         )
     return next(one for one in standing(connection, [number]) if one.voucher == kinds[0])
 
@@ -139,7 +149,7 @@ def standing(connection: apsw.Connection, numbers: Iterable[str]) -> list[Revers
         for row in list[Any](connection.execute(_STANDING, (number,))):
             charges = connection.execute(_CHARGES, (row[9], row[2], row[1]))
             parts = tuple((Identity(*charge[:3]), charge[3]) for charge in charges)
-            found.append(Reversed(f"R{row[0]}", *row[1:9], parts))  # type: ignore[call-arg]
+            found.append(Reversed(f"R{row[0]}", *row[1:7], from_text(row[7]), row[8], parts))  # type: ignore[call-arg]
     return found
 
 
@@ -199,4 +209,7 @@ def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any
         ") ORDER BY reversal",
         (ticket_no,),
     )
-    return [dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor]
+    found = [
+        dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor
+    ]
+    return [row | {"evidence": from_text(row["evidence"])} for row in found]

@@ -13,7 +13,7 @@ import apsw
 from pipeline.ledger import clock, reversals
 from pipeline.ledger.clock import utc_now
 from pipeline.model.evidence import Unsettled
-from pipeline.model.message import from_text
+from pipeline.model.message import Message, from_text, said, to_text
 from pipeline.model.places import held_at
 from pipeline.model.request import Identity
 
@@ -124,12 +124,12 @@ def withdrawn_before(  # noqa: PLR0913 - what says that an attempt ended so
     statement alone ("") never says it again, for it is the same statement under any file's name.
     """
     rows: Any = connection.execute(
-        "SELECT settlement, settled_by, evidence FROM settlement WHERE attempt_id = ? AND state = ? AND number = ?"
+        "SELECT settlement, settled_by, answered FROM settlement WHERE attempt_id = ? AND state = ? AND number = ?"
         " AND withdrawn = 1 ORDER BY settlement DESC",
         (attempt_id, state, number),
     )
-    for settlement, before, evidence in list(rows):
-        same = _plain(before) == _plain(settled_by) and _plain(evidence).endswith(f": {_plain(answered)}")
+    for settlement, before, typed in list(rows):
+        same = _plain(before) == _plain(settled_by) and _plain(typed) == _plain(answered)
         if not answered or same:
             return f"S{settlement}"
     return ""
@@ -155,7 +155,7 @@ def settle(  # noqa: PLR0913 - what a settlement is made of
     state: str,
     number: str,
     settled_by: str,
-    evidence: str,
+    evidence: str | Message,
     answered: str = "",
 ) -> None:
     """Settle an unknown attempt as issued under this number, or as not_sent; with the evidence, who and when.
@@ -166,7 +166,7 @@ def settle(  # noqa: PLR0913 - what a settlement is made of
         connection.execute(
             "INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at, answered)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (attempt_id, state, number, settled_by, evidence, utc_now(), answered),
+            (attempt_id, state, number, settled_by, to_text(said(evidence)), utc_now(), answered),
         )
         connection.execute(
             "UPDATE attempt SET state = ?, number = ? WHERE attempt_id = ?", (state, number, attempt_id)
@@ -176,4 +176,7 @@ def settle(  # noqa: PLR0913 - what a settlement is made of
 def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
     """Every settlement of an attempt at a charge of a ticket, with what was withdrawn of it."""
     cursor = connection.execute(_OF_TICKET, (ticket_no,))
-    return [dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor]
+    found = [
+        dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor
+    ]
+    return [row | {"evidence": from_text(row["evidence"])} for row in found]

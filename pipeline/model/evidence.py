@@ -63,7 +63,7 @@ class StatementLine:
     amount: int | None
     issued: datetime.datetime | datetime.date | None
     buyer: str
-    place: str | Message  # as text, where the ledger remembers it
+    place: Message
     statement: str  # the file's name
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
-from pipeline.model.message import Message, message
+from pipeline.model.message import Message, from_text, message
 from pipeline.model.places import held_at
 from pipeline.model.request import Identity, Request, wire_text
 
@@ -48,9 +48,9 @@ class KnownCharge:
         return self.issued_at[:10] or day_of(self.at, time_zone)
 
     @property
-    def place(self) -> str | Message:
+    def place(self) -> Message:
         """The workbook row that it was issued from, for a message."""
-        return self.file if self.elsewhere else held_at(self.file, self.sheet, self.row, self.run)
+        return from_text(self.file) if self.elsewhere else held_at(self.file, self.sheet, self.row, self.run)
 
 
 def day_of(at: str, time_zone: str) -> str:
@@ -62,7 +62,7 @@ def day_of(at: str, time_zone: str) -> str:
     return str(datetime.datetime.fromisoformat(at).astimezone(ZoneInfo(time_zone)).date())
 
 
-def in_doubt_since(day: str, place: str | Message) -> Message:
+def in_doubt_since(day: str, place: Message) -> Message:
     """What is put before the reason of a doubt that an earlier run left."""
     return message("In doubt since {day}, {place}: ", day=day, place=place)
 

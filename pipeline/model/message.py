@@ -104,6 +104,11 @@ def verbatim(text: str) -> Message:
     return Message("{said}", {"said": Private(text, whole=True)}) if text else NOTHING
 
 
+def said(text: str | Message) -> Message:
+    """A message, or what a person said, as one."""
+    return text if isinstance(text, Message) else verbatim(text)
+
+
 def joined(parts: Iterable[Fact], how: Joint = "list") -> Joined:
     """Facts one after another."""
     return Joined(tuple(parts), how)

@@ -49,7 +49,7 @@ def record_reversals(
                 for red in lines:
                     reversals.check_red(ledger.connection, original, red.number)
                 reversals.reverse(
-                    ledger.connection, original, reversed_by=by, evidence=str(lines[0].place), voucher=lines[0].voucher,
+                    ledger.connection, original, reversed_by=by, evidence=lines[0].place, voucher=lines[0].voucher,
                     red_number=lines[0].number, run=run,
                 )  # fmt: skip
             except InputProblem as refused:

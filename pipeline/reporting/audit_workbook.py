@@ -150,7 +150,7 @@ def _local(at: str, zone: ZoneInfo) -> datetime.datetime | str:
 #: How the values of a column are shown, where that is not as they are.
 _SHOWN: dict[str, Callable[[Any, Lang], Any]] = {
     "amount": lambda amount, _: amount / MINOR,
-    "detail": rendered,
+    **dict.fromkeys(("detail", "evidence", "why"), rendered),
     "files": _names,
     "held": _yes,
     "unfinished": _yes,

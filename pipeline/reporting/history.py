@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.table import money_text
 from pipeline.reporting.sanitise import one_line
@@ -193,9 +194,10 @@ def _of_attempt(charges: Sequence[Row], settlements: Sequence[Row], lang: Lang) 
 
 def _settled(row: Row, lang: Lang) -> Event:
     values = {"request": row["request_id"], "attempt": row["attempt"], "entry": f"S{row['settlement']}"}
-    given = {name: row[name] for name in ("settled_by", "evidence", "number")}
+    given = {"settled_by": row["settled_by"], "evidence": str(row["evidence"]), "number": row["number"]}
     said = "settled_issued" if row["state"] == "issued" else "settled_not_sent"
-    words = {"entry": values["entry"]} | given | _named(row, lang)
+    said_of = {"evidence": rendered(row["evidence"], lang)}
+    words = {"entry": values["entry"]} | given | said_of | _named(row, lang)
     return Event(row["settled_at"], "settled", said, values | {"settled_as": row["state"]} | given, words)
 
 
@@ -209,10 +211,12 @@ def _with_withdrawal(event: Event, row: Row, entry: str) -> Iterator[Event]:
 
 def _reversed(row: Row, lang: Lang) -> Event:
     entry = {"entry": f"R{row['reversal']}"}
-    values = {name: row[name] for name in ("voucher", "number", "red_number", "reversed_by", "evidence")}
+    values = {name: row[name] for name in ("voucher", "number", "red_number", "reversed_by")}
+    values["evidence"] = str(row["evidence"])
     asked = {"request": row["request_id"] or "", "attempt": row["attempt"] or 0}
     red = say("red", lang).format(number=row["red_number"]) if row["red_number"] else ""
-    words = values | entry | {"voucher": word(row["voucher"], lang), "red": red}
+    told = {"voucher": word(row["voucher"], lang), "red": red, "evidence": rendered(row["evidence"], lang)}
+    words = values | entry | told
     return Event(row["reversed_at"], "reversed", "reversed", entry | asked | values, words)
 
 
@@ -237,7 +241,9 @@ def _elsewhere(row: Row, lang: Lang) -> Event:
     amount = None if row["amount"] is None else money_text(row["amount"])
     names = ("run", "charge", "product", "voucher", "number", "buyer", "issued_at", "evidence", "found_by")
     entry = {"entry": f"E{row['elsewhere']}"}
-    values = entry | {name: row[name] for name in names} | {"amount": amount}
+    values = (
+        entry | {name: row[name] for name in names} | {"evidence": str(row["evidence"]), "amount": amount}
+    )
     said = [
         row["buyer"],
         say("issued_at", lang).format(at=row["issued_at"].replace("T", " ")) if row["issued_at"] else "",
@@ -247,7 +253,7 @@ def _elsewhere(row: Row, lang: Lang) -> Event:
         "voucher": word(row["voucher"], lang),
         "number": row["number"],
         "more": "".join(f"{say('and', lang)}{part}" for part in said if part),
-        "evidence": row["evidence"],
+        "evidence": rendered(row["evidence"], lang),
         "by": row["found_by"],
         "run": row["run"],
     } | entry

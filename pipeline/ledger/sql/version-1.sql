@@ -423,7 +423,7 @@ CREATE TABLE settlement (
     state       TEXT NOT NULL CHECK (state IN ('issued', 'not_sent')),
     number      TEXT NOT NULL,
     settled_by  TEXT NOT NULL CHECK (settled_by <> ''),
-    evidence    TEXT NOT NULL CHECK (evidence <> ''),   -- ends with ': ' and what was answered, if anybody did
+    evidence    TEXT NOT NULL CHECK (evidence <> ''),
     answered    TEXT NOT NULL DEFAULT '',       -- the evidence as a person typed it; '': a statement alone said it
     settled_at  TEXT NOT NULL,
     withdrawn   INTEGER NOT NULL DEFAULT 0 CHECK (withdrawn IN (0, 1)),
@@ -448,8 +448,7 @@ WHEN EXISTS (
     SELECT 1 FROM settlement AS old
     WHERE old.attempt_id = new.attempt_id AND old.state = new.state AND old.number = new.number AND (
         new.answered = ''
-        OR (old.settled_by = new.settled_by
-            AND substr(old.evidence, -length(new.answered) - 2) = ': ' || new.answered)
+        OR (old.settled_by = new.settled_by AND old.answered = new.answered)
     )
 )
 BEGIN SELECT RAISE(ABORT, 'that evidence was withdrawn'); END;

@@ -15,14 +15,14 @@ from pipeline.ledger import (
 )
 from pipeline.model.evidence import StatementLine
 from pipeline.model.known_charges import KnownCharge
-from pipeline.model.message import NOTHING
+from pipeline.model.message import NOTHING, to_text, verbatim
 from pipeline.model.outcome import Outcome
 from pipeline.model.request import Identity
 
 FARE = Identity("9990000000001", "ticket_fare", "flight")
 LINE = StatementLine(
     "itinerary", "20179525833603931965", FARE.ticket_no, FARE.charge, FARE.product, 617_25,
-    datetime.datetime(2026, 10, 5, 9, 30, tzinfo=datetime.UTC), "Acme", "october.csv, row 7", "october.csv",
+    datetime.datetime(2026, 10, 5, 9, 30, tzinfo=datetime.UTC), "Acme", verbatim("october.csv, row 7"), "october.csv",
 )  # fmt: skip
 
 
@@ -37,13 +37,13 @@ def test_a_line_is_held_with_all_that_it_says(book: Any) -> None:
     assert row == {
         "elsewhere": 1, "run": book.run, "ticket_no": FARE.ticket_no, "charge": "ticket_fare", "product": "flight",
         "wire": "FARE/Flight", "voucher": "itinerary", "number": "20179525833603931965", "amount": 617_25,
-        "buyer": "Acme", "issued_at": "2026-10-05T09:30:00+00:00", "evidence": "october.csv, row 7", "found_by": "chen",
+        "buyer": "Acme", "issued_at": "2026-10-05T09:30:00+00:00", "evidence": verbatim("october.csv, row 7"), "found_by": "chen",
         "live": 1, "withdrawn": 0, "withdrawn_by": None, "why": None, "withdrawn_at": None,
     }  # fmt: skip
     assert held_charges.holdings(book.connection, [FARE.ticket_no]).held == {
         FARE: KnownCharge(
             FARE, "FARE/Flight", "itinerary", "issued", "20179525833603931965", 617_25, "", "Acme", "", "", 0, 0,
-            found_at, "", NOTHING, "october.csv, row 7", "", 0, elsewhere=True, issued_at="2026-10-05T09:30:00+00:00",
+            found_at, "", NOTHING, to_text(verbatim("october.csv, row 7")), "", 0, elsewhere=True, issued_at="2026-10-05T09:30:00+00:00",
         )
     }  # fmt: skip
 
@@ -65,12 +65,14 @@ def test_a_line_that_says_little_is_held_too(book: Any) -> None:
 
 def test_the_same_line_of_the_next_statement_is_no_second_one(book: Any) -> None:
     record(book, LINE)
-    again = replace(LINE, place="november.csv, row 1", statement="november.csv", amount=1_00, issued=None)
+    again = replace(
+        LINE, place=verbatim("november.csv, row 1"), statement="november.csv", amount=1_00, issued=None
+    )
     assert record(book, again) == []
     assert record(book, LINE, LINE) == []
     other = replace(LINE, number="another")
     assert record(book, other, other) == [other]
-    assert [row["evidence"] for row in issued_elsewhere.of_ticket(book.connection, FARE.ticket_no)] == [
+    assert [str(row["evidence"]) for row in issued_elsewhere.of_ticket(book.connection, FARE.ticket_no)] == [
         "october.csv, row 7"
     ] * 2
 

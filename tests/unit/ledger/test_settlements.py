@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.ledger import attempts, settlements, withdrawals
 from pipeline.ledger.settlements import Known
-from pipeline.model.message import verbatim
+from pipeline.model.message import to_text, verbatim
 from pipeline.model.outcome import Outcome
 from pipeline.model.request import Identity
 
@@ -96,7 +96,7 @@ def test_a_settlement_keeps_the_evidence_and_changes_the_state(
     ((at,),) = rows(book, "SELECT settled_at FROM settlement")
     assert at >= ended
     assert rows(book, "SELECT * FROM settlement") == [
-        (1, attempt_id, state, number, "chen", "statement.csv, row 7", "", at, 0)
+        (1, attempt_id, state, number, "chen", to_text(verbatim("statement.csv, row 7")), "", at, 0)
     ]
     assert rows(book, "SELECT live FROM charge") == [(live,)]
     assert settlements.unsettled(book.connection) == []

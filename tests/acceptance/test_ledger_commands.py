@@ -564,6 +564,8 @@ def test_another_port_or_name_of_a_carrier_on_loopback_begins_no_second_ledger(
         begun = desk.voucher(*run, "--ledger", "other.ledger", "--new-ledger")
         assert "other.ledger" in begun.err
         assert (desk.folder / "other.ledger").exists()
+        again = desk.voucher(*run, "--ledger", "other.ledger")
+        assert again.code == begun.code, "one that was begun is asked about no more"
 
 
 def test_a_first_ledger_of_a_carrier_that_is_not_on_loopback_is_asked_for(

@@ -515,3 +515,13 @@ def test_a_trace_id_that_is_none_is_not_in_the_log(office: Office) -> None:
         office.carrier.trace = "t"
     text = (office.desk / "log").read_text()
     assert ("request_ended" in text, "ZHANG" in text) == (True, False)
+
+
+def test_a_second_ledger_is_not_begun_beside_the_first(office: Office) -> None:
+    book = office.add_workbook(fares(1))
+    assert office.voucher("issue", book).code == 0
+    second = office.ledger.with_name("second.ledger")
+    ran = office.voucher("issue", book, environment={"VOUCHER_LEDGER": str(second)})
+    assert (ran.code, "o.ledger may be of the same carrier" in ran.err) == (2, True)
+    assert not second.exists()
+    assert office.carrier.requests == 0

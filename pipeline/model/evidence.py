@@ -98,9 +98,9 @@ class Reversal:
 class Misread:
     """A line of a statement that can't be understood, and so proves nothing; `ticket_no` "" where not even that."""
 
-    place: str | Message
+    place: Message
     ticket_no: str
-    problem: str | Message
+    problem: Message
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pipeline.messages.render import reason_text
 from pipeline.model.evidence import Unsettled
 from pipeline.model.job import Job, Task
 from pipeline.model.known_charges import KnownCharge, day_of, in_doubt_since
-from pipeline.model.message import NOTHING
+from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.request import Identity
 from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.model.table import SheetRows, Table
@@ -85,12 +85,14 @@ def _issued_in(ledger: OpenLedger, period: Period, zone: str) -> dict[Identity, 
     )
 
 
-def _notes(evidence: Evidence, decided: Decided, period: Period | None) -> tuple[str, ...]:
+def _notes(evidence: Evidence, decided: Decided, period: Period | None) -> tuple[Message, ...]:
     """What a person should know of how the comparison was made."""
     if evidence.lines and period is None:
         return (
             *decided.notes,
-            "The statement has no dates, so what is missing on it can't be told; say --month or --statement-complete",
+            message(
+                "The statement has no dates, so what is missing on it can't be told; say --month or --statement-complete"
+            ),
         )
     return decided.notes
 

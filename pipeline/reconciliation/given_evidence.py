@@ -13,6 +13,7 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Complete, Statement
 from pipeline.model.job import Task, today
 from pipeline.model.known_charges import KnownCharge
+from pipeline.model.message import message
 from pipeline.model.request import Identity
 from pipeline.reading.answers import read_answers
 from pipeline.reading.statement import read_statement
@@ -62,13 +63,15 @@ def _said_made(task: Task) -> datetime.datetime | None:
         made = None
     if made is None:
         raise InputProblem(
-            f"--statement-made {task.made}: is not a time; write it like 2026-11-01T09:30 (where the carrier is), or with its"
-            " time zone like 2026-11-01T09:30+08:00"
+            "--statement-made {made}: is not a time; write it like 2026-11-01T09:30 (where the carrier is), or with its"
+            " time zone like 2026-11-01T09:30+08:00",
+            made=task.made,
         )
     made = made if made.tzinfo else made.replace(tzinfo=ZoneInfo(task.job.profile.carrier.time_zone))
     if made - datetime.datetime.now(datetime.UTC) > clock.MAY_SLIP:
         raise InputProblem(
-            f"--statement-made {task.made}: is still to come by this machine's clock; set the clock right, or say when they were made"
+            "--statement-made {made}: is still to come by this machine's clock; set the clock right, or say when they were made",
+            made=task.made,
         )
     return made
 
@@ -87,20 +90,26 @@ def _complete(task: Task, text: str) -> Complete:
         first = last = None
     if first is None or last is None:
         raise InputProblem(
-            f"--statement-complete {text}: is not a time [KIND:]FROM..TO; write it like invoice:2026-10-01..2026-10-31"
+            "--statement-complete {text}: is not a time [KIND:]FROM..TO; write it like invoice:2026-10-01..2026-10-31",
+            text=text,
         )
     if first > last:
         raise InputProblem(
-            f"--statement-complete {text}: its two days are swapped; write the earlier one first, like invoice:2026-10-01..2026-10-31"
+            "--statement-complete {text}: its two days are swapped; write the earlier one first, like"
+            " invoice:2026-10-01..2026-10-31",
+            text=text,
         )
     if colon and kind.strip().casefold() not in _KINDS:
         raise InputProblem(
-            f"--statement-complete {text}: is of no kind of voucher that is known; write invoice (发票) or itinerary (行程单)"
+            "--statement-complete {text}: is of no kind of voucher that is known; write invoice (发票) or itinerary (行程单)",
+            text=text,
         )
     profile = task.job.profile
     if last > today(profile):
         raise InputProblem(
-            f"--statement-complete {text}: no statement is complete for days to come; today is {today(profile)}"
+            "--statement-complete {text}: no statement is complete for days to come; today is {today}",
+            text=text,
+            today=str(today(profile)),
         )
     zone = ZoneInfo(profile.carrier.time_zone)
     since = datetime.datetime.combine(first, datetime.time(), zone)
@@ -125,8 +134,10 @@ def check_statement(statement: Statement, ledger: OpenLedger) -> None:
     made = max(filter(None, (statement.written, statement.said_made))).astimezone(datetime.UTC)
     if made - datetime.datetime.now(datetime.UTC) > clock.MAY_SLIP:
         raise InputProblem(
-            f"{statement.name}: was made at {made:%Y-%m-%d %H:%M} UTC, which is still to come by this machine's"
-            " clock; set the clock right, or save the statement again"
+            "{file}: was made at {made} UTC, which is still to come by this machine's clock; set the clock right, or save the"
+            " statement again",
+            file=statement.name,
+            made=f"{made:%Y-%m-%d %H:%M}",
         )
 
 
@@ -142,7 +153,10 @@ def check_ledger(ledger: OpenLedger, answers: Sequence[Answer]) -> None:
     for answer in answers:
         if answer.ledger_id not in known:
             raise InputProblem(
-                f"{answer.place}: is an answer about another ledger ({answer.ledger_id or 'not named'}), not about this one"
-                f" ({known[-1]}); nothing was changed. Name that ledger with --ledger. If it was lost and this one restored in its"
-                " place, what it asked is compared by the carrier's statement"
+                "{place}: is an answer about another ledger ({other}), not about this one ({this}); nothing was changed. Name that"
+                " ledger with --ledger. If it was lost and this one restored in its place, what it asked is compared by the"
+                " carrier's statement",
+                place=answer.place,
+                other=answer.ledger_id or message("not named"),
+                this=known[-1],
             )

@@ -12,7 +12,7 @@ from pathlib import Path
 from pipeline.ledger.inbox_files import Handled
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Statement
-from pipeline.model.message import Message
+from pipeline.model.message import Message, system_error
 from pipeline.model.profile import Profile
 from pipeline.model.table import Table
 from pipeline.reading.answers import answers_of, unknown_sheets
@@ -53,7 +53,7 @@ class Inbox:
     #: Our own workbooks in which nothing is to be done.
     spent: list[tuple[Path, str]] = field(default_factory=list)
 
-    def leave(self, path: Path, problem: str | Message) -> None:
+    def leave(self, path: Path, problem: Message) -> None:
         """Take nothing of a file, and keep what is wrong with it."""
         self.batches = [batch for batch in self.batches if batch.path != path]
         self.statements = [taken for taken in self.statements if taken[1] != path]
@@ -80,7 +80,9 @@ def contents(folder: Path) -> tuple[list[Path], list[Path]]:
         ]
     except OSError as error:
         raise InputProblem(
-            f"--inbox {folder}: can't be read ({error.strerror}); name a folder that exists"
+            "--inbox {folder}: can't be read ({error}); name a folder that exists",
+            folder=str(folder),
+            error=system_error(error),
         ) from None
     read = [path for path in inside if path.suffix.lower() in (*SUFFIXES, ".xlsm") and path.is_file()]
     return read, [path for path in inside if path not in read]

@@ -16,6 +16,6 @@ def month_of(text: str) -> Period | None:
     except ValueError:
         first = None
     if first is None:
-        raise InputProblem(f"--month {text}: is not a month; write it like 2026-10")
+        raise InputProblem("--month {text}: is not a month; write it like 2026-10", text=text)
     following = (first + datetime.timedelta(days=31)).replace(day=1)
     return Period(first, following - datetime.timedelta(days=1))

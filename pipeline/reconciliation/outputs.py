@@ -34,7 +34,9 @@ def reconciliation_path(task: Task) -> Path:
         raise InputProblem("--inbox and --outbox go together: name both folders")
     if task.inbox is not None and task.outbox is not None:
         if task.outbox.resolve() == task.inbox.resolve():
-            raise InputProblem(f"--outbox {task.outbox}: is the inbox itself; name another folder")
+            raise InputProblem(
+                "--outbox {folder}: is the inbox itself; name another folder", folder=str(task.outbox)
+            )
         check_folder(task.outbox / "result.xlsx")
     if job.report:
         check_report_path(job.report)
@@ -53,7 +55,7 @@ def reconciliation_path(task: Task) -> Path:
 
 def written(task: Task, said: Reconciliation, done: Sequence[Again], target: Path) -> Reconciled:
     """Write everything; a failure of one does not lose the others, and the ledger has it all."""
-    problems = list[str | Message]()
+    problems = list[Message]()
     results: dict[Path, Path] = {}
     unwritten: set[Path] = set()
     for one in done:

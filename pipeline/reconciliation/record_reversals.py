@@ -14,6 +14,7 @@ from pipeline.ledger import reversals
 from pipeline.ledger.session import OpenLedger
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Reversal
+from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.request import Identity
 from pipeline.settlement.decide import Evidence, Trouble
 
@@ -22,7 +23,7 @@ from pipeline.settlement.decide import Evidence, Trouble
 class Listed:
     """What red lines came to: notes of what was recorded, and troubles with the others, which are `left`."""
 
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     troubles: tuple[Trouble, ...] = ()
     left: tuple[Reversal, ...] = ()
 
@@ -37,7 +38,7 @@ def record_reversals(
     of: dict[str, list[Reversal]] = defaultdict(list)
     for red in listed:
         of[red.original].append(red)
-    notes: list[str] = []
+    notes: list[Message] = []
     troubles: list[Trouble] = []
     left: list[Reversal] = []
     for original, lines in of.items():
@@ -53,40 +54,56 @@ def record_reversals(
                     red_number=lines[0].number, run=run,
                 )  # fmt: skip
             except InputProblem as refused:
-                problem = str(refused)
+                problem = refused.message
         if problem:
             troubles.append(Trouble("reversal", lines[0].place, problem))
             left += lines
         else:
             notes.append(
-                f"{original} was reversed by the carrier ({lines[0].place}); its charges may be issued again by voucher issue"
+                message(
+                    "{number} was reversed by the carrier ({place}); its charges may be issued again by voucher issue",
+                    number=original,
+                    place=lines[0].place,
+                )
             )
     return Listed(tuple(notes), tuple(troubles), tuple(left))
 
 
 def _objection(
     original: str, lines: Sequence[Reversal], charges: Mapping[Identity, int], blue: AbstractSet[str]
-) -> str:
-    """Why red lines do not show that all of a voucher was reversed; "" where they do."""
+) -> Message:
+    """Why red lines do not show that all of a voucher was reversed; NOTHING where they do."""
     if not charges:
-        return (
-            f"reverses {original}, which this ledger does not hold as issued; nothing was changed. If it is a voucher of yours under"
-            " another number: voucher ledger reverse, with the number that voucher history shows"
+        return message(
+            "reverses {number}, which this ledger does not hold as issued; nothing was changed. If it is a voucher of yours under"
+            " another number: voucher ledger reverse, with the number that voucher history shows",
+            number=original,
         )
     tickets = {identity.ticket_no for identity in charges}
     if strange := next((red for red in lines if red.ticket_no not in tickets), None):
-        return f"reverses {original}, on which ticket {strange.ticket_no} is not; nothing was changed. Ask the carrier"
+        return message(
+            "reverses {number}, on which ticket {ticket_no} is not; nothing was changed. Ask the carrier",
+            number=original,
+            ticket_no=strange.ticket_no,
+        )
     if both := next((red.number for red in lines if red.number in blue), ""):
-        return f"reverses {original} under the number {both}, under which a voucher is listed, too; nothing was changed. Ask the carrier"
+        return message(
+            "reverses {number} under the number {red}, under which a voucher is listed, too; nothing was changed. Ask the carrier",
+            number=original,
+            red=both,
+        )
     # Line by line: one that fits several charges could be any of them, and stands for none.
     fitting = [[of for of, amount in charges.items() if _about(red, of, amount)] for red in lines]
     covered = {fits[0] for fits in fitting if len(fits) == 1}
     whole = len(lines) == 1 and 0 not in charges.values() and lines[0].amount == sum(charges.values())
     if len(covered) == len(charges) == len(lines) or whole:
-        return ""
-    return (
-        f"reverses only {len(covered)} of the {len(charges)} charges of {original}; nothing was changed. If the carrier has reversed"
-        " all of it: voucher ledger reverse"
+        return NOTHING
+    return message(
+        "reverses only {covered} of the {count} charges of {number}; nothing was changed. If the carrier has reversed all of it:"
+        " voucher ledger reverse",
+        covered=len(covered),
+        count=len(charges),
+        number=original,
     )
 
 
@@ -120,8 +137,13 @@ def but_for_reversed(ledger: OpenLedger, evidence: Evidence) -> tuple[Evidence, 
         Trouble(
             "contradiction",
             line.place,
-            f"lists a voucher under {line.number}, which is recorded as the number of what reversed {original} ({entry}); it settles"
-            f" nothing. Ask the carrier; if {entry} is the mistake: voucher ledger withdraw {entry}",
+            message(
+                "lists a voucher under {red}, which is recorded as the number of what reversed {number} ({entry}); it settles"
+                " nothing. Ask the carrier; if {entry} is the mistake: voucher ledger withdraw {entry}",
+                red=line.number,
+                number=original,
+                entry=entry,
+            ),
         )
         for line, (entry, original) in red
     ]

@@ -16,7 +16,7 @@ from pipeline.ledger.settlements import Known
 from pipeline.model.evidence import Answer, Unsettled
 from pipeline.model.job import Job, Watch
 from pipeline.model.known_charges import KnownCharge
-from pipeline.model.message import Message
+from pipeline.model.message import N_, NOTHING, Fact, Message, Private, joined, message, terms
 from pipeline.model.request import Identity, wire_text
 from pipeline.reconciliation.record_reversals import but_for_reversed, record_reversals
 from pipeline.settlement.decide import (
@@ -26,14 +26,16 @@ from pipeline.settlement.decide import (
     Settled,
     Trouble,
     decide,
+    issued_as,
+    name_of,
 )
 
 #: What an attempt that is not unknown nor issued is, for a message.
 _STATES = {
-    "planned": "not sent yet",
-    "sending": "being sent",
-    "rejected": "refused by the carrier",
-    "not_sent": "not issued",
+    "planned": N_("not sent yet"),
+    "sending": N_("being sent"),
+    "rejected": N_("refused by the carrier"),
+    "not_sent": N_("not issued"),
 }
 
 
@@ -52,7 +54,11 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Wa
         # What earlier statements showed of what is in doubt is weighed again, with all that stands under its numbers.
         lines = (*evidence.lines, *issued_elsewhere.lines_of(ledger.connection, in_doubt))
         numbers = {line.number for line in lines} | {answer.number for answer in answers if answer.number}
-        taken = {red.number: f"a red line ({red.place})" for red in evidence.reversals if red.number}
+        taken: dict[str, Fact] = {
+            red.number: message("a red line ({place})", place=red.place)
+            for red in evidence.reversals
+            if red.number
+        }
         taken |= {
             number: holder
             for number in numbers
@@ -74,8 +80,8 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Wa
         settled, withdrawn = _but_for_withdrawn(ledger, decided.settled)
         for one in settled:
             settlements.settle(
-                ledger.connection, one.attempt.attempt_id, one.state, one.number, one.settled_by, one.evidence,
-                one.answered,
+                ledger.connection, one.attempt.attempt_id, one.state, one.number, one.settled_by,
+                one.evidence, one.answered,
             )  # fmt: skip
             watch.log("settled", request=one.attempt.request_id, attempt=one.attempt.attempt, state=one.state)
         after = record_reversals(ledger, run, before.left, evidence.by, blue)  # of what was settled just now
@@ -103,10 +109,12 @@ def _but_for_withdrawn(ledger: OpenLedger, settled: Sequence[Settled]) -> tuple[
     return kept, troubles
 
 
-def _withdrawn(place: str | Message, about: Unsettled | Answer, entry: str) -> Trouble:
-    problem = (
-        f"request {about.request_id}, attempt {about.attempt}: this evidence was withdrawn ({entry}) and settles it no more; it"
-        " takes an answer on the sheet Unknown with other evidence"
+def _withdrawn(place: Message, about: Unsettled | Answer, entry: str) -> Trouble:
+    problem = message(
+        "{attempt}: this evidence was withdrawn ({entry}) and settles it no more; it takes an answer on the sheet Unknown with other"
+        " evidence",
+        attempt=name_of(about),
+        entry=entry,
     )
     return Trouble("withdrawn", place, problem)
 
@@ -131,18 +139,19 @@ def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer]
     for answer in answers:
         known = settlements.known(ledger.connection, answer.request_id, answer.attempt)
         if known and known.epoch != answer.ledger_id:
-            problem = (
-                f"request {answer.request_id}, attempt {answer.attempt}: the answer is about an attempt of that number that was"
-                " lost when this ledger was restored, and settles nothing here. If it says issued, compare the carrier's statement"
-                " (--statement) before more is sent"
+            problem = message(
+                "{attempt}: the answer is about an attempt of that number that was lost when this ledger was restored, and settles"
+                " nothing here. If it says issued, compare the carrier's statement (--statement) before more is sent",
+                attempt=name_of(answer),
             )
             troubles.append(Trouble("stale", answer.place, problem))
         elif known and known.state != "unknown":
             if not _says_the_same(answer, known):
-                state = f"issued as {known.number}" if known.state == "issued" else _STATES[known.state]
-                problem = (
-                    f"request {answer.request_id}, attempt {answer.attempt} is not unknown any more: it is {state}; the answer"
-                    " changes nothing"
+                state = issued_as(known.number) if known.state == "issued" else Message(_STATES[known.state])
+                problem = message(
+                    "{attempt} is not unknown any more: it is {state}; the answer changes nothing",
+                    attempt=name_of(answer),
+                    state=state,
                 )
                 troubles.append(Trouble("stale", answer.place, problem))
         elif objection := _objection(answer, known):
@@ -175,24 +184,30 @@ def _says_the_same(answer: Answer, known: Known) -> bool:
     )
 
 
-def _objection(answer: Answer, known: Known | None) -> str | Message:  # noqa: PLR0911 - a line for each thing that may lack
-    """What an answer lacks to settle its attempt; "" for nothing."""
+def _objection(answer: Answer, known: Known | None) -> Message:  # noqa: PLR0911 - a line for each thing that may lack
+    """What an answer lacks to settle its attempt; NOTHING if it is complete."""
     if answer.problem:
         return answer.problem
     state = RESOLVED_AS.get(answer.resolution.casefold())
     if state is None:
-        return f"“{answer.resolution}” is no answer; enter “issued” or “not issued”"
-    if known is None:
-        return (
-            f"request {answer.request_id}, attempt {answer.attempt}: there is no such attempt in this ledger"
+        return message(
+            "“{cell}” is no answer; enter “issued” or “not issued”", cell=Private(answer.resolution)
         )
+    if known is None:
+        return message("{attempt}: there is no such attempt in this ledger", attempt=name_of(answer))
     if state == "issued" and not answer.number:
-        return "says issued, and the voucher's number is missing; enter it in the column number"
+        return message("says issued, and the voucher's number is missing; enter it in the column number")
     if state == "not_sent" and answer.number:
-        return f"says not issued, and gives a number ({answer.number}); clear one of them"
+        return message(
+            "says not issued, and gives a number ({number}); clear one of them", number=Private(answer.number)
+        )
     if answer.number and not re.fullmatch(r"[0-9A-Za-z-]{4,40}", answer.number):
-        return f"“{answer.number}” is not a voucher's number; enter it as the carrier has it"
+        return message(
+            "“{cell}” is not a voucher's number; enter it as the carrier has it", cell=Private(answer.number)
+        )
     given = (("resolved_by", answer.resolved_by), ("evidence", answer.evidence))
     if missing := [name for name, text in given if not text]:
-        return f"{' and '.join(missing)} missing: say who found out, and how"
-    return ""
+        return message(
+            "{columns} missing: say who found out, and how", columns=joined(terms(missing).parts, "and")
+        )
+    return NOTHING

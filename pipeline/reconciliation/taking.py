@@ -7,6 +7,7 @@ from pipeline.ledger import inbox_files
 from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.model.errors import Stop
 from pipeline.model.job import Log, Task, Watch
+from pipeline.model.message import Message, message, system_error
 from pipeline.reading.fingerprint import origin_of
 from pipeline.reading.team_mapping import load_map
 from pipeline.reconciliation.given_evidence import (
@@ -37,7 +38,10 @@ def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
     files, others = contents(task.inbox)
     for path in others:
         watch.log("file_left", file=path.name, because="not a workbook")
-        inbox.leave(path, f"{path}: is no workbook, and is not read; save it as .xlsx, or take it away")
+        no_workbook = message(
+            "{file}: is no workbook, and is not read; save it as .xlsx, or take it away", file=str(path)
+        )
+        inbox.leave(path, no_workbook)
     for path, still in steady(files):
         if not still:
             inbox.still_written.append(path)
@@ -46,14 +50,20 @@ def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
             _take(path, reader, ledger, inbox)
         except (Stop, OSError) as problem:
             watch.log("file_left", file=path.name, because="unreadable")
-            inbox.leave(path, problem.message if isinstance(problem, Stop) else str(problem))
+            inbox.leave(path, problem.message if isinstance(problem, Stop) else _unreadable(path, problem))
         else:
             _log_taken(watch.log, path, inbox)
             _warn_of_hidden(path, inbox, watch)
     for path in inbox.still_written:
         watch.log("file_left", file=path.name, because="still written")
-        watch.note(f"{path}: is still being written, and is left for the next time")
+        watch.note(message("{file}: is still being written, and is left for the next time", file=str(path)))
     return inbox
+
+
+def _unreadable(path: Path, error: OSError) -> Message:
+    return message(
+        "{file}: can't be read ({error}); check its permissions", file=str(path), error=system_error(error)
+    )
 
 
 def _warn_of_hidden(path: Path, inbox: Inbox, watch: Watch) -> None:

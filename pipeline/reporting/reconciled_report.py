@@ -26,7 +26,7 @@ def reconciled_report(done: Reconciliation, exit_code: int) -> dict[str, Any]:
                 "status": one.state,
                 "number": one.number or None,
                 "settled_by": one.settled_by,
-                "evidence": one.evidence,
+                "evidence": str(one.evidence),
             }
             for one in decided.settled
         ],
@@ -40,7 +40,7 @@ def reconciled_report(done: Reconciliation, exit_code: int) -> dict[str, Any]:
                 for unread in done.unread
             ),
         ],
-        "warnings": [*decided.warnings, *done.notes],
+        "warnings": [str(said) for said in (*decided.warnings, *done.notes)],
         "unknown": [
             {
                 "request": doubt.request_id,

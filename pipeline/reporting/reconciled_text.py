@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from pipeline.messages.chinese import in_language, shown
-from pipeline.messages.masking import without_cells
+from pipeline.messages.translate import rendered
 from pipeline.model.message import NOTHING
 from pipeline.reporting.sanitise import one_line
 from pipeline.reporting.sheet_reconciliation_summary import period_text, steps
@@ -36,17 +35,15 @@ def reconciled_lines(done: Reconciliation) -> list[str]:
         lines += summary_lines(replace(done.account, doubts=(), stopped=NOTHING), cells=False)
     told = [
         tell("trouble_line", lang).format(
-            place=shown(t.place, lang, names=False),
-            message=shown(t.message, lang, names=False),
+            place=rendered(t.place, lang, names=False),
+            message=rendered(t.message, lang, names=False),
         )
         for t in done.decided.troubles
     ]
-    told += [shown(unread.problem, lang, names=False) for unread in done.unread]
+    told += [rendered(unread.problem, lang, names=False) for unread in done.unread]
     lines += told[:_MOST]
     if len(told) > _MOST:
         lines.append(tell("more", lang).format(count=len(told) - _MOST))
-    lines += [
-        in_language(without_cells(note), lang) for note in (*done.decided.warnings[:_MOST], *done.notes)
-    ]
+    lines += [rendered(note, lang, names=False) for note in (*done.decided.warnings[:_MOST], *done.notes)]
     lines += steps(done)
     return [line if line.startswith("  ") else one_line(line) for line in lines]

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pipeline.messages.chinese import in_language
-from pipeline.messages.translate import choice_word
+from pipeline.messages.translate import choice_word, rendered
 from pipeline.model.columns import (
     RECONCILIATION_SHEETS,
     Lang,
@@ -144,7 +143,7 @@ def _values(entry: Compared, lang: Lang) -> dict[str, Any]:
             "statement_amount": None if line.amount is None else line.amount / MINOR,
             "statement_buyer": line.buyer,
             "statement_issued": line.issued_text.replace("T", " "),
-            "statement_place": in_language(line.place, lang),
+            "statement_place": rendered(line.place, lang),
         }
     joint = "、" if lang == "zh" else ", "
     differing = joint.join(tell(name, lang) for name in entry.differing)
@@ -167,9 +166,9 @@ def _values(entry: Compared, lang: Lang) -> dict[str, Any]:
         "issued_on": entry.issued_day,
         "status": entry.status,
         "request": entry.request_id,
-        "place": in_language(entry.place, lang),
+        "place": rendered(entry.place, lang),
         "last_day": entry.last_day,
-        "reason": in_language(entry.reason, lang),
+        "reason": rendered(entry.reason, lang),
         "differing": differing,
         **listed,
     }

@@ -5,7 +5,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.messages.chinese import in_language
+from pipeline.messages.translate import rendered
 from pipeline.model.quoting import bounded
 from pipeline.model.table import MINOR
 from pipeline.reporting.sheet_page import Page
@@ -44,10 +44,10 @@ def steps(done: Reconciliation) -> list[str]:
     counts["failures"] = len(account.fates.failed)
     found = []
     if done.lacking:  # then a stop has no other cause
-        lacking = in_language(done.lacking, lang)
+        lacking = rendered(done.lacking, lang)
         found.append(tell("lacking_do", lang).format(lacking=f"{lacking[0].upper()}{lacking[1:]}"))
     elif account.stopped:
-        stopped = in_language(account.stopped, lang).rstrip(".。")
+        stopped = rendered(account.stopped, lang).rstrip(".。")
         found.append(tell("stopped_do", lang).format(stopped=stopped))
     if done.nothing_compared:
         about = "nothing_in_period_do" if done.period else "nothing_compared_do"
@@ -81,16 +81,16 @@ def add_summary(book: Book, done: Reconciliation) -> None:
     troubles = [
         bounded(
             tell("trouble_line", lang).format(
-                place=in_language(t.place, lang), message=in_language(t.message, lang)
+                place=rendered(t.place, lang), message=rendered(t.message, lang)
             )
         )
         for t in done.decided.troubles
     ]
     _section(page, tell("troubles", lang), troubles, lang=done)
     _section(
-        page, tell("unread", lang), [in_language(unread.problem, lang) for unread in done.unread], lang=done
+        page, tell("unread", lang), [rendered(unread.problem, lang) for unread in done.unread], lang=done
     )
-    said = functools.partial(in_language, lang=lang)
+    said = functools.partial(rendered, lang=lang)
     notes = [*map(said, done.notes), *map(said, done.decided.warnings), *map(said, done.account.notes)]
     _section(
         page,
@@ -119,7 +119,7 @@ def _section(page: Page, heading: str, lines: Sequence[str], lang: Reconciliatio
 def _settled(one: Settled, done: Reconciliation) -> str:
     return tell(f"settled_{one.state}", done.account.lang).format(
         request=one.attempt.request_id, attempt=one.attempt.attempt, number=one.number,
-        evidence=in_language(one.evidence, done.account.lang),
+        evidence=rendered(one.evidence, done.account.lang),
     )  # fmt: skip
 
 

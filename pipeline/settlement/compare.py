@@ -14,7 +14,8 @@ from zoneinfo import ZoneInfo
 
 from pipeline.model.evidence import Statement, StatementLine
 from pipeline.model.known_charges import KnownCharge
-from pipeline.model.message import Message
+from pipeline.model.message import NOTHING, Fact, Message, message
+from pipeline.model.places import row_at
 from pipeline.model.request import Identity
 from pipeline.model.result import ChargeResult, RowResult, RunResult
 from pipeline.model.status import ISSUED
@@ -42,9 +43,9 @@ class Compared:
     issued_on: str
     status: str
     request_id: str = ""
-    place: str | Message = ""  # the workbook's row
+    place: Fact = NOTHING  # the workbook's row
     last_day: datetime.date | None = None
-    reason: str = ""
+    reason: Fact = NOTHING  # a row's own is in the language of its account
     differing: tuple[str, ...] = ()
     line: StatementLine | None = None
     set_free: bool = False  # by evidence, and in none of this run's workbooks: nobody sends it unless asked
@@ -178,7 +179,7 @@ class Compare:
                     yield Compared(
                         "to_issue", row.ticket_no, charge.charge, charge.product, charge.voucher,
                         charge.buyer, charge.amount, "", "", charge.status, charge.request_id,
-                        _place(row), charge.last_day, f"{reason.message} [{reason.code}]" if reason else "",
+                        _place(row), charge.last_day, f"{reason.message} [{reason.code}]" if reason else NOTHING,
                     )  # fmt: skip
 
         rows = self._rows()
@@ -188,7 +189,7 @@ class Compare:
                     yield Compared(
                         "to_issue", identity.ticket_no, identity.charge, identity.product, one.attempt.voucher,
                         one.attempt.header_name, amount, "", "", "not_sent", one.attempt.request_id, one.attempt.place,
-                        reason="its last day is not known here; voucher check with its workbook says it", set_free=True,
+                        reason=message("its last day is not known here; voucher check with its workbook says it"), set_free=True,
                     )  # fmt: skip
 
     def _entry(
@@ -215,7 +216,7 @@ class Compare:
     def _not_ours(self, line: StatementLine, at: tuple[RowResult, ChargeResult] | None) -> Compared:
         return Compared(
             "not_ours", *(line.ticket_no, line.charge, line.product, line.voucher), "", None, "", "", "",
-            place=_place(at[0]) if at else "", line=line,
+            place=_place(at[0]) if at else NOTHING, line=line,
         )  # fmt: skip
 
     def _differing(self, holding: KnownCharge, line: StatementLine, *, numbers_differ: bool) -> Iterator[str]:
@@ -285,5 +286,5 @@ def _row_differs(rows: Mapping[Identity, tuple[RowResult, ChargeResult]], identi
     )
 
 
-def _place(row: RowResult) -> str:
-    return f"{row.file}, {row.sheet}, row {row.row}"
+def _place(row: RowResult) -> Message:
+    return row_at(row.file, row.sheet, row.row)

@@ -32,18 +32,22 @@ from pipeline.model.evidence import (
     Unsettled,
 )
 from pipeline.model.known_charges import KnownCharge
+from pipeline.model.message import N_, NOTHING, Fact, Message, Private, SheetName, Term, joined, message
 from pipeline.model.request import Identity
 
 #: What clocks here and at the carrier may differ by, and a statement's days from the carrier's.
 MARGIN = datetime.timedelta(hours=1)
 _KINDS = ("invoice", "itinerary")
+_MINUTE = "%Y-%m-%d %H:%M"
 
 #: What a statement may be filtered by, of a charge: charge, product, market, type of header, name and tax number of the
 #: buyer, as they were asked for.
 Traits = tuple[str, ...]
+_OF_OURS = 4  # of them choices of columns
 
 #: Where the charges of a request stand in the orders in which people sort statements, cut them off and filter them.
 Places = Mapping[str, Sequence[int]]
+_TICKET_NO, _AMOUNT, _TOTAL = N_("ticket number"), N_("amount"), N_("total amount")
 
 
 @dataclass(frozen=True)
@@ -105,19 +109,23 @@ class Completeness:
             return None
         return min(claim.until, self._made) - self.settle_after - MARGIN
 
-    def unproven(self, attempt: Unsettled) -> str:
-        """Why it proves nothing about an attempt that the statements do not list it; "" where it proves that nothing was issued."""
+    def unproven(self, attempt: Unsettled) -> Message:
+        """Why it proves nothing about an attempt that the statements do not list it; NOTHING where it proves that nothing was issued."""
         kind = attempt.voucher
         claims = [claim for claim in self.claims if claim.kind in ("", kind)]
         objection = self._of_all(kind) or self._unread(attempt)
         if attempt.times_doubtful:
-            objection = objection or "a clock that is known to have been wrong wrote when it was sent"
+            objection = objection or message(
+                "a clock that is known to have been wrong wrote when it was sent"
+            )
         if not objection and not claims:
-            objection = f"nobody says that they are complete for this kind ({kind})"
+            objection = message(
+                "nobody says that they are complete for this kind ({kind})", kind=Term(kind, "choice")
+            )
         if objection:
             return objection
         reasons = [self._of_claim(claim, attempt) for claim in claims]
-        return "" if "" in reasons else reasons[0]
+        return reasons[0] if all(reasons) else NOTHING
 
     def claim_for(self, attempt: Unsettled) -> tuple[Complete, int]:
         """(what was said of the time of an attempt about which silence proves something, how many others of its kind they list)."""
@@ -128,72 +136,85 @@ class Completeness:
         )
         return claim, sum(one.agreed for one in self._of(claim, attempt.voucher))
 
-    def _of_all(self, kind: str) -> str:
+    def _of_all(self, kind: str) -> Message:
         """What the statements lack, whatever the attempt."""
         if self.settle_after is None:
-            return (
+            return message(
                 "the profile does not say how long after a request the carrier's statement lists it; set settle_after_hours"
                 " under [reconcile]"
             )
         if not self.lines:  # cut short, or not written yet
-            return "they list nothing"
+            return message("they list nothing")
         if unsaid := [statement.name for statement in self.statements if statement.made is None]:
-            return f"{', '.join(unsaid)} does not say when it was made; say it with --statement-made"
-        if unread := [name for statement in self.statements for name in statement.unread]:
-            return f"there are sheets that were not read: {', '.join(unread)}"
+            return message(
+                "{files} does not say when it was made; say it with --statement-made", files=joined(unsaid)
+            )
+        if unread := [SheetName(name) for statement in self.statements for name in statement.unread]:
+            return message("there are sheets that were not read: {sheets}", sheets=joined(unread))
         if not any(kind in statement.kinds for statement in self.statements):
-            return f"they list vouchers of another kind (not {kind})"
-        return ""
+            return message("they list vouchers of another kind (not {kind})", kind=Term(kind, "choice"))
+        return NOTHING
 
-    def _unread(self, attempt: Unsettled) -> str:
+    def _unread(self, attempt: Unsettled) -> Message:
         """The lines that can't be understood and may be about an attempt."""
         tickets = {identity.ticket_no for identity, _, _ in attempt.charges}
         count = sum(not misread.ticket_no or misread.ticket_no in tickets for misread in self.misread)
-        return f"{count} lines that may be about it can't be read" if count else ""
+        return message("{count} lines that may be about it can't be read", count=count) if count else NOTHING
 
-    def _of_claim(self, claim: Complete, attempt: Unsettled) -> str:
+    def _of_claim(self, claim: Complete, attempt: Unsettled) -> Message:
         """Why what was said of some days proves nothing about an attempt."""
         began, ended = (datetime.datetime.fromisoformat(text) for text in (attempt.began, attempt.ended))
         last, made, kind = self._last(claim), self._made, attempt.voucher
         if last is None or made is None or self.settle_after is None:  # said by _of_all
-            return "when they were made is not known"
+            return message("when they were made is not known")
         if began < claim.since + MARGIN or ended > last:
             hours = (self.settle_after + MARGIN) / datetime.timedelta(hours=1)
-            return (
-                f"it must have begun an hour after {claim.since:%Y-%m-%d %H:%M}, and ended {hours:g} hours before"
-                f" {claim.until:%Y-%m-%d %H:%M} and before the statement was made ({made:%Y-%m-%d %H:%M} UTC)"
+            return message(
+                "it must have begun an hour after {since}, and ended {hours} hours before {until} and before the statement was made"
+                " ({made} UTC)",
+                since=f"{claim.since:{_MINUTE}}",
+                hours=f"{hours:g}",
+                until=f"{claim.until:{_MINUTE}}",
+                made=f"{made:{_MINUTE}}",
             )
         if self._lacking(claim, kind):
-            return f"they lack others of that kind ({kind})"
+            return message("they lack others of that kind ({kind})", kind=Term(kind, "choice"))
         agreed = [one for one in self._of(claim, kind) if one.agreed]
         timed = [one for one in agreed if not one.times_doubtful]
         before = [one.traits for one in timed if one.at <= ended]
         after = [one.traits for one in timed if one.at >= began]
         if len(agreed) < OWN_NEEDED or not before or not after:
-            return (
-                f"they must list at least {OWN_NEEDED} others of that kind ({kind}) that this ledger issued in those days, one of them"
-                f" before it and one after it; they list {len(agreed)} ({len(before)} before, {len(after)} after)"
+            return message(
+                "they must list at least {needed} others of that kind ({kind}) that this ledger issued in those days, one of them"
+                " before it and one after it; they list {count} ({before} before, {after} after)",
+                needed=OWN_NEEDED,
+                kind=Term(kind, "choice"),
+                count=len(agreed),
+                before=len(before),
+                after=len(after),
             )
         return _unlike(attempt, before, after) or _beyond(attempt, began, ended, timed)
 
 
 def _unlike(
     attempt: Unsettled, before: Sequence[frozenset[Traits]], after: Sequence[frozenset[Traits]]
-) -> str:
+) -> Message:
     """Whether the statements may leave out what is like it."""
     for alike in sorted({_traits(identity, attempt) for identity, _, _ in attempt.charges}):
-        for side, others in (("before", before), ("after", after)):
+        for side, others in ((message("before"), before), (message("after"), after)):
             if lacking := _lacking_of(alike, others):
-                return (
-                    f"they list no other that is like it ({', '.join(lacking)}) and that this ledger issued {side} it, so that"
-                    " they may leave such out"
+                return message(
+                    "they list no other that is like it ({traits}) and that this ledger issued {side} it, so that they may leave such"
+                    " out",
+                    traits=joined(lacking),
+                    side=side,
                 )
-    return ""
+    return NOTHING
 
 
 def _beyond(
     attempt: Unsettled, began: datetime.datetime, ended: datetime.datetime, others: Sequence[Issued]
-) -> str:
+) -> Message:
     """Whether it is at an end of all that they list in an order in which they may be cut off or filtered."""
     for order, own in _places([(identity, amount) for identity, _, amount in attempt.charges]).items():
         listed = [(value, one.at) for one in others for value in one.places[order]]
@@ -203,12 +224,13 @@ def _beyond(
             # Those of one amount may be listed in the order of their times, or the other way round.
             if low < value < high or (alike and min(alike) <= ended and max(alike) >= began):
                 continue
-            side = "lower" if value <= low else "higher"
-            return (
-                f"they list no other that this ledger issued in those days and whose {order} is {side}, nor others of the same before and"
-                " after it, so that they may be cut off or filtered there; ask the carrier, and answer on the sheet Unknown"
+            return message(
+                "they list no other that this ledger issued in those days and whose {order} is {side}, nor others of the same before and"
+                " after it, so that they may be cut off or filtered there; ask the carrier, and answer on the sheet Unknown",
+                order=Message(order),
+                side=message("lower") if value <= low else message("higher"),
             )
-    return ""
+    return NOTHING
 
 
 def issued_requests(
@@ -245,17 +267,26 @@ def _traits(identity: Identity, of: KnownCharge | Unsettled) -> Traits:
 
 def _places(charges: Sequence[tuple[Identity, int]]) -> Places:
     return {
-        "ticket number": [int(identity.ticket_no) for identity, _ in charges],
-        "amount": [amount for _, amount in charges],
-        "total amount": [sum(amount for _, amount in charges)],
+        _TICKET_NO: [int(identity.ticket_no) for identity, _ in charges],
+        _AMOUNT: [amount for _, amount in charges],
+        _TOTAL: [sum(amount for _, amount in charges)],
     }
 
 
-def _lacking_of(alike: Traits, others: Sequence[frozenset[Traits]]) -> list[str]:
+def _lacking_of(alike: Traits, others: Sequence[frozenset[Traits]]) -> list[Fact]:
     """As many of these traits as none of the others has together, the last of them what is lacking; none where one is alike."""
     ahead = (alike[:many] for many in range(1, len(alike) + 1))
     had = {other[:many] for traits in others for other in traits for many in range(1, len(alike) + 1)}
-    return next(([word for word in words if word] for words in ahead if words not in had), [])
+    return next((_words(words) for words in ahead if words not in had), [])
+
+
+def _words(traits: Traits) -> list[Fact]:
+    """Traits as facts of a message: the first are choices of ours, a buyer's name and tax number are somebody's."""
+    ours, theirs = traits[:_OF_OURS], traits[_OF_OURS:]
+    return [
+        *(Term(word, "choice") for word in ours if word),
+        *(Private(word, whole=True) for word in theirs if word),
+    ]
 
 
 def agrees(holding: KnownCharge, line: StatementLine) -> bool:

@@ -22,7 +22,8 @@ from pipeline.model.evidence import (
     Unsettled,
 )
 from pipeline.model.known_charges import KnownCharge
-from pipeline.model.message import Message, message
+from pipeline.model.message import NOTHING, Fact, Message, SheetName, Term, joined, message, verbatim
+from pipeline.model.places import about
 from pipeline.model.request import Identity
 from pipeline.settlement.completeness import Completeness, agrees, issued_requests
 from pipeline.settlement.match import matched
@@ -46,9 +47,9 @@ class Settled:
     state: str
     number: str
     settled_by: str
-    evidence: str
+    evidence: Message
     answered: str = ""  # the evidence as a person typed it, without its place
-    place: str | Message = ""  # where it stands
+    place: Message = NOTHING  # where it stands
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class Trouble:
     """Evidence that settles nothing, and why: a person has to look at it."""
 
     code: str  # contradiction, stale, incomplete, misread, ambiguous, withdrawn
-    place: str | Message
-    message: str | Message
+    place: Fact  # where it stands, or the name of a statement
+    message: Message
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,11 @@ class Decided:
 
     settled: tuple[Settled, ...] = ()
     troubles: tuple[Trouble, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     elsewhere: tuple[StatementLine, ...] = ()
     lines: tuple[StatementLine, ...] = ()
     found: Mapping[int, Identity | None] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()  # why silence proved nothing
+    notes: tuple[Message, ...] = ()  # why silence proved nothing
     answers: tuple[Answer, ...] = ()  # all but those whose evidence was withdrawn
 
 
@@ -101,7 +102,7 @@ class Evidence:
         once: dict[Reversal, Reversal] = {}
         for statement in self.statements:
             for red in statement.reversals:
-                once.setdefault(replace(red, place=Message("")), red)
+                once.setdefault(replace(red, place=NOTHING), red)
         return tuple(once.values())
 
     @property
@@ -119,7 +120,7 @@ def decide(  # noqa: PLR0913 - everything that is weighed
     unsettled: Sequence[Unsettled],
     evidence: Evidence,
     held: Mapping[Identity, KnownCharge],
-    taken: Mapping[str, str],
+    taken: Mapping[str, Fact],
     earlier: Sequence[StatementLine] = (),
     issued: Sequence[KnownCharge] = (),
     gone: Mapping[Identity, tuple[str, str]] = MappingProxyType({}),
@@ -139,7 +140,7 @@ def decide(  # noqa: PLR0913 - everything that is weighed
         evidence.statements,
         evidence.lines,
         # A red line may be about whatever was issued of its ticket.
-        [*evidence.misread, *(Misread(red.place, red.ticket_no, "") for red in evidence.reversals)],
+        [*evidence.misread, *(Misread(red.place, red.ticket_no, NOTHING) for red in evidence.reversals)],
         issued_requests(issued, evidence.lines, {at: found[at] for at in range(len(evidence.lines))}),
         evidence.settle_after,
     )
@@ -158,7 +159,10 @@ def decide(  # noqa: PLR0913 - everything that is weighed
         Trouble(
             "misread",
             statement.name,
-            f"sheet {name} was not read: it is hidden, or has no headings of a statement",
+            message(
+                "sheet {sheet} was not read: it is hidden, or has no headings of a statement",
+                sheet=SheetName(name),
+            ),
         )
         for statement in evidence.statements
         for name in statement.unread
@@ -183,7 +187,7 @@ class _Weighing:
         lines: Sequence[StatementLine],
         found: Mapping[int, Identity | None],
         held: Mapping[Identity, KnownCharge],
-        taken: Mapping[str, str],
+        taken: Mapping[str, Fact],
         complete: Completeness,
         gone: Mapping[Identity, tuple[str, str]],
     ) -> None:
@@ -196,7 +200,7 @@ class _Weighing:
         self._taken = taken
         self._complete = complete
         self._gone = gone
-        self._unproven: Counter[str] = Counter()
+        self._unproven: Counter[Message] = Counter()
         self._of: dict[Identity, list[StatementLine]] = defaultdict(list)
         self._tickets: dict[str, list[int]] = defaultdict(list)
         self._numbers: dict[str, list[int]] = defaultdict(list)
@@ -215,13 +219,19 @@ class _Weighing:
 
     def check_complete(self) -> None:
         """Statements that lack what this ledger issued in their time are not complete, whoever says so."""
-        names = ", ".join(statement.name for statement in self._evidence.statements)
+        names = joined(statement.name for statement in self._evidence.statements)
         self.troubles += [
             Trouble(
                 "contradiction",
                 names,
-                f"is said to be complete for {claim.text}, and lacks {len(lacking)} requests of that kind ({kind}) that were issued"
-                f" then, such as {lacking[0].number}; so what it does not list of them is not taken for not issued",
+                message(
+                    "is said to be complete for {days}, and lacks {count} requests of that kind ({kind}) that were issued then, such"
+                    " as {number}; so what it does not list of them is not taken for not issued",
+                    days=claim.text,
+                    count=len(lacking),
+                    kind=Term(kind, "choice"),
+                    number=lacking[0].number,
+                ),
             )
             for claim, kind, lacking in self._complete.lacking()
         ]
@@ -232,15 +242,17 @@ class _Weighing:
         listed, problem = self._listed(attempt)
         said = {(RESOLVED_AS[answer.resolution.casefold()], answer.number) for answer in answers}
         if not problem and len(said) > 1:
-            places = "; ".join(str(answer.place) for answer in answers)
-            problem = f"the answers to it contradict each other ({places}); clear the wrong one"
+            problem = message(
+                "the answers to it contradict each other ({places}); clear the wrong one",
+                places=joined((answer.place for answer in answers), "sentences"),
+            )
         answer = answers[0] if answers else None
         state, number = next(iter(said)) if said else ("", "")
         of_others = self._of_denied(attempt) if problem else ()
         # It lists a part of it, under the number that the answer has; or all that it lists is that of earlier attempts.
         agree = self._agree(attempt, number) if state == "issued" else state and of_others
         if problem and len(said) == 1 and agree:
-            self._settle(attempt, state, number, answer, "")
+            self._settle(attempt, state, number, answer)
             return
         if (
             not problem
@@ -248,36 +260,49 @@ class _Weighing:
             and answer is not None
             and (state, number) != ("issued", listed)
         ):
-            told = f"issued as {number}" if state == "issued" else "not issued"
-            problem = f"the statement lists it as {listed}, and {answer.place} says {told}"
+            problem = message(
+                "the statement lists it as {listed}, and {place} says {told}",
+                listed=listed,
+                place=answer.place,
+                told=issued_as(number) if state == "issued" else message("not issued"),
+            )
         silent = listed is None and not problem and self._silence_proves(attempt)
         if not problem and silent and state == "issued" and answer is not None:
-            problem = f"{answer.place} says issued as {number}, and the statement, said to be complete, does not list it"
+            problem = message(
+                "{place} says issued as {number}, and the statement, said to be complete, does not list it",
+                place=answer.place,
+                number=number,
+            )
         if problem:
             if of_others:
                 one = of_others[0]
-                problem = (
-                    f"{problem}. It may be that of request {one.request_id}, attempt {one.attempt}, which was said not to be issued"
-                    f" ({one.denial}). If only that one was issued, answer “not issued” to this one, then withdraw {one.denial}"
+                problem = message(
+                    "{problem}. It may be that of request {request}, attempt {attempt}, which was said not to be issued ({entry}). If"
+                    " only that one was issued, answer “not issued” to this one, then withdraw {entry}",
+                    problem=problem,
+                    request=one.request_id,
+                    attempt=one.attempt,
+                    entry=one.denial,
                 )
-            self.troubles.append(Trouble("contradiction", _name(attempt), problem))
+            self.troubles.append(Trouble("contradiction", name_of(attempt), problem))
         elif listed is not None:
             self._settle(attempt, "issued", listed, answer, self._of[attempt.charges[0][0]][0].place)
         elif answer is not None:
-            self._settle(attempt, state, number, answer, "")
+            self._settle(attempt, state, number, answer)
         elif silent:
             self._settle(attempt, "not_sent", "", None, self._silence(attempt))
 
     def _settle(
-        self, attempt: Unsettled, state: str, number: str, answer: Answer | None, seen: str | Message
+        self, attempt: Unsettled, state: str, number: str, answer: Answer | None, seen: Message = NOTHING
     ) -> None:
-        by = answer.resolved_by if answer else self._evidence.by
-        told = f"{answer.place}: {answer.evidence}" if answer else ""
-        text = "; ".join(filter(None, [str(seen), told]))
-        typed, place = (answer.evidence, answer.place) if answer else ("", "")
-        self.settled.append(Settled(attempt, state, number, by, text, typed, seen or place))
+        by, told, typed, place = self._evidence.by, NOTHING, "", NOTHING
+        if answer:
+            by, typed, place = answer.resolved_by, answer.evidence, answer.place
+            told = about(place, verbatim(typed))
+        both = message("{seen}; {told}", seen=seen, told=told) if seen and told else seen or told
+        self.settled.append(Settled(attempt, state, number, by, both, typed, seen or place))
 
-    def _listed(self, attempt: Unsettled) -> tuple[str | None, str]:
+    def _listed(self, attempt: Unsettled) -> tuple[str | None, Message]:
         """(the number under which the statement lists all of it, else None; what is wrong with what it lists)."""
         charges = [identity for identity, _, _ in attempt.charges]
         by_charge = {identity: self._of.get(identity, []) for identity in charges}
@@ -288,27 +313,48 @@ class _Weighing:
         vouchers = sorted({line.voucher for line in found})
         missing = [identity for identity, lines in by_charge.items() if not lines]
         if vouchers != [attempt.voucher]:
-            problem = f"it was asked for as {attempt.voucher}, and the statement lists it as {' and '.join(vouchers)}"
+            problem = message(
+                "it was asked for as {voucher}, and the statement lists it as {listed}",
+                voucher=Term(attempt.voucher, "choice"),
+                listed=joined((Term(voucher, "choice") for voucher in vouchers), "and"),
+            )
         elif len(numbers) > 1:
-            problem = f"the statement lists it under several numbers: {', '.join(numbers)}"
+            problem = message(
+                "the statement lists it under several numbers: {numbers}", numbers=joined(numbers)
+            )
         elif early := self._before(attempt, found):
-            problem = f"the statement says that {early.number} was issued on {early.issued_day}, before it was asked for"
+            problem = message(
+                "the statement says that {number} was issued on {day}, before it was asked for",
+                number=early.number,
+                day=str(early.issued_day),
+            )
         elif missing:
-            problem = (
-                f"the statement lists only {len(charges) - len(missing)} of its {len(charges)} charges as {numbers[0]};"
-                f" {missing[0].ticket_no} is not among them"
+            problem = message(
+                "the statement lists only {listed} of its {count} charges as {number}; {ticket_no} is not among them",
+                listed=len(charges) - len(missing),
+                count=len(charges),
+                number=numbers[0],
+                ticket_no=missing[0].ticket_no,
             )
         elif self._of_others(numbers[0], attempt):
-            problem = f"the statement lists {numbers[0]} for charges of other requests, too"
+            problem = message(
+                "the statement lists {number} for charges of other requests, too", number=numbers[0]
+            )
         elif holder := self._taken.get(numbers[0]):
-            problem = f"the statement lists it as {numbers[0]}, which {holder} has already"
+            problem = message(
+                "the statement lists it as {number}, which {holder} has already",
+                number=numbers[0],
+                holder=holder,
+            )
         elif old := self._may_be_gone(attempt, found):
-            problem = (
-                f"the statement lists it as {numbers[0]}, which may be its voucher {old}, that was reversed, under another number. If"
-                f" it is: voucher ledger reverse {numbers[0]}; if not, answer on the sheet Unknown"
+            problem = message(
+                "the statement lists it as {number}, which may be its voucher {old}, that was reversed, under another number. If it is:"
+                " voucher ledger reverse {number}; if not, answer on the sheet Unknown",
+                number=numbers[0],
+                old=old,
             )
         else:
-            return numbers[0], ""
+            return numbers[0], NOTHING
         return None, problem
 
     def _agree(self, attempt: Unsettled, number: str) -> bool:
@@ -392,15 +438,20 @@ class _Weighing:
             None,
         )
 
-    def _other_kind(self, attempt: Unsettled) -> str:
+    def _other_kind(self, attempt: Unsettled) -> Message:
         """What is wrong where the ticket's other charge stands on the statement as the other kind of voucher."""
         for identity, _, _ in attempt.charges:
             for at in self._tickets.get(identity.ticket_no, ()):
                 line = self._lines[at]
                 bound = {line.charge, identity.charge} <= {"ticket_fare", "refund"}
                 if bound and line.voucher != attempt.voucher:
-                    return f"the statement lists an {line.voucher} of ticket {identity.ticket_no} ({line.number}) instead"
-        return ""
+                    return message(
+                        "the statement lists an {voucher} of ticket {ticket_no} ({number}) instead",
+                        voucher=Term(line.voucher, "choice"),
+                        ticket_no=identity.ticket_no,
+                        number=line.number,
+                    )
+        return NOTHING
 
     def _silence_proves(self, attempt: Unsettled) -> bool:
         """Whether the statements would list it if it had been issued."""
@@ -408,12 +459,12 @@ class _Weighing:
             return False
         why = self._unexplained(attempt) or self._complete.unproven(attempt)
         if (attempt.request_id, attempt.attempt) in self._evidence.unclear:
-            why = "an answer about it lacks something; complete the answer first"
+            why = message("an answer about it lacks something; complete the answer first")
         if why:
             self._unproven[why] += 1
         return not why
 
-    def _unexplained(self, attempt: Unsettled) -> str:
+    def _unexplained(self, attempt: Unsettled) -> Message:
         """A line of one of its tickets that is not that of another charge held as issued: it may be the doubtful one's.
 
         Whatever charge it names: the carrier may call it by another's word. One voucher of ours explains one number.
@@ -430,22 +481,34 @@ class _Weighing:
                     or not agrees(holding, line)
                     or explained.setdefault(identity, line.number) != line.number
                 ):
-                    return f"they list a voucher of ticket {ticket_no} ({line.number}) that is none of those known here"
-        return ""
+                    return message(
+                        "they list a voucher of ticket {ticket_no} ({number}) that is none of those known here",
+                        ticket_no=ticket_no,
+                        number=line.number,
+                    )
+        return NOTHING
 
-    def _silence(self, attempt: Unsettled) -> str:
+    def _silence(self, attempt: Unsettled) -> Message:
         evidence = self._evidence
-        names = ", ".join(f"{statement.name} ({statement.sha256[:12]})" for statement in evidence.statements)
+        names = joined(f"{statement.name} ({statement.sha256[:12]})" for statement in evidence.statements)
         claim, others = self._complete.claim_for(attempt)
-        return (
-            f"not on the carrier's statement {names}, which {evidence.by} says is complete for {claim.text}, and which lists"
-            f" {others} others of that kind"
+        return message(
+            "not on the carrier's statement {names}, which {by} says is complete for {days}, and which lists {count} others of that"
+            " kind",
+            names=names,
+            by=evidence.by,
+            days=claim.text,
+            count=others,
         )
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         """Why silence proved nothing about outcomes that no statement lists."""
         return [
-            f"{count} unknown outcomes are not on the statements, and that proves nothing: {why}"
+            message(
+                "{count} unknown outcomes are not on the statements, and that proves nothing: {why}",
+                count=count,
+                why=why,
+            )
             for why, count in self._unproven.items()
         ]
 
@@ -459,26 +522,38 @@ class _Weighing:
             others = [
                 other for other in having[one.number] if other.attempt.attempt_id != one.attempt.attempt_id
             ]
-            holder = self._taken.get(one.number, "")
+            holder: Fact = self._taken.get(one.number, "")
             if others and not holder:
-                holder = f"another request ({others[0].attempt.request_id}; {others[0].place})"
-            if (listed := self._of_others(one.number, one.attempt)) and not holder:
-                holder = f"another request (ticket {listed.ticket_no} on a statement)"
-            if one.number and holder:
-                problem = (
-                    f"is said to be issued as {one.number} ({one.place}), and {holder} has that number, too; nothing is settled by it."
-                    " Ask the carrier whose number it is, and correct the other"
+                holder = message(
+                    "another request ({request}; {place})",
+                    request=others[0].attempt.request_id,
+                    place=others[0].place,
                 )
-                self.troubles.append(Trouble("contradiction", _name(one.attempt), problem))
+            if (listed := self._of_others(one.number, one.attempt)) and not holder:
+                holder = message(
+                    "another request (ticket {ticket_no} on a statement)", ticket_no=listed.ticket_no
+                )
+            if one.number and holder:
+                problem = message(
+                    "is said to be issued as {number} ({place}), and {holder} has that number, too; nothing is settled by it. Ask the"
+                    " carrier whose number it is, and correct the other",
+                    number=one.number,
+                    place=one.place,
+                    holder=holder,
+                )
+                self.troubles.append(Trouble("contradiction", name_of(one.attempt), problem))
             else:
                 clear.append(one)
         self.settled = clear
 
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[Message]:
         """Numbers that do not look like those that the carrier's interface shows."""
         return [
-            f"{_name(one.attempt)}: the number {one.number} has another shape than the carrier's interface shows;"
-            " it is recorded as it is"
+            message(
+                "{attempt}: the number {number} has another shape than the carrier's interface shows; it is recorded as it is",
+                attempt=name_of(one.attempt),
+                number=one.number,
+            )
             for one in self.settled
             if one.number and not has_shape(one.attempt.voucher, one.number)
         ]
@@ -501,8 +576,12 @@ class _Weighing:
             Trouble(
                 "ambiguous",
                 line.place,
-                f"lists an ancillary charge of ticket {line.ticket_no} as {line.number} and does not say which; it settles nothing. Ask"
-                " the carrier, and answer on the sheet Unknown",
+                message(
+                    "lists an ancillary charge of ticket {ticket_no} as {number} and does not say which; it settles nothing. Ask the"
+                    " carrier, and answer on the sheet Unknown",
+                    ticket_no=line.ticket_no,
+                    number=line.number,
+                ),
             )
             for at, line in enumerate(self._lines)
             if self._found[at] is None and self._may_be_ours(line) and not self._settled_as(line)
@@ -536,5 +615,13 @@ def _content(line: StatementLine) -> tuple[object, ...]:
     return line.voucher, line.number, line.ticket_no, line.charge, line.product, line.amount
 
 
-def _name(attempt: Unsettled) -> str:
-    return f"request {attempt.request_id}, attempt {attempt.attempt}"
+def name_of(attempt: Unsettled | Answer) -> Message:
+    """An attempt, as messages name it."""
+    return message(
+        "request {request}, attempt {attempt}", request=attempt.request_id, attempt=attempt.attempt
+    )
+
+
+def issued_as(number: str) -> Message:
+    """That an attempt was issued under a number."""
+    return message("issued as {number}", number=number)

@@ -16,7 +16,7 @@ class Unread:
     """A file of the inbox that could not be dealt with, and is left as it is."""
 
     path: Path
-    problem: str | Message
+    problem: Message
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Reconciliation:
     unread: tuple[Unread, ...]
     statements: tuple[Statement, ...]
     period: Period | None
-    notes: tuple[str, ...]
+    notes: tuple[Message, ...]
     month: bool = False  # whether one was asked for
     lacking: Message = NOTHING  # what the ledger may lack, so that nothing is sent
 
@@ -64,7 +64,7 @@ class Reconciled:
     said: Reconciliation
     workbook: Path | None = None
     results: Mapping[Path, Path] = field(default_factory=dict)
-    problems: tuple[str | Message, ...] = ()
+    problems: tuple[Message, ...] = ()
     unwritten: frozenset[Path] = frozenset()
 
     @property

@@ -16,7 +16,6 @@ import functools
 import re
 from collections.abc import Mapping
 
-from pipeline.messages.chinese.in_reconciling import RECONCILING
 from pipeline.messages.chinese.in_workbooks import WORKBOOKS
 from pipeline.messages.masking import without_cells
 from pipeline.messages.translate import choice_word, heading, rendered, translated
@@ -25,7 +24,6 @@ from pipeline.model.message import SYSTEM_ERRORS, Message
 
 LINES: Mapping[str, str] = {
     **WORKBOOKS,
-    **RECONCILING,
     **{text: translated(text, "zh") for text in SYSTEM_ERRORS},
 }
 

@@ -1,6 +1,6 @@
 """Where something stands in a workbook, as messages name it: never more than a line, whatever file and sheet are called."""
 
-from pipeline.model.message import Message, SheetName, message
+from pipeline.model.message import Fact, Message, SheetName, message
 from pipeline.model.quoting import quoted
 
 
@@ -9,7 +9,7 @@ def on_sheet(file: str, sheet: str) -> Message:
     return message("{file}, sheet {sheet}", file=file, sheet=SheetName(sheet))
 
 
-def about(place: str | Message, note: Message) -> Message:
+def about(place: Fact, note: Message) -> Message:
     """What is to be told of a place."""
     return message("{place}: {note}", place=place, note=note)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pipeline.messages.translate import rendered
+from pipeline.model.places import about
 from pipeline.model.quoting import bounded
 from pipeline.model.table import MINOR
 from pipeline.reporting.sheet_page import Page
@@ -45,16 +46,16 @@ def steps(done: Reconciliation) -> list[str]:
     found = []
     if done.lacking:  # then a stop has no other cause
         lacking = rendered(done.lacking, lang)
-        found.append(tell("lacking_do", lang).format(lacking=f"{lacking[0].upper()}{lacking[1:]}"))
+        found.append(tell("lacking_do", lang, lacking=f"{lacking[0].upper()}{lacking[1:]}"))
     elif account.stopped:
         stopped = rendered(account.stopped, lang).rstrip(".。")
-        found.append(tell("stopped_do", lang).format(stopped=stopped))
+        found.append(tell("stopped_do", lang, stopped=stopped))
     if done.nothing_compared:
-        about = "nothing_in_period_do" if done.period else "nothing_compared_do"
-        about = about if done.statements else "no_statement_do"
-        found.append(tell(about, lang).format(period=period_text(done)))
+        nothing = "nothing_in_period_do" if done.period else "nothing_compared_do"
+        nothing = nothing if done.statements else "no_statement_do"
+        found.append(tell(nothing, lang, period=period_text(done)))
     order = ("unknown", "troubles", "unread", *DISAGREEING, "set_free", "failures")
-    return found + [tell(f"{name}_do", lang).format(count=counts[name]) for name in order if counts[name]]
+    return found + [tell(f"{name}_do", lang, count=counts[name]) for name in order if counts[name]]
 
 
 def period_text(done: Reconciliation) -> str:
@@ -71,21 +72,14 @@ def add_summary(book: Book, done: Reconciliation) -> None:
     issued = sum(len(done.of(kind)) for kind in ("agreed", "not_on_statement", "differing", "not_covered"))
     facts = {"agreed": len(done.of("agreed")), "issued": issued, "open": len(done.of("to_issue"))}
     headline = "headline_nothing" if done.nothing_compared else "headline"
-    page.spread(0, tell(headline, lang).format(**facts), page.headline)
+    page.spread(0, tell(headline, lang, **facts), page.headline)
     page.row += 1
     nothing = "nothing_covered" if done.of("not_covered") else "nothing" if done.entries else "nothing_given"
     _section(page, tell("next", lang), steps(done) or [tell(nothing, lang)])
     first = _kinds(page, done)
     _chart(book, page, done, first)
     _section(page, tell("settled", lang), [_settled(one, done) for one in done.decided.settled], lang=done)
-    troubles = [
-        bounded(
-            tell("trouble_line", lang).format(
-                place=rendered(t.place, lang), message=rendered(t.message, lang)
-            )
-        )
-        for t in done.decided.troubles
-    ]
+    troubles = [bounded(rendered(about(t.place, t.message), lang)) for t in done.decided.troubles]
     _section(page, tell("troubles", lang), troubles, lang=done)
     _section(
         page, tell("unread", lang), [rendered(unread.problem, lang) for unread in done.unread], lang=done
@@ -110,16 +104,16 @@ def _section(page: Page, heading: str, lines: Sequence[str], lang: Reconciliatio
     page.heading(heading)
     shown = list(lines[:_MOST])
     if lang is not None and len(lines) > _MOST:
-        shown.append(tell("more", lang.account.lang).format(count=len(lines) - _MOST))
+        shown.append(tell("more", lang.account.lang, count=len(lines) - _MOST))
     for line in shown:
         page.spread(0, f"• {line}", page.text)
         page.row += 1
 
 
 def _settled(one: Settled, done: Reconciliation) -> str:
-    return tell(f"settled_{one.state}", done.account.lang).format(
-        request=one.attempt.request_id, attempt=one.attempt.attempt, number=one.number,
-        evidence=rendered(one.evidence, done.account.lang),
+    return tell(
+        f"settled_{one.state}", done.account.lang, request=one.attempt.request_id, attempt=one.attempt.attempt,
+        number=one.number, evidence=one.evidence,
     )  # fmt: skip
 
 

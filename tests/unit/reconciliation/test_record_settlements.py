@@ -14,7 +14,7 @@ from pipeline.ledger.lock import Named
 from pipeline.ledger.session import OpenLedger
 from pipeline.model.evidence import Answer, Reversal, Statement, StatementLine
 from pipeline.model.job import Job, Watch
-from pipeline.model.message import Message
+from pipeline.model.message import Message, from_text
 from pipeline.model.outcome import Outcome
 from pipeline.model.places import row_at
 from pipeline.model.profile import Codes, Owner, Profile
@@ -28,6 +28,10 @@ PROFILE = Profile(
         product_type={"flight": "Flight", "seat": "Seat"},
     )
 )
+
+
+def in_words(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(str(from_text(value)) if isinstance(value, str) else value for value in row)
 
 
 @dataclass
@@ -84,7 +88,8 @@ class Desk:
         return settle(self.ledger, self.run, replace(evidence, **given), Job((), PROFILE, None), watch)
 
     def rows(self, sql: str) -> list[Any]:
-        return list(self.ledger.connection.execute(sql))
+        """The rows of a query, with messages in words."""
+        return [in_words(row) for row in self.ledger.connection.execute(sql)]
 
     def states(self) -> list[tuple[str, str]]:
         return self.rows("SELECT state, number FROM attempt ORDER BY attempt_id")

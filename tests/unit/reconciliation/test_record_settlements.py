@@ -14,7 +14,7 @@ from pipeline.ledger.lock import Named
 from pipeline.ledger.session import OpenLedger
 from pipeline.model.evidence import Answer, Reversal, Statement, StatementLine
 from pipeline.model.job import Job, Watch
-from pipeline.model.message import Message, from_text
+from pipeline.model.message import Message, from_text, verbatim
 from pipeline.model.outcome import Outcome
 from pipeline.model.places import row_at
 from pipeline.model.profile import Codes, Owner, Profile
@@ -106,7 +106,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 def line(ticket: int, number: str, **changes: Any) -> StatementLine:
     plain = StatementLine(
-        "itinerary", number, f"999{ticket:010}", "ticket_fare", "flight", 1000, None, "Li Na", f"s.csv, row {ticket}", "s.csv",
+        "itinerary", number, f"999{ticket:010}", "ticket_fare", "flight", 1000, None, "Li Na", verbatim(f"s.csv, row {ticket}"), "s.csv",
     )  # fmt: skip
     return replace(plain, **changes)
 

@@ -16,8 +16,6 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from pipeline.model.message import JOINTS
-
 PACKAGE = Path(__file__).parents[1] / "pipeline"
 CATALOGUES = PACKAGE / "messages"
 #: What marks a text in the code, and which of its arguments are texts.
@@ -31,9 +29,7 @@ def extracted() -> Catalog:
     """Every text of ours in the code."""
     found = Catalog()
     for _, _, texts, _, context in extract_from_dir(PACKAGE, keywords=KEYWORDS):
-        first = texts if isinstance(texts, str) else texts[0]
-        if not first.startswith(" ") or first in JOINTS.values():  # what follows an f-string
-            found.add(texts, context=context)
+        found.add(texts, context=context)
     return found
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import click
 
 from pipeline.cli.stderr import asking, listening, say
-from pipeline.messages.chinese import shown
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.job import Finished, Plan, Progress, Watch
@@ -43,13 +42,13 @@ class Terminal:
         self._lang: Lang = lang
         self._live = listening() and not quiet
 
-    def say(self, text: str | Message) -> None:
+    def say(self, text: Message) -> None:
         """A line that --quiet leaves out."""
         if not self._quiet:
             self._warn(text)
 
-    def _warn(self, text: str | Message) -> None:
-        say(shown(text, self._lang, names=self._cells))
+    def _warn(self, text: Message) -> None:
+        say(rendered(text, self._lang, names=self._cells))
 
     @contextlib.contextmanager
     def watch(self, *, yes: bool) -> Iterator[Watch]:
@@ -156,10 +155,10 @@ class Terminal:
                 say(self._in_words(told).rstrip())
         self.say_files(finished.problems, (finished.workbook,))
 
-    def say_files(self, problems: Sequence[str | Message], paths: Iterable[Path | None]) -> None:
+    def say_files(self, problems: Sequence[Message], paths: Iterable[Path | None]) -> None:
         """What could not be written, and where the rest is."""
         for problem in problems:
-            say(f"voucher: {shown(problem, self._lang)}")
+            say(f"voucher: {rendered(problem, self._lang)}")
         for path in paths:
             if path:
                 say(self._in_words(message("Result: {path}", path=str(path))))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.messages.chinese import shown
+from pipeline.messages.translate import rendered
 from pipeline.model.columns import (
     LANGS,
     Lang,
@@ -65,16 +65,16 @@ class Reader:
     lang: Lang = "en"
     cells: bool = True
 
-    def tell(self, text: str | Message) -> None:
+    def tell(self, text: Message) -> None:
         """Say a line in that language, on stderr."""
-        say(shown(text, self.lang))
+        say(rendered(text, self.lang))
 
-    def stopped(self, text: str | Message) -> None:
+    def stopped(self, text: Message) -> None:
         """Say why a command ended before its end."""
-        say(f"voucher: {shown(text, self.lang, names=self.cells)}")
+        say(f"voucher: {rendered(text, self.lang, names=self.cells)}")
 
 
-def teller(lang: Lang) -> Callable[[str | Message], None]:
+def teller(lang: Lang) -> Callable[[Message], None]:
     """What tells lines in a language, for those who have something to tell and know no language."""
     return Reader(lang).tell
 

@@ -81,7 +81,7 @@ class Message:
 
 Fact = str | int | Private | Term | Joined | Message
 #: Takes a line for whoever runs a command.
-Note = Callable[[str | Message], None]
+Note = Callable[[Message], None]
 Joint = Literal["list", "or", "and", "sentences"]
 
 

@@ -14,11 +14,6 @@ def quoted(text: str) -> str:
     return _cut(" ".join(text.splitlines()), _QUOTED, _QUOTED_END)
 
 
-def row_at(file: str, sheet: str, row: int) -> str:
-    """Where a row stands, for a message: whole, but for the names of its file and sheet, which may be of any length."""
-    return f"{quoted(file)}, {quoted(sheet)}, row {row}"
-
-
 def bounded(line: str) -> str:
     """A message, cut in its middle: what it is about stands at the beginning, and the cure at the end."""
     return _cut(line, LONGEST, _END)

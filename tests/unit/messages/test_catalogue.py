@@ -1,6 +1,10 @@
 """Every text of ours has its words in every language, with the same places for facts."""
 
+import ast
+import re
 import string
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +26,7 @@ from pipeline.model.message import (
     verbatim,
     without_names,
 )
-from tests.catalogue import entries, extracted, languages, read
+from tests.catalogue import KEYWORDS, PACKAGE, entries, extracted, languages, read
 
 CATALOGUES = {path.stem: entries(read(path)) for path in languages()}
 
@@ -50,6 +54,37 @@ def test_a_translation_has_the_places_of_its_text(lang: str) -> None:
 def test_no_translation_is_doubtful_or_of_a_text_that_is_gone(lang: str) -> None:
     assert not [text for text, entry in CATALOGUES[lang].items() if entry.fuzzy]
     assert set(CATALOGUES[lang]) == set(entries(extracted()))
+
+
+#: What stays as it is in Chinese too: names of commands, options, keys, files, sheets, programs and formats.
+NAMES = re.compile(
+    r"--?[a-z-]+|\{[^}]*\}|\.?(xlsx|lock|json)\b|\[(?:answers|carrier)\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
+    r"|\b(TOML|JSON|CSV|UTF|PDF|SYLK|XML|GB18030|Big5|ASCII|Excel|LibreOffice|XlsxWriter|README|Ctrl|Shift|End|S\d+|HTTP|https?|true|false|check)\b"
+    r"|\b(The ledger|Failures|Unknown|Rows|Buyers|Differing|Not ours|Not on statement|To issue|UTC|FROM|TO|issued|not issued|reconcile)\b"
+    r"|\b(VOUCHER_[A-Z_]+|XDG_STATE_HOME|ext4|xfs|btrfs|zfs|agency|[a-z]+(_[a-z]+)+|name@company\.com|proxy|seed|fault|when)\b"
+    r"|\"[!-~]+\"|\.spill"
+)
+
+
+def test_no_english_is_left_in_a_chinese_text() -> None:
+    for entry in CATALOGUES["zh"].values():
+        for words in both(entry.string):
+            assert re.findall("[A-Za-z]{2,}", NAMES.sub("", words)) == [], words
+
+
+def told(path: Path) -> Iterator[tuple[str, ast.expr]]:
+    """What marks texts in a module, each with the texts that it is given."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            yield from ((name, value) for value in node.args if name in KEYWORDS)
+
+
+def test_what_is_told_is_written_out_where_it_is_made() -> None:
+    """A text that is put together can't be taken out of the code for the catalogues."""
+    found = [(path.name, *each) for path in PACKAGE.rglob("*.py") for each in told(path)]
+    assert len(found) > 500
+    assert [where for *where, text in found if isinstance(text, ast.JoinedStr | ast.BinOp)] == []
 
 
 def test_facts_are_not_translated_unless_they_are_ours() -> None:

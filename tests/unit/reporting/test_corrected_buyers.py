@@ -8,8 +8,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from pipeline.messages.chinese import in_language
-from pipeline.messages.translate import heading
+from pipeline.messages.translate import heading, rendered
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     HEADER_FIELDS,
@@ -255,4 +254,4 @@ def test_what_else_is_put_into_a_result_is_told_not_to_be_read(tmp_path: Path) -
     book.create_sheet("More").append(["ticket_no", "amount"])
     book.save(path)
     assert any("sheet More was not read" in str(note) for note in judged([path]).notes)
-    assert any("“More”未读取" in in_language(note, "zh") for note in judged([path], "zh").notes)
+    assert any("“More”未读取" in rendered(note, "zh") for note in judged([path], "zh").notes)

@@ -251,7 +251,9 @@ def test_a_statement_s_amounts_are_in_the_carrier_s_currency(tmp_path: Path) -> 
     book.save(path)
     found = read_statement(path, Profile())
     assert [line.ticket_no for line in found.lines] == ["9991234567891"]
-    assert [bad.problem for bad in found.misread] == ["E2: “CAD10.5” is not in the carrier's currency, CNY"]
+    assert [str(bad.problem) for bad in found.misread] == [
+        "E2: “CAD10.5” is not in the carrier's currency, CNY"
+    ]
     assert [line.ticket_no for line in read_statement(path, Profile(Carrier(currency="CAD"))).lines] == [
         "9991234567890"
     ]

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pipeline.messages.translate import choice_word, rendered
+from pipeline.messages.translate import choice_word, rendered, translated
 from pipeline.model.columns import (
     RECONCILIATION_SHEETS,
     Lang,
 )
+from pipeline.model.message import JOINTS
 from pipeline.model.result import RunResult
 from pipeline.model.table import MINOR
 from pipeline.reporting.links import Cell, NoPlaces, Places
@@ -145,8 +146,7 @@ def _values(entry: Compared, lang: Lang) -> dict[str, Any]:
             "statement_issued": line.issued_text.replace("T", " "),
             "statement_place": rendered(line.place, lang),
         }
-    joint = "、" if lang == "zh" else ", "
-    differing = joint.join(tell(name, lang) for name in entry.differing)
+    differing = translated(JOINTS["list"], lang).join(tell(name, lang) for name in entry.differing)
     for name, cell in (
         ("voucher", "statement_voucher"),
         ("number", "statement_number"),

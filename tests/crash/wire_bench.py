@@ -257,7 +257,7 @@ async def _played(case: Case, writer: Writer, attempts: Sequence[Attempt], turn:
         try:
             halt = Halt()
             case.results = await submitted(writer, server.url, case.profile, attempts, halt, turns)
-            case.stopped = halt.reason
+            case.stopped = str(halt.reason)
         finally:
             await asyncio.to_thread(server.close)
 
@@ -353,7 +353,7 @@ def play_unreached(
         try:
             profile = Profile(submission=SHORT, carrier=carrier)
             case.results = await submitted(writer, address.base_url, profile, mine, halt)
-            case.stopped = halt.reason
+            case.stopped = str(halt.reason)
         except BaseExceptionGroup as group:  # a row of its own fails, not all of them
             case.stopped = f"the submission failed: {group.exceptions!r:.300}"
 

@@ -1,7 +1,7 @@
 """Folding the -wal into the ledger's own file, and knowing that it was done.
 
 SQLite does not fold what a command that is still reading may need, and says so in a result that is easily
-passed over. What is asked of a ledger's file alone (`wholeness`) rests on these moments.
+passed over. What is asked of a ledger's file alone (`files_match`) rests on these moments.
 """
 
 import contextlib

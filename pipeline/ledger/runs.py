@@ -2,7 +2,7 @@
 
 A run is in the file itself, and not only in its -wal, before it sends anything; and it is called ended only
 after all else that it did is in the file too. So a ledger that was copied, moved or restored without its -wal
-is known to lack something (`wholeness`). The lock file notes the run, and when the file is being written: the
+is known to lack something (`files_match`). The lock file notes the run, and when the file is being written: the
 page that says so may be torn by a power cut at that moment.
 """
 

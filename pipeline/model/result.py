@@ -1,6 +1,6 @@
 """The account of a run: what became of every row and every request, as values.
 
-Made once (accounting.py); the result workbook, the report, the summary and the exit code are all drawn
+Made once (reporting/build.py); the result workbook, the report, the summary and the exit code are all drawn
 from it. Whoever looks at all rows takes them by column, from `RunResult.fates`:
 
     fates.status, .last_day, .numbers, .request_ids     by row; all that were found of a row of several charges

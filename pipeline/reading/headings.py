@@ -33,7 +33,7 @@ _RENAME_IN_RESULT = message("rename or delete one of them")
 #: column again, neither here nor where the result is read back.
 NOT_READ = "input: "
 
-#: A team's own headings, folded, and the columns that they mean; "" is none (see mapping.py).
+#: A team's own headings, folded, and the columns that they mean; "" is none (see team_mapping.py).
 Own = Mapping[str, str]
 
 

@@ -6,7 +6,7 @@ every workbook behind it: those are on its sheet Buyers. A row that names nobody
 exports give a buyer's full name only, and a row that does names the one buyer who has it. A telephone number
 or an address says where a voucher goes and not whose it is, so it names nobody. A row that names one buyer and has
 the name, the tax number or the type of another says two things, and takes nothing of either. In Failures the
-columns were filled in for the buyer that the row names (see refilling.py): what differs there was corrected.
+columns were filled in for the buyer that the row names (see model/buyer_source.py): what differs there was corrected.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Buyers: known, complete, and well-formed.
 
 Sources: carrier-interface.md, invoice and itinerary headers; what is required beside name, tax number
-and an itinerary's e-mail is "not shown" there and comes from the profile. What is well-formed is said in forms.py.
+and an itinerary's e-mail is "not shown" there and comes from the profile. What is well-formed is said in buyer_formats.py.
 """
 
 from collections.abc import Callable

@@ -3,13 +3,13 @@
 It is written from carrier-interface.md alone, as if the carrier had written it, and shares nothing
 with the pipeline's rules and documents, so that each side judges the other.
 
-    settings   what the interface leaves open, and the carrier's secrets
-    registry   the tickets that the carrier has sold, read from workbooks
-    documents  the requests it understands and the results it answers with
-    rules      what it refuses
-    issued     what it has issued, and its statement
-    answers    the envelope
-    faults     how it may be told to misbehave; `faulty` does it
-    service    the two operations over HTTP
-    server     where and how long it listens
+    carrier_settings  what the interface leaves open, and the carrier's secrets
+    registry          the tickets that the carrier has sold, read from workbooks
+    wire_documents    the requests it understands and the results it answers with
+    preconditions     what it refuses
+    issued_vouchers   what it has issued, and its statement
+    envelopes         the envelope
+    faults            how it may be told to misbehave; `faulty` does it
+    service           the two operations over HTTP
+    server            where and how long it listens
 """

@@ -3,7 +3,7 @@
 A sheet is a long text of one shape, `<row r="2"><c r="A2" t="s"><v>4</v></c>…</row>`. It is unpacked piece by piece
 and searched for what may be an error or a formula without a result, which costs a tenth of what reading it costs; only
 rows that may hold one are taken apart. How far it reaches is not asked: that shows when it is laid out, and the bounds
-of the process hold until then. A sheet of another shape is parsed once as XML (`xlsx_slowly`), which takes longer and is
+of the process hold until then. A sheet of another shape is parsed once as XML (`xlsx_prescan_exact`), which takes longer and is
 exact.
 """
 

@@ -96,6 +96,7 @@ def test_no_key_and_nothing_of_people_is_in_the_log_of_a_month_of_faults(tmp_pat
         "compared",
         "run_ends",
     } <= {*kinds}
+    assert {len(line["ledger_id"]) > 8 for line in told if line["event"] == "ledger_taken"} == {True}
     assert (kinds[-1], told[-1]["error"], told[-1]["exit_code"]) == ("stopped", "InputProblem", 2)
     text = (folder / "log").read_text(encoding="utf-8")
     assert [where for where in leaks(folder) if where[0].startswith("log")] == []

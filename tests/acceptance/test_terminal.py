@@ -18,8 +18,8 @@ from tests.acceptance.english import english
 CTRL_C = b"\x03"
 
 
-def at_a_terminal(desk: Any, answer: bytes, *arguments: str | Path) -> tuple[int, str]:
-    """Run a command at a terminal, give the answer when it asks, and read all that it shows."""
+def at_a_terminal(desk: Any, answer: bytes | None, *arguments: str | Path) -> tuple[int, str]:
+    """Run a command at a terminal, give the answer when it asks (None: it must not), and read all that it shows."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "pipeline", *map(str, arguments)],
@@ -47,11 +47,11 @@ def at_a_terminal(desk: Any, answer: bytes, *arguments: str | Path) -> tuple[int
             if answer == CTRL_C:
                 process.send_signal(signal.SIGINT)  # what the terminal makes of the key
             else:
-                os.write(ours, answer)
+                os.write(ours, answer or b"n\n")
             answered = True
     code = process.wait(timeout=30)
     os.close(ours)
-    assert answered
+    assert answered is (answer is not None)
     return code, shown.decode()
 
 
@@ -60,25 +60,15 @@ def test_nothing_is_sent_until_somebody_says_yes(
     desk: Any, workbook: Any, tickets: Any, answer: bytes, code: int
 ) -> None:
     path = workbook(tickets(3))
-    ended, shown = at_a_terminal(
-        desk,
-        answer,
-        "issue",
-        path,
-        "--sandbox",
-        "--ledger",
-        "L",
-        "--as-of",
-        "2026-11-20",
-        "--report",
-        "r.json",
-    )
+    given = ("issue", path, "--sandbox", "--ledger", "L", "--as-of", "2026-11-20", "--report", "r.json")
+    ended, shown = at_a_terminal(desk, answer, *given)
     assert ended == code, shown
     assert "3 × domestic itinerary, 3000.00 CNY" in shown
     assert "Limits of one invoice: domestic 10000.00" in shown
     if code == 0:
         assert "3/3" in shown
         assert [row["status"] for row in desk.report("r.json")["rows"]] == ["issued"] * 3
+        assert at_a_terminal(desk, None, *given)[0] == 0, "nothing is to be sent"
     else:
         assert "Sending" not in shown
         assert not (desk.folder / "r.json").exists()

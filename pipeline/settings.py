@@ -100,7 +100,7 @@ def _money(value: Any) -> int:
         minor = Decimal(str(value)) * MINOR
     except (ArithmeticError, ValueError):
         minor = Decimal(-1)
-    if not minor.is_finite() or minor != minor.to_integral() or not 0 < minor <= 10**15:
+    if minor != minor.to_integral() or not 0 < minor <= 10**15:
         raise Unfit(message('must be an amount such as "10000" or "10000.00"'))
     return int(minor)
 

@@ -205,6 +205,7 @@ def test_an_unknown_key_is_refused_by_its_full_name(
         ("carrier", "base_url", '"https://"'),
         ("carrier", "base_url", '"https://carrier.example:99999"'),
         ("carrier", "base_url", '"https://user:secret@carrier.example"'),
+        ("carrier", "base_url", '"https://user@carrier.example"'),
         ("carrier", "base_url", '"https://carrier.example/?key=1"'),
         ("carrier", "base_url", '"https://carrier.example/#a"'),
         ("carrier", "base_url", '"https://carrier.example\\n"'),
@@ -230,6 +231,7 @@ def test_an_unknown_key_is_refused_by_its_full_name(
         ("carrier", "ca_file", '"nowhere.pem"'),
         ("codes.fee_type", "refund", "1"),
         ("codes.fee_type", "refund", '"A\\u0000"'),
+        ("codes.fee_type", "refund", '"A\\u007F"'),
         ("codes.header_type", "business", "true"),
         ("limits", "domestic_invoice_max", '"ten"'),
         ("limits", "domestic_invoice_max", '"0"'),
@@ -326,8 +328,8 @@ def test_plain_http_to_anywhere_else_is_refused(load: Callable[[str], Profile], 
     assert_refused(load, f'[carrier]\nbase_url = "{url}"', "[carrier].base_url", "https")
 
 
-def test_a_proxy_goes_with_https(load: Callable[[str], Profile]) -> None:
-    proxy = "http://user:password@proxy.office:3128"
+@pytest.mark.parametrize("proxy", ["http://user:password@proxy.office:3128", "http://proxy.office", ""])
+def test_a_proxy_goes_with_https(load: Callable[[str], Profile], proxy: str) -> None:
     text = f'[carrier]\nbase_url = "https://carrier.example"\nproxy = "{proxy}"'
     assert load(text).carrier.proxy == proxy
 

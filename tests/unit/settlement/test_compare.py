@@ -208,11 +208,13 @@ def with_rows() -> list[Compared]:
 
 
 def test_what_rows_statement_and_ledger_say_is_told_with_where_it_stands() -> None:
-    at = [replace(entry, place=str(entry.place)) for entry in with_rows()]
+    at = [replace(one, place=str(one.place), reason=str(one.reason)) for one in with_rows()]
 
     def entry(kind: str, ticket: int, charge: str = "ticket_fare", **changes: Any) -> Compared:
         product = "flight" if charge == "ticket_fare" else "seat"
-        plain = Compared(kind, f"999{ticket:010}", charge, product, "invoice", "", 900, "", "", "")
+        plain = Compared(
+            kind, f"999{ticket:010}", charge, product, "invoice", "", 900, "", "", "", reason="", place=""
+        )
         return replace(plain, **changes)
 
     ours = {"buyer": "Acme Ltd", "amount": 1000, "issued_on": "2026-10-05", "status": "already_issued"}

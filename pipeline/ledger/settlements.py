@@ -13,7 +13,7 @@ import apsw
 from pipeline.ledger import clock, reversals
 from pipeline.ledger.clock import utc_now
 from pipeline.model.evidence import Unsettled
-from pipeline.model.message import Message, from_text, said, to_text
+from pipeline.model.message import NOTHING, Message, from_text, message, said, to_text
 from pipeline.model.places import held_at
 from pipeline.model.request import Identity
 
@@ -139,14 +139,14 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def number_taken(connection: apsw.Connection, number: str) -> str:
-    """What has this number, for a message: another request that is issued, or a reversal; "" where nothing has."""
+def number_taken(connection: apsw.Connection, number: str) -> Message:
+    """What has this number, for a message: another request that is issued, or a reversal; nothing where nothing has."""
     found: str | None = connection.execute(
         "SELECT request_id FROM attempt WHERE state = 'issued' AND number = ?", (number,)
     ).get
     if found:
-        return f"another request ({found})"
-    return "a voucher that was reversed" if reversals.names(connection, number) else ""
+        return message("another request ({request_id})", request_id=found)
+    return message("a voucher that was reversed") if reversals.names(connection, number) else NOTHING
 
 
 def settle(  # noqa: PLR0913 - what a settlement is made of

@@ -5,8 +5,9 @@ Source: carrier-interface.md, Limits (ticket eligibility for invoicing; time to 
 
 from pipeline.model.profile import Terms
 from pipeline.model.table import Indices, Mask
+from pipeline.rules.deadlines import one_year_after
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Facts, Rule, ancillary, before, day_texts, one_year_after, still_open
+from pipeline.rules.rule import Example, Facts, Rule, ancillary, before, day_texts, still_open
 
 
 def _open(rows: Rows, _terms: Terms) -> Mask:

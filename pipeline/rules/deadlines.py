@@ -1,22 +1,41 @@
-"""The last day on which each charge may still be requested, by the rules that close its window.
+"""How long a charge may be requested: a year for an invoice, 180 days for an itinerary; and by charge the last day of it.
 
-The days are those of fares.py and ancillaries.py; a refund has no last day. Nothing is judged here: the
-Summary shows the days that are near while there is still time.
+Sources: carrier-interface.md, Limits, and Issue itinerary, rule 4; the rules that close the windows are in fares.py and
+ancillaries.py. A refund has no last day. The Summary shows the days that are near while there is still time.
 """
 
 import numpy as np
+import pandas as pd
 
 from pipeline.model.table import Days
-from pipeline.rules.fares import ITINERARY_DAYS
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import (
     ancillary,
     fare,
     invoice,
     itinerary,
-    one_year_after,
     used,
 )
+
+#: From the day of the flight on, for an itinerary.
+ITINERARY_DAYS = np.timedelta64(180, "D")
+
+
+def one_year_after(days: Days) -> Days:
+    """The same day one year later; 28 February for 29 February.
+
+    >>> one_year_after(np.array(["2024-02-29", "2025-11-20"], dtype="datetime64[D]")).astype(str).tolist()
+    ['2025-02-28', '2026-11-20']
+    """
+    codes, distinct = pd.factorize(days.astype(np.int64))  # a month has few days
+    each = distinct.astype("datetime64[D]")
+    months = each.astype("datetime64[M]")
+    later = months + np.timedelta64(12, "M")
+    last_of_month = (later + np.timedelta64(1, "M")).astype("datetime64[D]") - np.timedelta64(1, "D")
+    same_day: Days = np.minimum(
+        later.astype("datetime64[D]") + (each - months.astype("datetime64[D]")), last_of_month
+    )
+    return same_day[codes]
 
 
 def last_days(rows: Rows) -> Days:

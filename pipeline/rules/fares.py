@@ -4,10 +4,9 @@ Sources: carrier-interface.md, Limits, and Issue itinerary, rules 3 and 4. A far
 carrier's calendar days, and the last day is still in time.
 """
 
-import numpy as np
-
 from pipeline.model.profile import Terms
 from pipeline.model.table import Indices, Mask
+from pipeline.rules.deadlines import ITINERARY_DAYS, one_year_after
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import (
     Example,
@@ -18,12 +17,9 @@ from pipeline.rules.rule import (
     fare,
     invoice,
     itinerary,
-    one_year_after,
     refunded,
     still_open,
 )
-
-ITINERARY_DAYS = np.timedelta64(180, "D")
 
 
 def _open(rows: Rows, _terms: Terms) -> Mask:

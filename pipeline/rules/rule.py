@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import pandas as pd
 
 from pipeline.model.columns import COMPONENTS, FEES
 from pipeline.model.lazy import LazySequence
@@ -122,23 +121,6 @@ def unreadable_part(rows: Rows) -> Mask:
     """Rows of which a component or a fee holds something that can't be read."""
     parts = {part for names in COMPONENTS.values() for part in names} | set(FEES.values())
     return np.asarray(np.any([rows.bad(part) for part in sorted(parts)], axis=0), dtype=bool)
-
-
-def one_year_after(days: Days) -> Days:
-    """The same day one year later; 28 February for 29 February.
-
-    >>> one_year_after(np.array(["2024-02-29", "2025-11-20"], dtype="datetime64[D]")).astype(str).tolist()
-    ['2025-02-28', '2026-11-20']
-    """
-    codes, distinct = pd.factorize(days.astype(np.int64))  # a month has few days
-    each = distinct.astype("datetime64[D]")
-    months = each.astype("datetime64[M]")
-    later = months + np.timedelta64(12, "M")
-    last_of_month = (later + np.timedelta64(1, "M")).astype("datetime64[D]") - np.timedelta64(1, "D")
-    same_day: Days = np.minimum(
-        later.astype("datetime64[D]") + (each - months.astype("datetime64[D]")), last_of_month
-    )
-    return same_day[codes]
 
 
 def money_texts(amounts: Money) -> Sequence[str]:

@@ -52,6 +52,7 @@ class ChargeResult:
     """One charge's fate. `amount` in minor units, None where it is not known.
 
     `amount` and `buyer`, the name on the voucher, are those that were asked for where an earlier run did. `last_day` is the last on which it may be requested, None where it has none or is issued already.
+    `again`: the ledger holds it, and an earlier row speaks of it too, so that it counts in no total.
     """
 
     charge: str
@@ -64,6 +65,7 @@ class ChargeResult:
     reasons: tuple[ReasonText, ...]
     last_day: datetime.date | None = None
     buyer: str = ""
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -244,7 +246,7 @@ def _by_column(rows: Sequence[RowResult]) -> ResultColumns:
             np.arange(len(charges)),
             [charge.request_id for charge in charges],
             np.array([charge.last_day for charge in charges], dtype="datetime64[D]"),
-            np.zeros(len(charges), dtype=bool),
+            np.array([charge.again for charge in charges], dtype=bool),
         ),
         {code: np.array([*at], dtype=np.int64) for code, at in having.items()},
     )

@@ -96,6 +96,7 @@ class Told:
             tuple(own + [text for of_status, text in reasons if of_status != status]),
             fates.last_day[at].item(),
             fates.buyer[at],
+            bool(fates.again[at]),
         )
 
     def _as_seen(self, column: str, row: int, value: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from pipeline.ledger import attempts, held_charges
-from pipeline.model.message import from_text
+from pipeline.model.message import from_text, to_text, verbatim
 from pipeline.model.outcome import Answered
 from tests.crash.machine_model import Model, Tried
 from tests.crash.machine_pool import PLACES, REQUEST_ROWS, TICKETS, on_the_wire
@@ -121,7 +121,7 @@ def check_holdings(model: Model, look: Prescan, found: dict[int, dict[str, Any]]
     ]
     held: dict[Any, tuple[Any, ...]] = {
         s.identity: (
-            s.wire, s.voucher, "issued", s.number, 0, "", "Acme", "", "", 0, 0, at, "", "october.csv, row 2", "", 0,
+            s.wire, s.voucher, "issued", s.number, 0, "", "Acme", "", "", 0, 0, at, "", to_text(verbatim("october.csv, row 2")), "", 0,
         )
         for s, at in zip(model.shown, found_at, strict=True)
         if not s.withdrawn and not s.reversed

@@ -153,7 +153,7 @@ def _looked_at(path: Path) -> Dump:
             raise Wrong("lost", "the ledger, though its name is there")
         try:
             if wrong := list(integrity_check._wrong(connection)):
-                raise Wrong("corrupt", "; ".join(wrong))
+                raise Wrong("corrupt", "; ".join(map(str, wrong)))
             return dump(connection)
         finally:
             connection.close()

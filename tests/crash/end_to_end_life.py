@@ -487,9 +487,10 @@ class Life:
                     self.run("reconcile", "--resolved", file, quietly=True)
             self.notice()
             if office.has_gap() and not office.lacks():
-                self.run(
-                    "ledger", "close-gap", "--evidence", "the carrier's statement of today", quietly=True
-                )
+                close = ("ledger", "close-gap", "--evidence", "the carrier's statement of today")
+                # A line of an earlier statement could not be read, and the one of today is whole and true.
+                if "say --yes" in self.run(*close, quietly=True).err:
+                    self.run(*close, "--yes", quietly=True)
         office.put_back = office.put_back and bool(office.has_gap() or office.lacks())
 
     def _whole(self) -> evidence.Given:

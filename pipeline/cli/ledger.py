@@ -2,7 +2,7 @@
 
 import click
 
-from pipeline.cli.lazy import LazyCommand
+from pipeline.cli.lazy_command import LazyCommand
 from pipeline.cli.options import (
     LEDGER,
     PATH,

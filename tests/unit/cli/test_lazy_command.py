@@ -8,7 +8,7 @@ import click
 import pytest
 
 from pipeline.cli import voucher
-from pipeline.cli.lazy import LazyCommand, ReadingCommand
+from pipeline.cli.lazy_command import LazyCommand, ReadingCommand
 
 
 def declared(command: click.Command = voucher) -> Iterator[LazyCommand]:

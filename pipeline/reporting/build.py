@@ -121,7 +121,7 @@ def _fates(size: int, verdicts: Verdicts, asked: _Asked) -> ResultColumns:
             having.append((outcome.reason, charges))
     ended = EncodedColumn.of(status)
     spoken_for = ended.where(lambda name: name in ISSUED or not STATUS[name].counted)
-    days = np.where(spoken_for, np.datetime64("NaT"), last_days(rows))
+    days = np.where(spoken_for, np.datetime64("NaT", "D"), last_days(rows))
     ids = LazySequence(
         len(asked.requests) + len(held),
         lambda n: (

@@ -28,7 +28,9 @@ def due(account: RunResult) -> Indices:
     Of one day the largest amounts come first: not all of them are shown.
     """
     charges, today = account.fates.charges, np.datetime64(account.as_of)
-    soon = np.flatnonzero((charges.last_day >= today) & (charges.last_day <= today + NEAR))
+    soon = np.flatnonzero(
+        (charges.last_day >= today) & (charges.last_day <= today + np.timedelta64(NEAR, "D"))
+    )
     urgency = np.lexsort((soon, -charges.amount[soon], charges.last_day[soon]))
     found: Indices = soon[urgency]
     return found

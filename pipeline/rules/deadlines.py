@@ -40,7 +40,7 @@ def one_year_after(days: Days) -> Days:
 
 def last_days(rows: Rows) -> Days:
     """By charge, the last day to request it; NaT where it has none, or none that is known yet."""
-    found = np.full(len(rows), np.datetime64("NaT"), dtype="datetime64[D]")
+    found = np.full(len(rows), np.datetime64("NaT", "D"), dtype="datetime64[D]")
     for applies, days in (
         (fare(rows) & used(rows) & invoice(rows), one_year_after(rows.used_on)),
         (fare(rows) & used(rows) & itinerary(rows), rows.flight_date + ITINERARY_DAYS),

@@ -17,8 +17,8 @@ from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.request import Identity
 from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.model.table import SheetRows, Table
+from pipeline.reconciliation.given_evidence import month_of
 from pipeline.reconciliation.inbox import Inbox
-from pipeline.reconciliation.month import month_of
 from pipeline.reconciliation.resubmit import Again, with_answers
 from pipeline.settlement.compare import (
     Compare,

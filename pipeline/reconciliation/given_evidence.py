@@ -17,7 +17,7 @@ from pipeline.model.message import message
 from pipeline.model.request import Identity
 from pipeline.reading.answers import read_answers
 from pipeline.reading.statement import read_statement
-from pipeline.reconciliation.month import month_of
+from pipeline.settlement.compare import Period
 from pipeline.settlement.voucher_numbers import check_kinds
 
 _KINDS = {"invoice": "invoice", "发票": "invoice", "itinerary": "itinerary", "行程单": "itinerary"}
@@ -43,6 +43,20 @@ def named_evidence(task: Task) -> Named:
     )
     answers = tuple(answer for path in _each_once(task.resolved) for answer in read_answers(path))
     return Named(statements, answers, tuple(_complete(task, text) for text in task.complete))
+
+
+def month_of(text: str) -> Period | None:
+    """A month as its days. Raises InputProblem for what is no month."""
+    if not text:
+        return None
+    try:
+        first = datetime.date.fromisoformat(f"{text}-01") if re.fullmatch(r"20\d{2}-\d{2}", text) else None
+    except ValueError:
+        first = None
+    if first is None:
+        raise InputProblem("--month {text}: is not a month; write it like 2026-10", text=text)
+    following = (first + datetime.timedelta(days=31)).replace(day=1)
+    return Period(first, following - datetime.timedelta(days=1))
 
 
 def _each_once(paths: Sequence[Path]) -> list[Path]:

@@ -4,15 +4,19 @@ Nothing in the inbox is changed or moved. A file is known by its content: under 
 a changed one is. What rows of it are still to be issued is judged anew at every reconciliation.
 """
 
+import datetime
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pipeline.ledger import inbox_files
 from pipeline.ledger.inbox_files import Handled
-from pipeline.model.errors import InputProblem
+from pipeline.ledger.session import OpenLedger, as_problem
+from pipeline.model.errors import InputProblem, Stop
 from pipeline.model.evidence import Answer, Statement
-from pipeline.model.message import Message, system_error
+from pipeline.model.job import Log, Task, Watch
+from pipeline.model.message import Message, message, system_error
 from pipeline.model.profile import Profile
 from pipeline.model.table import Table
 from pipeline.reading.answers import answers_of, unknown_sheets
@@ -22,13 +26,23 @@ from pipeline.reading.previous_result import is_result
 from pipeline.reading.process import SUFFIXES
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.statement import is_statement, known_heading, statement_of
-from pipeline.reading.team_mapping import ColumnMap
+from pipeline.reading.team_mapping import ColumnMap, load_map
 from pipeline.reading.tickets import assemble
+from pipeline.reconciliation.given_evidence import (
+    Named,
+    check_ledger,
+    check_statement,
+    listed_holdings,
+)
+from pipeline.settlement.decide import Evidence
 from pipeline.settlement.reconciled import Unread
+from pipeline.settlement.voucher_numbers import without_odd_numbers
 
 #: A file that was written to so shortly ago may still be written to.
 _FRESH_SECONDS = 60
 _WATCH_SECONDS = 2.0
+#: What a file may be to a reconciliation.
+_KINDS = ("tickets", "statement", "resolved")
 
 
 @dataclass(frozen=True)
@@ -67,7 +81,52 @@ class Inbox:
         return [*of_batches, *(path for _, path in self.statements), *(path for _, path, _ in self.answers)]
 
 
-def contents(folder: Path) -> tuple[list[Path], list[Path]]:
+def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
+    """What the inbox holds that is new, changed or not finished; what can't be read is left and reported."""
+    inbox = Inbox()
+    if task.inbox is None:
+        return inbox
+    reader = _Reader(task.job.profile, load_map(task.job.columns), task.job.buyers)
+    files, others = _contents(task.inbox)
+    for path in others:
+        watch.log("file_left", file=path.name, because="not a workbook")
+        no_workbook = message(
+            "{file}: is no workbook, and is not read; save it as .xlsx, or take it away", file=str(path)
+        )
+        inbox.leave(path, no_workbook)
+    for path, still in _steady(files):
+        if not still:
+            inbox.still_written.append(path)
+            continue
+        try:
+            _take(path, reader, ledger, inbox)
+        except (Stop, OSError) as problem:
+            watch.log("file_left", file=path.name, because="unreadable")
+            inbox.leave(path, problem.message if isinstance(problem, Stop) else _unreadable(path, problem))
+        else:
+            _log_taken(watch.log, path, inbox)
+            _warn_of_hidden(path, inbox, watch)
+    for path in inbox.still_written:
+        watch.log("file_left", file=path.name, because="still written")
+        watch.note(message("{file}: is still being written, and is left for the next time", file=str(path)))
+    return inbox
+
+
+def weighed_together(task: Task, ledger: OpenLedger, named: Named, inbox: Inbox) -> Evidence:
+    """All the evidence of this reconciliation; lines of an odd number are set aside, and hold where the ledger has a gap."""
+    hours = task.job.profile.reconcile.settle_after_hours
+    statements = (*named.statements, *(statement for statement, _ in inbox.statements))
+    holding = bool(ledger.lacking())
+    return Evidence(
+        tuple(without_odd_numbers(one, listed_holdings(one, ledger), holding=holding) for one in statements),
+        (*named.answers, *(answer for answers, _, _ in inbox.answers for answer in answers)),
+        named.complete,
+        None if hours is None else datetime.timedelta(hours=hours),
+        task.by,
+    )
+
+
+def _contents(folder: Path) -> tuple[list[Path], list[Path]]:
     """(an inbox's files that may be read, those that are of no kind that is read), by name; locks and hidden files are neither.
 
     Raises InputProblem if it is no folder.
@@ -96,7 +155,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return seen.st_size, seen.st_mtime_ns
 
 
-def steady(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
+def _steady(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
     """Each file, and whether its size and time stood still while we looked."""
     before = {path: _stamp(path) for path in paths}
     now = time.time()
@@ -107,7 +166,7 @@ def steady(paths: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
 
 
 @dataclass(frozen=True)
-class Reader:
+class _Reader:
     """How an inbox's files are read."""
 
     profile: Profile
@@ -141,3 +200,44 @@ class Reader:
             if needed:
                 raise
             return None
+
+
+def _unreadable(path: Path, error: OSError) -> Message:
+    return message(
+        "{file}: can't be read ({error}); check its permissions", file=str(path), error=system_error(error)
+    )
+
+
+def _warn_of_hidden(path: Path, inbox: Inbox, watch: Watch) -> None:
+    """Tell what nobody sees in a file that is new: once, and not every night until it is done with."""
+    for batch in inbox.batches:
+        if batch.path == path and batch.before is None:
+            for warning in batch.table.warnings:
+                watch.warn(warning)
+
+
+def _take(path: Path, reader: _Reader, ledger: OpenLedger, inbox: Inbox) -> None:
+    """Take one file in, unless one of its content is done with. Raises InputProblem for what is no evidence here."""
+    origin = origin_of(path)
+    with as_problem(ledger.path):
+        before = {kind: inbox_files.last(ledger.connection, origin.sha256, kind) for kind in _KINDS}
+    if any(before.values()) and not any(one.unfinished for one in before.values() if one):
+        return
+    reader.take(path, origin, before["tickets"], inbox)
+    for statement, of in inbox.statements:
+        if of == path:
+            check_statement(statement, ledger)
+    check_ledger(ledger, [answer for answers, of, _ in inbox.answers if of == path for answer in answers])
+
+
+def _log_taken(log: Log, path: Path, inbox: Inbox) -> None:
+    """A file of the inbox was taken in, as what it is."""
+    for batch in inbox.batches:
+        if batch.path == path:
+            log("read", file=path.name, kind="tickets", rows=len(batch.table))
+    for statement, of in inbox.statements:
+        if of == path:
+            log("read", file=path.name, kind="statement", rows=len(statement.lines) + len(statement.misread))
+    for answers, of, _ in inbox.answers:
+        if of == path:
+            log("read", file=path.name, kind="resolved", rows=len(answers))

@@ -4,11 +4,10 @@ from pipeline.ledger.session import ledger_to_write
 from pipeline.model.job import Task, Watch
 from pipeline.reconciliation.gather import compared
 from pipeline.reconciliation.given_evidence import check_evidence, named_evidence
-from pipeline.reconciliation.inbox import Batch
+from pipeline.reconciliation.inbox import Batch, take_in, weighed_together
 from pipeline.reconciliation.outputs import note_handled, reconciliation_path, written
 from pipeline.reconciliation.record_settlements import settle
 from pipeline.reconciliation.resubmit import again
-from pipeline.reconciliation.taking import take_in, weighed_together
 from pipeline.reporting.events import log_beginning, log_evidence, log_reconciled
 from pipeline.reporting.result_workbook import try_out
 from pipeline.run.inputs import read
@@ -36,7 +35,7 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
         said = compared(task, ledger, decided, evidence, inbox, done)
         finished = written(task, said, done, target)
         if not any(one.ledger_failed for one in done):  # else the next start puts it in order
-            note_handled(ledger, run, inbox, said, done, finished)
+            note_handled(ledger, run, inbox, done, finished)
             ledger.end(run, finished.exit_code)
     log_reconciled(watch.log, finished)
     return finished

@@ -50,7 +50,7 @@ _REPOSITORY = Path(__file__).parents[2]
 MODULES = (
     "reconciliation/record_settlements.py", "settlement/decide.py", "settlement/completeness.py", "settlement/match.py", "submission/batch.py", "submission/event_loop.py", "submission/sender.py",
     "ledger/session.py", "run/check.py", "run/inputs.py", "run/issue.py", "run/reconcile.py", "carrier/client.py", "maintenance.py", "reconciliation/given_evidence.py", "reconciliation/gather.py",
-    "reconciliation/resubmit.py", "reconciliation/noting.py", "reconciliation/taking.py", "settlement/compare.py", "reconciliation/inbox.py",
+    "reconciliation/resubmit.py", "reconciliation/outputs.py", "settlement/compare.py", "reconciliation/inbox.py",
     "reading/fingerprint.py", "settings.py", "cli/main.py", "cli/job_options.py",
 )  # fmt: skip
 #: The tests, of which each mutant is tried by those that run it.

@@ -1,17 +1,22 @@
-"""Evidence about outcomes, as values: what a carrier's statement lists, and what people answer.
+"""Evidence about outcomes, as values: what a carrier's statement lists, what people answer, and all that is brought at once.
 
 Amounts in minor units; times as the statement has them. `place` names file, sheet and row.
 """
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pipeline.model.message import Message
+from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.request import Identity
 
 #: So many of our own vouchers must stand on a statement before it is believed beyond what it lists: that it numbers
 #: vouchers in a way of its own, or that what it lacks was not issued. Fewer may stand there by chance.
 OWN_NEEDED = 3
+#: What a person may answer, in the words of either language.
+_RESOLVED_AS = {
+    "issued": "issued", "已开具": "issued", "已开": "issued",
+    "not issued": "not_sent", "not_issued": "not_sent", "未开具": "not_sent", "未开": "not_sent",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,11 @@ class StatementLine:
     buyer: str
     place: Message
     statement: str  # the file's name
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What it says, wherever it stands."""
+        return self.voucher, self.number, self.ticket_no, self.charge, self.product, self.amount
 
     @property
     def issued_text(self) -> str:
@@ -152,6 +162,11 @@ class Answer:
         return self.ledger_id, self.request_id, self.attempt
 
     @property
+    def state(self) -> str:
+        """What it says that became of the attempt: issued or not_sent; "" where that is no answer."""
+        return _RESOLVED_AS.get(self.resolution.casefold(), "")
+
+    @property
     def typed(self) -> tuple[str, str, str, str]:
         """The cells that a person fills in, in their order."""
         return self.resolution, self.number, self.resolved_by, self.evidence
@@ -168,3 +183,51 @@ class Complete:
     until: datetime.datetime
     text: str  # as it was said
     kind: str = ""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that is brought to one reconciliation; `by` is who runs it, `settle_after` the profile's."""
+
+    statements: tuple[Statement, ...]
+    answers: tuple[Answer, ...]
+    complete: tuple[Complete, ...]
+    settle_after: datetime.timedelta | None
+    by: str
+    #: Requests and attempts about which an answer was given that lacks something: what it means is not known yet.
+    unclear: frozenset[tuple[str, int]] = frozenset()
+
+    @property
+    def lines(self) -> tuple[StatementLine, ...]:
+        """The lines of all statements, a line that stands on two of them once."""
+        once: dict[tuple[object, ...], StatementLine] = {}
+        for statement in self.statements:
+            for line in statement.lines:
+                once.setdefault(line.content, line)
+        return tuple(once.values())
+
+    @property
+    def reversals(self) -> tuple[Reversal, ...]:
+        """The red lines of all statements, a line that stands on two of them once."""
+        once: dict[Reversal, Reversal] = {}
+        for statement in self.statements:
+            for red in statement.reversals:
+                once.setdefault(replace(red, place=NOTHING), red)
+        return tuple(once.values())
+
+    @property
+    def set_aside(self) -> tuple[StatementLine, ...]:
+        """The lines that settle nothing, for their numbers are of an odd shape."""
+        return tuple(line for statement in self.statements for line in statement.set_aside)
+
+    @property
+    def misread(self) -> tuple[Misread, ...]:
+        """The lines that could not be understood."""
+        return tuple(misread for statement in self.statements for misread in statement.misread)
+
+
+def attempt_name(attempt: Unsettled | Answer) -> Message:
+    """An attempt, as messages name it."""
+    return message(
+        "request {request}, attempt {attempt}", request=attempt.request_id, attempt=attempt.attempt
+    )

@@ -10,12 +10,13 @@ import numpy as np
 from pipeline.ledger import held_charges, settlements
 from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.messages.render import reason_text
-from pipeline.model.evidence import Unsettled
+from pipeline.model.evidence import Evidence, Unsettled
 from pipeline.model.job import Job, Task
 from pipeline.model.known_charges import KnownCharge, day_of, in_doubt_since
 from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.request import Identity
 from pipeline.model.result import RunResult, UnknownAttempt
+from pipeline.model.settled import Decided
 from pipeline.model.table import SheetRows, Table
 from pipeline.reconciliation.given_evidence import month_of
 from pipeline.reconciliation.inbox import Inbox
@@ -26,7 +27,6 @@ from pipeline.settlement.compare import (
     in_month,
     period_of,
 )
-from pipeline.settlement.decide import Decided, Evidence
 from pipeline.settlement.reconciled import Reconciliation
 
 

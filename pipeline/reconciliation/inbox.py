@@ -14,7 +14,7 @@ from pipeline.ledger import inbox_files
 from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.model.errors import InputProblem, Stop
-from pipeline.model.evidence import Answer, Statement
+from pipeline.model.evidence import Answer, Evidence, Statement
 from pipeline.model.job import Log, Task, Watch
 from pipeline.model.message import Message, message, system_error
 from pipeline.model.profile import Profile
@@ -34,7 +34,6 @@ from pipeline.reconciliation.given_evidence import (
     check_statement,
     listed_holdings,
 )
-from pipeline.settlement.decide import Evidence
 from pipeline.settlement.reconciled import Unread
 from pipeline.settlement.voucher_numbers import without_odd_numbers
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pipeline.ledger import reversals
 from pipeline.ledger.session import OpenLedger
 from pipeline.model.errors import InputProblem
-from pipeline.model.evidence import Reversal
+from pipeline.model.evidence import Evidence, Reversal
 from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.request import Identity
-from pipeline.settlement.decide import Evidence, Trouble
+from pipeline.model.settled import Trouble
 
 
 @dataclass(frozen=True)

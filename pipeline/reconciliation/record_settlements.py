@@ -13,22 +13,14 @@ from pipeline.ledger import (
 )
 from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.ledger.settlements import Known
-from pipeline.model.evidence import Answer, Unsettled
+from pipeline.model.evidence import Answer, Evidence, Unsettled, attempt_name
 from pipeline.model.job import Job, Watch
 from pipeline.model.known_charges import KnownCharge
 from pipeline.model.message import N_, NOTHING, Fact, Message, Private, joined, message, terms
 from pipeline.model.request import Identity, wire_text
+from pipeline.model.settled import Decided, Settled, Trouble
 from pipeline.reconciliation.record_reversals import but_for_reversed, record_reversals
-from pipeline.settlement.decide import (
-    RESOLVED_AS,
-    Decided,
-    Evidence,
-    Settled,
-    Trouble,
-    decide,
-    issued_as,
-    name_of,
-)
+from pipeline.settlement.decide import InLedger, decide
 
 #: What an attempt that is not unknown nor issued is, for a message.
 _STATES = {
@@ -68,7 +60,7 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Wa
         weighed = replace(evidence, answers=tuple(answers), unclear=_unclear(evidence.answers, stale))
         claimed = _issued_in_claimed_days(ledger, evidence)
         gone = {of: (one.number, one.at) for of, one in reversals.by_charge(ledger.connection).items()}
-        decided = decide(unsettled, weighed, held, taken, earlier, claimed, gone)
+        decided = decide(unsettled, weighed, InLedger(held, taken, earlier, claimed, gone))
         # What the ledger lacks may be what the carrier lists under numbers that nobody here has seen.
         shown = [
             *decided.elsewhere,
@@ -113,7 +105,7 @@ def _withdrawn(place: Message, about: Unsettled | Answer, entry: str) -> Trouble
     problem = message(
         "{attempt}: this evidence was withdrawn ({entry}) and settles it no more; it takes an answer on the sheet Unknown with other"
         " evidence",
-        attempt=name_of(about),
+        attempt=attempt_name(about),
         entry=entry,
     )
     return Trouble("withdrawn", place, problem)
@@ -142,15 +134,19 @@ def _usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer]
             problem = message(
                 "{attempt}: the answer is about an attempt of that number that was lost when this ledger was restored, and settles"
                 " nothing here. If it says issued, compare the carrier's statement (--statement) before more is sent",
-                attempt=name_of(answer),
+                attempt=attempt_name(answer),
             )
             troubles.append(Trouble("stale", answer.place, problem))
         elif known and known.state != "unknown":
             if not _says_the_same(answer, known):
-                state = issued_as(known.number) if known.state == "issued" else Message(_STATES[known.state])
+                state = (
+                    message("issued as {number}", number=known.number)
+                    if known.state == "issued"
+                    else Message(_STATES[known.state])
+                )
                 problem = message(
                     "{attempt} is not unknown any more: it is {state}; the answer changes nothing",
-                    attempt=name_of(answer),
+                    attempt=attempt_name(answer),
                     state=state,
                 )
                 troubles.append(Trouble("stale", answer.place, problem))
@@ -170,34 +166,29 @@ def _unclear(answers: Iterable[Answer], troubles: Iterable[Trouble]) -> frozense
 
 
 def _withdrawn_before(ledger: OpenLedger, answer: Answer, known: Known) -> str:
-    state = RESOLVED_AS[answer.resolution.casefold()]
-    said = (state, answer.number, answer.resolved_by, answer.evidence)
+    said = (answer.state, answer.number, answer.resolved_by, answer.evidence)
     return settlements.withdrawn_before(ledger.connection, known.attempt_id, *said)
 
 
 def _says_the_same(answer: Answer, known: Known) -> bool:
     """Whether an answer repeats what an attempt was settled as."""
-    state = RESOLVED_AS.get(answer.resolution.casefold())
-    return known.settled and (known.state, known.number) == (
-        state,
-        answer.number if state == "issued" else "",
-    )
+    number = answer.number if answer.state == "issued" else ""
+    return known.settled and (known.state, known.number) == (answer.state, number)
 
 
 def _objection(answer: Answer, known: Known | None) -> Message:  # noqa: PLR0911 - a line for each thing that may lack
     """What an answer lacks to settle its attempt; NOTHING if it is complete."""
     if answer.problem:
         return answer.problem
-    state = RESOLVED_AS.get(answer.resolution.casefold())
-    if state is None:
+    if not answer.state:
         return message(
             "“{cell}” is no answer; enter “issued” or “not issued”", cell=Private(answer.resolution)
         )
     if known is None:
-        return message("{attempt}: there is no such attempt in this ledger", attempt=name_of(answer))
-    if state == "issued" and not answer.number:
+        return message("{attempt}: there is no such attempt in this ledger", attempt=attempt_name(answer))
+    if answer.state == "issued" and not answer.number:
         return message("says issued, and the voucher's number is missing; enter it in the column number")
-    if state == "not_sent" and answer.number:
+    if answer.state == "not_sent" and answer.number:
         return message(
             "says not issued, and gives a number ({number}); clear one of them", number=Private(answer.number)
         )

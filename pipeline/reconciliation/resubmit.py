@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pipeline.ledger import reversals
 from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.model.errors import InputProblem
-from pipeline.model.evidence import Answer, Misread, Reversal
+from pipeline.model.evidence import Answer, Evidence, Misread, Reversal
 from pipeline.model.job import Task, Watch
 from pipeline.model.message import Message, message
 from pipeline.model.profile import Secrets
 from pipeline.model.result import RunResult, UnknownAttempt
+from pipeline.model.settled import Decided
 from pipeline.reconciliation.inbox import Batch
-from pipeline.settlement.decide import Decided, Evidence
 from pipeline.submission.batch import judged, submitted
 
 #: Row statuses after which a workbook has nothing more to come by itself.

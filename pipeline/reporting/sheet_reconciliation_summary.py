@@ -8,6 +8,7 @@ from typing import Any
 from pipeline.messages.translate import rendered
 from pipeline.model.places import about
 from pipeline.model.quoting import bounded
+from pipeline.model.settled import Settled
 from pipeline.model.table import MINOR
 from pipeline.reporting.sheet_page import Page
 from pipeline.reporting.words_reconciliation import tell
@@ -19,7 +20,6 @@ from pipeline.reporting.xlsx.styles import (
     LINE,
 )
 from pipeline.settlement.compare import DISAGREEING, KINDS
-from pipeline.settlement.decide import Settled
 from pipeline.settlement.reconciled import Reconciliation
 
 _TONE = {

@@ -18,8 +18,8 @@ from pipeline.model.message import NOTHING, Fact, Message, message
 from pipeline.model.places import row_at
 from pipeline.model.request import Identity
 from pipeline.model.result import ChargeResult, RowResult, RunResult
+from pipeline.model.settled import Decided
 from pipeline.model.status import ISSUED
-from pipeline.settlement.decide import Decided
 
 #: The kinds, in the order of the reconciliation workbook.
 KINDS = ("agreed", "not_on_statement", "not_ours", "differing", "not_covered", "unknown", "to_issue")

@@ -34,6 +34,7 @@ from pipeline.model.evidence import (
 from pipeline.model.known_charges import KnownCharge
 from pipeline.model.message import N_, NOTHING, Fact, Message, Private, SheetName, Term, joined, message
 from pipeline.model.request import Identity
+from pipeline.settlement.match import MatchedLines
 
 #: What clocks here and at the carrier may differ by, and a statement's days from the carrier's.
 MARGIN = datetime.timedelta(hours=1)
@@ -233,16 +234,9 @@ def _beyond(
     return NOTHING
 
 
-def issued_requests(
-    holdings: Sequence[KnownCharge],
-    lines: Sequence[StatementLine],
-    found: Mapping[int, Identity | None],
-) -> list[Issued]:
+def issued_requests(holdings: Sequence[KnownCharge], lines: MatchedLines) -> list[Issued]:
     """The requests of charges that were issued, and whether the statements list them."""
-    listed: dict[Identity, list[StatementLine]] = defaultdict(list)
-    for at, identity in found.items():
-        if identity:
-            listed[identity].append(lines[at])
+    listed = lines.by_charge
     requests: dict[tuple[str, int], list[KnownCharge]] = defaultdict(list)
     for holding in holdings:
         requests[holding.request_id, holding.attempt].append(holding)
@@ -252,7 +246,7 @@ def issued_requests(
             of[0].number,
             datetime.datetime.fromisoformat(of[0].at),
             listed=all(one.identity in listed for one in of),
-            agreed=all(any(agrees(one, line) for line in listed[one.identity]) for one in of),
+            agreed=all(any(agrees(one, line) for line in listed.get(one.identity, ())) for one in of),
             traits=frozenset(_traits(one.identity, one) for one in of),
             places=_places([(one.identity, one.amount) for one in of]),
             times_doubtful=any(one.times_doubtful for one in of),

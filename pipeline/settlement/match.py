@@ -8,10 +8,49 @@ compared with what was issued for that amount; what is in doubt it never settles
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from pipeline.model.evidence import StatementLine
 from pipeline.model.known_charges import KnownCharge
 from pipeline.model.request import Identity
+
+
+@dataclass(frozen=True)
+class MatchedLines:
+    """Statement lines, each with the charge of ours that it speaks of; None where it is none that we know."""
+
+    pairs: Sequence[tuple[StatementLine, Identity | None]]
+
+    @classmethod
+    def of(cls, lines: Sequence[StatementLine], held: Mapping[Identity, KnownCharge]) -> "MatchedLines":
+        """Match lines to charges, as `matched` does."""
+        found = matched(lines, held)
+        return cls([(line, found[at]) for at, line in enumerate(lines)])
+
+    @cached_property
+    def by_charge(self) -> Mapping[Identity | None, Sequence[StatementLine]]:
+        """The lines that speak of each charge."""
+        found = defaultdict(list)
+        for line, identity in self.pairs:
+            found[identity].append(line)
+        return found
+
+    @cached_property
+    def by_ticket(self) -> Mapping[str, Sequence[tuple[StatementLine, Identity | None]]]:
+        """The lines of each ticket."""
+        return self._by("ticket_no")
+
+    @cached_property
+    def by_number(self) -> Mapping[str, Sequence[tuple[StatementLine, Identity | None]]]:
+        """The lines under each voucher's number."""
+        return self._by("number")
+
+    def _by(self, name: str) -> Mapping[str, Sequence[tuple[StatementLine, Identity | None]]]:
+        found = defaultdict(list)
+        for line, identity in self.pairs:
+            found[getattr(line, name)].append((line, identity))
+        return found
 
 
 def matched(

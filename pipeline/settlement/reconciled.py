@@ -7,8 +7,8 @@ from pathlib import Path
 from pipeline.model.evidence import Statement
 from pipeline.model.message import NOTHING, Message
 from pipeline.model.result import RunResult
+from pipeline.model.settled import Decided
 from pipeline.settlement.compare import DISAGREEING, Compared, Period
-from pipeline.settlement.decide import Decided
 
 
 @dataclass(frozen=True)

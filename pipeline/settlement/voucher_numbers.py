@@ -16,10 +16,12 @@ from pipeline.model.evidence import (
     Misread,
     Statement,
     StatementLine,
+    attempt_name,
 )
 from pipeline.model.known_charges import KnownCharge
 from pipeline.model.message import Message, Term, message
 from pipeline.model.request import Identity
+from pipeline.model.settled import Settled
 from pipeline.settlement.match import matched, shape
 
 _DIGITS = {"invoice": 18, "itinerary": 20}
@@ -30,6 +32,19 @@ _OTHER = {"invoice": "itinerary", "itinerary": "invoice"}
 def has_shape(voucher: str, number: str) -> bool:
     """Whether a number looks like those that the carrier's interface shows for this kind of voucher."""
     return re.fullmatch(f"[0-9]{{{_DIGITS[voucher]}}}", number) is not None
+
+
+def odd_numbers(settled: Sequence[Settled]) -> list[Message]:
+    """Warnings of numbers that are recorded, and do not look like those that the carrier's interface shows."""
+    return [
+        message(
+            "{attempt}: the number {number} has another shape than the carrier's interface shows; it is recorded as it is",
+            attempt=attempt_name(one.attempt),
+            number=one.number,
+        )
+        for one in settled
+        if one.number and not has_shape(one.attempt.voucher, one.number)
+    ]
 
 
 def check_kinds(statement: Statement, held: Mapping[Identity, KnownCharge]) -> None:

@@ -12,15 +12,15 @@ import pytest
 from pipeline.ledger import gaps, opening, planning, reversals, runs, withdrawals
 from pipeline.ledger.lock import Named
 from pipeline.ledger.session import OpenLedger
-from pipeline.model.evidence import Answer, Reversal, Statement, StatementLine
+from pipeline.model.evidence import Answer, Evidence, Reversal, Statement, StatementLine
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import Message, from_text, verbatim
 from pipeline.model.outcome import Outcome
 from pipeline.model.places import row_at
 from pipeline.model.profile import Codes, Owner, Profile
 from pipeline.model.request import Charge, Header, Identity, Request
+from pipeline.model.settled import Decided
 from pipeline.reconciliation.record_settlements import settle
-from pipeline.settlement.decide import Decided, Evidence
 
 PROFILE = Profile(
     codes=Codes(

@@ -13,6 +13,7 @@ from pipeline.model.known_charges import KnownCharge
 from pipeline.model.message import Message
 from pipeline.model.request import Identity
 from pipeline.model.result import ChargeResult, ReasonText, RowResult, RunResult
+from pipeline.model.settled import Decided, Settled
 from pipeline.model.table import Table
 from pipeline.settlement.compare import (
     Compare,
@@ -21,7 +22,6 @@ from pipeline.settlement.compare import (
     in_month,
     period_of,
 )
-from pipeline.settlement.decide import Decided, Settled
 from pipeline.settlement.match import matched
 
 ZONE = "Asia/Shanghai"

@@ -140,10 +140,10 @@ class Terminal:
         """The short summary, and where the result is; --quiet says it only if a person is needed."""
         if self._quiet and not finished.exit_code:
             return
-        for line in summary_lines(finished.account):
+        for line in summary_lines(finished.result):
             say(line)
         if self._verbose:
-            for request in finished.account.requests:
+            for request in finished.result.requests:
                 told = message(
                     "{voucher} {request}, attempt {attempt}: {status} {number}",
                     voucher=Term(request.request.voucher, "choice"),

@@ -1,4 +1,4 @@
-"""A run and its ledger: opened, put in order, written to, and read for the account."""
+"""A run and its ledger: opened, put in order, written to, and read for the run's result."""
 
 import contextlib
 import tempfile

@@ -155,16 +155,16 @@ class Watch:
 
 @dataclass(frozen=True)
 class Finished:
-    """A run's account, the result workbook that was written if any, and what went wrong in writing."""
+    """A run's result, the result workbook that was written if any, and what went wrong in writing."""
 
-    account: RunResult
+    result: RunResult
     workbook: Path | None = None
     problems: tuple[Message, ...] = ()
 
     @property
     def exit_code(self) -> int:
-        """The account's, or 3 where a result could not be written (running again is safe)."""
-        return max(self.account.exit_code, 3 if self.problems else 0)
+        """The result's, or 3 where a result could not be written (running again is safe)."""
+        return max(self.result.exit_code, 3 if self.problems else 0)
 
 
 def today(profile: Profile) -> datetime.date:

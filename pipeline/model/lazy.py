@@ -1,7 +1,7 @@
 """A sequence whose members are made when they are looked at.
 
 A month has hundreds of thousands of rows, of which a run looks at few one by one: what is said of a row, the request
-that it is in, its account. What all rows have is kept by column, and a member is made of it where somebody asks.
+that it is in, its result. What all rows have is kept by column, and a member is made of it where somebody asks.
 """
 
 from collections.abc import Callable, Sequence

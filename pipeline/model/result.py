@@ -1,14 +1,14 @@
-"""The account of a run: what became of every row and every request, as values.
+"""The result of a run: what became of every row and every request, as values.
 
 Made once (reporting/build.py); the result workbook, the report, the summary and the exit code are all drawn
-from it. Whoever looks at all rows takes them by column, from `RunResult.fates`:
+from it. Whoever looks at all rows takes them by column, from `RunResult.columns`:
 
-    fates.status, .last_day, .numbers, .request_ids     by row; all that were found of a row of several charges
-    fates.failed, fates.having[code]                    the positions of rows, ascending
-    fates.charges.status, .amount, .number, …           by charge, `fates.charges.line` says of which row
+    columns.status, .last_day, .numbers, .request_ids   by row; all that were found of a row of several charges
+    columns.failed, columns.having[code]                the positions of rows, ascending
+    columns.charges.status, .amount, .number, …         by charge, `columns.charges.line` says of which row
 
-Whoever looks at single rows takes them from `RunResult.rows`: a row's account, with its reasons in words, is made when
-it is looked at (a row without reasons is in no `fates.having`). Likewise `RunResult.requests`.
+Whoever looks at single rows takes them from `RunResult.rows`: a `RowResult`, with its reasons in words, is made when
+it is looked at (a row without reasons is in no `columns.having`). Likewise `RunResult.requests`.
 """
 
 import datetime
@@ -49,7 +49,7 @@ class ReasonText:
 
 @dataclass(frozen=True)
 class ChargeResult:
-    """One charge's fate. `amount` in minor units, None where it is not known.
+    """What one charge came to. `amount` in minor units, None where it is not known.
 
     `amount` and `buyer`, the name on the voucher, are those that were asked for where an earlier run did. `last_day` is the last on which it may be requested, None where it has none or is issued already.
     `again`: the ledger holds it, and an earlier row speaks of it too, so that it counts in no total.
@@ -70,7 +70,7 @@ class ChargeResult:
 
 @dataclass(frozen=True)
 class RowResult:
-    """One input row's fate: that of its one charge, or of the several that a wide bill's row carries."""
+    """What one input row came to: its one charge, or the several that a wide bill's row carries."""
 
     index: int
     file: str
@@ -121,7 +121,7 @@ class RowResult:
 
 @dataclass(frozen=True)
 class RequestResult:
-    """One request's fate; `rows` are its input rows, `attempt` 0: not attempted in this run."""
+    """What one request came to; `rows` are its input rows, `attempt` 0: not attempted in this run."""
 
     request: Request
     rows: tuple[int, ...]
@@ -133,15 +133,15 @@ class RequestResult:
 
 
 class RowResults(LazySequence[RowResult]):
-    """The accounts of all rows, each made when it is looked at, and what is known of them by column."""
+    """The results of all rows, each made when it is looked at, and what is known of them by column."""
 
-    def __init__(self, fates: ResultColumns, make: Callable[[int], RowResult]) -> None:
-        super().__init__(fates.size, functools.cache(make))
-        self.fates = fates
+    def __init__(self, columns: ResultColumns, make: Callable[[int], RowResult]) -> None:
+        super().__init__(columns.size, functools.cache(make))
+        self.columns = columns
 
 
 class RequestResults(LazySequence[RequestResult]):
-    """The accounts of all requests, each made when it is looked at, and how each of them ended."""
+    """The results of all requests, each made when it is looked at, and how each of them ended."""
 
     def __init__(self, statuses: Sequence[str], make: Callable[[int], RequestResult]) -> None:
         super().__init__(len(statuses), functools.cache(make))
@@ -201,14 +201,14 @@ class RunResult:
         return (*self.table.warnings, *self.table.notes)
 
     @functools.cached_property
-    def fates(self) -> ResultColumns:
+    def columns(self) -> ResultColumns:
         """What became of the rows, by column."""
-        return self.rows.fates if isinstance(self.rows, RowResults) else _by_column(self.rows)
+        return self.rows.columns if isinstance(self.rows, RowResults) else _by_column(self.rows)
 
     @property
     def totals(self) -> dict[str, int]:
         """Rows by status, in the order of the contract; statuses without rows are left out."""
-        return self.fates.totals
+        return self.columns.totals
 
     @property
     def request_totals(self) -> dict[str, int]:
@@ -222,13 +222,13 @@ class RunResult:
         """The highest that applies (interface.md, Exit codes)."""
         return max(
             3 if self.stopped else 0,
-            1 if "differs_from_issued" in self.fates.having else 0,
+            1 if "differs_from_issued" in self.columns.having else 0,
             *(STATUS[name].exit_code for name in self.totals),
         )
 
 
 def _by_column(rows: Sequence[RowResult]) -> ResultColumns:
-    """The fates of rows whose accounts are made already."""
+    """What became of rows whose results are made already, by column."""
     charges = [charge for row in rows for charge in row.charges]
     having: dict[str, dict[int, None]] = {}
     for position, row in enumerate(rows):

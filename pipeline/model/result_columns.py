@@ -1,7 +1,7 @@
 """What became of a run's charges and rows, one array a column.
 
 Totals, the exit code and the last lines are drawn from it, and so is what looks at all rows at once: the large sheets of
-a result workbook. Texts are made, and single rows looked at (account.RowResult), only where somebody asks for them.
+a result workbook. Texts are made, and single rows looked at (result.RowResult), only where somebody asks for them.
 """
 
 import functools

@@ -40,12 +40,10 @@ def compared(  # noqa: PLR0913 - likewise
     job, zone = task.job, task.job.profile.carrier.time_zone
     month = month_of(task.month)
     period = month or _said_period(evidence) or period_of(decided.lines, zone)
-    account, accounts = _together(task, ledger, done), [one.account for one in done]
-    said = Reconciliation(account, (), decided, tuple(inbox.unread), evidence.statements, period, ())
+    result, results = _together(task, ledger, done), [one.result for one in done]
+    said = Reconciliation(result, (), decided, tuple(inbox.unread), evidence.statements, period, ())
     if any(one.ledger_failed for one in done):
-        return replace(
-            said, account=replace(account, doubts=tuple(d for one in accounts for d in one.doubts))
-        )
+        return replace(said, result=replace(result, doubts=tuple(d for one in results for d in one.doubts)))
     with as_problem(ledger.path):
         unsettled = settlements.unsettled(ledger.connection)
         held = dict(_issued_in(ledger, period, zone) if evidence.statements and period else {})
@@ -54,12 +52,10 @@ def compared(  # noqa: PLR0913 - likewise
     tickets |= {identity.ticket_no for one in unsettled for identity, _, _ in one.charges}
     held |= ledger.holdings(sorted(tickets)).held
     claimed = frozenset(claim.kind for claim in evidence.complete)
-    entries = Compare(decided, evidence.statements, held, accounts, period, claimed, zone).entries()
+    entries = Compare(decided, evidence.statements, held, results, period, claimed, zone).entries()
     return replace(
         said,
-        account=replace(
-            account, doubts=with_answers([_doubt(one, job) for one in unsettled], decided.answers)
-        ),
+        result=replace(result, doubts=with_answers([_doubt(one, job) for one in unsettled], decided.answers)),
         entries=tuple(in_month(entries, month, zone) if month else entries),
         notes=_notes(evidence, decided, period),
         month=month is not None,
@@ -111,23 +107,23 @@ def _doubt(one: Unsettled, job: Job) -> UnknownAttempt:
 
 
 def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> RunResult:
-    """One account of all batches, their rows numbered through."""
+    """One result of all batches, their rows numbered through."""
     job = task.job
     empty = RunResult(
         "reconcile", str(job.terms.as_of), job.lang, job.profile.carrier.currency, str(ledger.path), ledger.ledger_id,
         Table.empty(), {}, np.array([], dtype=object), (), (),
     )  # fmt: skip
     if len(done) == 1:
-        return done[0].account
+        return done[0].result
     rows, requests, repeats, stopped = list(empty.rows), list(empty.requests), dict[int, int](), NOTHING
     sheets: tuple[SheetRows, ...] = ()
     for one in done:
         first = len(rows)
-        rows += [replace(row, index=first + row.index) for row in one.account.rows]
-        requests += [replace(r, rows=tuple(first + row for row in r.rows)) for r in one.account.requests]
-        repeats |= {first + row: first + other for row, other in one.account.repeats.items()}
-        sheets += one.account.table.sheets
-        stopped = stopped or one.account.stopped
+        rows += [replace(row, index=first + row.index) for row in one.result.rows]
+        requests += [replace(r, rows=tuple(first + row for row in r.rows)) for r in one.result.requests]
+        repeats |= {first + row: first + other for row, other in one.result.repeats.items()}
+        sheets += one.result.table.sheets
+        stopped = stopped or one.result.stopped
     return replace(
         empty,
         rows=tuple(rows),

@@ -63,17 +63,17 @@ def written(task: Task, said: Reconciliation, done: Sequence[Again], target: Pat
     for one in done:
         path = one.batch.path
         before = one.batch.before
-        if path is None or task.outbox is None or (before is not None and before.fates == fates(one.account)):
+        if path is None or task.outbox is None or (before is not None and before.fates == fates(one.result)):
             continue
         try:
             wanted = result_path(task.outbox / f"{_stem(path)}.result.xlsx", path)
-            results[path] = write_workbook(one.account, wanted)
+            results[path] = write_workbook(one.result, wanted)
         except Stop as problem:
             problems.append(problem.message)
             unwritten.add(path)
     workbook = None
     # A night on which there was nothing to compare leaves nothing behind, unless a workbook was asked for.
-    if task.job.output or task.outbox is None or said.entries or said.account.doubts or said.decided.troubles:
+    if task.job.output or task.outbox is None or said.entries or said.result.doubts or said.decided.troubles:
         try:
             workbook = write_reconciliation(said, target)
         except Stop as problem:
@@ -124,9 +124,9 @@ def _handled_files(
     for again in done:
         if again.batch.path is None:
             continue
-        path, seen = again.batch.path, fates(again.account)
+        path, seen = again.batch.path, fates(again.result)
         result = finished.results[path].name if path in finished.results else ""
-        comes_again = unfinished(again.account)
+        comes_again = unfinished(again.result)
         if path in finished.unwritten:
             seen, comes_again = "", True
         yield Handled(again.batch.sha256, "tickets", _name(path), result, seen, comes_again)

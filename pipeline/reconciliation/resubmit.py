@@ -24,10 +24,10 @@ _PASSING = frozenset({"date_in_future", "code_not_configured", "amount_over_limi
 
 @dataclass(frozen=True)
 class Again:
-    """One batch tried again: its account, and whether the ledger failed meanwhile."""
+    """One batch tried again: its result, and whether the ledger failed meanwhile."""
 
     batch: Batch
-    account: RunResult
+    result: RunResult
     ledger_failed: bool
 
 
@@ -51,12 +51,12 @@ def again(  # noqa: PLR0913 - where the flow's parts meet
             raise InputProblem(
                 "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY are needed to send; set them as for voucher issue"
             )
-        account, sent = submitted(
+        result, sent = submitted(
             task.job, ledger, run, rows, keys or Secrets("", ""), watch, "reconcile", held_up, unclear
         )
-        account = replace(account, doubts=with_answers(account.doubts, decided.answers))
-        done.append(Again(batch, account, sent.ledger_failed))
-        held_up = held_up or account.stopped
+        result = replace(result, doubts=with_answers(result.doubts, decided.answers))
+        done.append(Again(batch, result, sent.ledger_failed))
+        held_up = held_up or result.stopped
         if sent.ledger_failed:  # nothing that it says can be relied on, and nothing be written to it
             break
     return done
@@ -92,19 +92,19 @@ def with_answers(doubts: Sequence[UnknownAttempt], answers: Sequence[Answer]) ->
     )
 
 
-def fates(account: RunResult) -> str:
+def fates(result: RunResult) -> str:
     """A digest of what became of every row, so that a night in which nothing changed writes no new workbook."""
     said = [
         (row.row, row.sheet, row.status, row.numbers, [reason.code for reason in row.reasons])
-        for row in account.rows
+        for row in result.rows
     ]
     return hashlib.sha256(repr(said).encode()).hexdigest()[:20]
 
 
-def unfinished(account: RunResult) -> bool:
+def unfinished(result: RunResult) -> bool:
     """Whether rows may come to another end without anybody's changing them: by time, by evidence, by the profile."""
     return any(
         charge.status not in _SETTLED_STATUSES or any(reason.code in _PASSING for reason in charge.reasons)
-        for row in account.rows
+        for row in result.rows
         for charge in row.charges
     )

@@ -1,4 +1,4 @@
-"""The account made: verdicts and the results of sending, by column, with single rows made when they are looked at."""
+"""The run's result made: verdicts and outcomes of sending, by column; single rows are made when they are looked at."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -77,15 +77,15 @@ def make_result(  # noqa: PLR0913 - each argument is one stage's product
 ) -> RunResult:
     """Put the stages' products together; `about` are the result's remaining fields."""
     asked, rows = _Asked.of(requests, results, len(verdicts.rows)), verdicts.rows
-    fates = _fates(len(table), verdicts, asked)
-    told = Told(table, verdicts, fates, requests, asked.of_charge, asked.results, terms, lang)
+    columns = _columns(len(table), verdicts, asked)
+    told = Told(table, verdicts, columns, requests, asked.of_charge, asked.results, terms, lang)
     header = {
-        name: rows.text(name)[fates.first] for name in HEADER_FIELDS
+        name: rows.text(name)[columns.first] for name in HEADER_FIELDS
     }  # all charges of a row have one buyer
     return RunResult(
         command, str(terms.as_of), lang, terms.profile.carrier.currency,
-        table=replace(table, notes=(*table.notes, *verdicts.notes)), header=header, found_buyer=rows.found_buyer[fates.first],
-        rows=RowResults(fates, told.row), requests=RequestResults(asked.states(), told.request),
+        table=replace(table, notes=(*table.notes, *verdicts.notes)), header=header, found_buyer=rows.found_buyer[columns.first],
+        rows=RowResults(columns, told.row), requests=RequestResults(asked.states(), told.request),
         doubts=tuple(doubts), repeats=_repeats(verdicts), **about,
     )  # fmt: skip
 
@@ -100,7 +100,7 @@ def _repeats(verdicts: Verdicts) -> dict[int, int]:
     return found
 
 
-def _fates(size: int, verdicts: Verdicts, asked: _Asked) -> ResultColumns:
+def _columns(size: int, verdicts: Verdicts, asked: _Asked) -> ResultColumns:
     """What became of the charges of so many rows."""
     rows, held = verdicts.rows, list(verdicts.held.items())
     status, request = verdicts.status.copy(), asked.of_charge.copy()

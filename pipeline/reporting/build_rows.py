@@ -1,4 +1,4 @@
-"""One row's account, and one request's, made of what the stages found when somebody looks at it."""
+"""One row's result, and one request's, made of what the stages found when somebody looks at it."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ class Told:
 
     table: Table
     verdicts: Verdicts
-    fates: ResultColumns
+    columns: ResultColumns
     requests: Sequence[Request]
     request_of: Indices
     results: Mapping[int, Result]
@@ -44,8 +44,8 @@ class Told:
     lang: Lang
 
     def row(self, index: int) -> RowResult:
-        """An input row's account."""
-        rows, first, lines = self.verdicts.rows, self.fates.first, self.fates.charges.line
+        """An input row's result."""
+        rows, first, lines = self.verdicts.rows, self.columns.first, self.columns.charges.line
         at = int(first[index])
         end = int(first[index + 1]) if index + 1 < len(first) else len(lines)
         charges = tuple(self._charge(charge) for charge in range(at, end))
@@ -60,9 +60,9 @@ class Told:
         )
 
     def request(self, number: int) -> RequestResult:
-        """A request's account."""
+        """A request's result."""
         request, result = self.requests[number], self.results.get(number)
-        line = self.fates.charges.line
+        line = self.columns.charges.line
         rows = tuple(sorted({int(line[charge.row]) for charge in request.charges}))
         if result is None:
             return RequestResult(request, rows, 0, "ready", "", "", None)
@@ -77,26 +77,26 @@ class Told:
         )
 
     def _charge(self, at: int) -> ChargeResult:
-        rows, fates = self.verdicts.rows, self.fates.charges
-        status = str(fates.status[at])
+        rows, columns = self.verdicts.rows, self.columns.charges
+        status = str(columns.status[at])
         result = self.results.get(int(self.request_of[at]))
         reasons = self._reasons(at)
         own = [text for of_status, text in reasons if of_status == status]
         if result is not None and (reason := outcome_reason(result.outcome, self.lang)):
             own.insert(0, reason)
-        asked = int(fates.request[at])
+        asked = int(columns.request[at])
         return ChargeResult(
-            self._as_seen("charge", int(fates.line[at]), rows.charge[at]),
+            self._as_seen("charge", int(columns.line[at]), rows.charge[at]),
             rows.product[at],
             rows.voucher[at],
-            int(fates.amount[at]) or None,
+            int(columns.amount[at]) or None,
             status,
-            fates.number[at],
-            fates.request_ids[asked] if asked >= 0 else "",
+            columns.number[at],
+            columns.request_ids[asked] if asked >= 0 else "",
             tuple(own + [text for of_status, text in reasons if of_status != status]),
-            fates.last_day[at].item(),
-            fates.buyer[at],
-            bool(fates.again[at]),
+            columns.last_day[at].item(),
+            columns.buyer[at],
+            bool(columns.again[at]),
         )
 
     def _as_seen(self, column: str, row: int, value: str) -> str:

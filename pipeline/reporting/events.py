@@ -54,7 +54,7 @@ def log_evidence(log: Log, statements: Sequence[Statement], answers: int) -> Non
 
 def log_end(log: Log, finished: Finished) -> None:
     """A run of `check` or `issue` has ended."""
-    _end(log, finished.account, finished.exit_code, [finished.workbook])
+    _end(log, finished.result, finished.exit_code, [finished.workbook])
 
 
 def log_reconciled(log: Log, finished: Reconciled) -> None:
@@ -68,16 +68,16 @@ def log_reconciled(log: Log, finished: Reconciled) -> None:
         warnings=len(said.decided.warnings),
         unread=len(said.unread),
     )
-    _end(log, said.account, finished.exit_code, [*finished.results.values(), finished.workbook])
+    _end(log, said.result, finished.exit_code, [*finished.results.values(), finished.workbook])
 
 
-def _end(log: Log, account: RunResult, exit_code: int, written: Sequence[Path | None]) -> None:
+def _end(log: Log, result: RunResult, exit_code: int, written: Sequence[Path | None]) -> None:
     log(
         "run_ends",
         exit_code=exit_code,
-        rows=account.totals,
-        requests=account.request_totals,
-        unknown=len(account.doubts),
-        stopped_early=bool(account.stopped),
+        rows=result.totals,
+        requests=result.request_totals,
+        unknown=len(result.doubts),
+        stopped_early=bool(result.stopped),
         written=[path.name for path in written if path],
     )

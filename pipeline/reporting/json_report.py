@@ -22,18 +22,18 @@ from pipeline.model.table import money_text
 VERSION = 1
 
 
-def report(account: RunResult, exit_code: int) -> dict[str, Any]:
+def report(result: RunResult, exit_code: int) -> dict[str, Any]:
     """The report's content, as plain values."""
     return {
         "version": VERSION,
-        "command": account.command,
-        "as_of": account.as_of,
+        "command": result.command,
+        "as_of": result.as_of,
         "exit_code": exit_code,
-        "ledger": account.ledger,
-        "totals": {"rows": len(account.rows), **account.totals},
-        "sheets": [dataclasses.asdict(sheet) for sheet in account.table.sheets],
-        "requests": [_request(asked) for asked in account.requests],
-        "rows": [_row(row) | _repeats(account, row.index) for row in account.rows],
+        "ledger": result.ledger,
+        "totals": {"rows": len(result.rows), **result.totals},
+        "sheets": [dataclasses.asdict(sheet) for sheet in result.table.sheets],
+        "requests": [_request(asked) for asked in result.requests],
+        "rows": [_row(row) | _repeats(result, row.index) for row in result.rows],
     }
 
 
@@ -73,9 +73,9 @@ def _row(row: RowResult) -> dict[str, Any]:
     }
 
 
-def _repeats(account: RunResult, index: int) -> dict[str, int]:
+def _repeats(result: RunResult, index: int) -> dict[str, int]:
     """The row that a row repeats, where it repeats one."""
-    return {"repeats": account.repeats[index]} if index in account.repeats else {}
+    return {"repeats": result.repeats[index]} if index in result.repeats else {}
 
 
 def _said(charge: ChargeResult, amount: int | None, status: str) -> dict[str, Any]:

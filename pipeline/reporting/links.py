@@ -50,17 +50,17 @@ def _is(asked: RequestResult, voucher: str) -> bool:
 
 
 class Places:
-    """The links of one account's workbook: to requests and doubts by their ID, to failed rows by their position."""
+    """The links of one run's workbook: to requests and doubts by their ID, to failed rows by their position."""
 
-    def __init__(self, account: RunResult) -> None:
-        self.rows = ByRow(account)
+    def __init__(self, result: RunResult) -> None:
+        self.rows = ByRow(result)
         self.requests: Mapping[object, str] = {
-            **_lines("Invoices", (a.request.request_id for a in account.requests if _is(a, "invoice"))),
-            **_lines("Itineraries", (a.request.request_id for a in account.requests if _is(a, "itinerary"))),
+            **_lines("Invoices", (a.request.request_id for a in result.requests if _is(a, "invoice"))),
+            **_lines("Itineraries", (a.request.request_id for a in result.requests if _is(a, "itinerary"))),
         }
-        self.doubts: Mapping[object, str] = _lines("Unknown", (doubt.request_id for doubt in account.doubts))
+        self.doubts: Mapping[object, str] = _lines("Unknown", (doubt.request_id for doubt in result.doubts))
         self.failures: Mapping[object, str] = _lines("Failures", self.rows.failed)
-        self.repeats = account.repeats
+        self.repeats = result.repeats
 
     def remedy(self, position: int) -> str:
         """Where to look for a row: its line of Failures, or of Unknown, or the row that it repeats; "" where nowhere."""
@@ -79,8 +79,8 @@ class Places:
 class NoPlaces(Places):
     """For a workbook without the sheets that these links lead to."""
 
-    def __init__(self, account: RunResult) -> None:
-        self.rows = ByRow(account)
+    def __init__(self, result: RunResult) -> None:
+        self.rows = ByRow(result)
         self.requests = self.doubts = self.failures = {}
         self.repeats = {}
 

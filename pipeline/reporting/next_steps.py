@@ -16,20 +16,20 @@ class Step(NamedTuple):
     link: str = ""
 
 
-def next_steps(account: RunResult, places: Places) -> list[Step]:
+def next_steps(result: RunResult, places: Places) -> list[Step]:
     """What a person is to do, the most urgent first; nothing where every row is issued."""
-    words, totals = words_in(account.lang), account.totals
+    words, totals = words_in(result.lang), result.totals
     steps, rows, found = words.steps, places.rows, []
-    if account.stopped:
-        stopped = rendered(account.stopped, account.lang).rstrip(".。")
+    if result.stopped:
+        stopped = rendered(result.stopped, result.lang).rstrip(".。")
         found.append(Step(steps["stopped"].format(stopped=stopped)))
-    if account.doubts:
-        requests = count_requests(len(account.doubts), account.lang)
-        link = places.doubts[account.doubts[0].request_id]
+    if result.doubts:
+        requests = count_requests(len(result.doubts), result.lang)
+        link = places.doubts[result.doubts[0].request_id]
         found.append(Step(steps["unknown"].format(requests=requests), "Unknown", link))
     for status in ("not_sent", "invalid", "ineligible", "rejected", "waiting"):
         if status in totals:
-            text = steps[status].format(rows=count_rows(totals[status], account.lang))
+            text = steps[status].format(rows=count_rows(totals[status], result.lang))
             first = next(row for row in rows.failed if rows.status[row] == status)
             found.append(Step(text, "Failures", places.failures[first]))
         if status == "invalid" and (
@@ -37,8 +37,8 @@ def next_steps(account: RunResult, places: Places) -> list[Step]:
         ):
             found.append(Step(steps["unknown_buyer"], "Failures", places.failures[named[0]]))
     if other := rows.having("differs_from_issued"):
-        text = steps["differs"].format(rows=count_rows(len(other), account.lang))
+        text = steps["differs"].format(rows=count_rows(len(other), result.lang))
         found.append(Step(text, "Rows", Places.row(other[0])))
     if "ready" in totals:
-        found.append(Step(steps["ready"].format(rows=count_rows(totals["ready"], account.lang))))
+        found.append(Step(steps["ready"].format(rows=count_rows(totals["ready"], result.lang))))
     return found

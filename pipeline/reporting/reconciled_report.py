@@ -13,7 +13,7 @@ def reconciled_report(done: Reconciliation, exit_code: int) -> dict[str, Any]:
     """The report's content, as plain values."""
     decided = done.decided
     return {
-        **report(done.account, exit_code),
+        **report(done.result, exit_code),
         "period": None
         if done.period is None
         else {"from": str(done.period.first), "to": str(done.period.last), "of": "issued"},
@@ -48,7 +48,7 @@ def reconciled_report(done: Reconciliation, exit_code: int) -> dict[str, Any]:
                 "voucher": doubt.voucher,
                 "amount": money_text(doubt.amount),
             }
-            for doubt in done.account.doubts
+            for doubt in done.result.doubts
         ],
     }
 

@@ -16,8 +16,8 @@ _MOST = 10
 
 
 def reconciled_lines(done: Reconciliation) -> list[str]:
-    """Short lines in the account's language, safe to print and without what stands in cells: it names people where columns slip."""
-    lang = done.account.lang
+    """Short lines in the run's language, safe to print and without what stands in cells: it names people where columns slip."""
+    lang = done.result.lang
     counts = [f"{tell(kind, lang)} {len(done.of(kind))}" for kind in KINDS if done.of(kind)]
     parts = joined(counts or ["0"], "sentences")
     lines = [tell("line" if done.period else "line_no_period", lang, period=period_text(done), parts=parts)]
@@ -26,9 +26,9 @@ def reconciled_lines(done: Reconciliation) -> list[str]:
         lines.append(
             tell("settled_line", lang, issued=states.count("issued"), not_sent=states.count("not_sent"))
         )
-    if done.account.rows:
+    if done.result.rows:
         # What to do about doubts and a stop is said below, of all of the ledger.
-        lines += summary_lines(replace(done.account, doubts=(), stopped=NOTHING), cells=False)
+        lines += summary_lines(replace(done.result, doubts=(), stopped=NOTHING), cells=False)
     told = [rendered(about(t.place, t.message), lang, names=False) for t in done.decided.troubles]
     told += [rendered(unread.problem, lang, names=False) for unread in done.unread]
     lines += told[:_MOST]

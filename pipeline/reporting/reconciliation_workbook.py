@@ -87,39 +87,39 @@ def write_reconciliation(done: Reconciliation, path: Path) -> Path:
     """
     return write_book(
         path,
-        done.account.lang,
-        tell("title", done.account.lang),
+        done.result.lang,
+        tell("title", done.result.lang),
         RECONCILIATION_SHEETS,
         lambda book: _fill(book, done),
     )
 
 
 def _fill(book: Book, done: Reconciliation) -> None:
-    account = done.account
-    places = NoPlaces(account)
+    result = done.result
+    places = NoPlaces(result)
     adders: dict[str, Callable[[], None]] = {
         "Summary": lambda: add_summary(book, done),
-        "Unknown": lambda: add_unknown(book, account, places),
-        "Failures": lambda: _failures(book, account, places),
+        "Unknown": lambda: add_unknown(book, result, places),
+        "Failures": lambda: _failures(book, result, places),
     }
     kinds = {sheet: kind for kind, sheet in _SHEET_OF.items()}
     for sheet in RECONCILIATION_SHEETS:
         adders.get(sheet, lambda sheet=sheet: _entries(book, done, kinds[sheet], sheet))()
 
 
-def _failures(book: Book, account: RunResult, places: Places) -> None:
+def _failures(book: Book, result: RunResult, places: Places) -> None:
     """Failures as in a result; where several workbooks came by the inbox, each has its own result for that."""
-    if len(account.table):
-        add_failures(book, account, places)
-        add_buyers(book, account, places)
+    if len(result.table):
+        add_failures(book, result, places)
+        add_buyers(book, result, places)
     else:
         book.add_rows(
-            "Failures", [Field("status", tell("status", account.lang), Style.STATUS, 15)], 0, by_column([])
+            "Failures", [Field("status", tell("status", result.lang), Style.STATUS, 15)], 0, by_column([])
         )
 
 
 def _entries(book: Book, done: Reconciliation, kind: str, sheet: str) -> None:
-    lang, names = done.account.lang, _COLUMNS[kind]
+    lang, names = done.result.lang, _COLUMNS[kind]
     fields = [
         Field(name, tell("differing_column" if name == "differing" else name, lang), *_LOOKS[name])
         for name in names

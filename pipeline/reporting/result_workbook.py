@@ -39,18 +39,18 @@ def try_out(note: Note) -> None:
         )
 
 
-def write_workbook(account: RunResult, path: Path) -> Path:
+def write_workbook(result: RunResult, path: Path) -> Path:
     """Write the result workbook; give the path that it has, which is another where `path` was taken.
 
     Raises Stop where it can't be written; nothing is left behind then.
     """
 
     def fill(book: Book) -> None:
-        places = Places(account)
+        places = Places(result)
         for add in _SHEETS:
-            add(book, account, places)
+            add(book, result, places)
 
-    return write_book(path, account.lang, words_in(account.lang).title, RESULT_SHEETS, fill)
+    return write_book(path, result.lang, words_in(result.lang).title, RESULT_SHEETS, fill)
 
 
 def write_book(

@@ -1,4 +1,4 @@
-"""What a result workbook shows of its input rows, by their position: where it takes all rows of an account from."""
+"""What a result workbook shows of its input rows, by their position: where it takes all rows of a run's result from."""
 
 import datetime
 from functools import cached_property
@@ -11,58 +11,58 @@ from pipeline.model.result import ReasonText, RunResult
 class ByRow:
     """By a row's position: where it stood, its status, its voucher numbers and requests, its reasons and last day."""
 
-    def __init__(self, account: RunResult) -> None:
-        self._account = account
-        self._fates = account.fates
+    def __init__(self, result: RunResult) -> None:
+        self._result = result
+        self._columns = result.columns
         #: Rows of which something has to be corrected or sent again.
-        self.failed: list[int] = self._fates.failed.tolist()
+        self.failed: list[int] = self._columns.failed.tolist()
 
     @cached_property
     def file(self) -> list[str]:
         """The file that the row stood in."""
-        files: list[str] = self._account.table.frame["file"].tolist()
+        files: list[str] = self._result.table.frame["file"].tolist()
         return files
 
     @cached_property
     def sheet(self) -> list[str]:
         """The sheet that the row stood on."""
-        sheets: list[str] = self._account.table.frame["sheet"].tolist()
+        sheets: list[str] = self._result.table.frame["sheet"].tolist()
         return sheets
 
     @cached_property
     def number(self) -> list[int]:
         """Its number there."""
-        numbers: list[int] = self._account.table.frame["row"].tolist()
+        numbers: list[int] = self._result.table.frame["row"].tolist()
         return numbers
 
     @cached_property
     def status(self) -> list[str]:
         """The worst status of its charges."""
-        statuses: list[str] = self._fates.status.tolist()
+        statuses: list[str] = self._columns.status.tolist()
         return statuses
 
     @cached_property
     def vouchers(self) -> list[str]:
         """The numbers of its vouchers, a line each."""
-        return ["\n".join(numbers) for numbers in self._fates.numbers]
+        return ["\n".join(numbers) for numbers in self._columns.numbers]
 
     @cached_property
     def requests(self) -> list[tuple[str, ...]]:
         """The requests that its charges are in."""
-        return list(self._fates.request_ids)
+        return list(self._columns.request_ids)
 
     @cached_property
     def last_day(self) -> list[datetime.date | None]:
         """The first day after which a charge of it is lost."""
         days: list[datetime.date | None] = (
-            self._fates.last_day.astype("datetime64[D]").astype(object).tolist()
+            self._columns.last_day.astype("datetime64[D]").astype(object).tolist()
         )
         return days
 
     @cached_property
     def _reasons(self) -> dict[int, tuple[ReasonText, ...]]:
-        with_reasons = np.unique(np.concatenate([[], *self._fates.having.values()])).astype(np.int64)
-        return {row: self._account.rows[row].reasons for row in with_reasons.tolist()}
+        with_reasons = np.unique(np.concatenate([[], *self._columns.having.values()])).astype(np.int64)
+        return {row: self._result.rows[row].reasons for row in with_reasons.tolist()}
 
     def reasons(self, row: int) -> tuple[ReasonText, ...]:
         """Its reasons, those of its status first."""
@@ -70,5 +70,5 @@ class ByRow:
 
     def having(self, code: str) -> list[int]:
         """The rows with that reason."""
-        rows: list[int] = np.asarray(self._fates.having.get(code, [])).tolist()
+        rows: list[int] = np.asarray(self._columns.having.get(code, [])).tolist()
         return rows

@@ -14,12 +14,12 @@ from pipeline.model.table import Indices, shown
 from pipeline.reporting.row_view import ByRow
 
 
-def sources(account: RunResult, at: Indices, filled: Mapping[str, Sequence[Any]]) -> list[str]:
+def sources(result: RunResult, at: Indices, filled: Mapping[str, Sequence[Any]]) -> list[str]:
     """Of the rows at these positions, what the reader is to remember of their buyers.
 
     `filled` are the buyer columns as Failures has them: what was blank in the input was filled in.
     """
-    table = account.table
+    table = result.table
     seen = [
         table.cells[name].to_numpy(dtype=object)[at] if name in table.cells else [""] * len(at)
         for name in HEADER_FIELDS
@@ -33,21 +33,21 @@ def sources(account: RunResult, at: Indices, filled: Mapping[str, Sequence[Any]]
             flat(shown(given[place])) if isinstance(cell[place], str) and not cell[place].strip() else old
             for cell, given, old in zip(seen, wrote, before.filled, strict=True)
         )
-        buyer = account.found_buyer[row] or before.buyer
+        buyer = result.found_buyer[row] or before.buyer
         said.append(Source(books[place], flat(buyer), now if buyer else before.filled).text)
     return said
 
 
-def needs_buyers(account: RunResult, rows: ByRow) -> bool:
+def needs_buyers(result: RunResult, rows: ByRow) -> bool:
     """Whether a row may be given another buyer: whatever it failed for, where any are known; else where it lacks one."""
-    if len(account.table.buyers):
+    if len(result.table.buyers):
         return bool(rows.failed)
     return any(reason.column == "buyer" for row in rows.failed for reason in rows.reasons(row))
 
 
-def buyer_lines(account: RunResult) -> Iterator[tuple[Any, ...]]:
+def buyer_lines(result: RunResult) -> Iterator[tuple[Any, ...]]:
     """Every buyer that the rows could have named, and whose it is."""
-    words = {choice.name: choice_word(choice.name, account.lang) for choice in HEADER_TYPES}
-    for buyer in account.table.buyers.to_dict("records"):
+    words = {choice.name: choice_word(choice.name, result.lang) for choice in HEADER_TYPES}
+    for buyer in result.table.buyers.to_dict("records"):
         texts = [words.get(buyer[column.name], buyer[column.name]) for column in BUYER_COLUMNS]
         yield (*texts, buyer["file"] or KEPT_APART)

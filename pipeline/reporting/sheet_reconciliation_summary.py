@@ -37,18 +37,18 @@ _CHART_ROWS = 15
 
 def steps(done: Reconciliation) -> list[str]:
     """What a person is to do, the most urgent first; nothing where everything agrees."""
-    lang, account = done.account.lang, done.account
+    lang, result = done.result.lang, done.result
     counts = {kind: len(done.of(kind)) for kind in DISAGREEING}
-    counts["unknown"] = len(account.doubts)
+    counts["unknown"] = len(result.doubts)
     counts |= {"troubles": len(done.decided.troubles), "unread": len(done.unread)}
     counts["set_free"] = sum(entry.set_free for entry in done.entries)
-    counts["failures"] = len(account.fates.failed)
+    counts["failures"] = len(result.columns.failed)
     found = []
     if done.lacking:  # then a stop has no other cause
         lacking = rendered(done.lacking, lang)
         found.append(tell("lacking_do", lang, lacking=f"{lacking[0].upper()}{lacking[1:]}"))
-    elif account.stopped:
-        stopped = rendered(account.stopped, lang).rstrip(".。")
+    elif result.stopped:
+        stopped = rendered(result.stopped, lang).rstrip(".。")
         found.append(tell("stopped_do", lang, stopped=stopped))
     if done.nothing_compared:
         nothing = "nothing_in_period_do" if done.period else "nothing_compared_do"
@@ -60,12 +60,12 @@ def steps(done: Reconciliation) -> list[str]:
 
 def period_text(done: Reconciliation) -> str:
     """The days in which what is compared was issued."""
-    return f"{done.period.first}..{done.period.last}" if done.period else tell("no_period", done.account.lang)
+    return f"{done.period.first}..{done.period.last}" if done.period else tell("no_period", done.result.lang)
 
 
 def add_summary(book: Book, done: Reconciliation) -> None:
     """Write the sheet Summary."""
-    page, lang = Page(book, "Summary"), done.account.lang
+    page, lang = Page(book, "Summary"), done.result.lang
     page.sheet.set_row(0, 26)
     page.put(0, tell("title", lang), page.title)
     page.row = 1
@@ -85,7 +85,7 @@ def add_summary(book: Book, done: Reconciliation) -> None:
         page, tell("unread", lang), [rendered(unread.problem, lang) for unread in done.unread], lang=done
     )
     said = functools.partial(rendered, lang=lang)
-    notes = [*map(said, done.notes), *map(said, done.decided.warnings), *map(said, done.account.notes)]
+    notes = [*map(said, done.notes), *map(said, done.decided.warnings), *map(said, done.result.notes)]
     _section(
         page,
         tell("notes", lang),
@@ -104,7 +104,7 @@ def _section(page: Page, heading: str, lines: Sequence[str], lang: Reconciliatio
     page.heading(heading)
     shown = list(lines[:_MOST])
     if lang is not None and len(lines) > _MOST:
-        shown.append(tell("more", lang.account.lang, count=len(lines) - _MOST))
+        shown.append(tell("more", lang.result.lang, count=len(lines) - _MOST))
     for line in shown:
         page.spread(0, f"• {line}", page.text)
         page.row += 1
@@ -112,14 +112,14 @@ def _section(page: Page, heading: str, lines: Sequence[str], lang: Reconciliatio
 
 def _settled(one: Settled, done: Reconciliation) -> str:
     return tell(
-        f"settled_{one.state}", done.account.lang, request=one.attempt.request_id, attempt=one.attempt.attempt,
+        f"settled_{one.state}", done.result.lang, request=one.attempt.request_id, attempt=one.attempt.attempt,
         number=one.number, evidence=one.evidence,
     )  # fmt: skip
 
 
 def _kinds(page: Page, done: Reconciliation) -> int:
     """The table of kinds; the row of its first line."""
-    lang = done.account.lang
+    lang = done.result.lang
     page.heading(tell("by_kind", lang))
     for column, name in enumerate(("kind", "charges", "total", "meaning")):
         look = page.number_heading if name in ("charges", "total") else page.column_heading
@@ -143,7 +143,7 @@ def _kinds(page: Page, done: Reconciliation) -> int:
 
 
 def _chart(book: Book, page: Page, done: Reconciliation, first: int) -> None:
-    lang = done.account.lang
+    lang = done.result.lang
     counts = [len(done.of(kind)) for kind in KINDS]
     last = first + len(KINDS) - 1
     chart = book.workbook.add_chart({"type": "bar"})
@@ -175,16 +175,16 @@ def _chart(book: Book, page: Page, done: Reconciliation, first: int) -> None:
 
 
 def _facts(page: Page, done: Reconciliation) -> None:
-    lang, account = done.account.lang, done.account
+    lang, result = done.result.lang, done.result
     page.heading(tell("facts", lang))
     shown: dict[str, Any] = {
         "command": "voucher reconcile",
-        "as_of": datetime.date.fromisoformat(account.as_of),
+        "as_of": datetime.date.fromisoformat(result.as_of),
         "period": period_text(done) if done.period else "–",
         "statements": ", ".join(statement.name for statement in done.statements)
         or tell("no_statement", lang),
-        "ledger": account.ledger,
-        "ledger_id": account.ledger_id,
+        "ledger": result.ledger,
+        "ledger_id": result.ledger_id,
     }
     for name, value in shown.items():
         if value == "":  # a throw-away ledger

@@ -61,7 +61,7 @@ def _status(asked: RequestResult, places: Places) -> Any:
     return Cell(asked.status, where)
 
 
-def _invoice(asked: RequestResult, account: RunResult, places: Places) -> tuple[Any, ...]:
+def _invoice(asked: RequestResult, result: RunResult, places: Places) -> tuple[Any, ...]:
     request = asked.request
     tickets = list(dict.fromkeys(charge.identity.ticket_no for charge in request.charges))
     return (
@@ -71,17 +71,17 @@ def _invoice(asked: RequestResult, account: RunResult, places: Places) -> tuple[
         asked.number,
         request.header.header_name,
         request.header.tax_no,
-        choice_word(request.market, account.lang),
+        choice_word(request.market, result.lang),
         request.amount / MINOR,
-        account.currency,
+        result.currency,
         len(request.charges),
-        _listed(tickets, _MOST_TICKETS, account.lang),
+        _listed(tickets, _MOST_TICKETS, result.lang),
         asked.trace_id,
         _reason(asked),
     )
 
 
-def _itinerary(asked: RequestResult, account: RunResult, places: Places) -> tuple[Any, ...]:
+def _itinerary(asked: RequestResult, result: RunResult, places: Places) -> tuple[Any, ...]:
     request = asked.request
     (charge,) = request.charges
     return (
@@ -92,8 +92,8 @@ def _itinerary(asked: RequestResult, account: RunResult, places: Places) -> tupl
         request.header.header_name,
         request.header.email,
         request.amount / MINOR,
-        account.currency,
-        choice_word(request.market, account.lang),
+        result.currency,
+        choice_word(request.market, result.lang),
         request.request_id,
         asked.attempt or None,
         asked.trace_id,
@@ -101,8 +101,8 @@ def _itinerary(asked: RequestResult, account: RunResult, places: Places) -> tupl
     )
 
 
-def _doubt(doubt: UnknownAttempt, account: RunResult, places: Places) -> tuple[Any, ...]:
-    lang = account.lang
+def _doubt(doubt: UnknownAttempt, result: RunResult, places: Places) -> tuple[Any, ...]:
+    lang = result.lang
     inside = [
         f"{of.ticket_no} {choice_word(of.charge, lang)} {money_text(amount)}" for of, amount in doubt.charges
     ]
@@ -115,7 +115,7 @@ def _doubt(doubt: UnknownAttempt, account: RunResult, places: Places) -> tuple[A
         doubt.header_name,
         choice_word(doubt.market, lang),
         doubt.amount / MINOR,
-        account.currency,
+        result.currency,
         f"{doubt.reason.message} [{doubt.reason.code}]",
         doubt.reason.cure,
         doubt.trace_id,
@@ -135,39 +135,39 @@ def _fields(names: Iterable[str], amounts: Iterable[int], lang: Lang) -> list[Fi
     ]  # fmt: skip
 
 
-def _asked(account: RunResult, voucher: str, names: Sequence[str]) -> tuple[list[RequestResult], list[Field]]:
+def _asked(result: RunResult, voucher: str, names: Sequence[str]) -> tuple[list[RequestResult], list[Field]]:
     """The requests for that voucher, and the columns of their sheet."""
-    asked = [one for one in account.requests if one.request.voucher == voucher]
-    return asked, _fields(names, (one.request.amount for one in asked), account.lang)
+    asked = [one for one in result.requests if one.request.voucher == voucher]
+    return asked, _fields(names, (one.request.amount for one in asked), result.lang)
 
 
-def add_invoices(book: Book, account: RunResult, places: Places) -> None:
+def add_invoices(book: Book, result: RunResult, places: Places) -> None:
     """Write the sheet Invoices: one row a request."""
-    asked, fields = _asked(account, "invoice", _INVOICE)
-    book.add_rows("Invoices", fields, len(asked), by_column(_invoice(one, account, places) for one in asked))
+    asked, fields = _asked(result, "invoice", _INVOICE)
+    book.add_rows("Invoices", fields, len(asked), by_column(_invoice(one, result, places) for one in asked))
 
 
-def add_itineraries(book: Book, account: RunResult, places: Places) -> None:
+def add_itineraries(book: Book, result: RunResult, places: Places) -> None:
     """Write the sheet Itineraries: one row a ticket."""
-    asked, fields = _asked(account, "itinerary", _ITINERARY)
+    asked, fields = _asked(result, "itinerary", _ITINERARY)
     book.add_rows(
-        "Itineraries", fields, len(asked), by_column(_itinerary(one, account, places) for one in asked)
+        "Itineraries", fields, len(asked), by_column(_itinerary(one, result, places) for one in asked)
     )
 
 
-def add_unknown(book: Book, account: RunResult, places: Places) -> None:
+def add_unknown(book: Book, result: RunResult, places: Places) -> None:
     """Write the sheet Unknown: one line a request in doubt, with what a person finds out left blank.
 
     The answers are the same two words in every language, since they are read back.
     """
-    amounts = (doubt.amount for doubt in account.doubts)
+    amounts = (doubt.amount for doubt in result.doubts)
     fields = [
-        field(name, account.lang, Style.ANSWER) if name == "number" else shown
-        for name, shown in zip(_UNKNOWN, _fields(_UNKNOWN, amounts, account.lang), strict=True)
+        field(name, result.lang, Style.ANSWER) if name == "number" else shown
+        for name, shown in zip(_UNKNOWN, _fields(_UNKNOWN, amounts, result.lang), strict=True)
     ]
-    words, at = words_in(account.lang), _UNKNOWN.index("resolution")
-    rows = by_column(_doubt(doubt, account, places) for doubt in account.doubts)
-    for sheet, count in book.add_rows("Unknown", fields, len(account.doubts), rows, keys=_UNKNOWN_KEYS):
+    words, at = words_in(result.lang), _UNKNOWN.index("resolution")
+    rows = by_column(_doubt(doubt, result, places) for doubt in result.doubts)
+    for sheet, count in book.add_rows("Unknown", fields, len(result.doubts), rows, keys=_UNKNOWN_KEYS):
         if count:
             check = {
                 "validate": "list",

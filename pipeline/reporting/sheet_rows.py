@@ -89,20 +89,20 @@ def _shown(name: str, table: Table, at: Indices) -> list[Any]:
     return cells
 
 
-def _filled(name: str, account: RunResult, at: Indices) -> list[Any]:
+def _filled(name: str, result: RunResult, at: Indices) -> list[Any]:
     """A buyer column's cells, the blank ones with what the rules took from the Buyers sheet."""
-    known: list[str] = account.header[name][at].tolist()
+    known: list[str] = result.header[name][at].tolist()
     if name == "header_type":
-        words = {choice.name: choice_word(choice.name, account.lang) for choice in HEADER_TYPES}
+        words = {choice.name: choice_word(choice.name, result.lang) for choice in HEADER_TYPES}
         known = [words.get(value, value) for value in known]
-    seen = _shown(name, account.table, at)
+    seen = _shown(name, result.table, at)
     return [
         value if isinstance(cell, str) and not cell.strip() else cell
         for cell, value in zip(seen, known, strict=True)
     ]
 
 
-def _in_our_words(column: Column, cells: list[Any], account: RunResult, at: Indices) -> list[Any]:
+def _in_our_words(column: Column, cells: list[Any], result: RunResult, at: Indices) -> list[Any]:
     """Cells of a column of choices, a team's own words for them as ours: its mapping may not be there again."""
     if not column.choices:
         return cells
@@ -112,8 +112,8 @@ def _in_our_words(column: Column, cells: list[Any], account: RunResult, at: Indi
         }
         for choice in column.choices
     }
-    words = {choice.name: choice_word(choice.name, account.lang) for choice in column.choices}
-    meant: list[Any] = account.table.frame[column.name].astype(object).to_numpy()[at].tolist()
+    words = {choice.name: choice_word(choice.name, result.lang) for choice in column.choices}
+    meant: list[Any] = result.table.frame[column.name].astype(object).to_numpy()[at].tolist()
     return [
         words[choice] if choice in words and str(cell).strip().casefold() not in ours[choice] else cell
         for cell, choice in zip(cells, meant, strict=True)
@@ -148,15 +148,15 @@ def _beside(ours: Rows, columns: Sequence[Sequence[Any]]) -> Rows:
     return lambda start, stop: [*ours(start, stop), *(column[start:stop] for column in columns)]
 
 
-def add_failures(book: Book, account: RunResult, places: Places) -> None:
+def add_failures(book: Book, result: RunResult, places: Places) -> None:
     """Write the sheet Failures: what has to be corrected, with every column that may have to be filled in."""
-    table, lang, failed = account.table, account.lang, places.rows.failed
+    table, lang, failed = result.table, result.lang, places.rows.failed
     at = np.array(failed, dtype=np.int64)
     extras = _extras(table)
     asked = [column for column in COLUMNS if column not in _WRITTEN_IF_READ or column.name in table.cells]
-    filled = {name: _filled(name, account, at) for name in HEADER_FIELDS}
+    filled = {name: _filled(name, result, at) for name in HEADER_FIELDS}
     columns = [filled[c.name] if c.name in filled else _shown(c.name, table, at) for c in asked]
-    columns = [_in_our_words(c, cells, account, at) for c, cells in zip(asked, columns, strict=True)]
+    columns = [_in_our_words(c, cells, result, at) for c, cells in zip(asked, columns, strict=True)]
     fields = [
         *(field(name, lang) for name in _FAILURES),
         *map(roomy, vocabulary(asked, lang), columns),
@@ -173,7 +173,7 @@ def add_failures(book: Book, account: RunResult, places: Places) -> None:
             ]
     columns += [[places.rows.file[position] for position in failed]]
     columns += [[places.rows.sheet[position] for position in failed]]
-    columns += [sources(account, at, filled)]
+    columns += [sources(result, at, filled)]
     rows = _beside(_failed(places, lang), columns)
     book.add_rows("Failures", fields, len(failed), rows, keys=_FAILURE_KEYS)
 
@@ -196,14 +196,14 @@ def _failed(places: Places, lang: Lang) -> Rows:
     return ours
 
 
-def add_buyers(book: Book, account: RunResult, places: Places) -> None:
+def add_buyers(book: Book, result: RunResult, places: Places) -> None:
     """Write the sheet Buyers, where a row may be given another buyer: those that Failures may name."""
-    if needs_buyers(account, places.rows):
-        fields = [*vocabulary(BUYER_COLUMNS, account.lang), field("buyer_source", account.lang)]
-        book.add_rows("Buyers", fields, len(account.table.buyers), by_column(buyer_lines(account)))
+    if needs_buyers(result, places.rows):
+        fields = [*vocabulary(BUYER_COLUMNS, result.lang), field("buyer_source", result.lang)]
+        book.add_rows("Buyers", fields, len(result.table.buyers), by_column(buyer_lines(result)))
 
 
-def _fates(places: Places, lang: Lang) -> Rows:
+def _outcomes(places: Places, lang: Lang) -> Rows:
     """What became of every row, with links to where it can be corrected and to its request."""
     rows = places.rows
     # Issued, but with other contents: a person has to look at it, which green would hide.
@@ -235,13 +235,13 @@ def _request(asked: Sequence[str], places: Places) -> Any:
     return Cell(shown, link) if link else shown
 
 
-def add_all_rows(book: Book, account: RunResult, places: Places) -> None:
+def add_all_rows(book: Book, result: RunResult, places: Places) -> None:
     """Write the sheet Rows: every input row in its order, with what became of it."""
-    table, lang = account.table, account.lang
+    table, lang = result.table, result.lang
     at = np.arange(len(table), dtype=np.int64)
     present = [column for column in COLUMNS if column.name in table.cells]
     extras = _extras(table)
     columns = [_shown(name, table, at) for name in (*(c.name for c in present), *(e.name for e in extras))]
     named = map(roomy, vocabulary(present, lang), columns)
     fields = [*(field(name, lang) for name in _ROWS), *named, *extras]
-    book.add_rows("Rows", fields, len(table), _beside(_fates(places, lang), columns), keys=_ROW_KEYS)
+    book.add_rows("Rows", fields, len(table), _beside(_outcomes(places, lang), columns), keys=_ROW_KEYS)

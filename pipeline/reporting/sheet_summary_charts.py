@@ -90,9 +90,9 @@ def _bars(book: Book, title: str, form: str, *, stacked: bool) -> Any:
     return chart
 
 
-def add_statuses(book: Book, page: Page, account: RunResult, lines: Lines, row: int) -> None:
+def add_statuses(book: Book, page: Page, result: RunResult, lines: Lines, row: int) -> None:
     """Charges by status, each bar in its status's colour."""
-    chart = _bars(book, words_in(account.lang).status_chart, "#,##0", stacked=False)
+    chart = _bars(book, words_in(result.lang).status_chart, "#,##0", stacked=False)
     points = [{"fill": {"color": CHART_TONES[tone]}} for tone in lines.tones]
     series = _series(lines, len(lines.names), *lines.parts["charges"])
     chart.add_series(
@@ -104,14 +104,14 @@ def add_statuses(book: Book, page: Page, account: RunResult, lines: Lines, row: 
         row,
         0,
         chart,
-        {"x_offset": 2, "object_position": 1, "description": words_in(account.lang).status_chart},
+        {"x_offset": 2, "object_position": 1, "description": words_in(result.lang).status_chart},
     )
 
 
-def add_buyers(book: Book, page: Page, account: RunResult, lines: Lines, row: int) -> None:
+def add_buyers(book: Book, page: Page, result: RunResult, lines: Lines, row: int) -> None:
     """Money by buyer: issued, ready and the rest in one bar; the largest buyers."""
-    words = words_in(account.lang)
-    title = words.buyer_chart.format(currency=account.currency)
+    words = words_in(result.lang)
+    title = words.buyer_chart.format(currency=result.currency)
     chart = _bars(book, title, words.short_money, stacked=True)
     count = min(len(lines.names), _MOST_BUYERS)
     for part, (column, amounts) in lines.parts.items():

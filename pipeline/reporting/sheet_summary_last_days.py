@@ -22,12 +22,12 @@ _MOST = 15
 _COLUMNS = ("place", "last_day", "ticket", "days_left", "what", "status", "amount")
 
 
-def due(account: RunResult) -> Indices:
+def due(result: RunResult) -> Indices:
     """The charges that still can be asked for and must be soon, by their position: the soonest first.
 
     Of one day the largest amounts come first: not all of them are shown.
     """
-    charges, today = account.fates.charges, np.datetime64(account.as_of)
+    charges, today = result.columns.charges, np.datetime64(result.as_of)
     soon = np.flatnonzero(
         (charges.last_day >= today) & (charges.last_day <= today + np.timedelta64(NEAR, "D"))
     )
@@ -43,9 +43,9 @@ def _what(charge: ChargeResult, lang: Lang) -> str:
     return " · ".join(words)
 
 
-def add_deadlines(page: Page, account: RunResult) -> None:
+def add_deadlines(page: Page, result: RunResult) -> None:
     """Write the table, where anything presses; how many lines were left out is said below it."""
-    words, coming, fates = words_in(account.lang), due(account), account.fates
+    words, coming, columns = words_in(result.lang), due(result), result.columns
     page.heading(words.deadlines.format(days=NEAR))
     if not len(coming):
         page.spread(0, words.no_deadlines, page.text)
@@ -55,17 +55,20 @@ def add_deadlines(page: Page, account: RunResult) -> None:
         number = name in ("days_left", "amount")
         page.put(column, words.columns[name], page.number_heading if number else page.column_heading)
     page.row += 1
-    today = datetime.date.fromisoformat(account.as_of)
+    today = datetime.date.fromisoformat(result.as_of)
     for at in coming[:_MOST].tolist():
-        row = account.rows[int(fates.charges.line[at])]
-        charge, last_day = row.charges[at - int(fates.first[row.index])], fates.charges.last_day[at].item()
+        row = result.rows[int(columns.charges.line[at])]
+        charge, last_day = (
+            row.charges[at - int(columns.first[row.index])],
+            columns.charges.last_day[at].item(),
+        )
         place = words.place.format(file=row.file, sheet=row.sheet, row=row.row)
         page.line(place, page.name_link, Places.row(row.index))
         page.put(1, last_day, page.day)
         page.put(2, row.ticket_no, page.name)
         page.put(3, (last_day - today).days, page.count)
-        page.put(4, _what(charge, account.lang), page.name)
-        page.put(5, status_word(charge.status, account.lang), page.tones[STATUS[charge.status].tone])
+        page.put(4, _what(charge, result.lang), page.name)
+        page.put(5, status_word(charge.status, result.lang), page.tones[STATUS[charge.status].tone])
         page.put(6, None if charge.amount is None else charge.amount / MINOR, page.money)
         page.row += 1
     if len(coming) > _MOST:

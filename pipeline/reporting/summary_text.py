@@ -22,50 +22,50 @@ _NAMES_BUYERS = ("differs_from_issued", "carrier_rejected")
 _CARRIER_SAYS = ("rejected", "not_sent", "unknown")
 
 
-def summary_lines(account: RunResult, *, cells: bool = True) -> list[str]:
-    """Short lines in the account's language, safe to print; `cells`: whether they may quote what a cell holds."""
-    words = words_in(account.lang)
-    tallies = account.fates.charges.tallies()
-    rows, charges = account.fates.size, len(account.fates.charges.line)
+def summary_lines(result: RunResult, *, cells: bool = True) -> list[str]:
+    """Short lines in the run's language, safe to print; `cells`: whether they may quote what a cell holds."""
+    words = words_in(result.lang)
+    tallies = result.columns.charges.tallies()
+    rows, charges = result.columns.size, len(result.columns.charges.line)
     counted = (
-        count_rows(rows, account.lang)
+        count_rows(rows, result.lang)
         if rows == charges
-        else words.bills.format(rows=count_rows(rows, account.lang), charges=charges)
+        else words.bills.format(rows=count_rows(rows, result.lang), charges=charges)
     )
-    lines = [words.judged.format(rows=counted, as_of=account.as_of)]
-    named = {name: status_word(name, account.lang) for name in tallies}
+    lines = [words.judged.format(rows=counted, as_of=result.as_of)]
+    named = {name: status_word(name, result.lang) for name in tallies}
     widest = max((cells_wide(word) for word in named.values()), default=0)
     for name, (count, amount) in tallies.items():
         gap = " " * (widest - cells_wide(named[name]))
-        money = f"  {account.currency} {amount / MINOR:>16,.2f}" if STATUS[name].counted else ""
+        money = f"  {result.currency} {amount / MINOR:>16,.2f}" if STATUS[name].counted else ""
         lines.append(f"  {named[name]}{gap} {count:>9,}{money}")
-    lines += _reasons(account, cells=cells)
-    if account.doubts:
-        requests = count_requests(len(account.doubts), account.lang)
+    lines += _reasons(result, cells=cells)
+    if result.doubts:
+        requests = count_requests(len(result.doubts), result.lang)
         lines.append(words.steps["unknown"].format(requests=requests))
-    if account.stopped:
+    if result.stopped:
         lines.append(
-            words.steps["stopped"].format(stopped=rendered(account.stopped, account.lang).rstrip(".。"))
+            words.steps["stopped"].format(stopped=rendered(result.stopped, result.lang).rstrip(".。"))
         )
     return [one_line(line) if not line.startswith("  ") else line for line in lines]
 
 
-def _reasons(account: RunResult, *, cells: bool) -> list[str]:
+def _reasons(result: RunResult, *, cells: bool) -> list[str]:
     """The commonest reasons of rows that need somebody, with one row's message each."""
-    open_rows = ~np.isin(account.fates.status, _SETTLED)
+    open_rows = ~np.isin(result.columns.status, _SETTLED)
     having = {
         code: rows if code == "differs_from_issued" else rows[open_rows[rows]]
-        for code, rows in account.fates.having.items()
+        for code, rows in result.columns.having.items()
         if code == "differs_from_issued" or STATUS_OF[code] not in _SETTLED
     }
     first = {code: int(rows[0]) for code, rows in having.items() if len(rows)}
-    said = {code: [reason.code for reason in account.rows[row].reasons] for code, row in first.items()}
+    said = {code: [reason.code for reason in result.rows[row].reasons] for code, row in first.items()}
     commonest = sorted(first, key=lambda code: (-len(having[code]), first[code], said[code].index(code)))
-    words = words_in(account.lang)
+    words = words_in(result.lang)
     lines = []
     for code in commonest[:_MOST_REASONS]:
-        row = account.rows[first[code]]
-        message = _message(row.reasons[said[code].index(code)], row, account.lang, cells=cells)
+        row = result.rows[first[code]]
+        message = _message(row.reasons[said[code].index(code)], row, result.lang, cells=cells)
         lines.append("  " + words.example.format(count=len(having[code]), code=code, message=message))
     if more := len(commonest[_MOST_REASONS:]):
         lines.append("  " + words.more_reasons.format(count=more))

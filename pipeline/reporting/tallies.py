@@ -1,4 +1,4 @@
-"""Counts and money of an account, by status, voucher and buyer, for the Summary and the last lines."""
+"""Counts and money of a run, by status, voucher and buyer, for the Summary and the last lines."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -46,13 +46,13 @@ def together(name: str, groups: Sequence[Group]) -> Group:
 
 
 class Tallies:
-    """An account's charges, counted once by what they are grouped by: status, voucher, and name on the voucher.
+    """A run's charges, counted once by what they are grouped by: status, voucher, and name on the voucher.
 
     Charges that repeat others are in none of it, nor differing rows of one that the ledger holds, but for the first.
     """
 
-    def __init__(self, account: RunResult) -> None:
-        charges = account.fates.charges
+    def __init__(self, result: RunResult) -> None:
+        charges = result.columns.charges
         counted = charges.counted
         kinds = [kind[counted] for kind in (charges.status, charges.voucher, charges.buyer)]
         found = pd.Series(charges.amount[counted]).groupby(kinds, sort=False).agg(["size", "sum"])

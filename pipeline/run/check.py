@@ -50,7 +50,7 @@ def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
         about = (
             {"ledger": str(path_for(job)), "ledger_id": attempts.ledger_id(ledger)} if ledger else _NO_LEDGER
         )
-    account = make_result("check", table, verdicts, requests, [], doubts, terms, job.lang, **about)
-    finished = write_results(account, target, job.report)
+    result = make_result("check", table, verdicts, requests, [], doubts, terms, job.lang, **about)
+    finished = write_results(result, target, job.report)
     log_end(watch.log, finished)
     return finished

@@ -31,8 +31,8 @@ def issue(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
         try_out(watch.note)
         run = ledger.begin("issue", job.terms, files)
         watch.log("ledger_taken", run=run, ledger_id=ledger.ledger_id)
-        account, sent = submitted(job, ledger, run, rows, keys, watch, "issue")
-        finished = write_results(account, target, job.report)
+        result, sent = submitted(job, ledger, run, rows, keys, watch, "issue")
+        finished = write_results(result, target, job.report)
         if not sent.ledger_failed:  # else the next start puts it in order
             ledger.end(run, finished.exit_code)
     log_end(watch.log, finished)

@@ -45,7 +45,7 @@ class Compared:
     request_id: str = ""
     place: Fact = NOTHING  # the workbook's row
     last_day: datetime.date | None = None
-    reason: Fact = NOTHING  # a row's own is in the language of its account
+    reason: Fact = NOTHING  # a row's own is in the language of its result
     differing: tuple[str, ...] = ()
     line: StatementLine | None = None
     set_free: bool = False  # by evidence, and in none of this run's workbooks: nobody sends it unless asked
@@ -83,14 +83,14 @@ def period_of(lines: Sequence[StatementLine], time_zone: str) -> Period | None:
 
 @dataclass(frozen=True)
 class Compare:
-    """What is compared: the decided evidence, what the ledger holds, and the accounts of this run's rows."""
+    """What is compared: the decided evidence, what the ledger holds, and the results of this run's rows."""
 
     decided: Decided
     statements: Sequence[Statement]
     held: Mapping[
         Identity, KnownCharge
     ]  # of the tickets on statements and in workbooks, and what the period asks for
-    accounts: Sequence[RunResult]
+    results: Sequence[RunResult]
     period: Period | None
     claimed: frozenset[str]  # the kinds of voucher of which the statements are said to list everything
     time_zone: str
@@ -113,8 +113,8 @@ class Compare:
     def _rows(self) -> dict[Identity, tuple[RowResult, ChargeResult]]:
         """The first row of each charge that this run's workbooks have."""
         rows: dict[Identity, tuple[RowResult, ChargeResult]] = {}
-        for account in self.accounts:
-            for row in account.rows:
+        for result in self.results:
+            for row in result.rows:
                 for charge in row.charges:
                     rows.setdefault(Identity(row.ticket_no, charge.charge, charge.product), (row, charge))
         return rows
@@ -168,8 +168,8 @@ class Compare:
     def _to_issue(self) -> Iterator[Compared]:
         """Charges whose voucher is still to come, each once: of this run's rows, and those that evidence set free."""
         seen: set[Identity] = set()
-        for account in self.accounts:
-            for row in account.rows:
+        for result in self.results:
+            for row in result.rows:
                 for charge in row.charges:
                     identity = Identity(row.ticket_no, charge.charge, charge.product)
                     if charge.status in (*ISSUED, "repeated", "unknown", "ineligible") or identity in seen:

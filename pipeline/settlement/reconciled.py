@@ -21,9 +21,9 @@ class Unread:
 
 @dataclass(frozen=True)
 class Reconciliation:
-    """A whole reconciliation. `account` has the rows of all workbooks, and every unknown outcome of the ledger."""
+    """A whole reconciliation. `result` has the rows of all workbooks, and every unknown outcome of the ledger."""
 
-    account: RunResult
+    result: RunResult
     entries: tuple[Compared, ...]
     decided: Decided
     unread: tuple[Unread, ...]
@@ -51,7 +51,7 @@ class Reconciliation:
         """The highest that applies (interface.md, Exit codes)."""
         disagreeing = any(entry.kind in DISAGREEING for entry in self.entries)
         person = disagreeing or self.nothing_compared or self.unread or self.decided.troubles or self.lacking
-        return max(self.account.exit_code, 4 if self.account.doubts else 0, 1 if person else 0)
+        return max(self.result.exit_code, 4 if self.result.doubts else 0, 1 if person else 0)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""One Table's way from its rows to their account: judged, split, noted, sent."""
+"""One Table's way from its rows to their result: judged, split, noted, sent."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ class Judged:
 def judged(ledger: OpenLedger, table: Table, job: Job, *, by_itself: bool = False) -> Judged:
     """Judge and split; `by_itself`: nobody asked for these rows now, so that nothing that was refused is repeated.
 
-    All that is read of the ledger is read here, before anything is sent: then no failure costs the account.
+    All that is read of the ledger is read here, before anything is sent: then no failure costs the result.
     """
     terms, tickets = job.terms, table.tickets()
     holdings = ledger.holdings(tickets)
@@ -56,14 +56,14 @@ def submitted(  # noqa: PLR0913 - where the flow's parts meet
     held_up: Message = NOTHING,
     unclear: Mapping[str, Message] | None = None,
 ) -> tuple[RunResult, Sent]:
-    """Note the judgements, send the requests, and account for every row.
+    """Note the judgements, send the requests, and say what became of every row.
 
     `held_up`: why nothing may be sent; `unclear`: the tickets of which nothing may be sent, and why.
     """
     epoch, ledger_id = (
         ledger.epoch,
         ledger.ledger_id,
-    )  # read before anything is sent, as all that the account needs
+    )  # read before anything is sent, as all that the result needs
     unclear = unclear or {}
     ledger.note_judgements(run, _judgements(rows.verdicts))
     clear = [request for request in rows.requests if unclear.keys().isdisjoint(_tickets(request))]
@@ -77,7 +77,7 @@ def submitted(  # noqa: PLR0913 - where the flow's parts meet
         attempts = ledger.plan(run, clear, rows.verdicts.rows)
         sent = send(job, ledger, attempts, rows.table, rows.holdings, keys, watch)
         sent = replace(sent, results=(*sent.results, *_kept_back(rows.requests, unclear)))
-    account = make_result(
+    result = make_result(
         command,
         rows.table,
         rows.verdicts,
@@ -90,7 +90,7 @@ def submitted(  # noqa: PLR0913 - where the flow's parts meet
         ledger="" if job.throw_away else str(ledger.path),
         ledger_id=ledger_id,
     )
-    return account, sent
+    return result, sent
 
 
 def _tickets(request: Request) -> set[str]:

@@ -4,7 +4,7 @@
     python -m tests.benchmarks.result_workbook plain MONTH.xlsx PLAIN.xlsx
     python -m tests.benchmarks.result_workbook compare RESULT.xlsx PLAIN.xlsx
 
-Both sides begin with the month's account in memory: each row issued but for some that were refused or got no answer, and
+Both sides begin with the month's result in memory: each row issued but for some that were refused or got no answer, and
 six columns of the office's own, so that a row has 28. `ours` writes the workbook as a run does: formats, links, filters,
 row heights, the Summary, and the opening of it for a check. `plain` writes the same cells but the Summary's, in
 constant memory, by the method for each cell's type with a format. What they wrote has to be equal to the last cell.
@@ -75,7 +75,7 @@ def measured(month: Path, rounds: int = ROUNDS) -> list[Line]:
     return [Line(what, against, "≤ 0.3 ×", ratio, ratio <= 0.3, figures)]
 
 
-def account_of(month: Path) -> RunResult:
+def result_of(month: Path) -> RunResult:
     """What became of the month, with the office's own columns beside it."""
     table = read_table([month])
     own = {
@@ -115,8 +115,8 @@ def _doubt(request: Request) -> UnknownAttempt:
 class _Collecting(Book):
     """Instead of writing rows, keeps the cells that are to be written: None, texts, numbers, days."""
 
-    def __init__(self, of: Any, account: RunResult) -> None:
-        super().__init__(of, account.lang)
+    def __init__(self, of: Any, result: RunResult) -> None:
+        super().__init__(of, result.lang)
         self.collected: dict[str, list[list[Any]]] = {}
 
     def add_rows(
@@ -136,12 +136,12 @@ class _Collecting(Book):
         return None if value is None or value == "" else self.cells.shown(value, field.style)[0]
 
 
-def _cells(account: RunResult) -> dict[str, list[list[Any]]]:
+def _cells(result: RunResult) -> dict[str, list[list[Any]]]:
     """By sheet the cells of its rows, the headings first."""
     with xlsxwriter.Workbook(io.BytesIO()) as scratch:
-        book, places = _Collecting(scratch, account), Places(account)
+        book, places = _Collecting(scratch, result), Places(result)
         for add in result_workbook._SHEETS[1:]:
-            add(book, account, places)
+            add(book, result, places)
     return book.collected
 
 
@@ -178,18 +178,18 @@ def main() -> None:
     if side == "compare":
         sys.stdout.write(f"cells={_compare(first, path)}\n")
         return
-    account = account_of(first)
-    sheets = _cells(account) if side == "plain" else {}
+    result = result_of(first)
+    sheets = _cells(result) if side == "plain" else {}
     gc.collect()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begun, processor = time.perf_counter(), time.process_time()
     if side == "plain":
         _write_plain(sheets, path)
     else:
-        result_workbook.write_workbook(account, path)
+        result_workbook.write_workbook(result, path)
     sys.stdout.write(f"seconds={time.perf_counter() - begun}\nprocessor={time.process_time() - processor}\n")
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    sys.stdout.write(f"megabytes={(after - before) / 1024}\n")  # beyond the account's
+    sys.stdout.write(f"megabytes={(after - before) / 1024}\n")  # beyond the result's
 
 
 if __name__ == "__main__":

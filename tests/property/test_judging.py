@@ -102,17 +102,15 @@ def test_any_cells_are_judged_into_a_status_of_the_contract_and_told_in_both_lan
         n for n, s in enumerate(verdicts.status) if s == "ready"
     }
     for lang in LANGS:
-        account = make_result(
-            "check", table, verdicts, requests, [], [], terms, lang, ledger="", ledger_id=""
-        )
-        assert [row.status for row in account.rows] == verdicts.status.tolist()
-        one_by_one = dataclasses.replace(account, rows=tuple(account.rows))
-        assert (account.totals, account.exit_code) == (one_by_one.totals, one_by_one.exit_code)
-        assert account.fates.charges.tallies() == one_by_one.fates.charges.tallies()
-        assert {code: rows.tolist() for code, rows in account.fates.having.items()} == {
-            code: rows.tolist() for code, rows in one_by_one.fates.having.items()
+        result = make_result("check", table, verdicts, requests, [], [], terms, lang, ledger="", ledger_id="")
+        assert [row.status for row in result.rows] == verdicts.status.tolist()
+        one_by_one = dataclasses.replace(result, rows=tuple(result.rows))
+        assert (result.totals, result.exit_code) == (one_by_one.totals, one_by_one.exit_code)
+        assert result.columns.charges.tallies() == one_by_one.columns.charges.tallies()
+        assert {code: rows.tolist() for code, rows in result.columns.having.items()} == {
+            code: rows.tolist() for code, rows in one_by_one.columns.having.items()
         }
-        for row in account.rows:
+        for row in result.rows:
             needs_reason = row.status in {"invalid", "ineligible", "waiting", "unknown"}
             assert row.reasons or not needs_reason
             assert all(reason.message and reason.cure for reason in row.reasons)

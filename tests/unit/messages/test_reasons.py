@@ -130,8 +130,8 @@ def test_a_rule_s_reason_says_its_facts_in_whole_sentences(
     cells, facts = BY_RULES[code]
     table, terms = table_of([cells]), Terms(as_of, PREFIXED)
     verdicts = judge(table, KnownCharges(), terms)
-    account = make_result("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
-    reasons = [reason for reason in account.rows[0].reasons if reason.code == code]
+    result = make_result("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
+    reasons = [reason for reason in result.rows[0].reasons if reason.code == code]
     assert reasons
     for reason in reasons:
         _complete(reason.message)
@@ -186,8 +186,8 @@ def test_a_reason_between_rows_or_with_the_ledger_says_where_the_other_is(
 ) -> None:
     table = table_of(rows)
     verdicts = judge(table, holdings, terms)
-    account = make_result("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
-    (reason,) = [reason for reason in account.rows[1].reasons if reason.code == code]
+    result = make_result("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
+    (reason,) = [reason for reason in result.rows[1].reasons if reason.code == code]
     _complete(reason.message)
     _complete(reason.cure)
     for number in "23":

@@ -1,4 +1,4 @@
-"""The account: statuses after sending, numbers, reasons in order, totals, exit codes."""
+"""A run's result: statuses after sending, numbers, reasons in order, totals, exit codes."""
 
 import dataclasses
 import itertools
@@ -46,10 +46,10 @@ def _held(amount: int = 100_000) -> KnownCharges:
 
 
 @pytest.fixture
-def account(table_of: Callable[..., Any], terms: Terms) -> Callable[..., RunResult]:
+def result(table_of: Callable[..., Any], terms: Terms) -> Callable[..., RunResult]:
     """What became of rows that end in these statuses."""
 
-    def account(
+    def result(
         ends: Sequence[str],
         holdings: KnownCharges | None = None,
         lang: str = "en",
@@ -70,12 +70,12 @@ def account(table_of: Callable[..., Any], terms: Terms) -> Callable[..., RunResu
             command, table, verdicts, requests, results, [], terms, lang, ledger="l", ledger_id="i", stopped=stopped
         )  # fmt: skip
 
-    return account
+    return result
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_each_end_is_its_status_and_nothing_else(account: Any, end: str) -> None:
-    made = account([end])
+def test_each_end_is_its_status_and_nothing_else(result: Any, end: str) -> None:
+    made = result([end])
     assert [row.status for row in made.rows] == [end]
     assert made.totals == {end: 1}
 
@@ -89,17 +89,17 @@ EXIT_CODES = {
 @pytest.mark.parametrize(
     "ends", [*((end,) for end in ENDS), *itertools.combinations(ENDS, 2), tuple(ENDS)], ids="-".join
 )
-def test_the_highest_exit_code_that_applies_wins(account: Any, ends: tuple[str, ...]) -> None:
-    assert account(ends).exit_code == max(EXIT_CODES[end] for end in ends)
+def test_the_highest_exit_code_that_applies_wins(result: Any, ends: tuple[str, ...]) -> None:
+    assert result(ends).exit_code == max(EXIT_CODES[end] for end in ends)
 
 
 @pytest.mark.parametrize(
     ("ends", "code"), [(["issued"], 3), (["issued", "rejected"], 3), (["issued", "unknown"], 4)]
 )
 def test_a_run_that_stopped_early_ends_in_3_unless_an_outcome_is_unknown(
-    account: Any, ends: list[str], code: int
+    result: Any, ends: list[str], code: int
 ) -> None:
-    assert account(ends, stopped="interrupted").exit_code == code
+    assert result(ends, stopped="interrupted").exit_code == code
 
 
 @pytest.mark.parametrize(
@@ -107,21 +107,21 @@ def test_a_run_that_stopped_early_ends_in_3_unless_an_outcome_is_unknown(
     [(["issued"], 0), (["issued", "already_issued"], 0), (["issued", "waiting"], 1), (["already_issued"], 0)],
 )
 def test_a_check_is_well_where_every_row_is_ready_or_issued_before(
-    account: Any, ends: list[str], code: int
+    result: Any, ends: list[str], code: int
 ) -> None:
-    made = account(ends, command="check")
+    made = result(ends, command="check")
     assert made.exit_code == code
     assert {row.status for row in made.rows} <= {"ready", "already_issued", "waiting"}
     assert all(request.status == "ready" and request.attempt == 0 for request in made.requests)
 
 
-def test_a_row_that_differs_from_what_was_issued_needs_a_person(account: Any) -> None:
-    made = account(["issued", "already_issued"], _held(amount=1))
+def test_a_row_that_differs_from_what_was_issued_needs_a_person(result: Any) -> None:
+    made = result(["issued", "already_issued"], _held(amount=1))
     assert made.totals == {"issued": 1, "already_issued": 1}
     assert made.exit_code == 1
 
 
-def test_totals_are_in_the_contract_s_order_and_add_up_to_the_rows(account: Any) -> None:
+def test_totals_are_in_the_contract_s_order_and_add_up_to_the_rows(result: Any) -> None:
     ends = [
         "unknown",
         "waiting",
@@ -133,7 +133,7 @@ def test_totals_are_in_the_contract_s_order_and_add_up_to_the_rows(account: Any)
         "already_issued",
         "ineligible",
     ]
-    made = account(ends)
+    made = result(ends)
     assert list(made.totals.items()) == [
         ("issued", 2), ("already_issued", 1), ("invalid", 1), ("ineligible", 1), ("waiting", 1), ("rejected", 1),
         ("not_sent", 1), ("unknown", 1),
@@ -143,18 +143,18 @@ def test_totals_are_in_the_contract_s_order_and_add_up_to_the_rows(account: Any)
     assert [row.row for row in made.rows] == list(range(2, 2 + len(ends)))
 
 
-def by_column(account: RunResult) -> dict[str, Any]:
-    """All that an account says by column, as plain values."""
-    fates = account.fates
-    charges = fates.charges
+def by_column(result: RunResult) -> dict[str, Any]:
+    """All that a result says by column, as plain values."""
+    columns = result.columns
+    charges = columns.charges
     return {
-        "totals": account.totals,
-        "requests": account.request_totals,
-        "exit_code": account.exit_code,
+        "totals": result.totals,
+        "requests": result.request_totals,
+        "exit_code": result.exit_code,
         "tallies": charges.tallies(),
-        "having": {code: rows.tolist() for code, rows in sorted(fates.having.items())},
-        **{name: getattr(fates, name).tolist() for name in ("status", "failed", "last_day", "first")},
-        **{name: [*getattr(fates, name)] for name in ("numbers", "request_ids")},
+        "having": {code: rows.tolist() for code, rows in sorted(columns.having.items())},
+        **{name: getattr(columns, name).tolist() for name in ("status", "failed", "last_day", "first")},
+        **{name: [*getattr(columns, name)] for name in ("numbers", "request_ids")},
         **{f"charge's {name}": getattr(charges, name).tolist() for name in CHARGES_BY_COLUMN},
     }
 
@@ -162,13 +162,13 @@ def by_column(account: RunResult) -> dict[str, Any]:
 CHARGES_BY_COLUMN = ("line", "voucher", "amount", "status", "number", "request_id", "last_day")
 
 
-def test_what_is_said_by_column_is_what_the_rows_say_one_by_one(account: Any) -> None:
+def test_what_is_said_by_column_is_what_the_rows_say_one_by_one(result: Any) -> None:
     for ends in (*((end,) for end in ENDS), tuple(ENDS), tuple(ENDS) * 2):
-        made = account(ends, stopped="interrupted" if len(ends) > 8 else "")
+        made = result(ends, stopped="interrupted" if len(ends) > 8 else "")
         one_by_one = dataclasses.replace(made, rows=tuple(made.rows), requests=tuple(made.requests))
         assert by_column(made) == by_column(one_by_one)
-        assert made.fates.status.tolist() == [row.status for row in made.rows]
-        assert made.fates.failed.tolist() == [row.index for row in made.rows if row.failed]
+        assert made.columns.status.tolist() == [row.status for row in made.rows]
+        assert made.columns.failed.tolist() == [row.index for row in made.rows if row.failed]
     nothing = by_column(dataclasses.replace(made, rows=(), requests=(), stopped=""))
     assert (nothing["totals"], nothing["exit_code"], nothing["numbers"], nothing["last_day"]) == (
         {},
@@ -203,23 +203,23 @@ def test_a_row_of_several_charges_is_by_column_what_it_is_by_itself(table_of: An
     assert len({row.status for row in made.rows}) > 1
     one_by_one = dataclasses.replace(made, rows=tuple(made.rows), requests=tuple(made.requests))
     assert by_column(made) == by_column(one_by_one)
-    assert [[*made.fates.numbers], [*made.fates.request_ids]] == [
+    assert [[*made.columns.numbers], [*made.columns.request_ids]] == [
         [row.numbers for row in made.rows], [row.request_ids for row in made.rows]
     ]  # fmt: skip
-    assert made.fates.last_day.tolist() == [row.last_day for row in made.rows]
-    assert made.fates.status.tolist() == [row.status for row in made.rows]
+    assert made.columns.last_day.tolist() == [row.last_day for row in made.rows]
+    assert made.columns.status.tolist() == [row.status for row in made.rows]
 
 
-def test_a_row_is_made_when_it_is_looked_at_and_the_same_every_time(account: Any) -> None:
-    made = account(["issued", "invalid"])
+def test_a_row_is_made_when_it_is_looked_at_and_the_same_every_time(result: Any) -> None:
+    made = result(["issued", "invalid"])
     assert made.rows[1] is made.rows[-1]
     assert [row.index for row in made.rows[:1]] == [0]
     with pytest.raises(IndexError):
         _ = made.rows[2]
 
 
-def test_an_issued_row_has_its_number_and_its_request_s_id(account: Any) -> None:
-    made = account(["invalid", "issued"])
+def test_an_issued_row_has_its_number_and_its_request_s_id(result: Any) -> None:
+    made = result(["invalid", "issued"])
     (request,) = made.requests
     invalid, issued = made.rows
     assert (issued.numbers, issued.request_ids) == (("42",), (request.request.request_id,))
@@ -239,9 +239,9 @@ def test_an_issued_row_has_its_number_and_its_request_s_id(account: Any) -> None
 )
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_what_came_of_sending_is_the_row_s_reason_and_the_request_s(
-    account: Any, end: str, code: str, detail: str, lang: str
+    result: Any, end: str, code: str, detail: str, lang: str
 ) -> None:
-    made = account([end], lang=lang)
+    made = result([end], lang=lang)
     (reason,) = made.rows[0].reasons
     assert reason.code == code
     assert detail in reason.message
@@ -290,8 +290,8 @@ def test_a_ticket_number_that_is_a_number_is_shown_as_the_spreadsheet_shows_it(
     assert made.rows[0].ticket_no == "991234567890"
 
 
-def test_the_account_says_what_it_was_judged_by(account: Any) -> None:
-    made = account(["issued"], lang="zh")
+def test_the_account_says_what_it_was_judged_by(result: Any) -> None:
+    made = result(["issued"], lang="zh")
     assert (made.command, made.as_of, made.lang, made.currency) == ("issue", "2026-11-20", "zh", "CNY")
     assert (made.ledger, made.ledger_id) == ("l", "i")
     assert made.notes == ()

@@ -52,10 +52,10 @@ def workbook(path: Path, rows: Sequence[Row]) -> Path:
     return path
 
 
-def account_of(
+def result_of(
     path: Path, answers: Sequence[Outcome] = (), lang: Lang = "en", command: str = "issue", **about: Any
 ) -> RunResult:
-    """The account of a workbook; the requests get these answers in turn, none of them where there are none."""
+    """The result of a workbook; the requests get these answers in turn, none of them where there are none."""
     table = read_table([path])
     terms = Terms(datetime.date(2026, 11, 20), load_profile(SAMPLES / "sandbox.toml"))
     verdicts = judge(table, KnownCharges(), terms)
@@ -78,18 +78,18 @@ def account_of(
 
 @pytest.fixture
 def made(tmp_path: Path) -> Callable[..., RunResult]:
-    """An account of the given rows (what they change in a row that may be sent)."""
+    """The result of the given rows (what they change in a row that may be sent)."""
 
     def make(*rows: Row, answers: Sequence[Outcome] = (), **about: Any) -> RunResult:
-        return account_of(workbook(tmp_path / "tickets.xlsx", rows), answers, **about)
+        return result_of(workbook(tmp_path / "tickets.xlsx", rows), answers, **about)
 
     return make
 
 
 @pytest.fixture
-def account_of_file() -> Callable[..., RunResult]:
-    """An account of any file."""
-    return account_of
+def result_of_file() -> Callable[..., RunResult]:
+    """The result of any file."""
+    return result_of
 
 
 ANSWERS = (
@@ -122,23 +122,23 @@ def mixed(made: Callable[..., RunResult]) -> RunResult:
 
 @pytest.fixture
 def mixed_zh(tmp_path: Path) -> RunResult:
-    return account_of(workbook(tmp_path / "tickets.xlsx", four_buyers()), ANSWERS, "zh")
+    return result_of(workbook(tmp_path / "tickets.xlsx", four_buyers()), ANSWERS, "zh")
 
 
 @pytest.fixture
 def sample() -> Callable[[Lang], RunResult]:
     names = {"en": "tickets-2026-10.xlsx", "zh": "tickets-2026-10-zh.xlsx"}
-    return lambda lang: account_of(SAMPLES / names[lang], ANSWERS, lang)
+    return lambda lang: result_of(SAMPLES / names[lang], ANSWERS, lang)
 
 
 @pytest.fixture
 def with_cells() -> Callable[[RunResult, str, Any], RunResult]:
-    """The account with one input cell of its first row replaced, by what no file on disk can hold."""
+    """The result with one input cell of its first row replaced, by what no file on disk can hold."""
 
-    def replaced(account: RunResult, column: str, value: Any) -> RunResult:
-        cells = account.table.cells.copy()
+    def replaced(result: RunResult, column: str, value: Any) -> RunResult:
+        cells = result.table.cells.copy()
         cells[column] = cells[column].astype(object) if column in cells else ""
         cells.loc[0, column] = value
-        return dataclasses.replace(account, table=dataclasses.replace(account.table, cells=cells))
+        return dataclasses.replace(result, table=dataclasses.replace(result.table, cells=cells))
 
     return replaced

@@ -81,12 +81,12 @@ def corrected(path: Path, *changes: Cells, buyers: Sequence[Sequence[str]] = ())
     return path
 
 
-def header(account: RunResult, row: int = 0) -> list[str]:
-    return [account.header[name][row] for name in HEADER_FIELDS]
+def header(result: RunResult, row: int = 0) -> list[str]:
+    return [result.header[name][row] for name in HEADER_FIELDS]
 
 
-def codes(account: RunResult, row: int = 0) -> list[tuple[str, str]]:
-    return [(reason.code, reason.column) for reason in account.rows[row].reasons]
+def codes(result: RunResult, row: int = 0) -> list[tuple[str, str]]:
+    return [(reason.code, reason.column) for reason in result.rows[row].reasons]
 
 
 PUT_RIGHT = {"passenger_name": "ZHANG/WEI"}
@@ -241,11 +241,11 @@ def test_a_row_that_is_left_as_it_was_is_judged_as_it_was(tmp_path: Path) -> Non
     """One workbook's buyers are no other's, and a row that names nobody takes no other workbook's only one."""
     first = book_of(tmp_path / "a.xlsx", [NAMELESS], A)
     rows = [{"buyer": "A", "ticket_no": "9990000000001"}, {"buyer": "", "ticket_no": "9990000000002"}]
-    account = judged([first, book_of(tmp_path / "b.xlsx", rows)])
+    result = judged([first, book_of(tmp_path / "b.xlsx", rows)])
     for generation in ("one", "two", "three"):
-        assert codes(account, 1) == [("unknown_buyer", "buyer")]
-        assert codes(account, 2) == [("missing_value", "buyer")]
-        account = judged([write_workbook(account, tmp_path / f"{generation}.result.xlsx")])
+        assert codes(result, 1) == [("unknown_buyer", "buyer")]
+        assert codes(result, 2) == [("missing_value", "buyer")]
+        result = judged([write_workbook(result, tmp_path / f"{generation}.result.xlsx")])
 
 
 def test_what_else_is_put_into_a_result_is_told_not_to_be_read(tmp_path: Path) -> None:

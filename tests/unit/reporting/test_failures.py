@@ -35,27 +35,27 @@ def failures(path: Path) -> list[dict[str, Any]]:
 def test_the_result_reads_back_as_just_the_rows_that_failed(
     lang: Lang, sample: Callable[[Lang], RunResult], tmp_path: Path
 ) -> None:
-    account = sample(lang)
-    again = read_table([write_workbook(account, tmp_path / "r.result.xlsx")])
-    failed = [row.index for row in account.rows if STATUS[row.status].failure]
-    assert 0 < len(failed) < len(account.rows)
-    before = account.table.frame.iloc[failed].reset_index(drop=True)
+    result = sample(lang)
+    again = read_table([write_workbook(result, tmp_path / "r.result.xlsx")])
+    failed = [row.index for row in result.rows if STATUS[row.status].failure]
+    assert 0 < len(failed) < len(result.rows)
+    before = result.table.frame.iloc[failed].reset_index(drop=True)
     for column in COLUMNS:
         if column.name not in HEADER_FIELDS:
             assert again.frame[column.name].astype(str).tolist() == before[column.name].astype(str).tolist()
     for name in HEADER_FIELDS:
-        assert again.frame[name].astype(object).fillna("").tolist() == account.header[name][failed].tolist()
-    extras = [name for name in account.table.cells if name not in before]
+        assert again.frame[name].astype(object).fillna("").tolist() == result.header[name][failed].tolist()
+    extras = [name for name in result.table.cells if name not in before]
     assert [name for name in again.cells if name not in again.frame] == extras
     for name in extras:
-        assert again.cells[name].tolist() == account.table.cells[name].iloc[failed].tolist()
+        assert again.cells[name].tolist() == result.table.cells[name].iloc[failed].tolist()
     codes = sorted((found.code, len(found.rows)) for found in again.findings)
-    assert codes == sorted((found.code, len(found.rows)) for found in account.table.findings)
+    assert codes == sorted((found.code, len(found.rows)) for found in result.table.findings)
 
 
 def test_cells_are_as_they_were_beside_what_is_wrong_and_where(made: Made, tmp_path: Path) -> None:
-    account = made({"amount": "abc", "flight_date": "03/04/2026", "own": 7.0, "ticket_no": 991234567890}, {})
-    (row,) = failures(write_workbook(account, tmp_path / "r.xlsx"))
+    result = made({"amount": "abc", "flight_date": "03/04/2026", "own": 7.0, "ticket_no": 991234567890}, {})
+    (row,) = failures(write_workbook(result, tmp_path / "r.xlsx"))
     assert (row["status"], row["file"], row["sheet"], row["row"]) == ("invalid", "tickets.xlsx", "Tickets", 2)
     assert (row["amount"], row["flight_date"], row["own"], row["ticket_no"]) == (
         "abc",
@@ -76,8 +76,8 @@ def test_a_date_that_lost_its_format_is_not_made_a_date_again(made: Made, tmp_pa
 
 
 def test_buyer_columns_are_filled_in_only_where_they_are_blank(made: Made, tmp_path: Path) -> None:
-    account = made({"passenger_name": None, "email": "own@example.com", "phone": "  "})
-    (row,) = failures(write_workbook(account, tmp_path / "r.xlsx"))
+    result = made({"passenger_name": None, "email": "own@example.com", "phone": "  "})
+    (row,) = failures(write_workbook(result, tmp_path / "r.xlsx"))
     filled = {name: row[name] for name in ("buyer", *HEADER_FIELDS)}
     assert filled == {
         "buyer": "A",
@@ -120,7 +120,7 @@ def test_an_unknown_buyer_can_be_put_right_in_place(made: Made, tmp_path: Path) 
 
 
 def test_texts_of_a_csv_that_are_dates_and_money_become_dates_and_money(
-    tmp_path: Path, account_of_file: Made
+    tmp_path: Path, result_of_file: Made
 ) -> None:
     path = tmp_path / "t.csv"
     with path.open("w", newline="", encoding="utf-8") as stream:
@@ -131,8 +131,8 @@ def test_texts_of_a_csv_that_are_dates_and_money_become_dates_and_money(
         writer.writerow(
             ["0991234567890", "ticket_fare", "1,234.50", "0", "2026年3月5日", "5/3/2026", "X", "0123"]
         )
-    account = account_of_file(path)
-    (row,) = failures(write_workbook(account, tmp_path / "r.xlsx"))
+    result = result_of_file(path)
+    (row,) = failures(write_workbook(result, tmp_path / "r.xlsx"))
     assert (row["amount"], row["fare"]) == (1234.5, "0")
     assert row["flight_date"] == datetime.datetime(2026, 3, 5)  # noqa: DTZ001 - a cell has no time zone
     assert row["used_on"] == "5/3/2026"
@@ -140,8 +140,8 @@ def test_texts_of_a_csv_that_are_dates_and_money_become_dates_and_money(
 
 
 def test_an_inputs_own_column_never_passes_for_ours(made: Made, tmp_path: Path) -> None:
-    account = made({"amount": "abc", "status": "mine", "状态": "我的", "Status": "left alone"})
-    path = write_workbook(account, tmp_path / "r.result.xlsx")
+    result = made({"amount": "abc", "status": "mine", "状态": "我的", "Status": "left alone"})
+    path = write_workbook(result, tmp_path / "r.result.xlsx")
     (row,) = failures(path)
     assert (row["status"], row["status (input)"], row["状态 (input)"]) == ("invalid", "mine", "我的")
     again = read_table([path]).cells
@@ -159,8 +159,8 @@ def test_no_heading_of_ours_reads_as_a_column_of_the_vocabulary() -> None:
 
 
 def test_the_cells_to_be_corrected_are_named_and_coloured(made: Made, tmp_path: Path) -> None:
-    account = made({"passenger_name": None, "amount": "abc", "used_on": datetime.date(2020, 1, 1)})
-    path = write_workbook(account, tmp_path / "r.xlsx")
+    result = made({"passenger_name": None, "amount": "abc", "used_on": datetime.date(2020, 1, 1)})
+    path = write_workbook(result, tmp_path / "r.xlsx")
     sheet = openpyxl.load_workbook(path)["Failures"]
     columns = {cell.value: cell for cell in sheet[2] for cell in [sheet.cell(1, cell.column)]}
     fills = {name: sheet.cell(2, head.column).fill.fgColor.rgb for name, head in columns.items()}
@@ -174,11 +174,11 @@ def test_the_cells_to_be_corrected_are_named_and_coloured(made: Made, tmp_path: 
 
 
 def test_a_reason_about_a_column_that_the_sheet_has_not_names_no_cell(
-    tmp_path: Path, account_of_file: Made
+    tmp_path: Path, result_of_file: Made
 ) -> None:
     path = tmp_path / "t.csv"
     path.write_text("ticket_no,charge\n9991234567890,ticket_fare\n", encoding="utf-8")
-    (row,) = failures(write_workbook(account_of_file(path), tmp_path / "r.xlsx"))
+    (row,) = failures(write_workbook(result_of_file(path), tmp_path / "r.xlsx"))
     assert "passenger_name is blank, but this row needs it. [missing_value]" in row["reason"].split("\n")
 
 

@@ -68,13 +68,13 @@ def test_the_whole_of_it(mixed: RunResult, tmp_path: Path) -> None:
 
 
 def test_a_check_reports_what_would_be_sent(made: Callable[..., RunResult]) -> None:
-    account = made(
+    result = made(
         {"ticket_no": "9991234567891", "amount": 1},
         {"amount": 2},
         {"ticket_no": "9991234567892"},
         command="check",
     )
-    (asked,) = report(account, 0)["requests"]
+    (asked,) = report(result, 0)["requests"]
     assert (asked["status"], asked["attempt"], asked["number"], asked["trace_id"]) == ("ready", 0, None, None)
     assert (asked["rows"], asked["amount"]) == ([0, 1, 2], "1003.50")
 
@@ -88,8 +88,8 @@ SAID = ("charge", "voucher", "number", "request")
 
 
 def test_a_row_of_several_charges_shows_the_first_that_has_a_number(made: Callable[..., RunResult]) -> None:
-    account = made(BILL, answers=[Outcome("rejected", "carrier_rejected", detail=verbatim("no")), ISSUED])
-    (row,) = report(account, 1)["rows"]
+    result = made(BILL, answers=[Outcome("rejected", "carrier_rejected", detail=verbatim("no")), ISSUED])
+    (row,) = report(result, 1)["rows"]
     fare, seat = row["charges"]
     assert [fare["charge"], fare["voucher"], fare["status"], fare["number"], fare["amount"]] == [
         "ticket_fare", "itinerary", "rejected", None, "950.00",
@@ -105,8 +105,8 @@ def test_a_row_of_several_charges_shows_the_first_that_has_a_number(made: Callab
 def test_a_row_of_several_charges_shows_its_first_where_none_or_all_have_a_number(
     made: Callable[..., RunResult], command: str
 ) -> None:
-    account = made(BILL, answers=[ISSUED] if command == "issue" else [], command=command)
-    (row,) = report(account, 0)["rows"]
+    result = made(BILL, answers=[ISSUED] if command == "issue" else [], command=command)
+    (row,) = report(result, 0)["rows"]
     assert [charge["charge"] for charge in row["charges"]] == ["ticket_fare", "ancillary"]
     assert [row[name] for name in SAID] == [row["charges"][0][name] for name in SAID]
     assert (row["voucher"], row["amount"]) == ("itinerary", "980.00")

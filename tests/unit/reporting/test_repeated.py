@@ -33,11 +33,11 @@ def thrice(made: Made) -> Callable[..., RunResult]:
 
 
 def test_they_need_nobody(thrice: Made) -> None:
-    account = thrice(answers=ISSUED)
-    assert account.totals == {"issued": 2, "repeated": 2}
-    assert account.exit_code == 0
+    result = thrice(answers=ISSUED)
+    assert result.totals == {"issued": 2, "repeated": 2}
+    assert result.exit_code == 0
     assert thrice(command="check").exit_code == 0
-    assert not any(row.failed for row in account.rows)
+    assert not any(row.failed for row in result.rows)
     assert len(due(thrice(command="check"))) == 1
 
 

@@ -60,8 +60,8 @@ def test_the_summary_adds_small_buyers_up_and_says_that_a_run_stopped(made: Made
 
 
 def test_a_run_with_nothing_to_do_says_so(made: Made, tmp_path: Path) -> None:
-    account = made({}, answers=[Outcome("issued", number="1")])
-    assert "Nothing: every row is issued." in summary_text(write_workbook(account, tmp_path / "r.xlsx"))
+    result = made({}, answers=[Outcome("issued", number="1")])
+    assert "Nothing: every row is issued." in summary_text(write_workbook(result, tmp_path / "r.xlsx"))
 
 
 def ago(**back: int) -> datetime.date:
@@ -78,7 +78,7 @@ def test_the_first_line_says_how_much_is_done(mixed: RunResult, made: Made, tmp_
 
 def test_deadlines_stand_soonest_first_with_their_rows(made: Made, tmp_path: Path) -> None:
     seat = {"charge": "ancillary", "product": "seat", "voucher": None}
-    account = made(
+    result = made(
         {"ticket_no": "9991234567801", "flight_date": ago(years=1, days=9), "used_on": ago(years=1) + DAY * 9},
         {"ticket_no": "9991234567802", "flight_date": ago(days=178), "voucher": "itinerary"},
         {"ticket_no": "9991234567803", **seat, "purchased_on": ago(years=1), "ticket_status": "open"},
@@ -89,13 +89,13 @@ def test_deadlines_stand_soonest_first_with_their_rows(made: Made, tmp_path: Pat
          "refund_approved_on": ago(years=1) + DAY},
         {"ticket_no": "9991234567808", "flight_date": ago(days=178), "voucher": "itinerary", "ticket_status": "open"},
     )  # fmt: skip
-    charges = account.fates.charges
-    assert [(charges.last_day[at].item() - TODAY, charges.line[at]) for at in due(account)] == [
+    charges = result.columns.charges
+    assert [(charges.last_day[at].item() - TODAY, charges.line[at]) for at in due(result)] == [
         (0 * DAY, 2),
         (2 * DAY, 1),
         (9 * DAY, 0),
     ]
-    path = write_workbook(account, tmp_path / "r.xlsx")
+    path = write_workbook(result, tmp_path / "r.xlsx")
     lines = [line for line in summary_text(path).split("\n") if line.startswith("tickets.xlsx, Tickets, row")]
     assert lines == [
         "tickets.xlsx, Tickets, row 4 | 2026-11-20 00:00:00 | 9991234567803 | 0 | seat · invoice | waiting | 1000.5",
@@ -195,13 +195,13 @@ def test_a_long_buyer_leaves_the_chart_its_room_and_every_bar_has_its_name(
 
 
 def test_a_buyer_whose_name_no_file_can_hold_does_not_break_the_chart(made: Made, tmp_path: Path) -> None:
-    account = made({})
+    result = made({})
     names = np.array(["Bell\x07 \ufffe & <Sons>"], dtype=object)
-    fates = dataclasses.replace(
-        account.fates, charges=dataclasses.replace(account.fates.charges, buyer=names)
+    columns = dataclasses.replace(
+        result.columns, charges=dataclasses.replace(result.columns.charges, buyer=names)
     )
-    account = dataclasses.replace(account, rows=RowResults(fates, account.rows.__getitem__))
-    path = write_workbook(account, tmp_path / "r.xlsx")
+    result = dataclasses.replace(result, rows=RowResults(columns, result.rows.__getitem__))
+    path = write_workbook(result, tmp_path / "r.xlsx")
     with zipfile.ZipFile(path) as package:
         assert "<c:v>Bell  &amp; &lt;Sons&gt;</c:v>" in package.read("xl/charts/chart2.xml").decode()
     assert "Bell  & <Sons>" in summary_text(path)

@@ -32,10 +32,10 @@ def test_in_chinese(mixed_zh: RunResult) -> None:
 
 def test_a_cell_can_not_drive_the_terminal(mixed: RunResult) -> None:
     reason = dataclasses.replace(mixed.rows[4].reasons[0], message="\x1b[31mred\x07\nline")
-    account = dataclasses.replace(
+    result = dataclasses.replace(
         mixed, rows=(dataclasses.replace(mixed.rows[4], reasons=(reason,)),), stopped="\x1b]0;x\x07"
     )
-    assert not any(character < " " for line in summary_lines(account) for character in line)
+    assert not any(character < " " for line in summary_lines(result) for character in line)
 
 
 def test_each_reason_names_where_one_of_its_rows_stands(mixed: RunResult, mixed_zh: RunResult) -> None:
@@ -49,7 +49,7 @@ def test_what_needs_nobody_is_no_reason_though_its_row_has_others(
     made: Callable[..., RunResult],
 ) -> None:
     bill = {"charge": None, "amount": None, "fare": 900, "purchased_on": "2025-01-01"}
-    account = made(bill, {**bill, "meal_fee": 50}, command="check")
-    assert account.totals == {"ready": 1, "ineligible": 1}
-    assert "repeated_charge" in account.fates.having
-    assert not any("repeated_charge" in line for line in summary_lines(account))
+    result = made(bill, {**bill, "meal_fee": 50}, command="check")
+    assert result.totals == {"ready": 1, "ineligible": 1}
+    assert "repeated_charge" in result.columns.having
+    assert not any("repeated_charge" in line for line in summary_lines(result))

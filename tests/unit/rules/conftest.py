@@ -42,13 +42,13 @@ class Judgement:
     def codes(self, row: int = 0) -> set[str]:
         return {code for code, _ in self.found(row)}
 
-    def account(self, lang: Lang = "en") -> RunResult:
+    def result(self, lang: Lang = "en") -> RunResult:
         return make_result(
             "check", self.table, self.verdicts, [], [], [], self.terms, lang, ledger="", ledger_id=""
         )
 
     def message(self, code: str, row: int = 0, lang: Lang = "en") -> str:
-        (text,) = {reason.message for reason in self.account(lang).rows[row].reasons if reason.code == code}
+        (text,) = {reason.message for reason in self.result(lang).rows[row].reasons if reason.code == code}
         return text
 
 

@@ -489,7 +489,7 @@ def test_the_account_has_every_row_s_buyer_filled_in(judged: Judged) -> None:
         {"ticket_no": "9990000000001"},
         buyers=[HEADINGS, ACME, LI],
     )
-    header = found.account().header
+    header = found.result().header
     assert set(header) == set(HEADER)
     assert header["header_name"].tolist() == ["ACME Travel Ltd", "Example Trading Co."]
 

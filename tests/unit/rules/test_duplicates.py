@@ -33,7 +33,7 @@ def test_of_identical_rows_the_first_is_sent_and_the_others_repeat_it(
     for at in (2, 3):
         assert "stands in tickets.xlsx, Tickets, row 2" in found.message("repeated_charge", at)
         assert "tickets.xlsx，Tickets 第 2 行" in found.message("repeated_charge", at, lang="zh")
-    assert found.account().repeats == {2: 0, 3: 0}
+    assert found.result().repeats == {2: 0, 3: 0}
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_a_row_that_repeats_one_that_may_not_go_names_it_and_counts_in_no_total(
     found = judged(cells, cells)
     assert found.statuses == [status, "repeated"]
     assert found.codes(0) == {code}
-    account = found.account()
-    assert [reason.code for reason in account.rows[1].reasons] == ["repeated_charge", code]
-    assert Tallies(account).by_status() == {status: Tally(1, 100_000)}
+    result = found.result()
+    assert [reason.code for reason in result.rows[1].reasons] == ["repeated_charge", code]
+    assert Tallies(result).by_status() == {status: Tally(1, 100_000)}
 
 
 def test_differing_rows_of_a_charge_that_was_issued_count_once_as_what_was_issued(
@@ -60,10 +60,10 @@ def test_differing_rows_of_a_charge_that_was_issued_count_once_as_what_was_issue
     for state, status in (("issued", "already_issued"), ("unknown", "unknown")):
         found = judged({}, {"amount": "700"}, {"amount": "800"}, {}, holdings=ledger(holding(state=state)))
         assert found.statuses == [status, status, status, "repeated"]
-        account = found.account()
-        assert Tallies(account).by_status() == {status: Tally(1, 100_000)}
-        assert account.fates.charges.tallies()[status] == (3, 100_000)
-        assert account.totals == {status: 3, "repeated": 1}
+        result = found.result()
+        assert Tallies(result).by_status() == {status: Tally(1, 100_000)}
+        assert result.columns.charges.tallies()[status] == (3, 100_000)
+        assert result.totals == {status: 3, "repeated": 1}
 
 
 def test_what_can_not_be_understood_repeats_nothing(judged: Judged) -> None:
@@ -101,7 +101,7 @@ def test_where_the_ledger_holds_the_charge_it_speaks_for_the_first_row_of_it(
     assert found.statuses == ["unknown", "repeated"]
     assert found.codes(0) == {"no_answer"}
     assert found.codes(1) == {"repeated_charge"}
-    assert found.account().repeats == {1: 0}
+    assert found.result().repeats == {1: 0}
 
 
 def test_what_differing_rows_differ_in_is_named(judged: Judged) -> None:
@@ -153,13 +153,13 @@ def test_a_charge_of_a_bill_repeats_one_of_another_and_the_bill_s_others_go(judg
         "fare": "900",
         "purchased_on": "2026-09-01",
     }
-    account = judged({**bill, "seat_fee": "30"}, {**bill, "meal_fee": "40"}, bill).account()
-    assert [[charge.status for charge in row.charges] for row in account.rows] == [
+    result = judged({**bill, "seat_fee": "30"}, {**bill, "meal_fee": "40"}, bill).result()
+    assert [[charge.status for charge in row.charges] for row in result.rows] == [
         ["ready", "ready"], ["repeated", "ready"], ["repeated"],
     ]  # fmt: skip
-    assert [row.status for row in account.rows] == ["ready", "ready", "repeated"]
-    assert account.totals == {"ready": 2, "repeated": 1}
-    assert account.repeats == {1: 0, 2: 0}
+    assert [row.status for row in result.rows] == ["ready", "ready", "repeated"]
+    assert result.totals == {"ready": 2, "repeated": 1}
+    assert result.repeats == {1: 0, 2: 0}
 
 
 def test_one_differing_row_among_identical_ones_keeps_all_of_them_back(judged: Judged) -> None:

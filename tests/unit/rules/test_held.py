@@ -23,7 +23,7 @@ def test_an_issued_charge_is_already_issued_with_its_number_and_request(
 ) -> None:
     found = judged({}, {"ticket_no": "9990000000001"}, holdings=ledger(holding()))
     assert found.statuses == ["already_issued", "ready"]
-    first, second = found.account().rows
+    first, second = found.result().rows
     assert first.numbers == ("100000000000000001",)
     assert first.request_ids == ("Rfeedfacefeedface001",)
     assert [(reason.code, reason.message) for reason in first.reasons] == [
@@ -33,7 +33,7 @@ def test_an_issued_charge_is_already_issued_with_its_number_and_request(
         )
     ]
     assert second.numbers == ()
-    assert found.account().exit_code == 0
+    assert found.result().exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_another_amount_or_buyer_than_was_issued_differs_and_needs_a_person(
     message = found.message("differs_from_issued")
     for fact in (differing, "2026-11-03", "100000000000000001", "october.xlsx, Tickets, row 12 (run 7)"):
         assert fact in message
-    assert found.account().exit_code == 1
+    assert found.result().exit_code == 1
 
 
 def test_several_differences_are_told_together(judged: Judged, holding: Make, ledger: Make) -> None:
@@ -142,7 +142,7 @@ def test_what_can_not_be_read_does_not_differ(
     assert found.statuses == ["already_issued"]
     assert "issued_before" in found.codes()
     assert "differs_from_issued" not in found.codes()
-    assert found.account().exit_code == 0
+    assert found.result().exit_code == 0
 
 
 def test_beside_what_can_not_be_read_only_the_rest_is_compared(
@@ -151,7 +151,7 @@ def test_beside_what_can_not_be_read_only_the_rest_is_compared(
     held = ledger(holding())
     for cells in ({"amount": "abc"}, {"tax_no": "1234"}):
         found = judged({**cells, "header_name": "Another Co."}, holdings=held)
-        (told,) = [r.message for r in found.account().rows[0].reasons if r.code == "differs_from_issued"]
+        (told,) = [r.message for r in found.result().rows[0].reasons if r.code == "differs_from_issued"]
         assert told.endswith(
             "contents: header_name was issued as “Example Trading Co.”, this row says “Another Co.”."
         )
@@ -202,7 +202,7 @@ def test_a_charge_in_doubt_stays_unknown_with_its_reason_whatever_the_row_asks_f
     assert found.statuses == ["unknown"]
     assert found.codes() == {reason}
     assert "reset by peer" in found.message(reason)
-    assert found.account().exit_code == 4
+    assert found.result().exit_code == 4
 
 
 def test_each_doubt_keeps_its_own_detail(judged: Judged, holding: Make, ledger: Make) -> None:
@@ -304,12 +304,12 @@ def test_of_identical_rows_of_a_held_charge_the_first_has_what_became_of_it_and_
 ) -> None:
     found = judged({}, {}, {"amount": "10"}, {}, holdings=ledger(holding(state=state)))
     assert found.statuses == [status, "repeated", status, "repeated"]
-    account = found.account()
+    result = found.result()
     assert found.codes(1) == found.codes(3) == {"repeated_charge"}
-    assert dict(account.repeats) == {1: 0, 3: 0}
-    assert account.rows[1].request_ids == account.rows[0].request_ids != ()
-    assert account.rows[1].numbers == account.rows[0].numbers
-    tally = account.fates.charges.tallies()
+    assert dict(result.repeats) == {1: 0, 3: 0}
+    assert result.rows[1].request_ids == result.rows[0].request_ids != ()
+    assert result.rows[1].numbers == result.rows[0].numbers
+    tally = result.columns.charges.tallies()
     assert (tally[status][0], tally["repeated"]) == (2, (2, 0))
 
 

@@ -39,7 +39,7 @@ def test_invalid_beats_ineligible_beats_waiting(judged: Judged, cells: dict[str,
 def test_a_row_carries_every_reason_those_of_its_status_first(judged: Judged) -> None:
     # Found in the other order: amounts before buyers, buyers before tickets.
     found = judged({**TOO_MUCH, **OPEN, "tax_no": "1234", "phone": "12"})
-    (row,) = found.account().rows
+    (row,) = found.result().rows
     assert row.status == "invalid"
     assert [reason.code for reason in row.reasons] == [
         "bad_tax_no",
@@ -52,7 +52,7 @@ def test_a_row_carries_every_reason_those_of_its_status_first(judged: Judged) ->
 def test_an_ineligible_row_tells_why_before_it_tells_what_it_waits_for(judged: Judged) -> None:
     found = judged(OPEN, {**OPEN, "remarks": "PO 77"})
     assert found.statuses == ["ineligible", "ineligible"]
-    assert [r.code for r in found.account().rows[1].reasons] == ["duplicate_charge", "ticket_still_open"]
+    assert [r.code for r in found.result().rows[1].reasons] == ["duplicate_charge", "ticket_still_open"]
 
 
 def test_one_row_s_finding_is_no_other_row_s(judged: Judged) -> None:
@@ -354,7 +354,7 @@ def test_the_default_profile_has_no_code_for_any_ancillary_service(judged: Judge
     found = judged({**SEAT, "product": product}, profile=Profile())
     assert found.statuses == ["ineligible"]
     assert found.found() == {("code_not_configured", "charge"), ("code_not_configured", "product")}
-    keys = {r.message for r in found.account().rows[0].reasons}
+    keys = {r.message for r in found.result().rows[0].reasons}
     assert any("[codes.fee_type] ancillary" in text for text in keys)
     assert any(f"[codes.product_type] {product}" in text for text in keys)
 

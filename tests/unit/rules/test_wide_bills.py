@@ -20,7 +20,7 @@ FARE = {"fare": "800", "airport_fee": "50", "fuel_surcharge": "30", "other_taxes
 
 @pytest.fixture
 def row(judged: Callable[..., Any]) -> Callable[..., RowResult]:
-    return lambda **cells: judged(BILL | cells).account().rows[0]
+    return lambda **cells: judged(BILL | cells).result().rows[0]
 
 
 def charges(row: RowResult) -> list[tuple[str, str, int | None]]:
@@ -90,13 +90,13 @@ def test_the_cure_of_a_bill_s_refund_line_keeps_its_fee(judged: Any, lang: str) 
     """A sale and its refund line, which takes the fare back and charges a fee."""
     sale = BILL | {"ticket_status": "refunded", "fare": "1000", "airport_fee": "50", "fuel_surcharge": "20"}
     back = sale | {"fare": "-1000", "airport_fee": "(50)", "fuel_surcharge": "-20", "refund_fee": "200"}
-    row = judged(sale, back).account(lang).rows[1]
+    row = judged(sale, back).result(lang).rows[1]
     wrong = [reason for reason in row.reasons if reason.code == "bad_amount"]
     assert [reason.column for reason in wrong] == ["fare", "airport_fee", "fuel_surcharge"]
     cure = {"en": ("clear the cell", "Keep the row"), "zh": ("清空该单元格", "保留该行")}[lang]
     assert all(said in reason.cure for reason in wrong for said in cure)
     cleared = back | {reason.column: "" for reason in wrong} | {"refund_approved_on": "2026-10-20"}
-    mended = judged(sale, cleared).account(lang).rows
+    mended = judged(sale, cleared).result(lang).rows
     assert charges(mended[1]) == [("refund", "flight", 200_00)]
     assert [row.status for row in mended] == ["ineligible", "ready"]
 
@@ -118,14 +118,14 @@ def test_the_cure_for_a_fee_asked_for_as_an_itinerary_leads_to_its_voucher(
     judged: Any, holding: Any, ledger: Any
 ) -> None:
     bill = BILL | {"fare": "1000", "baggage_fee": "120"}
-    first = judged(bill | {"voucher": "itinerary"}).account().rows[0]
+    first = judged(bill | {"voucher": "itinerary"}).result().rows[0]
     assert [charge.status for charge in first.charges] == ["ready", "ineligible"]
     (reason,) = first.reasons
     assert reason.code == "not_an_itinerary_charge"
     assert "auto" in reason.cure
     issued = ledger(holding(voucher="itinerary"))  # as the first run left it
     for voucher in ("auto", ""):
-        again = judged(bill | {"voucher": voucher}, holdings=issued).account().rows[0]
+        again = judged(bill | {"voucher": voucher}, holdings=issued).result().rows[0]
         assert [(charge.status, charge.voucher) for charge in again.charges] == [
             ("already_issued", "itinerary"), ("ready", "invoice"),
         ]  # fmt: skip
@@ -175,19 +175,19 @@ def test_what_can_not_be_read_in_a_row_is_wrong_with_all_of_it(row: Any) -> None
 
 def test_bills_and_rows_of_one_charge_stand_in_one_table(judged: Any) -> None:
     other = {**BILL, "ticket_no": "9990000000002", "fare": "10", "meal_fee": "3"}
-    account = judged({}, other, {"ticket_no": "9990000000003"}).account()
-    assert [len(row.charges) for row in account.rows] == [1, 2, 1]
-    assert [row.ticket_no for row in account.rows] == ["9991234567890", "9990000000002", "9990000000003"]
-    assert account.totals == {"ready": 3}
+    result = judged({}, other, {"ticket_no": "9990000000003"}).result()
+    assert [len(row.charges) for row in result.rows] == [1, 2, 1]
+    assert [row.ticket_no for row in result.rows] == ["9991234567890", "9990000000002", "9990000000003"]
+    assert result.totals == {"ready": 3}
 
 
 def test_a_finding_in_a_later_row_keeps_to_its_row(judged: Any) -> None:
     bill = {**BILL, "fare": "10", "meal_fee": "3"}
-    account = judged(
+    result = judged(
         bill, {"ticket_no": "12"}, bill | {"ticket_no": "9990000000002", "flight_date": "x"}
-    ).account()
-    assert [row.status for row in account.rows] == ["ready", "invalid", "invalid"]
-    assert ["12" in account.rows[1].reasons[0].message, "x" in account.rows[2].reasons[0].message] == [
+    ).result()
+    assert [row.status for row in result.rows] == ["ready", "invalid", "invalid"]
+    assert ["12" in result.rows[1].reasons[0].message, "x" in result.rows[2].reasons[0].message] == [
         True,
         True,
     ]
@@ -202,6 +202,6 @@ def test_the_same_charge_from_a_bill_and_from_a_row_of_its_own_is_one(judged: An
         "purchased_on": "2026-09-01",
         "voucher": "",
     }
-    account = judged(bill, own).account()
-    assert [charge.status for charge in account.rows[0].charges] == ["ready", "ready"]
-    assert account.rows[1].status == "repeated"
+    result = judged(bill, own).result()
+    assert [charge.status for charge in result.rows[0].charges] == ["ready", "ready"]
+    assert result.rows[1].status == "repeated"

@@ -146,7 +146,7 @@ def fate(
     return replace(ChargeResult(charge, product, "invoice", 900, status, "", "", told), **changes)
 
 
-def account(*rows: RowResult) -> RunResult:
+def result(*rows: RowResult) -> RunResult:
     return RunResult(
         "reconcile",
         "2026-11-20",
@@ -175,8 +175,8 @@ def attempt(*tickets: int) -> Unsettled:
 def with_rows() -> list[Compared]:
     """What a month's rows, a statement and the ledger come to where each knows something else."""
     late, soon = datetime.date(2026, 12, 31), datetime.date(2026, 12, 1)
-    accounts = [
-        account(
+    results = [
+        result(
             row(2, 1, fate("already_issued")),
             row(3, 2, fate("already_issued", ["differs_from_issued", "other"])),
             row(4, 3, fate("already_issued", ["voucher_conflict"])),
@@ -188,7 +188,7 @@ def with_rows() -> list[Compared]:
             row(8, 7, fate("unknown")), row(13, 13, fate("unknown")), row(14, 14, fate("unknown")),
             row(15, 17, fate("already_issued")),
         ),
-        account(
+        result(
             row(9, 5, fate("not_sent")), row(10, 9, fate("repeated")), row(11, 10, fate("not_sent", last_day=soon)),
             row(12, 1, fate("already_issued", ["differs_from_issued"])),
         ),
@@ -204,7 +204,7 @@ def with_rows() -> list[Compared]:
         Settled(attempt(12), "issued", "E", "Wang", "tel."),
     )
     decided = Decided(settled, lines=tuple(listed), found=matched(listed, held))
-    return Compare(decided, [statement], held, accounts, OCTOBER, frozenset(), ZONE).entries()
+    return Compare(decided, [statement], held, results, OCTOBER, frozenset(), ZONE).entries()
 
 
 def test_what_rows_statement_and_ledger_say_is_told_with_where_it_stands() -> None:

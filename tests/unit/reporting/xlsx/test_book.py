@@ -49,8 +49,8 @@ def leads(path: Path, name: str, heading: str) -> dict[int, str]:
 def test_sheets_and_their_order_are_the_contracts(
     mixed: RunResult, mixed_zh: RunResult, tmp_path: Path
 ) -> None:
-    for account in (mixed, mixed_zh):
-        path = write_workbook(account, tmp_path / f"{account.lang}.xlsx")
+    for result in (mixed, mixed_zh):
+        path = write_workbook(result, tmp_path / f"{result.lang}.xlsx")
         assert tuple(openpyxl.load_workbook(path).sheetnames) == (*RESULT_SHEETS, "Buyers")
 
 
@@ -100,8 +100,8 @@ def test_invoices_have_one_row_a_request_whatever_became_of_it(mixed: RunResult,
 
 
 def test_a_long_ticket_list_is_bounded_and_says_so(made: Made, tmp_path: Path) -> None:
-    account = made(*({"ticket_no": f"99912345678{n:02d}", "amount": 1} for n in range(40)))
-    (row,) = records(write_workbook(account, tmp_path / "r.xlsx"), "Invoices")
+    result = made(*({"ticket_no": f"99912345678{n:02d}", "amount": 1} for n in range(40)))
+    (row,) = records(write_workbook(result, tmp_path / "r.xlsx"), "Invoices")
     assert row["charges"] == 40
     assert row["attempt"] is None
     assert row["status"] == "ready"
@@ -112,12 +112,12 @@ def test_a_long_ticket_list_is_bounded_and_says_so(made: Made, tmp_path: Path) -
 def test_unknown_has_one_line_a_request_and_asks_the_same_in_both_languages(
     mixed: RunResult, mixed_zh: RunResult, tmp_path: Path
 ) -> None:
-    for account in (mixed, mixed_zh):
-        path = write_workbook(account, tmp_path / f"{account.lang}.xlsx")
+    for result in (mixed, mixed_zh):
+        path = write_workbook(result, tmp_path / f"{result.lang}.xlsx")
         sheet = openpyxl.load_workbook(path)["Unknown"]
         assert sheet.max_row == 2
         (check,) = sheet.data_validations.dataValidation
-        at = [cell.value for cell in sheet[1]].index("resolution" if account.lang == "en" else "处理结果") + 1
+        at = [cell.value for cell in sheet[1]].index("resolution" if result.lang == "en" else "处理结果") + 1
         assert check.formula1 == '"issued,not issued"'
         assert str(check.sqref) == sheet.cell(2, at).coordinate
         assert [sheet.cell(2, at + step).value for step in range(4)] == [None] * 4
@@ -139,8 +139,8 @@ def test_rows_holds_every_input_row_in_its_order_as_it_was_read(mixed: RunResult
 
 
 def test_dates_and_money_are_formatted_as_such_and_identifiers_are_text(made: Made, tmp_path: Path) -> None:
-    account = made({"ticket_no": 9991234567890, "tax_no": 12345.0, "header_name": "X"}, {"amount": 12.345})
-    sheet = openpyxl.load_workbook(write_workbook(account, tmp_path / "r.xlsx"))["Rows"]
+    result = made({"ticket_no": 9991234567890, "tax_no": 12345.0, "header_name": "X"}, {"amount": 12.345})
+    sheet = openpyxl.load_workbook(write_workbook(result, tmp_path / "r.xlsx"))["Rows"]
     at = {cell.value: cell.column for cell in sheet[1]}
     assert sheet.cell(2, at["flight_date"]).number_format == "yyyy-mm-dd"
     assert sheet.cell(2, at["amount"]).number_format == "#,##0.00"
@@ -151,8 +151,8 @@ def test_dates_and_money_are_formatted_as_such_and_identifiers_are_text(made: Ma
 
 
 def test_empty_sheets_have_their_headings(made: Made, tmp_path: Path) -> None:
-    account = made({}, command="check")
-    book = openpyxl.load_workbook(write_workbook(account, tmp_path / "r.xlsx"))
+    result = made({}, command="check")
+    book = openpyxl.load_workbook(write_workbook(result, tmp_path / "r.xlsx"))
     for name in ("Itineraries", "Failures", "Unknown"):
         assert book[name].max_row == 1
         assert book[name].max_column > 10
@@ -210,8 +210,8 @@ def test_no_number_and_no_day_is_wider_than_its_column(made: Made, tmp_path: Pat
     last = {"amount": 123456789.25, "fare": 123456789.25, "flight_date": moment, "voucher": "itinerary",
             "day": datetime.date(2026, 10, 1)}  # fmt: skip
     other = {**last, "ticket_no": "9990000000001", "amount": "abc", "change_fee": 1e300}
-    account = made(*rows, last, other)
-    book = openpyxl.load_workbook(write_workbook(account, tmp_path / "r.xlsx"))
+    result = made(*rows, last, other)
+    book = openpyxl.load_workbook(write_workbook(result, tmp_path / "r.xlsx"))
     for sheet in (book["Failures"], book["Rows"]):
         assert width_of(sheet, "fare") > len("123,456,789.25") + 1
         assert width_of(sheet, "change_fee") < 50  # a program takes 255 at most
@@ -322,9 +322,9 @@ def test_a_link_never_changes_its_text(text: str, mixed: RunResult, tmp_path: Pa
 def test_an_error_cell_shows_as_the_text_that_the_spreadsheet_shows(
     made: Made, with_cells: Callable[[RunResult, str, Any], RunResult], tmp_path: Path
 ) -> None:
-    account = with_cells(made({"amount": "abc"}), "amount", b"#REF!")
-    account = with_cells(account, "ticket_no", b"#N/A")
-    path = write_workbook(account, tmp_path / "r.xlsx")
+    result = with_cells(made({"amount": "abc"}), "amount", b"#REF!")
+    result = with_cells(result, "ticket_no", b"#N/A")
+    path = write_workbook(result, tmp_path / "r.xlsx")
     for name in ("Failures", "Rows"):
         (row,) = records(path, name)
         assert (row["amount"], row["ticket_no"]) == ("#REF!", "#N/A")

@@ -26,8 +26,8 @@ def records(path: Path, sheet: str) -> list[dict[str, Any]]:
      "<r>x</r>", "<r></r>", "<r> &amp; </r>", "<r><t>_x0041_</t></r>", "_x0041_&_x0042_x0043_"],
 )  # fmt: skip
 def test_a_text_stays_a_text(text: str, made: Made, with_cells: Any, tmp_path: Path) -> None:
-    account = with_cells(made({"note to self": "x", "amount": "abc"}), "note to self", text)
-    path = write_workbook(account, tmp_path / "r.xlsx")
+    result = with_cells(made({"note to self": "x", "amount": "abc"}), "note to self", text)
+    path = write_workbook(result, tmp_path / "r.xlsx")
     for name in ("Rows", "Failures"):
         sheet = openpyxl.load_workbook(path)[name]
         cell = sheet.cell(2, next(cell.column for cell in sheet[1] if cell.value == "note to self"))
@@ -49,11 +49,11 @@ def test_a_buyers_name_stays_a_text_on_the_summary(made: Made, tmp_path: Path) -
 
 
 def test_what_no_workbook_can_hold_is_taken_out(made: Made, with_cells: Any, tmp_path: Path) -> None:
-    account = with_cells(made({"own": "x"}), "own", "a\x00b\x0bc\ufffed\uffffe\ud800f\x9fg\r\nh")
-    (row,) = records(write_workbook(account, tmp_path / "r.xlsx"), "Rows")
+    result = with_cells(made({"own": "x"}), "own", "a\x00b\x0bc\ufffed\uffffe\ud800f\x9fg\r\nh")
+    (row,) = records(write_workbook(result, tmp_path / "r.xlsx"), "Rows")
     assert row["own"] == "abcdefg\nh"
-    account = with_cells(account, "own", "\x00")
-    (row,) = records(write_workbook(account, tmp_path / "s.xlsx"), "Rows")
+    result = with_cells(result, "own", "\x00")
+    (row,) = records(write_workbook(result, tmp_path / "s.xlsx"), "Rows")
     assert row["own"] is None
 
 
@@ -61,8 +61,8 @@ def test_what_no_workbook_can_hold_is_taken_out(made: Made, with_cells: Any, tmp
 def test_a_text_too_long_for_a_cell_is_cut_where_it_shows(
     text: str, ending: str, made: Made, with_cells: Any, tmp_path: Path
 ) -> None:
-    account = with_cells(made({"own": "x"}), "own", text)
-    (row,) = records(write_workbook(account, tmp_path / "r.xlsx"), "Rows")
+    result = with_cells(made({"own": "x"}), "own", text)
+    (row,) = records(write_workbook(result, tmp_path / "r.xlsx"), "Rows")
     assert row["own"].endswith(ending)
     assert 32_766 <= len(row["own"].encode("utf-16-le")) // 2 <= 32_767
 
@@ -85,6 +85,6 @@ def test_a_text_too_long_for_a_cell_is_cut_where_it_shows(
 def test_other_values_of_extra_columns_come_back(
     value: Any, shown: Any, made: Made, with_cells: Any, tmp_path: Path
 ) -> None:
-    account = with_cells(made({"own": "x"}), "own", value)
-    sheet = CalamineWorkbook.from_path(write_workbook(account, tmp_path / "r.xlsx")).get_sheet_by_name("Rows")
+    result = with_cells(made({"own": "x"}), "own", value)
+    sheet = CalamineWorkbook.from_path(write_workbook(result, tmp_path / "r.xlsx")).get_sheet_by_name("Rows")
     assert sheet.to_python()[1][-1] == shown

@@ -1,6 +1,6 @@
 """The judgement: rules over rows and ledger, and the one status that each row ends in."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from pipeline.model.table import (
     among,
 )
 from pipeline.rules import (
+    against_ledger,
     amounts,
     ancillaries,
     buyers,
@@ -27,6 +28,7 @@ from pipeline.rules import (
     fares,
     refunds,
     required,
+    ticket_conflicts,
 )
 from pipeline.rules.overridden import overridden
 from pipeline.rules.rows import Rows, resolve
@@ -111,24 +113,25 @@ def judge(table: Table, holdings: KnownCharges, terms: Terms) -> Verdicts:
     with the kind of voucher that was issued (the first of its rows, and those that differ from it); today's rules have no say in it (interface.md, Row status).
     """
     resolved, time_zone = resolve(table), terms.profile.carrier.time_zone
-    bound = duplicates.ledger_kinds(holdings)
-    held = duplicates.held_rows(resolved, holdings, terms.profile)
+    bound = against_ledger.ledger_kinds(holdings)
+    held = against_ledger.held_rows(resolved, holdings, terms.profile)
     rows = _chosen(resolved, held, bound, terms)
     kinds = _as_held(rows.coded("voucher"), held, np.ones(len(rows), dtype=bool))
-    against_ledger = duplicates.ledger_conflicts(rows, bound, held, holdings.both_kinds, time_zone)
+    of_ledger = against_ledger.ledger_conflicts(rows, bound, held, holdings.both_kinds, time_zone)
     by_itself = [
         *(of_charges(finding, rows.line) for finding in table.findings),
         *(found for rule in RULES if (found := rule.find(rows, terms))),
     ]
+    wrong = _not_understood(by_itself, len(rows))
     by_rule = [
         *by_itself,
-        *duplicates.duplicates(rows, terms.profile, by_itself, held),
-        *duplicates.conflicts(rows, kinds),
-        *duplicates.status_conflicts(rows),
+        *duplicates.duplicates(rows, terms.profile, wrong, held),
+        *ticket_conflicts.voucher_conflicts(rows, kinds),
+        *ticket_conflicts.status_conflicts(rows),
     ]
-    findings = [kept for finding in by_rule if (kept := _without_held(finding, held))] + against_ledger
+    findings = [kept for finding in by_rule if (kept := _without_held(finding, held))] + of_ledger
     status = _statuses(len(rows), findings)
-    silent = {row for finding in against_ledger for row in finding.rows.tolist()}
+    silent = {row for finding in of_ledger for row in finding.rows.tolist()}
     for row, holding in held.items():
         in_doubt = "already_issued" if holding.state == "issued" else "unknown"
         status[row] = "ineligible" if row in silent else in_doubt
@@ -139,10 +142,19 @@ def judge(table: Table, holdings: KnownCharges, terms: Terms) -> Verdicts:
         status[row] = "repeated"
     silent |= repeated
     findings += [
-        *duplicates.issued_before(rows, held, silent, by_itself, time_zone),
-        *duplicates.doubts(held, silent, time_zone),
+        *against_ledger.issued_before(rows, held, silent, wrong, time_zone),
+        *against_ledger.doubts(held, silent, time_zone),
     ]
     return Verdicts(rows, status, tuple(findings), held, overridden(rows, table))
+
+
+def _not_understood(found: Iterable[Finding], size: int) -> dict[str, Mask]:
+    """By column the rows that are invalid for what stands there."""
+    marks: dict[str, Mask] = {}
+    for finding in found:
+        if STATUS_OF[finding.code] == "invalid":
+            marks.setdefault(finding.column, np.zeros(size, dtype=bool))[finding.rows] = True
+    return marks
 
 
 def _without_held(finding: Finding, held: Mapping[int, KnownCharge]) -> Finding | None:

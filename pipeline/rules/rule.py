@@ -62,6 +62,11 @@ class Rule:
 # --- the words of the rules ----------------------------------------------------------------------
 
 
+def identified(rows: Rows) -> Mask:
+    """Rows whose charge is known for what it is: ticket, charge and product readable."""
+    return (rows.ticket >= 0) & ~rows.says("charge", "") & ~rows.says("product", "")
+
+
 def fare(rows: Rows) -> Mask:
     """Ticket fare charges."""
     return rows.says("charge", "ticket_fare")

@@ -99,7 +99,8 @@ class _Form:
     """One form of a key, in whatever spelling of its characters."""
 
     def __init__(self, form: str) -> None:
-        spellings = [_spellings(character) for character in " ".join(form.split())]
+        characters = re.findall(r"\\+|[^\\]", " ".join(form.split()))
+        spellings = [_spellings(each) if len(each) == 1 else _backslashes(len(each)) for each in characters]
         self._whole = re.compile("".join(spellings), re.IGNORECASE)
         # A lookahead, so that a beginning that leads nowhere hides none that does.
         self._begun = re.compile(f"(?=({''.join(spellings[:_SHORTEST])}))", re.IGNORECASE)
@@ -132,6 +133,12 @@ def _forms(key: str) -> Iterator[str]:
         sure = encoded[(0, 2, 3)[before] : len(encoded) if (before + len(data)) % 3 == 0 else -1]
         if len(sure) >= _SHORTEST:
             yield sure
+
+
+def _backslashes(count: int) -> str:
+    """A pattern for so many backslashes in a row, as one: of one for each, every share of a text's among them would be tried."""
+    one = rf"\\(?:u\{{?0{{0,4}}5c\}}?|x5c)?|{_PERCENT}5c|{_AND}#(?:0{{0,6}}92|x0{{0,6}}5c);?"
+    return f"(?:{one}){{{count},{9 * count}}}"
 
 
 def _spellings(character: str) -> str:

@@ -100,15 +100,38 @@ def test_a_key_that_itself_looks_escaped_is_concealed(key: str, said: str) -> No
     assert Concealed(key).text(f"APIKEY {said} is unknown") == "APIKEY *** is unknown"
 
 
+@pytest.mark.parametrize(
+    "one",
+    [
+        "\\",
+        "\\" * 2,
+        "\\" * 8,
+        "\\u005c",
+        "\\\\u005C",
+        "\\u{5c}",
+        "\\x5c",
+        "%5C",
+        "%255c",
+        "&#92;",
+        "&amp;#x5c;",
+    ],
+)
+def test_backslashes_in_a_row_are_concealed_in_every_spelling(one: str) -> None:
+    assert (
+        Concealed("ab" + 7 * "\\" + "cd").text(f"APIKEY ab{7 * one}cd is unknown") == "APIKEY *** is unknown"
+    )
+
+
 def test_a_beginning_that_leads_nowhere_hides_no_key() -> None:
     assert Concealed("aaaaaaab").text("aaaaaaaaaab") == "aaa***"
 
 
 def test_no_text_costs_more_than_its_length() -> None:
-    concealed = Concealed("key-4711-4712", "\\%25&amp; \\")
+    concealed = Concealed("key-4711-4712", "\\%25&amp; \\", "ab" + 7 * "\\" + "cd-4711")
     begun = time.process_time()
     for text in (
         "\\" * 65_536,
+        ("ab" + "\\" * 60) * 1_000,
         "%25" * 21_845,
         "&amp;" * 13_107,
         "key-47" * 10_922,

@@ -1,6 +1,6 @@
 """Ctrl-C, SIGTERM and a closed terminal: one way to be stopped, whatever a command is doing.
 
-While requests are in flight `submission/event_loop.py` takes the signals itself and waits for the answers; at any other time they
+While requests are in flight `submission/graceful_stop.py` takes the signals itself and waits for the answers; at any other time they
 raise KeyboardInterrupt where the program is, so that transactions are rolled back, files half made are removed,
 and the process that reads a workbook is ended.
 """

@@ -17,7 +17,7 @@ from pipeline.reporting.build import make_result
 from pipeline.rules.judge import Verdicts, judge
 from pipeline.rules.refused_before import hold_back
 from pipeline.splitting import split
-from pipeline.submission.event_loop import Sent, send
+from pipeline.submission.sending import Sent, send
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ further request leaves.
 """
 
 import asyncio
-import random
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,62 +28,13 @@ from pipeline.ledger.planning import Attempt
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.job import Progress
 from pipeline.model.known_charges import Doubts
-from pipeline.model.message import NOTHING, Message, message, without_names
-from pipeline.model.outcome import Answered, Lost, Outcome, Reply, Result
+from pipeline.model.message import without_names
+from pipeline.model.outcome import Answered, Outcome, Reply, Result
 from pipeline.model.profile import Profile
 from pipeline.model.request import Request
+from pipeline.submission.graceful_stop import Halt
 from pipeline.submission.rate_limit import Pace
-
-#: Attempts at one request within a run, all of them `not_sent` but the last.
-TRIES = 4
-_FIRST_PAUSE, _LONGEST_PAUSE, _LONGEST_RETRY_AFTER = 0.5, 8.0, 30.0  # seconds
-#: So many unknown outcomes in a row, and the carrier is in no state to be sent anything.
-UNKNOWN_IN_A_ROW = 10
-
-
-@dataclass
-class Halt:
-    """The one way to stop sending; what is in flight is waited for. Usable from a signal handler."""
-
-    reason: Message = NOTHING
-    _event: asyncio.Event = field(default_factory=asyncio.Event)
-    _waiting: set["asyncio.Task[object]"] = field(default_factory=set)
-
-    def stop(self, reason: Message) -> None:
-        """No further request leaves; the first reason is kept."""
-        self.reason = self.reason or reason
-        self._event.set()
-
-    def abandon(self) -> None:
-        """Stop waiting for answers too: what is in flight becomes unknown."""
-        self.stop(message("interrupted"))
-        for task in self._waiting:
-            task.cancel()
-
-    async def pause(self, seconds: float) -> None:
-        """Wait so long, or until the run stops."""
-        if not seconds:
-            return
-        try:
-            await asyncio.wait_for(self._event.wait(), seconds)
-        except TimeoutError:
-            return
-
-    async def answer_to(self, client: Client, path: str, body: bytes) -> tuple[Reply, Line]:
-        """Post and wait; abandoned while waiting, the request's fate is open."""
-        task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("requests are sent by tasks")
-        self._waiting.add(task)
-        try:
-            return await client.post(path, body)
-        except asyncio.CancelledError:
-            if not self.reason:
-                raise
-            task.uncancel()
-            return Lost(message("the run was interrupted while it waited for the answer")), Line()
-        finally:
-            self._waiting.discard(task)
+from pipeline.submission.retry import TRIES, FailuresInARow, may_be_tried_again, pause
 
 
 @dataclass
@@ -124,7 +74,7 @@ class Submission:
         self._ended = ended  # told of every attempt's end
         rate = profile.submission.rate_per_second
         self._pace = Pace(rate) if rate else None
-        self._in_a_row: Counter[str] = Counter()
+        self._in_a_row = FailuresInARow(profile.submission.concurrency)
         self._accepted = False  # whether the service has taken our key and its address is right
         self._replied = asyncio.Event()  # whether the first attempt came to anything
 
@@ -174,10 +124,10 @@ class Submission:
             last = await self._tried(attempt_id, attempt.request, last.number)
             self._replied.set()  # whatever it came to: the others need not wait for its retries
             outcome = last.outcome
-            if outcome.state != "not_sent" or outcome.stop or tries == TRIES or self._halt.reason:
+            if not may_be_tried_again(outcome, tries) or self._halt.reason:
                 break
             await self._recorded(attempt.request, last)
-            await self._halt.pause(_pause(tries, outcome.retry_after))
+            await self._halt.pause(pause(tries, outcome.retry_after))
             if self._halt.reason:
                 break
             again = await self._kept(self._writer.commit(Again(attempt_id)))
@@ -272,31 +222,5 @@ class Submission:
 
     def _watch(self, outcome: Outcome) -> None:
         """Stop the run where every further request would fare the same."""
-        if outcome.stop:
-            self._halt.stop(without_names(outcome.detail))
-        if outcome.state in ("issued", "rejected"):
-            self._in_a_row.clear()
-            return
-        self._in_a_row[outcome.state] += 1
-        if self._in_a_row["unknown"] >= UNKNOWN_IN_A_ROW:
-            detail = without_names(outcome.detail)
-            self._halt.stop(
-                message(
-                    "{count} outcomes in a row are unknown ({detail})", count=UNKNOWN_IN_A_ROW, detail=detail
-                )
-            )
-        # Enough for every request in flight to have failed more than once.
-        enough = max(20, 3 * self._profile.submission.concurrency)
-        if self._in_a_row["not_sent"] >= enough:
-            detail = without_names(outcome.detail)
-            self._halt.stop(
-                message("{count} attempts in a row reached nobody ({detail})", count=enough, detail=detail)
-            )
-
-
-def _pause(tries: int, retry_after: float | None) -> float:
-    """Seconds until the next attempt: the carrier's own wish up to a bound, else doubling with jitter."""
-    if retry_after is not None:
-        return min(retry_after, _LONGEST_RETRY_AFTER)
-    doubled: float = min(_FIRST_PAUSE * 2 ** (tries - 1), _LONGEST_PAUSE)
-    return doubled * random.uniform(0.5, 1.5)  # noqa: S311 - spreads load, protects nothing
+        if why := self._in_a_row.after(outcome):
+            self._halt.stop(why)

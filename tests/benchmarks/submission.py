@@ -27,7 +27,7 @@ from pipeline.model.profile import Secrets
 from pipeline.reading.tickets import read_table
 from pipeline.settings import load_profile
 from pipeline.submission.batch import judged
-from pipeline.submission.event_loop import send
+from pipeline.submission.sending import send
 from tests.benchmarks.carrier import answering, most_in_a_second
 from tests.benchmarks.months import AS_OF, write_month
 from tests.benchmarks.timing import KEYS, REPOSITORY, Line, alternating, python, run

@@ -24,8 +24,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from pipeline.submission.event_loop import _loop_factory
-from pipeline.submission.sender import TRIES
+from pipeline.submission.retry import TRIES
+from pipeline.submission.sending import _loop_factory
 from tests.crash import wire_doubled, wire_table
 from tests.crash.wire_answers import envelope, good, result, sealed
 from tests.crash.wire_bench import Case, Heard, Row, Unreached, opened, play, play_unreached

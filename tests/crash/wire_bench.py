@@ -44,7 +44,9 @@ from pipeline.model.request import (
     Identity,
     Request,
 )
-from pipeline.submission.sender import TRIES, Halt, Submission
+from pipeline.submission.graceful_stop import Halt
+from pipeline.submission.retry import TRIES
+from pipeline.submission.sender import Submission
 from tests.crash.wire_answers import good, good_bye
 from tests.crash.wire_fault import Fault
 from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Line, Log, Server, Turn

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pipeline.model.message import to_text
 from pipeline.model.outcome import Result
-from pipeline.submission.sender import TRIES
+from pipeline.submission.retry import TRIES
 from tests.crash.wire_bench import Case, Row, Unreached
 from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Asked, Log
 

@@ -23,7 +23,7 @@ from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.outcome import Result
 from pipeline.model.profile import Answers, Profile
 from pipeline.model.profile import Submission as Settings
-from pipeline.submission.sender import Halt
+from pipeline.submission.graceful_stop import Halt
 from tests.crash.wire_answers import ABSENT, envelope, good, number_of, result, sealed, yes
 from tests.crash.wire_bench import Book, Row, request_of, submitted
 from tests.crash.wire_server import Asked, Line, Log, Server, Talk

@@ -34,7 +34,7 @@ from pathlib import Path
 
 import uvloop
 
-import pipeline.submission.sender
+import pipeline.submission.retry
 from pipeline.ledger import attempts as records
 from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.planning import Attempt
@@ -43,7 +43,7 @@ from pipeline.model.outcome import Result
 from pipeline.model.profile import Profile
 from pipeline.model.profile import Submission as Settings
 from pipeline.model.request import Request
-from pipeline.submission.sender import Halt
+from pipeline.submission.graceful_stop import Halt
 from tests.crash import wire_doubled, wire_said, wire_table
 from tests.crash.wire_answers import good, good_bye, number_of, yes
 from tests.crash.wire_bench import Book, Row, opened, play, request_of, submitted
@@ -337,14 +337,14 @@ def _one_ledger(sequences: Sequence[Course], loop: Loop) -> Counter[str]:
 def brisk() -> Iterator[None]:
     """The program's own pauses between tries, made short: a carrier that says 30 seconds gets less."""
     names = ("_FIRST_PAUSE", "_LONGEST_PAUSE", "_LONGEST_RETRY_AFTER")
-    kept = {name: getattr(pipeline.submission.sender, name) for name in names}
+    kept = {name: getattr(pipeline.submission.retry, name) for name in names}
     for name, seconds in zip(names, (0.005, 0.02, 0.05), strict=True):
-        setattr(pipeline.submission.sender, name, seconds)
+        setattr(pipeline.submission.retry, name, seconds)
     try:
         yield
     finally:
         for name, seconds in kept.items():
-            setattr(pipeline.submission.sender, name, seconds)
+            setattr(pipeline.submission.retry, name, seconds)
 
 
 if __name__ == "__main__":

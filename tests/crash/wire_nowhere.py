@@ -14,7 +14,7 @@ from pipeline.ledger import attempts as records
 from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.profile import Profile
-from pipeline.submission.sender import Halt
+from pipeline.submission.graceful_stop import Halt
 from tests.crash.wire_bench import SHORT, opened, request_of, submitted
 from tests.crash.wire_faults import brisk
 

@@ -1,10 +1,8 @@
 """Submission with a real ledger file and a real server: what is on disk at the moments that matter."""
 
 import asyncio
-import gc
 import itertools
 import json
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -16,7 +14,7 @@ import pytest
 from aiohttp import web
 
 import pipeline.submission.sender
-from pipeline.carrier.client import Client, Line, connected
+from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import body
 from pipeline.carrier.redaction import Concealed
@@ -36,8 +34,8 @@ from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path, spilled
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.known_charges import Doubts
-from pipeline.model.message import Message, from_text, message, to_text
-from pipeline.model.outcome import Answered, Lost, Outcome, Reply, Result
+from pipeline.model.message import from_text, message, to_text
+from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Answers, Profile, sandbox_owner
 from pipeline.model.profile import Submission as SubmissionSettings
 from pipeline.model.request import (
@@ -46,14 +44,10 @@ from pipeline.model.request import (
     Identity,
     Request,
 )
-from pipeline.submission import event_loop
+from pipeline.submission.graceful_stop import Halt
 from pipeline.submission.rate_limit import Pace
-from pipeline.submission.sender import (
-    TRIES,
-    UNKNOWN_IN_A_ROW,
-    Halt,
-    Submission,
-)
+from pipeline.submission.retry import TRIES, UNKNOWN_IN_A_ROW
+from pipeline.submission.sender import Submission
 
 if TYPE_CHECKING:
     from pipeline.model.job import Progress
@@ -518,19 +512,6 @@ def test_a_request_that_left_late_holds_up_the_one_that_would_follow_too_closely
     assert asked[2] - asked[1] >= 0.1
 
 
-def test_a_pause_takes_its_time_and_ends_when_the_run_stops() -> None:
-    async def work() -> None:
-        halt, clock = Halt(), asyncio.get_running_loop().time
-        begun = clock()
-        await halt.pause(0.1)
-        assert clock() - begun >= 0.1
-        asyncio.get_running_loop().call_later(0.05, halt.stop, "interrupted")
-        await halt.pause(60)
-        assert clock() - begun < 30
-
-    asyncio.run(asyncio.wait_for(work(), 40))
-
-
 def no(ticket_no: str) -> web.Response:
     result = {"itineraryResult": {"ticketNo": ticket_no, "itineraryNum": "", "success": False}}
     data = json.loads(body(json.dumps(result).encode(), CIPHER))
@@ -668,32 +649,11 @@ def test_attempts_are_four_and_pauses_lie_between_them(bench: Bench, monkeypatch
         asked.append((tries, retry_after))
         return 0.0
 
-    monkeypatch.setattr(pipeline.submission.sender, "_pause", pause)
+    monkeypatch.setattr(pipeline.submission.sender, "pause", pause)
     bench.submit(itineraries(1), lambda ticket_no: busy(ticket_no, seconds=7))
     bench.submit(itineraries(1), lambda _: web.Response(status=429))
     assert asked == [(1, 7.0), (2, 7.0), (3, 7.0), (1, None), (2, None), (3, None)]
     assert len(bench.asked) == 2 * 4
-
-
-def test_pauses_double_up_to_a_bound_and_the_carriers_wish_is_kept_up_to_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    spread: list[tuple[float, float]] = []
-
-    def uniform(least: float, most: float) -> float:
-        spread.append((least, most))
-        return 1.25
-
-    monkeypatch.setattr("random.uniform", uniform)
-    pauses = [pipeline.submission.sender._pause(tries, None) for tries in range(1, 8)]
-    assert pauses == [0.625, 1.25, 2.5, 5.0, 10.0, 10.0, 10.0]
-    assert spread == [(0.5, 1.5)] * 7
-    assert [pipeline.submission.sender._pause(3, wish) for wish in (0.0, 7.0, 30.0, 31.0)] == [
-        0.0,
-        7.0,
-        30.0,
-        30.0,
-    ]
 
 
 def test_ten_unknown_outcomes_in_a_row_are_too_many(bench: Bench) -> None:
@@ -819,81 +779,6 @@ def test_what_is_kept_of_an_answer_names_no_key_and_is_read_as_it_came(bench: Be
     ]
     for row in kept:
         assert json.loads(bytes(cast("bytes", row[3])))["traceId"] == "***/1"
-
-
-class Slow(Client):
-    """A client whose answers take a while; no network."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-
-    async def post(self, path: str, body: bytes) -> tuple[Reply, Line]:
-        await asyncio.sleep(self.seconds)
-        return Answered(200, path.encode() + body), Line()
-
-
-def test_whoever_has_an_answer_is_not_abandoned() -> None:
-    async def work() -> Reply:
-        halt = Halt()
-        reply, _ = await halt.answer_to(Slow(0), "/path", b"body")
-        halt.abandon()
-        await asyncio.sleep(0)  # a cancelled task would end here, with its answer lost
-        return reply
-
-    assert asyncio.run(work()) == Answered(200, b"/pathbody")
-
-
-def test_whoever_waits_is_abandoned_and_goes_on() -> None:
-    async def work() -> tuple[Reply, str, int]:
-        halt = Halt()
-        waiting = asyncio.create_task(halt.answer_to(Slow(60), "", b""))
-        await asyncio.sleep(0)
-        halt.abandon()
-        return (await waiting)[0], str(halt.reason), waiting.cancelling()
-
-    assert asyncio.run(work()) == (
-        Lost(Message("the run was interrupted while it waited for the answer")),
-        "interrupted",
-        0,
-    )
-
-
-def test_a_cancelled_run_that_nobody_stopped_is_cancelled() -> None:
-    async def work() -> None:
-        waiting = asyncio.create_task(Halt().answer_to(Slow(60), "", b""))
-        await asyncio.sleep(0)
-        waiting.cancel()
-        await waiting
-
-    with pytest.raises(asyncio.CancelledError):
-        asyncio.run(work())
-
-
-def test_the_first_reason_to_stop_is_kept() -> None:
-    async def work() -> str:
-        halt = Halt()
-        halt.stop("the disk is full")
-        halt.abandon()
-        return str(halt.reason)
-
-    assert asyncio.run(work()) == "the disk is full"
-
-
-def test_while_sending_the_collector_leaves_what_was_read_alone_and_only_then() -> None:
-    before = gc.get_threshold()
-    assert gc.get_freeze_count() == 0
-    with event_loop._collecting_less():
-        assert gc.get_freeze_count() > 0
-        assert gc.get_threshold()[0] > before[0]
-    assert gc.get_freeze_count() == 0
-    assert gc.get_threshold() == before
-
-
-def test_while_sending_the_ledgers_thread_gets_its_turns_at_once_and_only_then() -> None:
-    before = sys.getswitchinterval()
-    with event_loop._turns_at_once():
-        assert sys.getswitchinterval() < before
-    assert sys.getswitchinterval() == before
 
 
 def test_an_outcome_and_the_next_requests_sending_share_a_commit(bench: Bench) -> None:

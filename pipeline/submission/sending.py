@@ -1,10 +1,9 @@
-"""One run's sending, from planned attempts to results: event loop, signals, spill, writer, client."""
+"""One run's sending, from planned attempts to results, with what it takes: event loop, spill file, writer, client."""
 
 import asyncio
 import contextlib
 import gc
 import re
-import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,14 +18,14 @@ from pipeline.ledger.session import OpenLedger
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.job import Job, Watch
 from pipeline.model.known_charges import KnownCharges
-from pipeline.model.message import NOTHING, Message, Note, message
+from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Secrets
 from pipeline.model.request import Request
 from pipeline.model.table import Table
-from pipeline.signals import ENDING, as_before
+from pipeline.submission.graceful_stop import Halt, stopped_by_signals
 from pipeline.submission.sandbox_carrier import inside
-from pipeline.submission.sender import Halt, Submission
+from pipeline.submission.sender import Submission
 
 _TURN = 0.0001  # seconds
 _NEW_OBJECTS = 10_000  # so many, and the garbage collector looks at them; Python's own number is 700
@@ -77,7 +76,7 @@ def send(  # noqa: PLR0913 - where the flow's parts meet
         nonlocal sent
         halt = Halt()
         async with contextlib.AsyncExitStack() as stack:
-            stack.enter_context(_stoppable(halt, watch.note))
+            stack.enter_context(stopped_by_signals(halt, watch.note))
             writer = Writer(ledger.connection, spill)
             stack.push_async_callback(writer.close)
             base_url = job.profile.carrier.base_url
@@ -130,34 +129,6 @@ def _turns_at_once() -> Iterator[None]:
         yield
     finally:
         sys.setswitchinterval(before)
-
-
-@contextlib.contextmanager
-def _stoppable(halt: Halt, note: Note) -> Iterator[None]:
-    """Ctrl-C, SIGTERM and a closed terminal stop sending and wait for what is in flight; a second one stops waiting."""
-    loop = asyncio.get_running_loop()
-
-    def interrupted() -> None:
-        if halt.reason:
-            halt.abandon()
-        else:
-            note(
-                message(
-                    "Stopping: no further request leaves; waiting for the answers under way (once more stops waiting)"
-                )
-            )
-            halt.stop(message("interrupted"))
-
-    # Ctrl-C may be ignored by what started this, as a shell's background jobs have it; `kill -INT` means it.
-    caught = [n for n in ENDING if n is signal.SIGINT or signal.getsignal(n) is not signal.SIG_IGN]
-    with as_before():
-        for number in caught:
-            loop.add_signal_handler(number, interrupted)
-        try:
-            yield
-        finally:
-            for number in caught:
-                loop.remove_signal_handler(number)
 
 
 def _plain(trace_id: str) -> str:

@@ -1,0 +1,89 @@
+"""Stopping in good order: Ctrl-C, SIGTERM, a closed terminal or a failed ledger while requests are in flight.
+
+No further request leaves, and the answers under way are waited for; a second signal stops waiting, and what was in flight
+becomes unknown.
+"""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pipeline.carrier.client import Client, Line
+from pipeline.model.message import NOTHING, Message, Note, message
+from pipeline.model.outcome import Lost, Reply
+from pipeline.signals import ENDING, as_before
+
+
+@dataclass
+class Halt:
+    """The one way to stop sending; what is in flight is waited for. Usable from a signal handler."""
+
+    reason: Message = NOTHING
+    _event: asyncio.Event = field(default_factory=asyncio.Event)
+    _waiting: set["asyncio.Task[object]"] = field(default_factory=set)
+
+    def stop(self, reason: Message) -> None:
+        """No further request leaves; the first reason is kept."""
+        self.reason = self.reason or reason
+        self._event.set()
+
+    def abandon(self) -> None:
+        """Stop waiting for answers too: what is in flight becomes unknown."""
+        self.stop(message("interrupted"))
+        for task in self._waiting:
+            task.cancel()
+
+    async def pause(self, seconds: float) -> None:
+        """Wait so long, or until the run stops."""
+        if not seconds:
+            return
+        try:
+            await asyncio.wait_for(self._event.wait(), seconds)
+        except TimeoutError:
+            return
+
+    async def answer_to(self, client: Client, path: str, body: bytes) -> tuple[Reply, Line]:
+        """Post and wait; abandoned while waiting, the request's fate is open."""
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("requests are sent by tasks")
+        self._waiting.add(task)
+        try:
+            return await client.post(path, body)
+        except asyncio.CancelledError:
+            if not self.reason:
+                raise
+            task.uncancel()
+            return Lost(message("the run was interrupted while it waited for the answer")), Line()
+        finally:
+            self._waiting.discard(task)
+
+
+@contextlib.contextmanager
+def stopped_by_signals(halt: Halt, note: Note) -> Iterator[None]:
+    """Ctrl-C, SIGTERM and a closed terminal stop sending and wait for what is in flight; a second one stops waiting."""
+    loop = asyncio.get_running_loop()
+
+    def interrupted() -> None:
+        if halt.reason:
+            halt.abandon()
+        else:
+            note(
+                message(
+                    "Stopping: no further request leaves; waiting for the answers under way (once more stops waiting)"
+                )
+            )
+            halt.stop(message("interrupted"))
+
+    # Ctrl-C may be ignored by what started this, as a shell's background jobs have it; `kill -INT` means it.
+    caught = [n for n in ENDING if n is signal.SIGINT or signal.getsignal(n) is not signal.SIG_IGN]
+    with as_before():
+        for number in caught:
+            loop.add_signal_handler(number, interrupted)
+        try:
+            yield
+        finally:
+            for number in caught:
+                loop.remove_signal_handler(number)

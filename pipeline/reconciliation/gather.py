@@ -19,7 +19,6 @@ from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.model.settled import Decided
 from pipeline.model.table import SheetRows, Table
 from pipeline.reconciliation.given_evidence import month_of
-from pipeline.reconciliation.inbox import Inbox
 from pipeline.reconciliation.resubmit import Again, with_answers
 from pipeline.settlement.compare import (
     Compare,
@@ -30,8 +29,8 @@ from pipeline.settlement.compare import (
 from pipeline.settlement.reconciled import Reconciliation
 
 
-def compared(  # noqa: PLR0913 - likewise
-    task: Task, ledger: OpenLedger, decided: Decided, evidence: Evidence, inbox: Inbox, done: Sequence[Again]
+def compared(
+    task: Task, ledger: OpenLedger, evidence: Evidence, decided: Decided, done: Sequence[Again]
 ) -> Reconciliation:
     """Tickets against ledger against statement, after everything was settled and sent.
 
@@ -41,7 +40,7 @@ def compared(  # noqa: PLR0913 - likewise
     month = month_of(task.month)
     period = month or _said_period(evidence) or period_of(decided.lines, zone)
     result, results = _together(task, ledger, done), [one.result for one in done]
-    said = Reconciliation(result, (), decided, tuple(inbox.unread), evidence.statements, period, ())
+    said = Reconciliation(result, (), decided, evidence.statements, period)
     if any(one.ledger_failed for one in done):
         return replace(said, result=replace(result, doubts=tuple(d for one in results for d in one.doubts)))
     with as_problem(ledger.path):

@@ -8,7 +8,7 @@ from pathlib import Path
 from pipeline.ledger import inbox_files
 from pipeline.ledger.gaps import open_gap
 from pipeline.ledger.inbox_files import EARLY, NAMED, UNREAD, Handled
-from pipeline.ledger.session import OpenLedger, as_problem
+from pipeline.ledger.session import as_problem
 from pipeline.model.errors import InputProblem, Stop
 from pipeline.model.evidence import Statement
 from pipeline.model.job import Task
@@ -21,6 +21,7 @@ from pipeline.reporting.reconciled_report import reconciled_report
 from pipeline.reporting.reconciliation_workbook import write_reconciliation
 from pipeline.reporting.result_workbook import write_workbook
 from pipeline.settlement.reconciled import Reconciled, Reconciliation
+from pipeline.submission.sending import Run
 
 #: Bytes; a file's name has 255 on the file systems there are, and a number and an ending come behind.
 _LONGEST_STEM = 220
@@ -95,14 +96,12 @@ def _stem(path: Path) -> str:
     return stem
 
 
-def note_handled(
-    ledger: OpenLedger, run: int, inbox: Inbox, done: Sequence[Again], finished: Reconciled
-) -> None:
+def note_handled(run: Run, inbox: Inbox, done: Sequence[Again], finished: Reconciled) -> None:
     """Note what was done with every file of the inbox, and with the statements that were named."""
-    with as_problem(ledger.path):
-        gap = open_gap(ledger.connection)
+    with as_problem(run.ledger.path):
+        gap = open_gap(run.ledger.connection)
         for one in _handled_files(inbox, done, finished, gap.since if gap else ""):
-            inbox_files.record(ledger.connection, run, one)
+            inbox_files.record(run.ledger.connection, run.number, one)
 
 
 def _handled_files(

@@ -14,13 +14,13 @@ from pipeline.ledger import (
 from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.ledger.settlements import Known
 from pipeline.model.evidence import Answer, Evidence, Unsettled, attempt_name
-from pipeline.model.job import Job, Watch
 from pipeline.model.known_charges import KnownCharge
 from pipeline.model.message import N_, NOTHING, Fact, Message, Private, joined, message, terms
 from pipeline.model.request import Identity, wire_text
 from pipeline.model.settled import Decided, Settled, Trouble
 from pipeline.reconciliation.record_reversals import but_for_reversed, record_reversals
 from pipeline.settlement.decide import InLedger, decide
+from pipeline.submission.sending import Run
 
 #: What an attempt that is not unknown nor issued is, for a message.
 _STATES = {
@@ -31,11 +31,12 @@ _STATES = {
 }
 
 
-def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Watch) -> Decided:
+def settle(run: Run, evidence: Evidence) -> Decided:
     """Weigh the evidence and record what it settles, and what the carrier issued elsewhere."""
+    ledger, wire = run.ledger, run.job.profile.wire
     with as_problem(ledger.path):
         blue = {line.number for line in evidence.lines}
-        before = record_reversals(ledger, run, evidence.reversals, evidence.by, blue)
+        before = record_reversals(ledger, run.number, evidence.reversals, evidence.by, blue)
         evidence, under_red = but_for_reversed(ledger, evidence)
         answers, stale = _usable(ledger, evidence.answers)
         unsettled = settlements.unsettled(ledger.connection)
@@ -66,17 +67,21 @@ def settle(ledger: OpenLedger, run: int, evidence: Evidence, job: Job, watch: Wa
             *decided.elsewhere,
             *(line for line in odd if Identity(line.ticket_no, line.charge, line.product) not in held),
         ]
-        coded = [(line, wire_text(job.profile.wire(line.charge, line.product))) for line in shown]
+        coded = [(line, wire_text(wire(line.charge, line.product))) for line in shown]
         # First, so that whatever is let go below is held already where the carrier has issued it.
-        issued_elsewhere.record(ledger.connection, run, coded, evidence.by)
+        issued_elsewhere.record(ledger.connection, run.number, coded, evidence.by)
         settled, withdrawn = _but_for_withdrawn(ledger, decided.settled)
         for one in settled:
             settlements.settle(
                 ledger.connection, one.attempt.attempt_id, one.state, one.number, one.settled_by,
                 one.evidence, one.answered,
             )  # fmt: skip
-            watch.log("settled", request=one.attempt.request_id, attempt=one.attempt.attempt, state=one.state)
-        after = record_reversals(ledger, run, before.left, evidence.by, blue)  # of what was settled just now
+            run.watch.log(
+                "settled", request=one.attempt.request_id, attempt=one.attempt.attempt, state=one.state
+            )
+        after = record_reversals(
+            ledger, run.number, before.left, evidence.by, blue
+        )  # of what was settled just now
     unsaid = {trouble.place for trouble in stale if trouble.code == "withdrawn"}
     return replace(
         decided,

@@ -8,13 +8,12 @@ from pipeline.ledger import reversals
 from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Evidence, Misread, Reversal
-from pipeline.model.job import Task, Watch
 from pipeline.model.message import Message, message
-from pipeline.model.profile import Secrets
 from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.model.settled import Decided
 from pipeline.reconciliation.inbox import Batch
 from pipeline.submission.batch import judged, submitted
+from pipeline.submission.sending import Run
 
 #: Row statuses after which a workbook has nothing more to come by itself.
 _SETTLED_STATUSES = frozenset({"issued", "already_issued", "repeated", "invalid", "ineligible", "rejected"})
@@ -31,29 +30,21 @@ class Again:
     ledger_failed: bool
 
 
-def again(  # noqa: PLR0913 - where the flow's parts meet
-    task: Task,
-    ledger: OpenLedger,
-    run: int,
-    batches: Sequence[Batch],
-    evidence: Evidence,
-    decided: Decided,
-    keys: Secrets | None,
-    watch: Watch,
-) -> list[Again]:
-    """Judge every batch anew and send what may be sent now; what stops the sending of one stops that of all after it."""
+def again(run: Run, batches: Sequence[Batch], evidence: Evidence, decided: Decided) -> list[Again]:
+    """Judge every batch anew and send what may be sent now; what stops the sending of one stops that of all after it.
+
+    Raises InputProblem if there is something to send, and no keys for it.
+    """
     done: list[Again] = []
-    held_up = ledger.lacking()
-    unclear = _unclear(ledger, evidence)
+    held_up = run.ledger.lacking()
+    unclear = _unclear(run.ledger, evidence)
     for batch in batches:
-        rows = judged(ledger, batch.table, task.job, by_itself=True)
-        if rows.requests and keys is None:
+        rows = judged(run.ledger, batch.table, run.job, by_itself=True)
+        if rows.requests and run.job.secrets is None and not run.job.sandbox:
             raise InputProblem(
                 "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY are needed to send; set them as for voucher issue"
             )
-        result, sent = submitted(
-            task.job, ledger, run, rows, keys or Secrets("", ""), watch, "reconcile", held_up, unclear
-        )
+        result, sent = submitted(run, rows, held_up, unclear)
         result = replace(result, doubts=with_answers(result.doubts, decided.answers))
         done.append(Again(batch, result, sent.ledger_failed))
         held_up = held_up or result.stopped

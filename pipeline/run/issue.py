@@ -11,6 +11,7 @@ from pipeline.reporting.result_workbook import try_out
 from pipeline.run.inputs import read
 from pipeline.submission.batch import judged, submitted
 from pipeline.submission.sandbox_carrier import made_up_keys
+from pipeline.submission.sending import Run
 
 
 def issue(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
@@ -29,11 +30,11 @@ def issue(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
         if rows.requests and not watch.confirm(plan):
             raise Declined("Nothing was sent.")
         try_out(watch.note)
-        run = ledger.begin("issue", job.terms, files)
-        watch.log("ledger_taken", run=run, ledger_id=ledger.ledger_id)
-        result, sent = submitted(job, ledger, run, rows, keys, watch, "issue")
+        run = Run("issue", job, ledger, ledger.begin("issue", job.terms, files), keys, watch)
+        watch.log("ledger_taken", run=run.number, ledger_id=ledger.ledger_id)
+        result, sent = submitted(run, rows)
         finished = write_results(result, target, job.report)
         if not sent.ledger_failed:  # else the next start puts it in order
-            ledger.end(run, finished.exit_code)
+            ledger.end(run.number, finished.exit_code)
     log_end(watch.log, finished)
     return finished

@@ -1,7 +1,10 @@
 """`voucher reconcile`: settle by evidence, send again, compare, write; the flow is drawn in `pipeline.run`."""
 
+from dataclasses import replace
+
 from pipeline.ledger.session import ledger_to_write
 from pipeline.model.job import Task, Watch
+from pipeline.model.profile import Secrets
 from pipeline.reconciliation.gather import compared
 from pipeline.reconciliation.given_evidence import check_evidence, named_evidence
 from pipeline.reconciliation.inbox import Batch, take_in, weighed_together
@@ -13,6 +16,7 @@ from pipeline.reporting.result_workbook import try_out
 from pipeline.run.inputs import read
 from pipeline.settlement.reconciled import Reconciled
 from pipeline.submission.sandbox_carrier import made_up_keys
+from pipeline.submission.sending import Run
 
 
 def reconcile(task: Task, watch: Watch) -> Reconciled:
@@ -27,15 +31,16 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
         check_evidence(ledger, named)
         inbox = take_in(task, ledger, watch)
         try_out(watch.note)
-        run = ledger.begin("reconcile", job.terms, [*job.inputs, *inbox.paths])
-        watch.log("ledger_taken", run=run, ledger_id=ledger.ledger_id)
+        number = ledger.begin("reconcile", job.terms, [*job.inputs, *inbox.paths])
+        run = Run("reconcile", job, ledger, number, keys or Secrets("", ""), watch)
+        watch.log("ledger_taken", run=number, ledger_id=ledger.ledger_id)
         evidence = weighed_together(task, ledger, named, inbox)
-        decided = settle(ledger, run, evidence, job, watch)
-        done = again(task, ledger, run, [*map(Batch, tables), *inbox.batches], evidence, decided, keys, watch)
-        said = compared(task, ledger, decided, evidence, inbox, done)
+        decided = settle(run, evidence)
+        done = again(run, [*map(Batch, tables), *inbox.batches], evidence, decided)
+        said = replace(compared(task, ledger, evidence, decided, done), unread=tuple(inbox.unread))
         finished = written(task, said, done, target)
         if not any(one.ledger_failed for one in done):  # else the next start puts it in order
-            note_handled(ledger, run, inbox, done, finished)
-            ledger.end(run, finished.exit_code)
+            note_handled(run, inbox, done, finished)
+            ledger.end(number, finished.exit_code)
     log_reconciled(watch.log, finished)
     return finished

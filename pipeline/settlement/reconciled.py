@@ -26,10 +26,10 @@ class Reconciliation:
     result: RunResult
     entries: tuple[Compared, ...]
     decided: Decided
-    unread: tuple[Unread, ...]
     statements: tuple[Statement, ...]
     period: Period | None
-    notes: tuple[Message, ...]
+    notes: tuple[Message, ...] = ()
+    unread: tuple[Unread, ...] = ()
     month: bool = False  # whether one was asked for
     lacking: Message = NOTHING  # what the ledger may lack, so that nothing is sent
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.session import OpenLedger, new_doubts
-from pipeline.model.job import Job, Watch
+from pipeline.model.job import Job
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.message import NOTHING, Message
 from pipeline.model.outcome import Outcome, Result
-from pipeline.model.profile import Secrets
 from pipeline.model.request import Request
 from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.model.table import Table
@@ -17,7 +17,7 @@ from pipeline.reporting.build import make_result
 from pipeline.rules.judge import Verdicts, judge
 from pipeline.rules.refused_before import hold_back
 from pipeline.splitting import split
-from pipeline.submission.sending import Sent, send
+from pipeline.submission.sending import Run, Sent, send
 
 
 @dataclass(frozen=True)
@@ -45,27 +45,16 @@ def judged(ledger: OpenLedger, table: Table, job: Job, *, by_itself: bool = Fals
     return Judged(table, holdings, verdicts, requests, ledger.earlier_doubts(verdicts, job.lang, terms))
 
 
-def submitted(  # noqa: PLR0913 - where the flow's parts meet
-    job: Job,
-    ledger: OpenLedger,
-    run: int,
-    rows: Judged,
-    keys: Secrets,
-    watch: Watch,
-    command: str,
-    held_up: Message = NOTHING,
-    unclear: Mapping[str, Message] | None = None,
+def submitted(
+    run: Run, rows: Judged, held_up: Message = NOTHING, unclear: Mapping[str, Message] = MappingProxyType({})
 ) -> tuple[RunResult, Sent]:
     """Note the judgements, send the requests, and say what became of every row.
 
     `held_up`: why nothing may be sent; `unclear`: the tickets of which nothing may be sent, and why.
     """
-    epoch, ledger_id = (
-        ledger.epoch,
-        ledger.ledger_id,
-    )  # read before anything is sent, as all that the result needs
-    unclear = unclear or {}
-    ledger.note_judgements(run, _judgements(rows.verdicts))
+    job, ledger = run.job, run.ledger
+    epoch, ledger_id = ledger.epoch, ledger.ledger_id  # before anything is sent, as all that the result needs
+    ledger.note_judgements(run.number, _judgements(rows.verdicts))
     clear = [request for request in rows.requests if unclear.keys().isdisjoint(_tickets(request))]
     if held_up:
         outcome = Outcome("not_sent", "run_stopped", detail=held_up)
@@ -74,11 +63,11 @@ def submitted(  # noqa: PLR0913 - where the flow's parts meet
             held_up if rows.requests else NOTHING,
         )
     else:
-        attempts = ledger.plan(run, clear, rows.verdicts.rows)
-        sent = send(job, ledger, attempts, rows.table, rows.holdings, keys, watch)
+        attempts = ledger.plan(run.number, clear, rows.verdicts.rows)
+        sent = send(run, attempts, rows.table, rows.holdings.doubts)
         sent = replace(sent, results=(*sent.results, *_kept_back(rows.requests, unclear)))
     result = make_result(
-        command,
+        run.command,
         rows.table,
         rows.verdicts,
         rows.requests,

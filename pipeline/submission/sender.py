@@ -48,33 +48,24 @@ class _Try:
     undecided: tuple[int, Reply] | None = None  # attempt_id and answer: see `Submission._decided`
 
 
+@dataclass
 class Submission:
     """One run's sending. `submit` is the way in; the attempts' states are in the ledger throughout."""
 
-    def __init__(  # noqa: PLR0913 - the run's parts, each used here and nowhere twice
-        self,
-        client: Client,
-        writer: Writer,
-        cipher: Cipher,
-        profile: Profile,
-        halt: Halt,
-        doubts: Doubts,
-        progress: Callable[[Progress], None],
-        concealed: Concealed | None = None,
-        ended: Callable[[Request, int, Outcome], None] = lambda *_: None,
-    ) -> None:
-        self._concealed = concealed or Concealed()
-        self._client = client
-        self._writer = writer
-        self._cipher = cipher
-        self._profile = profile
-        self._halt = halt
-        self._doubts = doubts
-        self._progress = progress
-        self._ended = ended  # told of every attempt's end
-        rate = profile.submission.rate_per_second
+    client: Client
+    writer: Writer
+    cipher: Cipher
+    profile: Profile
+    halt: Halt
+    doubts: Doubts
+    progress: Callable[[Progress], None]
+    concealed: Concealed
+    ended: Callable[[Request, int, Outcome], None] = lambda *_: None  # told of every attempt's end
+
+    def __post_init__(self) -> None:
+        rate = self.profile.submission.rate_per_second
         self._pace = Pace(rate) if rate else None
-        self._in_a_row = FailuresInARow(profile.submission.concurrency)
+        self._in_a_row = FailuresInARow(self.profile.submission.concurrency)
         self._accepted = False  # whether the service has taken our key and its address is right
         self._replied = asyncio.Event()  # whether the first attempt came to anything
 
@@ -93,7 +84,7 @@ class Submission:
             await self._recorded(attempt.request, last)
             results[attempt.attempt_id] = Result(attempt.request, last.number, last.outcome)
             states[last.outcome.state] += 1
-            self._progress(Progress(len(attempts), states))
+            self.progress(Progress(len(attempts), states))
 
         async def work(waiting: Iterator[Attempt]) -> None:
             for attempt in waiting:
@@ -105,7 +96,7 @@ class Submission:
                     undecided.append((attempt, last))
 
         async with asyncio.TaskGroup() as group:
-            workers = min(self._profile.submission.concurrency, len(attempts))
+            workers = min(self.profile.submission.concurrency, len(attempts))
             for at in range(workers):
                 group.create_task(work(queue))
                 if at == 0 and workers > 1:
@@ -119,19 +110,19 @@ class Submission:
         attempt_id = attempt.attempt_id
         last = _Try(attempt.attempt, self._stopped())
         for tries in range(1, TRIES + 1):
-            if self._halt.reason:
+            if self.halt.reason:
                 break
             last = await self._tried(attempt_id, attempt.request, last.number)
             self._replied.set()  # whatever it came to: the others need not wait for its retries
             outcome = last.outcome
-            if not may_be_tried_again(outcome, tries) or self._halt.reason:
+            if not may_be_tried_again(outcome, tries) or self.halt.reason:
                 break
             await self._recorded(attempt.request, last)
-            await self._halt.pause(pause(tries, outcome.retry_after))
-            if self._halt.reason:
+            await self.halt.pause(pause(tries, outcome.retry_after))
+            if self.halt.reason:
                 break
-            again = await self._kept(self._writer.commit(Again(attempt_id)))
-            if self._halt.reason:  # it stays planned, and is forgotten
+            again = await self._kept(self.writer.commit(Again(attempt_id)))
+            if self.halt.reason:  # it stays planned, and is forgotten
                 break
             if not isinstance(again, tuple):
                 raise TypeError("a new attempt is acknowledged with its ID")
@@ -140,41 +131,41 @@ class Submission:
         return last
 
     def _stopped(self) -> Outcome:
-        return Outcome("not_sent", "run_stopped", detail=self._halt.reason)
+        return Outcome("not_sent", "run_stopped", detail=self.halt.reason)
 
     async def _tried(self, attempt_id: int, request: Request, number: int) -> _Try:
         """One attempt: claim, send, record the answer, interpret it, and hand in the outcome to be recorded."""
-        body = request_body(request, self._profile, self._cipher)
+        body = request_body(request, self.profile, self.cipher)
         clock = asyncio.get_running_loop().time
         if self._pace:
-            await self._halt.pause(self._pace.turn(clock()))
-        if self._halt.reason or not await self._claimed(attempt_id):
+            await self.halt.pause(self._pace.turn(clock()))
+        if self.halt.reason or not await self._claimed(attempt_id):
             outcome = self._stopped()
-            self._ended(request, number, outcome)
+            self.ended(request, number, outcome)
             return _Try(number, outcome)
-        while self._pace and not self._halt.reason and (wait := self._pace.leave(clock())):
-            await self._halt.pause(wait)
-        if self._halt.reason:  # it stopped while this was being written: the request stays here
+        while self._pace and not self.halt.reason and (wait := self._pace.leave(clock())):
+            await self.halt.pause(wait)
+        if self.halt.reason:  # it stopped while this was being written: the request stays here
             outcome = self._stopped()
-            return _Try(number, outcome, self._writer.commit(Ended(attempt_id, outcome)))
-        reply, line = await self._halt.answer_to(self._client, PATHS[request.voucher], body)
+            return _Try(number, outcome, self.writer.commit(Ended(attempt_id, outcome)))
+        reply, line = await self.halt.answer_to(self.client, PATHS[request.voucher], body)
         if isinstance(reply, Answered):
-            await self._kept(self._writer.commit(GotAnswer(attempt_id, self._concealed.answer(reply))))
+            await self._kept(self.writer.commit(GotAnswer(attempt_id, self.concealed.answer(reply))))
         outcome = self._outcome(reply, request)
         if outcome.state != "issued":  # whether that one is, the ledger has a word in
             line.close()
             self._watch(outcome)
         if outcome.state == "not_sent" and outcome.stop:
             return _Try(number, outcome, undecided=(attempt_id, reply))
-        return _Try(number, outcome, self._writer.commit(Ended(attempt_id, outcome)), line)
+        return _Try(number, outcome, self.writer.commit(Ended(attempt_id, outcome)), line)
 
     def _outcome(self, reply: Reply, request: Request) -> Outcome:
         """What a reply means, by what is known of the run so far; without our keys."""
-        answers = self._profile.answers
-        self._accepted = self._accepted or is_the_services_own(reply, self._cipher, answers)
-        doubted = self._doubts.about(request)
-        outcome = interpret(reply, request, self._cipher, answers, doubted=doubted, accepted=self._accepted)
-        return self._concealed.outcome(outcome)
+        answers = self.profile.answers
+        self._accepted = self._accepted or is_the_services_own(reply, self.cipher, answers)
+        doubted = self.doubts.about(request)
+        outcome = interpret(reply, request, self.cipher, answers, doubted=doubted, accepted=self._accepted)
+        return self.concealed.outcome(outcome)
 
     def _decided(self, request: Request, last: _Try) -> _Try:
         """A refused key or a wrong address, judged again when every other answer of this run is in.
@@ -184,17 +175,17 @@ class Submission:
         if last.undecided is not None:
             attempt_id, reply = last.undecided
             last.outcome = self._outcome(reply, request)
-            last.recorded = self._writer.commit(Ended(attempt_id, last.outcome))
+            last.recorded = self.writer.commit(Ended(attempt_id, last.outcome))
             if last.outcome.state == "unknown":
-                self._halt.reason = without_names(last.outcome.detail)
+                self.halt.reason = without_names(last.outcome.detail)
         return last
 
     async def _claimed(self, attempt_id: int) -> bool:
         """Whether its `sending` is on disk."""
         try:
-            await self._writer.commit(Sending(attempt_id))
+            await self.writer.commit(Sending(attempt_id))
         except LedgerProblem as problem:
-            self._halt.stop(problem.message)
+            self.halt.stop(problem.message)
             return False
         return True
 
@@ -210,17 +201,17 @@ class Submission:
             if isinstance(recorded, Outcome) and recorded.state == "issued":
                 last.line.give_back()
             last.line.close()  # nothing, where it is given back
-        self._ended(request, last.number, last.outcome)
+        self.ended(request, last.number, last.outcome)
 
     async def _kept(self, change: Awaitable[Acknowledged]) -> Acknowledged:
         """Wait for the disk; if the ledger can't take it, the writer has spilled it and the run stops."""
         try:
             return await change
         except LedgerProblem as problem:
-            self._halt.stop(problem.message)
+            self.halt.stop(problem.message)
             return None
 
     def _watch(self, outcome: Outcome) -> None:
         """Stop the run where every further request would fare the same."""
         if why := self._in_a_row.after(outcome):
-            self._halt.stop(why)
+            self.halt.stop(why)

@@ -17,7 +17,7 @@ from pipeline.ledger.planning import Attempt
 from pipeline.ledger.session import OpenLedger
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.job import Job, Watch
-from pipeline.model.known_charges import KnownCharges
+from pipeline.model.known_charges import Doubts
 from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Secrets
@@ -32,6 +32,18 @@ _NEW_OBJECTS = 10_000  # so many, and the garbage collector looks at them; Pytho
 
 
 @dataclass(frozen=True)
+class Run:
+    """A run that sends: the command that began it, what it is asked for, its ledger and its number there, keys, who watches it."""
+
+    command: str
+    job: Job
+    ledger: OpenLedger
+    number: int
+    keys: Secrets
+    watch: Watch
+
+
+@dataclass(frozen=True)
 class Sent:
     """What sending came to, why it stopped early if it did, and whether the ledger was the reason."""
 
@@ -40,21 +52,15 @@ class Sent:
     ledger_failed: bool = False
 
 
-def send(  # noqa: PLR0913 - where the flow's parts meet
-    job: Job,
-    ledger: OpenLedger,
-    attempts: Sequence[Attempt],
-    table: Table,
-    holdings: KnownCharges,
-    keys: Secrets,
-    watch: Watch,
-) -> Sent:
+def send(run: Run, attempts: Sequence[Attempt], table: Table, doubts: Doubts) -> Sent:
     """Send every planned attempt; each has a result afterwards, whatever happened.
 
+    `table` has the rows that they come from, for a sandbox; `doubts` are the charges that were in doubt before.
     Raises LedgerProblem, before anything is sent, if there is no room to keep outcomes safe.
     """
     if not attempts:
         return Sent()
+    job, ledger, keys, watch = run.job, run.ledger, run.keys, run.watch
     in_flight = min(job.profile.submission.concurrency, len(attempts))
     spill = Spill(spill_path(ledger.path.resolve()), ledger_id(ledger.connection), in_flight)
 
@@ -88,7 +94,7 @@ def send(  # noqa: PLR0913 - where the flow's parts meet
             cipher = Cipher(keys.encryption_key)
             concealed = Concealed(keys.api_key, keys.encryption_key)
             submission = Submission(
-                client, writer, cipher, job.profile, halt, holdings.doubts, watch.progress, concealed, ended
+                client, writer, cipher, job.profile, halt, doubts, watch.progress, concealed, ended
             )
             results = await submission.submit(attempts)
         sent = Sent(tuple(results), halt.reason, writer.failed)

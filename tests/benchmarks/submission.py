@@ -27,7 +27,7 @@ from pipeline.model.profile import Secrets
 from pipeline.reading.tickets import read_table
 from pipeline.settings import load_profile
 from pipeline.submission.batch import judged
-from pipeline.submission.sending import send
+from pipeline.submission.sending import Run, send
 from tests.benchmarks.carrier import answering, most_in_a_second
 from tests.benchmarks.months import AS_OF, write_month
 from tests.benchmarks.timing import KEYS, REPOSITORY, Line, alternating, python, run
@@ -131,12 +131,12 @@ def _ours(job: Job, month: Path) -> tuple[int, float]:
     watch = Watch(lambda _: None, lambda _: None, lambda _: True, print)
     with ledger_to_write(job, watch, keys) as ledger:
         rows = judged(ledger, read_table([month]), job)
-        run = ledger.begin("issue", job.terms, [month])
-        attempts = ledger.plan(run, rows.requests, rows.verdicts.rows)
+        run = Run("issue", job, ledger, ledger.begin("issue", job.terms, [month]), keys, watch)
+        attempts = ledger.plan(run.number, rows.requests, rows.verdicts.rows)
         begun = time.perf_counter()
-        sent = send(job, ledger, attempts, rows.table, rows.holdings, keys, watch)
+        sent = send(run, attempts, rows.table, rows.holdings.doubts)
         seconds = time.perf_counter() - begun
-        ledger.end(run, 0)
+        ledger.end(run.number, 0)
     states = {result.outcome.state for result in sent.results}
     if states != {"issued"}:
         raise RuntimeError(f"not all were issued: {states} {sent.stopped}")

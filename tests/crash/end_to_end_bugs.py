@@ -77,7 +77,7 @@ BUGS: dict[str, Bug] = {
         ),
     ),
     "doubt not handed on to sending": Bug(
-        "mistakes", (("submission/sender.py", "doubted = self._doubts.about(request)", "doubted = False"),)
+        "mistakes", (("submission/sender.py", "doubted = self.doubts.about(request)", "doubted = False"),)
     ),
     "doubt of times not handed on to settle": Bug(
         "clocks",

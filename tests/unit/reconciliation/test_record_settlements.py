@@ -17,10 +17,11 @@ from pipeline.model.job import Job, Watch
 from pipeline.model.message import Message, from_text, verbatim
 from pipeline.model.outcome import Outcome
 from pipeline.model.places import row_at
-from pipeline.model.profile import Codes, Owner, Profile
+from pipeline.model.profile import Codes, Owner, Profile, Secrets
 from pipeline.model.request import Charge, Header, Identity, Request
 from pipeline.model.settled import Decided
 from pipeline.reconciliation.record_settlements import settle
+from pipeline.submission.sending import Run
 
 PROFILE = Profile(
     codes=Codes(
@@ -85,7 +86,8 @@ class Desk:
             lambda _: None, lambda _: None, lambda _: True, lambda _: None,
             lambda event, **facts: self.logged.append((event, facts)),
         )  # fmt: skip
-        return settle(self.ledger, self.run, replace(evidence, **given), Job((), PROFILE, None), watch)
+        run = Run("reconcile", Job((), PROFILE, None), self.ledger, self.run, Secrets("", ""), watch)
+        return settle(run, replace(evidence, **given))
 
     def rows(self, sql: str) -> list[Any]:
         """The rows of a query, with messages in words."""

@@ -92,7 +92,7 @@ class Bench:
         self.ended: list[tuple[Request, int, Outcome]] = []
         self.peers: list[object] = []
         self.doubts = Doubts()
-        self.concealed: Concealed | None = None
+        self.concealed = Concealed()
         self.answers = Answers()
         self.connection, self._lock = opening.open_for_run(self.path, sandbox_owner("A"), may_create=True)
         self.run = records.begin_run(self.connection, "issue", "0", "2026-11-20", [])

@@ -13,7 +13,7 @@ from pipeline.model.columns import Lang
 from pipeline.model.table import MINOR
 from pipeline.reporting.result_workbook import write_book
 from pipeline.reporting.words_audit import SHEET_COLUMNS, heading, tell
-from pipeline.reporting.words_history import judged_because, known_reason, word
+from pipeline.reporting.words_history import attempt_reason, judged_reasons, word
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field
 from pipeline.reporting.xlsx.row_stream import by_column
@@ -112,10 +112,8 @@ def _cell(name: str, row: Mapping[str, Any], zone: ZoneInfo, lang: Lang) -> Any:
 def _reason(row: Mapping[str, Any], lang: Lang) -> str:
     """Why, in words: of a row's codes, or of an attempt's one with its detail."""
     if "detail" in row:
-        said = known_reason(row["reason_code"], row["detail"], lang)
-    else:
-        said = judged_because(row["reason_code"].split(), lang)
-    return said.lstrip(":;：； ")
+        return attempt_reason(row["reason_code"], row["detail"], lang)
+    return judged_reasons(row["reason_code"].split(), lang)
 
 
 def _told(name: str, lang: Lang) -> str:

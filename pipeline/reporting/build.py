@@ -14,7 +14,7 @@ from pipeline.model.profile import Terms
 from pipeline.model.request import Identity, Request
 from pipeline.model.result import RequestResults, RowResults, RunResult, UnknownAttempt
 from pipeline.model.result_columns import ChargeColumns, ResultColumns
-from pipeline.model.status import ISSUED, STATUS
+from pipeline.model.status import SETTLED
 from pipeline.model.table import Indices, Table
 from pipeline.reporting.build_rows import Told, outcome_reason
 from pipeline.rules.deadlines import last_days
@@ -120,7 +120,7 @@ def _columns(size: int, verdicts: Verdicts, asked: _Asked) -> ResultColumns:
         if outcome.reason:
             having.append((outcome.reason, charges))
     ended = EncodedColumn.of(status)
-    spoken_for = ended.where(lambda name: name in ISSUED or not STATUS[name].counted)
+    spoken_for = ended.among(SETTLED)
     days = np.where(spoken_for, np.datetime64("NaT", "D"), last_days(rows))
     ids = LazySequence(
         len(asked.requests) + len(held),

@@ -16,8 +16,8 @@ from pipeline.model.columns import Lang
 from pipeline.model.table import money_text
 from pipeline.reporting.sanitise import one_line
 from pipeline.reporting.words_history import (
-    judged_because,
-    known_reason,
+    attempt_reason,
+    judged_reasons,
     say,
     word,
 )
@@ -144,6 +144,11 @@ def _row_of(row: Row, lang: Lang) -> str:
     return say("place", lang).format(file=row["file"], sheet=row["sheet"], row=row["row"])
 
 
+def _after(joint: str, text: str, lang: Lang) -> str:
+    """A text as the end of a sentence; "" stays so."""
+    return f"{say(joint, lang)}{text}" if text else ""
+
+
 def _judged(row: Row, lang: Lang) -> Event:
     codes = row["reasons"].split()
     values = _charge(row) | {
@@ -156,7 +161,7 @@ def _judged(row: Row, lang: Lang) -> Event:
         "what": _what(row, lang),
         "voucher": word(row["voucher"], lang),
         "status": word(row["status"], lang),
-        "because": judged_because(codes, lang),
+        "because": _after("because", judged_reasons(codes, lang), lang),
         "run": row["run"],
         "place": _row_of(row, lang),
     }
@@ -231,7 +236,7 @@ def _outcome(row: Row, values: dict[str, Any], words: dict[str, str], lang: Lang
         "trace_id": row["trace_id"],
     }
     trace = say("trace", lang).format(trace=row["trace_id"]) if row["trace_id"] else ""
-    why = known_reason(row["reason"], row["detail"], lang)
+    why = _after("why", attempt_reason(row["reason"], row["detail"], lang), lang)
     told = {"number": outcome["number"], "why": why, "trace": trace, "state": word(state, lang)}
     said = "issued" if state == "issued" else "ended"
     return Event(row["ended_at"], state, said, values | outcome, words | told)

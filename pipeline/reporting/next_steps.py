@@ -2,10 +2,19 @@
 
 from typing import NamedTuple
 
-from pipeline.messages.translate import rendered
+from pipeline.messages.translate import rendered, translated
+from pipeline.model.columns import Lang
 from pipeline.model.result import RunResult
+from pipeline.model.status import STATUS, STATUSES
 from pipeline.reporting.links import Places
 from pipeline.reporting.words import count_requests, count_rows, words_in
+
+#: Statuses of rows to be corrected or sent again, the most urgent first: what stopped the run, what needs a person, what needs time.
+_FAILURES = [
+    status.name
+    for status in sorted(STATUSES, key=lambda s: (-s.exit_code, s.tone != "bad"))
+    if status.failure
+]
 
 
 class Step(NamedTuple):
@@ -16,29 +25,42 @@ class Step(NamedTuple):
     link: str = ""
 
 
+def stopped_lines(result: RunResult) -> list[str]:
+    """Why the run stopped early, and that it may be run again; nothing where it did not."""
+    words = words_in(result.lang)
+    if not result.stopped:
+        return []
+    return [words.stopped.format(stopped=rendered(result.stopped, result.lang)), words.run_again]
+
+
+def unknown_step(count: int, lang: Lang) -> str:
+    """What to do about so many requests whose outcome is unknown."""
+    return translated(STATUS["unknown"].step, lang).format(requests=count_requests(count, lang))
+
+
 def next_steps(result: RunResult, places: Places) -> list[Step]:
     """What a person is to do, the most urgent first; nothing where every row is issued."""
-    words, totals = words_in(result.lang), result.totals
-    steps, rows, found = words.steps, places.rows, []
-    if result.stopped:
-        stopped = rendered(result.stopped, result.lang).rstrip(".。")
-        found.append(Step(steps["stopped"].format(stopped=stopped)))
+    words, totals, rows = words_in(result.lang), result.totals, places.rows
+    found = [Step(line) for line in stopped_lines(result)]
     if result.doubts:
-        requests = count_requests(len(result.doubts), result.lang)
         link = places.doubts[result.doubts[0].request_id]
-        found.append(Step(steps["unknown"].format(requests=requests), "Unknown", link))
-    for status in ("not_sent", "invalid", "ineligible", "rejected", "waiting"):
+        found.append(Step(unknown_step(len(result.doubts), result.lang), "Unknown", link))
+    for status in _FAILURES:
         if status in totals:
-            text = steps[status].format(rows=count_rows(totals[status], result.lang))
             first = next(row for row in rows.failed if rows.status[row] == status)
-            found.append(Step(text, "Failures", places.failures[first]))
+            found.append(Step(_of_rows(status, result), "Failures", places.failures[first]))
         if status == "invalid" and (
             named := [row for row in rows.having("unknown_buyer") if row in places.failures]
         ):
-            found.append(Step(steps["unknown_buyer"], "Failures", places.failures[named[0]]))
+            found.append(Step(words.unknown_buyer, "Failures", places.failures[named[0]]))
     if other := rows.having("differs_from_issued"):
-        text = steps["differs"].format(rows=count_rows(len(other), result.lang))
+        text = words.differs.format(rows=count_rows(len(other), result.lang))
         found.append(Step(text, "Rows", Places.row(other[0])))
     if "ready" in totals:
-        found.append(Step(steps["ready"].format(rows=count_rows(totals["ready"], result.lang))))
+        found.append(Step(_of_rows("ready", result)))
     return found
+
+
+def _of_rows(status: str, result: RunResult) -> str:
+    rows = count_rows(result.totals[status], result.lang)
+    return translated(STATUS[status].step, result.lang).format(rows=rows)

@@ -10,6 +10,7 @@ from pipeline.model.places import about
 from pipeline.model.quoting import bounded
 from pipeline.model.settled import Settled
 from pipeline.model.table import MINOR
+from pipeline.reporting.next_steps import stopped_lines
 from pipeline.reporting.sheet_page import Page
 from pipeline.reporting.words_reconciliation import tell
 from pipeline.reporting.xlsx.book import Book, print_setup
@@ -45,11 +46,9 @@ def steps(done: Reconciliation) -> list[str]:
     counts["failures"] = len(result.columns.failed)
     found = []
     if done.lacking:  # then a stop has no other cause
-        lacking = rendered(done.lacking, lang)
-        found.append(tell("lacking_do", lang, lacking=f"{lacking[0].upper()}{lacking[1:]}"))
-    elif result.stopped:
-        stopped = rendered(result.stopped, lang).rstrip(".。")
-        found.append(tell("stopped_do", lang, stopped=stopped))
+        found.append(tell("lacking_do", lang, lacking=done.lacking))
+    else:
+        found += stopped_lines(result)
     if done.nothing_compared:
         nothing = "nothing_in_period_do" if done.period else "nothing_compared_do"
         nothing = nothing if done.statements else "no_statement_do"

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.messages.translate import choice_word, rendered, status_word
+from pipeline.messages.translate import choice_word, rendered, status_word, translated
 from pipeline.model.columns import VOUCHERS
 from pipeline.model.result import RunResult
 from pipeline.model.status import ISSUED, STATUS
@@ -150,7 +150,7 @@ def _statuses(page: Page, result: RunResult, tallies: Mapping[str, Tally]) -> sh
     for name, tally in tallies.items():
         page.line(status_word(name, result.lang), page.tones[STATUS[name].tone])
         _numbers(page, 1, [tally], total=False)
-        page.spread(3, words.meanings[name], page.name)
+        page.spread(3, translated(STATUS[name].meaning, result.lang), page.name)
         page.row += 1
     page.line(words.total, page.total["name"])
     _numbers(page, 1, [everything(tallies.values())], total=True)
@@ -160,7 +160,7 @@ def _statuses(page: Page, result: RunResult, tallies: Mapping[str, Tally]) -> sh
             page.line(status_word(name, result.lang), page.tones[STATUS[name].tone])
             page.put(1, count, page.count)
             page.put(2, None, page.money)
-            page.spread(3, words.meanings[name], page.name)
+            page.spread(3, translated(STATUS[name].meaning, result.lang), page.name)
             page.row += 1
     names = [status_word(name, result.lang) for name in tallies]
     tones = [STATUS[name].tone for name in tallies]

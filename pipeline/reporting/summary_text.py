@@ -6,20 +6,18 @@ from pipeline.messages.translate import rendered, status_word
 from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.quoting import quoted
 from pipeline.model.result import ReasonText, RowResult, RunResult
-from pipeline.model.status import ISSUED, STATUS, STATUS_OF
+from pipeline.model.status import SETTLED, STATUS, STATUS_OF
 from pipeline.model.table import MINOR
+from pipeline.reporting.next_steps import stopped_lines, unknown_step
 from pipeline.reporting.sanitise import one_line
-from pipeline.reporting.words import count_requests, count_rows, words_in
+from pipeline.reporting.words import count_rows, words_in
 from pipeline.reporting.xlsx.column_specs import cells_wide
 
 _MOST_REASONS = 8
-_SETTLED = (*ISSUED, "repeated")  # nobody has to act, whatever else is wrong with such a row
 _MOST_LETTERS = 160
 _PERSONAL = (*HEADER_FIELDS, "buyer", "passenger_name", "remarks")
 #: Reasons whose messages may name a buyer (the carrier's words may); what to do about them names nobody.
 _NAMES_BUYERS = ("differs_from_issued", "carrier_rejected")
-#: Statuses whose reasons may hold the carrier's words.
-_CARRIER_SAYS = ("rejected", "not_sent", "unknown")
 
 
 def summary_lines(result: RunResult, *, cells: bool = True) -> list[str]:
@@ -41,22 +39,18 @@ def summary_lines(result: RunResult, *, cells: bool = True) -> list[str]:
         lines.append(f"  {named[name]}{gap} {count:>9,}{money}")
     lines += _reasons(result, cells=cells)
     if result.doubts:
-        requests = count_requests(len(result.doubts), result.lang)
-        lines.append(words.steps["unknown"].format(requests=requests))
-    if result.stopped:
-        lines.append(
-            words.steps["stopped"].format(stopped=rendered(result.stopped, result.lang).rstrip(".。"))
-        )
+        lines.append(unknown_step(len(result.doubts), result.lang))
+    lines += stopped_lines(result)
     return [one_line(line) if not line.startswith("  ") else line for line in lines]
 
 
 def _reasons(result: RunResult, *, cells: bool) -> list[str]:
     """The commonest reasons of rows that need somebody, with one row's message each."""
-    open_rows = ~np.isin(result.columns.status, _SETTLED)
+    open_rows = ~np.isin(result.columns.status, SETTLED)
     having = {
         code: rows if code == "differs_from_issued" else rows[open_rows[rows]]
         for code, rows in result.columns.having.items()
-        if code == "differs_from_issued" or STATUS_OF[code] not in _SETTLED
+        if code == "differs_from_issued" or STATUS_OF[code] not in SETTLED
     }
     first = {code: int(rows[0]) for code, rows in having.items() if len(rows)}
     said = {code: [reason.code for reason in result.rows[row].reasons] for code, row in first.items()}
@@ -74,7 +68,7 @@ def _reasons(result: RunResult, *, cells: bool) -> list[str]:
 
 def _message(reason: ReasonText, row: RowResult, lang: Lang, *, cells: bool) -> str:
     """What a reason says, without what was seen of a person or buyer; and where to look."""
-    quoting = cells and reason.column not in _PERSONAL and STATUS_OF[reason.code] not in _CARRIER_SAYS
+    quoting = cells and reason.column not in _PERSONAL and not STATUS[STATUS_OF[reason.code]].sent
     said = reason.cure if reason.code in _NAMES_BUYERS else reason.message if quoting else reason.brief
     words = words_in(lang)
     if reason.source and not quoting:

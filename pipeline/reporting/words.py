@@ -10,7 +10,7 @@ from pipeline.model.message import N_, counted
 
 @dataclass(frozen=True)
 class Words:
-    """One language's words. Sentences in `steps` are what a person is to do next, by what happened."""
+    """One language's words; those of the statuses are in model/status.py."""
 
     page: str
     title: str
@@ -20,7 +20,10 @@ class Words:
     facts: dict[str, str]
     files: str
     next_heading: str
-    steps: dict[str, str]
+    stopped: str
+    run_again: str
+    unknown_buyer: str
+    differs: str
     nothing: str
     by_status: str
     by_voucher: str
@@ -33,7 +36,6 @@ class Words:
     more_deadlines: str
     place: str
     columns: dict[str, str]
-    meanings: dict[str, str]
     total: str
     no_buyer: str
     other_buyers: str
@@ -73,33 +75,16 @@ _ENGLISH = Words(
     },
     files=N_("{first} and {count} more"),
     next_heading=N_("What to do next"),
-    steps={
-        "stopped": N_("The run stopped early: {stopped}. Running the same command again is safe."),
-        "unknown": N_(
-            "{requests} with an unknown outcome (sheet Unknown): these may have been issued. Do not ask for them elsewhere."
-            " Ask the carrier about each, fill in the last columns there, and give this file to “voucher reconcile --resolved”."
-        ),
-        "not_sent": N_("{rows} not sent: run the same workbook again. Nothing was issued for them."),
-        "invalid": N_(
-            "{rows} invalid: correct the cells on the sheet Failures, save, and give this file to “voucher issue” as it is."
-        ),
-        "unknown_buyer": N_(
-            "Some rows name a buyer that is not known. On the sheet Failures, correct buyer to a name on the sheet Buyers"
-            " (the last one), or add the buyer there; or fill in header_type, header_name and the columns after it."
-        ),
-        "ineligible": N_(
-            "{rows} ineligible: a rule forbids the voucher. The sheet Failures says which rule, and what can be done."
-        ),
-        "waiting": N_(
-            "{rows} waiting: not yet. Run them again later, from your workbook or from the sheet Failures."
-        ),
-        "rejected": N_("{rows} rejected: the carrier said no. Its words are on the sheet Failures."),
-        "differs": N_(
-            "{rows} issued earlier with another amount or buyer: compare them with the issued vouchers (sheet Rows,"
-            " reason differs_from_issued)."
-        ),
-        "ready": N_("{rows} ready: “voucher issue” sends them. So far nothing was sent."),
-    },
+    stopped=N_("The run stopped early: {stopped}"),
+    run_again=N_("Running the same command again is safe."),
+    unknown_buyer=N_(
+        "Some rows name a buyer that is not known. On the sheet Failures, correct buyer to a name on the sheet Buyers"
+        " (the last one), or add the buyer there; or fill in header_type, header_name and the columns after it."
+    ),
+    differs=N_(
+        "{rows} issued earlier with another amount or buyer: compare them with the issued vouchers (sheet Rows,"
+        " reason differs_from_issued)."
+    ),
     nothing=N_("Nothing: every row is issued."),
     by_status=N_("By status"),
     by_voucher=N_("By voucher"),
@@ -129,18 +114,6 @@ _ENGLISH = Words(
         "ticket": N_("Ticket"),
         "days_left": N_("Days left"),
         "what": N_("Charge and voucher"),
-    },
-    meanings={
-        "ready": N_("would be sent; nothing was sent yet"),
-        "issued": N_("the carrier accepted it in this run"),
-        "already_issued": N_("an earlier run issued it; not sent again"),
-        "repeated": N_("repeats an earlier row: counted there, in no total"),
-        "invalid": N_("the row can't be understood: to be corrected"),
-        "ineligible": N_("a rule forbids it"),
-        "waiting": N_("not yet: ticket open, or refund not approved"),
-        "rejected": N_("the carrier said no"),
-        "not_sent": N_("nothing reached the carrier: run it again"),
-        "unknown": N_("may have been issued: reconcile, never ask twice"),
     },
     total=N_("Total"),
     no_buyer=N_("(no buyer)"),

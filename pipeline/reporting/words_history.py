@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from pipeline.messages.reasons import REASON
 from pipeline.messages.render import reason_text
 from pipeline.messages.translate import choice_word, rendered, status_word, translated
 from pipeline.model.columns import (
@@ -15,6 +14,8 @@ _SAID = {
     "heading": P_("history", "{ticket} (times: {zone})"),
     "nothing": P_("history", "{ticket}: the ledger knows nothing of it"),
     "and": P_("history", ", "),
+    "because": P_("history", "; "),
+    "why": P_("history", ": "),
     "place": P_("history", "{file}, {sheet}, row {row}"),
     "attempt": P_("history", "request {request}, attempt {attempt}"),
     "trace": P_("history", ", trace {trace}"),
@@ -83,10 +84,6 @@ _STATES = {
 }
 
 
-#: Before a reason, and before each of several.
-_WHY, _BECAUSE = P_("history", ": "), P_("history", "; ")
-
-
 def _in(lang: Lang, text: str) -> str:
     return translated(text, lang, "history")
 
@@ -103,16 +100,13 @@ def word(name: str, lang: Lang) -> str:
     return _in(lang, _STATES[name]) if name in _STATES else choice_word(name, lang)
 
 
-def judged_because(codes: Sequence[str], lang: Lang) -> str:
-    """Why a row was judged so, as the end of a sentence; a code of a later program stays as it is."""
-    joint = _in(lang, _BECAUSE)
-    return "".join(joint + (_in(lang, JUDGED[code]) if code in JUDGED else code) for code in codes)
+def judged_reasons(codes: Sequence[str], lang: Lang) -> str:
+    """Why a row was judged so; a code of a later program stays as it is."""
+    return say("because", lang).join(_in(lang, JUDGED[code]) if code in JUDGED else code for code in codes)
 
 
-def known_reason(code: str, detail: Message, lang: Lang) -> str:
-    """Why an attempt ended so, in words, as the end of a sentence; "" where the ledger has nothing to say."""
-    if code in REASON and STATUS_OF[code] in ("rejected", "not_sent", "unknown"):
-        said = reason_text(code, "", lang, {"detail": detail}).message.rstrip(": ：")
-    else:
-        said = " ".join(filter(None, (code, rendered(detail, lang))))
-    return f"{_in(lang, _WHY)}{said}" if said else ""
+def attempt_reason(code: str, detail: Message, lang: Lang) -> str:
+    """Why an attempt ended so, in words; "" where the ledger has nothing to say."""
+    if detail and code in STATUS_OF and STATUS[STATUS_OF[code]].sent:
+        return reason_text(code, "", lang, {"detail": detail}).message
+    return " ".join(filter(None, (code, rendered(detail, lang))))

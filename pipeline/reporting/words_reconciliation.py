@@ -121,10 +121,9 @@ _TEXTS = {
         " itself; correct the others and give the file to “voucher issue” or the inbox."
     ),
     "lacking_do": N_(
-        "{lacking}: nothing is sent. Compare it with the carrier's complete statement from then on, then say what that"
+        "Nothing is sent: {lacking}. Compare it with the carrier's complete statement from then on, then say what that"
         " showed: voucher ledger close-gap."
     ),
-    "stopped_do": N_("The run stopped early: {stopped}. Running it again is safe."),
     "line": N_("Reconciled vouchers issued {period}: {parts}"),
     "line_no_period": N_("Reconciled {period}: {parts}"),
     "no_period": N_("tickets and ledger"),

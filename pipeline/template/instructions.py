@@ -11,6 +11,7 @@ from pipeline.model.columns import (
     TICKETS_SHEET,
     Lang,
 )
+from pipeline.model.status import STATUSES
 from pipeline.model.template_version import STAMP, VERSION
 from pipeline.template.looks import Formats, cells_wide
 from pipeline.template.sheets import permitted, print_setup
@@ -66,10 +67,10 @@ def _statuses(sheet: Any, row: int, lang: Lang, formats: Formats) -> int:
     words = words_in(lang)
     sheet.write_string(row - 1, 0, words.statuses_heading[0], formats.heading)
     sheet.merge_range(row - 1, 1, row - 1, 3, words.statuses_heading[1], formats.heading)
-    for offset, (status, meaning) in enumerate(words.statuses.items()):
-        sheet.write_string(row + offset, 0, status_word(status, lang), formats.name)
-        sheet.merge_range(row + offset, 1, row + offset, 3, meaning, formats.boxed)
-    return row + len(words.statuses) + 1
+    for offset, status in enumerate(STATUSES):
+        sheet.write_string(row + offset, 0, status_word(status.name, lang), formats.name)
+        sheet.merge_range(row + offset, 1, row + offset, 3, translated(status.advice, lang), formats.boxed)
+    return row + len(STATUSES) + 1
 
 
 def _columns_table(sheet: Any, row: int, lang: Lang, formats: Formats) -> None:

@@ -19,7 +19,6 @@ class Words:
     after_heading: str
     after: tuple[str, ...]
     statuses_heading: tuple[str, str]
-    statuses: dict[str, str]
     columns_heading: str
     table_heading: tuple[str, str, str, str]
     permitted: dict[Kind, str]
@@ -62,18 +61,6 @@ _ENGLISH = Words(
         ),
     ),
     statuses_heading=(N_("Status"), N_("Meaning, and what to do")),
-    statuses={
-        "ready": N_("would be sent (“voucher check” only)"),
-        "issued": N_("the carrier accepted it in this run; the number stands beside it"),
-        "already_issued": N_("an earlier run did; it is not sent again"),
-        "repeated": N_("the same charge stands in an earlier row as well: it counts once, there"),
-        "invalid": N_("the row can't be understood: correct it on the sheet Failures and run that file"),
-        "ineligible": N_("a rule forbids it; the reason says which"),
-        "waiting": N_("not yet: ticket still open, or refund not approved. Run it again later"),
-        "rejected": N_("the carrier answered no"),
-        "not_sent": N_("nothing reached the carrier: run it again"),
-        "unknown": N_("it may have been issued: not sent again until that is known (“voucher reconcile”)"),
-    },
     columns_heading=N_("The columns"),
     table_heading=(N_("Heading"), N_("Sheet"), N_("Meaning"), N_("Permitted values")),
     permitted={

@@ -159,9 +159,9 @@ def test_a_gap_is_asked_about_before_anything_is_sent_by_issue_and_by_reconcile(
     held_up = office.voucher("reconcile", book, "--report", "report.json")
     assert held_up.code == 3
     cure = "Compare it with the carrier's complete statement from then on, then say what that showed: voucher ledger close-gap"
-    assert "This ledger may lack what was issued after 2027-" in held_up.err
+    assert "Nothing is sent: this ledger may lack what was issued after 2027-" in held_up.err
     assert cure in held_up.err
-    assert "Running it again is safe" not in held_up.err
+    assert "Running the same command again is safe" not in held_up.err
     assert office.carrier.requests == 0
     rows = json.loads((office.desk / "report.json").read_text())["rows"]
     assert [row["status"] for row in rows] == ["already_issued", "not_sent", "not_sent"]
@@ -169,7 +169,7 @@ def test_a_gap_is_asked_about_before_anything_is_sent_by_issue_and_by_reconcile(
     assert office.voucher("issue", done).code == 0, "nothing is to be sent"
     told = office.voucher("reconcile", done)  # there is nothing that the gap holds up, but it is there
     assert (told.code, cure in told.err) == (1, True)
-    assert "（trial）：不会发送任何内容。请与承运人" in office.voucher("reconcile", "--lang", "zh").err
+    assert "开具的内容（trial）。请与承运人" in office.voucher("reconcile", "--lang", "zh").err
     open_still = office.voucher("ledger", "close-gap", "--evidence", "statement")
     assert open_still.code == 2
     lacking = "voucher reconcile was given no statement since the gap was found that was made after 2027-"

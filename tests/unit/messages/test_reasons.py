@@ -236,10 +236,11 @@ TEXTS = [
         for reason in (*REASONS, *SLIPS.values())
         for what, text in (("message", reason.text), ("cure", reason.cure))
     ),
-    *((f"step {name}", words, words_in("zh").steps[name]) for name, words in words_in("en").steps.items()),
     *(
-        (f"meaning {name}", words, words_in("zh").meanings[name])
-        for name, words in words_in("en").meanings.items()
+        (f"{status.name}: {what}", text, translated(text, "zh"))
+        for status in STATUSES
+        for what, text in (("meaning", status.meaning), ("advice", status.advice), ("step", status.step))
+        if text
     ),
     ("nothing", words_in("en").nothing, words_in("zh").nothing),
     ("resolution", words_in("en").resolution_note, words_in("zh").resolution_note),

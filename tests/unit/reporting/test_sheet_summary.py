@@ -55,7 +55,7 @@ def test_the_summary_adds_small_buyers_up_and_says_that_a_run_stopped(made: Made
     assert "Buyer 24" in text
     assert "Buyer 4 " not in text
     assert re.search(r"^5 other buyers \| 0 \| 0 \| 5 \| 15 \| 0 \| 0$", text, re.MULTILINE)
-    assert "The run stopped early: key refused. Running" in text
+    assert "• The run stopped early: key refused.\n• Running the same command again is safe." in text
     assert "25 rows ready" in text
 
 

@@ -27,7 +27,7 @@ def test_in_chinese(mixed_zh: RunResult) -> None:
     lines = summary_lines(dataclasses.replace(mixed_zh, stopped="网络中断。"))
     assert lines[0] == "5 行，判定日 2026-11-20"
     assert lines[1].split() == ["已开具", "1", "CNY", "1,000.50"]
-    assert lines[-1] == "运行提前停止：网络中断。重新运行同一命令是安全的。"
+    assert lines[-2:] == ["运行提前停止：网络中断。", "重新运行同一命令是安全的。"]
 
 
 def test_a_cell_can_not_drive_the_terminal(mixed: RunResult) -> None:

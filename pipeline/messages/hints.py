@@ -1,7 +1,7 @@
-"""Slips, each with a message and a cure of its own: most of them a cell shows by itself.
+"""Hints: likely mistakes, each with a message and a cure of its own; most of them a cell shows by itself.
 
-A slip goes with the reason code of its column (the code is for programs); for a person it says more
-exactly what was seen. Whoever finds a reason names the slip as its fact `hint`.
+A hint goes with the reason code of its column (the code is for programs); for a person it says more
+exactly what was seen. Whoever finds a reason names the hint as its fact `hint`.
 """
 
 from pipeline.messages.reasons import Reason
@@ -202,4 +202,4 @@ _ALL = (
         ),
     ),
 )  # fmt: skip
-SLIPS = {slip.code: slip for slip in _ALL}
+HINTS = {hint.code: hint for hint in _ALL}

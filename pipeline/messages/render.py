@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pipeline.messages.hints import SLIPS
+from pipeline.messages.hints import HINTS
 from pipeline.messages.reasons import REASON
 from pipeline.messages.translate import choice_word, rendered
 from pipeline.model.columns import Lang
@@ -16,9 +16,9 @@ _WRITTEN = ("seen", "differences", "differing", "other", "place", "used_at", "re
 
 
 def reason_text(code: str, column: str, lang: Lang, facts: Mapping[str, Fact]) -> ReasonText:
-    """A reason's texts for one row; a fact `hint` names the slip that says it more exactly."""
+    """A reason's texts for one row; a fact `hint` names the hint (hints.py) that says it more exactly."""
     hint = facts.get("hint")
-    reason = SLIPS.get(hint, REASON[code]) if isinstance(hint, str) else REASON[code]
+    reason = HINTS.get(hint, REASON[code]) if isinstance(hint, str) else REASON[code]
     told = {
         "earlier": "",
         **{name: quoted(fact) if isinstance(fact, str) else fact for name, fact in facts.items()},

@@ -10,7 +10,7 @@ _ERRORS = re.compile(
 
 
 def no_value(text: str) -> str:
-    """The slip of a text that stands for no value: an error, or a formula without its result ("=").
+    """The hint (messages/hints.py) about a text that stands for no value: an error, or a formula without its result ("=").
 
     >>> no_value("#N/A"), no_value("="), no_value("#12")
     ('error_cell', 'no_result', '')
@@ -20,14 +20,14 @@ def no_value(text: str) -> str:
     return "error_cell" if _ERRORS.fullmatch(text.strip()) else ""
 
 
-def name_slip(text: str) -> str:
-    r"""The slip of a name: it stands for no value, or a line break in it can be read in two ways.
+def name_hint(text: str) -> str:
+    r"""The hint about a name: it stands for no value, or a line break in it can be read in two ways.
 
-    >>> name_slip("ACME\nTravel"), name_slip("#N/A"), name_slip("ACME Travel")
+    >>> name_hint("ACME\nTravel"), name_hint("#N/A"), name_hint("ACME Travel")
     ('line_break', 'error_cell', '')
     """
-    if slip := no_value(text):
-        return slip
+    if hint := no_value(text):
+        return hint
     if len(text.splitlines()) > 1:
         return "line_break"
     return "unseen_characters" if has_unseen(text) else ""

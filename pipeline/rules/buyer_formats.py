@@ -57,10 +57,10 @@ def is_tax_no(value: str) -> bool:
     return bool(_IDENTITY_NO.fullmatch(value)) and bool(mod_11_2.is_valid(value))
 
 
-def tax_slip(value: str) -> str:
+def tax_hint(value: str) -> str:
     """The likely slip in what is no tax number (messages/hints.py).
 
-    >>> tax_slip("9111OOOO600037341L"), tax_slip("91110000600037341K"), tax_slip("9111")
+    >>> tax_hint("9111OOOO600037341L"), tax_hint("91110000600037341K"), tax_hint("9111")
     ('tax_letters', 'tax_check', 'tax_length')
     """
     if no_value(value):
@@ -99,10 +99,10 @@ def is_email(value: str) -> bool:
     return True
 
 
-def email_slip(value: str) -> str:
+def email_hint(value: str) -> str:
     """The likely slip in what is no e-mail address (messages/hints.py).
 
-    >>> email_slip("a@example.com;b@example.com"), email_slip("finance"), email_slip("a@example,com")
+    >>> email_hint("a@example.com;b@example.com"), email_hint("finance"), email_hint("a@example,com")
     ('email_several', 'email_no_at', 'email_domain')
     """
     if no_value(value):
@@ -117,10 +117,10 @@ def email_slip(value: str) -> str:
     return "" if is_email(f"{name}@example.com") is False else "email_domain"
 
 
-def phone_slip(value: str) -> str:
+def phone_hint(value: str) -> str:
     """The likely slip in what is no telephone number (messages/hints.py).
 
-    >>> phone_slip("13800138000/13900139000"), phone_slip("12")
+    >>> phone_hint("13800138000/13900139000"), phone_hint("12")
     ('phone_several', '')
     """
     parts = [part.strip() for part in re.split(r"[/;,、，；\r\n]", value) if part.strip()]

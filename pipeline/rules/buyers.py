@@ -9,19 +9,19 @@ from functools import partial
 
 import numpy as np
 
-from pipeline.model.blank_values import name_slip, no_value
+from pipeline.model.blank_values import name_hint, no_value
 from pipeline.model.columns import HEADER_TYPES
 from pipeline.model.lazy import LazySequence
 from pipeline.model.message import Joined, terms
 from pipeline.model.profile import Profile, Required, Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.buyer_formats import (
-    email_slip,
+    email_hint,
     is_email,
     is_phone,
     is_tax_no,
-    phone_slip,
-    tax_slip,
+    phone_hint,
+    tax_hint,
 )
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Example, Facts, Rule, blank, invoice, itinerary
@@ -61,7 +61,7 @@ def _no_name(rows: Rows, _terms: Terms) -> Mask:
 
 
 def _name_has(slip: str, rows: Rows, _terms: Terms) -> Mask:
-    return rows.coded("header_name").where(lambda name: name_slip(name) == slip)
+    return rows.coded("header_name").where(lambda name: name_hint(name) == slip)
 
 
 def _unknown(rows: Rows, _terms: Terms) -> Mask:
@@ -183,17 +183,17 @@ RULES = (
             Example(True, {"tax_no": "1234"}),
             Example(False, {"tax_no": "N2330106MF1234567L"}),
         ),
-        _seen("tax_no", tax_slip),
+        _seen("tax_no", tax_hint),
     ),
     Rule(
         "bad_email", "email", "carrier-interface.md, Issue itinerary, rule 2: the address must be correct",
         _malformed("email", is_email),
         (Example(True, {"email": "finance.example.com"}), Example(False, {"email": "finance@example.com"})),
-        _seen("email", email_slip),
+        _seen("email", email_hint),
     ),
     Rule(
         "bad_phone", "phone", "carrier-interface.md: telNo and phone", _malformed("phone", is_phone),
         (Example(True, {"phone": "12"}), Example(False, {"phone": "+49 30 901820"})),
-        _seen("phone", phone_slip),
+        _seen("phone", phone_hint),
     ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from pipeline.model.blank_values import has_unseen, name_slip
+from pipeline.model.blank_values import has_unseen, name_hint
 from pipeline.model.columns import PRODUCTS
 from pipeline.model.message import terms
 from pipeline.model.profile import Terms
@@ -48,7 +48,7 @@ def _no_amount(rows: Rows, _terms: Terms) -> Mask:
 def _name_has(slip: str, rows: Rows, _terms: Terms) -> Mask:
     broken = np.zeros(len(rows), dtype=bool)
     odd = unprintable(rows.passenger_name)  # every line break is
-    broken[odd] = [name_slip(name) == slip for name in rows.passenger_name[odd]]
+    broken[odd] = [name_hint(name) == slip for name in rows.passenger_name[odd]]
     return broken
 
 

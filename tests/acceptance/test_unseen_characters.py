@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.model.blank_values import has_unseen, name_slip
+from pipeline.model.blank_values import has_unseen, name_hint
 from pipeline.rules.normalise import one_line
 
 BAD = [
@@ -28,12 +28,12 @@ GOOD = [
 @pytest.mark.parametrize("name", BAD)
 def test_what_is_no_letter_is_refused(name: str) -> None:
     assert has_unseen(name)
-    assert name_slip(one_line(name)) == "unseen_characters"
+    assert name_hint(one_line(name)) == "unseen_characters"
 
 
 @pytest.mark.parametrize("name", GOOD)
 def test_what_spreadsheets_bring_along_is_no_harm(name: str) -> None:
-    assert name_slip(one_line(name)) == ""
+    assert name_hint(one_line(name)) == ""
 
 
 def test_such_rows_are_invalid_and_nothing_of_them_reaches_the_terminal(desk: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.messages.hints import SLIPS
+from pipeline.messages.hints import HINTS
 from pipeline.messages.reasons import REASON, REASONS, Reason
 from pipeline.messages.render import reason_text
 from pipeline.messages.translate import heading, status_word, translated
@@ -233,7 +233,7 @@ def test_chinese_texts_say_columns_and_choices_in_chinese() -> None:
 TEXTS = [
     *(
         (f"{reason.code}: {what}", text, translated(text, "zh"))
-        for reason in (*REASONS, *SLIPS.values())
+        for reason in (*REASONS, *HINTS.values())
         for what, text in (("message", reason.text), ("cure", reason.cure))
     ),
     *(
@@ -270,7 +270,7 @@ def test_every_text_is_plain_and_whole_in_both_languages(what: str, en: str, zh:
         assert zh.strip()[-1] in "。”…", what
 
 
-@pytest.mark.parametrize("reason", [*REASONS, *SLIPS.values()], ids=lambda reason: reason.code)
+@pytest.mark.parametrize("reason", [*REASONS, *HINTS.values()], ids=lambda reason: reason.code)
 def test_a_reason_names_what_was_seen_and_its_cure_says_something_to_do(reason: Reason) -> None:
     assert reason.text != reason.cure
     # A rule about a whole row names the ticket, the charge or what the carrier said; about a cell, the column or what is in it.

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pipeline.messages import hints
-from pipeline.messages.hints import SLIPS
+from pipeline.messages.hints import HINTS
 from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import COLUMNS
 from pipeline.reading import cells, date_cells
@@ -464,7 +464,7 @@ def test_every_hint_and_slip_that_a_cell_can_raise_has_its_words() -> None:
     ]
     raised = set(re.findall(r'(?:Unreadable\(|return )"([a-z_]+)"', "".join(sources)))
     assert raised
-    assert raised <= {"", *SLIPS}
+    assert raised <= {"", *HINTS}
 
 
 @pytest.mark.parametrize(

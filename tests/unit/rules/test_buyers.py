@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.messages.hints import SLIPS as SLIP_WORDS
+from pipeline.messages.hints import HINTS
 from pipeline.messages.render import reason_text
 from pipeline.model.columns import COLUMNS, LANGS, Lang
 from pipeline.model.profile import Profile, Required
@@ -572,14 +572,14 @@ def test_a_row_whose_buyer_shows_an_error_is_told_that_and_takes_no_other_buyer(
 @pytest.mark.parametrize("lang", LANGS)
 def test_every_slip_has_a_message_and_a_cure_that_are_its_own(lang: Lang) -> None:
     said = []
-    for slip in SLIP_WORDS:
+    for slip in HINTS:
         text = reason_text(
             "bad_tax_no", "tax_no", lang, {"seen": "SEEN", "hint": slip, "differing": "", "other": ""}
         )
         assert text.code == "bad_tax_no"
         assert "{" not in text.message + text.cure
         said.append(text.message)
-    assert len(set(said)) == len(SLIP_WORDS)
+    assert len(set(said)) == len(HINTS)
 
 
 def test_a_row_that_gives_a_buyer_s_full_name_takes_the_rest_of_that_buyer(judged: Judged) -> None:

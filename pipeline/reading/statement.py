@@ -7,9 +7,10 @@ from zoneinfo import ZoneInfo
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Misread, Reversal, Statement, StatementLine
-from pipeline.model.message import Message
-from pipeline.model.places import on_sheet
+from pipeline.model.message import Message, Term
+from pipeline.model.places import about, on_sheet
 from pipeline.model.profile import Profile
+from pipeline.reading import cells
 from pipeline.reading.cell_words import folded, meanings, normal
 from pipeline.reading.currencies import as_seen
 from pipeline.reading.fingerprint import Origin, origin_of
@@ -17,8 +18,18 @@ from pipeline.reading.headings import Layout, find_layout
 from pipeline.reading.input_files import read_sheets, refuse_far
 from pipeline.reading.made_at import times_made
 from pipeline.reading.previous_result import is_result
+from pipeline.reading.red_lines import check_original, red_column, reversal
 from pipeline.reading.sheet import Sheet
-from pipeline.reading.statement_lines import KIND_OF_SHEET, NUMBERS, Page, Words, has_ticket, taken
+from pipeline.reading.statement_cells import (
+    KIND_OF_SHEET,
+    amount_of,
+    charge_of,
+    issued_at,
+    number_of,
+    ticket_of,
+    voucher_of,
+)
+from pipeline.reading.statement_lines import NUMBERS, BadCell, Line, Page, Words, has_ticket
 from pipeline.reading.statement_words import STATEMENT_COLUMNS, TICKETS_ONLY
 
 _OWN = {folded(word): name for name, words in STATEMENT_COLUMNS.items() for word in words}
@@ -107,7 +118,7 @@ def statement_of(path: Path, sheets: Sequence[Sheet], profile: Profile, origin: 
         one
         for sheet, layout in laid_out
         if layout
-        for one in taken(Page(path, as_seen(sheet, layout, words.currency), layout, words))
+        for one in _read_lines(Page(path, as_seen(sheet, layout, words.currency), layout, words))
     ]
     made = (
         time
@@ -144,3 +155,40 @@ def _kinds(sheet: Sheet, layout: Layout) -> set[str]:
     said = {kind for name, kind in NUMBERS.items() if name in layout.columns and kind}
     named = KIND_OF_SHEET.get(folded(sheet.name))
     return said | ({named} if named else set())
+
+
+def _read_lines(page: Page) -> Iterator[StatementLine | Misread | Reversal]:
+    """What each line of a sheet says. Raises InputProblem where a line contradicts its own heading."""
+    for line in page.lines():
+        ticket = ""
+        try:
+            ticket = ticket_of(line)
+            red = red_column(line)
+            yield reversal(line, ticket, red) if red else _issued_charge(line, ticket)
+        except BadCell as bad:
+            yield Misread(line.place, ticket, about(line.cell_name(bad.column), bad.problem))
+
+
+def _issued_charge(line: Line, ticket: str) -> StatementLine:
+    column, number = number_of(line)
+    check_original(line, number)
+    voucher = voucher_of(line, NUMBERS[column])
+    if _contradicts(voucher, column, line.page.layout):
+        raise InputProblem(
+            "{file}: {cell} holds an {kind}'s number by its heading, and the line says {voucher}, though another column is for"
+            " {voucher}s' numbers; which of them is true can't be told. Correct the statement, or ask the carrier for another",
+            file=str(line.page.path), cell=line.cell_name(column), kind=Term(NUMBERS[column], "choice"),
+            voucher=Term(voucher, "choice"),
+        )  # fmt: skip
+    charge, product = charge_of(line, voucher)
+    buyer = "" if isinstance(line.get("buyer"), bytes) else cells.text(line.get("buyer"))
+    return StatementLine(
+        voucher, number, ticket, charge, product, amount_of(line.get("amount"), line.page.words.currency),
+        issued_at(line), buyer, line.place, line.page.path.name,
+    )  # fmt: skip
+
+
+def _contradicts(voucher: str, column: str, layout: Layout) -> bool:
+    """Whether a number stands in the column for the other kind of voucher, though its own kind has one."""
+    own = f"{voucher}_number"
+    return bool(NUMBERS[column]) and column != own and own in layout.columns

@@ -33,11 +33,13 @@ _FOLDS = str.maketrans(_TRADITIONAL + "【】〔〕〈〉[]｜", _SIMPLIFIED + "
 _BRACKETED = re.compile(
     r"(?P<body>.*[^\s(])\s*\((?P<inside>[^()]*)\)\s*|\s*\((?P<first>[^()]*)\)\s*(?P<rest>[^\s)].*)", re.DOTALL
 )
+#: Possessive, so that a long text takes no longer than its length: where each half ends is certain.
 _TWO_SCRIPTS = re.compile(
-    r"(?P<han>[^a-z]*[\u3400-\u9fff][^a-z]*)(?P<latin>[a-z][^\u3400-\u9fff]*)"
-    r"|(?P<latin2>[^\u3400-\u9fff]*[a-z][^\u3400-\u9fff]*)(?P<han2>[\u3400-\u9fff][^a-z]*)",
-    re.DOTALL,
+    r"(?P<han>(?=[^a-z\u3400-\u9fff]*+[\u3400-\u9fff])[^a-z]++)(?P<latin>[a-z][^\u3400-\u9fff]*+)"
+    r"|(?P<latin2>(?=[^a-z\u3400-\u9fff]*+[a-z])[^\u3400-\u9fff]++)(?P<han2>[\u3400-\u9fff][^a-z]*+)"
 )
+#: Pairs of brackets, more than any heading has; they are taken off one by one.
+_MOST_BRACKETS = 20
 _SEPARATED = re.compile(r"[/|\n\r;,、]+")
 _UNITS = frozenset({"元", "人民币", "人民币元", "单位元", "rmb", "cny", "yuan", "¥", "rmb元", "cny元"})
 #: Units too, though not of the main unit: see is_scaled.
@@ -113,7 +115,7 @@ def _meanings(plain: str) -> frozenset[str]:
         return frozenset({HEADINGS[word]})
     if (bare := word.strip("()")) in HEADINGS or (bare := _without_unit(word)) in HEADINGS:
         return frozenset({HEADINGS[bare]})
-    if found := _BRACKETED.fullmatch(plain):
+    if plain.count("(") <= _MOST_BRACKETS and (found := _BRACKETED.fullmatch(plain)):
         body, inside = found["body"] or found["rest"], found["inside"] or found["first"] or ""
         if known := _meanings(body):
             return _qualified(known, body, inside)
@@ -210,7 +212,7 @@ def nearest(text: Any, taken: Collection[str] = ()) -> str:
     ('ticket number', '', '', '航班日期')
     """
     word = normal(text)
-    if word in _CARRIED:
+    if not word or word in _CARRIED:
         return ""
     free = [known for known in _SPELT if HEADINGS[known] not in taken]
     close = difflib.get_close_matches(word, free, n=1, cutoff=0.75)

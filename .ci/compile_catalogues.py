@@ -1,4 +1,4 @@
-"""Compile the catalogues of the languages while the package is built: pipeline/messages/zh.po becomes zh.mo in the wheel."""
+"""Compile the catalogues of the languages while the package is built: pipeline/messages/zh.po becomes zh/LC_MESSAGES/messages.mo in the wheel."""
 
 from pathlib import Path
 from typing import Any
@@ -14,5 +14,7 @@ class CompileCatalogues(BuildHookInterface):  # type: ignore[type-arg] - of no b
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - what hatchling hands over
         """Compile each catalogue beside itself."""
         for path in Path(self.root, "pipeline", "messages").glob("*.po"):
-            with path.open("rb") as texts, path.with_suffix(".mo").open("wb") as compiled:
-                write_mo(compiled, read_po(texts, locale=path.stem))
+            compiled = path.with_suffix("") / "LC_MESSAGES" / "messages.mo"  # where gettext looks for it
+            compiled.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("rb") as texts, compiled.open("wb") as file:
+                write_mo(file, read_po(texts, locale=path.stem))

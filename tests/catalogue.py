@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
@@ -25,11 +26,18 @@ KEYWORDS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def extracted() -> Catalog:
-    """Every text of ours in the code."""
+#: click speaks the language of our catalogues: what it says by gettext.
+CLICK = Path(click.__file__).parent
+CLICK_KEYWORDS: dict[str, Any] = {"_": None, "ngettext": (1, 2)}
+
+
+def extracted(*folders: Path) -> Catalog:
+    """Every text in the code of these folders; without any, of ours and of click's."""
     found = Catalog()
-    for _, _, texts, _, context in extract_from_dir(PACKAGE, keywords=KEYWORDS):
-        found.add(texts, context=context)
+    for folder in folders or (PACKAGE, CLICK):
+        keywords = CLICK_KEYWORDS if folder == CLICK else KEYWORDS
+        for _, _, texts, _, context in extract_from_dir(folder, keywords=keywords):
+            found.add(texts, context=context)
     return found
 
 
@@ -42,6 +50,11 @@ def read(path: Path) -> Catalog:
     """A catalogue of one language."""
     with path.open("rb") as file:
         return read_po(file, locale=path.stem)
+
+
+def both(text: Any) -> tuple[str, ...]:
+    """A text, or the two of a number of things."""
+    return (text,) if isinstance(text, str) else tuple(text)
 
 
 def entries(catalogue: Catalog) -> dict[tuple[Any, str | None], Message]:
@@ -65,8 +78,9 @@ def update(path: Path) -> None:
 def compile_all() -> None:
     """Compile each catalogue beside itself, where that is not done yet."""
     for path in languages():
-        compiled = path.with_suffix(".mo")
+        compiled = path.with_suffix("") / "LC_MESSAGES" / "messages.mo"  # where gettext looks for it
         if not compiled.exists() or compiled.stat().st_mtime < path.stat().st_mtime:
+            compiled.parent.mkdir(parents=True, exist_ok=True)
             with compiled.open("wb") as file:
                 write_mo(file, read(path))
 
@@ -77,7 +91,7 @@ def main() -> None:
         if "--check" in sys.argv:
             known = entries(read(path))
             for key in entries(extracted()):
-                if key not in known or not known[key].string:
+                if key not in known or not all(both(known[key].string)):
                     print(path.name, key)  # noqa: T201 - a command
         else:
             update(path)

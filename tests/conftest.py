@@ -58,9 +58,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Where ledgers' last runs are noted outside their folders: not in the state folder of whoever tests."""
+def _whoever_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Neither their language nor their state folder, where ledgers' last runs are noted, is what is tested with."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("VOUCHER_LANG", raising=False)
+        patch.setenv("LC_ALL", "C.UTF-8")
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
 

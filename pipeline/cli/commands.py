@@ -16,7 +16,7 @@ from pipeline.cli.options import (
     by,
     options,
 )
-from pipeline.cli.stderr import LANG
+from pipeline.cli.stderr import LANG, LANG_OF_ALL
 
 _COMMON = (
     click.option("-o", "--output", type=PATH, help="The result workbook; never overwrites anything."),
@@ -77,6 +77,7 @@ _RECONCILING = options(
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__)
+@LANG_OF_ALL
 def voucher() -> None:
     """Turn spreadsheets of air tickets into electronic invoices and itineraries, none of them twice."""
 

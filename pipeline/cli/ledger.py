@@ -12,13 +12,14 @@ from pipeline.cli.options import (
     filled,
     options,
 )
-from pipeline.cli.stderr import LANG
+from pipeline.cli.stderr import LANG, LANG_OF_ALL
 
 _WHERE = options(PROFILE, LEDGER, SANDBOX_LEDGER, LANG)
 _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"]
 
 
 @click.group(name="ledger")
+@LANG_OF_ALL
 def ledger_commands() -> None:
     """Look the ledger over, back it up, export it for auditors, move it with its carrier, mend its memory."""
 

@@ -11,6 +11,7 @@ import click
 
 from pipeline import signals
 from pipeline.cli.commands import voucher
+from pipeline.cli.language import chosen, speak
 from pipeline.cli.stderr import Reader
 from pipeline.model.errors import Stop
 from pipeline.model.message import message, system_error
@@ -23,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     reader = Reader()
     signals.heed()
     try:
-        code = _ended(arguments, reader)
+        code = _ended(sys.argv[1:] if arguments is None else arguments, reader)
     except (click.Abort, KeyboardInterrupt):
         signals.let_finish()
         reader.stopped(message("Interrupted. Running the same command again is safe."))
@@ -44,10 +45,12 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _ended(arguments: Sequence[str] | None, reader: Reader) -> int:  # noqa: PLR0911 - one for each way
+def _ended(arguments: Sequence[str], reader: Reader) -> int:  # noqa: PLR0911 - one for each way
     """Run a command to its end and say how it ended; the exit code. Raises what an interruption raises."""
     try:
         try:
+            reader.lang = chosen(arguments, os.environ)
+            speak(reader.lang, voucher)
             code = voucher.main(arguments, prog_name="voucher", standalone_mode=False, obj=reader)
         finally:
             signals.let_finish()

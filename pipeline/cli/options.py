@@ -6,6 +6,10 @@ from pathlib import Path
 
 import click
 
+from pipeline.cli.stderr import reader
+from pipeline.messages.translate import rendered
+from pipeline.model.message import message
+
 Command = Callable[..., None]
 
 PATH = click.Path(path_type=Path)
@@ -67,5 +71,5 @@ def by(help_text: str) -> Callable[[Command], Command]:
 def filled(_context: click.Context, _parameter: click.Parameter, text: str) -> str:
     """A text that says something."""
     if not text.strip():
-        raise click.BadParameter("is empty; say it in a few words")
+        raise click.BadParameter(rendered(message("is empty; say it in a few words"), reader().lang))
     return text.strip().encode(errors="replace").decode()

@@ -3,11 +3,9 @@
 import sys
 from typing import Any
 
-import click
-
 from pipeline.cli.console import Terminal
 from pipeline.cli.job_options import job_from
-from pipeline.cli.stderr import Reader, listening, say
+from pipeline.cli.stderr import listening, reader, say
 from pipeline.model.job import Task
 from pipeline.reporting.event_log import logged
 from pipeline.reporting.reconciled_text import reconciled_lines
@@ -19,7 +17,7 @@ def reconcile(**given: Any) -> None:
     """Reconcile, say what needs a person, exit."""
     quiet = given["quiet"] or not (given["verbose"] or listening())
     terminal = Terminal(quiet=quiet, verbose=given["verbose"], lang=given["lang"], cells=False)
-    click.get_current_context().find_root().ensure_object(Reader).cells = False
+    reader().cells = False
     with terminal.watch(yes=True) as seen, logged(given["log_file"], "reconcile", seen) as watch:
         finished = flow.reconcile(_task(given), watch)
     if not quiet or _needs_person(finished):

@@ -56,7 +56,7 @@ def asking() -> bool:
 
 @dataclass
 class Reader:
-    """Who reads a command's lines; --lang says in which language, as soon as the command line is read.
+    """Who reads a command's lines, and in which language (cli/language.py).
 
     It outlives the command, so that what ends a command is told in the same language. `cells`: whether lines may quote
     cells; what cron mails may not.
@@ -79,12 +79,18 @@ def teller(lang: Lang) -> Callable[[Message], None]:
     return Reader(lang).tell
 
 
-def _heard(context: click.Context, _parameter: click.Parameter, lang: Lang) -> Lang:
-    context.find_root().ensure_object(Reader).lang = lang
-    return lang
+def reader() -> Reader:
+    """Who reads the lines of the command that is called."""
+    return click.get_current_context().find_root().ensure_object(Reader)
 
 
-LANG = click.option(
-    "--lang", type=click.Choice(LANGS), default="en", show_default=True, callback=_heard, is_eager=True,
-    help="Language of headings and messages in what is written.",
-)  # fmt: skip
+def _lang(*, exposed: bool) -> Callable[[click.decorators.FC], click.decorators.FC]:
+    return click.option(
+        "--lang", type=click.Choice(LANGS), default=lambda: reader().lang, expose_value=exposed,
+        help="Language of headings and messages; env VOUCHER_LANG; default: Chinese where the locale is zh_*, else English.",
+    )  # fmt: skip
+
+
+LANG = _lang(exposed=True)
+#: The same before a command's name, or where help alone is asked for.
+LANG_OF_ALL = _lang(exposed=False)

@@ -36,7 +36,7 @@ Texts = TypeVar("Texts", bound="DataclassInstance")
 
 @functools.cache
 def _catalogue(lang: Lang) -> gettext.NullTranslations:
-    compiled = None if lang == "en" else pkgutil.get_data(__package__, f"{lang}.mo")
+    compiled = None if lang == "en" else pkgutil.get_data(__package__, f"{lang}/LC_MESSAGES/messages.mo")
     return gettext.GNUTranslations(io.BytesIO(compiled)) if compiled else gettext.NullTranslations()
 
 

@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from tests.acceptance.english import english
@@ -183,3 +184,46 @@ def test_the_last_line_of_all_is_in_chinese_too(
         assert ran.code == code
         assert ran.err.splitlines()[-1].startswith("voucher: ")
         assert ran.err.splitlines()[-1].endswith(last)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("issue",), "缺少参数 'WORKBOOK...'"),
+        (("issue", "t.csv", "--nope"), "没有选项 '--nope'。"),
+        (("ledger", "revers"), "没有命令 'revers'。 是否要用 'reverse'？"),
+        (("ledger", "reverse", "1", "--voucher", "bill"), "'--voucher' 的值无效：'bill' 不是下列之一：'invoice', 'itinerary'。"),
+        (("check", "t.csv", "--as-of", "1 May"), "'--as-of' 的值无效：'1 May' 不符合格式：'%Y-%m-%d'。"),
+        (("check", "t.csv", "--concurrency", "many"), "'--concurrency' 的值无效：'many' 不是有效的整数。"),
+        (("check", "t.csv", "--rate", "-1"), "不在范围 0<=x<=100000 内。"),
+        (("template", "a.xlsx", "b.xlsx"), "多余的参数（b.xlsx）"),
+        (("ledger", "withdraw", "S1", "--why", " "), "'--why' 的值无效：为空；请简要说明"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_told_in_chinese(desk: Any, arguments: tuple[str, ...], said: str) -> None:
+    ran = desk.voucher(*arguments, *ZH)
+    assert (ran.code, ran.out) == (2, "")
+    usage, ask, blank, problem = ran.err.splitlines()
+    assert (usage[:3], ask[:7], blank, problem[:3]) == ("用法：", "如需帮助，请运", "", "错误：")
+    assert said in problem
+    desk.environment = {"VOUCHER_LANG": "zh"}
+    assert desk.voucher(*arguments) == ran
+
+
+def test_help_and_the_language_of_the_locale(desk: Any) -> None:
+    ran = desk.voucher("--help", *ZH)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("用法： voucher [选项] 命令 [参数]...")
+    assert "显示此帮助后退出。" in ran.out
+    assert desk.voucher(*ZH, "ledger", "--help").out.startswith("用法： voucher ledger ")
+    desk.environment = {"LC_ALL": "zh_CN.UTF-8"}
+    assert desk.voucher("--help").out == ran.out
+    assert desk.voucher("--help", "--lang", "en").out.startswith("Usage: voucher [OPTIONS]")
+
+
+def test_a_language_before_the_command_is_the_command_s_too(desk: Any) -> None:
+    desk.voucher(*ZH, "template", "a.xlsx")
+    told = desk.voucher("template", "b.xlsx", "--lang", "en")
+    assert told.err == "Template: b.xlsx\n"
+    assert openpyxl.load_workbook(desk.folder / "a.xlsx").sheetnames[0] == "客票"
+    assert openpyxl.load_workbook(desk.folder / "b.xlsx").sheetnames[0] == "Tickets"

@@ -26,7 +26,7 @@ from pipeline.model.message import (
     verbatim,
     without_names,
 )
-from tests.catalogue import KEYWORDS, PACKAGE, entries, extracted, languages, read
+from tests.catalogue import CLICK, KEYWORDS, PACKAGE, both, entries, extracted, languages, read
 
 CATALOGUES = {path.stem: entries(read(path)) for path in languages()}
 
@@ -34,11 +34,6 @@ CATALOGUES = {path.stem: entries(read(path)) for path in languages()}
 def places(text: str) -> list[str]:
     """What a text has places for, in no order."""
     return sorted({name for _, name, _, _ in string.Formatter().parse(text) if name})
-
-
-def both(text: Any) -> tuple[str, ...]:
-    """A text, or the two of a number of things."""
-    return (text,) if isinstance(text, str) else tuple(text)
 
 
 @pytest.mark.parametrize("lang", CATALOGUES)
@@ -56,13 +51,22 @@ def test_no_translation_is_doubtful_or_of_a_text_that_is_gone(lang: str) -> None
     assert set(CATALOGUES[lang]) == set(entries(extracted()))
 
 
+@pytest.mark.parametrize("lang", CATALOGUES)
+def test_what_click_says_is_in_our_catalogue(lang: str) -> None:
+    said = entries(extracted(CLICK))
+    assert len(said) > 40
+    assert [
+        key for key in said if key not in CATALOGUES[lang] or not all(both(CATALOGUES[lang][key].string))
+    ] == []
+
+
 #: What stays as it is in Chinese too: names of commands, options, keys, files, sheets, programs and formats.
 NAMES = re.compile(
     r"--?[a-z-]+|\{[^}]*\}|\.?(xlsx|lock|json)\b|\[(?:answers|carrier)\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
     r"|\b(TOML|JSON|CSV|UTF|PDF|SYLK|XML|GB18030|Big5|ASCII|Excel|LibreOffice|XlsxWriter|README|Ctrl|Shift|End|S\d+|HTTP|SHA-256|https?|true|false|check)\b"
     r"|\b(The ledger|Failures|Unknown|Rows|Buyers|Differing|Not ours|Not on statement|To issue|UTC|FROM|TO|issued|not issued|reconcile)\b"
     r"|\b(VOUCHER_[A-Z_]+|XDG_STATE_HOME|ext4|xfs|btrfs|zfs|agency|[a-z]+(_[a-z]+)+|name@company\.com|proxy|seed|fault|when)\b"
-    r"|\"[!-~]+\"|\.spill"
+    r"|\"[!-~]+\"|\.spill|%\(\w+\)s|\b(Bash|UUID|Windows|en|zh)\b"
 )
 
 

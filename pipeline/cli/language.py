@@ -1,0 +1,73 @@
+"""The language that a command speaks, known before its command line is read: then click's own words are in it too.
+
+click takes its words ("Usage:", "Missing argument", …) by gettext from the domain "messages" of the language that the
+environment names; our catalogue (messages/zh.po) holds them beside ours.
+"""
+
+import gettext
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from pipeline import messages
+from pipeline.model.columns import LANGS, Lang
+from pipeline.model.errors import InputProblem
+from pipeline.model.message import N_
+
+_NAMED: Mapping[str, Lang] = {lang: lang for lang in LANGS}
+_LOCALE = (
+    "LC_ALL",
+    "LC_MESSAGES",
+    "LANG",
+)  # the first that is set counts (POSIX, Internationalization Variables)
+#: Words of click's that it does not translate.
+_FIXED = (N_("integer range"), N_("float range"), N_("[OPTIONS]"), N_("COMMAND [ARGS]..."))
+
+
+def chosen(arguments: Sequence[str], environment: Mapping[str, str]) -> Lang:
+    """The language of --lang, else of VOUCHER_LANG, else Chinese where the locale is zh_*, else English.
+
+    What --lang can't be is left to click. Raises InputProblem for what VOUCHER_LANG can't be.
+    """
+    asked = None
+    for before, text in zip(["", *arguments], arguments, strict=False):
+        if text == "--":
+            break
+        option, _, value = text.partition("=")
+        asked = _NAMED.get(text) if before == "--lang" else _NAMED.get(value) if option == "--lang" else asked
+    if asked:
+        return asked
+    if named := environment.get("VOUCHER_LANG"):
+        if named not in _NAMED:
+            raise InputProblem(
+                "VOUCHER_LANG {value}: is none of our languages; set it to en or zh", value=named
+            )
+        return _NAMED[named]
+    locale = next(filter(None, map(environment.get, _LOCALE)), "")
+    return "zh" if locale.startswith("zh") else "en"
+
+
+def speak(lang: Lang, command: click.Command) -> None:
+    """Let click speak this language, and the command and all below it."""
+    os.environ["LANGUAGE"] = lang
+    gettext.bindtextdomain("messages", str(Path(messages.__file__).parent))
+    _translate(command)
+
+
+def _translate(command: click.Command) -> None:
+    """Put into words what was written down when the commands were declared, before any language was chosen."""
+    command.options_metavar = _in_words(command.options_metavar)
+    for parameter in command.params:
+        parameter.type.name = gettext.gettext(parameter.type.name)
+        if isinstance(parameter, click.Option):
+            parameter.help = _in_words(parameter.help)
+    if isinstance(command, click.Group):
+        command.subcommand_metavar = gettext.gettext(command.subcommand_metavar)
+        for below in command.commands.values():
+            _translate(below)
+
+
+def _in_words(text: str | None) -> str | None:
+    return gettext.gettext(text) if text else text

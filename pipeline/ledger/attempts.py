@@ -1,7 +1,7 @@
 """Runs, attempts and their outcomes as the ledger has them, and the changes to them that are made one by one."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,8 @@ import apsw
 from pipeline.ledger import held_charges, issued_elsewhere, reversals
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.lock import LastRun, Phase
-from pipeline.model.message import Message, from_text, message, to_text
+from pipeline.model.message import from_text, message, to_text
 from pipeline.model.outcome import Answered, Outcome
-from pipeline.model.places import held_at
 from pipeline.model.request import (
     Charge,
     Header,
@@ -50,25 +49,6 @@ class Interrupted:
     doubted: bool
     accepted: bool = False
     beside: tuple[Answered | None, ...] = ()
-
-
-@dataclass(frozen=True)
-class InDoubt:
-    """An attempt whose outcome is unknown, with all that was in it, for the Unknown sheet. `epoch`: the ID of its epoch."""
-
-    epoch: str
-    request_id: str
-    attempt: int
-    voucher: str
-    market: str
-    header_name: str
-    amount: int
-    reason: str
-    detail: Message
-    trace_id: str
-    at: str
-    place: Message  # of its first charge
-    charges: tuple[tuple[Identity, int], ...]
 
 
 def ledger_id(connection: apsw.Connection) -> str:
@@ -253,47 +233,6 @@ def state_of(connection: apsw.Connection, attempt_id: int) -> str | None:
 def number_of(connection: apsw.Connection, attempt_id: int) -> str:
     """The voucher number of an attempt that was issued, else ""."""
     found: str = connection.execute("SELECT number FROM attempt WHERE attempt_id = ?", (attempt_id,)).get
-    return found
-
-
-def in_doubt(connection: apsw.Connection, wanted: Iterable[tuple[str, int]]) -> list[InDoubt]:
-    """The unknown attempts among these (request, attempt) pairs, with their contents."""
-    found = []
-    for request_id, number in wanted:
-        row: Any = connection.execute(
-            "SELECT attempt_id, voucher, market, header_name, request.amount, reason, detail, trace_id,"
-            " coalesce(ended_at, sending_at), run, epoch_id FROM attempt JOIN request USING (request_id) JOIN epoch USING (epoch)"
-            " WHERE request_id = ? AND attempt = ?",
-            (request_id, number),
-        ).get
-        attempt_id, voucher, market, header_name, amount, reason, detail, trace_id, at, run, epoch = row
-        charges: list[Any] = list(
-            connection.execute(
-                "SELECT ticket_no, charge, product, amount, file, sheet, row FROM charge WHERE attempt_id = ?"
-                " ORDER BY 1, 2, 3",
-                (attempt_id,),
-            )
-        )
-        parts = tuple((Identity(*charge[:3]), charge[3]) for charge in charges)
-        file, sheet, line = charges[0][4:]
-        place = held_at(file, sheet, line, run)
-        found.append(
-            InDoubt(
-                epoch,
-                request_id,
-                number,
-                voucher,
-                market,
-                header_name,
-                amount,
-                reason,
-                from_text(detail),
-                trace_id,
-                at,
-                place,
-                parts,
-            )
-        )
     return found
 
 

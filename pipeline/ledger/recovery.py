@@ -16,6 +16,9 @@ from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import from_text, message
 from pipeline.model.outcome import Answered, Outcome
 
+#: What an answer on disk comes to, beside what is known of its run.
+Meaning = Callable[[attempts.Interrupted, Answered], Outcome]
+
 _KILLED = message("that run was killed")
 
 
@@ -60,7 +63,7 @@ def recover(
     connection: apsw.Connection,
     ledger: Path,
     lock: Lock,
-    meaning: Callable[[attempts.Interrupted, Answered], Outcome],
+    meaning: Meaning,
 ) -> Recovered:
     """Settle what an earlier run left, in one transaction, then end it; `meaning` interprets an answer on disk.
 

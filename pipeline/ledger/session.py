@@ -2,15 +2,12 @@
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
-from pipeline.carrier.crypto import Cipher
-from pipeline.carrier.redaction import Concealed
-from pipeline.carrier.replies import interpret, is_the_services_own
 from pipeline.ledger import (
     attempts,
     clock,
@@ -21,25 +18,22 @@ from pipeline.ledger import (
     opening,
     planning,
     runs,
+    settlements,
 )
 from pipeline.ledger.gaps import Gap, open_gap
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.lock import Lock, Named
 from pipeline.ledger.opening import path_for
-from pipeline.ledger.recovery import Recovered, recover
+from pipeline.ledger.recovery import Meaning, Recovered, recover
 from pipeline.ledger.same_agency import check_first
-from pipeline.messages.render import reason_text
-from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem, LedgerProblem, Stop
+from pipeline.model.evidence import Unsettled
 from pipeline.model.job import Job, Watch
-from pipeline.model.known_charges import KnownCharges, Refusal, day_of, in_doubt_since
+from pipeline.model.known_charges import KnownCharges, Refusal
 from pipeline.model.message import NOTHING, Message, Note, message
-from pipeline.model.outcome import Answered, Outcome, Result
 from pipeline.model.places import about
-from pipeline.model.profile import Secrets, Terms, is_loopback
+from pipeline.model.profile import Terms, is_loopback
 from pipeline.model.request import Identity, Request
-from pipeline.model.result import UnknownAttempt
-from pipeline.rules.judge import Verdicts
 from pipeline.rules.rows import Rows
 
 
@@ -102,10 +96,10 @@ class OpenLedger:
         with as_problem(self.path):
             judgements.note(self.connection, run, made)
 
-    def earlier_doubts(self, verdicts: Verdicts, lang: Lang, terms: Terms) -> list[UnknownAttempt]:
-        """The unknown attempts of earlier runs that hold rows of this input."""
+    def contents(self, attempts: Iterable[tuple[str, int]]) -> list[Unsettled]:
+        """The attempts of these (request, attempt) pairs, with all that is in them."""
         with as_problem(self.path):
-            return earlier_doubts(self.connection, verdicts, lang, terms)
+            return settlements.contents(self.connection, attempts)
 
     def begin(self, command: str, terms: Terms, files: Sequence[Path]) -> int:
         """Record the run, and what the clock's being right says of entries before it; its number."""
@@ -206,8 +200,11 @@ def ledger_to_read(job: Job) -> Iterator[apsw.Connection | None]:
 
 
 @contextlib.contextmanager
-def ledger_to_write(job: Job, watch: Watch, keys: Secrets | None) -> Iterator[OpenLedger]:
-    """The ledger for sending: locked and put in order; a sandbox run's own one is thrown away."""
+def ledger_to_write(job: Job, watch: Watch, meaning: Meaning) -> Iterator[OpenLedger]:
+    """The ledger for sending: locked and put in order; a sandbox run's own one is thrown away.
+
+    `meaning` interprets the answers that an earlier run recorded and did not come to interpret.
+    """
     with contextlib.ExitStack() as stack:
         if job.throw_away:
             path = (
@@ -235,7 +232,7 @@ def ledger_to_write(job: Job, watch: Watch, keys: Secrets | None) -> Iterator[Op
             )
         with as_problem(path):
             corrected = _corrected(connection, job)
-            found = recover(connection, path, lock, _meaning(job, keys))
+            found = recover(connection, path, lock, meaning)
         for line in _recovered_lines(found):
             watch.note(line)
         yield OpenLedger(path, connection, lock, Named(path.resolve()), corrected)
@@ -275,31 +272,6 @@ def _may_begin(job: Job, path: Path) -> bool:
     return True
 
 
-def _meaning(job: Job, keys: Secrets | None) -> Callable[[attempts.Interrupted, Answered], Outcome]:
-    """How recovery reads an answer that an earlier run recorded and did not come to interpret."""
-    if keys is None:
-        return _unreadable
-    cipher, answers = Cipher(keys.encryption_key), job.profile.answers
-    concealed = Concealed(keys.api_key, keys.encryption_key)
-
-    def meaning(left: attempts.Interrupted, answer: Answered) -> Outcome:
-        # An answer that never came may have been the service's own.
-        accepted = left.accepted or any(
-            other is None or is_the_services_own(other, cipher, answers) for other in left.beside
-        )
-        outcome = interpret(answer, left.request, cipher, answers, doubted=left.doubted, accepted=accepted)
-        return concealed.outcome(outcome)
-
-    return meaning
-
-
-def _unreadable(_left: attempts.Interrupted, _answer: Answered) -> Outcome:
-    raise InputProblem(
-        "An earlier run was killed after the carrier answered, and reading the answer takes the"
-        " keys: set VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY, as for voucher issue"
-    )
-
-
 def _recovered_lines(found: Recovered) -> Iterator[Message]:
     if found.spilled:
         yield message("Taken in from the spill file of an earlier run: {count} outcomes", count=found.spilled)
@@ -313,51 +285,3 @@ def _recovered_lines(found: Recovered) -> Iterator[Message]:
             "An earlier run was killed while sending: {count} requests are now unknown and wait for evidence",
             count=found.unknown,
         )
-
-
-def earlier_doubts(
-    ledger: apsw.Connection, verdicts: Verdicts, lang: Lang, terms: Terms
-) -> list[UnknownAttempt]:
-    """The unknown attempts of earlier runs that hold rows of this input."""
-    time_zone = terms.profile.carrier.time_zone
-    wanted = sorted({(h.request_id, h.attempt) for h in verdicts.held.values() if h.state == "unknown"})
-    return [
-        UnknownAttempt(
-            doubt.epoch,
-            doubt.request_id,
-            doubt.attempt,
-            doubt.voucher,
-            doubt.market,
-            doubt.header_name,
-            doubt.amount,
-            reason_text(
-                doubt.reason or "run_killed",
-                "",
-                lang,
-                {"detail": doubt.detail, "earlier": in_doubt_since(day_of(doubt.at, time_zone), doubt.place)},
-            ),
-            doubt.trace_id,
-            doubt.charges,
-        )
-        for doubt in attempts.in_doubt(ledger, wanted)
-    ]
-
-
-def new_doubts(results: Sequence[Result], epoch: str, lang: Lang) -> list[UnknownAttempt]:
-    """The attempts of this run, made in `epoch`, whose outcome is unknown, from memory: the ledger may have failed."""
-    return [
-        UnknownAttempt(
-            epoch,
-            result.request.request_id,
-            result.attempt,
-            result.request.voucher,
-            result.request.market,
-            result.request.header.header_name,
-            result.request.amount,
-            reason_text(result.outcome.reason, "", lang, {"detail": result.outcome.detail}),
-            result.outcome.trace_id,
-            tuple((charge.identity, charge.amount) for charge in result.request.charges),
-        )
-        for result in results
-        if result.outcome.state == "unknown"
-    ]

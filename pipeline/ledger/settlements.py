@@ -5,6 +5,8 @@ withdrawn, and a number that another attempt has or that was reversed; a settlem
 one change.
 """
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +25,9 @@ SELECT attempt_id, request_id, attempt, voucher, market, header_name, request.am
 FROM attempt JOIN epoch USING (epoch) JOIN request USING (request_id) {which} ORDER BY attempt_id
 """
 _UNKNOWN = _ATTEMPTS.format(denial="''", which="WHERE state = 'unknown'")
+_NAMED = _ATTEMPTS.format(
+    denial="''", which="WHERE (request_id, attempt) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))"
+)
 #: The attempts at charges of one that a standing settlement calls not issued.
 _DENIED = _ATTEMPTS.format(
     denial="'S' || settlement",
@@ -71,7 +76,13 @@ def unsettled(connection: apsw.Connection) -> list[Unsettled]:
     ]
 
 
-def _attempts(connection: apsw.Connection, sql: str, *given: int) -> list[Unsettled]:
+def contents(connection: apsw.Connection, wanted: Iterable[tuple[str, int]]) -> list[Unsettled]:
+    """The attempts of these (request, attempt) pairs, unknown or still `sending`, with all that is in them, in the order of the pairs."""
+    found = _attempts(connection, _NAMED, json.dumps(sorted(wanted)))
+    return sorted(found, key=lambda one: (one.request_id, one.attempt))
+
+
+def _attempts(connection: apsw.Connection, sql: str, *given: int | str) -> list[Unsettled]:
     found = []
     rows: list[Any] = list(connection.execute(sql, given))
     asked = {row[0]: list[Any](connection.execute(_ASKED, row[:1])) for row in rows}
@@ -84,7 +95,7 @@ def _attempts(connection: apsw.Connection, sql: str, *given: int) -> list[Unsett
         parts = tuple((Identity(*charge[:3]), charge[3], charge[4]) for charge in charges)
         place = held_at(file, sheet, line, run)
         times = asked[row[0]]
-        first_asked = "" if any(of in doubtful for _, of in times) else min(times)[0]
+        first_asked = "" if any(of in doubtful for _, of in times) else min(times, default=("",))[0]
         found.append(
             Unsettled(  # type: ignore[misc]
                 *values,

@@ -9,17 +9,17 @@ import numpy as np
 
 from pipeline.ledger import held_charges, settlements
 from pipeline.ledger.session import OpenLedger, as_problem
-from pipeline.messages.render import reason_text
-from pipeline.model.evidence import Evidence, Unsettled
-from pipeline.model.job import Job, Task
-from pipeline.model.known_charges import KnownCharge, day_of, in_doubt_since
+from pipeline.model.evidence import Evidence
+from pipeline.model.job import Task
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.request import Identity
-from pipeline.model.result import RunResult, UnknownAttempt
+from pipeline.model.result import RunResult
 from pipeline.model.settled import Decided
 from pipeline.model.table import SheetRows, Table
 from pipeline.reconciliation.given_evidence import month_of
 from pipeline.reconciliation.resubmit import Again, with_answers
+from pipeline.reporting.unknowns import earlier_unknowns
 from pipeline.settlement.compare import (
     Compare,
     Period,
@@ -54,7 +54,9 @@ def compared(
     entries = Compare(decided, evidence.statements, held, results, period, claimed, zone).entries()
     return replace(
         said,
-        result=replace(result, doubts=with_answers([_doubt(one, job) for one in unsettled], decided.answers)),
+        result=replace(
+            result, doubts=with_answers(earlier_unknowns(unsettled, job.lang, zone), decided.answers)
+        ),
         entries=tuple(in_month(entries, month, zone) if month else entries),
         notes=_notes(evidence, decided, period),
         month=month is not None,
@@ -90,19 +92,6 @@ def _notes(evidence: Evidence, decided: Decided, period: Period | None) -> tuple
             ),
         )
     return decided.notes
-
-
-def _doubt(one: Unsettled, job: Job) -> UnknownAttempt:
-    day = day_of(one.ended, job.profile.carrier.time_zone)
-    return UnknownAttempt(
-        one.epoch, one.request_id, one.attempt, one.voucher, one.market, one.header_name, one.amount,
-        reason_text(
-            one.reason or "run_killed", "", job.lang,
-            {"detail": one.detail, "earlier": in_doubt_since(day, one.place)},
-        ),
-        one.trace_id,
-        tuple((identity, amount) for identity, _, amount in one.charges),
-    )  # fmt: skip
 
 
 def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> RunResult:

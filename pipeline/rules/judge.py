@@ -66,6 +66,11 @@ class Verdicts:
     notes: tuple[Message, ...] = ()
 
     @property
+    def in_doubt(self) -> list[tuple[str, int]]:
+        """The (request, attempt) pairs whose outcome is unknown and that hold rows of this input."""
+        return sorted({(h.request_id, h.attempt) for h in self.held.values() if h.state == "unknown"})
+
+    @property
     def ready(self) -> Mask:
         """The rows that may be sent."""
         return np.asarray(self.status == "ready", dtype=bool)

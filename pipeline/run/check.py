@@ -1,8 +1,8 @@
 """`voucher check`: read, judge, split; the flow is drawn in `pipeline.run`."""
 
-from pipeline.ledger import attempts, held_charges
+from pipeline.ledger import attempts, held_charges, settlements
 from pipeline.ledger.opening import path_for
-from pipeline.ledger.session import earlier_doubts, ledger_to_read, note_doubt, note_gap
+from pipeline.ledger.session import ledger_to_read, note_doubt, note_gap
 from pipeline.model.job import Finished, Job, Watch
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.message import message
@@ -11,6 +11,7 @@ from pipeline.reporting.build import make_result
 from pipeline.reporting.events import log_beginning, log_end
 from pipeline.reporting.output_paths import result_path
 from pipeline.reporting.result_files import write_results
+from pipeline.reporting.unknowns import earlier_unknowns
 from pipeline.rules.judge import judge
 from pipeline.run.inputs import read
 from pipeline.splitting import split
@@ -46,11 +47,12 @@ def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
         for note in verdicts.notes:
             watch.note(note)
         requests = split(verdicts, holdings, terms)
-        doubts = earlier_doubts(ledger, verdicts, job.lang, terms) if ledger else []
+        doubts = settlements.contents(ledger, verdicts.in_doubt) if ledger else []
         about = (
             {"ledger": str(path_for(job)), "ledger_id": attempts.ledger_id(ledger)} if ledger else _NO_LEDGER
         )
-    result = make_result("check", table, verdicts, requests, [], doubts, terms, job.lang, **about)
+    unknown = earlier_unknowns(doubts, job.lang, job.profile.carrier.time_zone)
+    result = make_result("check", table, verdicts, requests, [], unknown, terms, job.lang, **about)
     finished = write_results(result, target, job.report)
     log_end(watch.log, finished)
     return finished

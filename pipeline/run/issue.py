@@ -10,6 +10,7 @@ from pipeline.reporting.result_files import write_results
 from pipeline.reporting.result_workbook import try_out
 from pipeline.run.inputs import read
 from pipeline.submission.batch import judged, submitted
+from pipeline.submission.recovered_answers import meaning
 from pipeline.submission.sandbox_carrier import made_up_keys
 from pipeline.submission.sending import Run
 
@@ -20,7 +21,7 @@ def issue(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
     log_beginning(watch.log, job)
     files, table = read(job, watch, begun)
     target = result_path(job.output, files[0])
-    with ledger_to_write(job, watch, keys) as ledger:
+    with ledger_to_write(job, watch, meaning(job, keys)) as ledger:
         rows = judged(ledger, table, job)
         for note in rows.verdicts.notes:
             watch.note(note)

@@ -15,6 +15,7 @@ from pipeline.reporting.events import log_beginning, log_evidence, log_reconcile
 from pipeline.reporting.result_workbook import try_out
 from pipeline.run.inputs import read
 from pipeline.settlement.reconciled import Reconciled
+from pipeline.submission.recovered_answers import meaning
 from pipeline.submission.sandbox_carrier import made_up_keys
 from pipeline.submission.sending import Run
 
@@ -27,7 +28,7 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
     tables = [read(job, watch)[1]] if job.inputs else []
     named, target = named_evidence(task), reconciliation_path(task)
     log_evidence(watch.log, named.statements, len(named.answers))
-    with ledger_to_write(job, watch, keys) as ledger:
+    with ledger_to_write(job, watch, meaning(job, keys)) as ledger:
         check_evidence(ledger, named)
         inbox = take_in(task, ledger, watch)
         try_out(watch.note)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from pipeline.ledger.judgements import Judgement
-from pipeline.ledger.session import OpenLedger, new_doubts
+from pipeline.ledger.session import OpenLedger
 from pipeline.model.job import Job
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.message import NOTHING, Message
@@ -14,6 +14,7 @@ from pipeline.model.request import Request
 from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.model.table import Table
 from pipeline.reporting.build import make_result
+from pipeline.reporting.unknowns import earlier_unknowns, new_unknowns
 from pipeline.rules.judge import Verdicts, judge
 from pipeline.rules.refused_before import hold_back
 from pipeline.splitting import split
@@ -42,7 +43,8 @@ def judged(ledger: OpenLedger, table: Table, job: Job, *, by_itself: bool = Fals
     if by_itself:
         verdicts = hold_back(verdicts, ledger.refusals(tickets))
     requests = split(verdicts, holdings, terms)
-    return Judged(table, holdings, verdicts, requests, ledger.earlier_doubts(verdicts, job.lang, terms))
+    unknown = earlier_unknowns(ledger.contents(verdicts.in_doubt), job.lang, job.profile.carrier.time_zone)
+    return Judged(table, holdings, verdicts, requests, unknown)
 
 
 def submitted(
@@ -72,7 +74,7 @@ def submitted(
         rows.verdicts,
         rows.requests,
         sent.results,
-        [*rows.doubts, *new_doubts(sent.results, epoch, job.lang)],
+        [*rows.doubts, *new_unknowns(sent.results, epoch, job.lang)],
         job.terms,
         job.lang,
         stopped=sent.stopped,

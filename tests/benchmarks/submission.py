@@ -27,6 +27,7 @@ from pipeline.model.profile import Secrets
 from pipeline.reading.tickets import read_table
 from pipeline.settings import load_profile
 from pipeline.submission.batch import judged
+from pipeline.submission.recovered_answers import meaning
 from pipeline.submission.sending import Run, send
 from tests.benchmarks.carrier import answering, most_in_a_second
 from tests.benchmarks.months import AS_OF, write_month
@@ -129,7 +130,7 @@ def _job(address: str, month: Path, folder: Path, in_flight: int, rate: float) -
 def _ours(job: Job, month: Path) -> tuple[int, float]:
     keys = Secrets(KEYS["VOUCHER_API_KEY"], KEYS["VOUCHER_ENCRYPTION_KEY"])
     watch = Watch(lambda _: None, lambda _: None, lambda _: True, print)
-    with ledger_to_write(job, watch, keys) as ledger:
+    with ledger_to_write(job, watch, meaning(job, keys)) as ledger:
         rows = judged(ledger, read_table([month]), job)
         run = Run("issue", job, ledger, ledger.begin("issue", job.terms, [month]), keys, watch)
         attempts = ledger.plan(run.number, rows.requests, rows.verdicts.rows)
@@ -149,7 +150,7 @@ def _bare(job: Job, month: Path) -> tuple[int, float]:
 
     keys = Secrets(KEYS["VOUCHER_API_KEY"], KEYS["VOUCHER_ENCRYPTION_KEY"])
     watch = Watch(lambda _: None, lambda _: None, lambda _: True, print)
-    with ledger_to_write(job, watch, keys) as ledger:
+    with ledger_to_write(job, watch, meaning(job, keys)) as ledger:
         requests = judged(ledger, read_table([month]), job).requests
     cipher = Cipher(keys.encryption_key)
     ready = [(PATHS[r.voucher], request_body(r, job.profile, cipher)) for r in requests]

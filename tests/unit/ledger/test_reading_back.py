@@ -9,6 +9,7 @@ from pipeline.ledger import (
     gaps,
     held_charges,
     planning,
+    settlements,
 )
 from pipeline.ledger.lock import LastRun, Phase
 from pipeline.ledger.recovery import Recovered, recover
@@ -194,19 +195,20 @@ def test_what_is_in_doubt_is_told_whole(book: Any, several: Any, fare: Any) -> N
         attempt.attempt_id,
         Outcome("unknown", "no_answer", trace_id="t-1", detail=verbatim("no answer in time")),
     )
-    (told,) = attempts.in_doubt(book.connection, [(attempt.request.request_id, 1)])
+    (told,) = settlements.contents(book.connection, [(attempt.request.request_id, 1)])
     assert (told.request_id, told.attempt, told.voucher, told.market, told.header_name, told.amount) == (
         *(attempt.request.request_id, 1, "invoice"),
         *("domestic", "Example Trading Co.", 200_00),
     )
     assert (told.reason, str(told.detail), told.trace_id) == ("no_answer", "no answer in time", "t-1")
-    assert told.charges == tuple(
+    assert [(of, amount) for of, _, amount in told.charges] == [
         (Identity(f"999000000000{n}", "ticket_fare", "flight"), 100_00) for n in (1, 2)
-    )
-    assert told.at > "2026"
+    ]
+    assert told.ended > "2026"
     assert str(told.place) == f"tickets.xlsx, Tickets, row 3 (run {book.run})"
-    (told,) = attempts.in_doubt(book.connection, [(other.request.request_id, 1)])
-    assert (told.at, told.charges) == ("now", ((Identity("9990000000003", "ticket_fare", "flight"), 100_00),))
+    (told,) = settlements.contents(book.connection, [(other.request.request_id, 1)])
+    assert (told.began, told.ended, told.first_asked) == ("now", "now", "")
+    assert [of for of, _, _ in told.charges] == [Identity("9990000000003", "ticket_fare", "flight")]
 
 
 def test_a_new_attempt_is_of_the_same_run_request_and_rows(book: Any, several: Any, fare: Any) -> None:

@@ -16,6 +16,7 @@ from pipeline.model.job import Job, Watch
 from pipeline.model.message import from_text
 from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.profile import Answers, Carrier, Profile, Secrets
+from pipeline.submission.recovered_answers import meaning
 from tests.crash.wire_answers import envelope, result, sealed, yes
 from tests.crash.wire_bench import Book, Row, request_of, rows_of
 from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Asked
@@ -77,7 +78,7 @@ class Killed:
         profile = Profile(carrier=Carrier(agency="A"), answers=answers or Answers())
         job = Job((), profile, keys, str(path), as_of=datetime.date(2026, 11, 20), sandbox=True)
         watch = Watch(lambda _: None, lambda _: None, lambda _: True, lambda _: None)
-        with ledger_to_write(job, watch, keys):
+        with ledger_to_write(job, watch, meaning(job, keys)):
             pass
         return {ticket: rows[-1] for ticket, rows in rows_of(path).items()}
 

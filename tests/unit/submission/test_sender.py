@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
@@ -418,6 +419,20 @@ def test_the_rate_is_kept_from_the_first_request_on(bench: Bench) -> None:
     bench.submit(itineraries(15), note, rate_per_second=50, concurrency=8)
     # a request may reach the server late, never early: n of them take (n - 1) periods less a little jitter
     assert loop_times[-1] - loop_times[0] > 13 / 50
+
+
+def test_the_rate_makes_nothing_wait_longer_the_longer_a_run_is_on(bench: Bench) -> None:
+    came = []
+
+    def note(ticket_no: str) -> web.Response:
+        came.append(asyncio.get_running_loop().time())
+        return yes(ticket_no)
+
+    bench.submit(itineraries(20), note, rate_per_second=20, concurrency=1)
+    waited = [later - earlier for earlier, later in itertools.pairwise(came)]
+    assert (
+        median(waited[-5:]) < 10 / 20
+    )  # a turn is a twentieth of a second: ten times that is no hiccup of a busy machine
 
 
 def same_number(ticket_no: str) -> web.Response:

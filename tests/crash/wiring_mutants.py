@@ -272,7 +272,7 @@ class _Recorded:
         if mutant.at_import:
             near = {one.name for one in all_mutants() if one.module == mutant.module}
             tests = frozenset(test for test, names in self.reached.items() if names & near)
-        order = [test for test in killers if test in tests]
+        order = [test for test in dict.fromkeys(killers) if test in tests]
         order += (test for test in self.varied(tests) if test not in order)
         chosen: list[str] = []
         for test in order:
@@ -388,7 +388,9 @@ class _Trials:
         )  # commands' imports
         share, shares = map(int, self._given.share.split("/"))
         first = [test for test in known if self._given.first and re.search(self._given.first, test)]
-        killers: dict[str, list[str]] = defaultdict(lambda: list(first))
+        killers: dict[str, list[str]] = defaultdict(
+            lambda: list(first)
+        )  # of a function's mutants, and of a module's
         wanted = [
             one for one in self._copied.mutants()
             if one.module in self._given.modules and re.search(self._given.what, one.name)
@@ -397,11 +399,14 @@ class _Trials:
             fate = self._known.get(mutant.name, "")
             if at % shares != share - 1 or fate == "killed" or (fate and not self._given.again):
                 continue
-            near = killers[f"{mutant.module} {mutant.function}"]
-            self._try(mutant, near, share)
+            near = killers[f"{mutant.module} {mutant.function}"], killers[mutant.module]
+            killer = self._try(mutant, [*near[0], *near[1][:3]], share)
+            for order in near if killer else ():
+                order[:] = [killer, *(other for other in order if other != killer)]
         return True
 
-    def _try(self, mutant: Mutant, near: list[str], share: int) -> None:
+    def _try(self, mutant: Mutant, near: Sequence[str], share: int) -> str:
+        """Try a mutant, keep what became of it, and give the test that killed it, if one did."""
         begun = time.monotonic()
         tests, count = self._lines.chosen(mutant, near, self._given.seconds)
         fate, how = "survived", "no test reaches it"
@@ -412,8 +417,6 @@ class _Trials:
                 fate, how = (self._alone if mutant.at_import else self._forked)(tests, bound)
             finally:
                 importlib.import_module(_PLANTED).switch(0)
-        if fate == "killed":
-            near[:] = [how, *(other for other in near if other != how)]
         taken = round(time.monotonic() - begun, 1)
         told = {
             "mutant": mutant.name,
@@ -424,6 +427,7 @@ class _Trials:
         }
         with self._results.open("a") as file:
             file.write(json.dumps({**told, "seconds": taken, "share": share}) + "\n")
+        return how if fate == "killed" else ""
 
     def _forked(self, tests: Sequence[str], seconds: float) -> tuple[str, str]:
         """How tests end in a child of this process: killed, survived, or timeout; and by which test."""

@@ -24,7 +24,7 @@ from pipeline.ledger import (
     withdrawals,
 )
 from pipeline.ledger.backup import copied
-from pipeline.ledger.clock import utc_now
+from pipeline.ledger.clock import utc_now, utc_text
 from pipeline.ledger.gaps import Gap
 from pipeline.ledger.inbox_files import EARLY, UNREAD
 from pipeline.ledger.integrity_check import Looked, look
@@ -159,11 +159,7 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
         known = gaps.known_until(connection)
         if since is None and known is None:
             raise InputProblem("--since is missing: from when on may the ledger lack what was issued?")
-        text = (
-            known or ""
-            if since is None
-            else since.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
-        )
+        text = known or "" if since is None else utc_text(since)
         runs.begin_change(connection, lock)
         with connection:
             gaps.mark_gap(connection, text, verbatim(why))

@@ -10,7 +10,8 @@ import apsw
 from pipeline.ledger import held_charges, issued_elsewhere, reversals
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.lock import LastRun, Phase
-from pipeline.model.message import from_text, message, to_text
+from pipeline.ledger.ticket_rows import ticket_rows
+from pipeline.model.message import message, to_text
 from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.request import (
     Charge,
@@ -238,10 +239,4 @@ def number_of(connection: apsw.Connection, attempt_id: int) -> str:
 
 def history(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
     """Every attempt at every charge of a ticket, in time order."""
-    cursor = connection.execute(_HISTORY, (ticket_no,))
-    return [
-        row | {"detail": from_text(row["detail"])}
-        for row in (
-            dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor
-        )
-    ]
+    return ticket_rows(connection, _HISTORY, ticket_no, "detail")

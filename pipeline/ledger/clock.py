@@ -53,7 +53,12 @@ class Behind:
 
 def utc_now() -> str:
     """Now, UTC, ISO 8601 with milliseconds; such times sort as text."""
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    return utc_text(datetime.datetime.now(datetime.UTC))
+
+
+def utc_text(moment: datetime.datetime) -> str:
+    """A moment (with its time zone) in the form of `utc_now`."""
+    return moment.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
 
 
 def behind(connection: apsw.Connection) -> Behind | None:

@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 
 from pipeline.ledger.clock import utc_now
+from pipeline.ledger.ticket_rows import ticket_rows
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, from_text, said, to_text
 from pipeline.model.request import Identity
@@ -201,15 +202,12 @@ def by_charge(connection: apsw.Connection) -> dict[Identity, Reversed]:
 
 def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
     """Every reversal of a voucher that a charge of this ticket is on, with what was withdrawn of it."""
-    cursor = connection.execute(
+    return ticket_rows(
+        connection,
         "SELECT reversal.*, request_id, attempt, withdrawal.withdrawn_by, withdrawal.why, withdrawal.withdrawn_at"
         " FROM reversal LEFT JOIN attempt USING (attempt_id) LEFT JOIN withdrawal USING (reversal)"
         " WHERE attempt_id IN (SELECT attempt_id FROM charge WHERE ticket_no = ?1) OR EXISTS ("
         "SELECT 1 FROM elsewhere WHERE ticket_no = ?1 AND number = reversal.number AND voucher = reversal.voucher"
         ") ORDER BY reversal",
-        (ticket_no,),
+        ticket_no,
     )
-    found = [
-        dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor
-    ]
-    return [row | {"evidence": from_text(row["evidence"])} for row in found]

@@ -1,6 +1,7 @@
 """A run and its ledger: opened, put in order, written to, and read for the run's result."""
 
 import contextlib
+import datetime
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from pipeline.ledger.same_agency import check_first
 from pipeline.model.errors import InputProblem, LedgerProblem, Stop
 from pipeline.model.evidence import Unsettled
 from pipeline.model.job import Job, Watch
-from pipeline.model.known_charges import KnownCharges, Refusal
+from pipeline.model.known_charges import KnownCharge, KnownCharges, Refusal
 from pipeline.model.message import NOTHING, Message, Note, message
 from pipeline.model.places import about
 from pipeline.model.profile import Terms, is_loopback
@@ -73,6 +74,13 @@ class OpenLedger:
         """What is known of these tickets' charges."""
         with as_problem(self.path):
             return held_charges.holdings(self.connection, tickets)
+
+    def issued_between(
+        self, since: datetime.datetime, until: datetime.datetime
+    ) -> dict[Identity, KnownCharge]:
+        """The charges that were issued from `since` on and before `until`, by what they are."""
+        with as_problem(self.path):
+            return held_charges.issued_between(self.connection, clock.utc_text(since), clock.utc_text(until))
 
     @property
     def ledger_id(self) -> str:

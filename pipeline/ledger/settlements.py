@@ -14,6 +14,7 @@ import apsw
 
 from pipeline.ledger import clock, reversals
 from pipeline.ledger.clock import utc_now
+from pipeline.ledger.ticket_rows import ticket_rows
 from pipeline.model.evidence import Unsettled
 from pipeline.model.message import NOTHING, Message, from_text, message, said, to_text
 from pipeline.model.places import held_at
@@ -186,8 +187,4 @@ def settle(  # noqa: PLR0913 - what a settlement is made of
 
 def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
     """Every settlement of an attempt at a charge of a ticket, with what was withdrawn of it."""
-    cursor = connection.execute(_OF_TICKET, (ticket_no,))
-    found = [
-        dict(zip((column[0] for column in cursor.get_description()), row, strict=True)) for row in cursor
-    ]
-    return [row | {"evidence": from_text(row["evidence"])} for row in found]
+    return ticket_rows(connection, _OF_TICKET, ticket_no)

@@ -72,6 +72,11 @@ class StatementLine:
     statement: str  # the file's name
 
     @property
+    def identity(self) -> Identity:
+        """The charge that it names; `product` may be missing in it."""
+        return Identity(self.ticket_no, self.charge, self.product)
+
+    @property
     def content(self) -> tuple[object, ...]:
         """What it says, wherever it stands."""
         return self.voucher, self.number, self.ticket_no, self.charge, self.product, self.amount
@@ -214,6 +219,13 @@ class Evidence:
             for red in statement.reversals:
                 once.setdefault(replace(red, place=NOTHING), red)
         return tuple(once.values())
+
+    @property
+    def claimed(self) -> tuple[datetime.datetime, datetime.datetime] | None:
+        """From the first to the last of the days for which the statements are said to be complete; None where nobody says it."""
+        if not self.complete:
+            return None
+        return min(claim.since for claim in self.complete), max(claim.until for claim in self.complete)
 
     @property
     def set_aside(self) -> tuple[StatementLine, ...]:

@@ -3,17 +3,14 @@
 import datetime
 from collections.abc import Sequence
 from dataclasses import replace
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from pipeline.ledger import held_charges, settlements
+from pipeline.ledger import settlements
 from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.model.evidence import Evidence
 from pipeline.model.job import Task
-from pipeline.model.known_charges import KnownCharge
 from pipeline.model.message import NOTHING, Message, message
-from pipeline.model.request import Identity
 from pipeline.model.result import RunResult
 from pipeline.model.settled import Decided
 from pipeline.model.table import SheetRows, Table
@@ -45,7 +42,7 @@ def compared(
         return replace(said, result=replace(result, doubts=tuple(d for one in results for d in one.doubts)))
     with as_problem(ledger.path):
         unsettled = settlements.unsettled(ledger.connection)
-        held = dict(_issued_in(ledger, period, zone) if evidence.statements and period else {})
+    held = ledger.issued_between(*period.times(zone)) if evidence.statements and period else {}
     tickets = {line.ticket_no for line in decided.lines}
     tickets |= {ticket for one in done for ticket in one.batch.table.tickets()}
     tickets |= {identity.ticket_no for one in unsettled for identity, _, _ in one.charges}
@@ -65,21 +62,10 @@ def compared(
 
 
 def _said_period(evidence: Evidence) -> Period | None:
-    if not evidence.complete:
+    if evidence.claimed is None:
         return None
-    since = min(claim.since for claim in evidence.complete)
-    until = max(claim.until for claim in evidence.complete)
+    since, until = evidence.claimed
     return Period(since.date(), until.date() - datetime.timedelta(days=1))
-
-
-def _issued_in(ledger: OpenLedger, period: Period, zone: str) -> dict[Identity, KnownCharge]:
-    def start(day: datetime.date) -> str:
-        begins = datetime.datetime.combine(day, datetime.time(), ZoneInfo(zone))
-        return begins.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
-
-    return held_charges.issued_between(
-        ledger.connection, start(period.first), start(period.last + datetime.timedelta(days=1))
-    )
 
 
 def _notes(evidence: Evidence, decided: Decided, period: Period | None) -> tuple[Message, ...]:

@@ -1,11 +1,11 @@
 """Where a reconciliation's workbooks go, and what is noted of the files that came by the inbox."""
 
-import datetime
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pipeline.ledger import inbox_files
+from pipeline.ledger.clock import utc_text
 from pipeline.ledger.gaps import open_gap
 from pipeline.ledger.inbox_files import EARLY, NAMED, UNREAD, Handled
 from pipeline.ledger.session import as_problem
@@ -135,7 +135,7 @@ def _handled_files(
 
 def _taken(statement: Statement, gap_since: str) -> list[str]:
     """Why a statement can't show all that the ledger lacks: the rest of it holds nothing."""
-    made = (statement.made or statement.written).astimezone(datetime.UTC).isoformat(timespec="milliseconds")
+    made = utc_text(statement.made or statement.written)
     unread = (
         len(statement.misread) > len(statement.set_aside) or statement.unread
     )  # those that are set aside hold

@@ -117,7 +117,7 @@ def _about(red: Reversal, identity: Identity, amount: int) -> bool:
     )
 
 
-def but_for_reversed(ledger: OpenLedger, evidence: Evidence) -> tuple[Evidence, list[Trouble]]:
+def without_reversed(ledger: OpenLedger, evidence: Evidence) -> tuple[Evidence, list[Trouble]]:
     """The evidence without the lines of vouchers that were reversed: they hold nothing, and settle nothing.
 
     A line under the number of what reversed one stays, and is told: either it or the record of the reversal is wrong.

@@ -64,6 +64,12 @@ class Period:
     last: datetime.date
     said: bool = True
 
+    def times(self, time_zone: str) -> tuple[datetime.datetime, datetime.datetime]:
+        """Its beginning, and its end (not in it), in that time zone."""
+        zone, after = ZoneInfo(time_zone), self.last + datetime.timedelta(days=1)
+        first, end = (datetime.datetime.combine(day, datetime.time(), zone) for day in (self.first, after))
+        return first, end
+
     def __contains__(self, day: datetime.date) -> bool:
         return self.first <= day <= self.last
 
@@ -127,7 +133,7 @@ class Compare:
             identity = decided.found[at]
             holding = self.held.get(identity) if identity else None
             if holding is None or holding.elsewhere:
-                yield self._not_ours(line, rows.get(Identity(line.ticket_no, line.charge, line.product)))
+                yield self._not_ours(line, rows.get(line.identity))
             elif holding.state != "issued":
                 yield self._entry("unknown", holding, rows, line)
             else:

@@ -111,11 +111,11 @@ def _fits(lines: Sequence[StatementLine], denied: Unsettled, settle_after: datet
     amounts = {identity: amount for identity, _, amount in denied.charges}
     last = datetime.datetime.fromisoformat(denied.ended) + settle_after
     return (
-        {Identity(line.ticket_no, line.charge, line.product) for line in lines} == amounts.keys()
+        {line.identity for line in lines} == amounts.keys()
         and not _before(denied, lines)
         and all(
             line.voucher == denied.voucher
-            and line.amount in (None, amounts[Identity(line.ticket_no, line.charge, line.product)])
+            and line.amount in (None, amounts[line.identity])
             and (denied.times_doubtful or not line.issued_day or line.issued_day <= last.date() + _DAY)
             for line in lines
         )

@@ -63,9 +63,8 @@ def matched(
     found: dict[int, Identity | None] = {}
     unsaid: dict[str, list[int]] = defaultdict(list)
     for at, line in enumerate(lines):
-        identity = Identity(line.ticket_no, line.charge, line.product)
         if line.product:
-            found[at] = identity if identity in held else None
+            found[at] = line.identity if line.identity in held else None
         else:
             unsaid[line.ticket_no].append(at)
     for ticket_no, positions in unsaid.items():

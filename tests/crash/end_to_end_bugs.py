@@ -99,8 +99,8 @@ BUGS: dict[str, Bug] = {
         (
             (
                 "reconciliation/record_settlements.py",
-                "earlier = issued_elsewhere.lines_of(ledger.connection, numbers)",
-                "earlier = ()",
+                "issued_elsewhere.lines_of(ledger.connection, numbers),",
+                "(),",
             ),
         ),
         unseen="the lines go on holding their charges, so that nothing is sent: acceptance/test_evidence_wiring.py",
@@ -123,7 +123,7 @@ BUGS: dict[str, Bug] = {
         "epochs",
         (
             (
-                "reconciliation/record_settlements.py",
+                "reconciliation/usable_answers.py",
                 "if known and known.epoch != answer.ledger_id:",
                 "if False:",
             ),

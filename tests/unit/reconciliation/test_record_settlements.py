@@ -1,124 +1,14 @@
 """What evidence settles is recorded in a real ledger, and what it does not settle is told and changes nothing."""
 
-import contextlib
-import datetime
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
-from pipeline.ledger import gaps, opening, planning, reversals, runs, withdrawals
-from pipeline.ledger.lock import Named
-from pipeline.ledger.session import OpenLedger
-from pipeline.model.evidence import Answer, Evidence, Reversal, Statement, StatementLine
-from pipeline.model.job import Job, Watch
-from pipeline.model.message import Message, from_text, verbatim
+from pipeline.ledger import gaps, reversals, runs, withdrawals
+from pipeline.model.evidence import Reversal
 from pipeline.model.outcome import Outcome
 from pipeline.model.places import row_at
-from pipeline.model.profile import Codes, Owner, Profile, Secrets
-from pipeline.model.request import Charge, Header, Identity, Request
-from pipeline.model.settled import Decided
-from pipeline.reconciliation.record_settlements import settle
-from pipeline.submission.sending import Run
-
-PROFILE = Profile(
-    codes=Codes(
-        fee_type={"ticket_fare": "FARE", "ancillary": "EXTRA"},
-        product_type={"flight": "Flight", "seat": "Seat"},
-    )
-)
-
-
-def in_words(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(str(from_text(value)) if isinstance(value, str) else value for value in row)
-
-
-@dataclass
-class Desk:
-    """A ledger in a run, and what is brought to it."""
-
-    ledger: OpenLedger
-    run: int
-    logged: list[tuple[str, dict[str, object]]] = field(default_factory=list)
-
-    def sent(
-        self, ticket: int, outcome: Outcome, at: str = "2026-11-20T00:00:00.000+00:00"
-    ) -> planning.Attempt:
-        """An attempt that ended so, then."""
-        identity = Identity(f"999{ticket:010}", "ticket_fare", "flight")
-        charge = Charge(identity, "ZHANG/WEI", 1000, ticket, ("F", "P"))
-        header = Header("individual", "Li Na", "", "", "l@example.com")
-        request = Request("itinerary", "domestic", header, (charge,))
-        connection, places = self.ledger.connection, {ticket: ("o.xlsx", "Tickets", ticket)}
-        (attempt,) = planning.plan(connection, self.run, [request], places)
-        of = attempt.attempt_id
-        connection.execute(
-            "UPDATE attempt SET state = 'sending', sending_at = ? WHERE attempt_id = ?", (at, of)
-        )
-        connection.execute(
-            "UPDATE attempt SET state = ?, reason = ?, number = ?, ended_at = ? WHERE attempt_id = ?",
-            (outcome.state, outcome.reason, outcome.number, at, of),
-        )
-        return attempt
-
-    def doubt(self, ticket: int) -> planning.Attempt:
-        return self.sent(ticket, Outcome("unknown", "no_answer"))
-
-    def answer(self, about: planning.Attempt, resolution: str, number: str = "", **changes: Any) -> Answer:
-        place = row_at("answered.xlsx", "Unknown", about.attempt_id)
-        said = Answer(
-            self.ledger.epoch,
-            about.request.request_id,
-            about.attempt,
-            resolution,
-            number,
-            "Wang",
-            "tel.",
-            place,
-        )
-        return replace(said, **changes)
-
-    def settle(self, *answers: Answer, **given: Any) -> Decided:
-        evidence = Evidence((), answers, (), None, "Night Shift")
-        watch = Watch(
-            lambda _: None, lambda _: None, lambda _: True, lambda _: None,
-            lambda event, **facts: self.logged.append((event, facts)),
-        )  # fmt: skip
-        run = Run("reconcile", Job((), PROFILE, None), self.ledger, self.run, Secrets("", ""), watch)
-        return settle(run, replace(evidence, **given))
-
-    def rows(self, sql: str) -> list[Any]:
-        """The rows of a query, with messages in words."""
-        return [in_words(row) for row in self.ledger.connection.execute(sql)]
-
-    def states(self) -> list[tuple[str, str]]:
-        return self.rows("SELECT state, number FROM attempt ORDER BY attempt_id")
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    path = tmp_path / "o.ledger"
-    connection, lock = opening.open_for_run(path, Owner("http://127.0.0.1:1", "A"), may_create=True)
-    with contextlib.closing(lock), contextlib.closing(connection):
-        run = runs.begin(connection, lock, "reconcile", "2026-11-20", [])
-        yield Desk(OpenLedger(path, connection, lock, Named(path)), run)
-
-
-def line(ticket: int, number: str, **changes: Any) -> StatementLine:
-    plain = StatementLine(
-        "itinerary", number, f"999{ticket:010}", "ticket_fare", "flight", 1000, None, "Li Na", verbatim(f"s.csv, row {ticket}"), "s.csv",
-    )  # fmt: skip
-    return replace(plain, **changes)
-
-
-def statement(*lines: StatementLine, **given: Any) -> tuple[Statement]:
-    return (Statement("s.csv", "0" * 64, datetime.datetime.now(datetime.UTC), lines, **given),)
-
-
-def problems(decided: Decided) -> list[tuple[str, str, str]]:
-    return [(one.code, str(one.place), str(one.message)) for one in decided.troubles]
+from tests.unit.reconciliation.desk import Desk, line, problems, statement
 
 
 def test_what_answers_settle_is_recorded_with_who_said_it_and_logged(desk: Desk) -> None:
@@ -144,70 +34,6 @@ def test_what_answers_settle_is_recorded_with_who_said_it_and_logged(desk: Desk)
         for of, state in ((issued, "issued"), (refused, "not_sent"))
     ]
     assert left.attempt_id == 3
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"problem": Message("the cell is spoilt")}, "the cell is spoilt"),
-        ({"resolution": "perhaps"}, "“perhaps” is no answer; enter “issued” or “not issued”"),
-        ({"attempt": 7}, "there is no such attempt in this ledger"),
-        ({"number": ""}, "says issued, and the voucher's number is missing"),
-        ({"resolution": "not issued"}, "says not issued, and gives a number (N-01)"),
-        ({"number": "N 01"}, "“N 01” is not a voucher's number"),
-        ({"resolved_by": ""}, "resolved_by missing: say who found out, and how"),
-        ({"resolved_by": "", "evidence": ""}, "resolved_by and evidence missing: say who found out, and how"),
-    ],
-)
-def test_an_answer_that_lacks_something_settles_nothing_and_is_kept_for_typing(
-    desk: Desk, changes: dict[str, Any], problem: str
-) -> None:
-    answer = replace(desk.answer(desk.doubt(1), "issued", "N-01"), **changes)
-    decided = desk.settle(answer)
-    ((code, place, told),) = problems(decided)
-    assert (code, place) == ("incomplete", "answered.xlsx, Unknown, row 1")
-    assert problem in told
-    assert (desk.states(), decided.settled, decided.answers) == ([("unknown", "")], (), (answer,))
-
-
-def test_an_answer_about_what_is_settled_already_changes_nothing(desk: Desk) -> None:
-    issued, refused = desk.doubt(1), desk.doubt(2)
-    answers = desk.answer(issued, "issued", "N-01"), desk.answer(refused, "not issued")
-    desk.settle(*answers)
-    assert problems(desk.settle(*answers)) == [], "it is what was said before"
-    sent = [
-        desk.sent(3, Outcome("issued", number="N-03")),
-        desk.sent(4, Outcome("rejected", "carrier_rejected")),
-    ]
-    others = [
-        desk.answer(issued, "issued", "N-02"), desk.answer(issued, "not issued"), desk.answer(refused, "issued", "N-02"),
-        desk.answer(sent[0], "issued", "N-03"), desk.answer(sent[1], "not issued"), desk.answer(issued, "perhaps"),
-    ]  # fmt: skip
-    states = [
-        "issued as N-01",
-        "issued as N-01",
-        "not issued",
-        "issued as N-03",
-        "refused by the carrier",
-        "issued as N-01",
-    ]
-    told = problems(desk.settle(*others))
-    assert told == [
-        ("stale", str(one.place), f"request {one.request_id}, attempt 1 is not unknown any more: it is {state}; the answer changes nothing")
-        for one, state in zip(others, states, strict=True)
-    ]  # fmt: skip
-    assert desk.states() == [("issued", "N-01"), ("not_sent", ""), ("issued", "N-03"), ("rejected", "")]
-
-
-def test_an_answer_about_another_history_s_attempt_is_told_and_settles_nothing(desk: Desk) -> None:
-    answer = desk.answer(desk.doubt(1), "issued", "N-01", ledger_id="lost")
-    ((code, place, told),) = problems(desk.settle(answer))
-    assert (code, place) == ("stale", str(answer.place))
-    assert (
-        f"request {answer.request_id}, attempt 1: the answer is about an attempt of that number that was lost"
-        in told
-    )
-    assert desk.states() == [("unknown", "")]
 
 
 def test_evidence_that_was_withdrawn_settles_nothing_again_and_other_evidence_does(desk: Desk) -> None:

@@ -17,6 +17,9 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from pipeline.cli.commands import voucher
+from pipeline.cli.language import paragraphs
+
 PACKAGE = Path(__file__).parents[1] / "pipeline"
 CATALOGUES = PACKAGE / "messages"
 #: What marks a text in the code, and which of its arguments are texts.
@@ -38,7 +41,19 @@ def extracted(*folders: Path) -> Catalog:
         keywords = CLICK_KEYWORDS if folder == CLICK else KEYWORDS
         for _, _, texts, _, context in extract_from_dir(folder, keywords=keywords):
             found.add(texts, context=context)
+    for text in () if folders else helps(voucher):
+        found.add(text)
     return found
+
+
+def helps(command: click.Command) -> Iterator[str]:
+    """What the help of a command and of those below it says, in paragraphs."""
+    options = [parameter.help for parameter in command.params if isinstance(parameter, click.Option)]
+    for text in filter(None, (command.help, command.epilog, *options)):
+        yield from paragraphs(text)
+    if isinstance(command, click.Group):
+        for below in command.commands.values():
+            yield from helps(below)
 
 
 def languages() -> Iterator[Path]:

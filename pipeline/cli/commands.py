@@ -19,8 +19,8 @@ from pipeline.cli.options import (
 from pipeline.cli.stderr import LANG, LANG_OF_ALL
 
 _COMMON = (
-    click.option("-o", "--output", type=PATH, help="The result workbook; never overwrites anything."),
-    click.option("--report", type=PATH, help="The machine-readable report (JSON); replaces an earlier one."),
+    click.option("-o", "--output", type=PATH, metavar="PATH", help="The result workbook; never overwrites anything."),
+    click.option("--report", type=PATH, metavar="PATH", help="The machine-readable report (JSON); replaces an earlier one."),
     PROFILE,
     LEDGER,
     click.option("--new-ledger", is_flag=True, help="Allow a first ledger for a carrier that is not on loopback."),
@@ -29,8 +29,8 @@ _COMMON = (
     COLUMNS,
     LANG,
     click.option("--sandbox", is_flag=True, help="Send to a sandbox carrier inside this run, not to the real one."),
-    click.option("--concurrency", type=click.IntRange(1, 1000), help="Requests in flight; overrides the profile."),
-    click.option("--rate", type=click.FloatRange(0, 100_000), help="Requests per second; overrides the profile."),
+    click.option("--concurrency", type=click.IntRange(1, 1000), metavar="N", help="Requests in flight; overrides the profile."),
+    click.option("--rate", type=click.FloatRange(0, 100_000), metavar="N", help="Requests per second; overrides the profile."),
     click.option(
         "--log-file", type=PATH, metavar="FILE",
         help="A log for machines: one JSON object a line, kept bounded; without keys or anything of people.",
@@ -100,7 +100,7 @@ def template() -> None:
 @voucher.command(
     cls=ReadingCommand,
     done_by="pipeline.cli.check_command:check",
-    epilog=f"Example: voucher check october.xlsx --profile carrier.toml{EXIT_CODES}",
+    epilog=f"Example: voucher check october.xlsx --profile carrier.toml\n\n{EXIT_CODES}",
 )
 @_JUDGING
 def check() -> None:
@@ -110,7 +110,7 @@ def check() -> None:
 @voucher.command(
     cls=ReadingCommand,
     done_by="pipeline.cli.issue_command:issue",
-    epilog=f"Example: voucher issue october.xlsx --profile carrier.toml --report report.json{EXIT_CODES}",
+    epilog=f"Example: voucher issue october.xlsx --profile carrier.toml --report report.json\n\n{EXIT_CODES}",
 )
 @_JUDGING
 @click.option("-y", "--yes", is_flag=True, help="Send without asking; without a terminal it never asks.")
@@ -122,7 +122,7 @@ def issue() -> None:
     cls=LazyCommand,
     done_by="pipeline.cli.reconcile_command:reconcile",
     epilog="Example: voucher reconcile --inbox in --outbox out --profile carrier.toml\n\n"
-    f"Example: voucher reconcile october.xlsx --statement november.csv --month 2026-11{EXIT_CODES}",
+    f"Example: voucher reconcile october.xlsx --statement november.csv --month 2026-11\n\n{EXIT_CODES}",
 )
 @_RECONCILING
 def reconcile() -> None:
@@ -160,7 +160,12 @@ def history() -> None:
     epilog="Example: voucher sandbox --port 8080 --tickets october.xlsx --profile sample_data/sandbox.toml",
 )
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0: any free port."
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    default=8080,
+    show_default=True,
+    help="0: any free port.",
 )
 @click.option(
     "--tickets",

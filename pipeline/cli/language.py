@@ -5,7 +5,9 @@ environment names; our catalogue (messages/zh.po) holds them beside ours.
 """
 
 import gettext
+import inspect
 import os
+import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -22,6 +24,7 @@ _LOCALE = (
     "LC_MESSAGES",
     "LANG",
 )  # the first that is set counts (POSIX, Internationalization Variables)
+_HALF = "\u200b"  # a character without any width: the second half of a wide one
 #: Words of click's that it does not translate.
 _FIXED = (N_("integer range"), N_("float range"), N_("[OPTIONS]"), N_("COMMAND [ARGS]..."))
 
@@ -50,15 +53,19 @@ def chosen(arguments: Sequence[str], environment: Mapping[str, str]) -> Lang:
 
 
 def speak(lang: Lang, command: click.Command) -> None:
-    """Let click speak this language, and the command and all below it."""
+    """Let click speak this language, and the help of a command and of all below it."""
     os.environ["LANGUAGE"] = lang
     gettext.bindtextdomain("messages", str(Path(messages.__file__).parent))
-    _translate(command)
+    if lang != "en":
+        _translate(command)
 
 
 def _translate(command: click.Command) -> None:
     """Put into words what was written down when the commands were declared, before any language was chosen."""
+    command.context_class = _Context
     command.options_metavar = _in_words(command.options_metavar)
+    command.help, command.epilog = _in_words(command.help), _in_words(command.epilog)
+    command.short_help = (command.help or "").partition("\n")[0]  # click's own ends with an English full stop
     for parameter in command.params:
         parameter.type.name = gettext.gettext(parameter.type.name)
         if isinstance(parameter, click.Option):
@@ -69,5 +76,23 @@ def _translate(command: click.Command) -> None:
             _translate(below)
 
 
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs of a text, each on one line, as the catalogues have them."""
+    return [" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n")]
+
+
 def _in_words(text: str | None) -> str | None:
-    return gettext.gettext(text) if text else text
+    """A text in the language, as wide for click, which counts characters, as it is on a terminal."""
+    if not text:
+        return text
+    said = "\n\n".join(map(gettext.gettext, paragraphs(text)))
+    return "".join(f"{each}{_HALF}" if unicodedata.east_asian_width(each) in "WF" else each for each in said)
+
+
+class _Formatter(click.HelpFormatter):
+    def write(self, string: str) -> None:
+        super().write(string.replace(_HALF, ""))
+
+
+class _Context(click.Context):
+    formatter_class = _Formatter

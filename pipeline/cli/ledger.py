@@ -77,7 +77,9 @@ def export() -> None:
 )
 @_WHERE
 @by("Who says so")
-@click.option("--why", required=True, callback=filled, help="Why, for whoever audits the ledger.")
+@click.option(
+    "--why", metavar="TEXT", required=True, callback=filled, help="Why, for whoever audits the ledger."
+)
 @click.option("-y", "--yes", is_flag=True, help="Move without asking; without a terminal it never asks.")
 def move_carrier() -> None:
     """Follow the carrier to its new address.
@@ -105,7 +107,9 @@ def move_carrier() -> None:
     is_flag=True,
     help="Say that nothing is missing: the ledger was moved, it is used nowhere else, and this is its latest state.",
 )
-@click.option("--why", required=True, callback=filled, help="Why, for whoever audits the ledger.")
+@click.option(
+    "--why", metavar="TEXT", required=True, callback=filled, help="Why, for whoever audits the ledger."
+)
 def mark_gap() -> None:
     """Say that the ledger may lack something.
 
@@ -124,6 +128,7 @@ def mark_gap() -> None:
 @by("Who compared")
 @click.option(
     "--evidence",
+    metavar="TEXT",
     required=True,
     callback=filled,
     help="What the carrier's complete statement over that time showed.",
@@ -147,7 +152,9 @@ def close_gap() -> None:
 @click.argument("entry", metavar="ENTRY")
 @_WHERE
 @by("Who says so")
-@click.option("--why", required=True, callback=filled, help="Why, for whoever audits the ledger.")
+@click.option(
+    "--why", metavar="TEXT", required=True, callback=filled, help="Why, for whoever audits the ledger."
+)
 def withdraw() -> None:
     """Say that evidence was given by mistake.
 
@@ -165,7 +172,11 @@ def withdraw() -> None:
 @_WHERE
 @by("Who says so")
 @click.option(
-    "--evidence", required=True, callback=filled, help="What shows that the carrier has reversed it."
+    "--evidence",
+    metavar="TEXT",
+    required=True,
+    callback=filled,
+    help="What shows that the carrier has reversed it.",
 )
 @click.option(
     "--red-number", default="", metavar="NUMBER", help="The number of what reversed it, where it is known."

@@ -13,11 +13,10 @@ from pipeline.model.message import message
 Command = Callable[..., None]
 
 PATH = click.Path(path_type=Path)
-EXIT_CODES = """
-\b
-Exit codes: 0 all issued (check: ready); 1 something needs a person; 2 wrong usage or unreadable
-input, nothing was sent; 3 stopped early, run the same command again; 4 an outcome is unknown.
-"""
+EXIT_CODES = (
+    "Exit codes: 0 all issued (check: ready); 1 something needs a person; 2 wrong usage or unreadable"
+    " input, nothing was sent; 3 stopped early, run the same command again; 4 an outcome is unknown."
+)
 
 
 def options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -32,7 +31,11 @@ def options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Co
 
 
 PROFILE = click.option(
-    "--profile", type=PATH, envvar="VOUCHER_PROFILE", help="The carrier profile (TOML); env VOUCHER_PROFILE."
+    "--profile",
+    type=PATH,
+    metavar="PATH",
+    envvar="VOUCHER_PROFILE",
+    help="The carrier profile (TOML); env VOUCHER_PROFILE.",
 )
 LEDGER = click.option(
     "--ledger", metavar="PATH_OR_URL", envvar="VOUCHER_LEDGER",

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -215,10 +216,20 @@ def test_help_and_the_language_of_the_locale(desk: Any) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("用法： voucher [选项] 命令 [参数]...")
     assert "显示此帮助后退出。" in ran.out
+    assert "  issue      判定、拆分、发送，并写出结果工作簿。" in ran.out.splitlines()
+    closing = desk.voucher("ledger", "close-gap", "--help", *ZH).out
+    assert "由谁核对；默认：您的登录名。  [必填]" in closing
+    assert 70 < max(map(_columns, closing.splitlines())) <= 80
+    assert "\u200b" not in closing
     assert desk.voucher(*ZH, "ledger", "--help").out.startswith("用法： voucher ledger ")
     desk.environment = {"LC_ALL": "zh_CN.UTF-8"}
     assert desk.voucher("--help").out == ran.out
     assert desk.voucher("--help", "--lang", "en").out.startswith("Usage: voucher [OPTIONS]")
+
+
+def _columns(line: str) -> int:
+    """The width of a line on a terminal."""
+    return sum(2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in line)
 
 
 def test_a_language_before_the_command_is_the_command_s_too(desk: Any) -> None:

@@ -30,5 +30,13 @@ def test_what_does_a_command_takes_what_its_command_line_gives(command: LazyComm
 
 
 @pytest.mark.parametrize("command", list(declared()), ids=lambda command: command.done_by)
+def test_an_option_says_what_is_to_be_given(command: LazyCommand) -> None:
+    """In its own word: click's names of types (TEXT, INTEGER RANGE) say less, and would be translated."""
+    plain = (click.Choice, click.DateTime)
+    options = [of for of in command.params if isinstance(of, click.Option) and not of.is_flag]
+    assert [of.opts for of in options if of.metavar is None and not isinstance(of.type, plain)] == []
+
+
+@pytest.mark.parametrize("command", list(declared()), ids=lambda command: command.done_by)
 def test_a_command_says_in_a_line_what_it_does(command: LazyCommand) -> None:
     assert (command.help or "").split("\n")[0].endswith((".", "cron."))

@@ -66,7 +66,8 @@ NAMES = re.compile(
     r"|\b(TOML|JSON|CSV|UTF|PDF|SYLK|XML|GB18030|Big5|ASCII|Excel|LibreOffice|XlsxWriter|README|Ctrl|Shift|End|S\d+|HTTP|SHA-256|https?|true|false|check)\b"
     r"|\b(The ledger|Failures|Unknown|Rows|Buyers|Differing|Not ours|Not on statement|To issue|UTC|FROM|TO|issued|not issued|reconcile)\b"
     r"|\b(VOUCHER_[A-Z_]+|XDG_STATE_HOME|ext4|xfs|btrfs|zfs|agency|[a-z]+(_[a-z]+)+|name@company\.com|proxy|seed|fault|when)\b"
-    r"|\"[!-~]+\"|\.spill|%\(\w+\)s|\b(Bash|UUID|Windows|en|zh)\b"
+    r"|\"[!-~]+\"|\.spill|%\(\w+\)s|\b(Bash|UUID|Windows|en|zh_?|ENTRY|WORKBOOK|KIND|close-gap|invoice|itinerary)\b"
+    r"|/?\b[a-z]+\.(toml|ledger|csv|json|xlsx)\b|/backups\b"
 )
 
 

@@ -99,14 +99,15 @@ def _complete(task: Task, text: str) -> Complete:
     kind, colon, days = text.rpartition(":")
     found = re.fullmatch(r"(20\d{2}-\d{2}-\d{2})\.\.(20\d{2}-\d{2}-\d{2})", days)
     try:
-        first, last = (datetime.date.fromisoformat(day) for day in found.groups()) if found else (None, None)
+        spoken = [datetime.date.fromisoformat(day) for day in found.groups()] if found else []
     except ValueError:
-        first = last = None
-    if first is None or last is None:
+        spoken = []
+    if not spoken:
         raise InputProblem(
             "--statement-complete {text}: is not a time [KIND:]FROM..TO; write it like invoice:2026-10-01..2026-10-31",
             text=text,
         )
+    first, last = spoken
     if first > last:
         raise InputProblem(
             "--statement-complete {text}: its two days are swapped; write the earlier one first, like"

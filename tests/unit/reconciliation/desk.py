@@ -1,21 +1,31 @@
-"""A ledger in a run, and evidence that is brought to it."""
+"""A desk with a real ledger in a run, what is brought to it - workbooks, statements, answers -, and what is told there."""
 
+import csv
 import datetime
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
+
+import openpyxl
 
 from pipeline.ledger import planning
 from pipeline.ledger.session import OpenLedger
 from pipeline.model.evidence import Answer, Evidence, Statement, StatementLine
-from pipeline.model.job import Job, Watch
-from pipeline.model.message import from_text, verbatim
+from pipeline.model.job import Job, Task, Watch
+from pipeline.model.message import from_text, to_text, verbatim
 from pipeline.model.outcome import Outcome
 from pipeline.model.places import row_at
-from pipeline.model.profile import Codes, Profile, Secrets
+from pipeline.model.profile import Carrier, Codes, Profile, Secrets
 from pipeline.model.request import Charge, Header, Identity, Request
 from pipeline.model.settled import Decided
 from pipeline.reconciliation.record_settlements import settle
 from pipeline.submission.sending import Run
+from tests.conftest import AS_OF, GOOD
+from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Line, Server
 
 PROFILE = Profile(
     codes=Codes(
@@ -23,10 +33,17 @@ PROFILE = Profile(
         product_type={"flight": "Flight", "seat": "Seat"},
     )
 )
+KEYS = Secrets(API_KEY, ENCRYPTION_KEY)
+BY = "Night Shift"
+HEADINGS = ("voucher", "number", "ticket_no", "charge", "product", "amount", "issued_at", "buyer")
 
 
 def in_words(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(str(from_text(value)) if isinstance(value, str) else value for value in row)
+
+
+def ticket(number: int) -> str:
+    return f"999{number:010}"
 
 
 @dataclass
@@ -36,29 +53,59 @@ class Desk:
     ledger: OpenLedger
     run: int
     logged: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+    noted: list[str] = field(default_factory=list)
+    warned: list[str] = field(default_factory=list)
+
+    @property
+    def watch(self) -> Watch:
+        return Watch(
+            lambda said: self.noted.append(str(said)),
+            lambda _: None,
+            lambda _: True,
+            lambda said: self.warned.append(str(said)),
+            lambda event, **facts: self.logged.append((event, facts)),
+        )
+
+    def job(self, *inputs: Path, profile: Profile = PROFILE, **changes: Any) -> Job:
+        given: dict[str, Any] = {"ledger": str(self.ledger.path), "as_of": AS_OF, **changes}
+        return Job(inputs, profile, given.pop("secrets", None), **given)
+
+    def task(self, *inputs: Path, job: Mapping[str, Any] | None = None, **given: Any) -> Task:
+        return Task(self.job(*inputs, **(job or {})), BY, **given)
+
+    def run_of(self, job: Job) -> Run:
+        return Run("reconcile", job, self.ledger, self.run, job.secrets or Secrets("", ""), self.watch)
 
     def sent(
-        self, ticket: int, outcome: Outcome, at: str = "2026-11-20T00:00:00.000+00:00"
+        self, number: int, outcome: Outcome, at: str = "2026-11-20T00:00:00.000+00:00"
     ) -> planning.Attempt:
         """An attempt that ended so, then."""
-        identity = Identity(f"999{ticket:010}", "ticket_fare", "flight")
-        charge = Charge(identity, "ZHANG/WEI", 1000, ticket, ("F", "P"))
+        identity = Identity(ticket(number), "ticket_fare", "flight")
+        charge = Charge(identity, "ZHANG/WEI", 1000, number, ("F", "P"))
         header = Header("individual", "Li Na", "", "", "l@example.com")
         request = Request("itinerary", "domestic", header, (charge,))
-        connection, places = self.ledger.connection, {ticket: ("o.xlsx", "Tickets", ticket)}
+        connection, places = self.ledger.connection, {number: ("o.xlsx", "Tickets", number)}
         (attempt,) = planning.plan(connection, self.run, [request], places)
         of = attempt.attempt_id
         connection.execute(
             "UPDATE attempt SET state = 'sending', sending_at = ? WHERE attempt_id = ?", (at, of)
         )
         connection.execute(
-            "UPDATE attempt SET state = ?, reason = ?, number = ?, ended_at = ? WHERE attempt_id = ?",
-            (outcome.state, outcome.reason, outcome.number, at, of),
+            "UPDATE attempt SET state = ?, reason = ?, number = ?, trace_id = ?, detail = ?, ended_at = ? WHERE attempt_id = ?",
+            (
+                outcome.state,
+                outcome.reason,
+                outcome.number,
+                outcome.trace_id,
+                to_text(outcome.detail),
+                at,
+                of,
+            ),
         )
         return attempt
 
-    def doubt(self, ticket: int) -> planning.Attempt:
-        return self.sent(ticket, Outcome("unknown", "no_answer"))
+    def doubt(self, number: int) -> planning.Attempt:
+        return self.sent(number, Outcome("unknown", "no_answer"))
 
     def answer(self, about: planning.Attempt, resolution: str, number: str = "", **changes: Any) -> Answer:
         place = row_at("answered.xlsx", "Unknown", about.attempt_id)
@@ -75,13 +122,8 @@ class Desk:
         return replace(said, **changes)
 
     def settle(self, *answers: Answer, **given: Any) -> Decided:
-        evidence = Evidence((), answers, (), None, "Night Shift")
-        watch = Watch(
-            lambda _: None, lambda _: None, lambda _: True, lambda _: None,
-            lambda event, **facts: self.logged.append((event, facts)),
-        )  # fmt: skip
-        run = Run("reconcile", Job((), PROFILE, None), self.ledger, self.run, Secrets("", ""), watch)
-        return settle(run, replace(evidence, **given))
+        evidence = Evidence((), answers, (), None, BY)
+        return settle(self.run_of(Job((), PROFILE, None)), replace(evidence, **given))
 
     def rows(self, sql: str) -> list[Any]:
         """The rows of a query, with messages in words."""
@@ -90,10 +132,19 @@ class Desk:
     def states(self) -> list[tuple[str, str]]:
         return self.rows("SELECT state, number FROM attempt ORDER BY attempt_id")
 
+    @contextmanager
+    def failing(self) -> Iterator[None]:
+        """The ledger's disk takes nothing of what is sent meanwhile."""
+        self.ledger.connection.set_commit_hook(lambda: threading.current_thread().name == "ledger")
+        try:
+            yield
+        finally:
+            self.ledger.connection.set_commit_hook(None)
 
-def line(ticket: int, number: str, **changes: Any) -> StatementLine:
+
+def line(number: int, voucher_number: str, **changes: Any) -> StatementLine:
     plain = StatementLine(
-        "itinerary", number, f"999{ticket:010}", "ticket_fare", "flight", 1000, None, "Li Na", verbatim(f"s.csv, row {ticket}"), "s.csv",
+        "itinerary", voucher_number, ticket(number), "ticket_fare", "flight", 1000, None, "Li Na", verbatim(f"s.csv, row {number}"), "s.csv",
     )  # fmt: skip
     return replace(plain, **changes)
 
@@ -102,5 +153,68 @@ def statement(*lines: StatementLine, **given: Any) -> tuple[Statement]:
     return (Statement("s.csv", "0" * 64, datetime.datetime.now(datetime.UTC), lines, **given),)
 
 
+def old(path: Path, seconds: float = 3600) -> Path:
+    """A file that was last written to some time ago, so that nobody is taken to be writing to it."""
+    written = path.stat().st_mtime - seconds
+    os.utime(path, (written, written))
+    return path
+
+
+def workbook(
+    path: Path, *rows: Mapping[str, Any], sheets: Mapping[str, Sequence[Sequence[Any]]] | None = None
+) -> Path:
+    """Rows of tickets that are GOOD with these changes, and other sheets as they are."""
+    book = openpyxl.Workbook()
+    book.active.title = "Tickets"
+    names = list(dict.fromkeys([*GOOD, *(name for row in rows for name in row)]))
+    if rows:
+        book.active.append(names)
+    for row in rows:
+        book.active.append([{**GOOD, **row}.get(name, "") for name in names])
+    for name, lines in (sheets or {}).items():
+        sheet = book.create_sheet(name)
+        for cells in lines:
+            sheet.append(list(cells))
+    book.save(path)
+    return old(path)
+
+
+def statement_file(path: Path, *lines: StatementLine, above: Sequence[Sequence[str]] = ()) -> Path:
+    """A statement as a text that lists these lines; what stands above its headings, too."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerows([*above, HEADINGS])
+        for one in lines:
+            amount = "" if one.amount is None else f"{one.amount / 100:.2f}"
+            charge = (one.charge, one.product, amount, one.issued_text, one.buyer)
+            writer.writerow([one.voucher, one.number, one.ticket_no, *charge])
+    return old(path)
+
+
 def problems(decided: Decided) -> list[tuple[str, str, str]]:
     return [(one.code, str(one.place), str(one.message)) for one in decided.troubles]
+
+
+UNKNOWN = ("ledger", "request", "attempt", "resolution", "number", "resolved_by", "evidence")
+
+
+def answers_file(path: Path, *answers: Answer, others: Sequence[str] = ()) -> Path:
+    """A workbook of ours in whose sheet Unknown these answers were filled in."""
+    lines = [(one.ledger_id, one.request_id, one.attempt, *one.typed) for one in answers]
+    return workbook(path, sheets={"Unknown": [UNKNOWN, *lines], **{name: [] for name in others}})
+
+
+@contextmanager
+def refusing() -> Iterator[Profile]:
+    """A carrier that refuses the key, as the profile names it."""
+
+    def talk(to: Line) -> None:
+        while to.waits():
+            to.read()
+            to.answer(401, b"{}")
+
+    server = Server(talk)
+    try:
+        yield replace(PROFILE, carrier=Carrier(base_url=server.url))
+    finally:
+        server.close()

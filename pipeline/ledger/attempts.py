@@ -48,8 +48,8 @@ class Interrupted:
     request: Request
     answer: Answered | None
     doubted: bool
-    accepted: bool = False
-    beside: tuple[Answered | None, ...] = ()
+    accepted: bool
+    beside: tuple[Answered | None, ...]
 
 
 def ledger_id(connection: apsw.Connection) -> str:

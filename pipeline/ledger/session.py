@@ -46,9 +46,7 @@ class OpenLedger:
     connection: apsw.Connection
     lock: Lock
     named: Named
-    corrected: tuple[str, str] | None = (
-        None  # a last entry later than the clock, and who says that it is wrong
-    )
+    corrected: tuple[str, str] | None  # a last entry later than the clock, and who says that it is wrong
 
     def lacking(self) -> Message:
         """Why nothing may be sent: what the ledger may lack; nothing where it is complete."""

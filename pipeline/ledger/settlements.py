@@ -69,6 +69,20 @@ class Known:
     settled: bool
 
 
+@dataclass(frozen=True)
+class Settlement:
+    """What an unknown attempt is settled as: issued under a number, or not_sent; with the evidence, and who says so.
+
+    `answered` is the evidence as a person typed it, "" where a statement alone says it.
+    """
+
+    state: str
+    number: str
+    settled_by: str
+    evidence: str | Message
+    answered: str = ""
+
+
 def unsettled(connection: apsw.Connection) -> list[Unsettled]:
     """Every attempt whose outcome is unknown, in the order in which they were made."""
     return [
@@ -127,9 +141,7 @@ def known(connection: apsw.Connection, request_id: str, attempt: int) -> Known |
     return None if row is None else Known(row[0], row[1], row[2], row[3], bool(row[4]))
 
 
-def withdrawn_before(  # noqa: PLR0913 - what says that an attempt ended so
-    connection: apsw.Connection, attempt_id: int, state: str, number: str, settled_by: str, answered: str
-) -> str:
+def withdrawn_before(connection: apsw.Connection, attempt_id: int, settlement: Settlement) -> str:
     """The entry that was withdrawn and stands in the way of settling an attempt so; "" where none does.
 
     What was withdrawn is settled again only by somebody's answer with other words (`answered`) or another name; a
@@ -138,12 +150,13 @@ def withdrawn_before(  # noqa: PLR0913 - what says that an attempt ended so
     rows: Any = connection.execute(
         "SELECT settlement, settled_by, answered FROM settlement WHERE attempt_id = ? AND state = ? AND number = ?"
         " AND withdrawn = 1 ORDER BY settlement DESC",
-        (attempt_id, state, number),
+        (attempt_id, settlement.state, settlement.number),
     )
-    for settlement, before, typed in list(rows):
-        same = _plain(before) == _plain(settled_by) and _plain(typed) == _plain(answered)
-        if not answered or same:
-            return f"S{settlement}"
+    by, answered = _plain(settlement.settled_by), _plain(settlement.answered)
+    for entry, before, typed in list(rows):
+        same = (_plain(before), _plain(typed)) == (by, answered)
+        if not settlement.answered or same:
+            return f"S{entry}"
     return ""
 
 
@@ -161,27 +174,25 @@ def number_taken(connection: apsw.Connection, number: str) -> Message:
     return message("a voucher that was reversed") if reversals.names(connection, number) else NOTHING
 
 
-def settle(  # noqa: PLR0913 - what a settlement is made of
-    connection: apsw.Connection,
-    attempt_id: int,
-    state: str,
-    number: str,
-    settled_by: str,
-    evidence: str | Message,
-    answered: str = "",
-) -> None:
-    """Settle an unknown attempt as issued under this number, or as not_sent; with the evidence, who and when.
-
-    `answered` is the evidence as a person typed it, "" where a statement alone says it.
-    """
+def settle(connection: apsw.Connection, attempt_id: int, settlement: Settlement) -> None:
+    """Settle an unknown attempt, and record that."""
+    of = settlement
     with connection:
         connection.execute(
             "INSERT INTO settlement (attempt_id, state, number, settled_by, evidence, settled_at, answered)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (attempt_id, state, number, settled_by, to_text(said(evidence)), utc_now(), answered),
+            (
+                attempt_id,
+                of.state,
+                of.number,
+                of.settled_by,
+                to_text(said(of.evidence)),
+                utc_now(),
+                of.answered,
+            ),
         )
         connection.execute(
-            "UPDATE attempt SET state = ?, number = ? WHERE attempt_id = ?", (state, number, attempt_id)
+            "UPDATE attempt SET state = ?, number = ? WHERE attempt_id = ?", (of.state, of.number, attempt_id)
         )
 
 

@@ -43,11 +43,11 @@ class Unsettled:
     ended: str
     place: Message  # of its first charge
     charges: tuple[tuple[Identity, str, int], ...]  # what it is, its code for the carrier, minor units
-    times_doubtful: bool = False  # a clock known to be wrong wrote `began` or `ended`: they prove nothing
-    epoch: str = ""
-    header_type: str = ""
-    tax_no: str = ""
-    first_asked: str = ""
+    times_doubtful: bool  # a clock known to be wrong wrote `began` or `ended`: they prove nothing
+    epoch: str
+    header_type: str
+    tax_no: str
+    first_asked: str
     denial: str = ""
     denied: tuple["Unsettled", ...] = ()
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pipeline.model.evidence import Answer, StatementLine, Unsettled
-from pipeline.model.message import NOTHING, Fact, Message
+from pipeline.model.message import Fact, Message
 from pipeline.model.request import Identity
 
 
@@ -17,8 +17,8 @@ class Settled:
     number: str
     settled_by: str
     evidence: Message
-    answered: str = ""  # the evidence as a person typed it, without its place
-    place: Message = NOTHING  # where it stands
+    answered: str  # the evidence as a person typed it, without its place
+    place: Message  # where it stands
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ from pipeline.model.settled import Trouble
 class Listed:
     """What red lines came to: notes of what was recorded, and troubles with the others, which are `left`."""
 
-    notes: tuple[Message, ...] = ()
-    troubles: tuple[Trouble, ...] = ()
-    left: tuple[Reversal, ...] = ()
+    notes: tuple[Message, ...]
+    troubles: tuple[Trouble, ...]
+    left: tuple[Reversal, ...]
 
 
 def record_reversals(

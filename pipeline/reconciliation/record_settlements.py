@@ -9,6 +9,7 @@ from pipeline.ledger import (
     settlements,
 )
 from pipeline.ledger.session import OpenLedger, as_problem
+from pipeline.ledger.settlements import Settlement
 from pipeline.model.evidence import Evidence, StatementLine, Unsettled
 from pipeline.model.message import Fact, message
 from pipeline.model.request import wire_text
@@ -39,10 +40,7 @@ def settle(run: Run, evidence: Evidence) -> Decided:
         issued_elsewhere.record(ledger.connection, run.number, coded, evidence.by)
         settled, withdrawn = _without_withdrawn(ledger, decided.settled)
         for one in settled:
-            settlements.settle(
-                ledger.connection, one.attempt.attempt_id, one.state, one.number, one.settled_by,
-                one.evidence, one.answered,
-            )  # fmt: skip
+            settlements.settle(ledger.connection, one.attempt.attempt_id, _settlement(one))
             run.watch.log(
                 "settled", request=one.attempt.request_id, attempt=one.attempt.attempt, state=one.state
             )
@@ -92,11 +90,12 @@ def _without_withdrawn(ledger: OpenLedger, settled: Sequence[Settled]) -> tuple[
     """What is settled by evidence that nobody has withdrawn of that attempt; and what is not."""
     kept, troubles = [], []
     for one in settled:
-        entry = settlements.withdrawn_before(
-            ledger.connection, one.attempt.attempt_id, one.state, one.number, one.settled_by, one.answered
-        )
-        if entry:
+        if entry := settlements.withdrawn_before(ledger.connection, one.attempt.attempt_id, _settlement(one)):
             troubles.append(was_withdrawn(one.evidence, one.attempt, entry))
         else:
             kept.append(one)
     return kept, troubles
+
+
+def _settlement(one: Settled) -> Settlement:
+    return Settlement(one.state, one.number, one.settled_by, one.evidence, one.answered)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import apsw
 
 from pipeline.ledger import settlements
-from pipeline.ledger.settlements import Known
+from pipeline.ledger.settlements import Known, Settlement
 from pipeline.model.evidence import Answer, Unsettled, attempt_name
 from pipeline.model.message import N_, NOTHING, Message, Private, joined, message, terms
 from pipeline.model.settled import Trouble
@@ -64,8 +64,8 @@ def unclear(answers: Iterable[Answer], troubles: Iterable[Trouble]) -> frozenset
 
 
 def _withdrawn_before(connection: apsw.Connection, answer: Answer, known: Known) -> str:
-    said = (answer.state, answer.number, answer.resolved_by, answer.evidence)
-    return settlements.withdrawn_before(connection, known.attempt_id, *said)
+    said = Settlement(answer.state, answer.number, answer.resolved_by, answer.evidence, answer.evidence)
+    return settlements.withdrawn_before(connection, known.attempt_id, said)
 
 
 def _says_the_same(answer: Answer, known: Known) -> bool:

@@ -63,7 +63,7 @@ class Verdicts:
     status: Texts
     findings: tuple[Finding, ...]
     held: Mapping[int, KnownCharge]
-    notes: tuple[Message, ...] = ()
+    notes: tuple[Message, ...]
 
     @property
     def in_doubt(self) -> list[tuple[str, int]]:

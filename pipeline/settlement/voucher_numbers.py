@@ -71,7 +71,7 @@ def check_kinds(statement: Statement, held: Mapping[Identity, KnownCharge]) -> N
 
 
 def without_odd_numbers(
-    statement: Statement, held: Mapping[Identity, KnownCharge], *, holding: bool = False
+    statement: Statement, held: Mapping[Identity, KnownCharge], *, holding: bool
 ) -> Statement:
     """The statement with lines of an odd number set aside, among those that can't be understood: a person is asked about them.
 

@@ -60,7 +60,7 @@ class Submission:
     doubts: Doubts
     progress: Callable[[Progress], None]
     concealed: Concealed
-    ended: Callable[[Request, int, Outcome], None] = lambda *_: None  # told of every attempt's end
+    ended: Callable[[Request, int, Outcome], None]  # told of every attempt's end
 
     def __post_init__(self) -> None:
         rate = self.profile.submission.rate_per_second

@@ -142,7 +142,7 @@ def _plain(trace_id: str) -> str:
     return trace_id if re.fullmatch(r"[A-Za-z0-9._-]{1,64}", trace_id) else ""
 
 
-def _loop_factory(*, secure: bool = False) -> Callable[[], asyncio.AbstractEventLoop] | None:
+def _loop_factory(*, secure: bool) -> Callable[[], asyncio.AbstractEventLoop] | None:
     """Give uvloop's event loop where it installs, else the standard one, and that for https too.
 
     uvloop's TLS was seen to lose track of sockets when many connections fail at once ("File descriptor is

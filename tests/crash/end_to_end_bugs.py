@@ -180,7 +180,7 @@ BUGS: dict[str, Bug] = {
     "withdrawn evidence settles again": Bug(
         "mistakes",
         (
-            ("ledger/settlements.py", "if not answered or same:", "if False:"),
+            ("ledger/settlements.py", "if not settlement.answered or same:", "if False:"),
             (
                 "ledger/sql/version-1.sql",
                 "        new.answered = ''\n        OR (old.settled_by = new.settled_by",

@@ -7,6 +7,7 @@ from hypothesis.stateful import precondition, rule
 
 from pipeline.ledger import reversals, settlements, withdrawals
 from pipeline.ledger.clock import utc_now
+from pipeline.ledger.settlements import Settlement
 from pipeline.model.errors import InputProblem
 from tests.crash import machine_illegal_attempts as attempts
 from tests.crash import machine_illegal_evidence as evidence
@@ -73,7 +74,9 @@ class ByHand(Life):
             legal = not self.model.is_taken(issued) and (new, issued) not in tried.withdrawn
             try:
                 settlements.settle(
-                    self.connection, tried.attempt_id, new, issued, "somebody", "the statement of May"
+                    self.connection,
+                    tried.attempt_id,
+                    Settlement(new, issued, "somebody", "the statement of May"),
                 )
             except apsw.ConstraintError:
                 assert not legal

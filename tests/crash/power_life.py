@@ -184,7 +184,7 @@ class Life:
         self._phase("recover", session)
         recover(connection, path, lock, recovered_meaning)
         recorder.acknowledge("recovered")
-        ledger = OpenLedger(path, connection, lock, Named(path.resolve()))
+        ledger = OpenLedger(path, connection, lock, Named(path.resolve()), None)
         self._phase("begin", session)
         run = ledger.begin("issue", _TERMS, [Path("tickets.xlsx")])
         recorder.acknowledge(f"run {run} has begun")

@@ -73,7 +73,7 @@ def table(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         with closing(Server(Line.fin)) as elsewhere:
             faults = wire_table.faults(elsewhere.url)
             cases = list(wire_table.cases([f for f in faults if f.name in asked or _leads_elsewhere(f.name)]))
-            heard = play(cases, book, _loop_factory())
+            heard = play(cases, book, _loop_factory(secure=False))
         by_fault: dict[str, list[Case]] = {}
         for case in cases:
             by_fault.setdefault(case.fault.name, []).append(case)
@@ -158,7 +158,7 @@ def test_a_machine_without_a_network_sends_nothing(needs_tool: Callable[[str, ob
 def _alone(folder: Path, *faults: Fault) -> tuple[list[Case], dict[str, list[Row]], bytes]:
     with opened(folder) as book:
         cases = list(wire_table.cases(faults))
-        play(cases, book, _loop_factory())
+        play(cases, book, _loop_factory(secure=False))
         return cases, book.rows(), book.files()
 
 
@@ -199,7 +199,9 @@ def test_a_key_that_the_carrier_repeats_is_not_kept_nor_shown(tmp_path: Path, ec
     assert API_KEY.encode() not in files
 
 
-@pytest.mark.parametrize("loop", [_loop_factory(), asyncio.new_event_loop], ids=["own loop", "asyncio"])
+@pytest.mark.parametrize(
+    "loop", [_loop_factory(secure=False), asyncio.new_event_loop], ids=["own loop", "asyncio"]
+)
 def test_random_courses_of_faults_keep_the_promise(
     tmp_path: Path, loop: Callable[[], asyncio.AbstractEventLoop] | None
 ) -> None:
@@ -224,7 +226,7 @@ def test_an_answer_that_comes_twice_is_no_other_requests_answer(
         trial for trial in wire_doubled.trials((in_flight,), delays) if trial.kind.name in kinds or not kinds
     ]
     with opened(tmp_path) as book:
-        rows = wire_doubled.play(trials, book, _loop_factory())
+        rows = wire_doubled.play(trials, book, _loop_factory(secure=False))
     assert {
         trial.name: found for trial in trials if (found := list(wire_doubled.problems(trial, rows)))
     } == {}

@@ -239,6 +239,7 @@ async def submitted(
             Doubts(),
             lambda _: None,
             Concealed(API_KEY, ENCRYPTION_KEY),
+            lambda *_: None,
         )
         for begin, end in pairwise(cuts):
             results += await submission.submit(attempts[begin:end])

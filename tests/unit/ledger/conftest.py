@@ -23,6 +23,7 @@ from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.lock import Lock
 from pipeline.ledger.planning import Attempt
+from pipeline.ledger.settlements import Settlement
 from pipeline.ledger.spill import Spill, spill_path, spilled
 from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome
@@ -147,7 +148,7 @@ def write_used_ledger(path: Path) -> None:
             (utc_now(), attempt.attempt_id),
         )
         attempts.record_outcome(connection, attempt.attempt_id, outcome)
-    settlements.settle(connection, 4, "not_sent", "", "chen", "statement.csv")
+    settlements.settle(connection, 4, Settlement("not_sent", "", "chen", "statement.csv"))
     judged = Judgement(
         "9990000000001", "ticket_fare", "flight", "invoice", 100_00, "waiting", "ticket_still_open", "a.xlsx", "Tickets", 2
     )  # fmt: skip

@@ -13,6 +13,7 @@ from pipeline.ledger import (
     settlements,
     withdrawals,
 )
+from pipeline.ledger.settlements import Settlement
 
 
 def at(hours: float) -> str:
@@ -102,7 +103,7 @@ def test_a_request_was_first_asked_for_by_an_earlier_attempt_in_doubt_but_for_th
 ) -> None:
     def settled(state: str, number: str = "") -> None:
         (one,) = settlements.unsettled(book.connection)
-        settlements.settle(book.connection, one.attempt_id, state, number, "Wang", "telephone")
+        settlements.settle(book.connection, one.attempt_id, Settlement(state, number, "Wang", "telephone"))
 
     def first_asked() -> str:
         (one,) = settlements.unsettled(book.connection)
@@ -137,7 +138,7 @@ def test_an_attempt_in_doubt_again_was_first_asked_for_when_it_was_sent_whatever
 ) -> None:
     def settled(state: str, number: str = "") -> None:
         (one,) = settlements.unsettled(book.connection)
-        settlements.settle(book.connection, one.attempt_id, state, number, "Wang", "telephone")
+        settlements.settle(book.connection, one.attempt_id, Settlement(state, number, "Wang", "telephone"))
 
     book.run = lasting(book, -10, None)
     unknown(book, fare(1), -9, -9)

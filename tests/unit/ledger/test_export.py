@@ -17,6 +17,7 @@ from pipeline.ledger import (
 )
 from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.judgements import Judgement
+from pipeline.ledger.settlements import Settlement
 from pipeline.model.evidence import StatementLine
 from pipeline.model.message import Message, verbatim
 from pipeline.model.outcome import Answered, Outcome
@@ -56,7 +57,9 @@ def unknown(book: Book, request: Any) -> int:
 
 def test_an_attempt_is_told_with_its_request_its_answer_and_what_settled_it(book: Book, several: Any) -> None:
     request = several(1, 2)
-    settlements.settle(book.connection, unknown(book, request), "not_sent", "", "chen", "not on october.csv")
+    settlements.settle(
+        book.connection, unknown(book, request), Settlement("not_sent", "", "chen", "not on october.csv")
+    )
     second = unknown(book, request)
     header = {
         "header_type": "business", "header_name": HEADER.header_name, "tax_no": HEADER.tax_no, "phone": HEADER.phone,
@@ -71,7 +74,7 @@ def test_an_attempt_is_told_with_its_request_its_answer_and_what_settled_it(book
     }  # fmt: skip
     unsettled = {"entry": None, "settled_as": None, "settled_by": None, "evidence": None, "settled_at": False}
     assert told(book, "requests") == [lost, lost | {"attempt": 2, "state": "unknown"} | unsettled]
-    settlements.settle(book.connection, second, "issued", "N1", "li", "november.csv, row 3")
+    settlements.settle(book.connection, second, Settlement("issued", "N1", "li", "november.csv, row 3"))
     assert [(row["state"], row["number"], row["settled_as"]) for row in told(book, "requests")] == [
         ("not_sent", "", "not_sent"),
         ("issued", "N1", "issued"),
@@ -80,8 +83,12 @@ def test_an_attempt_is_told_with_its_request_its_answer_and_what_settled_it(book
 
 def test_a_charge_is_told_with_its_row_and_whether_it_is_held(book: Book, several: Any) -> None:
     request = several(2, 1)
-    settlements.settle(book.connection, unknown(book, request), "not_sent", "", "chen", "not on october.csv")
-    settlements.settle(book.connection, unknown(book, request), "issued", "N1", "chen", "october.csv, row 7")
+    settlements.settle(
+        book.connection, unknown(book, request), Settlement("not_sent", "", "chen", "not on october.csv")
+    )
+    settlements.settle(
+        book.connection, unknown(book, request), Settlement("issued", "N1", "chen", "october.csv, row 7")
+    )
     first = {
         "ticket_no": "9990000000001", "charge": "ticket_fare", "product": "flight", "voucher": "invoice",
         "amount": 100_00, "state": "not_sent", "number": "", "held": 0, "wire": "FARE/Flight",

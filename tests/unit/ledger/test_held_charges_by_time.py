@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from pipeline.ledger import attempts, held_charges, settlements
+from pipeline.ledger.settlements import Settlement
 from pipeline.model.known_charges import KnownCharge
 from pipeline.model.message import NOTHING
 from pipeline.model.outcome import Outcome
@@ -61,7 +62,9 @@ def test_what_was_settled_as_issued_counts_for_the_time_of_its_attempt(book: Any
     book.connection.execute(
         "UPDATE attempt SET state = 'unknown', ended_at = '2026-10-05T09:30:00.000+00:00'"
     )
-    settlements.settle(book.connection, attempt.attempt_id, "issued", "N1", "chen", "statement of November")
+    settlements.settle(
+        book.connection, attempt.attempt_id, Settlement("issued", "N1", "chen", "statement of November")
+    )
     (holding,) = held_charges.issued_between(book.connection, "2026-10", "2026-11").values()
     assert holding.number == "N1"
 

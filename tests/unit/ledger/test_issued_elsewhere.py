@@ -13,6 +13,7 @@ from pipeline.ledger import (
     issued_elsewhere,
     settlements,
 )
+from pipeline.ledger.settlements import Settlement
 from pipeline.model.evidence import StatementLine
 from pipeline.model.known_charges import KnownCharge
 from pipeline.model.message import NOTHING, to_text, verbatim
@@ -186,8 +187,10 @@ def test_a_number_that_a_statement_showed_for_another_ticket_is_nobody_s_here(bo
         ("unknown", f"the answer brings number 78, which a statement showed for ticket {FARE.ticket_no}"),
     ]
     with pytest.raises(apsw.ConstraintError):
-        settlements.settle(book.connection, attempts[0].attempt_id, "issued", "77", "chen", "seen")
-    settlements.settle(book.connection, attempts[0].attempt_id, "issued", "78", "chen", "seen")
+        settlements.settle(
+            book.connection, attempts[0].attempt_id, Settlement("issued", "77", "chen", "seen")
+        )
+    settlements.settle(book.connection, attempts[0].attempt_id, Settlement("issued", "78", "chen", "seen"))
 
 
 def test_a_number_leads_to_every_ticket_that_statements_show_under_it(book: Any, fare: Any) -> None:

@@ -165,7 +165,7 @@ def test_what_was_interrupted_is_read_with_all_that_an_answer_is_measured_by(boo
     request = attempt.request
     charges = tuple(replace(charge, passenger_name="", row=-1) for charge in request.charges)
     assert left == attempts.Interrupted(
-        attempt.attempt_id, replace(request, charges=charges), None, doubted=False
+        attempt.attempt_id, replace(request, charges=charges), None, doubted=False, accepted=False, beside=()
     )
 
 

@@ -13,6 +13,7 @@ from pipeline.ledger import (
     reversals,
     settlements,
 )
+from pipeline.ledger.settlements import Settlement
 from pipeline.model.evidence import StatementLine
 from pipeline.model.known_charges import Refusal
 from pipeline.model.message import verbatim
@@ -72,7 +73,7 @@ def test_what_is_being_sent_again_is_no_refusal(book: Any, fare: Any) -> None:
 
 def test_an_unknown_outcome_that_is_settled_is_no_refusal(book: Any, fare: Any) -> None:
     attempt_id = tried(book, fare(1), Outcome("unknown", "no_answer"))
-    settlements.settle(book.connection, attempt_id, "not_sent", "", "chen", "statement")
+    settlements.settle(book.connection, attempt_id, Settlement("not_sent", "", "chen", "statement"))
     assert refusals(book) == {}
 
 

@@ -15,6 +15,7 @@ from pipeline.ledger import (
     settlements,
     withdrawals,
 )
+from pipeline.ledger.settlements import Settlement
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import StatementLine
 from pipeline.model.outcome import Outcome
@@ -73,7 +74,7 @@ def test_all_charges_of_a_reversed_voucher_may_be_issued_again_under_a_new_numbe
         "unknown",
         "the answer brings number RED1, which the carrier has reversed",
     )
-    settlements.settle(book.connection, again.attempt_id, "issued", "N2", "chen", "statement")
+    settlements.settle(book.connection, again.attempt_id, Settlement("issued", "N2", "chen", "statement"))
     assert book.states() == {attempt_id: "issued", again.attempt_id: "issued"}
     assert held(book) == [charge.identity for charge in request.charges]
     assert {one.number for one in held_charges.holdings(book.connection, [FARE.ticket_no]).held.values()} == {
@@ -152,14 +153,16 @@ def test_a_no_to_a_charge_whose_voucher_was_reversed_is_an_ordinary_no(
     (attempt,) = book.plan(fare(1))
     book.state(attempt.attempt_id, "sending")
     book.state(attempt.attempt_id, "unknown")
-    settlements.settle(book.connection, attempt.attempt_id, "issued", "N1", "chen", "statement")
+    settlements.settle(book.connection, attempt.attempt_id, Settlement("issued", "N1", "chen", "statement"))
     assert held_charges.holdings(book.connection, [FARE.ticket_no]).doubts.about(fare(1))
     if not settled:  # another doubt about the same charge is not answered by that
         reverse(book, "N1")
         (again,) = book.plan(fare(1))
         book.state(again.attempt_id, "sending")
         book.state(again.attempt_id, "unknown")
-        settlements.settle(book.connection, again.attempt_id, "not_sent", "", "chen", "not listed")
+        settlements.settle(
+            book.connection, again.attempt_id, Settlement("not_sent", "", "chen", "not listed")
+        )
     else:
         reverse(book, "N1")
     assert held_charges.holdings(book.connection, [FARE.ticket_no]).doubts.about(fare(1)) is not settled

@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from pipeline.ledger import attempts, settlements, withdrawals
-from pipeline.ledger.settlements import Known
+from pipeline.ledger.settlements import Known, Settlement
 from pipeline.model.message import to_text, verbatim
 from pipeline.model.outcome import Outcome
 from pipeline.model.request import Identity
@@ -61,9 +61,9 @@ def test_an_unknown_attempt_is_found_with_earlier_ones_that_were_said_not_to_be_
     book: Any, fare: Any
 ) -> None:
     first = unknown(book, fare(1))
-    settlements.settle(book.connection, first, "not_sent", "", "chen", "telephone")
+    settlements.settle(book.connection, first, Settlement("not_sent", "", "chen", "telephone"))
     stranger = unknown(book, fare(2))
-    settlements.settle(book.connection, stranger, "not_sent", "", "chen", "telephone")
+    settlements.settle(book.connection, stranger, Settlement("not_sent", "", "chen", "telephone"))
     unknown(book, fare(1, remarks="again"))
     (one,) = settlements.unsettled(book.connection)
     assert [(of.attempt_id, of.denial, of.charges) for of in one.denied] == [(first, "S1", one.charges)]
@@ -89,7 +89,7 @@ def test_a_settlement_keeps_the_evidence_and_changes_the_state(
 ) -> None:
     attempt_id = unknown(book, fare(1))
     ((ended,),) = rows(book, "SELECT ended_at FROM attempt")
-    settlements.settle(book.connection, attempt_id, state, number, "chen", "statement.csv, row 7")
+    settlements.settle(book.connection, attempt_id, Settlement(state, number, "chen", "statement.csv, row 7"))
     assert rows(book, "SELECT state, number, was_unknown, reason, ended_at FROM attempt") == [
         (state, number, 1, "no_answer", ended)
     ]
@@ -123,7 +123,7 @@ def test_a_settlement_that_is_none_leaves_everything_as_it_was(
     book.state(other.attempt_id, "issued", "taken")
     attempt_id = unknown(book, fare(1))
     with pytest.raises(apsw.ConstraintError):
-        settlements.settle(book.connection, attempt_id, state, number, by, evidence)
+        settlements.settle(book.connection, attempt_id, Settlement(state, number, by, evidence))
     assert rows(book, "SELECT * FROM settlement") == []
     assert book.states() == {other.attempt_id: "issued", attempt_id: "unknown"}
 
@@ -135,28 +135,28 @@ def test_evidence_that_its_attempt_can_not_follow_is_not_left_alone(book: Any, f
         "CREATE TEMP TRIGGER failing BEFORE UPDATE ON main.attempt BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
     )
     with pytest.raises(apsw.ConstraintError, match="disk is full"):
-        settlements.settle(book.connection, attempt_id, "issued", "26001", "chen", "statement")
+        settlements.settle(book.connection, attempt_id, Settlement("issued", "26001", "chen", "statement"))
     assert rows(book, "SELECT * FROM settlement") == []
     book.connection.execute("DROP TRIGGER failing")
-    settlements.settle(book.connection, attempt_id, "issued", "26001", "chen", "statement")
+    settlements.settle(book.connection, attempt_id, Settlement("issued", "26001", "chen", "statement"))
     assert book.states() == {attempt_id: "issued"}
 
 
 def test_an_attempt_is_settled_once(book: Any, fare: Any) -> None:
     attempt_id = unknown(book, fare(1))
-    settlements.settle(book.connection, attempt_id, "issued", "26001", "chen", "statement")
+    settlements.settle(book.connection, attempt_id, Settlement("issued", "26001", "chen", "statement"))
     for state, number in (("issued", "26001"), ("issued", "26002"), ("not_sent", "")):
         with pytest.raises(apsw.ConstraintError):
-            settlements.settle(book.connection, attempt_id, state, number, "li", "another")
+            settlements.settle(book.connection, attempt_id, Settlement(state, number, "li", "another"))
     assert rows(book, "SELECT number, settled_by FROM settlement") == [("26001", "chen")]
 
 
 def test_after_not_sent_the_same_is_tried_again_and_settled_by_itself(book: Any, fare: Any) -> None:
     first = unknown(book, fare(1))
-    settlements.settle(book.connection, first, "not_sent", "", "chen", "not on the statement")
+    settlements.settle(book.connection, first, Settlement("not_sent", "", "chen", "not on the statement"))
     second = unknown(book, fare(1))
     assert [one.attempt for one in settlements.unsettled(book.connection)] == [2]
-    settlements.settle(book.connection, second, "issued", "26001", "chen", "on the statement")
+    settlements.settle(book.connection, second, Settlement("issued", "26001", "chen", "on the statement"))
     assert book.states() == {first: "not_sent", second: "issued"}
 
 
@@ -168,7 +168,7 @@ def test_an_attempt_is_known_by_the_name_that_people_answer_with(book: Any, fare
     )
     assert settlements.known(book.connection, request_id, 2) is None
     assert settlements.known(book.connection, "R0", 1) is None
-    settlements.settle(book.connection, attempt_id, "issued", "26001", "chen", "statement")
+    settlements.settle(book.connection, attempt_id, Settlement("issued", "26001", "chen", "statement"))
     assert settlements.known(book.connection, request_id, 1) == Known(
         attempt_id, epoch, "issued", "26001", settled=True
     )
@@ -183,7 +183,7 @@ def test_an_attempt_is_known_by_the_name_that_people_answer_with(book: Any, fare
 def test_a_number_is_taken_by_what_is_issued(book: Any, fare: Any) -> None:
     attempt_id = unknown(book, fare(1))
     assert not settlements.number_taken(book.connection, "26001")
-    settlements.settle(book.connection, attempt_id, "issued", "26001", "chen", "statement")
+    settlements.settle(book.connection, attempt_id, Settlement("issued", "26001", "chen", "statement"))
     assert settlements.number_taken(book.connection, "26001")
     assert not settlements.number_taken(book.connection, "2600")
     assert not settlements.number_taken(book.connection, "")

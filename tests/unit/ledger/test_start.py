@@ -23,6 +23,7 @@ from pipeline.ledger import (
     settlements,
 )
 from pipeline.ledger.recovery import recover
+from pipeline.ledger.settlements import Settlement
 
 from .conftest import OWNER, write_used_ledger
 
@@ -78,7 +79,7 @@ def test_no_statement_at_the_start_of_a_run_reads_a_whole_table(tmp_path: Path) 
         settlements.number_taken(connection, "1")
         clock.behind(connection)
         epochs.of_ledger(connection)
-        settlements.withdrawn_before(connection, 1, "issued", "1", "li", "seen")
+        settlements.withdrawn_before(connection, 1, Settlement("issued", "1", "li", "seen", "seen"))
         reversals.standing(connection, ["1"])
         issued_elsewhere.lines_of(connection, ["9990000000001", "1"])
         issued_elsewhere.other_ticket(connection, "1", 1)

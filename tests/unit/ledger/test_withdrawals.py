@@ -12,6 +12,7 @@ from pipeline.ledger import (
     reversals,
     settlements,
 )
+from pipeline.ledger.settlements import Settlement
 from pipeline.ledger.withdrawals import Withdrawn, withdraw
 from pipeline.model.errors import InputProblem
 
@@ -30,7 +31,7 @@ def settled(book: Book, request: Any, number: str = "", evidence: str = "october
     """An attempt that was unknown and is settled; as issued if it gets a number."""
     attempt_id = unknown(book, request)
     settlements.settle(
-        book.connection, attempt_id, "issued" if number else "not_sent", number, "chen", evidence
+        book.connection, attempt_id, Settlement("issued" if number else "not_sent", number, "chen", evidence)
     )
     return attempt_id
 
@@ -63,12 +64,12 @@ def test_an_attempt_whose_settlement_is_withdrawn_is_unknown_again_and_held(
 def test_it_is_settled_again_by_another_answer_alone(book: Any, fare: Any) -> None:
     attempt_id = unknown(book, fare(1))
     answer = ("chen", "a.xlsx, Unknown, row 2: telephone", "telephone")
-    settlements.settle(book.connection, attempt_id, "not_sent", "", *answer)
+    settlements.settle(book.connection, attempt_id, Settlement("not_sent", "", *answer))
     take_back(book, "S1")
 
     def before(by: str, answered: str, *said: str) -> str:
         return settlements.withdrawn_before(
-            book.connection, attempt_id, *said or ("not_sent", ""), by, answered
+            book.connection, attempt_id, Settlement(*said or ("not_sent", ""), by, "seen", answered)
         )
 
     refused = (
@@ -79,17 +80,21 @@ def test_it_is_settled_again_by_another_answer_alone(book: Any, fare: Any) -> No
     for by, evidence, answered in refused:
         assert before(by, answered) == "S1"
         with pytest.raises(apsw.ConstraintError, match="withdrawn"):
-            settlements.settle(book.connection, attempt_id, "not_sent", "", by, evidence, answered)
+            settlements.settle(
+                book.connection, attempt_id, Settlement("not_sent", "", by, evidence, answered)
+            )
     assert before("Chen ", "Telephone") == "S1"
     assert book.states() == {attempt_id: "unknown"}
     assert before("chen", "a letter of the carrier") == before("wang", "telephone") == ""
     assert before("chen", "telephone", "issued", "N1") == ""
-    settlements.settle(book.connection, attempt_id, "issued", "N1", "chen", "november.csv, row 2")
+    settlements.settle(book.connection, attempt_id, Settlement("issued", "N1", "chen", "november.csv, row 2"))
     take_back(book, "S2")
     with pytest.raises(apsw.ConstraintError, match="withdrawn"):
-        settlements.settle(book.connection, attempt_id, "issued", "N1", "chen", "december.csv, row 2")
+        settlements.settle(
+            book.connection, attempt_id, Settlement("issued", "N1", "chen", "december.csv, row 2")
+        )
     other = ("chen", "b.xlsx, Unknown, row 2: a letter", "a letter")
-    settlements.settle(book.connection, attempt_id, "not_sent", "", *other)
+    settlements.settle(book.connection, attempt_id, Settlement("not_sent", "", *other))
     assert book.states() == {attempt_id: "not_sent"}
     assert held(book) == []
     assert integrity_check.look(book.connection).wrong == ()
@@ -115,7 +120,7 @@ def test_a_number_that_is_withdrawn_may_be_another_attempts(book: Any, fare: Any
     settled(book, fare(1), "N1")
     other = unknown(book, fare(2))
     take_back(book, "S1")
-    settlements.settle(book.connection, other, "issued", "N1", "chen", "november.csv")
+    settlements.settle(book.connection, other, Settlement("issued", "N1", "chen", "november.csv"))
     assert book.states() == {1: "unknown", other: "issued"}
 
 
@@ -135,7 +140,7 @@ def test_what_was_sent_again_meanwhile_keeps_it_from_being_withdrawn(book: Any, 
     assert [one.attempt_id for one in settlements.unsettled(book.connection)] == [first]
     with pytest.raises(InputProblem, match="Settle that attempt first"):
         take_back(book, "R1")
-    settlements.settle(book.connection, first, "issued", "N1", "chen", "november.csv")
+    settlements.settle(book.connection, first, Settlement("issued", "N1", "chen", "november.csv"))
     assert [
         (of.number, of.state) for of in held_charges.holdings(book.connection, [FARE.ticket_no]).held.values()
     ] == [("N1", "issued")]
@@ -151,7 +156,7 @@ def test_what_is_in_doubt_again_meanwhile_is_settled_first(book: Any, fare: Any)
         InputProblem, match=r"attempt 2 \(unknown\), so that this one.*Settle that attempt first"
     ):
         take_back(book, "S1")
-    settlements.settle(book.connection, second, "not_sent", "", "chen", "november.csv")
+    settlements.settle(book.connection, second, Settlement("not_sent", "", "chen", "november.csv"))
     take_back(book, "S1")
     assert book.states() == {1: "unknown", second: "not_sent"}
 

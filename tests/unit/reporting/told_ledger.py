@@ -24,6 +24,7 @@ from pipeline.ledger import (
 )
 from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.judgements import Judgement
+from pipeline.ledger.settlements import Settlement
 from pipeline.ledger.withdrawals import withdraw
 from pipeline.model.evidence import StatementLine
 from pipeline.model.message import message, verbatim
@@ -101,7 +102,7 @@ def being_told(path: Path) -> Iterator[apsw.Connection]:
         _a_moment()
         run = runs.begin(connection, lock, "reconcile", "2026-11-21", ["october.csv"])
         _a_moment()
-        settlements.settle(connection, lost, "not_sent", "", "chen", "not on october.csv")
+        settlements.settle(connection, lost, Settlement("not_sent", "", "chen", "not on october.csv"))
         _a_moment()
         line = StatementLine(
             "itinerary",

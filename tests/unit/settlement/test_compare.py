@@ -168,8 +168,9 @@ def attempt(*tickets: int) -> Unsettled:
     )
     place = Message("{file}, {sheet}, row {row}", {"file": "before.xlsx", "sheet": "Tickets", "row": 5})
     return Unsettled(
-        1, "R8", 1, "invoice", "domestic", "Old Ltd", 1, "no_answer", "", "", AT, AT, place, charges
-    )
+        1, "R8", 1, "invoice", "domestic", "Old Ltd", 1, "no_answer", "", "", AT, AT, place, charges,
+        times_doubtful=False, epoch="L", header_type="business", tax_no="", first_asked=AT,
+    )  # fmt: skip
 
 
 def with_rows() -> list[Compared]:
@@ -200,8 +201,8 @@ def with_rows() -> list[Compared]:
     held = {one.identity: one for one in ours}
     statement = Statement("s.csv", "0" * 64, MADE, tuple(listed), kinds=frozenset({"invoice"}))
     settled = (
-        Settled(attempt(8, 5, 4, 15), "not_sent", "", "Wang", "tel."),
-        Settled(attempt(12), "issued", "E", "Wang", "tel."),
+        Settled(attempt(8, 5, 4, 15), "not_sent", "", "Wang", "tel.", "tel.", ""),
+        Settled(attempt(12), "issued", "E", "Wang", "tel.", "tel.", ""),
     )
     decided = Decided(settled, lines=tuple(listed), found=matched(listed, held))
     return Compare(decided, [statement], held, results, OCTOBER, frozenset(), ZONE).entries()

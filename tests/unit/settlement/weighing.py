@@ -39,7 +39,8 @@ def attempt(
     text = at.isoformat(timespec="milliseconds")
     return Unsettled(
         attempt_id, f"R{attempt_id}", 1, voucher, "domestic", "Acme", 1000 * len(parts), "no_answer", "", "", text, text,
-        "october.xlsx, Tickets, row 2", parts, header_type="business", first_asked=text,
+        "october.xlsx, Tickets, row 2", parts, times_doubtful=False, epoch="L", header_type="business", tax_no="",
+        first_asked=text,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.ledger import attempts
 from pipeline.ledger.session import ledger_to_write
-from pipeline.ledger.settlements import settle
+from pipeline.ledger.settlements import Settlement, settle
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import from_text
@@ -61,7 +61,9 @@ class Killed:
 
     def settle(self) -> None:
         """Evidence says that the first attempt issued nothing."""
-        self._steps.append(lambda book: settle(book.connection, 1, "not_sent", "", "A. Person", "told so"))
+        self._steps.append(
+            lambda book: settle(book.connection, 1, Settlement("not_sent", "", "A. Person", "told so"))
+        )
 
     def put_in_order(self, keys: Secrets | None = KEYS, answers: Answers | None = None) -> dict[str, Row]:
         """What the next run makes of it: the last attempt by ticket."""

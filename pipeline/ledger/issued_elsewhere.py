@@ -16,7 +16,7 @@ from pipeline.model.known_charges import KnownCharge
 from pipeline.model.message import NOTHING, from_text, said, to_text
 from pipeline.model.request import Identity
 
-#: `asked` is the temporary table of the tickets that are asked for (known.holdings).
+#: `asked` is the temporary table of the tickets that are asked for (held_charges.holdings).
 _OF_ASKED = """
 SELECT ticket_no, charge, product, wire, voucher, number, coalesce(amount, 0), buyer, issued_at, evidence, found_at
 FROM asked CROSS JOIN elsewhere USING (ticket_no) WHERE live = 1 ORDER BY elsewhere

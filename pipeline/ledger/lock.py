@@ -53,7 +53,7 @@ class Phase(StrEnum):
 class LastRun:
     """A run, told from every other run of any ledger, and how far it is.
 
-    `changes`: how many changes the ledger had by then that are made outside runs (`records.changes_outside_runs`).
+    `changes`: how many changes the ledger had by then that are made outside runs (`attempts.changes_outside_runs`).
     """
 
     ledger_id: str

@@ -1,7 +1,7 @@
 """Opening a ledger: where it lies, whose it is, whether it is whole, and one run at a time.
 
 SQLite in WAL mode with synchronous=FULL: an acknowledged commit survives a power cut. What is looked at
-here takes the same time in a ledger of ten years as in a new one; `soundness` looks at everything.
+here takes the same time in a ledger of ten years as in a new one; `integrity_check` looks at everything.
 """
 
 import contextlib

@@ -21,7 +21,7 @@ from pipeline.ledger import (
     runs,
     settlements,
 )
-from pipeline.ledger.gaps import Gap, open_gap
+from pipeline.ledger.gaps import open_gap
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.lock import Lock, Named
 from pipeline.ledger.opening import path_for
@@ -52,19 +52,21 @@ class OpenLedger:
         """Why nothing may be sent: what the ledger may lack; nothing where it is complete."""
         with as_problem(self.path):
             gap = open_gap(self.connection)
-        return NOTHING if gap is None else _lacking(gap)
+        if gap is None:
+            return NOTHING
+        return message(
+            "this ledger may lack what was issued after {since} ({why})", since=gap.since, why=gap.why
+        )
 
     def check_complete(self, requests: int) -> None:
         """Raise InputProblem if the ledger has a gap, so that these requests may have been issued already."""
-        with as_problem(self.path):
-            gap = open_gap(self.connection)
-        if gap is not None:
+        if lacking := self.lacking():
             raise InputProblem(
                 "{path}: {lacking}, so that the {requests} requests of this run may be issued already;"
                 " nothing was sent. Compare it with the carrier's complete statement from then on, then"
                 " say what that showed: voucher ledger close-gap",
                 path=str(self.path),
-                lacking=_lacking(gap),
+                lacking=lacking,
                 requests=requests,
             )
 
@@ -159,10 +161,6 @@ def _failure(error: apsw.Error | OSError) -> Message:
                 " again",
                 why=str(seen),
             )
-
-
-def _lacking(gap: Gap) -> Message:
-    return message("this ledger may lack what was issued after {since} ({why})", since=gap.since, why=gap.why)
 
 
 def note_gap(ledger: apsw.Connection, note: Note) -> None:

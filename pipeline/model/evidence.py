@@ -5,6 +5,7 @@ Amounts in minor units; times as the statement has them. `place` names file, she
 
 import datetime
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.request import Identity
@@ -202,7 +203,7 @@ class Evidence:
     #: Requests and attempts about which an answer was given that lacks something: what it means is not known yet.
     unclear: frozenset[tuple[str, int]] = frozenset()
 
-    @property
+    @cached_property
     def lines(self) -> tuple[StatementLine, ...]:
         """The lines of all statements, a line that stands on two of them once."""
         once: dict[tuple[object, ...], StatementLine] = {}

@@ -86,7 +86,9 @@ def main() -> None:
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     sys.stdout.flush()
-    os._exit(0)  # what was refused may still be being laid out (see `laying`); nobody waits for that
+    os._exit(
+        0
+    )  # what was refused may still be being laid out (see `formats/calamine.py`); nobody waits for that
 
 
 if __name__ == "__main__":

@@ -36,9 +36,9 @@ class Rows:
     several). `ticket` is its ticket number as a whole number, -1 where there is none, and `same_ticket` the number
     of its ticket among the tickets. Texts and choices are str ("" where blank or unreadable), `amount` int64 minor units (0 where it is
     not known), days datetime64[D] (NaT where not given). `voucher` is what a row asks for (invoice,
-    itinerary, auto) until `judging` has chosen for the autos. `found_buyer` is the buyer
+    itinerary, auto) until `judge` has chosen for the autos. `found_buyer` is the buyer
     of the Buyers sheet that the row was given; `two_buyers` says how a row contradicts the
-    buyer that it names (whose.Whose.differing). `buyer_at` is its position among the buyers, -1 where there is none, and
+    buyer that it names (buyer_lookup.Whose.differing). `buyer_at` is its position among the buyers, -1 where there is none, and
     `own_instead` names the columns in which the row's own cells were taken instead of that buyer's. `unreadable` marks, by column, cells
     that hold something which can't be read. `same_buyer` are the groups of rows whose cells say the same of their
     buyer, so that one of each has to be looked at. `coded_already` are the columns that `coded` need not take apart.

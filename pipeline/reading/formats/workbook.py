@@ -270,6 +270,8 @@ def _taken_in(sheet: Any, look: Prescan, columns: Columns) -> dict[str, Any]:
     for row, column, mark in look.marks:  # beyond the cells taken out too
         columns.put(row - first_row, column - first_column, mark)
     place = {"first_row": first_row, "first_column": first_column} if columns.height else {}
+    for corners in sheet.merged_cell_ranges or ():  # None of an .xlsb or .ods
+        look.merge(*corners[0], *corners[1])
     currencies = {shown: array("i", places).tobytes() for shown, places in look.currencies.items()}
     return {
         **place,

@@ -88,6 +88,7 @@ class _Cells:
 
     def __init__(self, sheet: Any, calendar: int, *, doubtful: bool) -> None:
         self.name: str = sheet.name
+        self.merged_cell_ranges = None  # the look has them
         self._sheet, self._calendar, self._doubtful = sheet, calendar, doubtful
         firsts = ((row, self._first(row)) for row in range(sheet.nrows))
         filled = [(row, first) for row, first in firsts if first is not None]

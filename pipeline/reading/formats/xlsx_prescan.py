@@ -1,20 +1,22 @@
 """A look through the sheets of an .xlsx file, before their cells are taken out.
 
-A sheet is a long text of one shape, `<row r="2"><c r="A2" t="s"><v>4</v></c>…</row>`. It is unpacked piece by piece
-and searched for what may be an error or a formula without a result, which costs a tenth of what reading it costs; only
-rows that may hold one are taken apart. How far it reaches is not asked: that shows when it is laid out, and the bounds
-of the process hold until then. A sheet of another shape is parsed once as XML (`xlsx_prescan_exact`), which takes longer and is
-exact.
+A sheet is a long text of one shape, `<row r="2"><c r="A2" t="s"><v>4</v></c>…</row>`. It is unpacked piece by piece and
+searched for what may be an error, a formula without a result or a hidden row, which costs a tenth of what reading it costs;
+only rows that may hold one are parsed as XML (`xlsx_prescan_exact`), and what stands above and below the rows. How far the
+sheet reaches is not asked: that shows when it is laid out, and the bounds of the process hold until then. A sheet of another
+shape is parsed whole, which takes ten times as long and is exact.
 """
 
+import contextlib
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from xml.etree import ElementTree
 
 from pipeline.reading.formats import xlsx_prescan_exact
 from pipeline.reading.formats.currency_formats import currency_styles
-from pipeline.reading.formats.prescan import NO_RESULT, Prescan, column_of
+from pipeline.reading.formats.prescan import Prescan, column_of
 from pipeline.reading.formats.refusal import Refusal, Seen
 from pipeline.reading.formats.zip_package import OF_XLSX, Package
 
@@ -27,25 +29,7 @@ _DECLARES = b"<!DOCTYPE"  # entities can be declared nowhere else
 #: What divides a value in two, of which the reader takes the first. Above the sheet it does no harm.
 _DIVIDES = (b"<![CDATA[", b"<!--")
 _PROLOGUE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?[^>]*\?>\s*|<!--.*?-->\s*)*", re.DOTALL)
-_PREFIX = re.compile(rb"<(?:([\w.-]+):)?sheetData[\s>/]")
-_REF = re.compile(rb"([A-Za-z]{1,3})([0-9]{1,7})\"")
-_ERROR = re.compile(rb"\st=(?:\"e\"|'e')")
-_NO_NUMBER = re.compile(rb"\bt=(?!\"n\"|'n')")
-_KIND = re.compile(rb"\st=[\"']([A-Za-z]+)[\"']")
-_FORMULA = re.compile(rb"<f[\s>/]")
-_STORED = re.compile(rb"<f(?:\s[^<>]*)?(?:/>|>[^<]*</f>)\s*<v(?:\s[^<>]*)?>[^<]*[^<\s][^<]*</v>")
-_RECKONED = re.compile(rb"<f(?:\s[^<>]*)?(?:/>|>[^<]*</f>)\s*<v(?:\s[^<>]*)?>[^<]*[1-9][^<]*</v>")
-_CELL_REF = re.compile(rb"\sr=\"" + _REF.pattern)
-_MERGED = re.compile(
-    rb"mergeCell\s+ref=[\"']" + rb":".join([rb"([A-Za-z]{1,3})([0-9]{1,7})"] * 2) + rb"[\"']"
-)
-_VALUE = re.compile(rb"<v(?:\s[^<>]*)?>([^<]*)<")
-_HIDES = re.compile(rb"\shidden=[\"'](?:1|true|on)[\"']")
-_ROW_NUMBER = re.compile(rb"\sr=[\"']([0-9]{1,7})[\"']")
-
-
-class _Otherwise(Exception):
-    """The sheet is not of the usual shape, so that its cells' places have to be counted."""
+_ROWS_BEGIN = re.compile(rb"<((?:[\w.-]+:)?)sheetData(?:\s[^<>]*)?>")
 
 
 def sheet_parts(package: Package) -> dict[str, str]:
@@ -126,10 +110,8 @@ def look(
     """
     currencies = currencies or {}
     if not exactly:
-        try:
+        with contextlib.suppress(xlsx_prescan_exact.NeedsWhole):
             return _quickly(undivided(harmless(pieces())), currencies, unreckoned=unreckoned)
-        except _Otherwise:
-            pass
     return xlsx_prescan_exact.look(undivided(harmless(pieces())), currencies, unreckoned=unreckoned)
 
 
@@ -160,132 +142,72 @@ def undivided(pieces: Iterator[bytes]) -> Iterator[bytes]:
 def _quickly(
     pieces: Iterator[bytes], currencies: Mapping[bytes, str], *, unreckoned: bool = False
 ) -> Prescan:
-    found, shown = Prescan(), _of_currency(currencies)
-    for rows, names in _whole_rows(pieces):
-        found.filled += rows.count(names.value_end) + (rows.count(names.text_end) if b"i" in rows else 0)
-        if _may_mark(rows, names, _RECKONED if unreckoned else _STORED):
-            _marks(rows, names, found, unreckoned=unreckoned)
-        if b"hidden=" in rows:
-            _hidden_rows(rows, names, found)
-        if shown:
-            _refuse_otherwise(rows, names)
-            for column, row, style in shown(rows):
-                found.show(currencies[style], int(row) - 1, column_of(column))
-        below = b"" if rows.endswith(names.row_end) else rows
-        for left, top, right, bottom in _MERGED.findall(below):
-            found.merge(int(top) - 1, column_of(left), int(bottom) - 1, column_of(right))
-    return found
+    """What the rows that need it tell when they are parsed; of the others how many cells are filled, and their currencies.
 
-
-def _whole_rows(pieces: Iterator[bytes]) -> Iterator[tuple[bytes, "_Names"]]:
-    """A sheet's text in pieces that end where a row ends; the last one is what stands below the rows."""
-    names, waiting = None, b""
+    Raises NeedsWhole where rows leave out their number, or are not written as usual.
+    """
+    look, rows, waiting = xlsx_prescan_exact.Look(currencies, unreckoned=unreckoned, whole=False), None, b""
+    look.parse(b"<rows>")
     for piece in pieces:
         waiting += piece
-        if names is None and (root := _PREFIX.search(waiting)):
-            names = _Names(root[1])
-        cut = waiting.rfind(names.row_end) + len(names.row_end) if names else 0
-        if names and cut >= len(names.row_end):
-            yield waiting[:cut], names
-            waiting = waiting[cut:]
+        if rows is None and (begin := _ROWS_BEGIN.search(waiting)):
+            waiting = waiting[begin.end() :]
+            rows = _Rows(begin[1], currencies, unreckoned=unreckoned)
+        if rows and rows.end in waiting:
+            whole, end, waiting = waiting.rpartition(rows.end)
+            look.parse(rows.doubtful(whole + end, look.found))
         elif len(waiting) > _LONGEST_ROW:
-            raise _Otherwise
-    if names is None or names.cell.search(waiting):
-        raise _Otherwise
-    yield waiting, names
+            raise xlsx_prescan_exact.NeedsWhole
+    if rows is None or rows.cell.search(waiting):
+        raise xlsx_prescan_exact.NeedsWhole
+    # How far the parsed rows reach says nothing of the others.
+    return replace(look.found, last_row=-1, last_column=-1)
 
 
-def _of_currency(
-    currencies: Mapping[bytes, str],
-) -> Callable[[bytes], Iterable[tuple[bytes, bytes, bytes]]] | None:
-    """What finds cells in one of these formats that may hold a number: their column, row and format."""
-    if not currencies:
-        return None
-    styles, place = b"|".join(currencies), rb"r=\"([A-Za-z]{1,3})([0-9]{1,7})\""
-    usual = re.compile(rb"c " + place + rb" s=\"(" + styles + rb")\"((?: t=\"[A-Za-z]+\")?)/?>")
-    any_order = re.compile(
-        rb"<(?:[\w.-]+:)?c\s(?=[^<>]*\b" + place + rb")(?=[^<>]*\bs=[\"'](" + styles + rb")[\"'])([^<>]*)>"
-    )
-    said = [b"s=" + quote + style + quote for style in currencies for quote in (b'"', b"'")]
+class _Rows:
+    """What tells of a sheet's rows whether they need to be parsed; some programs write <x:row> for <row>."""
 
-    def cells(rows: bytes) -> Iterable[tuple[bytes, bytes, bytes]]:
-        found = usual.findall(rows)
-        if len(found) != sum(map(rows.count, said)):  # attributes in another order, or others among them
-            found = any_order.findall(rows)
-        return [cell[:3] for cell in found if not cell[3] or not _NO_NUMBER.search(cell[3])]
+    def __init__(self, prefix: bytes, currencies: Mapping[bytes, str], *, unreckoned: bool) -> None:
+        self._begin, self.end = b"<" + prefix + b"row", b"</" + prefix + b"row>"
+        self._value_end, self._text_end = b"</" + prefix + b"v>", b"</" + prefix + b"is>"
+        x, digits = re.escape(prefix), rb"[1-9]" if unreckoned else rb"[^<\s]"
+        self.cell = re.compile(rb"<%bc[\s>/]" % x)
+        self._formula, self._formula_begin = re.compile(rb"<%bf[\s>/]" % x), b"<" + prefix + b"f"
+        self._with_result = re.compile(
+            rb"<%bf(?:\s[^<>]*)?(?:/>|>[^<]*</%bf>)\s*<%bv(?:\s[^<>]*)?>[^<]*%b[^<]*</%bv>"
+            % (x, x, x, digits, x)
+        )
+        self._currencies = currencies
+        self._styles = [b"s=%b%b%b" % (q, style, q) for style in currencies for q in (b'"', b"'")]
+        self._in_currency = re.compile(
+            rb'<%bc r="([A-Za-z]{1,3})([0-9]{1,7})" s="(%b)"(?: t="([A-Za-z]+)")?/?>'
+            % (x, b"|".join(currencies))
+        )
 
-    return cells
+    def doubtful(self, rows: bytes, found: Prescan) -> bytes:
+        """The rows that have to be parsed; what the others tell is taken note of."""
+        if self._told(rows, found):
+            return b""
+        each = (self._begin + row for row in rows.split(self._begin)[1:])
+        return b"".join(row for row in each if not self._told(row, found))
 
-
-class _Names:
-    """The tags of one sheet as they are spelt in it: some programs write <x:row> for <row>."""
-
-    def __init__(self, prefix: bytes | None) -> None:
-        self.prefix = prefix + b":" if prefix else b""
-        cell = b"<" + self.prefix + b"c"
-        self.cell, self.cell_ref = re.compile(re.escape(cell) + rb"[\s/>]"), cell + b' r="'
-        self.row_end, self.formula = b"</" + self.prefix + b"row>", b"<" + self.prefix + b"f"
-        self.value_end, self.text_end = b"</" + self.prefix + b"v>", b"</" + self.prefix + b"is>"
-
-
-def _may_mark(rows: bytes, names: _Names, stored: re.Pattern[bytes]) -> bool:
-    """Whether rows may hold an error or a formula without its result. Single letters, looked for first, are the quickest."""
-    if b"e" in rows and (b'"e"' in rows or b"'e'" in rows):
+    def _told(self, rows: bytes, found: Prescan) -> bool:
+        """Whether rows hold nothing that has to be parsed. Single letters, looked for first, are the quickest."""
+        if b"e" in rows and (b'"e"' in rows or b"'e'" in rows or b"hidden=" in rows):
+            return False
+        formulas = len(self._formula.findall(rows)) if self._formula_begin in rows else 0
+        if formulas and formulas != len(self._with_result.findall(rows)):
+            return False
+        if self._currencies:
+            cells = self._in_currency.findall(rows)
+            # Attributes may come in another order, or others among them.
+            if len(cells) != sum(map(rows.count, self._styles)):
+                return False
+            for column, row, style, kind in cells:
+                if kind in (b"", b"n"):
+                    found.show(self._currencies[style], int(row) - 1, column_of(column))
+        found.filled += rows.count(self._value_end) + (rows.count(self._text_end) if b"i" in rows else 0)
         return True
-    if b"f" not in rows or names.formula not in rows:
-        return False
-    plain = _unprefixed(rows, names)
-    return len(stored.findall(plain)) != len(_FORMULA.findall(plain))
-
-
-def _hidden_rows(rows: bytes, names: _Names, found: Prescan) -> None:
-    """Take note of the rows that are hidden or filtered out."""
-    for row in _unprefixed(rows, names).split(b"<row")[1:]:
-        attributes = row.partition(b">")[0]
-        if _HIDES.search(attributes):
-            number = _ROW_NUMBER.search(attributes)
-            if not number:
-                raise _Otherwise
-            found.hide(int(number[1]) - 1)
-
-
-def _unprefixed(rows: bytes, names: _Names) -> bytes:
-    if not names.prefix:
-        return rows
-    return rows.replace(b"<" + names.prefix, b"<").replace(b"</" + names.prefix, b"</")
-
-
-def _refuse_otherwise(rows: bytes, names: _Names) -> None:
-    """Cells without a place of their own, or with attributes in another order, are for the exact look."""
-    if rows.count(names.cell_ref) != len(names.cell.findall(rows)):
-        raise _Otherwise
-
-
-def _marks(rows: bytes, names: _Names, found: Prescan, *, unreckoned: bool) -> None:
-    """Find the cells that hold an error, or a formula without its result."""
-    _refuse_otherwise(rows, names)
-    for cell in _unprefixed(rows, names).split(b"<c ")[1:]:
-        attributes, _, content = (b" " + cell).partition(b">")
-        content = content.partition(b"</c>")[0]
-        value = _VALUE.search(content)
-        text = value[1].decode(errors="replace") if value else ("" if b"<v" in content else None)
-        if _ERROR.search(attributes):
-            mark = xlsx_prescan_exact.error_mark(text or "")
-        elif _FORMULA.search(content) and xlsx_prescan_exact.unstored(
-            text, _kind(attributes), unreckoned=unreckoned
-        ):
-            mark, found.filled = NO_RESULT, found.filled + 1
-        else:
-            continue
-        place = _CELL_REF.search(attributes)
-        if not place:
-            raise _Otherwise
-        found.marks.append((int(place[2]) - 1, column_of(place[1]), mark))
-
-
-def _kind(attributes: bytes) -> str:
-    kind = _KIND.search(attributes)
-    return kind[1].decode() if kind else ""
 
 
 def parsed(package: Package, name: str) -> ElementTree.Element:

@@ -22,38 +22,19 @@ _FURTHEST = (1_048_575, 16_383)
 _NUMBER = ("", "n")
 
 
+class NeedsWhole(Exception):
+    """Rows that can't be understood without those that were left out, such as one without its number."""
+
+
 def look(
     pieces: Iterator[bytes], currencies: Mapping[bytes, str] | None = None, *, unreckoned: bool = False
 ) -> Prescan:
-    """One sheet's extent and the cells without a value; see xlsx.look for `unreckoned`."""
-    cells = _Cells(currencies or {}, unreckoned=unreckoned)
-    try:
-        for piece in pieces:
-            cells.parser.Parse(piece, False)
-        cells.parser.Parse(b"", True)
-    except expat.ExpatError as error:
-        raise Refusal("damaged", Seen.SHEET_XML, problem=str(error)) from error
-    return cells.found
-
-
-def error_mark(text: str) -> bytes:
-    """An error cell's mark, from the text stored with it."""
-    return text.strip()[:32].encode("ascii", "replace") or b"#ERROR!"
-
-
-def unstored(value: str | None, kind: str, *, unreckoned: bool = False) -> bool:
-    """Whether a formula's result is missing; "" is a result where the cell says that it holds text.
-
-    Of `unreckoned` formulas neither that is one, nor the number 0: what was not given was stored so.
-    """
-    if value is None or not value.strip():
-        return value is None or kind != "str" or unreckoned
-    if not unreckoned or kind not in _NUMBER:
-        return False
-    try:
-        return float(value) == 0
-    except ValueError:
-        return False
+    """One sheet's extent and the cells without a value; see `xlsx_prescan.look` for `unreckoned`."""
+    found = Look(currencies or {}, unreckoned=unreckoned)
+    for piece in pieces:
+        found.parse(piece)
+    found.parse(b"", last=True)
+    return found.found
 
 
 def moved(pieces: Iterator[bytes], beyond: Far) -> bytes:
@@ -69,11 +50,12 @@ def moved(pieces: Iterator[bytes], beyond: Far) -> bytes:
     return b"".join([*made, text[at:]])
 
 
-class _Cells:
-    """What the parser calls; see `look`."""
+class Look:
+    """What is found in a sheet while it is parsed; where it is not `whole`, rows may be left out of it."""
 
-    def __init__(self, currencies: Mapping[bytes, str], *, unreckoned: bool) -> None:
+    def __init__(self, currencies: Mapping[bytes, str], *, unreckoned: bool, whole: bool = True) -> None:
         self.found, self._currencies, self._unreckoned = Prescan(), currencies, unreckoned
+        self._whole = whole
         self.parser = expat.ParserCreate("utf-8")  # whatever it declares: nothing else is read
         self.parser.buffer_text = True
         self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
@@ -84,11 +66,23 @@ class _Cells:
 
     _value: str | None
 
+    def parse(self, text: bytes, *, last: bool = False) -> None:
+        """Go on with the sheet's text. Raises Refusal where it is no XML, or NeedsWhole."""
+        try:
+            self.parser.Parse(text, last)
+        except expat.ExpatError as error:
+            if not self._whole:
+                raise NeedsWhole from error
+            raise Refusal("damaged", Seen.SHEET_XML, problem=str(error)) from error
+
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._open = name = name.rpartition(":")[2]
         if name == "row":
             given = attributes.get("r", "")
-            self._row = int(given) - 1 if given.isdecimal() and len(given) < 9 else self._row + 1
+            numbered = given.isdecimal() and len(given) < 9
+            if not numbered and not self._whole:
+                raise NeedsWhole
+            self._row = int(given) - 1 if numbered else self._row + 1
             self._column = -1
             if attributes.get("hidden") in ("1", "true", "on"):
                 self.found.hide(self._row)
@@ -98,8 +92,6 @@ class _Cells:
             self._formula, self._value, self._inline = False, None, False
             if self._kind in _NUMBER and (said := self._currencies.get(attributes.get("s", "").encode())):
                 self.found.show(said, self._at_row, self._column)
-        elif name == "mergeCell":
-            self._merge(attributes.get("ref", ""))
         elif name == "f":
             self._formula = True
         elif name == "v":
@@ -116,14 +108,6 @@ class _Cells:
         if self._at_row > _FURTHEST[0] or self._column > _FURTHEST[1] or (reference and not place):
             raise Refusal("damaged", Seen.CELL_CALLED, name=reference[:20])
 
-    def _merge(self, reference: str) -> None:
-        first, _, last = reference.partition(":")
-        if (above := _REF.fullmatch(first)) and (below := _REF.fullmatch(last)):
-            (left, top), (right, bottom) = above.groups(), below.groups()
-            self.found.merge(
-                int(top) - 1, column_of(left.encode()), int(bottom) - 1, column_of(right.encode())
-            )
-
     def _text(self, text: str) -> None:
         if self._open == "v" and self._value is not None:
             self._value += text
@@ -133,26 +117,33 @@ class _Cells:
         if name.rpartition(":")[2] != "c":
             return
         if self._kind == "e":
-            mark = error_mark(self._value or "")
-        elif self._unstored():
+            mark = (self._value or "").strip()[:32].encode("ascii", "replace") or b"#ERROR!"
+        elif self._formula and not self._inline and self._unstored():
             mark = NO_RESULT
-        else:
-            if self._value is not None or self._inline:
-                self.found.reach(self._at_row, self._column)
+        elif self._value is None and not self._inline:
             return
+        else:
+            mark = None
         self.found.reach(self._at_row, self._column)
-        self.found.marks.append((self._at_row, self._column, mark))
+        if mark:
+            self.found.marks.append((self._at_row, self._column, mark))
 
     def _unstored(self) -> bool:
-        """Whether the cell is a formula without its result."""
-        return (
-            self._formula
-            and not self._inline
-            and unstored(self._value, self._kind, unreckoned=self._unreckoned)
-        )
+        """Whether the result of the cell's formula is missing; "" is a result where the cell says that it holds text.
+
+        Of formulas that nobody calculated neither that is one, nor the number 0: what was not given was stored so.
+        """
+        if self._value is None or not self._value.strip():
+            return self._value is None or self._kind != "str" or self._unreckoned
+        if not self._unreckoned or self._kind not in _NUMBER:
+            return False
+        try:
+            return float(self._value) == 0
+        except ValueError:
+            return False
 
 
-class _Moving(_Cells):
+class _Moving(Look):
     """Where the tags of rows and cells that are moved begin, and the place that each is given."""
 
     def __init__(self, beyond: Far) -> None:

@@ -13,7 +13,7 @@ import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.reading.formats import xlsx_prescan, xlsx_prescan_exact
+from pipeline.reading.formats import xlsx_prescan
 from pipeline.reading.input_files import read_sheets
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.tickets import read_table
@@ -130,51 +130,71 @@ def test_an_error_is_found_where_tags_have_a_prefix(tmp_path: Path) -> None:
     assert list(only_sheet(path).rows) == [[1.0, b"#N/A", b"="]]
 
 
-CELL = st.sampled_from(
-    [
-        "",
-        '<c r="{}"/>',
-        '<c r="{}" s="1"><v>5</v></c>',
-        '<c r="{}" t="s"><v>0</v></c>',
-        '<c r="{}" t="e"><v>#N/A</v></c>',
-        '<c r="{}" s="2" t="e"><f>1/0</f><v>#DIV/0!</v></c>',
-        '<c r="{}"><f>A1</f></c>',
-        '<c r="{}"><f>A1</f><v></v></c>',
-        '<c r="{}"><f>A1</f><v/></c>',
-        '<c r="{}"><f t="shared" si="0"/></c>',
-        '<c r="{}"><f t="shared" si="0"/><v>2</v></c>',
-        '<c r="{}" t="str"><f>A1</f><v></v></c>',
-        '<c r="{}" t="str"><f>A1&amp;"e"</f><v>e</v></c>',
-        '<c r="{}" t="inlineStr"><is><t>"e"</t></is></c>',
-        '<c r="{}" t="b"><v>1</v></c>',
-    ]
-)
+CELLS = [
+    "",
+    '<c r="{}"/>',
+    '<c r="{}" s="1"><v>5</v></c>',
+    '<c r="{}" s="1" t="n"><v>5</v></c>',
+    '<c r="{}" s="1" t="s"><v>0</v></c>',
+    '<c s="1" r="{}"><v>5</v></c>',
+    '<c r="{}" cm="1" s="2"><v>5</v></c>',
+    '<c r="{}" t="e"><v>#N/A</v></c>',
+    '<c r="{}" s="2" t="e"><f>1/0</f><v>#DIV/0!</v></c>',
+    '<c r="{}"><f>A1</f></c>',
+    '<c r="{}"><f>A1</f><v></v></c>',
+    '<c r="{}"><f>A1</f><v> </v></c>',
+    '<c r="{}"><f>A1</f><v/></c>',
+    '<c r="{}"><f t="shared" si="0"/></c>',
+    '<c r="{}"><f t="shared" si="0"/><v>2</v></c>',
+    '<c r="{}" t="str"><f>A1</f><v></v></c>',
+    '<c r="{}" t="str"><f>A1&amp;"e"</f><v>e</v></c>',
+    '<c r="{}" t="inlineStr"><is><t>"e"</t></is></c>',
+    '<c r="{}" t="b"><v>1</v></c>',
+]
+ROWS = [' r="{}"', ' r="{}" hidden="1"', ' r="{}" s="1" customFormat="1"', "", ' hidden="1"']
 
 
 @given(
-    st.lists(st.lists(CELL, max_size=30), max_size=8), st.sampled_from(["", "x:"]), st.sampled_from([7, 4096])
+    st.lists(st.tuples(st.sampled_from(ROWS), st.lists(st.sampled_from(CELLS), max_size=9)), max_size=8),
+    st.sampled_from(["", "x:"]),
+    st.sampled_from([7, 200, 4096]),
 )
 def test_the_quick_look_and_the_exact_one_find_the_same(
-    rows: list[list[str]], prefix: str, piece: int
+    rows: list[tuple[str, list[str]]], prefix: str, piece: int
 ) -> None:
+    find_the_same(rows, prefix, piece)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("row", ROWS)
+def test_they_find_the_same_in_every_kind_of_cell_and_row(row: str, cell: str) -> None:
+    find_the_same([(ROWS[0], CELLS[2:3]), (row, [cell])])
+
+
+def find_the_same(rows: list[tuple[str, list[str]]], prefix: str = "", piece: int = 4096) -> None:
     text = "".join(
-        f'<row r="{at}">'
-        + "".join(cell.format(f"{xlsx_letters(column)}{at}") for column, cell in enumerate(row))
+        f"<row{attributes.format(at)}>"
+        + "".join(cell.format(f"{'ABCDEFGHI'[column]}{at}") for column, cell in enumerate(row))
         + "</row>"
-        for at, row in enumerate(rows, start=1)
+        for at, (attributes, row) in enumerate(rows, start=1)
     )
     text = f"<worksheet><sheetData>{text}</sheetData></worksheet>"
     content = (
         text.replace("</", f"</{prefix}").replace("<", f"<{prefix}").replace(f"<{prefix}/", "</").encode()
     )
     pieces = lambda: iter([content[at : at + piece] for at in range(0, len(content), piece)])  # noqa: E731
-    quick, exact = xlsx_prescan.look(pieces), xlsx_prescan_exact.look(pieces())
-    assert quick.marks == exact.marks
+    formats = {b"1": "$", b"2": "€"}
+    quick, exact = xlsx_prescan.look(pieces, False, formats), xlsx_prescan.look(pieces, True, formats)
+    assert sorted(quick.marks) == sorted(exact.marks)
+    assert sorted(quick.hidden) == sorted(exact.hidden)
+    assert {signs: places_of(places) for signs, places in quick.currencies.items()} == {
+        signs: places_of(places) for signs, places in exact.currencies.items()
+    }
     assert quick.filled >= exact.filled
 
 
-def xlsx_letters(column: int) -> str:
-    return chr(65 + column) if column < 26 else "A" + chr(65 + column - 26)
+def places_of(numbers: list[int]) -> set[tuple[int, int]]:
+    return set(zip(numbers[::2], numbers[1::2], strict=True))
 
 
 def test_an_xlsb_is_read_and_its_errors_are_told(tmp_path: Path) -> None:
@@ -235,8 +255,7 @@ def test_of_a_hidden_sheet_one_cell_is_handed_over_and_an_empty_one_is_not_named
 def test_what_stands_below_the_rows_does_not_keep_from_the_quick_look() -> None:
     below = '<mergeCells count="1"><mergeCell ref="A1:A2"/></mergeCells><conditionalFormatting sqref="A1"/><colBreaks/>'
     text = f'<worksheet><sheetData><row r="1"><c r="A1"><v>1</v></c></row></sheetData>{below}</worksheet>'
-    found = xlsx_prescan._quickly(iter([text.encode()]), {})
-    assert (found.merged, found.filled) == ([(0, 0, 1, 0)], 1)
+    assert xlsx_prescan._quickly(iter([text.encode()]), {}).filled == 1
 
 
 def test_a_formula_that_nobody_reckoned_is_told_in_a_cell_that_does_not_say_its_place(tmp_path: Path) -> None:

@@ -51,7 +51,6 @@ class Unfit(ValueError):
     """A value that a key does not take; `said` is what it must be."""
 
     def __init__(self, said: Message) -> None:
-        super().__init__(said)
         self.said = said
 
 

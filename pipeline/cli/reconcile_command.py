@@ -8,7 +8,7 @@ from pipeline.cli.job_options import job_from
 from pipeline.cli.stderr import listening, reader, say
 from pipeline.model.job import Task
 from pipeline.reporting.event_log import logged
-from pipeline.reporting.reconciled_text import reconciled_lines
+from pipeline.reporting.summary_text import reconciled_lines
 from pipeline.run import reconcile as flow
 from pipeline.settlement.reconciled import Reconciled
 

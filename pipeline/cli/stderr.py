@@ -19,14 +19,14 @@ from pipeline.model.columns import (
     Lang,
 )
 from pipeline.model.message import Message
-from pipeline.model.quoting import LONGEST, bounded
+from pipeline.model.quoting import LONGEST, bounded, one_line
 
 _FOLDERS = re.compile(r"(?:/[^/\s]+){3,}(?=/[^/\s]+)")
 
 
 def say(text: str) -> None:
     """Write one line; what a terminal would take for a command is left out of it, and what is too long, in its middle."""
-    line = "".join(character if character.isprintable() else " " for character in text)
+    line = one_line(text)
     line = bounded(_with_short_paths(line) if len(line) > LONGEST else line)
     with contextlib.suppress(OSError, ValueError):
         if sys.stderr is not None:

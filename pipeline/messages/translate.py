@@ -24,6 +24,7 @@ from pipeline.model.columns import (
     RESULT_COLUMNS,
     RESULT_SHEETS,
     TICKETS_SHEET,
+    Column,
     Lang,
 )
 from pipeline.model.message import JOINTS, Fact, Joined, Message, Private, SheetName, Term, filled
@@ -76,6 +77,11 @@ def heading(column: str, lang: Lang) -> str:
 def choice_word(choice: str, lang: Lang) -> str:
     """A choice of a column in a workbook of that language; anything else as it is."""
     return translated(choice, lang, "choice")
+
+
+def choice_words(column: Column, lang: Lang) -> dict[str, str]:
+    """The words of a column's choices, by their names; none where it has no choices."""
+    return {choice.name: choice_word(choice.name, lang) for choice in column.choices}
 
 
 def status_word(status: str, lang: Lang) -> str:

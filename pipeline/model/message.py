@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from pipeline.model.quoting import quoted
+from pipeline.model.quoting import one_line, quoted
 
 
 @dataclass(frozen=True)
@@ -151,11 +151,6 @@ def texts(facts: Mapping[str, Fact]) -> dict[str, str | int]:
 def filled(text: str, facts: Mapping[str, str | int]) -> str:
     """A text with facts at its places, on one line; one without facts has no places."""
     return one_line(text.format_map(facts) if facts else text)
-
-
-def one_line(text: str) -> str:
-    """A text on one line: a heading or a file's name in it may hold line breaks and characters that a terminal obeys."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
 def to_data(fact: Fact) -> Any:

@@ -5,6 +5,17 @@ _QUOTED, _QUOTED_END = 80, 20
 LONGEST, _END = 400, 140
 
 
+def one_line(text: str) -> str:
+    r"""A text as part of one line of a terminal, which no character of it drives.
+
+    >>> one_line("two\nlines\x1b[31m")
+    'two lines [31m'
+    """
+    return (
+        text if text.isprintable() else " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    )
+
+
 def quoted(text: str) -> str:
     r"""A cell or a name, as a message quotes it: on one line, and cut in its middle.
 

@@ -15,9 +15,8 @@ from pipeline.model.job import Task
 from pipeline.model.message import Message
 from pipeline.reconciliation.inbox import Inbox
 from pipeline.reconciliation.resubmit import Again, fates, unfinished
-from pipeline.reporting.json_report import write_report
+from pipeline.reporting.json_report import reconciled_report, write_report
 from pipeline.reporting.output_paths import check_folder, check_report_path, result_path
-from pipeline.reporting.reconciled_report import reconciled_report
 from pipeline.reporting.reconciliation_workbook import write_reconciliation
 from pipeline.reporting.result_workbook import write_workbook
 from pipeline.settlement.reconciled import Reconciled, Reconciliation

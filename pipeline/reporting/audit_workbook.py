@@ -12,7 +12,7 @@ from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.table import MINOR
 from pipeline.reporting.result_workbook import write_book
-from pipeline.reporting.words_audit import SHEET_COLUMNS, heading, tell
+from pipeline.reporting.words_audit import heading, tell
 from pipeline.reporting.words_history import attempt_reason, judged_reasons, word
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field
@@ -32,6 +32,39 @@ SHEETS = {
     "Files": "files",
     "Gaps and moves": "gaps_and_moves",
 }
+#: The columns of each.
+SHEET_COLUMNS = {
+    "requests": (
+        "request", "attempt", "run", "voucher", "market", "header_type", "header_name", "tax_no", "phone", "email", "remarks",
+        "amount", "charges", "state", "number", "reason", "reason_code", "detail", "planned_at", "sending_at", "answered_at",
+        "ended_at", "http_status", "trace_id", "entry", "settled_as", "settled_by", "evidence", "settled_at",
+        "epoch_id",
+    ),
+    "charges": (
+        "ticket_no", "charge", "product", "voucher", "amount", "state", "number", "held", "wire", "request", "attempt", "run",
+        "file", "sheet", "row",
+    ),
+    "elsewhere": (
+        "ticket_no", "charge", "product", "voucher", "number", "amount", "buyer", "issued_text", "evidence", "found_by",
+        "found_at", "run", "entry", "held",
+    ),
+    "reversals": (
+        "entry", "voucher", "number", "red_number", "request", "attempt", "reversed_by", "evidence", "reversed_at", "run",
+        "in_force",
+    ),
+    "withdrawals": (
+        "entry", "request", "attempt", "settled_as", "number", "evidence", "withdrawn_by", "why", "withdrawn_at",
+    ),
+    "judgements": (
+        "ticket_no", "charge", "product", "voucher", "amount", "status", "reason", "reason_code", "judged_at", "run", "file",
+        "sheet", "row",
+    ),
+    "runs": ("run", "command", "version", "as_of", "files", "started_at", "ended_at", "exit_code"),
+    "files": ("name", "kind", "sha256", "handled_at", "run", "result", "unfinished"),
+    "gaps_and_moves": (
+        "noted_at", "what", "why", "noted_by", "since", "old", "new", "closed_at", "closed_by", "evidence",
+    ),
+}  # fmt: skip
 _COUNTS = ("entry", "attempt", "run", "charges", "http_status", "exit_code")
 _WIDE = {
     "reason": 54, "detail": 40, "evidence": 40, "files": 40, "why": 40, "header_name": 28, "buyer": 28, "remarks": 24,

@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
+from pipeline.model.quoting import one_line
 from pipeline.model.table import money_text
-from pipeline.reporting.sanitise import one_line
 from pipeline.reporting.words_history import (
     attempt_reason,
     judged_reasons,

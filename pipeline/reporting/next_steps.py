@@ -1,4 +1,4 @@
-"""What a person is to do after a run, in plain sentences, and where it begins."""
+"""What a person is to do after a run or a reconciliation, in plain sentences, and where it begins."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,10 @@ from pipeline.model.columns import Lang
 from pipeline.model.result import RunResult
 from pipeline.model.status import STATUS, STATUSES
 from pipeline.reporting.links import Places
-from pipeline.reporting.words import count_requests, count_rows, words_in
+from pipeline.reporting.words_reconciliation import period_text, tell
+from pipeline.reporting.words_result import count_requests, count_rows, words_in
+from pipeline.settlement.compare import DISAGREEING
+from pipeline.settlement.reconciled import Reconciliation
 
 #: Statuses of rows to be corrected or sent again, the most urgent first: what stopped the run, what needs a person, what needs time.
 _FAILURES = [
@@ -64,3 +67,24 @@ def next_steps(result: RunResult, places: Places) -> list[Step]:
 def _of_rows(status: str, result: RunResult) -> str:
     rows = count_rows(result.totals[status], result.lang)
     return translated(STATUS[status].step, result.lang).format(rows=rows)
+
+
+def reconciliation_steps(done: Reconciliation) -> list[str]:
+    """What a person is to do, the most urgent first; nothing where everything agrees."""
+    lang, result = done.result.lang, done.result
+    counts = {kind: len(done.of(kind)) for kind in DISAGREEING}
+    counts["unknown"] = len(result.doubts)
+    counts |= {"troubles": len(done.decided.troubles), "unread": len(done.unread)}
+    counts["set_free"] = sum(entry.set_free for entry in done.entries)
+    counts["failures"] = len(result.columns.failed)
+    found = []
+    if done.lacking:  # then a stop has no other cause
+        found.append(tell("lacking_do", lang, lacking=done.lacking))
+    else:
+        found += stopped_lines(result)
+    if done.nothing_compared:
+        nothing = "nothing_in_period_do" if done.period else "nothing_compared_do"
+        nothing = nothing if done.statements else "no_statement_do"
+        found.append(tell(nothing, lang, period=period_text(done)))
+    order = ("unknown", "troubles", "unread", *DISAGREEING, "set_free", "failures")
+    return found + [tell(f"{name}_do", lang, count=counts[name]) for name in order if counts[name]]

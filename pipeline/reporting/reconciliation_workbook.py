@@ -14,9 +14,10 @@ from pipeline.model.result import RunResult
 from pipeline.model.table import MINOR
 from pipeline.reporting.links import Cell, NoPlaces, Places
 from pipeline.reporting.result_workbook import write_book
+from pipeline.reporting.sheet_buyers import add_buyers
+from pipeline.reporting.sheet_failures import add_failures
 from pipeline.reporting.sheet_reconciliation_summary import add_summary
 from pipeline.reporting.sheet_requests import add_unknown
-from pipeline.reporting.sheet_rows import add_buyers, add_failures
 from pipeline.reporting.words_reconciliation import tell
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field

@@ -18,10 +18,12 @@ from pipeline.model.errors import Stop
 from pipeline.model.message import Note, message
 from pipeline.model.result import RunResult
 from pipeline.reporting.links import Places
+from pipeline.reporting.sheet_buyers import add_buyers
+from pipeline.reporting.sheet_failures import add_failures
 from pipeline.reporting.sheet_requests import add_invoices, add_itineraries, add_unknown
-from pipeline.reporting.sheet_rows import add_all_rows, add_buyers, add_failures
+from pipeline.reporting.sheet_rows import add_all_rows
 from pipeline.reporting.sheet_summary import add_summary
-from pipeline.reporting.words import words_in
+from pipeline.reporting.words_result import words_in
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.splice import fits, put_in_rows
 

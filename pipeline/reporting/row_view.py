@@ -1,10 +1,14 @@
 """What a result workbook shows of its input rows, by their position: where it takes all rows of a run's result from."""
 
 import datetime
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
+from pipeline.messages.translate import rendered
+from pipeline.model.columns import Lang
+from pipeline.model.message import message
 from pipeline.model.result import ReasonText, RunResult
 
 
@@ -72,3 +76,17 @@ class ByRow:
         """The rows with that reason."""
         rows: list[int] = np.asarray(self._columns.having.get(code, [])).tolist()
         return rows
+
+
+def reason_lines(reasons: Sequence[ReasonText], lang: Lang) -> str:
+    """Every reason that applies to a row, its own status's first: its cell, what is said of it, and its code."""
+    if not reasons:
+        return ""
+    return "\n".join(
+        f"{_of_cell(reason, lang)} [{reason.code}]" if reason.cell else f"{reason.message} [{reason.code}]"
+        for reason in reasons
+    )
+
+
+def _of_cell(reason: ReasonText, lang: Lang) -> str:
+    return rendered(message("{place}: {note}", place=reason.cell, note=reason.message), lang)

@@ -1,53 +1,36 @@
-"""What a result workbook says of buyers so that they can be corrected in it.
+"""The sheet Buyers: the buyers that a corrected name in Failures may mean."""
 
-That is whom Failures has filled in its buyer columns for, and the buyers that a corrected name may mean.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from pipeline.messages.translate import choice_word
-from pipeline.model.buyer_source import KEPT_APART, Source, flat
-from pipeline.model.columns import BUYER_COLUMNS, HEADER_FIELDS, HEADER_TYPES
+from pipeline.messages.translate import choice_words
+from pipeline.model.buyer_source import KEPT_APART
+from pipeline.model.columns import BUYER_COLUMNS
 from pipeline.model.result import RunResult
-from pipeline.model.table import Indices, shown
+from pipeline.reporting.links import Places
 from pipeline.reporting.row_view import ByRow
+from pipeline.reporting.xlsx.book import Book
+from pipeline.reporting.xlsx.column_specs import field, vocabulary
+from pipeline.reporting.xlsx.row_stream import by_column
 
 
-def sources(result: RunResult, at: Indices, filled: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Of the rows at these positions, what the reader is to remember of their buyers.
-
-    `filled` are the buyer columns as Failures has them: what was blank in the input was filled in.
-    """
-    table = result.table
-    seen = [
-        table.cells[name].to_numpy(dtype=object)[at] if name in table.cells else [""] * len(at)
-        for name in HEADER_FIELDS
-    ]
-    wrote = [filled[name] for name in HEADER_FIELDS]
-    remembered, books = (table.frame[name].to_numpy(dtype=object)[at] for name in ("remembered", "book"))
-    said = []
-    for place, row in enumerate(at.tolist()):
-        before = Source.read(remembered[place]) or Source("")
-        now = tuple(
-            flat(shown(given[place])) if isinstance(cell[place], str) and not cell[place].strip() else old
-            for cell, given, old in zip(seen, wrote, before.filled, strict=True)
-        )
-        buyer = result.found_buyer[row] or before.buyer
-        said.append(Source(books[place], flat(buyer), now if buyer else before.filled).text)
-    return said
+def add_buyers(book: Book, result: RunResult, places: Places) -> None:
+    """Write the sheet Buyers, where a row may be given another buyer: those that Failures may name."""
+    if _needs_buyers(result, places.rows):
+        fields = [*vocabulary(BUYER_COLUMNS, result.lang), field("buyer_source", result.lang)]
+        book.add_rows("Buyers", fields, len(result.table.buyers), by_column(_buyer_lines(result)))
 
 
-def needs_buyers(result: RunResult, rows: ByRow) -> bool:
+def _needs_buyers(result: RunResult, rows: ByRow) -> bool:
     """Whether a row may be given another buyer: whatever it failed for, where any are known; else where it lacks one."""
     if len(result.table.buyers):
         return bool(rows.failed)
     return any(reason.column == "buyer" for row in rows.failed for reason in rows.reasons(row))
 
 
-def buyer_lines(result: RunResult) -> Iterator[tuple[Any, ...]]:
+def _buyer_lines(result: RunResult) -> Iterator[tuple[Any, ...]]:
     """Every buyer that the rows could have named, and whose it is."""
-    words = {choice.name: choice_word(choice.name, result.lang) for choice in HEADER_TYPES}
+    words = {column.name: choice_words(column, result.lang) for column in BUYER_COLUMNS}
     for buyer in result.table.buyers.to_dict("records"):
-        texts = [words.get(buyer[column.name], buyer[column.name]) for column in BUYER_COLUMNS]
+        texts = [words[name].get(buyer[name], buyer[name]) for name in words]
         yield (*texts, buyer["file"] or KEPT_APART)

@@ -10,9 +10,9 @@ from pipeline.model.places import about
 from pipeline.model.quoting import bounded
 from pipeline.model.settled import Settled
 from pipeline.model.table import MINOR
-from pipeline.reporting.next_steps import stopped_lines
+from pipeline.reporting.next_steps import reconciliation_steps
 from pipeline.reporting.sheet_page import Page
-from pipeline.reporting.words_reconciliation import tell
+from pipeline.reporting.words_reconciliation import period_text, tell
 from pipeline.reporting.xlsx.book import Book, print_setup
 from pipeline.reporting.xlsx.styles import (
     CHART_TONES,
@@ -20,7 +20,7 @@ from pipeline.reporting.xlsx.styles import (
     FONT,
     LINE,
 )
-from pipeline.settlement.compare import DISAGREEING, KINDS
+from pipeline.settlement.compare import KINDS
 from pipeline.settlement.reconciled import Reconciliation
 
 _TONE = {
@@ -36,32 +36,6 @@ _MOST = 100  # lines of one section; the sheets have the rest
 _CHART_ROWS = 15
 
 
-def steps(done: Reconciliation) -> list[str]:
-    """What a person is to do, the most urgent first; nothing where everything agrees."""
-    lang, result = done.result.lang, done.result
-    counts = {kind: len(done.of(kind)) for kind in DISAGREEING}
-    counts["unknown"] = len(result.doubts)
-    counts |= {"troubles": len(done.decided.troubles), "unread": len(done.unread)}
-    counts["set_free"] = sum(entry.set_free for entry in done.entries)
-    counts["failures"] = len(result.columns.failed)
-    found = []
-    if done.lacking:  # then a stop has no other cause
-        found.append(tell("lacking_do", lang, lacking=done.lacking))
-    else:
-        found += stopped_lines(result)
-    if done.nothing_compared:
-        nothing = "nothing_in_period_do" if done.period else "nothing_compared_do"
-        nothing = nothing if done.statements else "no_statement_do"
-        found.append(tell(nothing, lang, period=period_text(done)))
-    order = ("unknown", "troubles", "unread", *DISAGREEING, "set_free", "failures")
-    return found + [tell(f"{name}_do", lang, count=counts[name]) for name in order if counts[name]]
-
-
-def period_text(done: Reconciliation) -> str:
-    """The days in which what is compared was issued."""
-    return f"{done.period.first}..{done.period.last}" if done.period else tell("no_period", done.result.lang)
-
-
 def add_summary(book: Book, done: Reconciliation) -> None:
     """Write the sheet Summary."""
     page, lang = Page(book, "Summary"), done.result.lang
@@ -74,7 +48,7 @@ def add_summary(book: Book, done: Reconciliation) -> None:
     page.spread(0, tell(headline, lang, **facts), page.headline)
     page.row += 1
     nothing = "nothing_covered" if done.of("not_covered") else "nothing" if done.entries else "nothing_given"
-    _section(page, tell("next", lang), steps(done) or [tell(nothing, lang)])
+    _section(page, tell("next", lang), reconciliation_steps(done) or [tell(nothing, lang)])
     first = _kinds(page, done)
     _chart(book, page, done, first)
     _section(page, tell("settled", lang), [_settled(one, done) for one in done.decided.settled], lang=done)

@@ -12,7 +12,7 @@ from pipeline.model.result import RequestResult, RunResult, UnknownAttempt
 from pipeline.model.status import ISSUED
 from pipeline.model.table import MINOR, money_text
 from pipeline.reporting.links import Cell, Places
-from pipeline.reporting.words import words_in
+from pipeline.reporting.words_result import words_in
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field, field, roomy
 from pipeline.reporting.xlsx.row_stream import by_column

@@ -21,7 +21,7 @@ from pipeline.reporting.tallies import (
     everything,
     together,
 )
-from pipeline.reporting.words import words_in
+from pipeline.reporting.words_result import words_in
 from pipeline.reporting.xlsx.book import Book, print_setup
 
 _MOST_BUYERS = 20

@@ -13,7 +13,7 @@ from pipeline.model.status import STATUS
 from pipeline.model.table import MINOR, Indices
 from pipeline.reporting.links import Places
 from pipeline.reporting.sheet_page import Page
-from pipeline.reporting.words import words_in
+from pipeline.reporting.words_result import words_in
 
 #: How far ahead the table looks, in days.
 NEAR = 30

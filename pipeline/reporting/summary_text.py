@@ -1,20 +1,27 @@
-"""The last lines of a run on the terminal: counts and money by status, and the commonest reasons."""
+"""The last lines of a run or a reconciliation, on the terminal and in cron's mail: counts, money, the commonest reasons."""
+
+from dataclasses import replace
 
 import numpy as np
 
 from pipeline.messages.translate import rendered, status_word
 from pipeline.model.columns import HEADER_FIELDS, Lang
-from pipeline.model.quoting import quoted
+from pipeline.model.message import NOTHING, joined
+from pipeline.model.places import about
+from pipeline.model.quoting import one_line, quoted
 from pipeline.model.result import ReasonText, RowResult, RunResult
 from pipeline.model.status import SETTLED, STATUS, STATUS_OF
 from pipeline.model.table import MINOR
-from pipeline.reporting.next_steps import stopped_lines, unknown_step
-from pipeline.reporting.sanitise import one_line
-from pipeline.reporting.words import count_rows, words_in
+from pipeline.reporting.next_steps import reconciliation_steps, stopped_lines, unknown_step
+from pipeline.reporting.words_reconciliation import period_text, tell
+from pipeline.reporting.words_result import count_rows, words_in
 from pipeline.reporting.xlsx.column_specs import cells_wide
+from pipeline.settlement.compare import KINDS
+from pipeline.settlement.reconciled import Reconciliation
 
 _MOST_REASONS = 8
 _MOST_LETTERS = 160
+_MOST_TROUBLES = 10
 _PERSONAL = (*HEADER_FIELDS, "buyer", "passenger_name", "remarks")
 #: Reasons whose messages may name a buyer (the carrier's words may); what to do about them names nobody.
 _NAMES_BUYERS = ("differs_from_issued", "carrier_rejected")
@@ -41,7 +48,7 @@ def summary_lines(result: RunResult, *, cells: bool = True) -> list[str]:
     if result.doubts:
         lines.append(unknown_step(len(result.doubts), result.lang))
     lines += stopped_lines(result)
-    return [one_line(line) if not line.startswith("  ") else line for line in lines]
+    return [one_line(line) for line in lines]
 
 
 def _reasons(result: RunResult, *, cells: bool) -> list[str]:
@@ -85,3 +92,29 @@ def _message(reason: ReasonText, row: RowResult, lang: Lang, *, cells: bool) -> 
 def _short(message: str) -> str:
     line = one_line(message)
     return line if len(line) <= _MOST_LETTERS else line[:_MOST_LETTERS] + "…"
+
+
+def reconciled_lines(done: Reconciliation) -> list[str]:
+    """Short lines in the run's language, safe to print and without what stands in cells: it names people where columns slip."""
+    lang = done.result.lang
+    counts = [f"{tell(kind, lang)} {len(done.of(kind))}" for kind in KINDS if done.of(kind)]
+    parts = joined(counts or ["0"], "sentences")
+    lines = [tell("line" if done.period else "line_no_period", lang, period=period_text(done), parts=parts)]
+    if done.decided.settled:
+        states = [one.state for one in done.decided.settled]
+        lines.append(
+            tell("settled_line", lang, issued=states.count("issued"), not_sent=states.count("not_sent"))
+        )
+    if done.result.rows:
+        # What to do about doubts and a stop is said below, of all of the ledger.
+        lines += summary_lines(replace(done.result, doubts=(), stopped=NOTHING), cells=False)
+    told = [rendered(about(t.place, t.message), lang, names=False) for t in done.decided.troubles]
+    told += [rendered(unread.problem, lang, names=False) for unread in done.unread]
+    lines += told[:_MOST_TROUBLES]
+    if len(told) > _MOST_TROUBLES:
+        lines.append(tell("more", lang, count=len(told) - _MOST_TROUBLES))
+    lines += [
+        rendered(note, lang, names=False) for note in (*done.decided.warnings[:_MOST_TROUBLES], *done.notes)
+    ]
+    lines += reconciliation_steps(done)
+    return [one_line(line) for line in lines]

@@ -1,41 +1,8 @@
-"""What the ledger's export says, and the columns of its sheets."""
+"""What the ledger's export says: its labels, and the headings of its sheets."""
 
 from pipeline.messages import translate
 from pipeline.model.columns import Lang
 from pipeline.model.message import P_
-
-SHEET_COLUMNS = {
-    "requests": (
-        "request", "attempt", "run", "voucher", "market", "header_type", "header_name", "tax_no", "phone", "email", "remarks",
-        "amount", "charges", "state", "number", "reason", "reason_code", "detail", "planned_at", "sending_at", "answered_at",
-        "ended_at", "http_status", "trace_id", "entry", "settled_as", "settled_by", "evidence", "settled_at",
-        "epoch_id",
-    ),
-    "charges": (
-        "ticket_no", "charge", "product", "voucher", "amount", "state", "number", "held", "wire", "request", "attempt", "run",
-        "file", "sheet", "row",
-    ),
-    "elsewhere": (
-        "ticket_no", "charge", "product", "voucher", "number", "amount", "buyer", "issued_text", "evidence", "found_by",
-        "found_at", "run", "entry", "held",
-    ),
-    "reversals": (
-        "entry", "voucher", "number", "red_number", "request", "attempt", "reversed_by", "evidence", "reversed_at", "run",
-        "in_force",
-    ),
-    "withdrawals": (
-        "entry", "request", "attempt", "settled_as", "number", "evidence", "withdrawn_by", "why", "withdrawn_at",
-    ),
-    "judgements": (
-        "ticket_no", "charge", "product", "voucher", "amount", "status", "reason", "reason_code", "judged_at", "run", "file",
-        "sheet", "row",
-    ),
-    "runs": ("run", "command", "version", "as_of", "files", "started_at", "ended_at", "exit_code"),
-    "files": ("name", "kind", "sha256", "handled_at", "run", "result", "unfinished"),
-    "gaps_and_moves": (
-        "noted_at", "what", "why", "noted_by", "since", "old", "new", "closed_at", "closed_by", "evidence",
-    ),
-}  # fmt: skip
 
 #: Headings beside those of the vocabulary and of results.
 _HEADINGS = {

@@ -1,61 +1,50 @@
 """What the reconciliation workbook and its last lines say."""
 
-from pipeline.messages.translate import rendered, translated
+from pipeline.messages.translate import heading, rendered
 from pipeline.model.columns import Lang
-from pipeline.model.message import N_, P_, Fact, Message
+from pipeline.model.message import N_, Fact, Message
+from pipeline.settlement.reconciled import Reconciliation
 
-#: Headings, labels, and the names of the kinds; a column's heading goes before a kind's name.
-_LABELS = {
-    "title": P_("reconciliation", "Reconciliation: tickets, ledger and statement"),
-    "by_kind": P_("reconciliation", "What agrees and what does not"),
-    "kind": P_("reconciliation", "Kind"),
-    "charges": P_("reconciliation", "Charges"),
-    "total": P_("reconciliation", "Amount"),
-    "meaning": P_("reconciliation", "Meaning"),
-    "chart": P_("reconciliation", "Charges by kind"),
-    "next": P_("reconciliation", "What to do next"),
-    "settled": P_("reconciliation", "Settled by evidence"),
-    "troubles": P_("reconciliation", "Evidence that settles nothing"),
-    "unread": P_("reconciliation", "Files that could not be read"),
-    "notes": P_("reconciliation", "Notes"),
-    "facts": P_("reconciliation", "About this reconciliation"),
-    "command": P_("reconciliation", "Command"),
-    "as_of": P_("reconciliation", "Judged on"),
-    "period": P_("reconciliation", "Compared: vouchers issued in"),
-    "statements": P_("reconciliation", "Statements"),
-    "ledger": P_("reconciliation", "Ledger"),
-    "ledger_id": P_("reconciliation", "Ledger ID"),
-    "agreed": P_("reconciliation", "Agreed"),
-    "not_on_statement": P_("reconciliation", "Issued, not on the statement"),
-    "not_ours": P_("reconciliation", "On the statement, not ours"),
-    "differing": P_("reconciliation", "Differing"),
-    "unknown": P_("reconciliation", "Unknown"),
-    "to_issue": P_("reconciliation", "Still to be issued"),
-    "not_covered": P_("reconciliation", "Issued, on no statement given"),
-    "ticket_no": P_("reconciliation", "ticket_no"),
-    "charge": P_("reconciliation", "charge"),
-    "product": P_("reconciliation", "product"),
-    "voucher": P_("reconciliation", "voucher"),
-    "buyer": P_("reconciliation", "buyer"),
-    "amount": P_("reconciliation", "amount"),
-    "number": P_("reconciliation", "number"),
-    "issued_on": P_("reconciliation", "issued_on"),
-    "status": P_("reconciliation", "status"),
-    "request": P_("reconciliation", "request"),
-    "place": P_("reconciliation", "row"),
-    "last_day": P_("reconciliation", "last_day"),
-    "reason": P_("reconciliation", "reason"),
-    "differing_column": P_("reconciliation", "differing"),
-    "row": P_("reconciliation", "row"),
-    "statement_voucher": P_("reconciliation", "on statement: voucher"),
-    "statement_number": P_("reconciliation", "on statement: number"),
-    "statement_amount": P_("reconciliation", "on statement: amount"),
-    "statement_buyer": P_("reconciliation", "on statement: buyer"),
-    "statement_issued": P_("reconciliation", "on statement: issued"),
-    "statement_place": P_("reconciliation", "on statement: line"),
-}
-
-_TEXTS = {
+_SAID = {
+    # headings and labels, and the names of the kinds; a column's heading goes before a kind's name
+    "title": N_("Reconciliation: tickets, ledger and statement"),
+    "by_kind": N_("What agrees and what does not"),
+    "kind": N_("Kind"),
+    "charges": N_("Charges"),
+    "total": N_("Amount"),
+    "meaning": N_("Meaning"),
+    "chart": N_("Charges by kind"),
+    "next": N_("What to do next"),
+    "settled": N_("Settled by evidence"),
+    "troubles": N_("Evidence that settles nothing"),
+    "unread": N_("Files that could not be read"),
+    "notes": N_("Notes"),
+    "facts": N_("About this reconciliation"),
+    "command": N_("Command"),
+    "as_of": N_("Judged on"),
+    "period": N_("Compared: vouchers issued in"),
+    "statements": N_("Statements"),
+    "ledger": N_("Ledger"),
+    "ledger_id": N_("Ledger ID"),
+    "agreed": N_("Agreed"),
+    "not_on_statement": N_("Issued, not on the statement"),
+    "not_ours": N_("On the statement, not ours"),
+    "differing": N_("Differing"),
+    "unknown": N_("Unknown"),
+    "to_issue": N_("Still to be issued"),
+    "not_covered": N_("Issued, on no statement given"),
+    "voucher": N_("voucher"),
+    "issued_on": N_("issued_on"),
+    "place": N_("row"),
+    "differing_column": N_("differing"),
+    "row": N_("row"),
+    "statement_voucher": N_("on statement: voucher"),
+    "statement_number": N_("on statement: number"),
+    "statement_amount": N_("on statement: amount"),
+    "statement_buyer": N_("on statement: buyer"),
+    "statement_issued": N_("on statement: issued"),
+    "statement_place": N_("on statement: line"),
+    # sentences
     "headline": N_("{agreed} of {issued} issued charges agree with a statement; {open} still to be issued."),
     "headline_nothing": N_("Nothing was compared."),
     "nothing": N_("Nothing: everything agrees."),
@@ -132,7 +121,10 @@ _TEXTS = {
 
 
 def tell(name: str, lang: Lang, **facts: Fact) -> str:
-    """One text, with facts at its places."""
-    if name in _LABELS:
-        return translated(_LABELS[name], lang, "reconciliation")
-    return rendered(Message(_TEXTS[name], facts), lang)
+    """One text, with facts at its places; the heading of a column that has no other here."""
+    return rendered(Message(_SAID[name], facts), lang) if name in _SAID else heading(name, lang)
+
+
+def period_text(done: Reconciliation) -> str:
+    """The days in which what is compared was issued."""
+    return f"{done.period.first}..{done.period.last}" if done.period else tell("no_period", done.result.lang)

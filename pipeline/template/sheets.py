@@ -7,7 +7,7 @@ from typing import Any
 
 from xlsxwriter.utility import quote_sheetname, xl_col_to_name, xl_range_abs, xl_rowcol_to_cell
 
-from pipeline.messages.translate import choice_word, heading, rendered, translated
+from pipeline.messages.translate import choice_words, heading, rendered, translated
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     BUYERS_SHEET,
@@ -63,7 +63,7 @@ def _write_row(sheet: Any, number: int, columns: tuple[Column, ...], cells: Cell
     """Write a row of the example, in the formats that the columns have."""
     for index, column in enumerate(columns):
         value = cells.get(column.name, "")
-        words = {choice.name: choice_word(choice.name, lang) for choice in column.choices}
+        words = choice_words(column, lang)
         if isinstance(value, float):
             sheet.write_number(number, index, value)
         elif isinstance(value, date):
@@ -84,7 +84,7 @@ def _check(columns: tuple[Column, ...], index: int, lang: Lang) -> dict[str, Any
     """Give the data validation of a column, in XlsxWriter's words."""
     column, words = columns[index], words_in(lang)
     if column.choices:
-        choices = [choice_word(choice.name, lang) for choice in column.choices]
+        choices = [*choice_words(column, lang).values()]
         message = words.choice_check.format(choices=permitted(column, lang))
         return {"validate": "list", "source": choices, "error_message": message}
     if column.name == "buyer" and columns is TICKET_COLUMNS:

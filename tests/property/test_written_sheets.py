@@ -15,8 +15,8 @@ from python_calamine import CalamineWorkbook
 
 from pipeline.reporting.links import Cell
 from pipeline.reporting.result_workbook import write_book
-from pipeline.reporting.sanitise import fit
 from pipeline.reporting.xlsx import column_xml, row_stream
+from pipeline.reporting.xlsx.cell_text import fit
 from pipeline.reporting.xlsx.column_specs import Field
 from pipeline.reporting.xlsx.row_stream import by_column
 from pipeline.reporting.xlsx.styles import Style

@@ -9,7 +9,7 @@ from xlsxwriter.utility import xl_col_to_name
 from pipeline.model.columns import Lang
 from pipeline.reporting import links
 from pipeline.reporting.links import part
-from pipeline.reporting.words import words_in
+from pipeline.reporting.words_result import words_in
 from pipeline.reporting.xlsx.cell_values import Cells, write_cell
 from pipeline.reporting.xlsx.column_specs import Field, cells_wide
 from pipeline.reporting.xlsx.row_stream import Rows, SheetRows

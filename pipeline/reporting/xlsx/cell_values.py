@@ -9,7 +9,7 @@ from pipeline.messages.translate import status_word
 from pipeline.model.columns import Lang
 from pipeline.model.status import STATUS
 from pipeline.model.table import shown
-from pipeline.reporting.sanitise import fit
+from pipeline.reporting.xlsx.cell_text import fit
 from pipeline.reporting.xlsx.styles import Formats, Style
 
 #: Where a text is parted, since it would not come back whole: XlsxWriter takes <r>…</r> for finished XML,

@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape
 
 from openpyxl.utils import datetime as days
 
-from pipeline.reporting.sanitise import LONGEST, fit
+from pipeline.reporting.xlsx.cell_text import LONGEST, fit
 
 #: In the XML of a cell, where the number of its row goes: a character that no text in a workbook has.
 ROW = "\0"

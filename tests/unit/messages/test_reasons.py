@@ -17,7 +17,7 @@ from pipeline.model.profile import Carrier, Codes, Profile, Terms
 from pipeline.model.request import Identity
 from pipeline.model.status import FINDING_RANK, STATUS, STATUS_OF, STATUSES
 from pipeline.reporting.build import make_result
-from pipeline.reporting.words import words_in
+from pipeline.reporting.words_result import words_in
 from pipeline.rules.judge import judge
 
 #: interface.md, "Reason codes".

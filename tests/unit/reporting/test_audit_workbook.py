@@ -16,8 +16,8 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.profile import Profile
 from pipeline.reporting import links
-from pipeline.reporting.audit_workbook import SHEETS
-from pipeline.reporting.words_audit import SHEET_COLUMNS, heading
+from pipeline.reporting.audit_workbook import SHEET_COLUMNS, SHEETS
+from pipeline.reporting.words_audit import heading
 from tests.unit.reporting.told_ledger import HEADER, TICKET, ancillaries, being_told, fare
 
 Rows = list[dict[str, Any]]

@@ -1,4 +1,4 @@
-r"""Texts and values made fit for the files that they go into.
+r"""Texts made fit for the cells that they go into.
 
 Cells come from anywhere, so a text may hold what a workbook can't: such characters make a file that
 does not open. Nothing else of a text is changed.
@@ -26,12 +26,3 @@ def fit(text: str) -> str:
         if len(units) > 2 * LONGEST:
             return units[: 2 * (LONGEST - 1)].decode("utf-16-le", errors="ignore") + "…"
     return text
-
-
-def one_line(text: str) -> str:
-    r"""A text as part of one line of a terminal, which no escape sequence can reach.
-
-    >>> one_line("two\nlines\x1b[31m")
-    'two lines[31m'
-    """
-    return " ".join("".join(c if c.isprintable() else " " for c in fit(text)).split())

@@ -20,8 +20,8 @@ from pipeline.model.result import RunResult
 from pipeline.model.status import STATUS
 from pipeline.reading.cell_words import HEADINGS, normal
 from pipeline.reading.tickets import read_table
+from pipeline.reporting.input_cells import extra_heading
 from pipeline.reporting.result_workbook import write_workbook
-from pipeline.reporting.sheet_rows import extra_heading
 
 Made = Callable[..., RunResult]
 

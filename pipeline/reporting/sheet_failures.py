@@ -1,0 +1,144 @@
+"""The sheet Failures: rows to be corrected in place, with whom their buyer columns were filled in for."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pipeline.messages.translate import choice_words, in_every_language
+from pipeline.model.buyer_source import Source, flat
+from pipeline.model.columns import COLUMN, COLUMNS, FEE_COLUMNS, HEADER_FIELDS, ORDER_TYPE, Column, Lang
+from pipeline.model.result import ReasonText, RunResult
+from pipeline.model.status import STATUS_OF
+from pipeline.model.table import Indices, shown
+from pipeline.reporting.input_cells import beside, extras, shown_cells
+from pipeline.reporting.links import Cell, Places
+from pipeline.reporting.row_view import reason_lines
+from pipeline.reporting.xlsx.book import Book
+from pipeline.reporting.xlsx.column_specs import field, roomy, vocabulary
+from pipeline.reporting.xlsx.row_stream import Block, Rows
+
+_OURS = ("status", "row", "reason", "what_to_do", "last_day")
+_KEYS = 2
+_FROM = ("file", "sheet", "buyer_source")
+_WRITTEN_IF_READ = (*FEE_COLUMNS, ORDER_TYPE)  # nobody has to fill these in
+
+
+def add_failures(book: Book, result: RunResult, places: Places) -> None:
+    """Write the sheet Failures: what has to be corrected, with every column that may have to be filled in."""
+    table, lang, rows = result.table, result.lang, places.rows
+    at = np.array(rows.failed, dtype=np.int64)
+    asked = [column for column in COLUMNS if column not in _WRITTEN_IF_READ or column.name in table.cells]
+    own = extras(table)
+    filled = {name: _filled(name, result, at) for name in HEADER_FIELDS}
+    columns = [
+        _in_our_words(column, filled.get(column.name) or shown_cells(column.name, table, at), result, at)
+        for column in asked
+    ]
+    fields = [
+        *(field(name, lang) for name in _OURS),
+        *map(roomy, vocabulary(asked, lang), columns),
+        *own,
+        *(field(name, lang) for name in _FROM),
+    ]
+    columns = _marked(asked, columns, [_to_correct(rows.reasons(position)) for position in rows.failed])
+    columns += [shown_cells(extra.name, table, at) for extra in own]
+    columns += [[values[position] for position in rows.failed] for values in (rows.file, rows.sheet)]
+    columns.append(_sources(result, at, filled))
+    book.add_rows("Failures", fields, len(at), beside(_failed(places, lang), columns), keys=_KEYS)
+
+
+def _failed(places: Places, lang: Lang) -> Rows:
+    """Why rows failed, and what to do, with links to them."""
+    rows = places.rows
+
+    def ours(start: int, stop: int) -> Block:
+        failed = rows.failed[start:stop]
+        reasons = [rows.reasons(position) for position in failed]
+        return [
+            [rows.status[position] for position in failed],
+            [Cell(rows.number[position], places.row(position)) for position in failed],
+            [reason_lines(of_row, lang) for of_row in reasons],
+            [_cures(of_row) for of_row in reasons],
+            [rows.last_day[position] for position in failed],
+        ]
+
+    return ours
+
+
+def _filled(name: str, result: RunResult, at: Indices) -> list[Any]:
+    """A buyer column's cells, the blank ones with what the rules took from the Buyers sheet."""
+    known: list[str] = result.header[name][at].tolist()
+    words = choice_words(COLUMN[name], result.lang)
+    known = [words.get(value, value) for value in known]
+    seen = shown_cells(name, result.table, at)
+    return [
+        value if isinstance(cell, str) and not cell.strip() else cell
+        for cell, value in zip(seen, known, strict=True)
+    ]
+
+
+def _sources(result: RunResult, at: Indices, filled: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Of the rows at these positions, what the reader is to remember of their buyers.
+
+    `filled` are the buyer columns as Failures has them: what was blank in the input was filled in.
+    """
+    table = result.table
+    seen = [
+        table.cells[name].to_numpy(dtype=object)[at] if name in table.cells else [""] * len(at)
+        for name in HEADER_FIELDS
+    ]
+    wrote = [filled[name] for name in HEADER_FIELDS]
+    remembered, books = (table.frame[name].to_numpy(dtype=object)[at] for name in ("remembered", "book"))
+    said = []
+    for place, row in enumerate(at.tolist()):
+        before = Source.read(remembered[place]) or Source("")
+        now = tuple(
+            flat(shown(given[place])) if isinstance(cell[place], str) and not cell[place].strip() else old
+            for cell, given, old in zip(seen, wrote, before.filled, strict=True)
+        )
+        buyer = result.found_buyer[row] or before.buyer
+        said.append(Source(books[place], flat(buyer), now if buyer else before.filled).text)
+    return said
+
+
+def _in_our_words(column: Column, cells: list[Any], result: RunResult, at: Indices) -> list[Any]:
+    """Cells of a column of choices, a team's own words for them as ours: its mapping may not be there again."""
+    if not column.choices:
+        return cells
+    ours = {
+        choice.name: {
+            word.casefold() for word in (*in_every_language(choice.name, "choice"), *choice.variants)
+        }
+        for choice in column.choices
+    }
+    words = choice_words(column, result.lang)
+    meant: list[Any] = result.table.frame[column.name].astype(object).to_numpy()[at].tolist()
+    return [
+        words[choice] if choice in words and str(cell).strip().casefold() not in ours[choice] else cell
+        for cell, choice in zip(cells, meant, strict=True)
+    ]
+
+
+def _marked(
+    asked: Sequence[Column], columns: list[list[Any]], wrong: Sequence[frozenset[str]]
+) -> list[list[Any]]:
+    """The columns, with the cells marked that are wrong: of each row the names of its columns."""
+    return [
+        [
+            Cell(value, marked=True) if column.name in names else value
+            for value, names in zip(cells, wrong, strict=True)
+        ]
+        if any(column.name in names for names in wrong)
+        else cells
+        for column, cells in zip(asked, columns, strict=True)
+    ]
+
+
+def _to_correct(reasons: Sequence[ReasonText]) -> frozenset[str]:
+    """The columns whose cells a person has to correct."""
+    return frozenset(r.column for r in reasons if STATUS_OF[r.code] == "invalid")
+
+
+def _cures(reasons: Sequence[ReasonText]) -> str:
+    return "\n".join(dict.fromkeys(reason.cure for reason in reasons))

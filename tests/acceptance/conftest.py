@@ -97,12 +97,13 @@ class Desk:
         """The same without its start-up: forked from a process that has imported the program."""
         return forks().begin(self.folder, [str(part) for part in arguments], self.environ())
 
-    def during(self, process: "subprocess.Popen[str]", reached: Callable[[], object]) -> None:
+    def during(self, process: "subprocess.Popen[str] | Begun", reached: Callable[[], object]) -> None:
         """Wait until something is so while that command runs; never longer than it does, nor 60 seconds."""
         deadline = time.monotonic() + 60
         while not reached():
-            if process.poll() is not None:
-                raise AssertionError(f"it ended before that: {process.communicate()}")
+            if process.has_ended() if isinstance(process, Begun) else process.poll() is not None:
+                ended = process.end() if isinstance(process, Begun) else process.communicate()
+                raise AssertionError(f"it ended before that: {ended}")
             assert time.monotonic() < deadline
             time.sleep(0.02)
 

@@ -133,12 +133,12 @@ def test_a_stopped_night_sends_nothing_of_the_workbooks_after_and_the_next_one_d
             *DAY,
         ]
         inbox_files(desk, ("a.xlsx", tickets(12)[:6]), ("b.xlsx", tickets(12)[6:]))
-        process = desk.start(*arguments)
-        desk.during(process, carrier.issued)
-        process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=60)
-        assert process.returncode == 3, err
-        assert "interrupted" in err
+        run = desk.begin(*arguments)
+        desk.during(run, carrier.issued)
+        run.send_signal(signal.SIGTERM)
+        stopped = run.end()
+        assert stopped.code == 3, stopped.err
+        assert "interrupted" in stopped.err
         assert {line["ticket_no"] for line in carrier.issued()} < {row["ticket_no"] for row in tickets(6)}
         assert desk.voucher(*arguments).code == 0
         assert carrier.twice() == []
@@ -162,15 +162,14 @@ def test_two_nights_at_once_the_second_says_so_and_a_lock_dies_with_its_process(
         profile = desk.profile(carrier.base_url, concurrency=1, response_timeout=60, more=more)
         arguments = ["reconcile", *boxes(desk), "--ledger", "L", "--profile", profile, *DAY]
         inbox_files(desk, ("a.xlsx", tickets(6)))
-        first = desk.start(*arguments)
+        first = desk.begin(*arguments)
         desk.during(first, carrier.issued)
         second = desk.voucher(*arguments)
         assert second.code == 3
         assert "another run is using this ledger" in second.err
         assert len(second.err.splitlines()) == 1
         first.send_signal(number)
-        first.communicate(timeout=60)
-        assert first.returncode in (3, -signal.SIGKILL)
+        assert first.end().code in (3, -signal.SIGKILL)
         third = desk.voucher(*arguments, "--statement", carrier.statement)
         assert third.code in (0, 4), third.err  # killed just while it sent: what was not issued stays unknown
         assert "another run" not in third.err
@@ -289,13 +288,13 @@ def test_a_night_that_is_stopped_while_it_watches_its_inbox_has_done_nothing(des
         *DAY,
     ]
     inbox_files(desk, ("a.xlsx", tickets(2)))
-    process = desk.start(*arguments)
-    desk.during(process, (desk.folder / "L.lock").exists)
+    run = desk.begin(*arguments)
+    desk.during(run, (desk.folder / "L.lock").exists)
     time.sleep(0.3)
-    process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=60)
-    begun, said = err.split("\n", 1)
+    run.send_signal(signal.SIGTERM)
+    ran = run.end()
+    begun, said = ran.err.split("\n", 1)
     assert begun.startswith("A new ledger was begun: ")
-    assert (process.returncode, said.strip()) == (3, f"voucher: Interrupted. {AGAIN}")
+    assert (ran.code, said.strip()) == (3, f"voucher: Interrupted. {AGAIN}")
     assert list((desk.folder / "out").iterdir()) == []
     assert desk.voucher("ledger", "check", "--ledger", "L").code == 0

@@ -350,11 +350,11 @@ def test_an_interrupted_run_waits_for_what_is_in_flight_and_the_next_one_goes_on
     with sandbox(path, faults='[[fault]]\nkind = "latency"\nseconds = 0.4\nevery = 1\n') as carrier:
         profile = desk.profile(carrier.base_url, concurrency=4)
         arguments = ["issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"]
-        process = desk.start(*arguments)
-        desk.during(process, lambda: len(carrier.issued()) >= 4)
-        process.send_signal(sign)
-        _, err = process.communicate(timeout=30)
-        assert process.returncode == 3, err
+        run = desk.begin(*arguments)
+        desk.during(run, lambda: len(carrier.issued()) >= 4)
+        run.send_signal(sign)
+        ran = run.end()
+        assert ran.code == 3, ran.err
         found = statuses(desk.report())
         assert set(found) == {"issued", "not_sent"}
         assert found.count("issued") == len(carrier.issued())
@@ -371,10 +371,9 @@ def test_a_killed_run_leaves_doubts_that_are_not_sent_again(
     with sandbox(path, faults=ANSWERED_LATE) as carrier:
         profile = desk.profile(carrier.base_url, concurrency=4)
         arguments = ["issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"]
-        process = desk.start(*arguments)
-        desk.during(process, lambda: len(carrier.issued()) >= 8)
-        process.kill()
-        process.communicate()
+        run = desk.begin(*arguments)
+        desk.during(run, lambda: len(carrier.issued()) >= 8)
+        run.kill()
         ran = desk.voucher(*arguments)
         assert ran.code == 4, ran.err
         report = desk.report()
@@ -477,11 +476,10 @@ def test_a_terminal_that_closes_is_an_interrupt(desk: Any, sandbox: Any, workboo
             "--as-of",
             "2026-11-20",
         ]
-        process = desk.start(*arguments, "--report", "report.json")
-        desk.during(process, carrier.issued)
-        process.send_signal(signal.SIGHUP)
-        process.communicate(timeout=30)
-        assert process.returncode == 3
+        run = desk.begin(*arguments, "--report", "report.json")
+        desk.during(run, carrier.issued)
+        run.send_signal(signal.SIGHUP)
+        assert run.end().code == 3
         assert set(statuses(desk.report())) == {"issued", "not_sent"}
         assert statuses(desk.report()).count("issued") == len(carrier.issued())
 
@@ -529,10 +527,9 @@ def test_a_killed_runs_ledger_without_its_wal_is_refused(
     with sandbox(path, faults=ANSWERED_LATE) as carrier:
         profile = desk.profile(carrier.base_url, concurrency=4)
         arguments = ["issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"]
-        process = desk.start(*arguments, "--ledger", "old")
-        desk.during(process, lambda: len(carrier.issued()) >= 8)
-        process.kill()
-        process.communicate()
+        run = desk.begin(*arguments, "--ledger", "old")
+        desk.during(run, lambda: len(carrier.issued()) >= 8)
+        run.kill()
         (desk.folder / "old").rename(desk.folder / "new")
         assert desk.voucher("check", *arguments[1:], "--ledger", "new").code == 2
         refused = desk.voucher(*arguments, "--ledger", "new")

@@ -128,12 +128,13 @@ def test_what_is_wrong_with_a_ledger_is_said_in_chinese(desk: Any, issued: Any) 
 
 
 def test_the_sandbox_says_in_chinese_where_it_is_and_what_it_did(desk: Any) -> None:
-    process = desk.start("sandbox", "--port", "0", *ZH)
-    assert "没有任何客票" in process.stderr.readline()
-    assert "沙箱承运人已在 http://127.0.0.1:" in process.stderr.readline()
-    process.send_signal(signal.SIGTERM)
-    _, told = process.communicate(timeout=30)
-    assert told == "请求：收到 0 个，开具 0 个，拒绝 0 个\n"
+    run = desk.begin("sandbox", "--port", "0", *ZH)
+    desk.during(run, lambda: "http://127.0.0.1:" in run.err.read_text())
+    run.send_signal(signal.SIGTERM)
+    nothing, where, told = run.end().err.splitlines()
+    assert "没有任何客票" in nothing
+    assert "沙箱承运人已在 http://127.0.0.1:" in where
+    assert told == "请求：收到 0 个，开具 0 个，拒绝 0 个"
 
 
 @pytest.mark.parametrize(

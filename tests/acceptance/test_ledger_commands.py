@@ -96,14 +96,14 @@ def test_a_damaged_file_is_no_traceback(desk: Any, issued: Any) -> None:
 def test_a_backup_taken_while_a_run_is_on_knows_what_it_lacks_and_sends_nothing(
     desk: Any, issued: Any
 ) -> None:
-    slow = desk.start("issue", "all.xlsx", *ISSUE, "--rate", "2")
+    slow = desk.begin("issue", "all.xlsx", *ISSUE, "--rate", "2")
     desk.during(slow, lambda: len(issued.issued()) >= 8)
     backup = desk.voucher("ledger", "backup", "kept.ledger", "--ledger", "october.ledger")
     assert (backup.code, backup.err) == (0, "Backup: kept.ledger\n")
     at_backup = len(issued.issued())
     desk.during(slow, lambda: len(issued.issued()) >= at_backup + 2)
     slow.send_signal(signal.SIGINT)
-    slow.communicate(timeout=60)
+    assert slow.end().code == 3
     assert stat.S_IMODE((desk.folder / "kept.ledger").stat().st_mode) == 0o600
 
     restored = (*ISSUE[:3], "kept.ledger", *ISSUE[4:])
@@ -146,10 +146,9 @@ def test_a_backup_goes_into_a_folder_under_its_time_and_over_nothing(desk: Any) 
 
 
 def test_a_ledger_whose_wal_is_lost_can_be_used_after_its_gap_is_settled(desk: Any, issued: Any) -> None:
-    slow = desk.start("issue", "all.xlsx", *ISSUE, "--rate", "4")
+    slow = desk.begin("issue", "all.xlsx", *ISSUE, "--rate", "4")
     desk.during(slow, lambda: len(issued.issued()) >= 9)
     slow.kill()
-    slow.communicate()
     (desk.folder / "october.ledger-wal").unlink()
     refused = desk.voucher("issue", "all.xlsx", *ISSUE)
     assert refused.code == 2
@@ -500,14 +499,13 @@ def test_a_backup_onto_a_full_disk_names_the_disk(desk: Any) -> None:
 
 
 def test_the_export_is_made_while_a_run_is_on_and_does_not_hold_it_up(desk: Any, issued: Any) -> None:
-    slow = desk.start("issue", "all.xlsx", *ISSUE, "--rate", "2")
+    slow = desk.begin("issue", "all.xlsx", *ISSUE, "--rate", "2")
     desk.during(slow, lambda: len(issued.issued()) >= 8)
     ran = desk.voucher("ledger", "export", "audit.xlsx", *ISSUE[:4])
     assert (ran.code, ran.out, ran.err) == (0, "", "Export: audit.xlsx\n")
-    assert slow.poll() is None
+    assert not slow.has_ended()
     slow.send_signal(signal.SIGINT)
-    assert slow.wait(timeout=60) == 3
-    slow.communicate()
+    assert slow.end().code == 3
     found = openpyxl.load_workbook(desk.folder / "audit.xlsx")
     headings, *rows = found["Requests"].iter_rows(values_only=True)
     assert "sending_at (Asia/Shanghai)" in headings

@@ -140,16 +140,16 @@ def test_a_log_that_goes_away_while_requests_are_out_stops_nothing_and_is_told_o
     (desk.folder / "logs").mkdir()
     with sandbox(path, faults='[[fault]]\nkind = "latency"\nseconds = 0.5\n') as carrier:
         profile = desk.profile(carrier.base_url, concurrency=2)
-        process = desk.start(
+        run = desk.begin(
             "issue", path, "--profile", profile, *DAY, "--ledger", "L", "--log-file", "logs/log", "--quiet"
         )
-        desk.during(process, carrier.issued)
+        desk.during(run, carrier.issued)
         shutil.rmtree(desk.folder / "logs")
-        _, err = process.communicate(timeout=60)
-        assert process.returncode == 0, err
+        ran = run.end()
+        assert ran.code == 0, ran.err
         assert len(carrier.issued()) == 8
-    assert err.count("the log can't be written") == 1
-    assert len(err.splitlines()) == 2  # and that a ledger was begun
+    assert ran.err.count("the log can't be written") == 1
+    assert len(ran.err.splitlines()) == 2  # and that a ledger was begun
 
 
 @pytest.mark.parametrize("place", ["tickets.xlsx", "carrier.toml", "nowhere/log"])

@@ -6,7 +6,6 @@ import datetime
 import json
 import urllib.request
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -194,7 +193,7 @@ def test_nothing_is_taken_back_while_a_run_is_on(
     book = workbook(tickets(30))
     with sandbox(book) as carrier:
         office = Office(desk, carrier)
-        slow = replace(desk).start(
+        slow = desk.begin(
             "issue", book, *office.common, "--as-of", "2026-11-20", "--rate", "4", "--concurrency", "1"
         )
         desk.during(slow, lambda: len(carrier.issued()) >= 2)
@@ -203,7 +202,6 @@ def test_nothing_is_taken_back_while_a_run_is_on(
             ran = desk.voucher("ledger", *command, *office.common[2:], "--by", "Li")
             assert (ran.code, "another run is using this ledger" in ran.err) == (3, True)
         slow.kill()
-        slow.communicate()
 
 
 @pytest.mark.parametrize("said_by", ["an answer", "the statement"])

@@ -148,9 +148,7 @@ def until(true: Any) -> None:
 
 def together(desk: Desk, *commands: Sequence[str | Path]) -> list[Ran]:
     """Several commands at the same time."""
-    processes = [desk.start(*command) for command in commands]
-    ended = [process.communicate(timeout=120) for process in processes]
-    return [Ran(process.returncode, *said) for process, said in zip(processes, ended, strict=True)]
+    return [run.end() for run in [desk.begin(*command) for command in commands]]
 
 
 def statuses(report: Mapping[str, Any]) -> list[str]:
@@ -496,7 +494,7 @@ def test_a_second_run_on_a_ledger_that_is_in_use_says_so_and_leaves_whatever_it_
     (desk.folder / "alias").symlink_to(data)
     (desk.folder / "link.ledger").symlink_to(data / "a.ledger")
     carrier.answers.clear()
-    on_work = desk.start("issue", first, *arguments, "--ledger", data / "a.ledger", "--report", "1.json")
+    on_work = desk.begin("issue", first, *arguments, "--ledger", data / "a.ledger", "--report", "1.json")
     until(lambda: carrier.asked)
     names = [f"sqlite:///{data}/a.ledger", "link.ledger", "alias/../data/./a.ledger"]
     # Looking is allowed meanwhile.
@@ -515,8 +513,8 @@ def test_a_second_run_on_a_ledger_that_is_in_use_says_so_and_leaves_whatever_it_
     assert "ticket_fare 1000.00 as itinerary for Acme" in told.out
     assert "october.xlsx, Tickets, row 2" in told.out
     carrier.answers.set()
-    _, err = on_work.communicate(timeout=60)
-    assert on_work.returncode == 0, err
+    ran = on_work.end()
+    assert ran.code == 0, ran.err
     after = desk.voucher("issue", second, *arguments, "--ledger", data / "a.ledger", "--report", "2.json")
     assert after.code == 0, after.err
     assert statuses(desk.report("2.json")) == ["already_issued", "issued"]
@@ -531,14 +529,14 @@ def test_runs_that_start_at_one_moment_on_no_ledger_yet_are_one_run_and_two_that
     path = workbook([{"ticket_no": ticket(number)} for number in range(1, 7)])
     profile = desk.profile(carrier.base_url, concurrency=2, response_timeout=60)
     carrier.answers.clear()
-    runs = [desk.start("issue", path, "--profile", profile, *DAY, "-o", f"{n}.xlsx") for n in range(3)]
-    until(lambda: sum(run.poll() is not None for run in runs) == 2)
+    runs = [desk.begin("issue", path, "--profile", profile, *DAY, "-o", f"{n}.xlsx") for n in range(3)]
+    until(lambda: sum(run.has_ended() for run in runs) == 2)
     carrier.answers.set()
-    ended = [run.communicate(timeout=60) for run in runs]
-    assert sorted(run.returncode for run in runs) == [0, 3, 3], ended
+    ended = [run.end() for run in runs]
+    assert sorted(ran.code for ran in ended) == [0, 3, 3], ended
     assert sorted(carrier.asked) == [(ticket(number),) for number in range(1, 7)]
-    for run, (_, err) in zip(runs, ended, strict=True):
-        assert run.returncode == 0 or "another run is using this ledger" in err
+    for ran in ended:
+        assert ran.code == 0 or "another run is using this ledger" in ran.err
 
 
 # --- a ledger that is another's, gone, or changed under a run ----------------------------------------
@@ -606,7 +604,7 @@ def test_a_ledger_that_goes_away_during_a_run_stops_it_and_nothing_is_issued_aga
     profile = desk.profile(carrier.base_url, concurrency=1, response_timeout=60)
     arguments = ["issue", path, "--profile", profile, *DAY]
     carrier.answers.clear()
-    process = desk.start(*arguments, "--ledger", "L", "--report", "1.json")
+    run = desk.begin(*arguments, "--ledger", "L", "--report", "1.json")
     until(lambda: carrier.asked)
     (desk.folder / "L").rename(desk.folder / "away")
     if taken_by == "another ledger":
@@ -614,8 +612,8 @@ def test_a_ledger_that_goes_away_during_a_run_stops_it_and_nothing_is_issued_aga
         assert desk.voucher("issue", nothing, *arguments[2:], "--ledger", "M", "--new-ledger").code == 1
         (desk.folder / "M").rename(desk.folder / "L")
     carrier.answers.set()
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 3, err
+    ran = run.end()
+    assert ran.code == 3, ran.err
     assert statuses(desk.report("1.json")) == ["issued", "not_sent", "not_sent"]
     assert "L: " in desk.report("1.json")["rows"][1]["reasons"][0]["message"]
     # The next run finds what the first one left beside the name, and sends nothing.

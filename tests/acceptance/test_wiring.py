@@ -5,9 +5,9 @@ whatever it is asked for, as often as it is asked (tests/crash/end_to_end_carrie
 """
 
 import json
+import os
 import shutil
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -22,6 +22,7 @@ from tests.crash.end_to_end_carrier import Carrier
 from tests.crash.end_to_end_evidence import true_statement
 from tests.crash.end_to_end_office import Office, _rows
 from tests.crash.forked import Forks
+from tests.crash.forked_reader import HELD
 
 pytestmark = pytest.mark.xdist_group("wiring")
 
@@ -195,21 +196,25 @@ def test_room_for_every_answer_that_may_be_under_way_is_kept_before_the_first_is
     assert spill == ["write"] * places + ["fsync"]
 
 
-def writing_to(path: Path, pattern: str, write: Callable[[], None]) -> threading.Thread:
-    """Write to a file as soon as its reader's process has it."""
+class Meanwhile:
+    """Something that is done once a file's reader has begun, and before it reads."""
 
-    def wait() -> None:
-        for _ in range(2000):
-            for command in Path("/proc").glob("[0-9]*/cmdline"):
-                with_it = command.read_bytes() if command.exists() else b""
-                if pattern.encode() in with_it and str(path).encode() in with_it:
-                    write()
-                    return
-            time.sleep(0.002)
+    def __init__(self, office: Office, path: Path, done: Callable[[], object]) -> None:
+        (folder := office.folder / "held").mkdir()
+        os.mkfifo(pipe := folder / path.name)
+        self.environment = {HELD: str(folder)}
 
-    thread = threading.Thread(target=wait)
-    thread.start()
-    return thread
+        def wait() -> None:
+            with pipe.open("wb"):  # as soon as the reader does
+                pipe.unlink()
+                done()
+
+        self._thread = threading.Thread(target=wait, daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        self._thread.join(60)
+        assert not self._thread.is_alive()
 
 
 def test_a_statement_that_is_written_to_while_it_is_read_is_not_taken(office: Office) -> None:
@@ -223,9 +228,9 @@ def test_a_statement_that_is_written_to_while_it_is_read_is_not_taken(office: Of
         with path.open("ab") as file:
             file.write(b"\n")
 
-    writing = writing_to(path, "child.py", add)
-    ran = office.voucher("reconcile", *given.arguments)
-    writing.join()
+    writing = Meanwhile(office, path, add)
+    ran = office.voucher("reconcile", *given.arguments, environment=writing.environment)
+    writing.end()
     assert (ran.code, states(office)) == (2, {"unknown": 3})
     assert "was written to while it was read" in ran.err
 
@@ -277,17 +282,14 @@ def test_a_file_of_the_inbox_that_is_written_to_while_it_is_read_is_left_for_the
     (office.desk / "out").mkdir()
     path = office.add_workbook(fares(2)).rename(inbox / "month.csv")
     office.write(path, fares(2))
-    writing = writing_to(
-        path, "child.py", lambda: path.write_text(path.read_text().replace("1000.00", "9.00"))
-    )
-    ran = office.voucher(
-        "reconcile", "--inbox", inbox, "--outbox", office.desk / "out", "--new-ledger", "--verbose"
-    )
-    writing.join()
+    nightly = ("reconcile", "--inbox", inbox, "--outbox", office.desk / "out")
+    writing = Meanwhile(office, path, lambda: path.write_text(path.read_text().replace("1000.00", "9.00")))
+    ran = office.voucher(*nightly, "--new-ledger", "--verbose", environment=writing.environment)
+    writing.end()
     assert office.carrier.vouchers == []
     assert "is still being written" in ran.err
     office.touch(path)
-    assert office.voucher("reconcile", "--inbox", inbox, "--outbox", office.desk / "out").code == 0
+    assert office.voucher(*nightly).code == 0
     assert _rows(office.ledger, "SELECT amount FROM charge") == [(900,), (900,)]
 
 
@@ -488,10 +490,10 @@ def test_a_ledger_whose_name_leads_elsewhere_at_the_end_is_left_as_it_is(office:
     path = office.add_workbook(fares(1)).rename(inbox / "month.csv")
     office.write(path, fares(1))
     away = office.ledger.with_name("away")
-    writing = writing_to(path, "child.py", lambda: shutil.move(office.ledger, away))
+    moving = Meanwhile(office, path, lambda: shutil.move(office.ledger, away))
     nightly = ("reconcile", "--inbox", inbox, "--outbox", office.desk / "out")
-    office.voucher(*nightly)
-    writing.join()
+    office.voucher(*nightly, environment=moving.environment)
+    moving.end()
     away.rename(office.ledger)
     ended = "SELECT command, ended_at IS NOT NULL FROM run ORDER BY run"
     assert _rows(office.ledger, ended) == [("issue", 1), ("reconcile", 0)]

@@ -15,6 +15,7 @@ import importlib
 import itertools
 import json
 import os
+import pkgutil
 import select
 import shutil
 import signal
@@ -24,12 +25,16 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
+import pipeline
 from pipeline import cli
+from pipeline.reading import process
 from tests import moved_clock, next_version
+from tests.crash.forked_reader import Reader
 
 REPOSITORY = Path(__file__).parents[2]
 #: What `run` says of a child that had to be killed because it did not end.
@@ -59,6 +64,21 @@ class Begun:
     pid: int
     out: Path
     err: Path
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def kill(self) -> Ran:
+        """Kill it; what it had said."""
+        self.send_signal(signal.SIGKILL)
+        return self.end()
+
+    def has_ended(self) -> bool:
+        handle = os.pidfd_open(self.pid)  # it is there until somebody waits for its end
+        try:
+            return bool(select.select([handle], [], [], 0)[0])
+        finally:
+            os.close(handle)
 
     def end(self) -> Ran:
         """Wait for its end; one that does not end in time is killed (HUNG)."""
@@ -163,10 +183,11 @@ def _become(order: Mapping[str, Any], library: ctypes.CDLL | None, imported: int
     leave = os._exit
 
     def told(code: int) -> NoReturn:
-        os.write(imported, " ".join(name for name in sys.modules if name not in known).encode())
+        os.write(imported, "".join(f"{name} " for name in sys.modules if name not in known).encode())
         leave(code)
 
-    os._exit = told  # type: ignore[assignment]  # how the program ends
+    os._exit = told  # type: ignore[assignment]  # how the program ends, and its reader
+    process._started = partial(Reader, keeps=imported, library=library)
     with next_version.program(int(os.environ.get(next_version.LATER) or 0)):
         if library:
             library.failpoint_arm()
@@ -219,6 +240,10 @@ def _answer(order: Mapping[str, Any], library: ctypes.CDLL | None, begun: dict[i
 def _serve(library: ctypes.CDLL | None) -> None:
     # Ctrl-C is for whoever asked; the parent ends when its input does.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for module in pkgutil.walk_packages(pipeline.__path__, "pipeline."):
+        importlib.import_module(module.name)
+    gc.collect()
+    gc.freeze()
     begun: dict[int, int] = {}
     while line := sys.stdin.readline():
         answer = _answer(json.loads(line), library, begun)

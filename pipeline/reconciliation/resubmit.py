@@ -71,7 +71,7 @@ def _unclear(ledger: OpenLedger, evidence: Evidence) -> dict[str, Message]:
             ticket_no=line.ticket_no,
         )
         for line in lines
-        if line.ticket_no and line.ticket_no not in found
+        if line.ticket_no not in found
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import openpyxl
 
-from pipeline.ledger import planning
+from pipeline.ledger import gaps, planning, runs
 from pipeline.ledger.session import OpenLedger
 from pipeline.model.evidence import Answer, Evidence, Statement, StatementLine
 from pipeline.model.job import Job, Task, Watch
@@ -31,6 +31,7 @@ PROFILE = Profile(
     codes=Codes(
         fee_type={"ticket_fare": "FARE", "ancillary": "EXTRA"},
         product_type={"flight": "Flight", "seat": "Seat"},
+        header_type={"business": "BUSINESS", "individual": "PERSONAL"},
     )
 )
 KEYS = Secrets(API_KEY, ENCRYPTION_KEY)
@@ -131,6 +132,11 @@ class Desk:
 
     def states(self) -> list[tuple[str, str]]:
         return self.rows("SELECT state, number FROM attempt ORDER BY attempt_id")
+
+    def gap(self, since: str = "2026-11-01T00:00:00.000+00:00") -> None:
+        """The ledger was put back and may lack what was issued since then; the run is another one."""
+        gaps.mark_gap(self.ledger.connection, since, verbatim("a copy was put back"))
+        self.run = runs.begin(self.ledger.connection, self.ledger.lock, "reconcile", str(AS_OF), [])
 
     @contextmanager
     def failing(self) -> Iterator[None]:

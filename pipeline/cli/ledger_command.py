@@ -15,6 +15,7 @@ from pipeline.ledger.opening import path_for
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
+from pipeline.model.exit_code import ExitCode
 from pipeline.model.job import Job
 from pipeline.model.message import P_, Message, Term, joined, message
 from pipeline.settings import load_profile
@@ -29,7 +30,7 @@ def check(*, lang: Lang, **given: Any) -> None:
     sound = not (looked.wrong or doubted)
     for line in _lines(path_for(job), looked, spilled=spilled, sound=sound):
         click.echo(rendered(line, lang))
-    sys.exit(0 if sound and not looked.gap else 3)
+    sys.exit(ExitCode.STOPPED.where(looked.gap or not sound))
 
 
 def backup(path: Path, *, lang: Lang, **given: Any) -> None:
@@ -56,7 +57,7 @@ def move_carrier(*, by: str, why: str, yes: bool, lang: Lang, **given: Any) -> N
     tell = teller(lang)
     done = maintenance.moved(_job(given), tell, why, by, confirmed)
     tell(done or message("Nothing was changed."))
-    sys.exit(0 if done else 3)
+    sys.exit(ExitCode.STOPPED.where(not done))
 
 
 def mark_gap(
@@ -87,7 +88,7 @@ def close_gap(*, by: str, evidence: str, yes: bool, lang: Lang, **given: Any) ->
     tell = teller(lang)
     done = maintenance.gap_closed(_job(given), tell, by, evidence, confirmed)
     tell(done or message("Nothing was changed."))
-    sys.exit(0 if done else 3)
+    sys.exit(ExitCode.STOPPED.where(not done))
 
 
 def withdraw(entry: str, *, by: str, why: str, lang: Lang, **given: Any) -> None:

@@ -14,6 +14,7 @@ from pipeline.cli.commands import voucher
 from pipeline.cli.language import chosen, speak
 from pipeline.cli.stderr import Reader
 from pipeline.model.errors import Stop
+from pipeline.model.exit_code import ExitCode
 from pipeline.model.message import message, system_error
 from pipeline.process_hardening import protect_process
 
@@ -28,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         signals.let_finish()
         reader.stopped(message("Interrupted. Running the same command again is safe."))
-        code = 3
+        code = ExitCode.STOPPED
     _leave(code)
 
 
@@ -55,17 +56,17 @@ def _ended(arguments: Sequence[str], reader: Reader) -> int:  # noqa: PLR0911 - 
         finally:
             signals.let_finish()
     except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else 0
+        return ended.code if isinstance(ended.code, int) else ExitCode.DONE
     except Stop as stop:
         reader.stopped(stop.message)
         return stop.exit_code
     except click.ClickException as error:
         error.show()
-        return 2
+        return ExitCode.WRONG_USAGE
     except BrokenPipeError:
         # Whoever read what `history` prints has left (`| head`); nothing to tell them.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return ExitCode.DONE
     except click.Abort:
         raise
     except OSError as error:
@@ -76,7 +77,7 @@ def _ended(arguments: Sequence[str], reader: Reader) -> int:  # noqa: PLR0911 - 
                 problem=system_error(error),
             )
         )
-        return 3
+        return ExitCode.STOPPED
     except Exception:  # noqa: BLE001 - a defect of ours is no finding about rows (1): the run stopped early
         from pipeline.cli.defect import print_defect  # noqa: PLC0415 - start-up: only a defect needs the settings here
 
@@ -86,5 +87,5 @@ def _ended(arguments: Sequence[str], reader: Reader) -> int:  # noqa: PLR0911 - 
                 "This is a defect of the program; please report it. Running the same command again is safe."
             )
         )
-        return 3
-    return code if isinstance(code, int) else 0
+        return ExitCode.STOPPED
+    return code if isinstance(code, int) else ExitCode.DONE

@@ -5,16 +5,17 @@ exceptions. An exception's text is one line for the person at the keyboard: it n
 cell or key, and the cure.
 """
 
+from pipeline.model.exit_code import ExitCode
 from pipeline.model.message import Fact, Message
 
 
 class Stop(Exception):
-    """A run can't go on; `exit_code` is from interface.md ("Exit codes"). `message` says why and what puts it right.
+    """A run can't go on; `exit_code` is what it ends in. `message` says why and what puts it right.
 
     Made of a text of ours with the facts at its places, or of a message that is there already.
     """
 
-    exit_code = 3
+    exit_code = ExitCode.STOPPED
 
     def __init__(self, text: str | Message, /, **facts: Fact) -> None:
         self.message = text if isinstance(text, Message) else Message(text, facts)
@@ -27,7 +28,7 @@ class Stop(Exception):
 class InputProblem(Stop):
     """Wrong usage, an unreadable workbook or profile, a missing key: nothing was sent."""
 
-    exit_code = 2
+    exit_code = ExitCode.WRONG_USAGE
 
 
 class LedgerProblem(Stop):

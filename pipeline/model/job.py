@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
+from pipeline.model.exit_code import ExitCode
 from pipeline.model.message import N_, Message, Note
 from pipeline.model.profile import Owner, Profile, Secrets, Terms, sandbox_owner
 from pipeline.model.request import Request
@@ -162,9 +163,9 @@ class Finished:
     problems: tuple[Message, ...] = ()
 
     @property
-    def exit_code(self) -> int:
-        """The result's, or 3 where a result could not be written (running again is safe)."""
-        return max(self.result.exit_code, 3 if self.problems else 0)
+    def exit_code(self) -> ExitCode:
+        """The result's, or worse where a result could not be written (running again is safe)."""
+        return max(self.result.exit_code, ExitCode.STOPPED.where(self.problems))
 
 
 def today(profile: Profile) -> datetime.date:

@@ -21,6 +21,7 @@ import numpy as np
 
 from pipeline.model.columns import Lang
 from pipeline.model.encoded import EncodedColumn
+from pipeline.model.exit_code import ExitCode
 from pipeline.model.lazy import LazySequence
 from pipeline.model.message import NOTHING, Message
 from pipeline.model.request import Identity, Request
@@ -218,11 +219,11 @@ class RunResult:
         return dict(Counter(statuses))
 
     @property
-    def exit_code(self) -> int:
-        """The highest that applies (interface.md, Exit codes)."""
+    def exit_code(self) -> ExitCode:
+        """The highest that applies."""
         return max(
-            3 if self.stopped else 0,
-            1 if "differs_from_issued" in self.columns.having else 0,
+            ExitCode.STOPPED.where(self.stopped),
+            ExitCode.NEEDS_PERSON.where("differs_from_issued" in self.columns.having),
             *(STATUS[name].exit_code for name in self.totals),
         )
 

@@ -6,6 +6,7 @@ those of reason codes in messages/reasons.py. What else is shown of a status (te
 
 from dataclasses import dataclass
 
+from pipeline.model.exit_code import ExitCode
 from pipeline.model.message import N_, P_
 
 
@@ -24,7 +25,7 @@ class Status:
     tone: str
     meaning: str
     advice: str
-    exit_code: int = 0
+    exit_code: ExitCode = ExitCode.DONE
     failure: bool = False  # shown on the Failures sheet
     counted: bool = True  # in totals of money
     issued: bool = False  # the charge has its voucher
@@ -65,7 +66,7 @@ STATUSES = (
         P_("status", "invalid"), 7, "bad",
         N_("the row can't be understood: to be corrected"),
         N_("the row can't be understood: correct it on the sheet Failures and run that file"),
-        exit_code=1, failure=True,
+        exit_code=ExitCode.NEEDS_PERSON, failure=True,
         codes=(
             "missing_value", "bad_ticket_no", "bad_amount", "bad_date", "date_in_future", "bad_choice", "bad_tax_no", "bad_email",
             "bad_phone", "amount_mismatch", "unknown_buyer",
@@ -76,7 +77,7 @@ STATUSES = (
         P_("status", "ineligible"), 6, "bad",
         N_("a rule forbids it"),
         N_("a rule forbids it; the reason says which"),
-        exit_code=1, failure=True,
+        exit_code=ExitCode.NEEDS_PERSON, failure=True,
         codes=(
             "status_conflict", "ticket_not_used", "ticket_not_refunded", "fare_window_closed", "ancillary_window_closed",
             "flight_too_old_for_itinerary", "not_an_itinerary_charge", "not_a_carrier_ticket", "amount_over_limit",
@@ -88,7 +89,7 @@ STATUSES = (
         P_("status", "waiting"), 5, "warn",
         N_("not yet: ticket open, or refund not approved"),
         N_("not yet: ticket still open, or refund not approved. Run it again later"),
-        exit_code=1, failure=True,
+        exit_code=ExitCode.NEEDS_PERSON, failure=True,
         codes=("ticket_still_open", "refund_not_approved", "voucher_reversed"),
         step=N_("{rows} waiting: not yet. Run them again later, from your workbook or from the sheet Failures."),
     ),
@@ -96,7 +97,7 @@ STATUSES = (
         P_("status", "rejected"), 8, "bad",
         N_("the carrier said no"),
         N_("the carrier answered no"),
-        exit_code=1, failure=True, sent=True,
+        exit_code=ExitCode.NEEDS_PERSON, failure=True, sent=True,
         codes=("carrier_rejected",),
         step=N_("{rows} rejected: the carrier said no. Its words are on the sheet Failures."),
     ),
@@ -104,7 +105,7 @@ STATUSES = (
         P_("status", "not_sent"), 9, "warn",
         N_("nothing reached the carrier: run it again"),
         N_("nothing reached the carrier: run it again"),
-        exit_code=3, failure=True, sent=True,
+        exit_code=ExitCode.STOPPED, failure=True, sent=True,
         codes=("carrier_unreachable", "carrier_busy", "key_refused", "run_stopped"),
         step=N_("{rows} not sent: run the same workbook again. Nothing was issued for them."),
     ),
@@ -112,7 +113,7 @@ STATUSES = (
         P_("status", "unknown"), 10, "bad",
         N_("may have been issued: reconcile, never ask twice"),
         N_("it may have been issued: not sent again until that is known (“voucher reconcile”)"),
-        exit_code=4, sent=True,
+        exit_code=ExitCode.UNKNOWN, sent=True,
         codes=("no_answer", "answer_unreadable", "answer_unexplained", "run_killed"),
         step=N_(
             "{requests} with an unknown outcome (sheet Unknown): these may have been issued. Do not ask for them elsewhere."

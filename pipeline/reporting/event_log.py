@@ -24,6 +24,7 @@ from typing import cast
 
 from pipeline.files import PRIVATE, taken
 from pipeline.model.errors import InputProblem
+from pipeline.model.exit_code import ExitCode
 from pipeline.model.job import Watch
 from pipeline.model.message import Note, message, system_error
 from pipeline.reporting.output_paths import check_folder, unwritable
@@ -45,7 +46,7 @@ def logged(path: Path | None, command: str, watch: Watch) -> Iterator[Watch]:
     try:
         yield replace(watch, log=log)
     except BaseException as stop:
-        log("stopped", error=type(stop).__name__, exit_code=getattr(stop, "exit_code", 3))
+        log("stopped", error=type(stop).__name__, exit_code=getattr(stop, "exit_code", ExitCode.STOPPED))
         raise
     finally:
         log.close()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.model.evidence import Statement
+from pipeline.model.exit_code import ExitCode
 from pipeline.model.message import NOTHING, Message
 from pipeline.model.result import RunResult
 from pipeline.model.settled import Decided
@@ -47,11 +48,15 @@ class Reconciliation:
         return not any(map(self.of, compared)) and (self.month or bool(self.statements))
 
     @property
-    def exit_code(self) -> int:
-        """The highest that applies (interface.md, Exit codes)."""
+    def exit_code(self) -> ExitCode:
+        """The highest that applies."""
         disagreeing = any(entry.kind in DISAGREEING for entry in self.entries)
         person = disagreeing or self.nothing_compared or self.unread or self.decided.troubles or self.lacking
-        return max(self.result.exit_code, 4 if self.result.doubts else 0, 1 if person else 0)
+        return max(
+            self.result.exit_code,
+            ExitCode.UNKNOWN.where(self.result.doubts),
+            ExitCode.NEEDS_PERSON.where(person),
+        )
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,6 @@ class Reconciled:
     unwritten: frozenset[Path] = frozenset()
 
     @property
-    def exit_code(self) -> int:
-        """The reconciliation's, or 3 where a result could not be written (running again is safe)."""
-        return max(self.said.exit_code, 3 if self.problems else 0)
+    def exit_code(self) -> ExitCode:
+        """The reconciliation's, or worse where a result could not be written (running again is safe)."""
+        return max(self.said.exit_code, ExitCode.STOPPED.where(self.problems))

@@ -11,7 +11,7 @@ from pipeline.ledger.session import OpenLedger, as_problem
 from pipeline.model.evidence import Evidence
 from pipeline.model.job import Task
 from pipeline.model.message import NOTHING, Message, message
-from pipeline.model.result import RunResult
+from pipeline.model.result import RequestResult, RowResult, RunResult
 from pipeline.model.settled import Decided
 from pipeline.model.table import SheetRows, Table
 from pipeline.reconciliation.given_evidence import month_of
@@ -36,10 +36,11 @@ def compared(
     job, zone = task.job, task.job.profile.carrier.time_zone
     month = month_of(task.month)
     period = month or _said_period(evidence) or period_of(decided.lines, zone)
-    result, results = _together(task, ledger, done), [one.result for one in done]
-    said = Reconciliation(result, (), decided, evidence.statements, period)
+    results = [one.result for one in done]
+    said = Reconciliation(_together(task, ledger, done), (), decided, evidence.statements, period)
     if any(one.ledger_failed for one in done):
-        return replace(said, result=replace(result, doubts=tuple(d for one in results for d in one.doubts)))
+        doubts = tuple(doubt for one in results for doubt in one.doubts)
+        return replace(said, result=replace(said.result, doubts=doubts))
     with as_problem(ledger.path):
         unsettled = settlements.unsettled(ledger.connection)
     held = ledger.issued_between(*period.times(zone)) if evidence.statements and period else {}
@@ -52,7 +53,7 @@ def compared(
     return replace(
         said,
         result=replace(
-            result, doubts=with_answers(earlier_unknowns(unsettled, job.lang, zone), decided.answers)
+            said.result, doubts=with_answers(earlier_unknowns(unsettled, job.lang, zone), decided.answers)
         ),
         entries=tuple(in_month(entries, month, zone) if month else entries),
         notes=_notes(evidence, decided, period),
@@ -82,15 +83,15 @@ def _notes(evidence: Evidence, decided: Decided, period: Period | None) -> tuple
 
 def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> RunResult:
     """One result of all batches, their rows numbered through."""
-    job = task.job
-    empty = RunResult(
-        "reconcile", str(job.terms.as_of), job.lang, job.profile.carrier.currency, str(ledger.path), ledger.ledger_id,
-        Table.empty(), {}, np.array([], dtype=object), (), (),
-    )  # fmt: skip
     if len(done) == 1:
         return done[0].result
-    rows, requests, repeats, stopped = list(empty.rows), list(empty.requests), dict[int, int](), NOTHING
-    sheets: tuple[SheetRows, ...] = ()
+    job = task.job
+    if done:  # each has it from before anything was sent: the ledger may have failed since
+        path, ledger_id = done[0].result.ledger, done[0].result.ledger_id
+    else:
+        path, ledger_id = "" if job.throw_away else str(ledger.path), ledger.ledger_id
+    rows, requests, repeats = list[RowResult](), list[RequestResult](), dict[int, int]()
+    stopped, sheets = NOTHING, list[SheetRows]()
     for one in done:
         first = len(rows)
         rows += [replace(row, index=first + row.index) for row in one.result.rows]
@@ -98,11 +99,8 @@ def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> RunResul
         repeats |= {first + row: first + other for row, other in one.result.repeats.items()}
         sheets += one.result.table.sheets
         stopped = stopped or one.result.stopped
-    return replace(
-        empty,
-        rows=tuple(rows),
-        requests=tuple(requests),
-        repeats=repeats,
-        stopped=stopped,
-        table=replace(empty.table, sheets=sheets),
-    )
+    return RunResult(
+        "reconcile", str(job.terms.as_of), job.lang, job.profile.carrier.currency, path, ledger_id,
+        replace(Table.empty(), sheets=tuple(sheets)), {}, np.array([], dtype=object), tuple(rows), tuple(requests),
+        stopped=stopped, repeats=repeats,
+    )  # fmt: skip

@@ -58,7 +58,7 @@ MODULES = (
 )  # fmt: skip
 #: The tests, of which each mutant is tried by those that reach it.
 TESTS = (
-    "tests/unit/test_*.py", "tests/unit/[cmrs][elu]*/test_*.py", "tests/unit/carrier/test_*.py", "tests/unit/reading/test_[ors]*.py", "tests/acceptance/test_*.py",
+    "tests/unit/test_*.py", "tests/unit/[cms][elu]*/test_*.py", "tests/unit/reconciliation/test_*.py", "tests/unit/carrier/test_*.py", "tests/unit/reading/test_[ors]*.py", "tests/acceptance/test_*.py",
     "tests/crash/test_wire_faults.py",
 )  # fmt: skip
 #: What makes a message of facts, which only people read.
@@ -272,7 +272,7 @@ class _Recorded:
         if mutant.at_import:
             near = {one.name for one in all_mutants() if one.module == mutant.module}
             tests = frozenset(test for test, names in self.reached.items() if names & near)
-        order = [test for test in dict.fromkeys(killers) if test in tests]
+        order = sorted(tests.intersection(killers), key=lambda test: self.seconds[test])
         order += (test for test in self.varied(tests) if test not in order)
         chosen: list[str] = []
         for test in order:
@@ -400,7 +400,7 @@ class _Trials:
             if at % shares != share - 1 or fate == "killed" or (fate and not self._given.again):
                 continue
             near = killers[f"{mutant.module} {mutant.function}"], killers[mutant.module]
-            killer = self._try(mutant, [*near[0], *near[1][:3]], share)
+            killer = self._try(mutant, [*near[0][:6], *near[1][:6]], share)
             for order in near if killer else ():
                 order[:] = [killer, *(other for other in order if other != killer)]
         return True

@@ -50,11 +50,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What starts LibreOffice is slow, and has one worker to itself."""
+    """What starts LibreOffice is slow."""
     for item in items:
         if "converted" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
-            item.add_marker(pytest.mark.xdist_group("libreoffice"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -23,8 +23,6 @@ from tests.crash.end_to_end_carrier import Carrier
 from tests.crash.end_to_end_office import CHINA, Office, _rows
 from tests.crash.forked import Forks
 
-pytestmark = pytest.mark.xdist_group("wiring")
-
 GOOD = {
     "passenger_name": "ZHANG/WEI MR", "charge": "ticket_fare", "product": "", "amount": "1000.00", "market": "domestic",
     "ticket_status": "used", "flight_date": "2027-02-01", "voucher": "itinerary", "header_type": "individual",

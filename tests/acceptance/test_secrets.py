@@ -41,8 +41,6 @@ from pipeline.model.profile import Profile, Secrets
 from pipeline.sandbox.carrier_settings import SandboxSettings
 from tests.acceptance.conftest import Desk, Ran, write_workbook
 
-pytestmark = pytest.mark.xdist_group("secrets")
-
 API_KEY, ENCRYPTION_KEY = "canary/api+key&7f3a-91", "canary-密钥/encryption+key&91bd"
 KEYS = {"VOUCHER_API_KEY": API_KEY, "VOUCHER_ENCRYPTION_KEY": ENCRYPTION_KEY}
 PASSENGER, BUYER, PHONE, EMAIL = "CANARYNAME/WEI MS", "Canary Li Na", "13800975310", "canary.li@example.com"

@@ -31,8 +31,6 @@ import pytest
 from pipeline.carrier.crypto import Cipher
 from tests.acceptance.conftest import BUYERS, KEYS, Desk, Ran, write_workbook
 
-pytestmark = pytest.mark.xdist_group("two at once")  # one worker makes the months, once
-
 DAY = ("--as-of", "2026-11-20")
 Row = dict[str, Any]
 

@@ -13,9 +13,6 @@ from tests.crash.disk_harness import FRESH, UNSHARE, Before, Harness, Point, Sma
 from tests.crash.failpoint import compiled
 from tests.crash.forked import Forks, plain
 
-# One worker has them all: its harness is made once.
-pytestmark = pytest.mark.xdist_group("disk_errors")
-
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:

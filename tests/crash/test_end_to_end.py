@@ -7,8 +7,6 @@ import pytest
 from tests.crash.end_to_end import sweep
 from tests.crash.end_to_end_bugs import BUGS, Bug, planted
 
-pytestmark = pytest.mark.xdist_group("end_to_end")
-
 
 @pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize(

@@ -7,8 +7,6 @@ import pytest
 from tests.crash.kill_commands import COMMANDS, STATES, sweep
 from tests.crash.kill_points import forking_office
 
-pytestmark = pytest.mark.xdist_group("kill_points")
-
 
 @pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("every", [100, pytest.param(23, marks=pytest.mark.slow)])

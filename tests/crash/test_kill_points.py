@@ -26,8 +26,7 @@ from tests.crash.kill_points import (
 )
 from tests.crash.kill_workload import workload
 
-#: One carrier for all of them.
-pytestmark = [pytest.mark.xdist_group("kill_points"), pytest.mark.usefixtures("compiler")]
+pytestmark = pytest.mark.usefixtures("compiler")
 
 FARE = ("9990000010017", "ticket_fare", "flight")
 SENT = Attempt(2, 2, "issued", "", "17", sent=True, answered=True, charges=frozenset({FARE}))

@@ -7,7 +7,7 @@ import pytest
 from tests.crash.simulated_year import live
 from tests.moved_clock import needs_compiler
 
-pytestmark = [pytest.mark.xdist_group("simulated_year"), needs_compiler, pytest.mark.slow]
+pytestmark = [needs_compiler, pytest.mark.slow]
 
 
 def test_two_months_of_faults_and_kills_issue_everything_once_and_lose_nothing(tmp_path: Path) -> None:

@@ -39,8 +39,6 @@ from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Line, Server
 from tests.crash.wire_unreached import ways
 
 REPOSITORY = Path(__file__).parents[2]
-# One worker has them all: the table is played once.
-pytestmark = pytest.mark.xdist_group("wire_faults")
 FAULTS = {fault.name: fault for fault in wire_table.faults()}
 WAYS = {way.name: way for way in ways()}
 

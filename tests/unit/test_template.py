@@ -37,6 +37,8 @@ from pipeline.template import write_template
 from pipeline.template.example import BUYERS, EXAMPLE_DAY, TICKETS
 from pipeline.template.sheets import ROWS
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 TEMPLATES = Path(__file__).parents[2] / "templates"
 SAMPLES = TEMPLATES.parent / "sample_data"
 FORMATS = {

@@ -11,6 +11,8 @@ from pipeline.model.evidence import Answer
 from pipeline.model.places import row_at
 from pipeline.reading.answers import read_answers
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 EN = ("ledger", "request", "attempt", "tickets", "resolution", "number", "resolved_by", "evidence")
 ZH = ("台账", "请求", "次数", "客票明细", "处理结果", "凭证号码", "处理人", "依据")
 GIVEN = ("L1", "R1", 2, "9991234567890 1,000.00", "issued", "179525952880229397", "Wang", "by telephone")

@@ -19,6 +19,8 @@ from pipeline.reading.sheet import Sheet
 from pipeline.reading.tickets import read_table
 from tests.crash.hostile_bases import xlsb, xlsb_text
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
 

@@ -12,6 +12,8 @@ from pipeline.reading.team_mapping import load_map
 from pipeline.reading.tickets import read_table
 from tests.crash.hostile_bases import separated
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 MONTH = [
     ["十月机票", "", "", ""],
     ["票号", "旅客姓名", "金额", "航班日期"],

@@ -18,6 +18,8 @@ from pipeline.reading.input_files import read_sheets
 from pipeline.reading.statement import read_statement
 from pipeline.reading.tickets import assemble
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 FOREIGN = [
     "[$USD] #,##0.00",
     '"$"#,##0.00',

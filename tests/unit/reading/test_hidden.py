@@ -13,6 +13,8 @@ from pipeline.reading.input_files import read_sheets
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.tickets import assemble, read_table
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 HEAD = ["ticket_no", "passenger_name", "amount"]
 
 

@@ -17,6 +17,8 @@ from pipeline.reading.input_files import read_sheets
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.tickets import assemble
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 HEAD = ["票号", "姓名", "票价", "机建", "发票抬头", "订单"]
 ROWS: list[list[Any]] = [
     ["9991234567890", "A", 1000.0, 50.0, "甲公司", "O1"],

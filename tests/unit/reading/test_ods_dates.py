@@ -10,6 +10,8 @@ import pytest
 from pipeline.reading.input_files import read_sheets
 from pipeline.reading.tickets import read_table
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 DAY, MOMENT = datetime.date(2026, 10, 5), datetime.datetime(2026, 10, 5, 12)  # noqa: DTZ001
 STYLES = (
     '<number:date-style style:name="N37"><number:year/></number:date-style>'

@@ -34,6 +34,8 @@ from pipeline.reading.formats.zip_package import Package
 from pipeline.reading.input_files import read_sheets
 from pipeline.reading.sheet import Sheet
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 FILES = Path(__file__).with_name("files")
 AMOUNT, COMPONENTS = 4, range(5, 11)
 TOTAL = Decimal("705721.48")

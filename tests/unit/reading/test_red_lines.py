@@ -9,6 +9,8 @@ import pytest
 from pipeline.model.evidence import Statement
 from tests.unit.reading.test_statement import HEADINGS, INVOICE, LINE, read
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 
 @pytest.mark.parametrize(
     ("headings", "cells"),

@@ -17,6 +17,8 @@ from pipeline.model.profile import Codes, Profile
 from pipeline.reading.input_files import read_sheets
 from pipeline.reading.statement import is_statement, read_statement
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 CODES = Codes(
     fee_type={"ticket_fare": "TKT_FARE", "refund": "REFUND_FEE", "ancillary": "ANC"},
     product_type={"flight": "Flight", "baggage": "XBAG", "seat": "", "upgrade": "", "meal": "", "lounge": ""},

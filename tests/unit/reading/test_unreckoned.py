@@ -17,6 +17,8 @@ from pipeline.reading.input_files import read_sheets
 from pipeline.reading.tickets import read_table
 from tests.crash.hostile_bases import xlsb, xlsb_text
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 HEADINGS = ["ticket_no", "fare", "airport_fee"]
 SHEET = "xl/worksheets/sheet1.xml"
 

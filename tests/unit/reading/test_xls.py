@@ -15,6 +15,8 @@ from pipeline.model.errors import InputProblem
 from pipeline.reading.input_files import read_sheets
 from pipeline.reading.tickets import read_table
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 
 def made(path: Path, fill: Callable[[Any], object], **more: Any) -> Path:
     book = xlwt.Workbook(**more)

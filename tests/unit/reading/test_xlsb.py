@@ -15,6 +15,8 @@ from pipeline.model.table import SheetRows, Table
 from pipeline.reading.input_files import read_sheets
 from pipeline.reading.tickets import assemble, read_table
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 FILE = Path(__file__).with_name("files") / "sheetjs_formats.xlsb"
 HEAD = ["ticket_no", "amount", "flight_date"]
 #: Number formats and how the sandbox carrier's own currency, CNY, is told from others: what an amount of 100.5 in it reads.

@@ -84,7 +84,7 @@ def make_result(  # noqa: PLR0913 - each argument is one stage's product
     }  # all charges of a row have one buyer
     return RunResult(
         command, str(terms.as_of), lang, terms.profile.carrier.currency,
-        table=replace(table, notes=(*table.notes, *verdicts.notes)), header=header, found_buyer=rows.found_buyer[columns.first],
+        table=replace(table, notes=(*table.notes, *verdicts.notes)), header=header, found_buyer=rows.whose.found[columns.first],
         rows=RowResults(columns, told.row), requests=RequestResults(asked.states(), told.request),
         doubts=tuple(doubts), repeats=_repeats(verdicts), **about,
     )  # fmt: skip

@@ -133,7 +133,7 @@ class Told:
             **{name: finding.fact(name, place) for name in finding.facts},
         }
         text = reason_text(finding.code, finding.column, self.lang, facts)
-        status, line, buyer = STATUS_OF[finding.code], int(rows.line[at]), int(rows.buyer_at[at])
+        status, line, buyer = STATUS_OF[finding.code], int(rows.line[at]), int(rows.whose.at[at])
         if finding.column in HEADER_FIELDS and buyer >= 0 and not self._as_seen(finding.column, line, ""):
             return status, of_buyer(text, self.table.buyer_place(buyer, finding.column), self.lang)
         cell = self.table.cell(rows.file[at], rows.sheet[at], int(rows.row[at]), finding.column)

@@ -69,6 +69,12 @@ class Whose:
     at: Indices
     own_instead: Texts
 
+    def by_row(self, group: Indices) -> "Whose":
+        """What was found of groups of rows, by row; `group` is each row's."""
+        header = {name: values[group] for name, values in self.header.items()}
+        found = {name: values[group] for name, values in vars(self).items() if name != "header"}
+        return Whose(header=header, **found)
+
 
 def whose(rows: Mapping[str, Texts], buyers: pd.DataFrame) -> Whose:
     """The buyer of every row; `rows` are their deciding columns, as they were read."""

@@ -57,7 +57,7 @@ def _seen(
 def _no_name(rows: Rows, _terms: Terms) -> Mask:
     """No name, or a cell of the Buyers sheet that shows an error in place of one."""
     broken = rows.coded("header_name").where(lambda name: bool(no_value(name)))
-    return np.asarray(rows.known_buyer & (blank(rows, "header_name") | broken), dtype=bool)
+    return np.asarray(rows.whose.known & (blank(rows, "header_name") | broken), dtype=bool)
 
 
 def _name_has(slip: str, rows: Rows, _terms: Terms) -> Mask:
@@ -65,12 +65,12 @@ def _name_has(slip: str, rows: Rows, _terms: Terms) -> Mask:
 
 
 def _unknown(rows: Rows, _terms: Terms) -> Mask:
-    return ~rows.known_buyer & ~rows.named_no_buyer
+    return ~rows.whose.known & ~rows.whose.named_none
 
 
 def _unknown_facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
     seen: list[str] = rows.buyer[broken].tolist()
-    differing: list[Joined] = rows.two_buyers[broken].tolist()
+    differing: list[Joined] = rows.whose.differing[broken].tolist()
     hints = LazySequence(len(seen), lambda at: "two_buyers" if differing[at] else no_value(seen[at]))
     return {"seen": seen, "differing": differing, "hint": hints}
 
@@ -81,12 +81,12 @@ def _wrong_type(rows: Rows, _terms: Terms) -> Mask:
 
 
 def _missing(column: str) -> Callable[[Rows, Terms], Mask]:
-    return lambda rows, _terms: np.asarray(rows.known_buyer & blank(rows, column), dtype=bool)
+    return lambda rows, _terms: np.asarray(rows.whose.known & blank(rows, column), dtype=bool)
 
 
 def _no_tax_no(rows: Rows, _terms: Terms) -> Mask:
     return np.asarray(
-        rows.known_buyer & rows.says("header_type", "business") & blank(rows, "tax_no"), dtype=bool
+        rows.whose.known & rows.says("header_type", "business") & blank(rows, "tax_no"), dtype=bool
     )
 
 
@@ -100,7 +100,7 @@ def _not_given(column: str) -> Callable[[Rows, Terms], Mask]:
             needed |= invoice(rows)
         if column in required.itinerary or column == "email":
             needed |= itinerary(rows)
-        return needed & rows.known_buyer & blank(rows, column)
+        return needed & rows.whose.known & blank(rows, column)
 
     return broken
 
@@ -126,7 +126,7 @@ NEEDS_PHONE = Rule(
 
 RULES = (
     Rule(
-        "missing_value", "buyer", _HEADER, lambda rows, _terms: rows.named_no_buyer & ~rows.bad("buyer"),
+        "missing_value", "buyer", _HEADER, lambda rows, _terms: rows.whose.named_none & ~rows.bad("buyer"),
         (
             Example(True, {"header_type": "", "header_name": "", "tax_no": "", "phone": "", "email": ""}),
             Example(False, {}),

@@ -11,8 +11,8 @@ from pipeline.rules.rows import Rows
 def overridden(rows: Rows, table: Table) -> tuple[Message, ...]:
     """A line for each sheet of tickets and column, with the first row's cell and that of its buyer."""
     found: dict[tuple[str, str, str], dict[int, int]] = {}
-    for at in np.flatnonzero(rows.own_instead != "").tolist():
-        for column in rows.own_instead[at].split():
+    for at in np.flatnonzero(rows.whose.own_instead != "").tolist():
+        for column in rows.whose.own_instead[at].split():
             of_sheet = found.setdefault((rows.file[at], rows.sheet[at], column), {})
             of_sheet.setdefault(int(rows.row[at]), at)
     return tuple(
@@ -21,7 +21,7 @@ def overridden(rows: Rows, table: Table) -> tuple[Message, ...]:
             place=on_sheet(file, sheet),
             column=Term(column),
             cell=table.cell(file, sheet, line, column),
-            buyer=table.buyer_place(int(rows.buyer_at[at]), column),
+            buyer=table.buyer_place(int(rows.whose.at[at]), column),
             count=len(lines),
         )
         for (file, sheet, column), lines in found.items()

@@ -20,7 +20,7 @@ from pipeline.model.table import (
     Table,
     Texts,
 )
-from pipeline.rules.buyer_lookup import DECIDING, whose
+from pipeline.rules.buyer_lookup import DECIDING, Whose, whose
 from pipeline.rules.normalise import names
 from pipeline.rules.wide_bills import charges_of
 
@@ -36,11 +36,8 @@ class Rows:
     several). `ticket` is its ticket number as a whole number, -1 where there is none, and `same_ticket` the number
     of its ticket among the tickets. Texts and choices are str ("" where blank or unreadable), `amount` int64 minor units (0 where it is
     not known), days datetime64[D] (NaT where not given). `voucher` is what a row asks for (invoice,
-    itinerary, auto) until `judge` has chosen for the autos. `found_buyer` is the buyer
-    of the Buyers sheet that the row was given; `two_buyers` says how a row contradicts the
-    buyer that it names (buyer_lookup.Whose.differing). `buyer_at` is its position among the buyers, -1 where there is none, and
-    `own_instead` names the columns in which the row's own cells were taken instead of that buyer's. `unreadable` marks, by column, cells
-    that hold something which can't be read. `same_buyer` are the groups of rows whose cells say the same of their
+    itinerary, auto) until `judge` has chosen for the autos. `whose` is what was found of the buyers.
+    `unreadable` marks, by column, cells that hold something which can't be read. `same_buyer` are the groups of rows whose cells say the same of their
     buyer, so that one of each has to be looked at. `coded_already` are the columns that `coded` need not take apart.
     """
 
@@ -70,12 +67,7 @@ class Rows:
     file: Texts
     sheet: Texts
     row: Money
-    known_buyer: Mask
-    named_no_buyer: Mask
-    found_buyer: Texts
-    two_buyers: Texts
-    buyer_at: Indices
-    own_instead: Texts
+    whose: Whose
     given_amount: Money
     left_fee: Money
     given_used_on: Days
@@ -145,22 +137,12 @@ def _unreadable(findings: tuple[Finding, ...], size: int) -> dict[str, Mask]:
     return marks
 
 
-def _buyers(frame: pd.DataFrame, buyers: pd.DataFrame) -> tuple[Groups, dict[str, Any]]:
+def _buyers(frame: pd.DataFrame, buyers: pd.DataFrame) -> tuple[Groups, Whose]:
     """The rows grouped by all that decides whose voucher they ask for, and what is found of each group, by row."""
     columns = {name: _objects(frame[name]) for name in DECIDING}
     same = alike([EncodedColumn.of(texts) for texts in columns.values()])
     found = whose({name: texts[same.first] for name, texts in columns.items()}, buyers)
-    by_group = {
-        "buyer": found.named,
-        "known_buyer": found.known,
-        "named_no_buyer": found.named_none,
-        "found_buyer": found.found,
-        "two_buyers": found.differing,
-        "buyer_at": found.at,
-        "own_instead": found.own_instead,
-        **found.header,
-    }
-    return same, {name: values[same.group] for name, values in by_group.items()}
+    return same, found.by_row(same.group)
 
 
 def _ticket_numbers(texts: Texts) -> Indices:
@@ -196,7 +178,7 @@ def resolve(table: Table) -> Rows:
     flight, used = _day(frame["flight_date"]), _day(frame["used_on"])
     ticket_no = _objects(frame["ticket_no"])
     ticket = _ticket_numbers(ticket_no)
-    same_buyer, found = _buyers(frame, table.buyers)
+    same_buyer, whose_voucher = _buyers(frame, table.buyers)
     texts: dict[str, Any] = {name: column.texts for name, column in choices.items()}
     return Rows(
         line=charges.line,
@@ -212,7 +194,9 @@ def resolve(table: Table) -> Rows:
         purchased_on=_day(frame["purchased_on"]),
         remarks=_objects(frame["remarks"]),
         **texts,
-        **found,
+        buyer=whose_voucher.named,
+        **whose_voucher.header,
+        whose=whose_voucher,
         file=_objects(frame["file"]),
         sheet=_objects(frame["sheet"]),
         row=frame["row"].to_numpy(),

@@ -1,9 +1,11 @@
 """What a team does with its one ledger beside issuing: look it over, back it up, export it, move it, mend its memory."""
 
 import contextlib
+import dataclasses
 import datetime
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -255,20 +257,22 @@ def withdrawn(job: Job, note: Note, entry: str, withdrawn_by: str, why: str) -> 
     return [counts, follows]
 
 
-def voucher_reversed(  # noqa: PLR0913 - what a reversal is made of
-    job: Job, note: Note, number: str, reversed_by: str, evidence: str, voucher: str, red_number: str
-) -> list[Message]:
+@dataclass(frozen=True)
+class SaidReversed:
+    """What a person says of a voucher that the carrier has reversed: `voucher` its kind, `red_number` what reversed it, "" for neither."""
+
+    number: str
+    reversed_by: str
+    evidence: str
+    voucher: str = ""
+    red_number: str = ""
+
+
+def voucher_reversed(job: Job, note: Note, said: SaidReversed) -> list[Message]:
     """Record that the carrier has reversed a voucher; what was done, line by line."""
     with _to_change(job, note) as (path, connection, lock):
         runs.begin_change(connection, lock)
-        done = reversals.reverse(
-            connection,
-            number,
-            reversed_by=reversed_by,
-            evidence=evidence,
-            voucher=voucher,
-            red_number=red_number,
-        )
+        done = reversals.reverse(connection, **dataclasses.asdict(said))
         runs.end_change(connection, lock)
     tickets = dict.fromkeys(identity.ticket_no for identity, _ in done.charges)
     recorded = message(

@@ -9,6 +9,7 @@ alone, so that the same rows give the same requests in whatever order they stand
 import functools
 from bisect import bisect_left, insort
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -23,13 +24,28 @@ from pipeline.model.request import (
     Identity,
     Request,
 )
-from pipeline.model.table import Indices, Mask, among
+from pipeline.model.result import UnknownAttempt
+from pipeline.model.table import Indices, Mask, Table, among
 from pipeline.rules.judge import Verdicts
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import itinerary
 
 _BUYER = ("header_type", "header_name", "tax_no", "phone", "email")
 _HEADER = (*_BUYER, "remarks")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A Table's rows judged against what is known of their charges, and the requests that they come to.
+
+    `doubts` are the unknown outcomes of earlier runs that hold rows of it.
+    """
+
+    table: Table
+    holdings: KnownCharges
+    verdicts: Verdicts
+    requests: Sequence[Request]
+    doubts: Sequence[UnknownAttempt] = ()
 
 
 def pack(amounts: Sequence[int], limit: int, most: int) -> list[list[int]]:

@@ -7,7 +7,6 @@ environment names; our catalogue (messages/zh.po) holds them beside ours.
 import gettext
 import inspect
 import os
-import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from pipeline import messages
 from pipeline.model.columns import LANGS, Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import N_
+from pipeline.model.text_width import is_wide
 
 _NAMED: Mapping[str, Lang] = {lang: lang for lang in LANGS}
 _LOCALE = (
@@ -86,7 +86,7 @@ def _in_words(text: str | None) -> str | None:
     if not text:
         return text
     said = "\n\n".join(map(gettext.gettext, paragraphs(text)))
-    return "".join(f"{each}{_HALF}" if unicodedata.east_asian_width(each) in "WF" else each for each in said)
+    return "".join(f"{each}{_HALF}" if is_wide(each) else each for each in said)
 
 
 class _Formatter(click.HelpFormatter):

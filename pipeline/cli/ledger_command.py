@@ -98,14 +98,11 @@ def withdraw(entry: str, *, by: str, why: str, lang: Lang, **given: Any) -> None
         tell(line)
 
 
-def reverse(  # noqa: PLR0913 - what a reversal is made of
-    number: str, *, by: str, evidence: str, red_number: str, voucher: str | None, lang: Lang, **given: Any
-) -> None:
+def reverse(number: str, *, lang: Lang, **given: Any) -> None:
     """Say that the carrier has reversed a voucher (red invoice)."""
-    tell = teller(lang)
-    for line in maintenance.voucher_reversed(
-        _job(given), tell, number.strip(), by, evidence, voucher or "", red_number.strip()
-    ):
+    tell, voucher, red = teller(lang), given["voucher"] or "", given["red_number"].strip()
+    said = maintenance.SaidReversed(number.strip(), given["by"], given["evidence"], voucher, red)
+    for line in maintenance.voucher_reversed(_job(given), tell, said):
         tell(line)
 
 

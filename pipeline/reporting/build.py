@@ -2,26 +2,24 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.encoded import EncodedColumn
 from pipeline.model.lazy import LazySequence
+from pipeline.model.message import NOTHING, Message
 from pipeline.model.outcome import Result
 from pipeline.model.profile import Terms
 from pipeline.model.request import Identity, Request
 from pipeline.model.result import RequestResults, RowResults, RunResult, UnknownAttempt
 from pipeline.model.result_columns import ChargeColumns, ResultColumns
 from pipeline.model.status import SETTLED
-from pipeline.model.table import Indices, Table
-from pipeline.reporting.build_rows import Told, outcome_reason
+from pipeline.model.table import Indices
+from pipeline.reporting.build_rows import SingleResults
 from pipeline.rules.deadlines import last_days
 from pipeline.rules.judge import Verdicts
-from pipeline.splitting import charges_of
-
-__all__ = ["make_result", "outcome_reason"]
+from pipeline.splitting import Judged, charges_of
 
 #: Statuses of charges that an earlier run asked for: what it asked for counts.
 _AS_ASKED = ("already_issued", "unknown")
@@ -64,29 +62,33 @@ class _Asked:
         return self.charges[self.starts[number] : self.starts[number + 1]]
 
 
-def make_result(  # noqa: PLR0913 - each argument is one stage's product
-    command: str,
-    table: Table,
-    verdicts: Verdicts,
-    requests: Sequence[Request],
-    results: Iterable[Result],
-    doubts: Sequence[UnknownAttempt],
-    terms: Terms,
-    lang: Lang,
-    **about: Any,
+@dataclass(frozen=True)
+class RunFacts:
+    """What a result says of its run: the command, what it judged by, its language, its ledger, and why it stopped early if it did."""
+
+    command: str
+    terms: Terms
+    lang: Lang
+    ledger: str = ""
+    ledger_id: str = ""
+    stopped: Message = NOTHING
+
+
+def make_result(
+    run: RunFacts, judged: Judged, results: Iterable[Result] = (), doubts: Iterable[UnknownAttempt] = ()
 ) -> RunResult:
-    """Put the stages' products together; `about` are the result's remaining fields."""
-    asked, rows = _Asked.of(requests, results, len(verdicts.rows)), verdicts.rows
+    """Put the stages' products together: what was judged, what sending came to, and this run's own unknown outcomes."""
+    table, verdicts, rows = judged.table, judged.verdicts, judged.verdicts.rows
+    asked = _Asked.of(judged.requests, results, len(rows))
     columns = _columns(len(table), verdicts, asked)
-    told = Told(table, verdicts, columns, requests, asked.of_charge, asked.results, terms, lang)
-    header = {
-        name: rows.text(name)[columns.first] for name in HEADER_FIELDS
-    }  # all charges of a row have one buyer
+    single = SingleResults(judged, columns, asked.of_charge, asked.results, str(run.terms.as_of), run.lang)
     return RunResult(
-        command, str(terms.as_of), lang, terms.profile.carrier.currency,
-        table=replace(table, notes=(*table.notes, *verdicts.notes)), header=header, found_buyer=rows.whose.found[columns.first],
-        rows=RowResults(columns, told.row), requests=RequestResults(asked.states(), told.request),
-        doubts=tuple(doubts), repeats=_repeats(verdicts), **about,
+        run.command, str(run.terms.as_of), run.lang, run.terms.profile.carrier.currency, run.ledger, run.ledger_id,
+        table=replace(table, notes=(*table.notes, *verdicts.notes)),
+        header={name: rows.text(name)[columns.first] for name in HEADER_FIELDS},  # all charges of a row have one buyer
+        found_buyer=rows.whose.found[columns.first],
+        rows=RowResults(columns, single.row), requests=RequestResults(asked.states(), single.request),
+        doubts=(*judged.doubts, *doubts), stopped=run.stopped, repeats=_repeats(verdicts),
     )  # fmt: skip
 
 

@@ -10,42 +10,40 @@ from pipeline.messages.render import about, of_buyer, reason_text
 from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.message import Fact, Term
 from pipeline.model.outcome import Outcome, Result
-from pipeline.model.profile import Terms
-from pipeline.model.request import Request
 from pipeline.model.result import ChargeResult, ReasonText, RequestResult, RowResult
 from pipeline.model.result_columns import ResultColumns
 from pipeline.model.status import STATUS_OF, WORST
 from pipeline.model.table import (
     Finding,
     Indices,
-    Table,
     money_text,
     shown,
 )
-from pipeline.rules.judge import Verdicts
+from pipeline.splitting import Judged
 
 
-def outcome_reason(outcome: Outcome, lang: Lang) -> ReasonText | None:
+def _outcome_reason(outcome: Outcome, lang: Lang) -> ReasonText | None:
     """Why a request was not issued, None where it was."""
     return reason_text(outcome.reason, "", lang, {"detail": outcome.detail}) if outcome.reason else None
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the stages say of all rows; `request_of` is by charge the number of its request, -1 where it is in none."""
+class SingleResults:
+    """The results of single rows and requests, each made of what the stages say of all of them.
 
-    table: Table
-    verdicts: Verdicts
+    `request_of` is by charge the number of its request, -1 where it is in none; `results` are by that number.
+    """
+
+    judged: Judged
     columns: ResultColumns
-    requests: Sequence[Request]
     request_of: Indices
     results: Mapping[int, Result]
-    terms: Terms
+    as_of: str
     lang: Lang
 
     def row(self, index: int) -> RowResult:
         """An input row's result."""
-        rows, first, lines = self.verdicts.rows, self.columns.first, self.columns.charges.line
+        rows, first, lines = self.judged.verdicts.rows, self.columns.first, self.columns.charges.line
         at = int(first[index])
         end = int(first[index + 1]) if index + 1 < len(first) else len(lines)
         charges = tuple(self._charge(charge) for charge in range(at, end))
@@ -61,7 +59,7 @@ class Told:
 
     def request(self, number: int) -> RequestResult:
         """A request's result."""
-        request, result = self.requests[number], self.results.get(number)
+        request, result = self.judged.requests[number], self.results.get(number)
         line = self.columns.charges.line
         rows = tuple(sorted({int(line[charge.row]) for charge in request.charges}))
         if result is None:
@@ -73,16 +71,16 @@ class Told:
             result.outcome.state,
             result.outcome.number,
             result.outcome.trace_id,
-            outcome_reason(result.outcome, self.lang),
+            _outcome_reason(result.outcome, self.lang),
         )
 
     def _charge(self, at: int) -> ChargeResult:
-        rows, columns = self.verdicts.rows, self.columns.charges
+        rows, columns = self.judged.verdicts.rows, self.columns.charges
         status = str(columns.status[at])
         result = self.results.get(int(self.request_of[at]))
         reasons = self._reasons(at)
         own = [text for of_status, text in reasons if of_status == status]
-        if result is not None and (reason := outcome_reason(result.outcome, self.lang)):
+        if result is not None and (reason := _outcome_reason(result.outcome, self.lang)):
             own.insert(0, reason)
         asked = int(columns.request[at])
         return ChargeResult(
@@ -101,14 +99,14 @@ class Told:
 
     def _as_seen(self, column: str, row: int, value: str) -> str:
         """A value as the rules read it, or the cell's text where it can't be read."""
-        if value or column not in self.table.cells:
+        if value or column not in self.judged.table.cells:
             return value
-        return shown(self.table.cells[column].iloc[row]).strip()
+        return shown(self.judged.table.cells[column].iloc[row]).strip()
 
     @functools.cached_property
     def _found(self) -> tuple[Indices, Indices, Indices]:
         """Of everything that was found, in the order of the charges: the charge, the finding, and the place in its rows."""
-        each = [finding.rows for finding in self.verdicts.findings] or [np.empty(0, dtype=np.int64)]
+        each = [finding.rows for finding in self.judged.verdicts.findings] or [np.empty(0, dtype=np.int64)]
         charges = np.concatenate(each)
         findings = np.repeat(np.arange(len(each)), [len(rows) for rows in each])
         places = np.concatenate([np.arange(len(rows)) for rows in each])
@@ -120,13 +118,14 @@ class Told:
         charges, findings, places = self._found
         first, end = np.searchsorted(charges, [at, at + 1]).tolist()
         return [
-            self._reason(self.verdicts.findings[findings[n]], int(places[n]), at) for n in range(first, end)
+            self._reason(self.judged.verdicts.findings[findings[n]], int(places[n]), at)
+            for n in range(first, end)
         ]
 
     def _reason(self, finding: Finding, place: int, at: int) -> tuple[str, ReasonText]:
-        rows = self.verdicts.rows
+        rows = self.judged.verdicts.rows
         facts: dict[str, Fact] = {
-            "as_of": str(self.terms.as_of),
+            "as_of": self.as_of,
             "amount": money_text(int(rows.amount[at])),
             "market": Term(rows.market[at], "choice"),
             "seen": "",
@@ -135,8 +134,8 @@ class Told:
         text = reason_text(finding.code, finding.column, self.lang, facts)
         status, line, buyer = STATUS_OF[finding.code], int(rows.line[at]), int(rows.whose.at[at])
         if finding.column in HEADER_FIELDS and buyer >= 0 and not self._as_seen(finding.column, line, ""):
-            return status, of_buyer(text, self.table.buyer_place(buyer, finding.column), self.lang)
-        cell = self.table.cell(rows.file[at], rows.sheet[at], int(rows.row[at]), finding.column)
+            return status, of_buyer(text, self.judged.table.buyer_place(buyer, finding.column), self.lang)
+        cell = self.judged.table.cell(rows.file[at], rows.sheet[at], int(rows.row[at]), finding.column)
         return status, replace(text, cell=cell)
 
 

@@ -67,7 +67,7 @@ class Page:
 
     def put(self, column: int, value: Any, look: Any) -> None:
         """Write a text, number or date."""
-        write_cell(self.sheet, self.row, column, value, look)
+        write_cell(self.sheet, (self.row, column), value, look)
 
     def spread(self, column: int, text: str, look: Any, last: int = _LAST) -> None:
         """Write a text over the rest of the width, as high as it takes."""
@@ -80,7 +80,7 @@ class Page:
         if first < last:
             self.sheet.merge_range(self.row, first, self.row, last, "", look)
         if link:
-            write_link(self.sheet, self.row, first, link, value, look)
+            write_link(self.sheet, (self.row, first), link, value, look)
         else:
             self.put(first, value, look)
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.model.result import RunResult
+from pipeline.model.text_width import cells_wide
 from pipeline.reporting.sheet_page import WIDTHS, Page
 from pipeline.reporting.words_result import words_in
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.cell_text import fit
-from pipeline.reporting.xlsx.column_specs import cells_wide
 from pipeline.reporting.xlsx.styles import (
     CHART_TONES,
     DARK,

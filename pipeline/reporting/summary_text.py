@@ -12,10 +12,10 @@ from pipeline.model.quoting import one_line, quoted
 from pipeline.model.result import ReasonText, RowResult, RunResult
 from pipeline.model.status import SETTLED, STATUS, STATUS_OF
 from pipeline.model.table import MINOR
+from pipeline.model.text_width import cells_wide
 from pipeline.reporting.next_steps import reconciliation_steps, stopped_lines, unknown_step
 from pipeline.reporting.words_reconciliation import period_text, tell
 from pipeline.reporting.words_result import count_rows, words_in
-from pipeline.reporting.xlsx.column_specs import cells_wide
 from pipeline.settlement.compare import KINDS
 from pipeline.settlement.reconciled import Reconciliation
 

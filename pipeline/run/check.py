@@ -1,5 +1,7 @@
 """`voucher check`: read, judge, split; the flow is drawn in `pipeline.run`."""
 
+from dataclasses import replace
+
 from pipeline.ledger import attempts, held_charges, settlements
 from pipeline.ledger.opening import path_for
 from pipeline.ledger.session import ledger_to_read, note_doubt, note_gap
@@ -7,16 +9,14 @@ from pipeline.model.job import Finished, Job, Watch
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.message import message
 from pipeline.reading.process import Opening
-from pipeline.reporting.build import make_result
+from pipeline.reporting.build import RunFacts, make_result
 from pipeline.reporting.events import log_beginning, log_end
 from pipeline.reporting.output_paths import result_path
 from pipeline.reporting.result_files import write_results
 from pipeline.reporting.unknowns import earlier_unknowns
 from pipeline.rules.judge import judge
 from pipeline.run.inputs import read
-from pipeline.splitting import split
-
-_NO_LEDGER = {"ledger": "", "ledger_id": ""}
+from pipeline.splitting import Judged, split
 
 
 def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
@@ -48,11 +48,11 @@ def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
             watch.note(note)
         requests = split(verdicts, holdings, terms)
         doubts = settlements.contents(ledger, verdicts.in_doubt) if ledger else []
-        about = (
-            {"ledger": str(path_for(job)), "ledger_id": attempts.ledger_id(ledger)} if ledger else _NO_LEDGER
-        )
+        facts = RunFacts("check", terms, job.lang)
+        if ledger:
+            facts = replace(facts, ledger=str(path_for(job)), ledger_id=attempts.ledger_id(ledger))
     unknown = earlier_unknowns(doubts, job.lang, job.profile.carrier.time_zone)
-    result = make_result("check", table, verdicts, requests, [], unknown, terms, job.lang, **about)
+    result = make_result(facts, Judged(table, holdings, verdicts, requests, unknown))
     finished = write_results(result, target, job.report)
     log_end(watch.log, finished)
     return finished

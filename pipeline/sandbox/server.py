@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import ipaddress
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 
@@ -24,11 +23,10 @@ _GRACE_SECONDS = 0.5
 
 
 @contextlib.asynccontextmanager
-async def serve(  # noqa: PLR0913 - each is one plain choice of the caller's
+async def serve(
     settings: SandboxSettings,
     registry: Registry,
     faults: Faults | None = None,
-    host: str = LOOPBACK,
     port: int = 0,
     *,
     counts: Counts | None = None,
@@ -36,34 +34,31 @@ async def serve(  # noqa: PLR0913 - each is one plain choice of the caller's
     """Run the carrier for as long as the context lasts; gives its base_url.
 
     Port 0 takes any free one. `counts` is counted up as requests come in, and may be asked at any
-    time. InputProblem if the statement can't be used, the port is taken or the host isn't loopback.
+    time. InputProblem if the statement can't be used or the port is taken.
     """
-    _check_address(host, port)
     with Issued(settings.statement, settings.now) as issued:
         service = Service(Books(settings, registry, issued), faults or Faults(), counts or Counts())
         runner = web.AppRunner(service.application(), access_log=None, shutdown_timeout=_GRACE_SECONDS)
         await runner.setup()
         try:
-            site = web.TCPSite(runner, host, port)
+            site = web.TCPSite(runner, LOOPBACK, port)
             try:
                 await site.start()
             except OSError as error:
                 raise InputProblem(
-                    "port {port} of {host} can't be used ({problem}): end what listens there, or choose another --port",
+                    "port {port} can't be used ({problem}): end what listens there, or choose another --port",
                     port=port,
-                    host=host,
                     problem=system_error(error),
                 ) from None
-            yield f"http://{f'[{host}]' if ':' in host else host}:{site.port}"
+            yield f"http://{LOOPBACK}:{site.port}"
         finally:
             await runner.cleanup()
 
 
-async def run_forever(  # noqa: PLR0913 - as serve
+async def run_forever(
     settings: SandboxSettings,
     registry: Registry,
     faults: Faults | None = None,
-    host: str = LOOPBACK,
     port: int = 0,
     *,
     ready: Callable[[str], None] | None = None,
@@ -74,7 +69,7 @@ async def run_forever(  # noqa: PLR0913 - as serve
     """
     counts = Counts()
     with _stop_asked() as stop:
-        async with serve(settings, registry, faults, host, port, counts=counts) as base_url:
+        async with serve(settings, registry, faults, port, counts=counts) as base_url:
             if ready is not None:
                 ready(base_url)
             await stop.wait()
@@ -97,18 +92,3 @@ def _stop_asked() -> Iterator[asyncio.Event]:
     finally:
         for number in caught:
             loop.remove_signal_handler(number)
-
-
-def _check_address(host: str, port: int) -> None:
-    try:
-        loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        loopback = False
-    if not loopback:
-        raise InputProblem(
-            "the sandbox listens on loopback only, not on {host}: use {loopback}",
-            host=host,
-            loopback=LOOPBACK,
-        )
-    if not 0 <= port <= 65_535:
-        raise InputProblem("there is no port {port}: choose one from 1 to 65535, or 0 for any", port=port)

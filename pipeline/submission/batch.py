@@ -1,35 +1,23 @@
 """One Table's way from its rows to their result: judged, split, noted, sent."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.session import OpenLedger
 from pipeline.model.job import Job
-from pipeline.model.known_charges import KnownCharges
 from pipeline.model.message import NOTHING, Message
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.request import Request
-from pipeline.model.result import RunResult, UnknownAttempt
+from pipeline.model.result import RunResult
 from pipeline.model.table import Table
-from pipeline.reporting.build import make_result
+from pipeline.reporting.build import RunFacts, make_result
 from pipeline.reporting.unknowns import earlier_unknowns, new_unknowns
 from pipeline.rules.judge import Verdicts, judge
 from pipeline.rules.refused_before import hold_back
-from pipeline.splitting import split
+from pipeline.splitting import Judged, split
 from pipeline.submission.sending import Run, Sent, send
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A Table's rows judged against the ledger, and the requests that they come to."""
-
-    table: Table
-    holdings: KnownCharges
-    verdicts: Verdicts
-    requests: Sequence[Request]
-    doubts: list[UnknownAttempt]
 
 
 def judged(ledger: OpenLedger, table: Table, job: Job, *, by_itself: bool = False) -> Judged:
@@ -68,20 +56,9 @@ def submitted(
         attempts = ledger.plan(run.number, clear, rows.verdicts.rows)
         sent = send(run, attempts, rows.table, rows.holdings.doubts)
         sent = replace(sent, results=(*sent.results, *_kept_back(rows.requests, unclear)))
-    result = make_result(
-        run.command,
-        rows.table,
-        rows.verdicts,
-        rows.requests,
-        sent.results,
-        [*rows.doubts, *new_unknowns(sent.results, epoch, job.lang)],
-        job.terms,
-        job.lang,
-        stopped=sent.stopped,
-        ledger="" if job.throw_away else str(ledger.path),
-        ledger_id=ledger_id,
-    )
-    return result, sent
+    path = "" if job.throw_away else str(ledger.path)
+    facts = RunFacts(run.command, job.terms, job.lang, path, ledger_id, sent.stopped)
+    return make_result(facts, rows, sent.results, new_unknowns(sent.results, epoch, job.lang)), sent
 
 
 def _tickets(request: Request) -> set[str]:

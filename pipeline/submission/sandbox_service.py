@@ -39,7 +39,7 @@ async def serve_until_ended(job: SandboxJob, note: Note) -> Message:
             )
         )
 
-    counts = await run_forever(settings, registry, faults, port=job.port, ready=ready)
+    counts = await run_forever(settings, registry, faults, job.port, ready=ready)
     return message(
         "Requests: {received} received, {issued} issued, {refused} refused",
         received=counts.received,

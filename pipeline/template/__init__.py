@@ -16,7 +16,6 @@ from pathlib import Path
 import xlsxwriter
 
 from pipeline.files import appear
-from pipeline.messages.translate import translated
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     BUYERS_SHEET,
@@ -29,7 +28,7 @@ from pipeline.model.message import system_error
 from pipeline.model.template_version import PROPERTY, VERSION
 from pipeline.template.example import BUYERS, TICKETS
 from pipeline.template.instructions import add_instructions
-from pipeline.template.looks import Formats
+from pipeline.template.looks import Drawing
 from pipeline.template.sheets import add_input_sheet
 from pipeline.template.template_words import words_in
 
@@ -90,13 +89,11 @@ def _workbook_bytes(lang: Lang, *, example: bool) -> bytes:
             {"title": words_in(lang).title, "author": "Voucher Pipeline", "created": _CREATED}
         )
         book.set_custom_property(PROPERTY, VERSION, "text")
-        formats = Formats(book)
+        drawing = Drawing(book, lang)
         for name, columns, rows in (
             (TICKETS_SHEET, TICKET_COLUMNS, TICKETS),
             (BUYERS_SHEET, BUYER_COLUMNS, BUYERS),
         ):
-            add_input_sheet(
-                book, translated(name, lang, "sheet"), columns, rows if example else (), lang, formats
-            )
-        add_instructions(book, lang, formats)
+            add_input_sheet(drawing, name, columns, rows if example else ())
+        add_instructions(drawing)
     return stream.getvalue()

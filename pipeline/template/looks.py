@@ -1,9 +1,8 @@
 """How the template's cells look: one format a use."""
 
-import unicodedata
 from typing import Any
 
-from pipeline.model.columns import Column, Kind
+from pipeline.model.columns import Column, Kind, Lang
 
 FONT = "Arial"
 _DARK, _SOFT, _LINE = "#1F3864", "#8497B0", "#BFBFBF"
@@ -18,10 +17,12 @@ _FORMATS: dict[Kind, dict[str, Any]] = {
 }
 
 
-class Formats:
-    """The cell formats of one workbook, by use."""
+class Drawing:
+    """A workbook that is being drawn, its language, and its cell formats by use."""
 
-    def __init__(self, book: Any) -> None:
+    def __init__(self, book: Any, lang: Lang) -> None:
+        self.book = book
+        self.lang = lang
         font = {"font_name": FONT, "font_size": 10}
         box = {"border": 1, "border_color": _LINE, "valign": "vcenter", "indent": 1}
         heading = font | box | {"bold": True, "font_color": "white"}
@@ -43,8 +44,3 @@ class Formats:
     def heading_of(self, column: Column, *, light: bool) -> Any:
         """A column's heading; a component of an amount has a lighter one than the amount."""
         return self._money[light] if column.kind is Kind.MONEY else self.heading
-
-
-def cells_wide(text: str) -> int:
-    """Count a text's width in Latin characters: a Chinese character is as wide as two."""
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

@@ -18,8 +18,9 @@ from pipeline.model.columns import (
     Lang,
 )
 from pipeline.model.message import terms
+from pipeline.model.text_width import cells_wide
 from pipeline.template.example import Cells
-from pipeline.template.looks import FONT, Formats, cells_wide
+from pipeline.template.looks import FONT, Drawing
 from pipeline.template.template_words import words_in
 
 #: Rows that have drop-downs and checks; rows below them are read just the same.
@@ -31,19 +32,18 @@ _MOST_MONEY = 99_999_999.99
 _COMPONENTS = {name for names in COMPONENTS.values() for name in names}
 
 
-def add_input_sheet(  # noqa: PLR0913 - a sheet, and all that is on it
-    book: Any, name: str, columns: tuple[Column, ...], rows: Sequence[Cells], lang: Lang, formats: Formats
-) -> None:
+def add_input_sheet(drawing: Drawing, name: str, columns: tuple[Column, ...], rows: Sequence[Cells]) -> None:
     """Write one sheet to fill in: headings with notes, cells that check what is typed, and an example's rows."""
-    sheet = book.add_worksheet(name)
+    lang = drawing.lang
+    sheet = drawing.book.add_worksheet(translated(name, lang, "sheet"))
     whole = 0
     for index, column in enumerate(columns):
         shown = heading(column.name, lang)
         # Room for the filter's button, which would hide the end of a heading of the column's width.
         width = max(column.width, cells_wide(shown) + 4)
         whole += width
-        sheet.set_column(index, index, width, formats.cells[column.kind])
-        sheet.write_string(0, index, shown, formats.heading_of(column, light=column.name in _COMPONENTS))
+        sheet.set_column(index, index, width, drawing.cells[column.kind])
+        sheet.write_string(0, index, shown, drawing.heading_of(column, light=column.name in _COMPONENTS))
         sheet.write_comment(0, index, _note(column, lang), {"x_scale": 2, "font_size": 9, "font_name": FONT})
         check = _check(columns, index, lang)
         if check:

@@ -32,14 +32,14 @@ from pipeline.model.request import Request
 from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.reading.tickets import read_table
 from pipeline.reporting import result_workbook
-from pipeline.reporting.build import make_result
+from pipeline.reporting.build import RunFacts, make_result
 from pipeline.reporting.links import Cell, Places
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field
 from pipeline.reporting.xlsx.row_stream import Rows
 from pipeline.rules.judge import judge
 from pipeline.settings import load_profile
-from pipeline.splitting import split
+from pipeline.splitting import Judged, split
 from tests.benchmarks.months import AS_OF
 from tests.benchmarks.timing import REPOSITORY, ROUNDS, Line, alternating, python, run
 
@@ -87,8 +87,8 @@ def result_of(month: Path) -> RunResult:
     requests = split(verdicts, KnownCharges(), terms)
     results = [Result(request, 1, _outcome(at)) for at, request in enumerate(requests)]
     doubts = [_doubt(result.request) for result in results if result.outcome.state == "unknown"]
-    about = {"ledger": "ledger.db", "ledger_id": "L-1"}
-    return make_result("issue", table, verdicts, requests, results, doubts, terms, "en", **about)
+    facts = RunFacts("issue", terms, "en", "ledger.db", "L-1")
+    return make_result(facts, Judged(table, KnownCharges(), verdicts, requests), results, doubts)
 
 
 def _outcome(at: int) -> Outcome:

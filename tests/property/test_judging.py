@@ -14,9 +14,9 @@ from pipeline.model.known_charges import KnownCharge, KnownCharges
 from pipeline.model.profile import Terms
 from pipeline.model.request import Identity
 from pipeline.reading import cells
-from pipeline.reporting.build import make_result
+from pipeline.reporting.build import RunFacts, make_result
 from pipeline.rules.judge import Verdicts, judge
-from pipeline.splitting import split
+from pipeline.splitting import Judged, split
 
 #: The fixtures that these tests use give functions and values that no test changes.
 SETTINGS = settings(
@@ -102,7 +102,7 @@ def test_any_cells_are_judged_into_a_status_of_the_contract_and_told_in_both_lan
         n for n, s in enumerate(verdicts.status) if s == "ready"
     }
     for lang in LANGS:
-        result = make_result("check", table, verdicts, requests, [], [], terms, lang, ledger="", ledger_id="")
+        result = make_result(RunFacts("check", terms, lang), Judged(table, holdings, verdicts, requests))
         assert [row.status for row in result.rows] == verdicts.status.tolist()
         one_by_one = dataclasses.replace(result, rows=tuple(result.rows))
         assert (result.totals, result.exit_code) == (one_by_one.totals, one_by_one.exit_code)

@@ -7,11 +7,12 @@ from typing import Any
 from xlsxwriter.utility import xl_col_to_name
 
 from pipeline.model.columns import Lang
+from pipeline.model.text_width import cells_wide
 from pipeline.reporting import links
 from pipeline.reporting.links import part
 from pipeline.reporting.words_result import words_in
 from pipeline.reporting.xlsx.cell_values import Cells, write_cell
-from pipeline.reporting.xlsx.column_specs import Field, cells_wide
+from pipeline.reporting.xlsx.column_specs import Field
 from pipeline.reporting.xlsx.row_stream import Rows, SheetRows
 from pipeline.reporting.xlsx.splice import fits, write_pattern
 from pipeline.reporting.xlsx.styles import Formats, Style
@@ -63,7 +64,7 @@ class Book:
     def _head(self, sheet: Any, fields: Sequence[Field]) -> None:
         sheet.set_row(0, _HEADING_POINTS)
         for column, field in enumerate(fields):
-            write_cell(sheet, 0, column, field.heading, self.formats.heading_of(field.style))
+            write_cell(sheet, (0, column), field.heading, self.formats.heading_of(field.style))
 
     def _finish(
         self, sheet: Any, fields: Sequence[Field], widths: Sequence[int], count: int, keys: int

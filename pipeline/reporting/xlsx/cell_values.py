@@ -12,6 +12,9 @@ from pipeline.model.table import shown
 from pipeline.reporting.xlsx.cell_text import fit
 from pipeline.reporting.xlsx.styles import Formats, Style
 
+#: Where a cell stands: its row and its column, from 0.
+Place = tuple[int, int]
+
 #: Where a text is parted, since it would not come back whole: XlsxWriter takes <r>…</r> for finished XML,
 #: and readers differ in whether they take _x0041_ for an "A".
 _TRAPS = re.compile(r"(?<=^<)(?=r>)|(?<=_)(?=x[0-9a-fA-F]{4}_)")
@@ -22,37 +25,35 @@ _MONEY_DECIMALS = 2
 _FIRST_DAY = "1900-03-01"  # before it, programs show different days for the same number
 
 
-def write_cell(sheet: Any, row: int, column: int, value: Any, look: Any) -> None:
+def write_cell(sheet: Any, at: Place, value: Any, look: Any) -> None:
     """Write a value by its type alone: no text becomes a formula, a link or a number.
 
     A text of which nothing can be shown makes no cell; None makes an empty one.
     """
     if isinstance(value, str):
-        _write_text(sheet, row, column, fit(value), look)
+        _write_text(sheet, at, fit(value), look)
     elif value is None:
-        sheet.write_blank(row, column, None, look)
+        sheet.write_blank(*at, None, look)
     elif isinstance(value, int | float):
-        sheet.write_number(row, column, value, look)
+        sheet.write_number(*at, value, look)
     else:
-        sheet.write_datetime(row, column, value, look)
+        sheet.write_datetime(*at, value, look)
 
 
-def write_link(  # noqa: PLR0913 - a cell's place, and what is in it
-    sheet: Any, row: int, column: int, target: str, value: Any, look: Any
-) -> None:
+def write_link(sheet: Any, at: Place, target: str, value: Any, look: Any) -> None:
     """Write a value that leads to another place of the same workbook."""
     plain = isinstance(value, str) and not _TRAPS.search(value)
-    sheet.write_url(row, column, target, look, fit(value) if plain else " ")
+    sheet.write_url(*at, target, look, fit(value) if plain else " ")
     if not plain:  # in the place of the text that a link always has
-        write_cell(sheet, row, column, value, look)
+        write_cell(sheet, at, value, look)
 
 
-def _write_text(sheet: Any, row: int, column: int, text: str, look: Any) -> None:
+def _write_text(sheet: Any, at: Place, text: str, look: Any) -> None:
     parts = _TRAPS.split(text) if "_x" in text or text.startswith("<r") else ()
     if len(parts) > 1:
-        sheet.write_rich_string(row, column, *(given for part in parts for given in (look, part)), look)
+        sheet.write_rich_string(*at, *(given for part in parts for given in (look, part)), look)
     elif text:
-        sheet.write_string(row, column, text, look)
+        sheet.write_string(*at, text, look)
 
 
 class Cells:

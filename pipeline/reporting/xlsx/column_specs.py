@@ -3,7 +3,6 @@
 import datetime
 import math
 import string
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +13,7 @@ from pipeline.model.columns import (
     Column,
     Lang,
 )
+from pipeline.model.text_width import cells_wide
 from pipeline.reporting.xlsx.styles import Style, style_of
 
 #: Our own columns: how each is written, and its width in characters.
@@ -72,13 +72,6 @@ def field(name: str, lang: Lang, style: Style | None = None) -> Field:
 def vocabulary(columns: Iterable[Column], lang: Lang) -> list[Field]:
     """Columns of the vocabulary as fields."""
     return [field(column.name, lang) for column in columns]
-
-
-def cells_wide(text: str) -> int:
-    """A text's width in Latin characters: a Chinese character is as wide as two."""
-    if text.isascii():
-        return len(text)
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def lines_of(text: str, width: int, style: Style = Style.WRAP) -> int:

@@ -84,9 +84,9 @@ class SheetRows:
         else:
             text, shown = value, cells.shown(value, style)
         if link:
-            write_link(sheet, row, column, link, *shown)
+            write_link(sheet, (row, column), link, *shown)
         else:
-            write_cell(sheet, row, column, *shown)
+            write_cell(sheet, (row, column), *shown)
         return lines_of(text, self._widths[column], style) if isinstance(text, str) else 1
 
 

@@ -16,9 +16,10 @@ from pipeline.model.message import terms
 from pipeline.model.profile import Carrier, Codes, Profile, Terms
 from pipeline.model.request import Identity
 from pipeline.model.status import FINDING_RANK, STATUS, STATUS_OF, STATUSES
-from pipeline.reporting.build import make_result
+from pipeline.reporting.build import RunFacts, make_result
 from pipeline.reporting.words_result import words_in
 from pipeline.rules.judge import judge
+from pipeline.splitting import Judged
 
 #: interface.md, "Reason codes".
 CONTRACT = {
@@ -130,7 +131,7 @@ def test_a_rule_s_reason_says_its_facts_in_whole_sentences(
     cells, facts = BY_RULES[code]
     table, terms = table_of([cells]), Terms(as_of, PREFIXED)
     verdicts = judge(table, KnownCharges(), terms)
-    result = make_result("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
+    result = make_result(RunFacts("check", terms, lang), Judged(table, KnownCharges(), verdicts, []))
     reasons = [reason for reason in result.rows[0].reasons if reason.code == code]
     assert reasons
     for reason in reasons:
@@ -186,7 +187,7 @@ def test_a_reason_between_rows_or_with_the_ledger_says_where_the_other_is(
 ) -> None:
     table = table_of(rows)
     verdicts = judge(table, holdings, terms)
-    result = make_result("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
+    result = make_result(RunFacts("check", terms, lang), Judged(table, KnownCharges(), verdicts, []))
     (reason,) = [reason for reason in result.rows[1].reasons if reason.code == code]
     _complete(reason.message)
     _complete(reason.cure)

@@ -13,9 +13,9 @@ from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Terms
 from pipeline.model.request import Identity
 from pipeline.model.result import RunResult
-from pipeline.reporting.build import make_result
+from pipeline.reporting.build import RunFacts, make_result
 from pipeline.rules.judge import judge
-from pipeline.splitting import split
+from pipeline.splitting import Judged, split
 
 ITINERARY = {"voucher": "itinerary"}
 
@@ -66,9 +66,8 @@ def result(table_of: Callable[..., Any], terms: Terms) -> Callable[..., RunResul
         ]
         if command == "check":
             results = []
-        return make_result(
-            command, table, verdicts, requests, results, [], terms, lang, ledger="l", ledger_id="i", stopped=stopped
-        )  # fmt: skip
+        facts = RunFacts(command, terms, lang, "l", "i", stopped)
+        return make_result(facts, Judged(table, held, verdicts, requests), results)
 
     return result
 
@@ -198,7 +197,9 @@ def test_a_row_of_several_charges_is_by_column_what_it_is_by_itself(table_of: An
     results = [
         Result(request, 1, outcome) for request, outcome in zip(requests, outcomes, strict=False) if outcome
     ]
-    made = make_result("issue", table, verdicts, requests, results, [], terms, "en", ledger="", ledger_id="")
+    made = make_result(
+        RunFacts("issue", terms, "en"), Judged(table, KnownCharges(), verdicts, requests), results
+    )
     assert [len(row.charges) for row in made.rows] == [3, 3, 1, 3]
     assert len({row.status for row in made.rows}) > 1
     one_by_one = dataclasses.replace(made, rows=tuple(made.rows), requests=tuple(made.requests))
@@ -258,7 +259,9 @@ def test_every_row_of_an_invoice_has_the_invoice_s_fate(table_of: Any, terms: Te
     requests = split(verdicts, KnownCharges(), terms)
     outcomes = [Outcome("issued", number="1"), Outcome("rejected", "carrier_rejected", detail=verbatim("no"))]
     results = [Result(request, 1, outcome) for request, outcome in zip(requests, outcomes, strict=True)]
-    made = make_result("issue", table, verdicts, requests, results, [], terms, "en", ledger="", ledger_id="")
+    made = make_result(
+        RunFacts("issue", terms, "en"), Judged(table, KnownCharges(), verdicts, requests), results
+    )
     assert [(row.status, row.numbers) for row in made.rows] == [("issued", ("1",))] * 3 + [("rejected", ())]
 
 
@@ -266,16 +269,15 @@ def test_reasons_are_those_of_the_row_s_status_first_in_both_languages(table_of:
     table = table_of([{"amount": "20000", "ticket_status": "open", "phone": "12", "tax_no": "1"}])
     verdicts = judge(table, KnownCharges(), terms)
     for lang in ("en", "zh"):
-        made = make_result("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
+        made = make_result(RunFacts("check", terms, lang), Judged(table, KnownCharges(), verdicts, []))
         codes = [reason.code for reason in made.rows[0].reasons]
         assert codes == ["bad_tax_no", "bad_phone", "amount_over_limit", "ticket_still_open"]
 
 
 def test_what_can_t_be_read_is_shown_as_it_was_seen_and_has_no_amount(table_of: Any, terms: Terms) -> None:
     table = table_of([{"ticket_no": " 99-1 ", "charge": "gift", "amount": "ten"}])
-    made = make_result(
-        "check", table, judge(table, KnownCharges(), terms), [], [], [], terms, "en", ledger="", ledger_id=""
-    )
+    verdicts = judge(table, KnownCharges(), terms)
+    made = make_result(RunFacts("check", terms, "en"), Judged(table, KnownCharges(), verdicts, []))
     (row,) = made.rows
     assert (row.ticket_no, row.charges[0].charge, row.amount) == ("99-1", "gift", None)
 
@@ -284,9 +286,8 @@ def test_a_ticket_number_that_is_a_number_is_shown_as_the_spreadsheet_shows_it(
     table_of: Any, terms: Terms
 ) -> None:
     table = table_of([{"ticket_no": 991234567890.0}])
-    made = make_result(
-        "check", table, judge(table, KnownCharges(), terms), [], [], [], terms, "en", ledger="", ledger_id=""
-    )
+    verdicts = judge(table, KnownCharges(), terms)
+    made = make_result(RunFacts("check", terms, "en"), Judged(table, KnownCharges(), verdicts, []))
     assert made.rows[0].ticket_no == "991234567890"
 
 

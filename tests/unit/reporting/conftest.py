@@ -17,10 +17,10 @@ from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Terms
 from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.reading.tickets import read_table
-from pipeline.reporting.build import make_result
+from pipeline.reporting.build import RunFacts, make_result
 from pipeline.rules.judge import judge
 from pipeline.settings import load_profile
-from pipeline.splitting import split
+from pipeline.splitting import Judged, split
 
 SAMPLES = Path(__file__).parents[3] / "sample_data"
 DAY = datetime.date(2026, 10, 1)
@@ -78,7 +78,8 @@ def result_of(
         if (request := result.request) and result.outcome.state == "unknown"
     ]  # fmt: skip
     about = {"ledger": "/data/ledger.db", "ledger_id": "L-1", **about}
-    return make_result(command, table, verdicts, requests, results, doubts, terms, lang, **about)
+    judged = Judged(table, KnownCharges(), verdicts, requests)
+    return make_result(RunFacts(command, terms, lang, **about), judged, results, doubts)
 
 
 @pytest.fixture

@@ -20,10 +20,11 @@ from pipeline.model.known_charges import KnownCharges
 from pipeline.model.profile import Terms
 from pipeline.model.result import RunResult
 from pipeline.reading.tickets import read_table
-from pipeline.reporting.build import make_result
+from pipeline.reporting.build import RunFacts, make_result
 from pipeline.reporting.result_workbook import write_workbook
 from pipeline.rules.judge import judge
 from pipeline.settings import load_profile
+from pipeline.splitting import Judged
 
 PROFILE = Path(__file__).parents[3] / "sample_data" / "sandbox.toml"
 HEAD = [column.name for column in BUYER_COLUMNS]
@@ -43,7 +44,7 @@ def judged(paths: Sequence[Path], lang: Lang = "en", buyers: Path | None = None)
     table = read_table(paths, buyers)
     terms = Terms(datetime.date(2026, 11, 20), load_profile(PROFILE))
     verdicts = judge(table, KnownCharges(), terms)
-    return make_result("check", table, verdicts, [], [], [], terms, lang, ledger="", ledger_id="")
+    return make_result(RunFacts("check", terms, lang), Judged(table, KnownCharges(), verdicts, []))
 
 
 def book_of(path: Path, rows: Sequence[Cells], *buyers: Sequence[str]) -> Path:

@@ -13,8 +13,9 @@ from pipeline.model.profile import Profile, Terms
 from pipeline.model.request import Identity
 from pipeline.model.result import RunResult
 from pipeline.model.table import Table
-from pipeline.reporting.build import make_result
+from pipeline.reporting.build import RunFacts, make_result
 from pipeline.rules.judge import Verdicts, judge
+from pipeline.splitting import Judged
 
 TICKET = "9991234567890"
 
@@ -43,9 +44,8 @@ class Judgement:
         return {code for code, _ in self.found(row)}
 
     def result(self, lang: Lang = "en") -> RunResult:
-        return make_result(
-            "check", self.table, self.verdicts, [], [], [], self.terms, lang, ledger="", ledger_id=""
-        )
+        judged = Judged(self.table, KnownCharges(), self.verdicts, [])
+        return make_result(RunFacts("check", self.terms, lang), judged)
 
     def message(self, code: str, row: int = 0, lang: Lang = "en") -> str:
         (text,) = {reason.message for reason in self.result(lang).rows[row].reasons if reason.code == code}

@@ -58,9 +58,9 @@ def written(folder: Path, rows: Sequence[Sequence[Any]], styles: Sequence[Style]
                     shown = book.cells.special(
                         value.value, style, linked=bool(value.link), marked=value.marked, tone=value.tone
                     )
-                    write_cell(theirs, at, column, *shown)
+                    write_cell(theirs, (at, column), *shown)
                 elif value is not None:
-                    write_cell(theirs, at, column, *book.cells.shown(value, style))
+                    write_cell(theirs, (at, column), *book.cells.shown(value, style))
 
     return write_book(folder / "r.xlsx", "en", "", ["Ours", "Theirs"], fill)
 

@@ -19,7 +19,7 @@ from pipeline.model.message import Message, message, system_error
 PRIVATE = 0o600
 #: A profile, a mapping or a list of faults takes some kilobytes.
 SETTINGS_BYTES = 1_000_000
-_NAME = re.compile(r"(?P<stem>.+?)(?P<suffix>(\.result)?\.xlsx)", re.IGNORECASE | re.DOTALL)
+_NAME = re.compile(r"(?P<stem>.+?)(?P<suffix>(\.result|\.reconciliation)?\.xlsx)", re.IGNORECASE | re.DOTALL)
 _NUMBERED = re.compile(r"(?P<stem>.+)\.(?P<number>[2-9]|[1-9][0-9]{1,3})", re.DOTALL)
 
 

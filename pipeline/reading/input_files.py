@@ -1,5 +1,6 @@
 """Which files a run reads, and each file's cells by way of the child process."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,15 +58,15 @@ _CURES = {
     "unreadable": N_("{file}: can't be read ({detail}); check the path and its permissions"),
 }
 _NAMED = 3
+#: A reconciliation's number may stand behind that word: earlier versions put it there.
+_OURS = re.compile(
+    r"(\.result\.xlsx|(^|\.)reconciliation(\.[0-9]+)?\.xlsx|\.statement\.csv)\Z", re.IGNORECASE
+)
 
 
 def is_ours(path: Path) -> bool:
     """Whether a file's name is that of a result, of a reconciliation, or of a sandbox's statement."""
-    name = path.name.lower()
-    return (
-        name.endswith((".result.xlsx", ".reconciliation.xlsx", ".statement.csv"))
-        or name == "reconciliation.xlsx"
-    )
+    return _OURS.search(path.name) is not None
 
 
 def _inside(folder: Path) -> list[Path]:

@@ -39,7 +39,8 @@ def assert_problem(path: Path, *, of: Callable[[Path], Any] = lambda path: read_
 def test_a_folder_gives_its_workbooks_in_order_without_results_and_lock_files(tmp_path: Path) -> None:
     names = ["b.xlsx", "a.CSV", "c.xls", "d.ods", "e.xlsb", "f.tsv"]
     others = [
-        "a.result.xlsx", "b.2.result.xlsx", "C.RESULT.XLSX", "~$b.xlsx", ".~lock.b.xlsx", "readme.txt", "y.pdf",
+        "a.result.xlsx", "b.2.result.xlsx", "C.RESULT.XLSX", "a.reconciliation.xlsx", "a.2.Reconciliation.xlsx",
+        "a.reconciliation.2.xlsx", "reconciliation.xlsx", "reconciliation.12.xlsx", "carrier.statement.csv", "~$b.xlsx", ".~lock.b.xlsx", "readme.txt", "y.pdf",
     ]  # fmt: skip
     for name in (*names, *others):
         (tmp_path / name).write_text("x")

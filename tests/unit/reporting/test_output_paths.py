@@ -21,6 +21,7 @@ from pipeline.reporting.output_paths import check_report_path, result_path
         (["a.result.xlsx", "a.2.result.xlsx"], None, "a.2.result.xlsx", "a.3.result.xlsx"),
         (["a.2026.result.xlsx"], None, "a.2026.result.xlsx", "a.2026.2.result.xlsx"),
         ([], "out.xlsx", "a.xlsx", "out.xlsx"),
+        (["o.reconciliation.xlsx"], "o.reconciliation.xlsx", "a.xlsx", "o.2.reconciliation.xlsx"),
         (["out.xlsx"], "out.xlsx", "a.xlsx", "out.2.xlsx"),
         (["out.result.xlsx"], "out.result.xlsx", "a.xlsx", "out.2.result.xlsx"),
         (["a.xlsx"], "a.xlsx", "a.xlsx", "a.2.xlsx"),

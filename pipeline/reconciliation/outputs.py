@@ -16,7 +16,7 @@ from pipeline.model.message import Message
 from pipeline.reconciliation.inbox import Inbox
 from pipeline.reconciliation.resubmit import Again, fates, unfinished
 from pipeline.reporting.json_report import reconciled_report, write_report
-from pipeline.reporting.output_paths import check_folder, check_report_path, result_path
+from pipeline.reporting.output_paths import check_folder, check_report_path, free_path
 from pipeline.reporting.reconciliation_workbook import write_reconciliation
 from pipeline.reporting.result_workbook import write_workbook
 from pipeline.settlement.reconciled import Reconciled, Reconciliation
@@ -43,16 +43,16 @@ def reconciliation_path(task: Task) -> Path:
     if job.report:
         check_report_path(job.report)
     if job.output:
-        return result_path(job.output, job.output)
+        return free_path(job.output)
     if task.outbox is not None:
         name = f"{task.month or job.terms.as_of}.reconciliation.xlsx"
-        return result_path(task.outbox / name, task.outbox)
+        return free_path(task.outbox / name)
     first = next(iter((*job.inputs, *task.statements, *task.resolved)), None)
     if first is None:
-        return result_path(Path("reconciliation.xlsx"), Path())
-    beside = first / first.name if first.is_dir() else first
-    stem = beside.name.removesuffix(".xlsx").removesuffix(".result").removesuffix(".reconciliation")
-    return result_path(beside.with_name(f"{Path(stem).stem}.reconciliation.xlsx"), beside)
+        return free_path(Path("reconciliation.xlsx"))
+    folder, name = (first, first.resolve().name) if first.is_dir() else (first.parent, first.name)
+    stem = name.removesuffix(".xlsx").removesuffix(".result").removesuffix(".reconciliation")
+    return free_path(folder / f"{Path(stem).stem}.reconciliation.xlsx")
 
 
 def written(task: Task, said: Reconciliation, done: Sequence[Again], target: Path) -> Reconciled:
@@ -66,7 +66,7 @@ def written(task: Task, said: Reconciliation, done: Sequence[Again], target: Pat
         if path is None or task.outbox is None or (before is not None and before.fates == fates(one.result)):
             continue
         try:
-            wanted = result_path(task.outbox / f"{_stem(path)}.result.xlsx", path)
+            wanted = free_path(task.outbox / f"{_stem(path)}.result.xlsx")
             results[path] = write_workbook(one.result, wanted)
         except Stop as problem:
             problems.append(problem.message)

@@ -17,16 +17,22 @@ def result_path(output: Path | None, first_input: Path) -> Path:
 
     Raises InputProblem where `output` is no .xlsx name or the folder can't be written to.
     """
-    if output is None:
-        result = first_input.name.lower().endswith(".result.xlsx")
-        wanted = first_input if result else first_input.with_name(f"{first_input.stem}.result.xlsx")
-        cure = message("choose another place with -o")
-    else:
-        wanted, cure = output, ANOTHER_FOLDER
-        if wanted.suffix.lower() != ".xlsx":
-            raise InputProblem(
-                "{file}: a result is an Excel workbook; give -o a name that ends in .xlsx", file=str(wanted)
-            )
+    if output is not None:
+        return free_path(output)
+    result = first_input.name.lower().endswith(".result.xlsx")
+    wanted = first_input if result else first_input.with_name(f"{first_input.stem}.result.xlsx")
+    return free_path(wanted, message("choose another place with -o"))
+
+
+def free_path(wanted: Path, cure: Message = ANOTHER_FOLDER) -> Path:
+    """Give a workbook's path, numbered where it is taken.
+
+    Raises InputProblem where it is no .xlsx name or the folder can't be written to; `cure` is what helps then.
+    """
+    if wanted.suffix.lower() != ".xlsx":
+        raise InputProblem(
+            "{file}: a result is an Excel workbook; give -o a name that ends in .xlsx", file=str(wanted)
+        )
     check_folder(wanted, cure)
     return next(path for path in names(wanted) if not taken(path))
 

@@ -1,8 +1,6 @@
 """What is named on the command line as evidence: read once, with what is said of it, and refused where it can be none."""
 
 import datetime
-import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,16 +29,6 @@ from tests.unit.reconciliation.desk import PROFILE, Desk, answers_file, line, st
 TOKYO = replace(PROFILE, carrier=Carrier(time_zone="Asia/Tokyo"))
 SHANGHAI = datetime.timezone(datetime.timedelta(hours=8))
 NOW = datetime.datetime.now(datetime.UTC)
-
-
-@pytest.fixture
-def far_off(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """This machine is in another time zone than anybody who is spoken of."""
-    with monkeypatch.context() as changed:
-        changed.setenv("TZ", "America/St_Johns")
-        time.tzset()
-        yield
-    time.tzset()
 
 
 def refused(task: Task) -> str:

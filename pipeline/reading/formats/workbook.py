@@ -1,4 +1,4 @@
-"""The sheets of .xlsx, .xlsb and .ods files as plain cells; those of an .xls: `xls_workbook`.
+"""The sheets of .xlsx, .xlsb and .ods files as plain cells; those of an .xls: `compound`.
 
 python-calamine takes the cells out, and is quick. It lays out every position from a sheet's first cell to its
 last, and shows an error cell, or a formula without its result, as a blank one; so each sheet is looked through
@@ -199,11 +199,9 @@ def _quietly() -> Iterator[None]:
 
 
 @_quietly()
-def taken_out(made: Callable[[], Any], looks: dict[str, Prescan] | list[Prescan]) -> list[dict[str, Any]]:
+def taken_out(made: Callable[[], Any], looks: dict[str, Prescan]) -> list[dict[str, Any]]:
     """The sheets' cells, within bounds; of a hidden sheet one cell alone, to show that it holds something."""
     workbook = made()
-    if isinstance(looks, list):  # .xls: in the order of the worksheets
-        looks = dict(zip((name for name, _ in workbook.worksheets), looks, strict=False))
     found, area, filled = [], 0, 0
     for name, visible in workbook.worksheets:
         if name not in looks:  # its errors, and formulas without a result, would be taken for blank cells

@@ -130,7 +130,7 @@ def test_merged_cells_of_an_xls_are_found_behind_a_chart_whose_numbers_are_no_ce
     sheet = record(0x809, b"\x00\x06\x10\x00") + chart + merged + record(0x0A)
     listed = record(0x85, struct.pack("<IBBBB", 8 + 13 + 4, 0, 0, 1, 0) + b"S")
     stream = record(0x809, b"\x00\x06\x05\x00") + listed + record(0x0A) + sheet
-    (look,) = xls_prescan.looks(stream)
+    (look,) = xls_prescan.Workbook(stream).looks.values()
     assert look.merged == [(2, 4, 3, 4)]
     assert look.filled == 0
 

@@ -352,4 +352,4 @@ def test_a_sheet_that_nobody_could_look_through_is_not_read() -> None:
     stream = compound.workbook_stream((FILES / "jxl.xls").read_bytes())
     assert stream
     with pytest.raises(Refusal, match="fit together"):
-        workbook.taken_out(lambda: xls_prescan.Workbook(stream), [])
+        workbook.taken_out(lambda: xls_prescan.Workbook(stream), {})

@@ -11,7 +11,7 @@ Sources: carrier-interface.md, Response envelope, Invoice result, Itinerary resu
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pipeline.carrier.crypto import Cipher, Undecryptable
@@ -47,21 +47,23 @@ def _seconds(retry_after: str) -> float | None:
     return float(retry_after) if re.fullmatch(r"[0-9]{1,6}", retry_after.strip()) else None
 
 
-def interpret(  # noqa: PLR0913 - a reply, and what is known beside it
-    reply: Reply,
-    request: Request,
-    cipher: Cipher,
-    answers: Answers,
-    *,
-    doubted: bool = False,
-    accepted: bool = False,
-) -> Outcome:
-    """What a reply to this request means.
+@dataclass(frozen=True)
+class Before:
+    """What was before a reply.
 
-    `doubted`: one of its charges had an unknown attempt before, so that a no may mean "issued
+    `doubted`: one of its request's charges had an unknown attempt, so that a no may mean "issued
     already" and is unknown (the promise, point 4). `accepted`: the service has taken key and address in this run
     (`is_the_services_own`), so that their refusal comes from something in front of it, and proves nothing.
     """
+
+    doubted: bool = False
+    accepted: bool = False
+
+
+def interpret(
+    reply: Reply, request: Request, cipher: Cipher, answers: Answers, before: Before = Before()
+) -> Outcome:
+    """What a reply to this request means."""
     match reply:
         case NotSent(detail):
             return Outcome("not_sent", "carrier_unreachable", detail=detail)
@@ -69,13 +71,13 @@ def interpret(  # noqa: PLR0913 - a reply, and what is known beside it
             return Outcome("unknown", "no_answer" if readable else "answer_unreadable", detail=detail)
         case Answered():
             outcome = _answered(reply, request, cipher, answers)
-    if outcome.state == "rejected" and doubted:
+    if outcome.state == "rejected" and before.doubted:
         detail = message(
             "the carrier refused it ({answer}), and an earlier attempt is unknown: it may be issued already",
             answer=outcome.detail,
         )
         return Outcome("unknown", "answer_unexplained", trace_id=outcome.trace_id, detail=detail)
-    if accepted:
+    if before.accepted:
         return _after_acceptance(outcome)
     opens = outcome.state != "unknown" or _opens(reply, cipher, answers)
     return _before_acceptance(outcome, opens=opens)
@@ -177,7 +179,7 @@ def _envelope(  # noqa: PLR0911 - one return for each thing that an envelope can
     result, problem = _result(envelope.get("data"), cipher)
     accepted = None if result is None else _success(result, request.voucher)
     if code != 200:
-        return _other_code(code, said, trace, accepted, result, answers, succeeded=_says_success(envelope))
+        return _other_code(code, _Signals(said, trace, accepted, result, _says_success(envelope)), answers)
     if result is None:
         return Outcome("unknown", "answer_unreadable", trace_id=trace, detail=problem)
     if accepted is False and _names_another(result, request):
@@ -245,21 +247,24 @@ def _refusal(result: Mapping[str, Any], said: Message) -> Message:
     return next((verbatim(_clean(text)) for text in texts if isinstance(text, str) and text.strip()), said)
 
 
-def _other_code(  # noqa: PLR0913 - the signals of one answer
-    code: int,
-    said: Message,
-    trace: str,
-    accepted: bool | None,
-    result: Mapping[str, Any] | None,
-    answers: Answers,
-    *,
-    succeeded: bool,
-) -> Outcome:
+@dataclass(frozen=True)
+class _Signals:
+    """What an envelope says beside its code: in words, by its result (yes, no or neither), and whether it calls itself a success."""
+
+    said: Message
+    trace: str
+    accepted: bool | None
+    result: Mapping[str, Any] | None
+    succeeded: bool
+
+
+def _other_code(code: int, signals: _Signals, answers: Answers) -> Outcome:
     """An envelope code other than 200: as the profile explains it, unless the result contradicts."""
+    said, trace, result = signals.said, signals.trace, signals.result
     nothing_processed = code in answers.key_refused_codes or code in answers.not_processed_codes
     if (
-        accepted is True
-        or (succeeded and nothing_processed)  # it would be sent again
+        signals.accepted is True
+        or (signals.succeeded and nothing_processed)  # it would be sent again
         or (result is not None and _has_number(result))
     ):
         detail = message("{answer}, though the answer says success or brings a number", answer=said)
@@ -270,7 +275,7 @@ def _other_code(  # noqa: PLR0913 - the signals of one answer
         return Outcome("not_sent", "carrier_busy", trace_id=trace, detail=said)
     if code in answers.rejected_codes:
         return Outcome("rejected", "carrier_rejected", trace_id=trace, detail=said)
-    if accepted is False and result is not None:
+    if signals.accepted is False and result is not None:
         return Outcome("rejected", "carrier_rejected", trace_id=trace, detail=_refusal(result, said))
     return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=said)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.redaction import Concealed
-from pipeline.carrier.replies import interpret, is_the_services_own
+from pipeline.carrier.replies import Before, interpret, is_the_services_own
 from pipeline.ledger.attempts import Interrupted
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
@@ -24,7 +24,7 @@ def meaning(job: Job, keys: Secrets | None) -> Callable[[Interrupted, Answered],
         accepted = left.accepted or any(
             other is None or is_the_services_own(other, cipher, answers) for other in left.beside
         )
-        outcome = interpret(answer, left.request, cipher, answers, doubted=left.doubted, accepted=accepted)
+        outcome = interpret(answer, left.request, cipher, answers, Before(left.doubted, accepted))
         return concealed.outcome(outcome)
 
     return read

@@ -15,7 +15,7 @@ from pipeline.carrier.client import Client, Line
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body
 from pipeline.carrier.redaction import Concealed
-from pipeline.carrier.replies import interpret, is_the_services_own
+from pipeline.carrier.replies import Before, interpret, is_the_services_own
 from pipeline.ledger.changes import (
     Acknowledged,
     Again,
@@ -164,7 +164,7 @@ class Submission:
         answers = self.profile.answers
         self._accepted = self._accepted or is_the_services_own(reply, self.cipher, answers)
         doubted = self.doubts.about(request)
-        outcome = interpret(reply, request, self.cipher, answers, doubted=doubted, accepted=self._accepted)
+        outcome = interpret(reply, request, self.cipher, answers, Before(doubted, self._accepted))
         return self.concealed.outcome(outcome)
 
     def _decided(self, request: Request, last: _Try) -> _Try:

@@ -204,7 +204,7 @@ BUGS: dict[str, Bug] = {
         ),
     ),
     "403 in mid-run": Bug(
-        "anything", (("submission/sender.py", "accepted=self._accepted)", "accepted=False)"),)
+        "anything", (("submission/sender.py", "Before(doubted, self._accepted)", "Before(doubted)"),)
     ),
     "killed while sending": Bug(
         "kills",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pipeline.carrier.crypto import Cipher
-from pipeline.carrier.replies import interpret, is_the_services_own
+from pipeline.carrier.replies import Before, interpret, is_the_services_own
 from pipeline.model.message import Message
 from pipeline.model.outcome import Answered, Lost, NotSent, Outcome, Reply
 from pipeline.model.profile import Answers
@@ -54,7 +54,7 @@ def itinerary_result(**fields: Any) -> dict[str, Any]:
 
 
 def said(reply: Reply, request: Request = INVOICE, *, doubted: bool = False) -> tuple[str, str]:
-    outcome = interpret(reply, request, CIPHER, ANSWERS, doubted=doubted)
+    outcome = interpret(reply, request, CIPHER, ANSWERS, Before(doubted=doubted))
     return outcome.state, outcome.reason
 
 
@@ -222,7 +222,7 @@ REFUSALS = {
 def test_once_key_and_address_were_accepted_their_refusal_proves_nothing_and_stops_the_run(seen: str) -> None:
     before = interpret(REFUSALS[seen], INVOICE, CIPHER, ANSWERS)
     assert (before.state, before.stop) == ("not_sent", True)
-    after = interpret(REFUSALS[seen], INVOICE, CIPHER, ANSWERS, accepted=True)
+    after = interpret(REFUSALS[seen], INVOICE, CIPHER, ANSWERS, Before(accepted=True))
     assert (after.state, after.reason, after.stop) == ("unknown", "answer_unexplained", True)
     assert str(after.detail).startswith(f"{seen}, though key and address were accepted before in this run")
     assert "check" not in str(after.detail)
@@ -236,11 +236,11 @@ def test_acceptance_changes_nothing_else() -> None:
         Answered(502, b""),
         envelope("", code=5001, message="busy"),
     ):
-        assert interpret(reply, INVOICE, CIPHER, ANSWERS, accepted=True) == interpret(
+        assert interpret(reply, INVOICE, CIPHER, ANSWERS, Before(accepted=True)) == interpret(
             reply, INVOICE, CIPHER, ANSWERS
         )
     for reply in (envelope(invoice_result()), envelope(invoice_result(success=False, invoiceId=""))):
-        assert interpret(reply, INVOICE, CIPHER, ANSWERS, accepted=True) == interpret(
+        assert interpret(reply, INVOICE, CIPHER, ANSWERS, Before(accepted=True)) == interpret(
             reply, INVOICE, CIPHER, ANSWERS
         )
 
@@ -279,7 +279,7 @@ def test_before_anything_is_accepted_an_envelope_that_does_not_open_stops_the_ru
     assert str(first.detail).endswith(
         "(nothing was accepted in this run before): check VOUCHER_ENCRYPTION_KEY"
     )
-    later = interpret(reply, INVOICE, CIPHER, ANSWERS, accepted=True)
+    later = interpret(reply, INVOICE, CIPHER, ANSWERS, Before(accepted=True))
     assert (later.state, later.reason, later.stop) == (first.state, first.reason, False)
     assert "VOUCHER" not in str(later.detail)
 
@@ -531,13 +531,13 @@ MEANINGS: dict[str, tuple[Reply, Request, Outcome]] = {
 
 @pytest.mark.parametrize(("reply", "request_", "outcome"), MEANINGS.values(), ids=MEANINGS)
 def test_an_outcome_says_all_that_is_known(reply: Reply, request_: Request, outcome: Outcome) -> None:
-    assert told(interpret(reply, request_, CIPHER, ANSWERS, accepted=outcome.state != "not_sent")) == told(
-        outcome
-    )
+    assert told(
+        interpret(reply, request_, CIPHER, ANSWERS, Before(accepted=outcome.state != "not_sent"))
+    ) == told(outcome)
 
 
 def test_a_doubted_no_keeps_its_trace_and_the_carriers_words() -> None:
-    assert told(interpret(envelope(REFUSED), INVOICE, CIPHER, ANSWERS, doubted=True)) == unexplained(
+    assert told(interpret(envelope(REFUSED), INVOICE, CIPHER, ANSWERS, Before(doubted=True))) == unexplained(
         "the carrier refused it (too late), and an earlier attempt is unknown: it may be issued already"
     )
 

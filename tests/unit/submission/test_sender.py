@@ -735,9 +735,9 @@ def test_one_doubted_charge_puts_its_whole_request_in_doubt(
     bench.doubts = Doubts(frozenset({charges[1].identity}))
     doubted: list[bool] = []
 
-    def look(*given: Any, **named: Any) -> Outcome:
-        doubted.append(named["doubted"])
-        return interpret(*given, **named)
+    def look(*given: Any) -> Outcome:
+        doubted.append(given[-1].doubted)
+        return interpret(*given)
 
     monkeypatch.setattr(pipeline.submission.sender, "interpret", look)
     bench.submit([Request("invoice", "domestic", HEADER, charges)], yes)

@@ -155,13 +155,11 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
     Without a time it is when the run began that did not end, whose -wal is lost; else the end of the last
     run that the ledger knows, after which it may be an older copy.
     """
-    if since is not None:
-        _check_past(since)
+    given = None if since is None else _past(since)
     with _to_change(job, note, may_lack=True) as (path, connection, lock):
-        known = gaps.known_until(connection)
-        if since is None and known is None:
+        text = given or gaps.known_until(connection)
+        if text is None:
             raise InputProblem("--since is missing: from when on may the ledger lack what was issued?")
-        text = known or "" if since is None else utc_text(since)
         runs.begin_change(connection, lock)
         with connection:
             gaps.mark_gap(connection, text, verbatim(why))
@@ -370,10 +368,11 @@ def _to_change(
         yield path_for(job).resolve(), connection, lock
 
 
-def _check_past(since: datetime.datetime) -> None:
-    """Raise InputProblem for a time that no gap can begin at."""
+def _past(since: datetime.datetime) -> str:
+    """A time in the ledger's form. Raises InputProblem for one that no gap can begin at."""
     if not _FIRST <= since.date() <= datetime.datetime.now().astimezone().date():
         raise InputProblem(
             "--since {since}: is not a day on which this ledger was used; check the year",
             since=f"{since:%Y-%m-%d}",
         )
+    return utc_text(since)

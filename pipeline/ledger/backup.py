@@ -41,7 +41,9 @@ def copied(
         try:
             # Nobody else opens it, so that it needs no shared memory: a backup may go to a network disk.
             copy.pragma("locking_mode", "exclusive")
-            with copy.backup("main", source, "main") as whole:
+            # What fails in a step is "not an error" in SQLite's words; ending the backup raises it again, in better ones.
+            failing = contextlib.suppress(apsw.FullError, apsw.IOError)
+            with copy.backup("main", source, "main") as whole, failing:
                 whole.step()
             copy.pragma("journal_mode", "delete")
             with copy:

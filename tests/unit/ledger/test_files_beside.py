@@ -76,6 +76,20 @@ def test_whatever_a_failed_copy_made_is_removed(
     assert {path.name for path in tmp_path.iterdir()} == before
 
 
+def test_a_copy_for_which_there_is_no_room_does_not_appear_and_says_why(
+    book: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {path.name for path in tmp_path.iterdir()}
+
+    def limit(connection: apsw.Connection) -> None:
+        connection.pragma("max_page_count", 4)
+
+    monkeypatch.setattr(apsw, "connection_hooks", [limit])
+    with pytest.raises(apsw.FullError, match="database or disk is full"):
+        copied(book.connection, tmp_path / "copy.ledger")
+    assert {path.name for path in tmp_path.iterdir()} == before
+
+
 def test_a_damaged_copy_does_not_appear(book: Any, tmp_path: Path) -> None:
     def damage(copy: apsw.Connection) -> None:
         copy.execute("PRAGMA ignore_check_constraints = ON")

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-import click
-
 from pipeline.cli.stderr import teller
+from pipeline.cli.stdout import print_lines
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
@@ -23,10 +22,9 @@ def history(
     job = Job((), load_profile(profile), None, **given)
     known = ticket_history.history(job, digits, teller(lang))
     if as_json:
-        click.echo(history_json(known, lang))
-        return
-    for line in history_lines(known, lang, job.profile.carrier.time_zone if profile else "UTC"):
-        click.echo(line)
+        print_lines([history_json(known, lang)])
+    else:
+        print_lines(history_lines(known, lang, job.profile.carrier.time_zone if profile else "UTC"))
 
 
 def _ticket_digits(text: str) -> str:

@@ -10,6 +10,7 @@ import click
 
 from pipeline import maintenance
 from pipeline.cli.stderr import asking, teller
+from pipeline.cli.stdout import print_lines
 from pipeline.ledger.integrity_check import Looked
 from pipeline.ledger.opening import path_for
 from pipeline.messages.translate import rendered
@@ -28,8 +29,8 @@ def check(*, lang: Lang, **given: Any) -> None:
     if doubted:
         teller(lang)(doubted)
     sound = not (looked.wrong or doubted)
-    for line in _lines(path_for(job), looked, spilled=spilled, sound=sound):
-        click.echo(rendered(line, lang))
+    lines = _lines(path_for(job), looked, spilled=spilled, sound=sound)
+    print_lines(rendered(line, lang) for line in lines)
     sys.exit(ExitCode.STOPPED.where(looked.gap or not sound))
 
 

@@ -1,7 +1,6 @@
 """The way in and every way out: call the command, say how it ended, exit with its code."""
 
 import contextlib
-import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -39,14 +38,13 @@ def _leave(code: int) -> NoReturn:
     And where an interruption came while Python ran a text as code, as it does for every dataclass that is imported, it
     would end the process by SIGINT, whatever is made of the exception (PyRun_String, _Py_UnhandledKeyboardInterrupt).
     """
-    logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
     os._exit(code)
 
 
-def _ended(arguments: Sequence[str], reader: Reader) -> int:  # noqa: PLR0911 - one for each way
+def _ended(arguments: Sequence[str], reader: Reader) -> int:
     """Run a command to its end and say how it ended; the exit code. Raises what an interruption raises."""
     try:
         try:
@@ -63,10 +61,6 @@ def _ended(arguments: Sequence[str], reader: Reader) -> int:  # noqa: PLR0911 - 
     except click.ClickException as error:
         error.show()
         return ExitCode.WRONG_USAGE
-    except BrokenPipeError:
-        # Whoever read what `history` prints has left (`| head`); nothing to tell them.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.DONE
     except click.Abort:
         raise
     except OSError as error:

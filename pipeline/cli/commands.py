@@ -156,6 +156,42 @@ def history() -> None:
 
 @voucher.command(
     cls=LazyCommand,
+    done_by="pipeline.cli.register_command:register",
+    epilog="Example: voucher register --month 2026-10 --split-by buyer -o october --profile carrier.toml",
+)
+@click.option(
+    "--month",
+    metavar="YYYY-MM",
+    help="Vouchers issued in this month, where the carrier is; default: all of them.",
+)
+@click.option("--split-by", type=click.Choice(["buyer"]), help="A workbook for each buyer, in a folder.")
+@click.option(
+    "--masked",
+    is_flag=True,
+    help="Mask names, telephone numbers, e-mail addresses and tax numbers, so that it can be passed on.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=PATH,
+    metavar="PATH_OR_FOLDER",
+    help="The workbook, or the folder for it; default: a name of its own in the working folder.",
+)
+@PROFILE
+@LEDGER
+@SANDBOX_LEDGER
+@LANG
+def register() -> None:
+    """Write the register of vouchers of a month: one line a charge.
+
+    Charges that were issued, reversed, or whose outcome is unknown, and those that a statement alone shows, with totals by buyer
+    and by cost centre. Nothing is overwritten: where a name is taken, a number is added. Times are the carrier's (the profile's
+    time_zone), or UTC where no profile is given. A run may be on.
+    """
+
+
+@voucher.command(
+    cls=LazyCommand,
     done_by="pipeline.cli.sandbox_command:sandbox",
     epilog="Example: voucher sandbox --port 8080 --tickets october.xlsx --profile sample_data/sandbox.toml",
 )

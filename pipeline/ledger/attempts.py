@@ -100,7 +100,7 @@ def end_run(connection: apsw.Connection, run: int, exit_code: int | None) -> Non
 
 
 def _request_of(connection: apsw.Connection, request_id: str, attempt_id: int) -> Request:
-    """A request as far as an answer to it has to be understood; passengers are not kept.
+    """A request as far as an answer to it has to be understood, which names no passenger.
 
     Raises what SQLite itself raises of a damaged file where the request is missing, as in an older file beside a -wal.
     """

@@ -26,7 +26,7 @@ _QUERIES = {
         ORDER BY attempt.attempt_id""",
     "charges": """
         SELECT ticket_no, charge, product, voucher, amount, state, number, live AS held, wire, request_id AS request, attempt,
-               run, file, sheet, row
+               run, file, sheet, row, passenger_name, components, carried
         FROM attempt JOIN charge USING (attempt_id) ORDER BY attempt_id, ticket_no, charge, product""",
     "elsewhere": """
         SELECT ticket_no, charge, product, voucher, number, amount, buyer, issued_at AS issued_text, evidence, found_by, found_at, run,

@@ -4,7 +4,7 @@ Until it is `sending` an attempt holds nothing, and may be forgotten again.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -29,12 +29,18 @@ RETURNING request_id, attempt_id, attempt
 """
 _CHARGE = (
     "attempt_id", "ticket_no", "charge", "product", "wire", "voucher", "amount", "file", "sheet", "row", "content",
+    "passenger_name", "components", "carried",
 )  # fmt: skip
 _PLAN_CHARGES = f"""
 INSERT INTO charge ({", ".join(_CHARGE)})
 SELECT {", ".join(f"value ->> {at}" for at in range(len(_CHARGE)))} FROM json_each(?)
 """  # noqa: S608 - names of columns, all of them written above
 _TOGETHER = 10_000  # rows in one statement at the most, so that no text of them grows too large
+
+
+#: By a charge's row: its components and the columns carried along with it, each as a JSON object (charge.components, carried).
+Details = Callable[[int], tuple[str, str]]
+NO_DETAILS: Details = lambda _row: ("{}", "{}")  # noqa: E731 - a value
 
 
 @dataclass(frozen=True)
@@ -51,10 +57,11 @@ def plan(
     run: int,
     requests: Sequence[Request],
     places: Mapping[int, tuple[str, str, int]],
+    details: Details = NO_DETAILS,
 ) -> list[Attempt]:
     """Write all requests and their first attempts of this run as `planned`, in one transaction.
 
-    `places` says where each charge's row stands: file, sheet, row. A request that stands among them twice is refused.
+    `places` says where each charge's row stands: file, sheet, row; `details` what it says beside what is asked for. A request that stands among them twice is refused.
     """
     if len({request.request_id for request in requests}) < len(requests):
         raise apsw.ConstraintError("a request stands in a plan twice")
@@ -65,7 +72,7 @@ def plan(
             connection.execute(_PLAN_REQUESTS, (as_json([*map(_request_values, some)]),))
             numbered = _numbered(connection, run, [request.request_id for request in some])
             attempts += [Attempt(*numbered[request.request_id], request) for request in some]
-        charges = _charge_values(attempts, places)
+        charges = _charge_values(attempts, places, details)
         while together := list(islice(charges, _TOGETHER)):
             connection.execute(_PLAN_CHARGES, (as_json(together),))
     return attempts
@@ -91,7 +98,7 @@ def _request_values(request: Request) -> tuple[Any, ...]:
 
 
 def _charge_values(
-    attempts: Iterable[Attempt], places: Mapping[int, tuple[str, str, int]]
+    attempts: Iterable[Attempt], places: Mapping[int, tuple[str, str, int]], details: Details
 ) -> Iterator[tuple[Any, ...]]:
     for attempt in attempts:
         for charge in attempt.request.charges:
@@ -100,6 +107,7 @@ def _charge_values(
             yield (
                 attempt.attempt_id, identity.ticket_no, identity.charge, identity.product, wire_text(charge.wire),
                 attempt.request.voucher, charge.amount, *places[charge.row], attempt.request.content_of(charge),
+                charge.passenger_name, *details(charge.row),
             )  # fmt: skip
 
 

@@ -115,11 +115,13 @@ class OpenLedger:
         with as_problem(self.path):
             return runs.begin(self.connection, self.lock, command, str(terms.as_of), names, self.corrected)
 
-    def plan(self, run: int, requests: Sequence[Request], rows: Rows) -> list[planning.Attempt]:
-        """Claim every request's charges as `planned`, with the rows that they come from."""
+    def plan(
+        self, run: int, requests: Sequence[Request], rows: Rows, details: planning.Details
+    ) -> list[planning.Attempt]:
+        """Claim every request's charges as `planned`, with the rows that they come from and what these say beside."""
         places = dict(enumerate(zip(rows.file, rows.sheet, rows.row.tolist(), strict=True)))
         with as_problem(self.path):
-            return planning.plan(self.connection, run, requests, places)
+            return planning.plan(self.connection, run, requests, places, details)
 
     def end(self, run: int, exit_code: int) -> None:
         """Record how it ended and forget what was not sent.

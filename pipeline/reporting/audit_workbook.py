@@ -42,7 +42,7 @@ SHEET_COLUMNS = {
     ),
     "charges": (
         "ticket_no", "charge", "product", "voucher", "amount", "state", "number", "held", "wire", "request", "attempt", "run",
-        "file", "sheet", "row",
+        "file", "sheet", "row", "passenger_name", "components", "carried",
     ),
     "elsewhere": (
         "ticket_no", "charge", "product", "voucher", "number", "amount", "buyer", "issued_text", "evidence", "found_by",
@@ -68,7 +68,7 @@ SHEET_COLUMNS = {
 _COUNTS = ("entry", "attempt", "run", "charges", "http_status", "exit_code")
 _WIDE = {
     "reason": 54, "detail": 40, "evidence": 40, "files": 40, "why": 40, "header_name": 28, "buyer": 28, "remarks": 24,
-    "old": 34, "new": 34, "file": 24, "name": 28, "value": 60, "fact": 28,
+    "old": 34, "new": 34, "file": 24, "name": 28, "passenger_name": 28, "components": 24, "carried": 30, "value": 60, "fact": 28,
 }  # fmt: skip
 _LONG = ("request", "number", "trace_id", "sha256", "result", "epoch_id", "red_number")
 
@@ -169,6 +169,18 @@ def _names(text: str, _lang: Lang) -> str:
         return text
 
 
+def _components(text: str, lang: Lang) -> str:
+    """What a charge's amount is made of, a line each."""
+    return "\n".join(
+        f"{heading(name, lang)}: {minor / MINOR:,.2f}" for name, minor in json.loads(text).items()
+    )
+
+
+def _carried(text: str, _lang: Lang) -> str:
+    """The columns carried along with a charge, a line each."""
+    return "\n".join(f"{name}: {value}" for name, value in json.loads(text).items())
+
+
 def _local(at: str, zone: ZoneInfo) -> datetime.datetime | str:
     """A time of the ledger's as a time of day in a zone; what is none stays as it is."""
     try:
@@ -183,6 +195,8 @@ _SHOWN: dict[str, Callable[[Any, Lang], Any]] = {
     "amount": lambda amount, _: amount / MINOR,
     **dict.fromkeys(("detail", "evidence", "why"), rendered),
     "files": _names,
+    "components": _components,
+    "carried": _carried,
     "held": _yes,
     "unfinished": _yes,
     "in_force": _yes,

@@ -1,6 +1,8 @@
 """Where results go: never over a file that is there, and known to be writable before anything is sent."""
 
+import re
 import tempfile
+import unicodedata
 from pathlib import Path
 
 from pipeline.files import names, taken
@@ -10,6 +12,13 @@ from pipeline.model.message import Message, message, system_error
 _WORKBOOKS = (".xlsx", ".xls", ".xlsb", ".ods", ".csv")
 #: What helps where a name that somebody gave can't be written to.
 ANOTHER_FOLDER = message("choose a folder that exists and that you may write to")
+
+#: What a file's name can't hold on some system, and names that Windows keeps for devices, whatever their suffix.
+_UNSAFE = re.compile(
+    r'[\x00-\x1f\x7f-\x9f<>:"/\\|?*\ud800-\udfff\ufffe\uffff\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]+'
+)
+_DEVICES = re.compile(r"(?:CON|PRN|AUX|NUL|COM[0-9]|LPT[0-9])(?:\..*)?", re.IGNORECASE)
+_LONGEST_NAME = 150  # bytes: a name has 255, and a number and a suffix may follow
 
 
 def result_path(output: Path | None, first_input: Path) -> Path:
@@ -94,3 +103,14 @@ def unwritable(path: Path, problem: OSError, cure: Message = ANOTHER_FOLDER) -> 
         problem=system_error(problem),
         cure=cure,
     )
+
+
+def file_name(text: str) -> str:
+    """A text that anybody may have typed as a part of a file's name that every system takes; "" where nothing is left of it.
+
+    >>> file_name("../A/B: Travel*. "), file_name("con"), len(file_name("咨询" * 100).encode())
+    ('A_B_ Travel', '_con', 150)
+    """
+    name = _UNSAFE.sub("_", unicodedata.normalize("NFC", text))
+    name = name.encode()[:_LONGEST_NAME].decode(errors="ignore").strip(" ._")
+    return f"_{name}" if _DEVICES.fullmatch(name) else name

@@ -28,6 +28,8 @@ _HEADINGS = {
     "held": P_("audit", "held"),
     "wire": P_("audit", "carrier's code"),
     "run": P_("audit", "run"),
+    "components": P_("audit", "components"),
+    "carried": P_("audit", "columns carried along"),
     "issued_text": P_("audit", "issued (on the statement)"),
     "found_by": P_("audit", "found_by"),
     "found_at": P_("audit", "found_at"),

@@ -17,6 +17,7 @@ from pipeline.reporting.unknowns import earlier_unknowns, new_unknowns
 from pipeline.rules.judge import Verdicts, judge
 from pipeline.rules.refused_before import hold_back
 from pipeline.splitting import Judged, split
+from pipeline.submission.charge_details import charge_details
 from pipeline.submission.sending import Run, Sent, send
 
 
@@ -53,7 +54,8 @@ def submitted(
             held_up if rows.requests else NOTHING,
         )
     else:
-        attempts = ledger.plan(run.number, clear, rows.verdicts.rows)
+        of_rows = rows.verdicts.rows
+        attempts = ledger.plan(run.number, clear, of_rows, charge_details(rows.table, of_rows))
         sent = send(run, attempts, rows.table, rows.holdings.doubts)
         sent = replace(sent, results=(*sent.results, *_kept_back(rows.requests, unclear)))
     path = "" if job.throw_away else str(ledger.path)

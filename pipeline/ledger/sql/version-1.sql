@@ -351,6 +351,9 @@ CREATE TABLE charge (
     sheet       TEXT NOT NULL,
     row         INTEGER NOT NULL,
     content     TEXT NOT NULL,          -- a digest of what exactly was asked, to know a refused row that is unchanged
+    passenger_name TEXT NOT NULL DEFAULT '',
+    components  TEXT NOT NULL DEFAULT '{}',     -- what the amount is made of: JSON, columns to whole minor units
+    carried     TEXT NOT NULL DEFAULT '{}',     -- the row's own columns (cost centre, department): JSON, headings to texts
     live        INTEGER NOT NULL DEFAULT 0 CHECK (live IN (0, 1)),      -- its attempt holds it
     PRIMARY KEY (attempt_id, ticket_no, charge, product)
 ) STRICT, WITHOUT ROWID;
@@ -376,7 +379,8 @@ WHEN new.voucher IS NOT (SELECT voucher FROM attempt JOIN request USING (request
 BEGIN SELECT RAISE(ABORT, 'a charge goes as the voucher of its request'); END;
 
 CREATE TRIGGER charge_stays_itself
-BEFORE UPDATE OF attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row, content ON charge
+BEFORE UPDATE OF attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row, content, passenger_name,
+    components, carried ON charge
 BEGIN SELECT RAISE(ABORT, 'a charge stays the one it is'); END;
 
 CREATE TRIGGER charge_goes_with_its_attempt BEFORE DELETE ON charge

@@ -93,7 +93,7 @@ def test_a_charge_is_told_with_its_row_and_whether_it_is_held(book: Book, severa
         "ticket_no": "9990000000001", "charge": "ticket_fare", "product": "flight", "voucher": "invoice",
         "amount": 100_00, "state": "not_sent", "number": "", "held": 0, "wire": "FARE/Flight",
         "request": request.request_id, "attempt": 1, "run": book.run, "file": "tickets.xlsx", "sheet": "Tickets",
-        "row": 3,
+        "row": 3, "passenger_name": "ZHANG/WEI", "components": "{}", "carried": "{}",
     }  # fmt: skip
     second = first | {"ticket_no": "9990000000002", "row": 4}
     issued = {"state": "issued", "number": "N1", "held": 1, "attempt": 2}

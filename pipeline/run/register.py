@@ -1,0 +1,130 @@
+"""`voucher register`: the register of vouchers of a month, or of all that the ledger has."""
+
+import contextlib
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from pipeline.ledger import opening, register_rows
+from pipeline.ledger.gaps import open_gap
+from pipeline.ledger.opening import path_for
+from pipeline.ledger.session import as_problem, note_doubt, note_gap
+from pipeline.model.columns import Lang
+from pipeline.model.errors import InputProblem
+from pipeline.model.job import Job
+from pipeline.model.message import Note, system_error
+from pipeline.reconciliation.given_evidence import month_of
+from pipeline.reporting.masking import Masks
+from pipeline.reporting.output_paths import ANOTHER_FOLDER, check_folder, file_name
+from pipeline.reporting.register_workbook import Register, buyer_numbers, buyer_of, secrets_of, write_register
+
+_SUFFIX = ".xlsx"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which register is asked for: of a month ("2026-10", "" for everything), in times of a zone.
+
+    `output` is a workbook or a folder; `split`: a workbook for each buyer.
+    """
+
+    month: str
+    time_zone: str
+    output: Path | None
+    split: bool
+    masked: bool
+
+    @property
+    def stem(self) -> str:
+        """How a file is named where nobody names it."""
+        return "-".join(filter(None, ("register", self.month, "masked" if self.masked else "")))
+
+
+def registered(job: Job, wanted: Wanted, lang: Lang, note: Note) -> tuple[list[Path], int]:
+    """Write it; the workbooks and how many charges they have together. A run may be on: it is read as of one moment."""
+    place = _folder(wanted) if wanted.split else _file(wanted)
+    register = _read(job, wanted, note)
+    if not wanted.split:
+        check_folder(place)
+        return [write_register(register, place, lang)], len(register.lines)
+    if register.lines:
+        _make(place)
+    written = [write_register(one, place / name, lang) for one, name in _named(register, wanted, lang)]
+    return written, len(register.lines)
+
+
+def _read(job: Job, wanted: Wanted, note: Note) -> Register:
+    month = month_of(wanted.month)
+    days = (month.first, month.last) if month else None
+    connection = opening.open_existing(path_for(job), None if job.ledger else job.owner)
+    with contextlib.closing(connection), as_problem(path_for(job)):
+        note_gap(connection, note)
+        note_doubt(connection, path_for(job), note)
+        connection.execute("BEGIN")
+        lines, undated = register_rows.register_lines(connection, wanted.time_zone, days)
+        gap, owner = open_gap(connection), register_rows.owner(connection)
+    return Register(
+        lines,
+        buyer_numbers(lines),
+        days,
+        owner.told,
+        wanted.time_zone,
+        job.profile.carrier.currency,
+        datetime.datetime.now(ZoneInfo(wanted.time_zone)),
+        undated,
+        gap.since if gap else "",
+        Masks(secrets_of(lines)) if wanted.masked else None,
+    )
+
+
+def _file(wanted: Wanted) -> Path:
+    """The workbook that is to be written: `output`, or one with a name of ours in it or in the working folder."""
+    output = wanted.output or Path()
+    if output.is_dir():
+        return output / f"{wanted.stem}{_SUFFIX}"
+    if output.suffix.lower() != _SUFFIX:
+        raise InputProblem(
+            "{file}: a register is an Excel workbook; give -o a name that ends in .xlsx, or a folder that is there",
+            file=str(output),
+        )
+    return output
+
+
+def _folder(wanted: Wanted) -> Path:
+    """The folder of the buyers' workbooks; a new one is made when there is something to put into it."""
+    folder = wanted.output or Path(wanted.stem)
+    if folder.suffix.lower() == _SUFFIX or (folder.exists() and not folder.is_dir()):
+        raise InputProblem(
+            "{file}: is no folder; with --split-by give -o a folder for the buyers' workbooks",
+            file=str(folder),
+        )
+    check_folder(folder / "register" if folder.is_dir() else folder)
+    return folder
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as problem:
+        raise InputProblem(
+            "{file}: can't be written ({problem}); {cure}",
+            file=str(folder), problem=system_error(problem), cure=ANOTHER_FOLDER,
+        ) from problem  # fmt: skip
+
+
+def _named(register: Register, wanted: Wanted, lang: Lang) -> Iterator[tuple[Register, str]]:
+    """Each buyer's register with a name for its workbook, which no other has where capitals make no difference."""
+    taken: set[str] = set()
+    for one in register.by_buyer:
+        buyer = f"buyer-{one.of_buyer}" if wanted.masked else file_name(buyer_of(one, lang))
+        stem = f"{wanted.stem}-{buyer or one.of_buyer}"
+        name = next(
+            name
+            for name in chain([stem], (f"{stem}-{number}" for number in count(2)))
+            if name.casefold() not in taken
+        )
+        taken.add(name.casefold())
+        yield one, f"{name}{_SUFFIX}"

@@ -157,7 +157,7 @@ def history() -> None:
 @voucher.command(
     cls=LazyCommand,
     done_by="pipeline.cli.register_command:register",
-    epilog="Example: voucher register --month 2026-10 --split-by buyer -o october --profile carrier.toml",
+    epilog="Example: voucher register --month 2026-10 -o october.xlsx --profile carrier.toml",
 )
 @click.option(
     "--month",

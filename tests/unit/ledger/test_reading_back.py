@@ -45,7 +45,8 @@ def test_a_request_is_planned_with_all_that_was_asked_and_its_rows(book: Any, se
     assert rows(book, "SELECT * FROM charge") == [
         (
             *(attempt.attempt_id, f"999000000000{n}", "ticket_fare", "flight", "FARE/Flight", "invoice"),
-            *(100_00, "tickets.xlsx", "Tickets", n + 2, request.content_of(request.charges[n - 1]), 0),
+            *(100_00, "tickets.xlsx", "Tickets", n + 2, request.content_of(request.charges[n - 1])),
+            *("ZHANG/WEI", "{}", "{}", 0),
         )
         for n in (1, 2)
     ]

@@ -97,6 +97,7 @@ def test_every_charge_stands_with_where_it_came_from(sheets: dict[str, Rows]) ->
         "ticket_no": TICKET, "charge": "ticket_fare", "product": "flight", "voucher": "invoice", "amount": 617.25,
         "state": "issued", "number": "017952583360393196", "held": "yes", "carrier's code": "FARE/Flight",
         "request": fare().request_id, "attempt": 2, "run": 2, "file": "tickets.xlsx", "sheet": "Tickets", "row": 5,
+        "passenger_name": "ZHANG/WEI", "components": None, "columns carried along": None,
     }  # fmt: skip
 
 

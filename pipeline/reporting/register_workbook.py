@@ -14,6 +14,7 @@ from pipeline.model.columns import COLUMN, COMPONENTS, Lang
 from pipeline.model.message import Message, counted, from_text, message
 from pipeline.model.register_line import RegisterLine
 from pipeline.model.table import MINOR
+from pipeline.model.text_width import cells_wide
 from pipeline.reporting.input_cells import extra_heading
 from pipeline.reporting.links import Cell
 from pipeline.reporting.masking import Masks, masked_name, masked_number
@@ -21,7 +22,7 @@ from pipeline.reporting.result_workbook import write_book
 from pipeline.reporting.sheet_page import Page
 from pipeline.reporting.words_register import label
 from pipeline.reporting.xlsx.book import Book, print_setup
-from pipeline.reporting.xlsx.column_specs import Field, cells_wide, width_of
+from pipeline.reporting.xlsx.column_specs import Field, width_of
 from pipeline.reporting.xlsx.row_stream import by_column
 from pipeline.reporting.xlsx.styles import Style
 

@@ -8,15 +8,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-import click
-
-from pipeline.cli.stderr import asking, listening, say
+from pipeline.cli.plan_confirmation import confirmed
+from pipeline.cli.stderr import listening, say
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
-from pipeline.model.job import Finished, Plan, Progress, Watch
-from pipeline.model.message import Joined, Message, SheetName, Term, joined, message
+from pipeline.model.job import Finished, Progress, Watch
+from pipeline.model.message import Joined, Message, Term, joined, message
 from pipeline.model.status import STATUS
-from pipeline.model.table import money_text
 from pipeline.reporting.summary_text import summary_lines
 
 Show = Callable[[Progress], None]
@@ -70,7 +68,9 @@ class Terminal:
                 with contextlib.suppress(OSError, ValueError):
                     draw(progress)
 
-            yield Watch(self.say, show, lambda plan: self._confirmed(plan, yes=yes), self._warn)
+            yield Watch(
+                self.say, show, lambda plan: confirmed(plan, self.say, self._lang, yes=yes), self._warn
+            )
 
     def _lines(self) -> Show:
         begun = last = time.monotonic()
@@ -91,47 +91,6 @@ class Terminal:
                 )
 
         return show
-
-    def _confirmed(self, plan: Plan, *, yes: bool) -> bool:
-        """Show the plan; ask on a terminal, unless --yes or nobody is there."""
-        currency = plan.profile.carrier.currency
-        for voucher, market, count, total in plan.lines():
-            self.say(
-                message(
-                    "To send: {count} × {market} {voucher}, {amount} {currency}",
-                    count=count,
-                    market=Term(market, "choice"),
-                    voucher=Term(voucher, "choice"),
-                    amount=money_text(total),
-                    currency=currency,
-                )
-            )
-        for seen in plan.sheets:
-            if seen.hidden_rows and not seen.hidden_sheet:
-                self.say(
-                    message(
-                        "Of them hidden or filtered out in the file: {hidden} of {rows} rows of {file}, sheet {sheet}",
-                        hidden=seen.hidden_rows,
-                        rows=seen.rows,
-                        file=seen.file,
-                        sheet=SheetName(seen.sheet),
-                    )
-                )
-        limits = plan.profile.limits
-        self.say(
-            message(
-                "Limits of one invoice: domestic {domestic}, international {international} {currency}",
-                domestic=money_text(limits.domestic_invoice_max),
-                international=money_text(limits.international_invoice_max),
-                currency=currency,
-            )
-        )
-        if yes or not asking():
-            return True
-        question = message(
-            "Send {count} requests to {carrier}?", count=len(plan.requests), carrier=plan.carrier.told
-        )
-        return click.confirm(self._in_words(question), default=False, err=True)
 
     def _in_words(self, told: Message) -> str:
         return rendered(told, self._lang)

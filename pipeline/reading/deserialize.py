@@ -30,7 +30,7 @@ class NotAnAnswer(ValueError):
 
 
 def loads(said: bytes) -> dict[str, Any]:
-    """The answer (see `pipeline.reading.child`). Raises NotAnAnswer."""
+    """The answer (see `pipeline.reading.bounded_child`). Raises NotAnAnswer."""
     end = LENGTH_BYTES + int.from_bytes(said[:LENGTH_BYTES], "little")
     try:
         answer = orjson.loads(memoryview(said)[LENGTH_BYTES:end])

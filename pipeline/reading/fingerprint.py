@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.files import check_regular, said_by
-from pipeline.reading.child import LARGEST_FILE
+from pipeline.reading.bounded_child import LARGEST_FILE
 from pipeline.reading.input_files import not_read
 
 

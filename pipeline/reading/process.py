@@ -25,7 +25,7 @@ TIME_SECONDS = 300
 LARGEST_ANSWER = 2 * 1024**3
 _PIECE = 1 << 20
 #: What it runs, and where that finds the package.
-CHILD = Path(__file__).with_name("child.py")
+CHILD = Path(__file__).with_name("bounded_child.py")
 _PACKAGE = {"PYTHONPATH": str(Path(__file__).parents[2])}
 #: All that it needs of the environment: where Python and its libraries are, and how names are encoded. No keys of anybody's.
 _ENVIRONMENT = (

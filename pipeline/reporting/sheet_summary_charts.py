@@ -9,13 +9,13 @@ from pipeline.model.text_width import cells_wide
 from pipeline.reporting.sheet_page import WIDTHS, Page
 from pipeline.reporting.words_result import words_in
 from pipeline.reporting.xlsx.book import Book
-from pipeline.reporting.xlsx.cell_text import fit
 from pipeline.reporting.xlsx.styles import (
     CHART_TONES,
     DARK,
     FONT,
     LINE,
 )
+from pipeline.reporting.xlsx.unfit_characters import fit
 
 #: Rows of the page that the charts take.
 ROWS = 14

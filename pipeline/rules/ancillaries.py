@@ -1,25 +1,16 @@
-"""Ancillary charges: within one year after purchase, on tickets already used or refunded.
+"""Ancillary charges: on tickets already used or refunded. How long they may be requested is in deadlines.py.
 
-Source: carrier-interface.md, Limits (ticket eligibility for invoicing; time to request ancillary charge).
+Source: carrier-interface.md, Limits (ticket eligibility for invoicing).
 """
 
 from pipeline.model.profile import Terms
-from pipeline.model.table import Indices, Mask
-from pipeline.rules.deadlines import one_year_after
+from pipeline.model.table import Mask
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Facts, Rule, ancillary, before, day_texts, still_open
+from pipeline.rules.rule import Example, Rule, ancillary, still_open
 
 
 def _open(rows: Rows, _terms: Terms) -> Mask:
     return ancillary(rows) & still_open(rows)
-
-
-def _window_closed(rows: Rows, terms: Terms) -> Mask:
-    return ancillary(rows) & before(one_year_after(rows.purchased_on), terms.day)
-
-
-def _last_day(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
-    return {"last_day": day_texts(one_year_after(rows.purchased_on[broken]))}
 
 
 _SEAT = {"charge": "ancillary", "product": "seat", "purchased_on": "2026-10-01"}
@@ -34,15 +25,5 @@ RULES = (
             Example(False, {**_SEAT, "ticket_status": "refunded"}),
             Example(False, _SEAT),
         ),
-    ),
-    Rule(
-        "ancillary_window_closed", "purchased_on",
-        "carrier-interface.md, Limits: time to request ancillary charge, within one year after purchase",
-        _window_closed,
-        (
-            Example(False, {**_SEAT, "purchased_on": "2025-11-20"}),
-            Example(True, {**_SEAT, "purchased_on": "2025-11-19"}),
-        ),
-        _last_day,
     ),
 )  # fmt: skip

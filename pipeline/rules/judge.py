@@ -24,6 +24,7 @@ from pipeline.rules import (
     buyers,
     codes,
     dates,
+    deadlines,
     duplicates,
     fares,
     refunds,
@@ -44,6 +45,7 @@ RULES: tuple[Rule, ...] = (
     *fares.RULES,
     *refunds.RULES,
     *ancillaries.RULES,
+    *deadlines.RULES,
 )
 
 #: The conditions that an itinerary has beyond those of an invoice; by them `auto` chooses.
@@ -51,7 +53,7 @@ ITINERARY_CONDITIONS: tuple[Rule, ...] = (
     required.NEEDS_FLIGHT_DATE,
     buyers.NEEDS_EMAIL,
     buyers.NEEDS_PHONE,
-    fares.FLIGHT_TOO_OLD,
+    deadlines.FLIGHT_TOO_OLD,
 )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from pipeline.reading import child
+from pipeline.reading import bounded_child
 from pipeline.reading.process import _ENVIRONMENT, CHILD
 from pipeline.signals import ENDING
 
@@ -36,7 +36,7 @@ class Reader:
                     held.read_bytes()
                 _become(writing, keeps, library)
                 sys.argv = [str(CHILD), str(path), *more]
-                child.main()
+                bounded_child.main()
             finally:  # its main ends the process; anything else is what ends a process with 1
                 os._exit(1)
         os.close(writing)

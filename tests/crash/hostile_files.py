@@ -29,7 +29,7 @@ from pathlib import Path
 from random import Random
 
 from pipeline.model.errors import InputProblem
-from pipeline.reading import child, input_files
+from pipeline.reading import bounded_child, input_files
 from pipeline.reading.deserialize import loads
 from pipeline.reading.formats import compound  # noqa: F401 - so that each fork has it, and all that it needs
 from pipeline.reading.formats.serialize import dumps
@@ -57,9 +57,9 @@ def _in_a_fork(path: Path, folder: Path, exactly: bool = False) -> tuple[int, in
         status = 99
         try:
             os.dup2(os.open(folder / "stderr", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
-            child.set_bounds(path.stat().st_size + _data_bytes() // child.DATA_OF_A_BYTE)
+            bounded_child.set_bounds(path.stat().st_size + _data_bytes() // bounded_child.DATA_OF_A_BYTE)
             resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-            (folder / "answer").write_bytes(b"".join(dumps(child.read(path, exactly))))
+            (folder / "answer").write_bytes(b"".join(dumps(bounded_child.read(path, exactly))))
             status = 0
         finally:
             if status:
@@ -86,7 +86,7 @@ def tried(path: Path, folder: Path) -> Tried:
         wrong.append(f"on stderr: {said[-300:]}")
     if status:
         wrong.append(f"the reader ended with {os.waitstatus_to_exitcode(status)}")
-    if seconds > SECONDS or megabytes > child.MEMORY_BYTES >> 20:
+    if seconds > SECONDS or megabytes > bounded_child.MEMORY_BYTES >> 20:
         wrong.append(f"it took {seconds:.0f} s and {megabytes} MB")
     line = ""
     if not status:

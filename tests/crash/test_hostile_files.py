@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.reading import child
+from pipeline.reading import bounded_child
 from tests.crash import hostile_files
 from tests.crash.hostile_bases import bases
 
@@ -25,10 +25,10 @@ def test_the_files_that_are_spoilt_are_sound(tmp_path: Path, found: Mapping[str,
 
 
 def test_what_the_tests_take_is_not_the_readers(tmp_path: Path, found: Mapping[str, bytes]) -> None:
-    taken = b"x" * (2 * child.SMALLEST_DATA)
+    taken = b"x" * (2 * bounded_child.SMALLEST_DATA)
     (tmp_path / "t.xlsx").write_bytes(found["openpyxl.xlsx"])
     assert hostile_files.tried(tmp_path / "t.xlsx", tmp_path).wrong == []
-    assert len(taken) == 2 * child.SMALLEST_DATA
+    assert len(taken) == 2 * bounded_child.SMALLEST_DATA
 
 
 def test_spoilt_files_are_one_clear_line_each(tmp_path: Path, found: Mapping[str, bytes]) -> None:
@@ -39,7 +39,7 @@ def test_spoilt_files_are_one_clear_line_each(tmp_path: Path, found: Mapping[str
     ("read", "seen"),
     [
         (lambda *_: 1 / 0, "ZeroDivisionError"),
-        (lambda *_: bytearray(child.MEMORY_BYTES), "MemoryError"),
+        (lambda *_: bytearray(bounded_child.MEMORY_BYTES), "MemoryError"),
         (lambda *_: {"problem": "damaged", "detail": "{"}, None),
         (lambda *_: {"problem": "unheard of", "detail": ""}, None),  # told as a damaged file
         (lambda *_: {"readings": [[]], "certain": True, "detail": ""}, None),
@@ -48,7 +48,7 @@ def test_spoilt_files_are_one_clear_line_each(tmp_path: Path, found: Mapping[str
 def test_a_reader_that_fails_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Any, seen: str | None
 ) -> None:
-    monkeypatch.setattr(child, "read", read)
+    monkeypatch.setattr(bounded_child, "read", read)
     path = tmp_path / "t.csv"
     path.write_text("x")
     wrong = hostile_files.tried(path, tmp_path).wrong
@@ -60,7 +60,7 @@ def test_a_reader_that_hangs_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyP
         while True:
             pass
 
-    monkeypatch.setattr(child, "read", hangs)
+    monkeypatch.setattr(bounded_child, "read", hangs)
     monkeypatch.setattr(hostile_files, "SECONDS", 1)
     path = tmp_path / "t.csv"
     path.write_text("x")

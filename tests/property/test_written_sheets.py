@@ -16,10 +16,10 @@ from python_calamine import CalamineWorkbook
 from pipeline.reporting.links import Cell
 from pipeline.reporting.result_workbook import write_book
 from pipeline.reporting.xlsx import column_xml, row_stream
-from pipeline.reporting.xlsx.cell_text import fit
 from pipeline.reporting.xlsx.column_specs import Field
 from pipeline.reporting.xlsx.row_stream import by_column
 from pipeline.reporting.xlsx.styles import Style
+from pipeline.reporting.xlsx.unfit_characters import fit
 
 SETTINGS = settings(
     max_examples=min(60, settings().max_examples),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.reading import child, input_files
+from pipeline.reading import bounded_child, input_files
 from pipeline.reading.formats.serialize import dumps
 
 
@@ -15,7 +15,7 @@ class _Here:
         self._path = path
 
     def answer(self) -> bytes:
-        return b"".join(dumps(child.read(self._path)))
+        return b"".join(dumps(bounded_child.read(self._path)))
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ LENGTH_BYTES = 8
 
 
 def dumps(answer: Mapping[str, Any]) -> Iterator[bytes]:
-    """The bytes of an answer (see `pipeline.reading.child`), piece by piece."""
+    """The bytes of an answer (see `pipeline.reading.bounded_child`), piece by piece."""
     numbers: list[bytes] = []
     if "readings" in answer:
         readings = [[_sheet(sheet, numbers) for sheet in sheets] for sheets in answer["readings"]]

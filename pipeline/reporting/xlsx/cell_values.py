@@ -9,8 +9,8 @@ from pipeline.messages.translate import status_word
 from pipeline.model.columns import Lang
 from pipeline.model.status import STATUS
 from pipeline.model.table import shown
-from pipeline.reporting.xlsx.cell_text import fit
 from pipeline.reporting.xlsx.styles import Formats, Style
+from pipeline.reporting.xlsx.unfit_characters import fit
 
 #: Where a cell stands: its row and its column, from 0.
 Place = tuple[int, int]

@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape
 
 from openpyxl.utils import datetime as days
 
-from pipeline.reporting.xlsx.cell_text import LONGEST, fit
+from pipeline.reporting.xlsx.unfit_characters import LONGEST, fit
 
 #: In the XML of a cell, where the number of its row goes: a character that no text in a workbook has.
 ROW = "\0"
@@ -28,14 +28,14 @@ _UNQUOTED = re.compile('[&<>"\n\t]')
 _IN_QUOTES = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;"}
 
 
-class Prescan(NamedTuple):
+class CellLook(NamedTuple):
     """How a cell looks: the number of its style in the package, and that style's font, as a text's part tells it."""
 
     style: str
     font: str
 
 
-def cell_xml(column: str, value: Any, look: Prescan) -> str:
+def cell_xml(column: str, value: Any, look: CellLook) -> str:
     """A cell of the column with these letters, in the row ROW; "" for a text of which nothing can be shown.
 
     The value is None, a text, a finite number, or a day or time.
@@ -47,7 +47,7 @@ def cell_xml(column: str, value: Any, look: Prescan) -> str:
     return f"{start}/>" if value is None else f"{start}><v>{_number(value)}</v></c>"
 
 
-def texts_xml(column: str, texts: Sequence[str], look: Prescan) -> list[str] | None:
+def texts_xml(column: str, texts: Sequence[str], look: CellLook) -> list[str] | None:
     """Texts as `cell_xml` would write each, all at once; None where one of them has to be looked at."""
     together = "|".join(texts)
     if not together.isprintable() or _SPECIAL_AMONG.search(together) or 2 * max(map(len, texts)) > LONGEST:

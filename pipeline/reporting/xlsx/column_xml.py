@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pipeline.reporting.links import Cell
 from pipeline.reporting.xlsx.cell_values import Cells
 from pipeline.reporting.xlsx.cell_xml import (
-    Prescan,
+    CellLook,
     cell_xml,
     link_xml,
     texts_xml,
@@ -60,7 +60,7 @@ class Column:
     """One column of a sheet, with what is known of its values."""
 
     def __init__(
-        self, letters: str, field: Field, width: int, cells: Cells, looks: Mapping[Any, Prescan]
+        self, letters: str, field: Field, width: int, cells: Cells, looks: Mapping[Any, CellLook]
     ) -> None:
         self._letters = letters
         self._style = field.style

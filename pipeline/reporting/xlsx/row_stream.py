@@ -9,7 +9,7 @@ from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell
 from pipeline.reporting import links
 from pipeline.reporting.links import Cell
 from pipeline.reporting.xlsx.cell_values import Cells, write_cell, write_link
-from pipeline.reporting.xlsx.cell_xml import Prescan, rows_xml
+from pipeline.reporting.xlsx.cell_xml import CellLook, rows_xml
 from pipeline.reporting.xlsx.column_specs import LINE_POINTS, Field, lines_of
 from pipeline.reporting.xlsx.column_xml import Column, Taken
 from pipeline.reporting.xlsx.styles import Style
@@ -38,7 +38,7 @@ class SheetRows:
         self._first = first
         self.links: list[str] = []  # of the rows that were written
 
-    def xml(self, cells: Cells, looks: Mapping[Any, Prescan]) -> Iterator[bytes]:
+    def xml(self, cells: Cells, looks: Mapping[Any, CellLook]) -> Iterator[bytes]:
         """The rows as XML, piece by piece: they are never in memory together."""
         columns = [
             Column(xl_col_to_name(at), field, width, cells, looks)

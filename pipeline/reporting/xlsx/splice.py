@@ -20,7 +20,7 @@ import xlsxwriter
 
 from pipeline.model.message import N_
 from pipeline.reporting.xlsx.cell_values import Cells
-from pipeline.reporting.xlsx.cell_xml import Prescan
+from pipeline.reporting.xlsx.cell_xml import CellLook
 from pipeline.reporting.xlsx.row_stream import SheetRows
 
 #: Of zlib's levels the one that takes a quarter of the usual time, for a fifth more of space.
@@ -90,10 +90,10 @@ def _with_rows(xml: str, sheet: SheetRows, cells: Cells, formats: Sequence[Any])
     yield _LINKS.sub(lambda _: links, xml[pattern.end() :]).encode()
 
 
-def _found(xml: str, formats: Sequence[Any]) -> tuple[re.Match[str], list[Prescan]] | None:
+def _found(xml: str, formats: Sequence[Any]) -> tuple[re.Match[str], list[CellLook]] | None:
     """Where the pattern stands in a sheet, and how each format looks in the package; None where that is not as is known here."""
     pattern = _ROW.search(xml)
-    looks = [Prescan(*found) for found in _LOOK.findall(pattern[0])] if pattern else []
+    looks = [CellLook(*found) for found in _LOOK.findall(pattern[0])] if pattern else []
     if pattern is None or len(looks) != len(formats) or not _LINKS.search(xml, pattern.end()):
         return None
     return pattern, looks

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.model.errors import InputProblem
-from pipeline.reading.child import LARGEST_FILE
+from pipeline.reading.bounded_child import LARGEST_FILE
 from pipeline.reading.fingerprint import Origin, origin_of
 
 

@@ -1,4 +1,4 @@
-"""Opens one workbook, in a process of its own: `python child.py PATH [exactly]`.
+"""Opens one workbook, in a process of its own: `python bounded_child.py PATH [exactly]`.
 
 Files come from anywhere, and a broken or hostile one can take all memory or abort the process that
 opens it; so this script runs apart, under limits that it sets itself, and hands over plain cells.

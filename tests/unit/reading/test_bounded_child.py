@@ -19,7 +19,7 @@ import pytest
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.profile import Profile
-from pipeline.reading import child
+from pipeline.reading import bounded_child
 from pipeline.reading.answers import answers_of
 from pipeline.reading.formats import xlsx_prescan, zip_package
 from pipeline.reading.formats.refusal import Refusal
@@ -250,7 +250,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 def peak_kilobytes(command: Sequence[str]) -> int:
     started = [sys.executable, "-I", "-S", "-c", STARTER, *command]
-    found = {**os.environ, "PYTHONPATH": str(Path(child.__file__).parents[2])}
+    found = {**os.environ, "PYTHONPATH": str(Path(bounded_child.__file__).parents[2])}
     return int(subprocess.run(started, check=True, capture_output=True, text=True, env=found).stdout)
 
 
@@ -266,8 +266,10 @@ def test_a_small_file_costs_the_reader_little_memory(tmp_path: Path, name: str) 
     path = tmp_path / name
     path.write_bytes(content)
     assert len(content) < 100_000
-    for exactly in ([], [child.EXACTLY]):
-        assert peak_kilobytes([sys.executable, "-P", child.__file__, str(path), *exactly]) < 480 * 1024
+    for exactly in ([], [bounded_child.EXACTLY]):
+        assert (
+            peak_kilobytes([sys.executable, "-P", bounded_child.__file__, str(path), *exactly]) < 480 * 1024
+        )
     if said:
         assert said in refusal(tmp_path, content, name)
     else:
@@ -320,7 +322,7 @@ def test_an_encoding_that_is_none_or_another_is_no_stumbling_block(
     """What is declared does not count: it is read as UTF-8, or refused; and the text here is one in any of them."""
     path = tmp_path / "tickets.xlsx"
     path.write_bytes(declaring(part, encoding))
-    answer = child.read(path, exactly)
+    answer = bounded_child.read(path, exactly)
     assert answer.get("problem", "damaged") == "damaged", answer
 
 
@@ -472,17 +474,17 @@ def test_the_child_sets_its_bounds_before_it_opens_anything() -> None:
         f"print(resource.getrlimit(resource.{name}))"
         for name in ("RLIMIT_AS", "RLIMIT_DATA", "RLIMIT_CPU", "RLIMIT_CORE")
     )
-    code = f"import resource; from pipeline.reading import child; child.set_bounds(1000); {asked}"
+    code = f"import resource; from pipeline.reading import bounded_child; bounded_child.set_bounds(1000); {asked}"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    data = child.SMALLEST_DATA + 1000 * child.DATA_OF_A_BYTE
+    data = bounded_child.SMALLEST_DATA + 1000 * bounded_child.DATA_OF_A_BYTE
     linux = sys.platform == "linux"
-    memory, data = (child.MEMORY_BYTES, data) if linux else (resource.RLIM_INFINITY,) * 2
+    memory, data = (bounded_child.MEMORY_BYTES, data) if linux else (resource.RLIM_INFINITY,) * 2
     assert done.stdout.splitlines() == [
         str((memory, memory)),
         str((data, data)),
-        str((child.CPU_SECONDS, child.CPU_SECONDS)),
+        str((bounded_child.CPU_SECONDS, bounded_child.CPU_SECONDS)),
         "(0, 0)",
     ]
 
@@ -523,7 +525,7 @@ def test_a_value_in_pieces_is_refused_because_the_reader_takes_the_first_alone(
         )
     else:
         path.write_bytes(ods(f"<table:table-row>{ONE_CELL.replace('>x<', f'>{value}<')}</table:table-row>"))
-    answer = child.read(path, exactly)
+    answer = bounded_child.read(path, exactly)
     assert (answer.get("problem"), "no spreadsheet program" in str(answer.get("detail", ""))) == (
         "damaged",
         True,
@@ -539,4 +541,4 @@ def test_a_comment_above_all_does_no_harm(tmp_path: Path, *, exactly: bool) -> N
             {SHEET: f'<?xml version="1.0"?>\n<!-- made by a script --> <!-- on Monday -->\n{sheet}'.encode()}
         )
     )
-    assert "readings" in child.read(path, exactly)
+    assert "readings" in bounded_child.read(path, exactly)

@@ -27,6 +27,7 @@ from pipeline.model.profile import Secrets
 from pipeline.reading.tickets import read_table
 from pipeline.settings import load_profile
 from pipeline.submission.batch import judged
+from pipeline.submission.charge_details import charge_details
 from pipeline.submission.recovered_answers import meaning
 from pipeline.submission.sending import Run, send
 from tests.benchmarks.carrier import answering, most_in_a_second
@@ -133,7 +134,8 @@ def _ours(job: Job, month: Path) -> tuple[int, float]:
     with ledger_to_write(job, watch, meaning(job, keys)) as ledger:
         rows = judged(ledger, read_table([month]), job)
         run = Run("issue", job, ledger, ledger.begin("issue", job.terms, [month]), keys, watch)
-        attempts = ledger.plan(run.number, rows.requests, rows.verdicts.rows)
+        of_rows = rows.verdicts.rows
+        attempts = ledger.plan(run.number, rows.requests, of_rows, charge_details(rows.table, of_rows))
         begun = time.perf_counter()
         sent = send(run, attempts, rows.table, rows.holdings.doubts)
         seconds = time.perf_counter() - begun

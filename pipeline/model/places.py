@@ -9,7 +9,7 @@ def on_sheet(file: str, sheet: str) -> Message:
     return message("{file}, sheet {sheet}", file=file, sheet=SheetName(sheet))
 
 
-def about(place: Fact, note: Message) -> Message:
+def about(place: Fact, note: Fact) -> Message:
     """What is to be told of a place."""
     return message("{place}: {note}", place=place, note=note)
 

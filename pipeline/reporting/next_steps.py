@@ -2,13 +2,11 @@
 
 from typing import NamedTuple
 
-from pipeline.messages.translate import rendered, translated
-from pipeline.model.columns import Lang
+from pipeline.model.message import Message, counted, message
 from pipeline.model.result import RunResult
 from pipeline.model.status import STATUS, STATUSES
 from pipeline.reporting.links import Places
-from pipeline.reporting.words_reconciliation import period_text, tell
-from pipeline.reporting.words_result import count_requests, count_rows, words_in
+from pipeline.reporting.words_reconciliation import period_text, said
 from pipeline.settlement.compare import DISAGREEING
 from pipeline.settlement.reconciled import Reconciliation
 
@@ -23,31 +21,39 @@ _FAILURES = [
 class Step(NamedTuple):
     """One thing to do; `sheet` and `link` lead to the first row or request that it speaks of."""
 
-    text: str
+    text: Message
     sheet: str = ""
     link: str = ""
 
 
-def stopped_lines(result: RunResult) -> list[str]:
+def rows_in_words(count: int) -> Message:
+    """A number of rows."""
+    return counted("{count:,} row", "{count:,} rows", count)
+
+
+def stopped_lines(result: RunResult) -> list[Message]:
     """Why the run stopped early, and that it may be run again; nothing where it did not."""
-    words = words_in(result.lang)
     if not result.stopped:
         return []
-    return [words.stopped.format(stopped=rendered(result.stopped, result.lang)), words.run_again]
+    return [
+        message("The run stopped early: {stopped}", stopped=result.stopped),
+        message("Running the same command again is safe."),
+    ]
 
 
-def unknown_step(count: int, lang: Lang) -> str:
+def unknown_step(count: int) -> Message:
     """What to do about so many requests whose outcome is unknown."""
-    return translated(STATUS["unknown"].step, lang).format(requests=count_requests(count, lang))
+    requests = counted("{count:,} request", "{count:,} requests", count)
+    return Message(STATUS["unknown"].step, {"requests": requests})
 
 
 def next_steps(result: RunResult, places: Places) -> list[Step]:
     """What a person is to do, the most urgent first; nothing where every row is issued."""
-    words, totals, rows = words_in(result.lang), result.totals, places.rows
+    totals, rows = result.totals, places.rows
     found = [Step(line) for line in stopped_lines(result)]
     if result.doubts:
         link = places.doubts[result.doubts[0].request_id]
-        found.append(Step(unknown_step(len(result.doubts), result.lang), "Unknown", link))
+        found.append(Step(unknown_step(len(result.doubts)), "Unknown", link))
     for status in _FAILURES:
         if status in totals:
             first = next(row for row in rows.failed if rows.status[row] == status)
@@ -55,36 +61,41 @@ def next_steps(result: RunResult, places: Places) -> list[Step]:
         if status == "invalid" and (
             named := [row for row in rows.having("unknown_buyer") if row in places.failures]
         ):
-            found.append(Step(words.unknown_buyer, "Failures", places.failures[named[0]]))
+            text = message(
+                "Some rows name a buyer that is not known. On the sheet Failures, correct buyer to a name on the sheet"
+                " Buyers (the last one), or add the buyer there; or fill in header_type, header_name and the columns"
+                " after it."
+            )
+            found.append(Step(text, "Failures", places.failures[named[0]]))
     if other := rows.having("differs_from_issued"):
-        text = words.differs.format(rows=count_rows(len(other), result.lang))
+        text = message(
+            "{rows} issued earlier with another amount or buyer: compare them with the issued vouchers (sheet Rows,"
+            " reason differs_from_issued).",
+            rows=rows_in_words(len(other)),
+        )
         found.append(Step(text, "Rows", Places.row(other[0])))
     if "ready" in totals:
         found.append(Step(_of_rows("ready", result)))
     return found
 
 
-def _of_rows(status: str, result: RunResult) -> str:
-    rows = count_rows(result.totals[status], result.lang)
-    return translated(STATUS[status].step, result.lang).format(rows=rows)
+def _of_rows(status: str, result: RunResult) -> Message:
+    return Message(STATUS[status].step, {"rows": rows_in_words(result.totals[status])})
 
 
-def reconciliation_steps(done: Reconciliation) -> list[str]:
+def reconciliation_steps(done: Reconciliation) -> list[Message]:
     """What a person is to do, the most urgent first; nothing where everything agrees."""
-    lang, result = done.result.lang, done.result
+    result = done.result
     counts = {kind: len(done.of(kind)) for kind in DISAGREEING}
     counts["unknown"] = len(result.doubts)
     counts |= {"troubles": len(done.decided.troubles), "unread": len(done.unread)}
     counts["set_free"] = sum(entry.set_free for entry in done.entries)
     counts["failures"] = len(result.columns.failed)
-    found = []
-    if done.lacking:  # then a stop has no other cause
-        found.append(tell("lacking_do", lang, lacking=done.lacking))
-    else:
-        found += stopped_lines(result)
+    # Where the ledger may lack something, a stop has no other cause.
+    found = [said("lacking_do", lacking=done.lacking)] if done.lacking else stopped_lines(result)
     if done.nothing_compared:
         nothing = "nothing_in_period_do" if done.period else "nothing_compared_do"
         nothing = nothing if done.statements else "no_statement_do"
-        found.append(tell(nothing, lang, period=period_text(done)))
+        found.append(said(nothing, period=period_text(done)))
     order = ("unknown", "troubles", "unread", *DISAGREEING, "set_free", "failures")
-    return found + [tell(f"{name}_do", lang, count=counts[name]) for name in order if counts[name]]
+    return found + [said(f"{name}_do", count=counts[name]) for name in order if counts[name]]

@@ -13,6 +13,7 @@ import xlsxwriter
 from xlsxwriter.exceptions import XlsxWriterException
 
 from pipeline.files import Irregular, place_new, said_by
+from pipeline.messages.translate import rendered
 from pipeline.model.columns import RESULT_SHEETS, Lang
 from pipeline.model.errors import Stop
 from pipeline.model.message import Note, message
@@ -22,8 +23,7 @@ from pipeline.reporting.sheet_buyers import add_buyers
 from pipeline.reporting.sheet_failures import add_failures
 from pipeline.reporting.sheet_requests import add_invoices, add_itineraries, add_unknown
 from pipeline.reporting.sheet_rows import add_all_rows
-from pipeline.reporting.sheet_summary import add_summary
-from pipeline.reporting.words_result import words_in
+from pipeline.reporting.sheet_summary import TITLE, add_summary
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.splice import fits, put_in_rows
 
@@ -52,7 +52,7 @@ def write_workbook(result: RunResult, path: Path) -> Path:
         for add in _SHEETS:
             add(book, result, places)
 
-    return write_book(path, result.lang, words_in(result.lang).title, RESULT_SHEETS, fill)
+    return write_book(path, result.lang, rendered(TITLE, result.lang), RESULT_SHEETS, fill)
 
 
 def write_book(

@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
-from pipeline.model.message import message
+from pipeline.model.places import about
 from pipeline.model.result import ReasonText, RunResult
 
 
@@ -80,13 +80,7 @@ class ByRow:
 
 def reason_lines(reasons: Sequence[ReasonText], lang: Lang) -> str:
     """Every reason that applies to a row, its own status's first: its cell, what is said of it, and its code."""
-    if not reasons:
-        return ""
     return "\n".join(
-        f"{_of_cell(reason, lang)} [{reason.code}]" if reason.cell else f"{reason.message} [{reason.code}]"
+        f"{rendered(about(reason.cell, reason.message), lang) if reason.cell else reason.message} [{reason.code}]"
         for reason in reasons
     )
-
-
-def _of_cell(reason: ReasonText, lang: Lang) -> str:
-    return rendered(message("{place}: {note}", place=reason.cell, note=reason.message), lang)

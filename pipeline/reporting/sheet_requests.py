@@ -4,15 +4,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pipeline.messages.translate import choice_word
+from pipeline.messages.translate import choice_word, rendered
 from pipeline.model.columns import (
     Lang,
 )
+from pipeline.model.message import message
 from pipeline.model.result import RequestResult, RunResult, UnknownAttempt
 from pipeline.model.status import ISSUED
 from pipeline.model.table import MINOR, money_text
 from pipeline.reporting.links import Cell, Places
-from pipeline.reporting.words_result import words_in
+from pipeline.reporting.row_view import reason_lines
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field, field, roomy
 from pipeline.reporting.xlsx.row_stream import by_column
@@ -20,6 +21,16 @@ from pipeline.reporting.xlsx.styles import Style
 
 #: What a person may answer about an unknown outcome; read back by `voucher reconcile --resolved`.
 RESOLUTIONS = ("issued", "not issued")
+
+#: What is said where an answer is chosen, in XlsxWriter's words.
+ANSWER_CHECK = {
+    "input_title": message("What the carrier says"),
+    "input_message": message(
+        "issued: the carrier has it; enter its number. not issued: the carrier knows nothing of it. Name yourself and the"
+        " evidence."
+    ),
+    "error_message": message("Choose issued or not issued."),
+}
 
 _UNKNOWN_KEYS = 2  # ledger and request
 _NAME_WIDTH = 36  # characters; a longer name takes another line
@@ -43,11 +54,13 @@ _UNKNOWN = (
 def _listed(items: Sequence[str], most: int, lang: Lang) -> str:
     """A list in one cell, with what is left out said."""
     shown = ", ".join(items[:most])
-    return shown if len(items) <= most else words_in(lang).more.format(shown=shown, count=len(items) - most)
+    if len(items) <= most:
+        return shown
+    return rendered(message("{shown} … and {count} more", shown=shown, count=len(items) - most), lang)
 
 
-def _reason(asked: RequestResult) -> str:
-    return f"{asked.reason.message} [{asked.reason.code}]" if asked.reason else ""
+def _reason(asked: RequestResult, lang: Lang) -> str:
+    return reason_lines((asked.reason,), lang) if asked.reason else ""
 
 
 def _status(asked: RequestResult, places: Places) -> Any:
@@ -77,7 +90,7 @@ def _invoice(asked: RequestResult, result: RunResult, places: Places) -> tuple[A
         len(request.charges),
         _listed(tickets, _MOST_TICKETS, result.lang),
         asked.trace_id,
-        _reason(asked),
+        _reason(asked, result.lang),
     )
 
 
@@ -97,7 +110,7 @@ def _itinerary(asked: RequestResult, result: RunResult, places: Places) -> tuple
         request.request_id,
         asked.attempt or None,
         asked.trace_id,
-        _reason(asked),
+        _reason(asked, result.lang),
     )
 
 
@@ -116,7 +129,7 @@ def _doubt(doubt: UnknownAttempt, result: RunResult, places: Places) -> tuple[An
         choice_word(doubt.market, lang),
         doubt.amount / MINOR,
         result.currency,
-        f"{doubt.reason.message} [{doubt.reason.code}]",
+        reason_lines((doubt.reason,), lang),
         doubt.reason.cure,
         doubt.trace_id,
         *(text or None for text in doubt.typed),
@@ -165,15 +178,11 @@ def add_unknown(book: Book, result: RunResult, places: Places) -> None:
         field(name, result.lang, Style.ANSWER) if name == "number" else shown
         for name, shown in zip(_UNKNOWN, _fields(_UNKNOWN, amounts, result.lang), strict=True)
     ]
-    words, at = words_in(result.lang), _UNKNOWN.index("resolution")
+    at = _UNKNOWN.index("resolution")
+    check = {"validate": "list", "source": list(RESOLUTIONS)} | {
+        name: rendered(text, result.lang) for name, text in ANSWER_CHECK.items()
+    }
     rows = by_column(_doubt(doubt, result, places) for doubt in result.doubts)
     for sheet, count in book.add_rows("Unknown", fields, len(result.doubts), rows, keys=_UNKNOWN_KEYS):
         if count:
-            check = {
-                "validate": "list",
-                "source": list(RESOLUTIONS),
-                "input_title": words.resolution_title,
-                "input_message": words.resolution_note,
-                "error_message": words.resolution_error,
-            }
             sheet.data_validation(1, at, count, at, check)

@@ -2,10 +2,10 @@
 
 import datetime
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from pipeline.messages.translate import choice_word, rendered, status_word, translated
+from pipeline.messages.translate import choice_word, rendered, status_word
 from pipeline.model.columns import VOUCHERS
+from pipeline.model.message import Message, message
 from pipeline.model.result import RunResult
 from pipeline.model.status import ISSUED, STATUS
 from pipeline.model.table import MINOR
@@ -13,6 +13,7 @@ from pipeline.reporting import sheet_summary_charts
 from pipeline.reporting.links import Places
 from pipeline.reporting.next_steps import Step, next_steps
 from pipeline.reporting.sheet_page import Page
+from pipeline.reporting.sheet_summary_charts import Lines
 from pipeline.reporting.sheet_summary_last_days import add_deadlines
 from pipeline.reporting.tallies import (
     Group,
@@ -21,21 +22,26 @@ from pipeline.reporting.tallies import (
     everything,
     together,
 )
-from pipeline.reporting.words_result import words_in
-from pipeline.reporting.xlsx.book import Book, print_setup
+from pipeline.reporting.xlsx.book import Book
+
+#: What the result workbook is, on the Summary and among its properties.
+TITLE = message("Vouchers: what became of every row")
 
 _MOST_BUYERS = 20
 _MOST_FILES = 3
 _BEFORE_LINK = 5  # the last of the page's columns that a step's text takes
 _COLUMN_OF = {"all": "", "issued": "issued_", "ready": "ready_", "rest": "open_"}
+_HEADINGS = {
+    "status": message("Status"), "voucher": message("Voucher"), "buyer": message("Buyer"), "charges": message("Charges"),
+    "amount": message("Amount"), "meaning": message("Meaning"), "issued_charges": message("Issued"),
+    "issued_amount": message("Amount issued"), "ready_charges": message("Ready"), "ready_amount": message("Amount ready"),
+    "open_charges": message("Remaining"), "open_amount": message("Amount remaining"),
+}  # fmt: skip
 
 
 def add_summary(book: Book, result: RunResult, places: Places) -> None:
     """Write the sheet Summary."""
-    page, words = Page(book, "Summary"), words_in(result.lang)
-    page.sheet.set_row(0, 26)
-    page.put(0, words.title, page.title)
-    page.row = 1
+    page, lang = Page(book, "Summary", TITLE), result.lang
     tallies = Tallies(result)
     by_status = tallies.by_status()
     _headline(page, result, by_status)
@@ -44,25 +50,26 @@ def add_summary(book: Book, result: RunResult, places: Places) -> None:
     room = page.row + 1
     page.row += sheet_summary_charts.ROWS + 2
     add_deadlines(page, result)
-    names = {choice.name: choice_word(choice.name, result.lang) for choice in VOUCHERS}
+    names = {choice.name: choice_word(choice.name, lang) for choice in VOUCHERS}
     vouchers = [(names.get(group.name, group.name), group) for group in tallies.by_voucher()]
-    _groups(page, result, "voucher", vouchers)
-    buyers = _groups(page, result, "buyer", _buyers(result, tallies.by_buyer()))
-    sheet_summary_charts.add_statuses(book, page, result, statuses, room)
-    sheet_summary_charts.add_buyers(book, page, result, buyers, room)
+    parts = ("issued", "ready", "rest") if "ready" in result.totals else ("all", "issued", "rest")
+    page.heading(message("By voucher"))
+    _groups(page, "voucher", parts, vouchers)
+    page.heading(message("By buyer"))
+    buyers = _groups(page, "buyer", parts, _buyers(result, tallies.by_buyer()))
+    sheet_summary_charts.add_counts(page, message("Charges by status"), statuses, room)
+    title = message("Amount by buyer ({currency})", currency=result.currency)
+    named = {part: _HEADINGS[f"{_COLUMN_OF[part]}amount"] for part in parts}
+    sheet_summary_charts.add_buyers(page, title, buyers, named, room)
     _facts(page, result, places, everything(by_status.values()))
     if result.notes:
-        page.heading(words.notes_heading)
-        for note in result.notes:
-            page.spread(0, f"• {rendered(note, result.lang)}", page.text)
-            page.row += 1
-    print_setup(page.sheet, result.lang)
-    page.sheet.set_portrait()
+        page.heading(message("Notes"))
+        page.points(result.notes)
+    page.finish()
 
 
 def _headline(page: Page, result: RunResult, tallies: Mapping[str, Tally]) -> None:
     """How much of it is done, in one line."""
-    words = words_in(result.lang)
     whole = everything(tallies.values())
     done = everything(tally for name, tally in tallies.items() if name in ISSUED)
     facts = {
@@ -73,7 +80,15 @@ def _headline(page: Page, result: RunResult, tallies: Mapping[str, Tally]) -> No
     }
     page.spread(
         0,
-        (words.headline_check if result.command == "check" else words.headline).format(**facts),
+        message(
+            "Nothing was sent. {charges} of {all_charges} charges have their voucher from earlier runs:"
+            " {amount} of {all_amount}.",
+            **facts,
+        )
+        if result.command == "check"
+        else message(
+            "{charges} of {all_charges} charges have their voucher: {amount} of {all_amount}.", **facts
+        ),
         page.headline,
     )
     page.row += 1
@@ -81,123 +96,100 @@ def _headline(page: Page, result: RunResult, tallies: Mapping[str, Tally]) -> No
 
 def _next(page: Page, result: RunResult, places: Places) -> None:
     """What to do, each line with a link to the first row or request that it speaks of."""
-    words = words_in(result.lang)
-    page.heading(words.next_heading)
-    for step in next_steps(result, places) or [Step(words.nothing)]:
-        page.spread(0, f"• {step.text}", page.text, _BEFORE_LINK)
+    page.heading(message("What to do next"))
+    for step in next_steps(result, places) or [Step(message("Nothing: every row is issued."))]:
+        page.point(step.text, _BEFORE_LINK)
         if step.sheet:
             page.merged(_BEFORE_LINK + 1, _BEFORE_LINK + 1, f"→ {step.sheet}", page.text_link, step.link)
         page.row += 1
 
 
 def _facts(page: Page, result: RunResult, places: Places, total: Tally) -> None:
-    words = words_in(result.lang)
-    page.heading(words.facts_heading)
+    page.heading(message("About this run"))
     files = list(dict.fromkeys(places.rows.file))
     named, more = ", ".join(files[:_MOST_FILES]), len(files) - _MOST_FILES
     if more > 0:
-        named = words.files.format(first=named, count=more)
-    charges, amount = total.charges, total.amount / MINOR
-    shown: dict[str, Any] = {
-        "command": f"voucher {result.command}",
-        "as_of": datetime.date.fromisoformat(result.as_of),
-        "files": named,
-        "rows": len(result.rows),
-        "charges": charges if charges != len(result.rows) else "",
-        "amount": amount,
-        "ledger": result.ledger,
-        "ledger_id": result.ledger_id,
-    }
-    for name, value in shown.items():
-        if value == "":  # no ledger, or a throw-away one
-            continue
-        page.put(0, words.facts[name].format(currency=result.currency), page.label)
-        if isinstance(value, str):
-            page.spread(1, value, page.text)
-        elif isinstance(value, datetime.date):
-            page.put(1, value, page.fact_day)
-        else:
-            look = page.fact_money if name == "amount" else page.fact_count
-            page.merged(1, 2, value, look)
-        page.row += 1
+        named = rendered(message("{first} and {count} more", first=named, count=more), result.lang)
+    page.facts(
+        {
+            message("Command"): f"voucher {result.command}",
+            message("Judged on"): datetime.date.fromisoformat(result.as_of),
+            message("Workbooks"): named,
+            message("Rows"): len(result.rows),
+            message("Charges"): total.charges if total.charges != len(result.rows) else "",
+            message("Amount ({currency})", currency=result.currency): total.amount / MINOR,
+            message("Ledger"): result.ledger,  # "": none, or a throw-away one
+            message("Ledger ID"): result.ledger_id,
+        }
+    )
 
 
-def _table_heading(page: Page, result: RunResult, names: Sequence[str]) -> None:
-    texts = words_in(result.lang).columns
-    for column, name in enumerate(names):
-        number = name.endswith(("charges", "amount"))
-        look = page.number_heading if number else page.column_heading
-        if name == "meaning":
-            page.spread(column, texts[name], look)
-        else:
-            page.put(column, texts[name], look)
-    page.row += 1
-
-
-def _numbers(page: Page, column: int, tallies: Sequence[Tally], *, total: bool) -> None:
+def _numbers(page: Page, tallies: Sequence[Tally], *, total: bool = False) -> None:
     count, money = (page.total["count"], page.total["money"]) if total else (page.count, page.money)
     for index, tally in enumerate(tallies):
-        page.put(column + 2 * index, tally.charges, count)
-        page.put(column + 2 * index + 1, tally.amount / MINOR, money)
+        page.put(1 + 2 * index, tally.charges, count)
+        page.put(2 + 2 * index, tally.amount / MINOR, money)
 
 
-def _statuses(page: Page, result: RunResult, tallies: Mapping[str, Tally]) -> sheet_summary_charts.Lines:
+def _total(page: Page, tallies: Sequence[Tally]) -> None:
+    """A table's last line."""
+    page.line(message("Total"), page.total["name"])
+    _numbers(page, tallies, total=True)
+    page.row += 1
+
+
+def _statuses(page: Page, result: RunResult, tallies: Mapping[str, Tally]) -> Lines:
     """The table of statuses; where its lines stand, for the chart."""
-    words = words_in(result.lang)
-    page.heading(words.by_status)
-    _table_heading(page, result, ("status", "charges", "amount", "meaning"))
+    page.heading(message("By status"))
+    page.table_heading(("status", "charges", "amount", "meaning"), _HEADINGS)
     first = page.row
     for name, tally in tallies.items():
-        page.line(status_word(name, result.lang), page.tones[STATUS[name].tone])
-        _numbers(page, 1, [tally], total=False)
-        page.spread(3, translated(STATUS[name].meaning, result.lang), page.name)
-        page.row += 1
-    page.line(words.total, page.total["name"])
-    _numbers(page, 1, [everything(tallies.values())], total=True)
-    page.row += 1
+        _status(page, name, tally.charges, tally.amount / MINOR)
+    _total(page, [everything(tallies.values())])
     for name, (count, _) in result.columns.charges.tallies().items():
         if not STATUS[name].counted:
-            page.line(status_word(name, result.lang), page.tones[STATUS[name].tone])
-            page.put(1, count, page.count)
-            page.put(2, None, page.money)
-            page.spread(3, translated(STATUS[name].meaning, result.lang), page.name)
-            page.row += 1
+            _status(page, name, count, None)
     names = [status_word(name, result.lang) for name in tallies]
     tones = [STATUS[name].tone for name in tallies]
     charges = {"charges": (1, [tally.charges for tally in tallies.values()])}
-    return sheet_summary_charts.Lines(first, names, charges, tones)
+    return Lines(first, names, charges, tones)
+
+
+def _status(page: Page, name: str, charges: int, amount: float | None) -> None:
+    """A line of the table of statuses."""
+    page.line(status_word(name, page.lang), page.tones[STATUS[name].tone])
+    page.put(1, charges, page.count)
+    page.put(2, amount, page.money)
+    page.spread(3, Message(STATUS[name].meaning), page.name)
+    page.row += 1
 
 
 def _buyers(result: RunResult, groups: Sequence[Group]) -> list[tuple[str, Group]]:
     """The largest buyers, and the others in one line."""
-    words = words_in(result.lang)
-    shown = [(group.name or words.no_buyer, group) for group in groups[:_MOST_BUYERS]]
+    nobody = rendered(message("(no buyer)"), result.lang)
+    shown = [(group.name or nobody, group) for group in groups[:_MOST_BUYERS]]
     if rest := groups[_MOST_BUYERS:]:
-        shown.append((words.other_buyers.format(count=len(rest)), together("", rest)))
+        others = rendered(message("{count} other buyers", count=len(rest)), result.lang)
+        shown.append((others, together("", rest)))
     return shown
 
 
-def _groups(
-    page: Page, result: RunResult, of: str, lines: Sequence[tuple[str, Group]]
-) -> sheet_summary_charts.Lines:
-    """A table of groups: all, issued and the rest, or where anything is ready, issued, ready and the rest."""
-    words = words_in(result.lang)
-    parts = ("issued", "ready", "rest") if "ready" in result.totals else ("all", "issued", "rest")
-    page.heading(words.by_voucher if of == "voucher" else words.by_buyer)
+def _groups(page: Page, of: str, parts: Sequence[str], lines: Sequence[tuple[str, Group]]) -> Lines:
+    """A table of groups by these parts: all, issued and the rest, or where anything is ready, issued, ready and the rest."""
     columns = [f"{_COLUMN_OF[part]}{what}" for part in parts for what in ("charges", "amount")]
-    _table_heading(page, result, (of, *columns))
+    page.table_heading((of, *columns), _HEADINGS)
     first = page.row
-    everything = together("", [group for _, group in lines])
-    for position, (name, group) in enumerate((*lines, (words.total, everything))):
-        total = group is everything
-        page.line(name, page.total["name"] if total else page.name)
-        _numbers(page, 1, [getattr(group, part) for part in parts], total=total)
-        if of == "buyer" and not total:
+    for position, (name, group) in enumerate(lines):
+        page.line(name, page.name)
+        _numbers(page, [getattr(group, part) for part in parts])
+        if of == "buyer":
             sheet_summary_charts.put_label(page, position, name)
         page.row += 1
+    everyone = together("", [group for _, group in lines])
+    _total(page, [getattr(everyone, part) for part in parts])
     amounts = {
         part: (2 + 2 * place, [getattr(group, part).amount / MINOR for _, group in lines])
         for place, part in enumerate(parts)
         if part != "all"
     }
-    return sheet_summary_charts.Lines(first, [name for name, _ in lines], amounts, [])
+    return Lines(first, [name for name, _ in lines], amounts, [])

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.model.result import RunResult
+from pipeline.messages.translate import rendered
+from pipeline.model.message import Message, message
 from pipeline.model.text_width import cells_wide
 from pipeline.reporting.sheet_page import WIDTHS, Page
-from pipeline.reporting.words_result import words_in
-from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.styles import (
     CHART_TONES,
     DARK,
@@ -73,10 +72,11 @@ def _series(
     }
 
 
-def _bars(book: Book, title: str, form: str, *, stacked: bool) -> Any:
+def _bars(page: Page, title: Message, form: str, *, stacked: bool) -> Any:
     kind = {"type": "bar", "subtype": "stacked"} if stacked else {"type": "bar"}
-    chart = book.workbook.add_chart(kind)
-    chart.set_title({"name": title, "name_font": {**_font(11), "bold": True}, "overlay": False})
+    chart = page.book.workbook.add_chart(kind)
+    name = rendered(title, page.lang)
+    chart.set_title({"name": name, "name_font": {**_font(11), "bold": True}, "overlay": False})
     # The first line of the table at the top, as it is read.
     chart.set_y_axis(
         {"reverse": True, "num_font": _font(9), "line": {"color": LINE}, "major_tick_mark": "none",
@@ -90,37 +90,36 @@ def _bars(book: Book, title: str, form: str, *, stacked: bool) -> Any:
     return chart
 
 
-def add_statuses(book: Book, page: Page, result: RunResult, lines: Lines, row: int) -> None:
-    """Charges by status, each bar in its status's colour."""
-    chart = _bars(book, words_in(result.lang).status_chart, "#,##0", stacked=False)
+def _insert(page: Page, chart: Any, place: tuple[int, int], title: Message, size: tuple[int, int]) -> None:
+    chart.set_size(dict(zip(("width", "height"), size, strict=True)))
+    said = {"x_offset": 2, "object_position": 1, "description": rendered(title, page.lang)}
+    page.sheet.insert_chart(*place, chart, said)
+
+
+def add_counts(
+    page: Page, title: Message, lines: Lines, row: int, size: tuple[int, int] = (_LEFT, _HEIGHT)
+) -> None:
+    """Charges by what the lines are named after, each bar in its line's colour."""
+    chart = _bars(page, title, "#,##0", stacked=False)
     points = [{"fill": {"color": CHART_TONES[tone]}} for tone in lines.tones]
     series = _series(lines, len(lines.names), *lines.parts["charges"])
     chart.add_series(
         series | {"points": points, "data_labels": {"value": True, "num_format": "#,##0", "font": _font(9)}}
     )
     chart.set_legend({"none": True})
-    chart.set_size({"width": _LEFT, "height": _HEIGHT})
-    page.sheet.insert_chart(
-        row,
-        0,
-        chart,
-        {"x_offset": 2, "object_position": 1, "description": words_in(result.lang).status_chart},
-    )
+    _insert(page, chart, (row, 0), title, size)
 
 
-def add_buyers(book: Book, page: Page, result: RunResult, lines: Lines, row: int) -> None:
-    """Money by buyer: issued, ready and the rest in one bar; the largest buyers."""
-    words = words_in(result.lang)
-    title = words.buyer_chart.format(currency=result.currency)
-    chart = _bars(book, title, words.short_money, stacked=True)
+def add_buyers(page: Page, title: Message, lines: Lines, named: Mapping[str, Message], row: int) -> None:
+    """Money by buyer: issued, ready and the rest, as they are `named`, in one bar; the largest buyers."""
+    form = rendered(message('[>=1000000]#,##0.0,,"M";[>=1000]#,##0,"k";#,##0'), page.lang)
+    chart = _bars(page, title, form, stacked=True)
     count = min(len(lines.names), _MOST_BUYERS)
     for part, (column, amounts) in lines.parts.items():
         colour = CHART_TONES[_PART_TONES[part]]
-        name = words.columns["open_amount" if part == "rest" else f"{part}_amount"]
         series = _series(lines, count, column, amounts, _LABELS)
-        chart.add_series(series | {"name": name, "fill": {"color": colour}})
+        chart.add_series(series | {"name": rendered(named[part], page.lang), "fill": {"color": colour}})
     chart.show_hidden_data()
     page.sheet.set_column(_LABELS, _LABELS, None, None, {"hidden": True})
     chart.set_legend({"position": "bottom", "font": _font(9)})
-    chart.set_size({"width": _RIGHT, "height": _HEIGHT})
-    page.sheet.insert_chart(row, 3, chart, {"x_offset": 2, "object_position": 1, "description": title})
+    _insert(page, chart, (row, 3), title, (_RIGHT, _HEIGHT))

@@ -8,18 +8,21 @@ from pipeline.messages.translate import choice_word, status_word
 from pipeline.model.columns import (
     Lang,
 )
+from pipeline.model.message import message
 from pipeline.model.result import ChargeResult, RunResult
 from pipeline.model.status import STATUS
 from pipeline.model.table import MINOR, Indices
 from pipeline.reporting.links import Places
 from pipeline.reporting.sheet_page import Page
-from pipeline.reporting.words_result import words_in
 
 #: How far ahead the table looks, in days.
 NEAR = 30
 _MOST = 15
 
-_COLUMNS = ("place", "last_day", "ticket", "days_left", "what", "status", "amount")
+_HEADINGS = {
+    "place": message("Where"), "last_day": message("Last day"), "ticket": message("Ticket"), "days_left": message("Days left"),
+    "what": message("Charge and voucher"), "status": message("Status"), "amount": message("Amount"),
+}  # fmt: skip
 
 
 def due(result: RunResult) -> Indices:
@@ -45,16 +48,13 @@ def _what(charge: ChargeResult, lang: Lang) -> str:
 
 def add_deadlines(page: Page, result: RunResult) -> None:
     """Write the table, where anything presses; how many lines were left out is said below it."""
-    words, coming, columns = words_in(result.lang), due(result), result.columns
-    page.heading(words.deadlines.format(days=NEAR))
+    coming, columns = due(result), result.columns
+    page.heading(message("Last days to request in the next {days} days", days=NEAR))
     if not len(coming):
-        page.spread(0, words.no_deadlines, page.text)
+        page.spread(0, message("None: no charge without a voucher has its last day so soon."), page.text)
         page.row += 1
         return
-    for column, name in enumerate(_COLUMNS):
-        number = name in ("days_left", "amount")
-        page.put(column, words.columns[name], page.number_heading if number else page.column_heading)
-    page.row += 1
+    page.table_heading(tuple(_HEADINGS), _HEADINGS)
     today = datetime.date.fromisoformat(result.as_of)
     for at in coming[:_MOST].tolist():
         row = result.rows[int(columns.charges.line[at])]
@@ -62,7 +62,7 @@ def add_deadlines(page: Page, result: RunResult) -> None:
             row.charges[at - int(columns.first[row.index])],
             columns.charges.last_day[at].item(),
         )
-        place = words.place.format(file=row.file, sheet=row.sheet, row=row.row)
+        place = message("{file}, {sheet}, row {row}", file=row.file, sheet=row.sheet, row=row.row)
         page.line(place, page.name_link, Places.row(row.index))
         page.put(1, last_day, page.day)
         page.put(2, row.ticket_no, page.name)
@@ -71,6 +71,7 @@ def add_deadlines(page: Page, result: RunResult) -> None:
         page.put(5, status_word(charge.status, result.lang), page.tones[STATUS[charge.status].tone])
         page.put(6, None if charge.amount is None else charge.amount / MINOR, page.money)
         page.row += 1
-    if len(coming) > _MOST:
-        page.spread(0, words.more_deadlines.format(count=len(coming) - _MOST), page.label)
+    if (more := len(coming) - _MOST) > 0:
+        said = message("… and {count:,} more: sort the sheet Rows by last_day.", count=more)
+        page.spread(0, said, page.label)
         page.row += 1

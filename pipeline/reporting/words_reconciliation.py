@@ -120,11 +120,16 @@ _SAID = {
 }
 
 
+def said(name: str, **facts: Fact) -> Message:
+    """One text, with facts at its places."""
+    return Message(_SAID[name], facts)
+
+
 def tell(name: str, lang: Lang, **facts: Fact) -> str:
-    """One text, with facts at its places; the heading of a column that has no other here."""
-    return rendered(Message(_SAID[name], facts), lang) if name in _SAID else heading(name, lang)
+    """The same in words; the heading of a column that has no other here."""
+    return rendered(said(name, **facts), lang) if name in _SAID else heading(name, lang)
 
 
-def period_text(done: Reconciliation) -> str:
+def period_text(done: Reconciliation) -> Fact:
     """The days in which what is compared was issued."""
-    return f"{done.period.first}..{done.period.last}" if done.period else tell("no_period", done.result.lang)
+    return f"{done.period.first}..{done.period.last}" if done.period else said("no_period")

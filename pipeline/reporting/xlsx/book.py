@@ -6,11 +6,12 @@ from typing import Any
 
 from xlsxwriter.utility import xl_col_to_name
 
+from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
+from pipeline.model.message import message
 from pipeline.model.text_width import cells_wide
 from pipeline.reporting import links
 from pipeline.reporting.links import part
-from pipeline.reporting.words_result import words_in
 from pipeline.reporting.xlsx.cell_values import Cells, write_cell
 from pipeline.reporting.xlsx.column_specs import Field
 from pipeline.reporting.xlsx.row_stream import Rows, SheetRows
@@ -96,4 +97,5 @@ def print_setup(sheet: Any, lang: Lang, across: int = 1) -> None:
     sheet.fit_to_pages(across, 0)
     sheet.print_across()
     sheet.set_margins(left=0.4, right=0.4, top=0.6, bottom=0.6)
-    sheet.set_footer(f"&L&A&C&F&R{words_in(lang).page}")
+    number = rendered(message("Page &P of &N"), lang)
+    sheet.set_footer(f"&L&A&C&F&R{number}")

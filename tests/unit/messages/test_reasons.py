@@ -9,7 +9,7 @@ import pytest
 from pipeline.messages.hints import HINTS
 from pipeline.messages.reasons import REASON, REASONS, Reason
 from pipeline.messages.render import reason_text
-from pipeline.messages.translate import heading, status_word, translated
+from pipeline.messages.translate import heading, rendered, status_word, translated
 from pipeline.model.columns import LANGS
 from pipeline.model.known_charges import KnownCharge, KnownCharges
 from pipeline.model.message import terms
@@ -17,7 +17,7 @@ from pipeline.model.profile import Carrier, Codes, Profile, Terms
 from pipeline.model.request import Identity
 from pipeline.model.status import FINDING_RANK, STATUS, STATUS_OF, STATUSES
 from pipeline.reporting.build import RunFacts, make_result
-from pipeline.reporting.words_result import words_in
+from pipeline.reporting.sheet_requests import ANSWER_CHECK
 from pipeline.rules.judge import judge
 from pipeline.splitting import Judged
 
@@ -243,8 +243,7 @@ TEXTS = [
         for what, text in (("meaning", status.meaning), ("advice", status.advice), ("step", status.step))
         if text
     ),
-    ("nothing", words_in("en").nothing, words_in("zh").nothing),
-    ("resolution", words_in("en").resolution_note, words_in("zh").resolution_note),
+    *((f"answer: {what}", str(told), rendered(told, "zh")) for what, told in ANSWER_CHECK.items()),
 ]
 #: Names that stay as they are in Chinese: sheets, commands, options, settings, and words that are read back.
 NAMES = re.compile(

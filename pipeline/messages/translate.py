@@ -14,8 +14,6 @@ import gettext
 import io
 import pkgutil
 import re
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from pipeline.model.columns import (
     BUYERS_SHEET,
@@ -28,11 +26,6 @@ from pipeline.model.columns import (
     Lang,
 )
 from pipeline.model.message import JOINTS, Fact, Joined, Message, Private, SheetName, Term, filled
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-Texts = TypeVar("Texts", bound="DataclassInstance")
 
 
 @functools.cache
@@ -47,21 +40,6 @@ def translated(text: str, lang: Lang, context: str = "") -> str:
     if not text:  # the catalogue's own header
         return text
     return found.pgettext(context, text) if context else found.gettext(text)
-
-
-def all_translated(texts: Texts, lang: Lang) -> Texts:
-    """A dataclass whose fields are texts of ours, tuples of them or dictionaries to them, in a language."""
-    return replace(texts, **{one.name: _each(getattr(texts, one.name), lang) for one in fields(texts)})
-
-
-def _each(texts: Any, lang: Lang) -> Any:
-    match texts:
-        case str():
-            return translated(texts, lang)
-        case tuple():
-            return tuple(_each(text, lang) for text in texts)
-        case _:
-            return {name: _each(text, lang) for name, text in texts.items()}
 
 
 def in_every_language(text: str, context: str = "") -> tuple[str, ...]:

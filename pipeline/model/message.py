@@ -40,10 +40,10 @@ class SheetName(Private):
 
 @dataclass(frozen=True)
 class Term:
-    """A name of ours that has a word in each language: a column, a choice of one, a status. `kind` is its context in the catalogue."""
+    """A name of ours that has a word in each language: a column, a choice of one, a status, a sheet. `kind` is its context in the catalogue."""
 
     name: str
-    kind: Literal["column", "choice", "status"] = "column"
+    kind: "TermKind" = "column"
 
     def __str__(self) -> str:
         return self.name
@@ -83,6 +83,7 @@ Fact = str | int | Private | Term | Joined | Message
 #: Takes a line for whoever runs a command.
 Note = Callable[[Message], None]
 Joint = Literal["list", "or", "and", "sentences"]
+TermKind = Literal["column", "choice", "status", "sheet"]
 
 
 def message(text: str, /, **facts: Fact) -> Message:
@@ -114,7 +115,7 @@ def joined(parts: Iterable[Fact], how: Joint = "list") -> Joined:
     return Joined(tuple(parts), how)
 
 
-def terms(names: Iterable[str], kind: Literal["column", "choice", "status"] = "column") -> Joined:
+def terms(names: Iterable[str], kind: TermKind = "column") -> Joined:
     """Names of ours one after another."""
     return Joined(tuple(Term(name, kind) for name in names))
 
@@ -227,7 +228,7 @@ def from_data(data: Any) -> Any:
             return SheetName(text)
         case {"private": str(text), "whole": bool(whole)}:
             return Private(text, whole)
-        case {"term": str(name), "kind": ("column" | "choice" | "status") as kind}:
+        case {"term": str(name), "kind": ("column" | "choice" | "status" | "sheet") as kind}:
             return Term(name, kind)
         case str() | int():
             return data

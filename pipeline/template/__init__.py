@@ -27,10 +27,9 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.message import system_error
 from pipeline.model.template_version import PROPERTY, VERSION
 from pipeline.template.example import BUYERS, TICKETS
-from pipeline.template.instructions import add_instructions
+from pipeline.template.instructions import TITLE, add_instructions
 from pipeline.template.looks import Drawing
 from pipeline.template.sheets import add_input_sheet
-from pipeline.template.template_words import words_in
 
 # A fixed date in the file's properties: the same version writes the same bytes.
 _CREATED = datetime(2026, 1, 1, tzinfo=UTC)
@@ -85,11 +84,9 @@ def _temporary(folder: Path, content: bytes) -> Iterator[Path]:
 def _workbook_bytes(lang: Lang, *, example: bool) -> bytes:
     stream = io.BytesIO()
     with xlsxwriter.Workbook(stream, {"in_memory": True}) as book:
-        book.set_properties(
-            {"title": words_in(lang).title, "author": "Voucher Pipeline", "created": _CREATED}
-        )
-        book.set_custom_property(PROPERTY, VERSION, "text")
         drawing = Drawing(book, lang)
+        book.set_properties({"title": drawing.said(TITLE), "author": "Voucher Pipeline", "created": _CREATED})
+        book.set_custom_property(PROPERTY, VERSION, "text")
         for name, columns, rows in (
             (TICKETS_SHEET, TICKET_COLUMNS, TICKETS),
             (BUYERS_SHEET, BUYER_COLUMNS, BUYERS),

@@ -1,7 +1,9 @@
 """How the template's cells look: one format a use."""
 
+import functools
 from typing import Any
 
+from pipeline.messages.translate import rendered
 from pipeline.model.columns import Column, Kind, Lang
 
 FONT = "Arial"
@@ -23,6 +25,7 @@ class Drawing:
     def __init__(self, book: Any, lang: Lang) -> None:
         self.book = book
         self.lang = lang
+        self.said = functools.partial(rendered, lang=lang)
         font = {"font_name": FONT, "font_size": 10}
         box = {"border": 1, "border_color": _LINE, "valign": "vcenter", "indent": 1}
         heading = font | box | {"bold": True, "font_color": "white"}

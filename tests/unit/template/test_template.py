@@ -39,7 +39,7 @@ from pipeline.template.sheets import ROWS
 
 pytestmark = pytest.mark.usefixtures("read_here")
 
-TEMPLATES = Path(__file__).parents[2] / "templates"
+TEMPLATES = Path(__file__).parents[3] / "templates"
 SAMPLES = TEMPLATES.parent / "sample_data"
 FORMATS = {
     Kind.TEXT: "@",

@@ -21,7 +21,7 @@ from pipeline.reporting.masking import Masks, masked_name, masked_number
 from pipeline.reporting.result_workbook import write_book
 from pipeline.reporting.sheet_page import Page
 from pipeline.reporting.words_register import label
-from pipeline.reporting.xlsx.book import Book, print_setup
+from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field, width_of
 from pipeline.reporting.xlsx.row_stream import by_column
 from pipeline.reporting.xlsx.styles import Style
@@ -423,22 +423,14 @@ def _add_totals(
 
 def _add_summary(book: Book, register: Register) -> None:
     """What it is a register of, totals, and what whoever reads it should know."""
-    page, lang = Page(book, "Summary"), book.lang
-    page.sheet.set_row(0, 26)
-    page.put(0, label("title", lang), page.title)
-    page.row = 1
-    for name, value in _facts(register, lang):
-        page.put(0, label(name, lang), page.label)
-        page.spread(1, value, page.text)
-        page.row += 1
+    lang = book.lang
+    page = Page(book, "Summary", label("title", lang))
+    page.facts((label(name, lang), value) for name, value in _facts(register, lang))
     _state_table(page, register, lang)
     if notes := list(_notes(register)):
         page.heading(label("notes", lang))
-        for note in notes:
-            page.spread(0, f"• {rendered(note, lang)}", page.text)
-            page.row += 1
-    print_setup(page.sheet, lang)
-    page.sheet.set_portrait()
+        page.points(notes)
+    page.finish()
 
 
 def _facts(register: Register, lang: Lang) -> Iterator[tuple[str, str]]:

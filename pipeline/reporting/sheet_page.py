@@ -32,7 +32,7 @@ _GAP = "_)"  # beside a number as much room as a bracket takes: programs differ 
 class Page:
     """The sheet from top to bottom, one line after another (constant_memory goes forward only)."""
 
-    def __init__(self, book: Book, name: str, title: Message) -> None:
+    def __init__(self, book: Book, name: str, title: str | Message) -> None:
         self.book = book
         self.lang = book.lang
         make = book.workbook.add_format
@@ -108,9 +108,9 @@ class Page:
                 self.put(column, headings[name], look)
         self.row += 1
 
-    def facts(self, shown: Mapping[Message, Any]) -> None:
-        """Write facts, a line each; what is "" is left out."""
-        for label, value in shown.items():
+    def facts(self, shown: Iterable[tuple[str | Message, Any]]) -> None:
+        """Write facts with their labels, a line each; what is "" is left out."""
+        for label, value in shown:
             if value == "":
                 continue
             self.put(0, label, self.label)

@@ -1,7 +1,7 @@
 """The reconciliation's Summary: what agrees, what to do, what was settled, and what could not be."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pipeline.messages.translate import rendered
@@ -95,13 +95,11 @@ def _kind(page: Page, kind: str, entries: Sequence[Compared]) -> None:
     page.row += 1
 
 
-def _facts(done: Reconciliation) -> dict[Message, Any]:
+def _facts(done: Reconciliation) -> Iterator[tuple[Message, Any]]:
     result, statements = done.result, [statement.name for statement in done.statements]
-    return {
-        said("command"): "voucher reconcile",
-        said("as_of"): datetime.date.fromisoformat(result.as_of),
-        said("period"): period_text(done) if done.period else "–",
-        said("statements"): ", ".join(statements) or tell("no_statement", result.lang),
-        said("ledger"): result.ledger,  # "": a throw-away one
-        said("ledger_id"): result.ledger_id,
-    }
+    yield said("command"), "voucher reconcile"
+    yield said("as_of"), datetime.date.fromisoformat(result.as_of)
+    yield said("period"), period_text(done) if done.period else "–"
+    yield said("statements"), ", ".join(statements) or tell("no_statement", result.lang)
+    yield said("ledger"), result.ledger  # "": a throw-away one
+    yield said("ledger_id"), result.ledger_id

@@ -111,16 +111,16 @@ def _facts(page: Page, result: RunResult, places: Places, total: Tally) -> None:
     if more > 0:
         named = rendered(message("{first} and {count} more", first=named, count=more), result.lang)
     page.facts(
-        {
-            message("Command"): f"voucher {result.command}",
-            message("Judged on"): datetime.date.fromisoformat(result.as_of),
-            message("Workbooks"): named,
-            message("Rows"): len(result.rows),
-            message("Charges"): total.charges if total.charges != len(result.rows) else "",
-            message("Amount ({currency})", currency=result.currency): total.amount / MINOR,
-            message("Ledger"): result.ledger,  # "": none, or a throw-away one
-            message("Ledger ID"): result.ledger_id,
-        }
+        [
+            (message("Command"), f"voucher {result.command}"),
+            (message("Judged on"), datetime.date.fromisoformat(result.as_of)),
+            (message("Workbooks"), named),
+            (message("Rows"), len(result.rows)),
+            (message("Charges"), total.charges if total.charges != len(result.rows) else ""),
+            (message("Amount ({currency})", currency=result.currency), total.amount / MINOR),
+            (message("Ledger"), result.ledger),  # "": none, or a throw-away one
+            (message("Ledger ID"), result.ledger_id),
+        ]
     )
 
 

@@ -58,7 +58,7 @@ MODULES = (
 )  # fmt: skip
 #: The tests, of which each mutant is tried by those that reach it.
 TESTS = (
-    "tests/unit/test_*.py", "tests/unit/[cms][elu]*/test_*.py", "tests/unit/reconciliation/test_*.py", "tests/unit/carrier/test_*.py", "tests/unit/reading/test_[ors]*.py", "tests/acceptance/test_*.py",
+    "tests/unit/test_*.py", "tests/unit/[cms][elu]*/test_*.py", "tests/unit/reconciliation/test_*.py", "tests/unit/carrier/test_*.py", "tests/unit/reading/test_[fors]*.py", "tests/acceptance/test_*.py",
     "tests/crash/test_wire_faults.py",
 )  # fmt: skip
 #: What makes a message of facts, which only people read.

@@ -32,14 +32,14 @@ def reconciliation_path(task: Task) -> Path:
     Raises InputProblem where nothing can be written, before anything is done.
     """
     job = task.job
-    if (task.inbox is None) != (task.outbox is None):
-        raise InputProblem("--inbox and --outbox go together: name both folders")
     if task.inbox is not None and task.outbox is not None:
         if task.outbox.resolve() == task.inbox.resolve():
             raise InputProblem(
                 "--outbox {folder}: is the inbox itself; name another folder", folder=str(task.outbox)
             )
         check_folder(task.outbox / "result.xlsx")
+    elif task.inbox is not None or task.outbox is not None:
+        raise InputProblem("--inbox and --outbox go together: name both folders")
     if job.report:
         check_report_path(job.report)
     if job.output:

@@ -19,7 +19,7 @@ from pipeline.model.columns import (
 from pipeline.reading import cells
 from pipeline.reading.fill_blanks import Part
 from pipeline.reading.headings import Layout
-from pipeline.reading.sheet import Cells, Sheet
+from pipeline.reading.sheet import Cells, Sheet, is_blank
 
 _SOURCE = {*in_every_language("buyer_source", "column")}
 #: Headings of ours that say nothing about a row that is to be issued again.
@@ -36,6 +36,15 @@ def is_result(sheets: Iterable[Sheet]) -> bool:
 def is_failures(sheet: Sheet) -> bool:
     """Whether a result's sheet holds the rows to be issued again."""
     return _named(sheet, ("Failures",))
+
+
+def has_failures(sheets: Iterable[Sheet]) -> bool:
+    """Whether anything stands below the headings of a result's Failures, be they hidden."""
+    return any(
+        sheet.hidden_tickets or any(not all(map(is_blank, row)) for row in sheet.rows[1:])
+        for sheet in sheets
+        if is_failures(sheet)
+    )
 
 
 def is_added(sheet: Sheet) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from pipeline.ledger import inbox_files
 from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.session import OpenLedger, as_problem
-from pipeline.model.errors import InputProblem, Stop
+from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Evidence, Statement
 from pipeline.model.job import Log, Task, Watch
 from pipeline.model.message import Message, message, system_error
@@ -22,9 +22,8 @@ from pipeline.model.table import Table
 from pipeline.reading.answers import answers_of, unknown_sheets
 from pipeline.reading.fingerprint import Origin, origin_of
 from pipeline.reading.input_files import read_sheets
-from pipeline.reading.previous_result import is_result
+from pipeline.reading.previous_result import has_failures, is_result
 from pipeline.reading.process import SUFFIXES
-from pipeline.reading.sheet import Sheet
 from pipeline.reading.statement import is_statement, known_heading, statement_of
 from pipeline.reading.team_mapping import ColumnMap, load_map
 from pipeline.reading.tickets import assemble
@@ -66,12 +65,13 @@ class Inbox:
     #: Our own workbooks in which nothing is to be done.
     spent: list[tuple[Path, str]] = field(default_factory=list)
 
-    def leave(self, path: Path, problem: Message) -> None:
-        """Take nothing of a file, and keep what is wrong with it."""
-        self.batches = [batch for batch in self.batches if batch.path != path]
-        self.statements = [taken for taken in self.statements if taken[1] != path]
-        self.answers = [taken for taken in self.answers if taken[1] != path]
-        self.unread.append(Unread(path, problem))
+    def add(self, found: "Inbox") -> None:
+        """What one file is, beside what was found before."""
+        self.batches += found.batches
+        self.statements += found.statements
+        self.answers += found.answers
+        self.still_written += found.still_written
+        self.spent += found.spent
 
     @property
     def paths(self) -> list[Path]:
@@ -92,19 +92,21 @@ def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
         no_workbook = message(
             "{file}: is no workbook, and is not read; save it as .xlsx, or take it away", file=str(path)
         )
-        inbox.leave(path, no_workbook)
+        inbox.unread.append(Unread(path, no_workbook))
     for path, still in _steady(files):
         if not still:
             inbox.still_written.append(path)
             continue
         try:
-            _take(path, reader, ledger, inbox)
-        except (Stop, OSError) as problem:
+            found = _taken(path, reader, ledger)
+        except (InputProblem, OSError) as problem:
             watch.log("file_left", file=path.name, because="unreadable")
-            inbox.leave(path, problem.message if isinstance(problem, Stop) else _unreadable(path, problem))
+            said = problem.message if isinstance(problem, InputProblem) else _unreadable(path, problem)
+            inbox.unread.append(Unread(path, said))
         else:
-            _log_taken(watch.log, path, inbox)
-            _warn_of_hidden(path, inbox, watch)
+            inbox.add(found)
+            _log_taken(watch.log, path, found)
+            _warn_of_hidden(found, watch)
     for path in inbox.still_written:
         watch.log("file_left", file=path.name, because="still written")
         watch.note(message("{file}: is still being written, and is left for the next time", file=str(path)))
@@ -172,33 +174,23 @@ class _Reader:
     mapping: ColumnMap
     buyers: Path | None
 
-    def take(self, path: Path, origin: Origin, before: Handled | None, inbox: Inbox) -> None:
-        """Recognise one file and take it in. Raises InputProblem, with nothing taken, if it can't be read."""
-        sheets = read_sheets(path, lambda text: known_heading(text) or text in self.mapping.headings)
+    def taken(self, path: Path, origin: Origin, before: Handled | None) -> Inbox:
+        """What one file is. Raises InputProblem if it can't be read."""
+        sheets = read_sheets(path, lambda text: known_heading(text) or self.mapping.knows(text))
         if origin_of(path) != origin:
-            inbox.still_written.append(path)
-            return
-        answers = answers_of(path, sheets) if unknown_sheets(sheets) else []
+            return Inbox(still_written=[path])
+        found = Inbox()
+        if answers := answers_of(path, sheets) if unknown_sheets(sheets) else []:
+            found.answers.append((answers, path, origin.sha256))
         if is_statement(path, sheets):
-            inbox.statements.append((statement_of(path, sheets, self.profile, origin), path))
-            return
-        ours = is_result(sheets)
-        table = self._table(path, sheets, needed=not ours)
-        if ours and table is None and not answers:
-            inbox.spent.append((path, origin.sha256))
-        if table is not None:
-            inbox.batches.append(Batch(table, path, origin.sha256, before))
-        if answers:
-            inbox.answers.append((answers, path, origin.sha256))
-
-    def _table(self, path: Path, sheets: list[Sheet], *, needed: bool) -> Table | None:
-        """The file's rows; of a resolved workbook those on its Failures sheet, if there are any."""
-        try:
-            return assemble([(path, sheets)], self.buyers, self.mapping, self.profile.carrier.currency)
-        except InputProblem:
-            if needed:
-                raise
-            return None
+            found.statements.append((statement_of(path, sheets, self.profile, origin), path))
+            return found
+        if not is_result(sheets) or has_failures(sheets):
+            table = assemble([(path, sheets)], self.buyers, self.mapping, self.profile.carrier.currency)
+            found.batches.append(Batch(table, path, origin.sha256, before))
+        elif not answers:
+            found.spent.append((path, origin.sha256))
+        return found
 
 
 def _unreadable(path: Path, error: OSError) -> Message:
@@ -207,36 +199,34 @@ def _unreadable(path: Path, error: OSError) -> Message:
     )
 
 
-def _warn_of_hidden(path: Path, inbox: Inbox, watch: Watch) -> None:
+def _warn_of_hidden(found: Inbox, watch: Watch) -> None:
     """Tell what nobody sees in a file that is new: once, and not every night until it is done with."""
-    for batch in inbox.batches:
-        if batch.path == path and batch.before is None:
+    for batch in found.batches:
+        if batch.before is None:
             for warning in batch.table.warnings:
                 watch.warn(warning)
 
 
-def _take(path: Path, reader: _Reader, ledger: OpenLedger, inbox: Inbox) -> None:
-    """Take one file in, unless one of its content is done with. Raises InputProblem for what is no evidence here."""
+def _taken(path: Path, reader: _Reader, ledger: OpenLedger) -> Inbox:
+    """What one file is; nothing, if one of its content is done with. Raises InputProblem for what is no evidence here."""
     origin = origin_of(path)
     with as_problem(ledger.path):
         before = {kind: inbox_files.last(ledger.connection, origin.sha256, kind) for kind in _KINDS}
     if any(before.values()) and not any(one.unfinished for one in before.values() if one):
-        return
-    reader.take(path, origin, before["tickets"], inbox)
-    for statement, of in inbox.statements:
-        if of == path:
-            check_statement(statement, ledger)
-    check_ledger(ledger, [answer for answers, of, _ in inbox.answers if of == path for answer in answers])
+        return Inbox()
+    found = reader.taken(path, origin, before["tickets"])
+    for statement, _ in found.statements:
+        check_statement(statement, ledger)
+    for answers, _, _ in found.answers:
+        check_ledger(ledger, answers)
+    return found
 
 
-def _log_taken(log: Log, path: Path, inbox: Inbox) -> None:
+def _log_taken(log: Log, path: Path, found: Inbox) -> None:
     """A file of the inbox was taken in, as what it is."""
-    for batch in inbox.batches:
-        if batch.path == path:
-            log("read", file=path.name, kind="tickets", rows=len(batch.table))
-    for statement, of in inbox.statements:
-        if of == path:
-            log("read", file=path.name, kind="statement", rows=len(statement.lines) + len(statement.misread))
-    for answers, of, _ in inbox.answers:
-        if of == path:
-            log("read", file=path.name, kind="resolved", rows=len(answers))
+    for batch in found.batches:
+        log("read", file=path.name, kind="tickets", rows=len(batch.table))
+    for statement, _ in found.statements:
+        log("read", file=path.name, kind="statement", rows=len(statement.lines) + len(statement.misread))
+    for answers, _, _ in found.answers:
+        log("read", file=path.name, kind="resolved", rows=len(answers))

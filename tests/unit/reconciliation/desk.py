@@ -204,10 +204,10 @@ def problems(decided: Decided) -> list[tuple[str, str, str]]:
 UNKNOWN = ("ledger", "request", "attempt", "resolution", "number", "resolved_by", "evidence")
 
 
-def answers_file(path: Path, *answers: Answer, others: Sequence[str] = ()) -> Path:
-    """A workbook of ours in whose sheet Unknown these answers were filled in."""
+def answers_file(path: Path, *answers: Answer, tickets: Sequence[Mapping[str, Any]] = ()) -> Path:
+    """A workbook in whose sheet Unknown these answers were filled in, beside rows of tickets."""
     lines = [(one.ledger_id, one.request_id, one.attempt, *one.typed) for one in answers]
-    return workbook(path, sheets={"Unknown": [UNKNOWN, *lines], **{name: [] for name in others}})
+    return workbook(path, *tickets, sheets={"Unknown": [UNKNOWN, *lines]})
 
 
 @contextmanager

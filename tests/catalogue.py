@@ -17,9 +17,6 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from pipeline.cli.commands import voucher
-from pipeline.cli.language import paragraphs
-
 PACKAGE = Path(__file__).parents[1] / "pipeline"
 CATALOGUES = PACKAGE / "messages"
 #: What marks a text in the code, and which of its arguments are texts.
@@ -41,13 +38,19 @@ def extracted(*folders: Path) -> Catalog:
         keywords = CLICK_KEYWORDS if folder == CLICK else KEYWORDS
         for _, _, texts, _, context in extract_from_dir(folder, keywords=keywords):
             found.add(texts, context=context)
-    for text in () if folders else helps(voucher):
-        found.add(text)
+    if not folders:
+        # The program can't be imported before the catalogues are compiled, which may be what is done here.
+        from pipeline.cli.commands import voucher  # noqa: PLC0415
+
+        for text in helps(voucher):
+            found.add(text)
     return found
 
 
 def helps(command: click.Command) -> Iterator[str]:
     """What the help of a command and of those below it says, in paragraphs."""
+    from pipeline.cli.language import paragraphs  # noqa: PLC0415 - as there
+
     options = [parameter.help for parameter in command.params if isinstance(parameter, click.Option)]
     for text in filter(None, (command.help, command.epilog, *options)):
         yield from paragraphs(text)
@@ -102,6 +105,7 @@ def compile_all() -> None:
 
 def main() -> None:
     """Update, or check."""
+    compile_all()
     for path in languages():
         if "--check" in sys.argv:
             known = entries(read(path))

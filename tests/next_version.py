@@ -5,7 +5,6 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from unittest import mock
 
-from pipeline.cli.main import main
 from pipeline.ledger import opening, schema
 from pipeline.ledger.schema import STEPS, Steps
 
@@ -44,8 +43,3 @@ def program(count: int) -> Iterator[None]:
         ):
             stack.enter_context(mock.patch.object(room, name, partial(getattr(room, name), steps=steps)))
         yield
-
-
-if __name__ == "__main__":
-    with program(1):
-        main()

@@ -72,7 +72,6 @@ class Desk:
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
-    program: str = "pipeline"
 
     def environ(self) -> dict[str, str]:
         return {
@@ -87,15 +86,15 @@ class Desk:
 
     def start(self, *arguments: str | Path, stderr: IO[str] | None = None) -> "subprocess.Popen[str]":
         """A command as users start it, and as it is looked at from outside."""
-        command = [sys.executable, "-m", self.program, *map(str, arguments)]
+        command = [sys.executable, "-m", "pipeline", *map(str, arguments)]
         return subprocess.Popen(
             command, cwd=self.folder, env=self.environ(), text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr or subprocess.PIPE,
         )  # fmt: skip
 
-    def begin(self, *arguments: str | Path) -> Begun:
-        """The same without its start-up: forked from a process that has imported the program."""
-        return forks().begin(self.folder, [str(part) for part in arguments], self.environ())
+    def begin(self, *arguments: str | Path, terminal: str = "") -> Begun:
+        """The same without its start-up, at a terminal if one is named: forked from a process that has imported the program."""
+        return forks().begin(self.folder, [str(part) for part in arguments], self.environ(), terminal)
 
     def during(self, process: "subprocess.Popen[str] | Begun", reached: Callable[[], object]) -> None:
         """Wait until something is so while that command runs; never longer than it does, nor 60 seconds."""
@@ -109,8 +108,7 @@ class Desk:
 
     def voucher(self, *arguments: str | Path) -> Ran:
         """Run a command to its end."""
-        seen_at_start = any(name.startswith(OF_THE_INTERPRETER) for name in self.environment)
-        if self.program == "pipeline" and not seen_at_start:
+        if not any(name.startswith(OF_THE_INTERPRETER) for name in self.environment):
             return self.begin(*arguments).end()
         process = self.start(*arguments)
         out, err = process.communicate(timeout=120)
@@ -183,7 +181,7 @@ def running_sandbox(
 def _listening(sandbox: Begun) -> str:
     """The address that a sandbox says once it listens."""
     deadline = time.monotonic() + 60
-    while not (said := sandbox.err.read_text() if sandbox.err.exists() else "").endswith("\n"):
+    while not (said := sandbox.told()).endswith("\n"):
         assert time.monotonic() < deadline
         time.sleep(0.005)
     found = re.search(r"http://[0-9.:]+", said)

@@ -15,9 +15,11 @@ import openpyxl
 import pytest
 
 from tests.acceptance.conftest import Desk, write_workbook
+from tests.acceptance.office import at_rest
 
 DAY = ("--as-of", "2026-11-20")
-SLOW = '[[fault]]\nkind = "latency"\nseconds = 0.5\n'
+#: Of the first requests alone: so long are they looked at.
+SLOW = '[[fault]]\nkind = "latency"\nseconds = 0.5\nfirst = 4\n'
 AGAIN = "Running the same command again is safe."
 
 
@@ -115,7 +117,7 @@ def boxes(desk: Any) -> list[str]:
 
 def inbox_files(desk: Any, *lots: tuple[str, list[dict[str, Any]]]) -> None:
     for name, rows in lots:
-        write_workbook(desk.folder / "in" / name, rows)
+        at_rest(write_workbook(desk.folder / "in" / name, rows))
 
 
 def test_a_stopped_night_sends_nothing_of_the_workbooks_after_and_the_next_one_does(
@@ -156,7 +158,7 @@ def test_two_nights_at_once_the_second_says_so_and_a_lock_dies_with_its_process(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any, number: signal.Signals
 ) -> None:
     path = workbook(tickets(6))
-    late = '[[fault]]\nkind = "latency"\nseconds = 15\nwhen = "after"\nfirst = 1\n'
+    late = '[[fault]]\nkind = "latency"\nseconds = 6\nwhen = "after"\nfirst = 1\n'
     with sandbox(path, faults=late) as carrier:
         more = "[reconcile]\nsettle_after_hours = 0\n"
         profile = desk.profile(carrier.base_url, concurrency=1, response_timeout=60, more=more)
@@ -218,6 +220,7 @@ def test_a_night_that_needs_somebody_says_so_in_short(
         ]
         inbox_files(desk, ("a.xlsx", rows))
         (desk.folder / "in" / "torn.xlsx").write_bytes(b"PK\3\4 half of it")
+        at_rest(desk.folder / "in" / "torn.xlsx")
         ran = desk.voucher(*arguments)
     assert (ran.code, ran.out) == (1, "")
     assert "bad_ticket_no" in ran.err
@@ -261,6 +264,7 @@ def test_what_stands_in_a_cell_is_told_to_nobody_though_columns_have_slipped(
         renamed(write_workbook(desk.folder / "in" / "hidden.xlsx", [known]), "赵敏", hidden_rows=[2])
         renamed(write_workbook(desk.folder / "in" / "unknown.xlsx", [known]), "陈丽", heading="tiket_nmber")
         renamed(write_workbook(desk.folder / "in" / "empty.xlsx", []), "李晓红")
+        at_rest(*(desk.folder / "in").iterdir())
         ran = desk.voucher("reconcile", *arguments)
         assert ran.code == 1, ran.err
         assert [name for name in NAMES if name in ran.err] == [], ran.err
@@ -288,6 +292,7 @@ def test_a_night_that_is_stopped_while_it_watches_its_inbox_has_done_nothing(des
         *DAY,
     ]
     inbox_files(desk, ("a.xlsx", tickets(2)))
+    (desk.folder / "in" / "a.xlsx").touch()
     run = desk.begin(*arguments)
     desk.during(run, (desk.folder / "L.lock").exists)
     time.sleep(0.3)

@@ -14,7 +14,7 @@ import openpyxl
 import pytest
 
 from tests.acceptance.conftest import Desk
-from tests.acceptance.office import LOST_AFTER, LOST_BEFORE, Office, answered
+from tests.acceptance.office import LOST_AFTER, LOST_BEFORE, Office, answered, at_rest
 
 Boxes = tuple[Path, Path]
 
@@ -50,6 +50,7 @@ def test_an_inbox_is_worked_off_by_content_each_file_once(
     (inbox / "notes.txt").write_text("not ours")
     (inbox / "~$october.xlsx").write_bytes(b"lock")
     (inbox / "broken.xlsx").write_bytes(b"PK\x03\x04 nothing")
+    at_rest(*inbox.iterdir())
     args = ("--inbox", inbox, "--outbox", outbox)
     with sandbox(book, faults=f"{LOST_AFTER}requests = [2]\n") as carrier:
         office = Office(desk, carrier)
@@ -92,7 +93,7 @@ def test_a_finished_workbook_is_not_read_again_and_a_changed_one_is(
     args = ("--inbox", inbox, "--outbox", outbox)
     with sandbox(book) as carrier:
         office = Office(desk, carrier)
-        workbook(tickets(2), name="in/october.xlsx")
+        at_rest(workbook(tickets(2), name="in/october.xlsx"))
         assert office.reconcile(*args).code == 0
         ran = office.reconcile(*args)
         assert (ran.code, ran.err, office.report()["rows"]) == (0, "", [])
@@ -106,7 +107,7 @@ def test_a_finished_workbook_is_not_read_again_and_a_changed_one_is(
         (inbox / "october.xlsx").rename(inbox / "renamed.xlsx")
         assert office.reconcile(*args).code == 0
         assert office.report()["rows"] == []
-        workbook(tickets(4), name="in/renamed.xlsx")
+        at_rest(workbook(tickets(4), name="in/renamed.xlsx"))
         assert office.reconcile(*args).code == 0
         assert office.states() == {"already_issued": 2, "issued": 2}
         assert carrier.twice() == []
@@ -124,6 +125,7 @@ def test_a_row_that_repeats_another_leaves_nothing_to_be_done(
     book = workbook(every, name="every.xlsx")
     workbook([*rows, rows[0]], name="in/october.xlsx")
     workbook([first], name="in/a.xlsx")
+    at_rest(*inbox.iterdir())
     args = ("--inbox", inbox, "--outbox", outbox)
     with sandbox(book) as carrier:
         office = Office(desk, carrier)
@@ -151,6 +153,7 @@ def test_what_nobody_sees_in_a_new_file_is_told_once(
     book["Tickets"].row_dimensions[3].hidden = True
     book.save(path)
     workbook([{**waiting, "ticket_no": "9990000000097"}], name="in/other.xlsx")
+    at_rest(*inbox.iterdir())
     args = ("--inbox", inbox, "--outbox", outbox, "--quiet")
     with sandbox(path) as carrier:
         office = Office(desk, carrier)
@@ -180,11 +183,12 @@ def test_answers_that_come_by_the_inbox_settle_and_those_of_another_ledger_are_l
         at = next(cell.column for cell in other["Unknown"][1] if cell.value == "ledger")
         other["Unknown"].cell(2, at, "0123456789abcdef0123456789abcdef")
         other.save(inbox / "other.xlsx")
+        at_rest(inbox / "other.xlsx")
         ran = office.reconcile("--inbox", inbox, "--outbox", outbox)
         assert ran.code == 4
         assert "another ledger" in ran.err
         (inbox / "other.xlsx").unlink()
-        shutil.copy(result, inbox / "answers.xlsx")
+        at_rest(shutil.copy(result, inbox / "answers.xlsx"))
         ran = office.reconcile("--inbox", inbox, "--outbox", outbox)
         assert ran.code == 0, ran.err
         assert office.reconcile(book).code == 0
@@ -225,6 +229,7 @@ def test_a_file_that_may_not_be_read_is_left_and_the_others_are_taken(
     inbox, outbox = boxes
     book = workbook(tickets(1), name="in/october.xlsx")
     (inbox / ("n" * 240 + ".csv")).write_text("nothing known\n")
+    at_rest(*inbox.iterdir())
     with sandbox(book) as carrier:
         office = Office(desk, carrier)
         ran = office.reconcile("--inbox", inbox, "--outbox", outbox)
@@ -243,6 +248,7 @@ def test_the_buyers_of_an_inbox_s_rows_are_looked_up_in_a_file_kept_apart(
     inbox, outbox = boxes
     buyers = workbook([], name="buyers.xlsx")
     book = workbook(tickets(1), name="in/october.xlsx", buyers=())
+    at_rest(book)
     with sandbox(book) as carrier:
         office = Office(desk, carrier)
         assert office.reconcile("--inbox", inbox, "--outbox", outbox, "--buyers", buyers).code == 0
@@ -266,6 +272,7 @@ def test_an_answer_that_says_too_little_stands_on_the_result_of_its_row_again(
         assert office.issue(book).code == 4
         answered(desk.folder / "tickets.result.xlsx", "not issued", by="").rename(inbox / "answers.xlsx")
         book.rename(inbox / "october.xlsx")
+        at_rest(*inbox.iterdir())
         assert office.reconcile("--inbox", inbox, "--outbox", outbox).code == 4
         assert office.report()["settled"] == []
         asked, *_ = openpyxl.load_workbook(outbox / "october.result.xlsx")["Unknown"].iter_rows(

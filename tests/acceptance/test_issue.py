@@ -223,24 +223,29 @@ def test_a_carrier_that_is_down_loses_nothing(desk: Any, sandbox: Any, workbook:
 
 FAULTS = [
     ("http", "before", "status = 500", "unknown", "answer_unexplained", 4),
-    ("http", "after", "status = 500", "unknown", "answer_unexplained", 4),
-    ("http", "before", "status = 302", "unknown", "answer_unexplained", 4),
     ("http", "before", "status = 403", "not_sent", "key_refused", 3),
-    ("http", "before", "status = 404", "not_sent", "carrier_unreachable", 3),
-    ("envelope", "before", 'code = 9999\nmessage = "busy"', "unknown", "answer_unexplained", 4),
     ("reset", "before", "", "unknown", "no_answer", 4),
     ("reset", "after", "", "unknown", "no_answer", 4),
+    ("undecryptable", "after", "", "unknown", "answer_unreadable", 4),
+    ("refuse", "before", "", "rejected", "carrier_rejected", 1),
+]  # fmt: skip
+MORE_FAULTS = [
+    ("http", "after", "status = 500", "unknown", "answer_unexplained", 4),
+    ("http", "before", "status = 302", "unknown", "answer_unexplained", 4),
+    ("http", "before", "status = 404", "not_sent", "carrier_unreachable", 3),
+    ("envelope", "before", 'code = 9999\nmessage = "busy"', "unknown", "answer_unexplained", 4),
     ("close", "after", "", "unknown", "no_answer", 4),
     ("garbage", "after", "", "unknown", "answer_unreadable", 4),
-    ("undecryptable", "after", "", "unknown", "answer_unreadable", 4),
     ("nonsense", "after", "", "unknown", "answer_unreadable", 4),
     ("wrong_ticket", "after", "", "unknown", "answer_unexplained", 4),
     ("truncated", "after", "", "unknown", "answer_unreadable", 4),
-    ("refuse", "before", "", "rejected", "carrier_rejected", 1),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "when", "more", "status", "code", "exit_code"), FAULTS)
+@pytest.mark.parametrize(
+    ("kind", "when", "more", "status", "code", "exit_code"),
+    [*FAULTS, *(pytest.param(*fault, marks=pytest.mark.slow) for fault in MORE_FAULTS)],
+)
 def test_a_fault_ends_as_the_promise_says_and_is_never_sent_again_in_doubt(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any,
     kind: str, when: str, more: str, status: str, code: str, exit_code: int,
@@ -310,7 +315,7 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("environment", "path", "named", "exit_code"), WRONG)
 def test_what_is_wrong_with_every_request_is_named_after_the_first_with_its_cure(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any,
@@ -342,12 +347,12 @@ requests = [5, 6, 7, 8]
 """
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sign", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_an_interrupted_run_waits_for_what_is_in_flight_and_the_next_one_goes_on(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any, sign: signal.Signals
 ) -> None:
     path = workbook(tickets(60))
-    with sandbox(path, faults='[[fault]]\nkind = "latency"\nseconds = 0.4\nevery = 1\n') as carrier:
+    with sandbox(path, faults='[[fault]]\nkind = "latency"\nseconds = 0.4\nfirst = 12\n') as carrier:
         profile = desk.profile(carrier.base_url, concurrency=4)
         arguments = ["issue", path, "--profile", profile, "--as-of", "2026-11-20", "--report", "report.json"]
         run = desk.begin(*arguments)
@@ -439,7 +444,7 @@ def test_inputs_are_never_changed(desk: Any, workbook: Any, tickets: Any) -> Non
     assert (desk.folder / "tickets.2.xlsx").exists()
 
 
-@pytest.mark.parametrize("stderr", ["closed", "full"])
+@pytest.mark.parametrize("stderr", ["closed", pytest.param("full", marks=pytest.mark.slow)])
 def test_a_run_that_nobody_listens_to_ends_as_it_should(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any, stderr: str
 ) -> None:

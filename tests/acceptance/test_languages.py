@@ -129,7 +129,7 @@ def test_what_is_wrong_with_a_ledger_is_said_in_chinese(desk: Any, issued: Any) 
 
 def test_the_sandbox_says_in_chinese_where_it_is_and_what_it_did(desk: Any) -> None:
     run = desk.begin("sandbox", "--port", "0", *ZH)
-    desk.during(run, lambda: "http://127.0.0.1:" in run.err.read_text())
+    desk.during(run, lambda: "http://127.0.0.1:" in run.told())
     run.send_signal(signal.SIGTERM)
     nothing, where, told = run.end().err.splitlines()
     assert "没有任何客票" in nothing
@@ -163,12 +163,13 @@ def test_what_is_wrong_with_faults_is_said_in_chinese(desk: Any, faults: str | N
             3,
             "/x 无法读写：磁盘空间不足。重新运行同一命令是安全的。",
         ),
-        (
+        pytest.param(
             "OSError(5, 'Input/output error')",
             3,
             "某个文件 无法读写：磁盘读写出错。重新运行同一命令是安全的。",
+            marks=pytest.mark.slow,
         ),
-        ("KeyboardInterrupt", 3, "已中断。重新运行同一命令是安全的。"),
+        pytest.param("KeyboardInterrupt", 3, "已中断。重新运行同一命令是安全的。", marks=pytest.mark.slow),
     ],
 )
 def test_the_last_line_of_all_is_in_chinese_too(

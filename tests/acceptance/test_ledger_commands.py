@@ -16,7 +16,8 @@ import apsw
 import openpyxl
 import pytest
 
-from tests.acceptance.conftest import REPOSITORY
+from tests import next_version
+from tests.acceptance.conftest import Desk, running_sandbox, tickets, write_workbook
 from tests.moved_clock import moved, needs_compiler
 
 ISSUE = ("--profile", "carrier.toml", "--ledger", "october.ledger", "--as-of", "2026-11-20")
@@ -31,6 +32,24 @@ def issued(desk: Any, sandbox: Any, workbook: Any, tickets: Any) -> Any:
         desk.profile(carrier.base_url)
         assert desk.voucher("issue", "first.xlsx", *ISSUE).code == 0
         yield carrier
+
+
+@pytest.fixture(scope="module")
+def left_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The desk's folder as that is left once the carrier is gone."""
+    desk = Desk(tmp_path_factory.mktemp("left"))
+    everything = write_workbook(desk.folder / "all.xlsx", tickets(60))
+    write_workbook(desk.folder / "first.xlsx", tickets(6))
+    with running_sandbox(desk, everything) as carrier:
+        desk.profile(carrier.base_url)
+        assert desk.voucher("issue", "first.xlsx", *ISSUE).code == 0
+    return desk.folder
+
+
+@pytest.fixture
+def left(desk: Any, left_once: Path) -> None:
+    """The same for what asks no carrier: a copy of that folder."""
+    shutil.copytree(left_once, desk.folder, dirs_exist_ok=True)
 
 
 def test_a_sound_ledger_is_called_so(desk: Any, issued: Any) -> None:
@@ -128,7 +147,7 @@ def test_a_backup_taken_while_a_run_is_on_knows_what_it_lacks_and_sends_nothing(
     assert "Gap" not in desk.voucher("ledger", "check", "--ledger", "kept.ledger").out
 
 
-@pytest.mark.usefixtures("issued")
+@pytest.mark.usefixtures("left")
 def test_a_backup_goes_into_a_folder_under_its_time_and_over_nothing(desk: Any) -> None:
     (desk.folder / "backups").mkdir()
     where = ("--ledger", "october.ledger")
@@ -204,7 +223,7 @@ def test_a_ledger_moved_without_its_lock_sends_nothing_until_somebody_says_what_
     assert {"chen", "nothing is missing: the old disk was full"} <= cells
 
 
-@pytest.mark.usefixtures("issued")
+@pytest.mark.usefixtures("left")
 def test_a_backup_of_a_ledger_that_may_lack_something_lacks_it_too(desk: Any) -> None:
     (desk.folder / "october.ledger.lock").unlink()
     assert desk.voucher("ledger", "backup", "b.ledger", *ISSUE[2:4]).code == 0
@@ -217,14 +236,12 @@ def test_a_backup_of_a_ledger_that_may_lack_something_lacks_it_too(desk: Any) ->
         assert gap[1] == backup.execute("SELECT max(ended_at) FROM run").get
 
 
-@pytest.mark.usefixtures("issued")
+@pytest.mark.usefixtures("left")
 @needs_compiler
 def test_a_copy_made_while_the_clock_is_ahead_lacks_what_came_after_what_it_knows(desk: Any) -> None:
     ahead = replace(desk, environment={**desk.environment, **moved(48)})
     assert ahead.voucher("ledger", "backup", "b.ledger", *ISSUE[2:4]).code == 0
-    later = replace(
-        ahead, program="tests.next_version", environment={**ahead.environment, "PYTHONPATH": str(REPOSITORY)}
-    )
+    later = replace(ahead, environment={**ahead.environment, next_version.LATER: "1"})
     assert later.voucher("issue", "first.xlsx", *ISSUE).code == 0
     for copy in ("b.ledger", "october.ledger.version-1"):
         with contextlib.closing(apsw.Connection(str(desk.folder / copy))) as made:
@@ -324,7 +341,7 @@ def test_a_ledger_in_its_default_place_is_found_at_the_new_address(
         assert "already_issued         2" in ran.err
 
 
-@pytest.mark.usefixtures("issued")
+@pytest.mark.usefixtures("left")
 def test_a_trials_ledger_never_becomes_a_real_one(desk: Any) -> None:
     desk.profile("https://carrier.invalid", name="real.toml")
     ran = desk.voucher(
@@ -334,10 +351,10 @@ def test_a_trials_ledger_never_becomes_a_real_one(desk: Any) -> None:
     assert "ledger of a trial" in ran.err
 
 
-@pytest.mark.usefixtures("issued")
+@pytest.mark.usefixtures("left")
 def test_an_older_ledger_is_upgraded_by_the_first_run_and_says_so(desk: Any) -> None:
     old = desk.folder / "october.ledger"
-    later = replace(desk, program="tests.next_version", environment={"PYTHONPATH": str(REPOSITORY)})
+    later = replace(desk, environment={next_version.LATER: "1"})
     before = old.read_bytes()
     checked = later.voucher("ledger", "check", "--ledger", old)
     assert (checked.code, "version 1" in checked.out, "Sound" in checked.out) == (0, True, True)
@@ -376,7 +393,7 @@ def test_no_ledger_command_makes_a_ledger(desk: Any) -> None:
         assert not list(desk.folder.iterdir())
 
 
-@pytest.mark.usefixtures("issued")
+@pytest.mark.usefixtures("left")
 def test_a_real_carriers_ledger_never_becomes_a_trials(desk: Any) -> None:
     other = desk.folder / "real.ledger"
     desk.profile("https://carrier.invalid", name="real.toml")
@@ -414,7 +431,7 @@ def test_a_move_to_an_address_that_has_a_ledger_changes_nothing(
     assert found[1] in desk.voucher("ledger", "check", "--ledger", new).out
 
 
-@pytest.mark.usefixtures("issued")
+@pytest.mark.usefixtures("left")
 @pytest.mark.parametrize(
     ("command", "told"),
     [
@@ -431,7 +448,7 @@ def test_what_can_not_be_meant_is_not_recorded(desk: Any, command: list[str], to
     assert "Gap" not in desk.voucher("ledger", "check", "--ledger", "october.ledger").out
 
 
-@pytest.mark.usefixtures("issued")
+@pytest.mark.usefixtures("left")
 def test_check_says_that_a_ledger_may_lack_something(desk: Any) -> None:
     marked = desk.voucher("ledger", "mark-gap", "--ledger", "october.ledger", "--why", "an older copy")
     assert marked.code == 0, marked.err  # since the last run that it knows
@@ -441,7 +458,6 @@ def test_check_says_that_a_ledger_may_lack_something(desk: Any) -> None:
     assert "close-gap" in ran.err
 
 
-@pytest.mark.usefixtures("issued")
 def test_an_older_copy_under_the_ledgers_name_sends_nothing(desk: Any, issued: Any) -> None:
     ledger = desk.folder / "october.ledger"
     older = ledger.read_bytes()
@@ -457,7 +473,7 @@ def test_an_older_copy_under_the_ledgers_name_sends_nothing(desk: Any, issued: A
     assert issued.twice() == []
 
 
-@pytest.mark.usefixtures("issued")
+@pytest.mark.usefixtures("left")
 def test_a_damaged_page_is_told_as_that_by_every_command(desk: Any) -> None:
     path = desk.folder / "october.ledger"
     whole = path.read_bytes()
@@ -486,7 +502,7 @@ def test_a_folder_is_no_ledger(desk: Any, workbook: Any, tickets: Any) -> None:
         assert "ledgers: is a folder; name the ledger's file in it" in ran.err
 
 
-@pytest.mark.usefixtures("issued")
+@pytest.mark.usefixtures("left")
 def test_a_backup_onto_a_full_disk_names_the_disk(desk: Any) -> None:
     command = "ulimit -f 40; exec python -m pipeline ledger backup full.ledger --ledger october.ledger"
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -518,7 +534,7 @@ def test_the_export_is_made_while_a_run_is_on_and_does_not_hold_it_up(desk: Any,
     assert not list(desk.folder.glob(".voucher-*"))
 
 
-@pytest.mark.usefixtures("issued")
+@pytest.mark.usefixtures("left")
 def test_an_export_takes_a_free_name_and_speaks_chinese(desk: Any) -> None:
     for name in ("audit.xlsx", "audit.2.xlsx"):
         ran = desk.voucher("ledger", "export", "audit.xlsx", *ISSUE[2:4], "--lang", "zh")
@@ -527,7 +543,7 @@ def test_an_export_takes_a_free_name_and_speaks_chinese(desk: Any) -> None:
     assert (ran.code, "名称须以 .xlsx 结尾" in ran.err) == (2, True)
 
 
-@pytest.mark.usefixtures("issued")
+@pytest.mark.usefixtures("left")
 def test_an_export_onto_a_full_disk_names_the_disk_and_leaves_nothing(desk: Any) -> None:
     command = "ulimit -f 40; exec python -m pipeline ledger export full.xlsx --ledger october.ledger"
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -591,7 +607,7 @@ def test_a_sandbox_run_of_its_own_leaves_no_note_of_itself(desk: Any, workbook: 
     assert not (desk.folder / "state").exists()
 
 
-@pytest.mark.usefixtures("issued")
+@pytest.mark.usefixtures("left")
 def test_nothing_missing_closes_no_gap(desk: Any) -> None:
     assert desk.voucher("ledger", "backup", "b.ledger", *ISSUE[2:4]).code == 0
     said = desk.voucher(

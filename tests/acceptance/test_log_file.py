@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import Desk, write_workbook
+from tests.acceptance.office import at_rest
 from tests.acceptance.test_secrets import (
     BUYER,
     BUYERS,
@@ -71,6 +72,7 @@ def test_no_key_and_nothing_of_people_is_in_the_log_of_a_month_of_faults(tmp_pat
         (folder / "out").mkdir()
         (folder / "in" / "bad.csv").write_text(f"ticket_no,amount,amount\n{BUYER},1,1\n")
         shutil.copy(folder / "month.xlsx", folder / "in" / "again.xlsx")
+        at_rest(*(folder / "in").iterdir())
         reconcile = [
             "reconcile",
             *where,
@@ -138,7 +140,7 @@ def test_a_log_that_goes_away_while_requests_are_out_stops_nothing_and_is_told_o
 ) -> None:
     path = workbook(tickets(8))
     (desk.folder / "logs").mkdir()
-    with sandbox(path, faults='[[fault]]\nkind = "latency"\nseconds = 0.5\n') as carrier:
+    with sandbox(path, faults='[[fault]]\nkind = "latency"\nseconds = 0.5\nfirst = 4\n') as carrier:
         profile = desk.profile(carrier.base_url, concurrency=2)
         run = desk.begin(
             "issue", path, "--profile", profile, *DAY, "--ledger", "L", "--log-file", "logs/log", "--quiet"

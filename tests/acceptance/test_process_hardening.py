@@ -117,7 +117,13 @@ def test_the_process_is_closed_before_a_key_is_read(tmp_path: Path) -> None:
     assert KEY not in ran.err
 
 
-@pytest.mark.parametrize("raised", ["RuntimeError", "KeyError", "UnicodeError", "OSError"])
+@pytest.mark.parametrize(
+    "raised",
+    [
+        "RuntimeError",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("KeyError", "UnicodeError", "OSError")),
+    ],
+)
 def test_a_keyring_that_fails_is_told_in_our_words_alone(tmp_path: Path, raised: str) -> None:
     desk = _with_keyring(tmp_path, f"raise {raised}('{KEY} can not be unlocked')")
     book = write_workbook(desk.folder / "t.xlsx", [{}])

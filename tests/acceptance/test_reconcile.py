@@ -88,21 +88,24 @@ CLAIM = "--statement-complete"
     ("more", "said", "hours_ago", "why"),
     [
         ("", ALL, 6, "settle_after_hours under [reconcile]"),  # the profile does not say how long it takes
-        (
-            "[reconcile]\nsettle_after_hours = 24\n",
-            ALL,
-            6,
-            "ended 25 hours before",
-        ),  # it is not long enough ago
+        # It is not long enough ago.
+        pytest.param("[reconcile]\nsettle_after_hours = 24\n", ALL, 6, "ended 25 hours before", marks=pytest.mark.slow),
         (SETTLED, ALL, 0.5, "ended 1 hours before"),  # nor for two clocks
-        (SETTLED, (CLAIM, YESTERDAY, "--statement-made", MADE), 6, "must have begun"),
+        pytest.param(
+            SETTLED, (CLAIM, YESTERDAY, "--statement-made", MADE), 6, "must have begun", marks=pytest.mark.slow
+        ),
         (SETTLED, ("--statement-made", MADE), 6, ""),  # nobody says that it is complete
         (SETTLED, (CLAIM, COMPLETE), 6, "does not say when it was made"),
-        (SETTLED, (CLAIM, COMPLETE, "--statement-made", f"{YESTERDAY[:10]}T09:30"), 6, "statement was made"),
-        (SETTLED, (CLAIM, f"发票:{COMPLETE}", "--statement-made", MADE), 6, "nobody says"),
-        (SETTLED, ALL, 30 * 24, "must have begun"),
+        pytest.param(
+            SETTLED, (CLAIM, COMPLETE, "--statement-made", f"{YESTERDAY[:10]}T09:30"), 6, "statement was made",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            SETTLED, (CLAIM, f"发票:{COMPLETE}", "--statement-made", MADE), 6, "nobody says", marks=pytest.mark.slow
+        ),
+        pytest.param(SETTLED, ALL, 30 * 24, "must have begun", marks=pytest.mark.slow),
     ],
-)
+)  # fmt: skip
 def test_silence_is_no_evidence_unless_the_statement_is_complete_long_enough_afterwards(
     desk: Desk,
     sandbox: Callable[..., Any],
@@ -172,12 +175,13 @@ COMPANY = ("business", "+86 10 8520 0000", "finance@example.com")
     ("row", "doubtful", "lacking"),
     [
         ({}, {"buyer": "Other"}, "(ticket_fare, flight, domestic, business, Yuanshan Co.)"),
-        (
+        pytest.param(
             {},
             {"buyer": "Branch"},
             "(ticket_fare, flight, domestic, business, Acme Trading Co., 91110108MA1XXXX028)",
+            marks=pytest.mark.slow,
         ),
-        (SEAT, {"product": "baggage"}, "(ancillary, baggage)"),
+        pytest.param(SEAT, {"product": "baggage"}, "(ancillary, baggage)", marks=pytest.mark.slow),
     ],
 )
 def test_a_statement_that_lists_no_other_of_its_buyer_or_product_proves_nothing(
@@ -221,7 +225,8 @@ def test_a_statement_that_lists_no_other_of_its_buyer_or_product_proves_nothing(
             {"ticket_no": "9990000000099"},
             "whose ticket number is higher",
         ),  # cut off after the page that ends with 7
-        ({"amount": "90.00"}, "whose amount is lower"),  # filtered: from 100 on
+        # Filtered: from 100 on.
+        pytest.param({"amount": "90.00"}, "whose amount is lower", marks=pytest.mark.slow),
     ],
 )
 def test_a_statement_that_is_cut_off_or_filtered_by_amount_proves_nothing_of_what_is_beyond(
@@ -301,10 +306,15 @@ def test_a_persons_answer_settles_exactly_that_attempt(
     ("answer", "problem"),
     [
         ({"resolution": "perhaps"}, "is no answer"),
-        ({"resolution": "issued"}, "number is missing"),
-        ({"resolution": "not issued", "number": "20179525952873829059"}, "gives a number"),
         ({"resolution": "not issued", "by": ""}, "resolved_by missing"),
-        ({"resolution": "not issued", "why": ""}, "evidence missing"),
+        *(
+            pytest.param(answer, problem, marks=pytest.mark.slow)
+            for answer, problem in (
+                ({"resolution": "issued"}, "number is missing"),
+                ({"resolution": "not issued", "number": "20179525952873829059"}, "gives a number"),
+                ({"resolution": "not issued", "why": ""}, "evidence missing"),
+            )
+        ),
     ],
 )
 def test_an_answer_that_says_too_little_settles_nothing(

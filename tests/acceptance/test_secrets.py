@@ -278,7 +278,10 @@ def private(folder: Path, given: set[str]) -> dict[str, str]:
 GIVEN = {"month.xlsx", "carrier.toml"}
 
 
-@pytest.fixture(scope="module", params=[0o000, 0o022], ids=["umask 000", "umask 022"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(0o000, id="umask 000", marks=pytest.mark.slow), pytest.param(0o022, id="umask 022")],
+)
 def faulty_month(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Left:
     """A month with every fault at its loudest; then again, silent; a look; a history; a backup; an export."""
     tmp = tmp_path_factory.mktemp("faulty")
@@ -417,7 +420,13 @@ sys.meta_path.insert(0, Plant())
 """
 
 
-@pytest.mark.parametrize("echo", [False, True], ids=["", "while a carrier sends keys back"])
+@pytest.mark.parametrize(
+    "echo",
+    [
+        pytest.param(False, id="", marks=pytest.mark.slow),
+        pytest.param(True, id="while a carrier sends keys back"),
+    ],
+)
 def test_a_defect_of_the_program_prints_a_traceback_without_keys_or_people(
     tmp_path: Path, echo: bool
 ) -> None:
@@ -467,7 +476,7 @@ def test_a_person_whom_the_carrier_names_is_not_on_the_screen(echoed: Left) -> N
     assert told_of_people(*echoed.err, *echoed.out) == []
 
 
-@pytest.mark.parametrize("command", ["issue", "reconcile"])
+@pytest.mark.parametrize("command", ["issue", pytest.param("reconcile", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("kind", "said"), [("names", "code 9999: …"), ("names a key", "code 403: …")])
 def test_what_the_carrier_says_is_in_the_result_and_not_in_cron_s_mail(
     tmp_path: Path, command: str, kind: str, said: str

@@ -11,6 +11,8 @@ import pytest
 from openpyxl.styles import Font
 from openpyxl.worksheet.worksheet import Worksheet
 
+from tests.acceptance.office import at_rest
+
 HEADINGS = [
     "序号", "承运人-票号", "乘机人\n(Passenger)", "订单类型名称", "客票状态", "起飞日期", "票面价（元）", "民航发展基金", "燃油附加费",
     "改签手续费", "退票手续费", "行李费", "选座费", "贵宾室费", "购买日期", "退票审核日期", "结算金额", "成本中心",
@@ -248,7 +250,7 @@ def test_a_team_s_own_words_are_known_in_an_inbox_too(
     (desk.folder / "out").mkdir()
     (inbox := desk.folder / "in").mkdir()
     with sandbox(book, more=["--columns", columns]) as carrier:
-        book.rename(inbox / book.name)
+        at_rest(book.rename(inbox / book.name))
         arguments = [
             "--profile",
             desk.profile(carrier.base_url),

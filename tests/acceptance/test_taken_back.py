@@ -204,7 +204,7 @@ def test_nothing_is_taken_back_while_a_run_is_on(
         slow.kill()
 
 
-@pytest.mark.parametrize("said_by", ["an answer", "the statement"])
+@pytest.mark.parametrize("said_by", ["an answer", pytest.param("the statement", marks=pytest.mark.slow)])
 def test_what_was_issued_after_all_is_settled_once_the_voucher_in_its_place_was_reversed(
     desk: Desk,
     sandbox: Callable[..., Any],
@@ -296,7 +296,7 @@ def test_what_was_said_by_mistake_not_to_be_issued_is_settled_after_it_was_sent_
         assert len(carrier.issued()) == 3
 
 
-@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("at_once", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_what_was_sent_again_with_others_by_a_mistake_is_settled_by_an_answer_and_a_withdrawal(
     desk: Desk,
     sandbox: Callable[..., Any],

@@ -4,9 +4,8 @@ import os
 import pty
 import select
 import signal
-import subprocess
-import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,37 +20,29 @@ CTRL_C = b"\x03"
 def at_a_terminal(desk: Any, answer: bytes | None, *arguments: str | Path) -> tuple[int, str]:
     """Run a command at a terminal, give the answer when it asks (None: it must not), and read all that it shows."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pipeline", *map(str, arguments)],
-        cwd=desk.folder, env={**os.environ, "HOME": str(desk.folder), "TERM": "xterm", "COLUMNS": "150"},
-        stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True,
-        # test workers ignore Ctrl-C and would hand that on
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread is running
-    )  # fmt: skip
-    os.close(theirs)
-    shown, answered, deadline = b"", False, time.monotonic() + 60
+    there = replace(desk, environment={**desk.environment, "TERM": "xterm", "COLUMNS": "150"})
+    run = there.begin(*arguments, terminal=os.ttyname(theirs))
+    shown, answered, deadline = b"", 0.0, time.monotonic() + 60
     while time.monotonic() < deadline:
-        ready, _, _ = select.select([ours], [], [], 0.5)
+        ready, _, _ = select.select([ours], [], [], 0.1)
         if ready:
-            try:
-                shown += os.read(ours, 65536)
-            except OSError:
-                break  # the other end is closed: the command has ended
-        elif process.poll() is not None:
+            shown += os.read(ours, 65536)
+        elif run.has_ended():
             break
-        elif answered and answer == CTRL_C and b"Interrupted" not in shown:
-            process.send_signal(
-                signal.SIGINT
-            )  # the first may have come just before the command began to wait
+        elif (
+            answer == CTRL_C and answered and time.monotonic() > answered + 1 and b"Interrupted" not in shown
+        ):
+            run.send_signal(signal.SIGINT)  # the first may have come just before the command began to wait
         if not answered and b"[y/N]" in shown:
             if answer == CTRL_C:
-                process.send_signal(signal.SIGINT)  # what the terminal makes of the key
+                run.send_signal(signal.SIGINT)  # what the terminal makes of the key
             else:
                 os.write(ours, answer or b"n\n")
-            answered = True
-    code = process.wait(timeout=30)
-    os.close(ours)
-    assert answered is (answer is not None)
+            answered = time.monotonic()
+    code = run.wait()
+    for end in (ours, theirs):
+        os.close(end)
+    assert bool(answered) is (answer is not None)
     return code, shown.decode()
 
 

@@ -73,6 +73,10 @@ class Begun:
         self.send_signal(signal.SIGKILL)
         return self.end()
 
+    def told(self) -> str:
+        """What it has said on stderr so far."""
+        return self.err.read_text() if self.err.exists() else ""
+
     def has_ended(self) -> bool:
         handle = os.pidfd_open(self.pid)  # it is there until somebody waits for its end
         try:
@@ -80,10 +84,13 @@ class Begun:
         finally:
             os.close(handle)
 
+    def wait(self) -> int:
+        """Its exit code once it has ended; one that does not end in time is killed (HUNG)."""
+        return self.forks._asked({"wait": self.pid})
+
     def end(self) -> Ran:
-        """Wait for its end; one that does not end in time is killed (HUNG)."""
-        code = self.forks._asked({"wait": self.pid})
-        return Ran(code, self.out.read_text(), self.err.read_text())
+        """Wait for its end, and see what it said."""
+        return Ran(self.wait(), self.out.read_text(), self.err.read_text())
 
 
 class Forks:
@@ -108,15 +115,18 @@ class Forks:
         """Run `voucher ARGUMENTS` in a folder until it ends."""
         return self.begin(folder, arguments, environment).end()
 
-    def begin(self, folder: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> Begun:
-        """Begin to run `voucher ARGUMENTS` in a folder, with this added to the environment."""
+    def begin(
+        self, folder: Path, arguments: Sequence[str], environment: Mapping[str, str], terminal: str = ""
+    ) -> Begun:
+        """Begin to run `voucher ARGUMENTS` in a folder, with this added to the environment; at a terminal if one is named."""
         given = dict(environment)
         given.pop("LD_PRELOAD", None)  # it is in the parent already
         said = Path(self._said.name) / str(next(self._numbers))
         out, err = said.with_suffix(".out"), said.with_suffix(".err")
         os.umask(mask := os.umask(0))
         order = {"folder": str(folder), "umask": mask, "arguments": arguments, "environment": given}
-        return Begun(self, self._asked({**order, "out": str(out), "err": str(err)}), out, err)
+        streams = [terminal] * 3 if terminal else [os.devnull, str(out), str(err)]
+        return Begun(self, self._asked({**order, "streams": streams}), out, err)
 
     def command(self, *command: str | Path) -> int:
         """Run another command where the parent is; its exit code."""
@@ -172,12 +182,8 @@ def _become(order: Mapping[str, Any], library: ctypes.CDLL | None, imported: int
     os.environ.update(order["environment"])
     time.tzset()
     known = set(sys.modules)
-    for number, path, flags in (
-        (0, os.devnull, os.O_RDONLY),
-        (1, order["out"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC),
-        (2, order["err"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC),
-    ):
-        opened = os.open(path, flags, 0o600)
+    for number, path in enumerate(order["streams"]):
+        opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOCTTY, 0o600)
         os.dup2(opened, number)
         os.close(opened)
     leave = os._exit

@@ -214,8 +214,12 @@ def test_random_courses_of_faults_keep_the_promise(
 
 @pytest.mark.parametrize(
     ("in_flight", "delays", "kinds"),
-    [(1, (0.0, 0.005, 0.02), ""), (64, (0.005, 0.05), "HTTP 429, code 8, a refusal, yes")],
-    ids=["one by one", "64 in flight"],
+    [
+        pytest.param(1, (0.0, 0.005, 0.02), "", id="one by one"),
+        pytest.param(
+            64, (0.005, 0.05), "HTTP 429, code 8, a refusal, yes", id="64 in flight", marks=pytest.mark.slow
+        ),
+    ],
 )
 def test_an_answer_that_comes_twice_is_no_other_requests_answer(
     tmp_path: Path, in_flight: int, delays: tuple[float, ...], kinds: str

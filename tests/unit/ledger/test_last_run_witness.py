@@ -560,7 +560,15 @@ def dies(at: int, work: Callable[[], None]) -> bool:
 
 
 @pytest.mark.parametrize(
-    "what", ["first run", "another run", "gap", "close", "close a backup's", "nothing missing"]
+    "what",
+    [
+        "another run",
+        "gap",
+        *(
+            pytest.param(what, marks=pytest.mark.slow)
+            for what in ("first run", "close", "close a backup's", "nothing missing")
+        ),
+    ],
 )
 def test_wherever_it_is_cut_off_the_next_start_goes_on_and_an_older_folder_does_not(
     path: Path, state_folder: Path, what: str

@@ -175,11 +175,20 @@ def test_what_is_far_below_is_told_by_its_place_unless_it_is_blank(tmp_path: Pat
 
 
 @pytest.mark.parametrize("suffix", BELOW)
-def test_a_ticket_far_below_is_never_left_out(tmp_path: Path, suffix: str) -> None:
-    for ticket in ("9991234567890", "'999 1234567890", "９９９-１２３４５６７８９０", "999-1234567890/91"):
-        text = refusal(tmp_path, BELOW[suffix](ticket), f"t{suffix}")
-        assert "row 1048575 and column J for 4 filled cells" in text
-        assert "Ctrl+End" in text
+@pytest.mark.parametrize(
+    "ticket",
+    [
+        "9991234567890",
+        *(
+            pytest.param(ticket, marks=pytest.mark.slow)
+            for ticket in ("'999 1234567890", "９９９-１２３４５６７８９０", "999-1234567890/91")
+        ),
+    ],
+)
+def test_a_ticket_far_below_is_never_left_out(tmp_path: Path, suffix: str, ticket: str) -> None:
+    text = refusal(tmp_path, BELOW[suffix](ticket), f"t{suffix}")
+    assert "row 1048575 and column J for 4 filled cells" in text
+    assert "Ctrl+End" in text
 
 
 def test_many_cells_far_below_are_not_left_out_either(tmp_path: Path) -> None:
@@ -260,7 +269,10 @@ def test_what_a_command_takes_is_measured_without_what_these_tests_take() -> Non
     assert len(taken) == 500 << 20
 
 
-@pytest.mark.parametrize("name", COSTLY)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name == "long_text.xlsx" else name for name in COSTLY],
+)
 def test_a_small_file_costs_the_reader_little_memory(tmp_path: Path, name: str) -> None:
     content, said = COSTLY[name]
     path = tmp_path / name
@@ -362,7 +374,16 @@ def zip_bomb(says: int | None = None, part: str = SHEET) -> bytes:
     return made.getvalue()
 
 
-@pytest.mark.parametrize("part", [SHEET, "xl/sharedStrings.xml", "xl/styles.xml", "xl/workbook.xml"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        SHEET,
+        *(
+            pytest.param(part, marks=pytest.mark.slow)
+            for part in ("xl/sharedStrings.xml", "xl/styles.xml", "xl/workbook.xml")
+        ),
+    ],
+)
 def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, part: str) -> None:
     text = refusal(tmp_path, zip_bomb(part=part))
     assert "far more room than any workbook" in text or "larger than any program" in text
@@ -450,7 +471,14 @@ def test_an_archive_with_two_parts_of_one_name_or_a_password_is_refused(tmp_path
 
 
 @pytest.mark.parametrize(
-    "make", [plain, by_openpyxl, lambda: xlsb((0, 0, 6, xlsb_text("x"))), lambda: ods("")]
+    "make",
+    [
+        plain,
+        *(
+            pytest.param(make, marks=pytest.mark.slow)
+            for make in (by_openpyxl, lambda: xlsb((0, 0, 6, xlsb_text("x"))), lambda: ods(""))
+        ),
+    ],
 )
 def test_a_file_cut_off_anywhere_is_one_line(tmp_path: Path, make: Callable[[], bytes]) -> None:
     whole = make()

@@ -101,11 +101,12 @@ def test_what_is_no_time_is_refused(desk: Desk, made: str) -> None:
 
 def test_a_time_still_to_come_is_refused(desk: Desk, tmp_path: Path) -> None:
     path = statement_file(tmp_path / "s.csv", line(1, "N-01"))
-    made = (NOW + datetime.timedelta(minutes=9)).astimezone(SHANGHAI).isoformat(timespec="minutes")
+    now = datetime.datetime.now(datetime.UTC)  # and not when the tests began, which may be an hour ago
+    made = (now + datetime.timedelta(minutes=9)).astimezone(SHANGHAI).isoformat(timespec="minutes")
     told = refused(desk.task(statements=(path,), made=made))
     assert told.startswith(f"--statement-made {made}: is still to come by this machine's clock")
     # What a clock may be off by is forgiven.
-    made = (NOW + datetime.timedelta(minutes=2)).isoformat()
+    made = (now + datetime.timedelta(minutes=2)).isoformat()
     assert named_evidence(desk.task(statements=(path,), made=made)).statements
 
 

@@ -17,6 +17,8 @@ from pipeline.model.message import Message, message, system_error
 
 #: Readable by nobody but the person whose file it is.
 PRIVATE = 0o600
+#: Workbooks, by the ends of their names.
+WORKBOOK_SUFFIXES = (".xlsx", ".xls", ".xlsb", ".ods", ".csv", ".tsv")
 #: A profile, a mapping or a list of faults takes some kilobytes.
 SETTINGS_BYTES = 1_000_000
 _NAME = re.compile(r"(?P<stem>.+?)(?P<suffix>(\.result|\.reconciliation)?\.xlsx)", re.IGNORECASE | re.DOTALL)

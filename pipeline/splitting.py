@@ -14,11 +14,13 @@ from itertools import chain
 
 import numpy as np
 
+from pipeline.model.columns import HEADER_FIELDS
 from pipeline.model.encoded import EncodedColumn, alike
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.lazy import LazySequence
 from pipeline.model.profile import Profile, Terms
 from pipeline.model.request import (
+    HEADER,
     Charge,
     Header,
     Identity,
@@ -29,9 +31,6 @@ from pipeline.model.table import Indices, Mask, Table, among
 from pipeline.rules.judge import Verdicts
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import itinerary
-
-_BUYER = ("header_type", "header_name", "tax_no", "phone", "email")
-_HEADER = (*_BUYER, "remarks")
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ class Requests(LazySequence[Request]):
     def _made(self, number: int) -> Request:
         members = self.charges[self.starts[number] : self.starts[number + 1]].tolist()
         rows, first = self._rows, members[0]
-        header = Header(*(rows.text(name)[first] for name in _HEADER))
+        header = Header(*(rows.text(name)[first] for name in HEADER))
         charges = tuple(self._charge(row) for row in members)
         return Request(str(rows.voucher[first]), str(rows.market[first]), header, charges)
 
@@ -163,7 +162,7 @@ def _ranks(column: EncodedColumn) -> Indices:
 
 def _packable(rows: Rows, at: Indices) -> tuple[Indices, Indices]:
     """These rows in groups that may share an invoice, each group's largest amounts first; and where each group begins."""
-    buyers = alike([EncodedColumn.of(rows.text(name)[rows.same_buyer.first]) for name in _BUYER])
+    buyers = alike([EncodedColumn.of(rows.text(name)[rows.same_buyer.first]) for name in HEADER_FIELDS])
     buyer = EncodedColumn(buyers.group[rows.same_buyer.group], np.arange(len(buyers), dtype=object))
     fare = EncodedColumn(
         rows.says("charge", "ticket_fare").astype(np.int64), np.array([False, True], dtype=object)

@@ -92,9 +92,7 @@ def as_json(values: Sequence[Any]) -> str:
 
 
 def _request_values(request: Request) -> tuple[Any, ...]:
-    h = request.header
-    header = (h.header_type, h.header_name, h.tax_no, h.phone, h.email, h.remarks)
-    return (request.request_id, request.voucher, request.market, request.amount, *header)
+    return (request.request_id, request.voucher, request.market, request.amount, *request.header.values)
 
 
 def _charge_values(

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from operator import attrgetter
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,17 @@ class Header:
     email: str
     remarks: str = ""
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        """All of it, in the order of HEADER."""
+        found: tuple[str, ...] = _VALUES(self)
+        return found
+
+
+#: What a header holds, by the names of its columns.
+HEADER = tuple(field.name for field in fields(Header))
+_VALUES = attrgetter(*HEADER)
+
 
 @dataclass(frozen=True)
 class Request:
@@ -68,17 +80,9 @@ class Request:
     @cached_property
     def request_id(self) -> str:
         """The same content has the same ID, in whichever run or file it is asked for."""
-        header = self.header
         content = [
             [self.voucher, self.market],
-            [
-                header.header_type,
-                header.header_name,
-                header.tax_no,
-                header.phone,
-                header.email,
-                header.remarks,
-            ],
+            self.header.values,
             sorted(
                 [c.identity.ticket_no, c.identity.charge, c.identity.product, c.passenger_name, c.amount]
                 for c in self.charges
@@ -90,10 +94,9 @@ class Request:
 
 def content_digest(voucher: str, market: str, header: Header, charge: Charge) -> str:
     """What is asked for one charge, as a digest."""
-    h, identity = header, charge.identity
+    identity = charge.identity
     asked = [
-        voucher, market,
-        h.header_type, h.header_name, h.tax_no, h.phone, h.email, h.remarks,
+        voucher, market, *header.values,
         identity.ticket_no, identity.charge, identity.product,
         charge.passenger_name, charge.amount,
     ]  # fmt: skip

@@ -153,7 +153,8 @@ class RequestResults(LazySequence[RequestResult]):
 class UnknownAttempt:
     """One attempt whose outcome is unknown, of this run or an earlier one, with what was in it.
 
-    `epoch` is the ID of the epoch of the ledger that it belongs to, by which an answer names it.
+    `epoch` is the ID of the epoch of the ledger that it belongs to, by which an answer names it; `typed` an answer that settled
+    nothing, so that nobody types it again.
     """
 
     epoch: str
@@ -166,12 +167,7 @@ class UnknownAttempt:
     reason: ReasonText
     trace_id: str
     charges: tuple[tuple[Identity, int], ...]
-    typed: tuple[str, str, str, str] = (
-        "",
-        "",
-        "",
-        "",
-    )  # an answer that settled nothing: nobody types it again
+    typed: tuple[str, str, str, str] = ("", "", "", "")
 
 
 @dataclass(frozen=True)

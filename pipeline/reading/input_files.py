@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pipeline.files import WORKBOOK_SUFFIXES
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import N_, Fact, Message, SheetName, system_error
 from pipeline.reading.cell_words import meanings
@@ -12,7 +13,7 @@ from pipeline.reading.deserialize import NotAnAnswer, loads
 from pipeline.reading.encodings import confirmed
 from pipeline.reading.formats.prescan import letters
 from pipeline.reading.formats.refusal import Seen
-from pipeline.reading.process import SUFFIXES, Opening, problem
+from pipeline.reading.process import Opening, problem
 from pipeline.reading.sheet import Sheet
 
 #: What is told of a file that is not read, by the code that the process which opened it gives.
@@ -76,7 +77,7 @@ def _inside(folder: Path) -> list[Path]:
     for path in folder.iterdir():
         # Left out without a word it would be missed by nobody until the month is closed.
         if path.suffix.lower() == ".xlsm" or (
-            path.suffix.lower() in SUFFIXES and not path.is_file() and not path.is_dir()
+            path.suffix.lower() in WORKBOOK_SUFFIXES and not path.is_file() and not path.is_dir()
         ):
             raise InputProblem(
                 "{file}: can't be read as a workbook; save it as .xlsx, or take it out of the folder",
@@ -87,7 +88,7 @@ def _inside(folder: Path) -> list[Path]:
             path
             for path in folder.iterdir()
             if path.is_file()
-            and path.suffix.lower() in SUFFIXES
+            and path.suffix.lower() in WORKBOOK_SUFFIXES
             and not is_ours(path)
             and not path.name.startswith(("~$", ".~"))
         ),
@@ -116,16 +117,16 @@ def workbook_files(inputs: Sequence[Path]) -> list[Path]:
                 raise InputProblem(
                     "{folder}: the folder holds no workbook ({suffixes})",
                     folder=str(given),
-                    suffixes=" ".join(SUFFIXES),
+                    suffixes=" ".join(WORKBOOK_SUFFIXES),
                 )
             found += inside
         elif not given.exists():
             raise InputProblem("{file}: there is no such file; check the path", file=str(given))
-        elif given.suffix.lower() not in SUFFIXES:
+        elif given.suffix.lower() not in WORKBOOK_SUFFIXES:
             raise InputProblem(
                 "{file}: is not a workbook ({suffixes}); save it as .xlsx",
                 file=str(given),
-                suffixes=" ".join(SUFFIXES),
+                suffixes=" ".join(WORKBOOK_SUFFIXES),
             )
         else:
             found.append(given)

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from pipeline.files import WORKBOOK_SUFFIXES
 from pipeline.model.message import Message
 from pipeline.reading.formats.refusal import EXACTLY, OUT_OF_MEMORY, Seen
 from pipeline.signals import put_off
@@ -40,7 +41,6 @@ _ENVIRONMENT = (
     "PYTHONPYCACHEPREFIX",
     "PYTHONDONTWRITEBYTECODE",
 )
-SUFFIXES = (".xlsx", ".xls", ".xlsb", ".ods", ".csv", ".tsv")
 
 
 class Opening:
@@ -116,7 +116,7 @@ def ahead(inputs: Sequence[Path]) -> Iterator[Opening | None]:
     begun = None
     with contextlib.suppress(OSError, ValueError, RuntimeError):  # no path, or one in a circle
         first = inputs[0].resolve()
-        if first.suffix.lower() in SUFFIXES and first.is_file():
+        if first.suffix.lower() in WORKBOOK_SUFFIXES and first.is_file():
             begun = Opening(first)
     try:
         yield begun

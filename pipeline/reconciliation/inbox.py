@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pipeline.files import WORKBOOK_SUFFIXES
 from pipeline.ledger import inbox_files
 from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.session import OpenLedger, as_problem
@@ -23,7 +24,6 @@ from pipeline.reading.answers import answers_of, unknown_sheets
 from pipeline.reading.fingerprint import Origin, origin_of
 from pipeline.reading.input_files import read_sheets
 from pipeline.reading.previous_result import has_failures, is_result
-from pipeline.reading.process import SUFFIXES
 from pipeline.reading.statement import is_statement, known_heading, statement_of
 from pipeline.reading.team_mapping import ColumnMap, load_map
 from pipeline.reading.tickets import assemble
@@ -144,7 +144,9 @@ def _contents(folder: Path) -> tuple[list[Path], list[Path]]:
             folder=str(folder),
             error=system_error(error),
         ) from None
-    read = [path for path in inside if path.suffix.lower() in (*SUFFIXES, ".xlsm") and path.is_file()]
+    read = [
+        path for path in inside if path.suffix.lower() in (*WORKBOOK_SUFFIXES, ".xlsm") and path.is_file()
+    ]
     return read, [path for path in inside if path not in read]
 
 

@@ -5,11 +5,10 @@ import tempfile
 import unicodedata
 from pathlib import Path
 
-from pipeline.files import names, taken
+from pipeline.files import WORKBOOK_SUFFIXES, names, taken
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, message, system_error
 
-_WORKBOOKS = (".xlsx", ".xls", ".xlsb", ".ods", ".csv")
 #: What helps where a name that somebody gave can't be written to.
 ANOTHER_FOLDER = message("choose a folder that exists and that you may write to")
 
@@ -51,7 +50,7 @@ def check_report_path(path: Path) -> None:
 
     Raises InputProblem; also for a workbook's name, which may be an input given by mistake.
     """
-    if path.suffix.lower() in _WORKBOOKS:
+    if path.suffix.lower() in WORKBOOK_SUFFIXES:
         raise InputProblem(
             "{file}: a report is JSON and would replace this workbook; give a name that ends in .json",
             file=str(path),

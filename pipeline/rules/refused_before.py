@@ -13,6 +13,7 @@ import numpy as np
 from pipeline.model.known_charges import Refusal
 from pipeline.model.message import Message
 from pipeline.model.request import (
+    HEADER,
     Charge,
     Header,
     Identity,
@@ -20,8 +21,6 @@ from pipeline.model.request import (
 )
 from pipeline.model.table import Finding
 from pipeline.rules.judge import Verdicts
-
-_HEADER = ("header_type", "header_name", "tax_no", "phone", "email", "remarks")
 
 
 def hold_back(verdicts: Verdicts, refusals: Mapping[Identity, Refusal]) -> Verdicts:
@@ -37,7 +36,7 @@ def hold_back(verdicts: Verdicts, refusals: Mapping[Identity, Refusal]) -> Verdi
         if refusal is None:
             continue
         charge = Charge(identity, rows.passenger_name[at], int(rows.amount[at]), at, None)
-        header = Header(*(rows.text(name)[at] for name in _HEADER))
+        header = Header(*(rows.text(name)[at] for name in HEADER))
         # A refusal of a program that did not note what it asked can't be told from a changed row: a person sends it.
         if refusal.content in ("", content_digest(rows.voucher[at], rows.market[at], header, charge)):
             if refusal.reversed_number:

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from pipeline.model.columns import HEADER_FIELDS
+from pipeline.model.request import HEADER as ASKED_OF_A_BUYER
 from pipeline.model.request import (
     Charge,
     Header,
@@ -18,6 +20,11 @@ HEADER = Header(
 FARE = Charge(Identity("9991234567890", "ticket_fare", "flight"), "ZHANG/WEI", 100_000, 0, ("T", "Flight"))
 OTHER = Charge(Identity("9991234567891", "ticket_fare", "flight"), "LI/LEI", 50_000, 1, ("T", "Flight"))
 REQUEST = Request("invoice", "domestic", HEADER, (FARE, OTHER))
+
+
+def test_a_header_holds_the_buyer_s_columns_and_the_remarks() -> None:
+    assert (*HEADER_FIELDS, "remarks") == ASKED_OF_A_BUYER
+    assert HEADER.values == tuple(dataclasses.asdict(HEADER).values())
 
 
 def test_the_amount_is_the_charges_sum() -> None:

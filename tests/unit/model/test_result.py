@@ -291,7 +291,7 @@ def test_a_ticket_number_that_is_a_number_is_shown_as_the_spreadsheet_shows_it(
     assert made.rows[0].ticket_no == "991234567890"
 
 
-def test_the_account_says_what_it_was_judged_by(result: Any) -> None:
+def test_the_result_says_what_it_was_judged_by(result: Any) -> None:
     made = result(["issued"], lang="zh")
     assert (made.command, made.as_of, made.lang, made.currency) == ("issue", "2026-11-20", "zh", "CNY")
     assert (made.ledger, made.ledger_id) == ("l", "i")

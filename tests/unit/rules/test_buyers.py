@@ -483,7 +483,7 @@ def test_buyers_that_no_row_uses_are_nobody_s_finding(judged: Judged) -> None:
     assert found.statuses == ["ready"]
 
 
-def test_the_account_has_every_row_s_buyer_filled_in(judged: Judged) -> None:
+def test_the_result_has_every_row_s_buyer_filled_in(judged: Judged) -> None:
     found = judged(
         {**NOBODY, "buyer": "ACME", "amount": "?"},
         {"ticket_no": "9990000000001"},

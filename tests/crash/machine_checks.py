@@ -38,6 +38,10 @@ class Prescan:
         return [dict(zip(columns, row, strict=True)) for row in rows[table]]
 
 
+#: What is kept of a charge beside what is asked for: the machine's have no passenger, components or columns of their own.
+NO_DETAILS = ("", "{}", "{}")
+
+
 def check_rows(model: Model, rows: Rows, look: Prescan) -> dict[int, dict[str, Any]]:
     """Compare all attempts, charges, requests, runs and settlements; the attempts as found."""
     found = {row["attempt_id"]: row for row in look.named(rows, "attempt")}
@@ -46,7 +50,7 @@ def check_rows(model: Model, rows: Rows, look: Prescan) -> dict[int, dict[str, A
         _check_attempt(tried, found[key])
     charges = {
         (tried.attempt_id, *(c.identity.ticket_no, c.identity.charge, c.identity.product), on_the_wire(c),
-         tried.request.voucher, c.amount, *PLACES[c.row], tried.request.content_of(c), int(tried.live))
+         tried.request.voucher, c.amount, *PLACES[c.row], tried.request.content_of(c), *NO_DETAILS, int(tried.live))
         for tried in model.attempts.values()
         for c in tried.request.charges
     }  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.table import Table
-from pipeline.reading import child
+from pipeline.reading import bounded_child
 from pipeline.reading.formats import xls_prescan, xlsb_prescan
 from pipeline.reading.input_files import read_sheets
 from pipeline.reading.sheet import Sheet
@@ -103,7 +103,7 @@ def _workbook(path: Path) -> Path:
 def test_merged_cells_of_an_xlsx_are_found_at_a_quick_look_and_at_an_exact_one(tmp_path: Path) -> None:
     path = _workbook(tmp_path / "t.xlsx")
     for exactly in (False, True):
-        assert child.read(path, exactly)["readings"][0][0]["merged"] == [(2, 4, 3, 4)]
+        assert bounded_child.read(path, exactly)["readings"][0][0]["merged"] == [(2, 4, 3, 4)]
 
 
 @pytest.mark.parametrize("suffix", ["xls", "ods"])

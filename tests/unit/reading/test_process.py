@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.model.errors import InputProblem
-from pipeline.reading import child, process
+from pipeline.reading import bounded_child, process
 from pipeline.reading.process import Opening, ahead
 from pipeline.reading.tickets import read_table
 
@@ -92,8 +92,8 @@ def test_a_file_is_read_within_bounds(tmp_path: Path) -> None:
         limits = ""
         for _ in range(100_000):
             limits = Path(f"/proc/{opened._process.pid}/limits").read_text()
-            if str(child.MEMORY_BYTES) in limits:
+            if str(bounded_child.MEMORY_BYTES) in limits:
                 break
     finally:
         opened.end()
-    assert str(child.CPU_SECONDS) in limits
+    assert str(bounded_child.CPU_SECONDS) in limits

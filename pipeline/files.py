@@ -5,15 +5,18 @@
 ['october.result.xlsx', 'october.2.result.xlsx', 'october.3.result.xlsx']
 """
 
+import contextlib
 import errno
 import os
 import re
 import stat
+import tempfile
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
 from pipeline.model.message import Message, message, system_error
+from pipeline.signals import put_off
 
 #: Readable by nobody but the person whose file it is.
 PRIVATE = 0o600
@@ -53,6 +56,18 @@ def settings_text(path: Path) -> str:
     """The text of a small file in UTF-8, its mark taken away. Raises OSError and UnicodeDecodeError."""
     check_regular(path, SETTINGS_BYTES)
     return path.read_text(encoding="utf-8-sig")
+
+
+@contextlib.contextmanager
+def scratch_folder(folder: Path) -> Iterator[Path]:
+    """A folder in that one for files half made, which is gone afterwards, whenever the program is interrupted. Raises OSError."""
+    with put_off():
+        made = tempfile.TemporaryDirectory(prefix=".voucher-", dir=folder)
+    try:
+        yield Path(made.name)
+    finally:
+        with put_off():
+            made.cleanup()
 
 
 def sync(path: Path) -> None:

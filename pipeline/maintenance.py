@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import datetime
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +11,7 @@ from pathlib import Path
 import apsw
 
 from pipeline import __version__
+from pipeline.files import scratch_folder
 from pipeline.ledger import (
     attempts,
     backup,
@@ -293,8 +293,8 @@ def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
             "{wanted}: the export is an Excel workbook; give it a name that ends in .xlsx", wanted=str(wanted)
         )
     check_folder(wanted)
-    with tempfile.TemporaryDirectory(prefix=".voucher-", dir=wanted.parent) as folder:
-        copy = Path(folder) / "copy"
+    with scratch_folder(wanted.parent) as folder:
+        copy = folder / "copy"
         with _to_read(job) as connection:
             _copy(connection, copy, wanted)
         with backup.read_alone(copy) as connection, as_problem(path_for(job)):

@@ -6,7 +6,9 @@ and the process that reads a workbook is ended.
 """
 
 import contextlib
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -19,6 +21,26 @@ def heed() -> None:
     for number in ENDING:
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
+    sys.unraisablehook = _raise_again
+
+
+def _raise_again(lost: "sys.UnraisableHookArgs") -> None:
+    """Interrupt once more where Python has dropped an interruption.
+
+    It drops what is raised in a weak reference's callback, of which the import of one large library makes thousands.
+    """
+    if lost.exc_type is KeyboardInterrupt:
+        # From another thread and a moment later: raised in here it would be dropped as well.
+        threading.Timer(0.01, _interrupt).start()
+    else:
+        sys.__unraisablehook__(lost)
+
+
+def _interrupt() -> None:
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            os.kill(os.getpid(), number)
+            return
 
 
 def let_finish() -> None:

@@ -1,13 +1,12 @@
 """The report: what became of every row and request, and how a comparison came out, for programs (interface.md, Report)."""
 
 import dataclasses
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from pipeline.files import place_over
+from pipeline.files import place_over, scratch_folder
 from pipeline.model.errors import Stop
 from pipeline.model.message import system_error
 from pipeline.model.quoting import bounded
@@ -175,8 +174,8 @@ def write_report(said: dict[str, Any], path: Path) -> None:
     content = _json(said)
     target = path.resolve()  # where the path is a link, the link stays
     try:
-        with tempfile.TemporaryDirectory(prefix=".voucher-", dir=target.parent) as folder:
-            finished = Path(folder) / "report.json"
+        with scratch_folder(target.parent) as folder:
+            finished = folder / "report.json"
             finished.write_bytes(content)
             place_over(finished, target)
     except OSError as problem:

@@ -1,11 +1,10 @@
 """Where results go: never over a file that is there, and known to be writable before anything is sent."""
 
 import re
-import tempfile
 import unicodedata
 from pathlib import Path
 
-from pipeline.files import WORKBOOK_SUFFIXES, names, taken
+from pipeline.files import WORKBOOK_SUFFIXES, names, scratch_folder, taken
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, message, system_error
 
@@ -77,7 +76,7 @@ def _is_report(path: Path) -> bool:
 
 
 def check_folder(path: Path, cure: Message = ANOTHER_FOLDER) -> None:
-    """Check that the folder of `path` takes a new file, by putting one there for a moment."""
+    """Check that the folder of `path` takes a new file, by making a folder in it for a moment."""
     folder = path.parent
     if not folder.is_dir():
         raise InputProblem(
@@ -87,7 +86,7 @@ def check_folder(path: Path, cure: Message = ANOTHER_FOLDER) -> None:
             cure=cure,
         )
     try:
-        with tempfile.NamedTemporaryFile(prefix=".voucher-", dir=folder):
+        with scratch_folder(folder):
             pass
         path.exists()
     except OSError as problem:

@@ -2,7 +2,6 @@
 
 import errno
 import io
-import tempfile
 import traceback
 import zipfile
 from collections.abc import Callable, Collection
@@ -12,7 +11,7 @@ import openpyxl
 import xlsxwriter
 from xlsxwriter.exceptions import XlsxWriterException
 
-from pipeline.files import Irregular, place_new, said_by
+from pipeline.files import Irregular, place_new, said_by, scratch_folder
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import RESULT_SHEETS, Lang
 from pipeline.model.errors import Stop
@@ -60,9 +59,9 @@ def write_book(
 ) -> Path:
     """Write a workbook with these sheets, whole or not at all; give the path that it has."""
     try:
-        with tempfile.TemporaryDirectory(prefix=".voucher-", dir=path.parent) as folder:
-            finished = Path(folder) / "result.xlsx"
-            _write(finished, folder, lang, title, fill)
+        with scratch_folder(path.parent) as folder:
+            finished = folder / "result.xlsx"
+            _write(finished, str(folder), lang, title, fill)
             _check(finished, sheets)
             return place_new(finished, path)
     except (OSError, XlsxWriterException) as problem:

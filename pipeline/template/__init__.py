@@ -6,16 +6,12 @@ writes the same bytes: the copies in templates/ can be compared with what is wri
 """
 
 import io
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import xlsxwriter
 
-from pipeline.files import appear
+from pipeline.files import appear, scratch_folder
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     BUYERS_SHEET,
@@ -62,23 +58,11 @@ def write_template(path: Path, lang: Lang, *, example: bool = False) -> None:
 
 def _put(path: Path, content: bytes) -> None:
     """Let `path` appear with all its content at once; FileExistsError if it exists by then."""
-    with _temporary(path.parent, content) as temporary:
-        appear(temporary, path)
-
-
-@contextmanager
-def _temporary(folder: Path, content: bytes) -> Iterator[Path]:
-    """Hold the content in a file of its own in `folder`, gone afterwards."""
-    handle, name = tempfile.mkstemp(prefix=".voucher-", suffix=".xlsx", dir=folder)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        temporary.chmod(_MODE)  # mkstemp's 0600 would keep colleagues out of a shared folder
-        yield temporary
-    finally:
-        with suppress(FileNotFoundError):  # replace() has taken it
-            temporary.unlink()
+    with scratch_folder(path.parent) as folder:
+        finished = folder / "template.xlsx"
+        finished.write_bytes(content)
+        finished.chmod(_MODE)  # colleagues may read it, whatever the person's other files may be
+        appear(finished, path)
 
 
 def _workbook_bytes(lang: Lang, *, example: bool) -> bytes:

@@ -56,10 +56,10 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 def test_a_folder_that_takes_no_file_is_named_with_the_cure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(**_: object) -> None:
+    def refuse(_: Path) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(output_paths.tempfile, "NamedTemporaryFile", refuse)
+    monkeypatch.setattr(output_paths, "scratch_folder", refuse)
     with pytest.raises(
         InputProblem, match=r"a\.result\.xlsx: can't be written \(Permission denied\); .* with -o"
     ):

@@ -28,48 +28,17 @@ from pipeline.settlement.reconciled import Reconciliation
 
 _OURS = ("ticket_no", "charge", "product", "voucher", "buyer", "amount", "number", "issued_on", "status")
 _STATEMENT = (
-    "statement_voucher",
-    "statement_number",
-    "statement_amount",
-    "statement_buyer",
-    "statement_issued",
-    "statement_place",
-)
-_SHEET_OF = dict(
-    zip(
-        KINDS,
-        ("Agreed", "Not on statement", "Not ours", "Differing", "Not covered", "Unknown", "To issue"),
-        strict=True,
-    )
-)
+    "statement_voucher", "statement_number", "statement_amount", "statement_buyer", "statement_issued", "statement_place",
+)  # fmt: skip
+#: The sheets between Summary and Failures, each of one kind.
+_KIND_OF = dict(zip(RECONCILIATION_SHEETS[1:-1], KINDS, strict=True))
 _COLUMNS = {
     "agreed": (*_OURS, "request", "place", *_STATEMENT),
     "not_on_statement": (*_OURS, "request", "place"),
     "not_covered": (*_OURS, "request", "place"),
-    "not_ours": ("ticket_no", "charge", "product", *_STATEMENT, "place"),
-    "differing": (
-        "ticket_no",
-        "charge",
-        "product",
-        "differing",
-        *_OURS[3:],
-        *_STATEMENT,
-        "request",
-        "place",
-        "reason",
-    ),
-    "to_issue": (
-        "last_day",
-        "ticket_no",
-        "charge",
-        "product",
-        "voucher",
-        "buyer",
-        "amount",
-        "status",
-        "reason",
-        "place",
-    ),
+    "not_ours": (*_OURS[:3], *_STATEMENT, "place"),
+    "differing": (*_OURS[:3], "differing", *_OURS[3:], *_STATEMENT, "request", "place", "reason"),
+    "to_issue": ("last_day", *_OURS[:6], "status", "reason", "place"),
 }
 _LOOKS: dict[str, tuple[Style, int]] = {
     "ticket_no": (Style.IDENTIFIER, 16), "charge": (Style.TEXT, 14), "product": (Style.TEXT, 12), "voucher": (Style.TEXT, 12),
@@ -103,9 +72,8 @@ def _fill(book: Book, done: Reconciliation) -> None:
         "Unknown": lambda: add_unknown(book, result, places),
         "Failures": lambda: _failures(book, result, places),
     }
-    kinds = {sheet: kind for kind, sheet in _SHEET_OF.items()}
     for sheet in RECONCILIATION_SHEETS:
-        adders.get(sheet, lambda sheet=sheet: _entries(book, done, kinds[sheet], sheet))()
+        adders.get(sheet, lambda sheet=sheet: _entries(book, done, _KIND_OF[sheet], sheet))()
 
 
 def _failures(book: Book, result: RunResult, places: Places) -> None:

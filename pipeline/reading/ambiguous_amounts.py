@@ -1,4 +1,4 @@
-"""Charges that would be reckoned up without their fare, or with a tax twice: refused, never guessed.
+"""Charges that would be added up without their fare, or with a tax twice: refused, never guessed.
 
 An export may have its fare in a column that is not read, or taxes that hold one another. A row that gives its total
 shows which it is; of a row that does not a wrong sum looks like a right one. What the team's own mapping says of a

@@ -504,10 +504,10 @@ def test_a_folder_is_no_ledger(desk: Any, workbook: Any, tickets: Any) -> None:
 
 @pytest.mark.usefixtures("left")
 def test_a_backup_onto_a_full_disk_names_the_disk(desk: Any) -> None:
-    command = "ulimit -f 40; exec python -m pipeline ledger backup full.ledger --ledger october.ledger"
+    command = "ulimit -f 80; exec python -m pipeline ledger backup full.ledger --ledger october.ledger"
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-c", command], cwd=desk.folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+        ["sh", "-c", command], cwd=desk.folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
     )  # fmt: skip
     assert done.returncode == 3
     assert "full.ledger: can't be written" in done.stderr
@@ -545,10 +545,10 @@ def test_an_export_takes_a_free_name_and_speaks_chinese(desk: Any) -> None:
 
 @pytest.mark.usefixtures("left")
 def test_an_export_onto_a_full_disk_names_the_disk_and_leaves_nothing(desk: Any) -> None:
-    command = "ulimit -f 40; exec python -m pipeline ledger export full.xlsx --ledger october.ledger"
+    command = "ulimit -f 80; exec python -m pipeline ledger export full.xlsx --ledger october.ledger"
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-c", command], cwd=desk.folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+        ["sh", "-c", command], cwd=desk.folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
     )  # fmt: skip
     assert done.returncode == 3
     assert "full.xlsx: can't be written" in done.stderr

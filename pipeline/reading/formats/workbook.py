@@ -64,7 +64,7 @@ def _all_sheets(content: bytes, exactly: bool) -> list[dict[str, Any]]:
         if not repackaging.is_usual(package, book):
             content = repackaging.xlsx_anew(package, book)
             package, made = Package(content), partial(Workbook, content)
-        return _sheets_of_xlsx(content, made, _looks_of_xlsx(package, exactly))
+        return _sheets_of_xlsx(content, made, looks_of_xlsx(package, exactly))
     if OF_XLSB in package:
         return _sheets_of_xlsb(content, package)
     if OF_ODS in package and _is_open_document(package):
@@ -130,13 +130,14 @@ def _is_open_document(package: Package) -> bool:
     return b"spreadsheet" in kind
 
 
-def _looks_of_xlsx(package: Package, exactly: bool) -> dict[str, Prescan]:
-    currencies, unreckoned = xlsx_prescan.check_texts(package), xlsx_prescan.unreckoned(package)
+def looks_of_xlsx(package: Package, exactly: bool) -> dict[str, Prescan]:
+    """What the look through each sheet of an .xlsx tells, by the sheet's name."""
+    currencies, uncalculated = xlsx_prescan.check_texts(package), xlsx_prescan.uncalculated(package)
     hidden = xlsx_prescan.hidden_sheets(package)
     return {
         # A hidden sheet is laid out only where its extent is known to be within bounds.
         sheet: xlsx_prescan.look(
-            partial(package.pieces, part), exactly or sheet in hidden, currencies, unreckoned=unreckoned
+            partial(package.pieces, part), exactly or sheet in hidden, currencies, uncalculated=uncalculated
         ).gathered(sheet)
         for sheet, part in _parts_of_xlsx(package).items()
     }
@@ -164,7 +165,7 @@ def _looks_of_ods(package: Package) -> dict[str, Prescan]:
 def _looks_of_xlsb(package: Package) -> tuple[dict[str, str], dict[str, Prescan]]:
     """The part that holds each sheet, and a look at it, by the sheet's name."""
     targets = {name: part for name, _, part in xlsx_prescan.related(package, OF_XLSB)}
-    sheets, unreckoned = xlsb_prescan.sheet_relations(package), xlsb_prescan.unreckoned(package)
+    sheets, uncalculated = xlsb_prescan.sheet_relations(package), xlsb_prescan.uncalculated(package)
     named = {sheet: targets.get(to, "") for sheet, to in sheets.items()}
     parts = {sheet: part for sheet, part in named.items() if part in package and _is_cells(part)}
     if "xl/sharedstrings.bin" in package:
@@ -174,7 +175,7 @@ def _looks_of_xlsb(package: Package) -> tuple[dict[str, str], dict[str, Prescan]
         xlsb_prescan.currency_styles(package.pieces("xl/styles.bin")) if "xl/styles.bin" in package else {}
     )
     return parts, {
-        sheet: xlsb_prescan.look(package.pieces(part), currencies, unreckoned=unreckoned).gathered(sheet)
+        sheet: xlsb_prescan.look(package.pieces(part), currencies, uncalculated=uncalculated).gathered(sheet)
         for sheet, part in parts.items()
     }
 
@@ -192,6 +193,8 @@ def _quietly() -> Iterator[None]:
         raise Refusal("encrypted") from error
     except (CalamineError, OSError) as error:  # what it can't unpack it calls an error of reading
         raise _Stumbled("damaged", str(error)) from error
+    except OverflowError as error:  # a number shown as a time of more days than Python counts
+        raise _Stumbled("damaged", Seen.STUMBLED) from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # of no class that can be named
             raise

@@ -63,8 +63,8 @@ def currency_styles(pieces: Iterator[bytes]) -> dict[int, str]:
     return {at: said for at, number in enumerate(formats) if (said := codes.get(number))}
 
 
-def unreckoned(package: Package) -> bool:
-    """Whether the workbook says that its formulas are still to be calculated; see xlsx.unreckoned."""
+def uncalculated(package: Package) -> bool:
+    """Whether the workbook says that its formulas are still to be calculated; see `xlsx_prescan.uncalculated`."""
     return any(
         number == _CALCULATION and len(record) >= 26 and record[24] & (_ON_LOAD | _SOME_LEFT)
         for number, record in _records(package.pieces(OF_XLSB))
@@ -72,11 +72,11 @@ def unreckoned(package: Package) -> bool:
 
 
 def look(
-    pieces: Iterator[bytes], currencies: Mapping[int, str] | None = None, *, unreckoned: bool = False
+    pieces: Iterator[bytes], currencies: Mapping[int, str] | None = None, *, uncalculated: bool = False
 ) -> Prescan:
     """One sheet's extent, its error cells, its merged ones, and the numbers in formats that show a currency.
 
-    See xlsx.look for `unreckoned`.
+    See `xlsx_prescan.look` for `uncalculated`.
     """
     found, row, currencies = Prescan(), -1, currencies or {}
     for number, record, short in _whole_cells(pieces):
@@ -92,7 +92,7 @@ def look(
             found.reach(row, column)
             if number in (_ERROR, _ERROR_OF_FORMULA) and len(record) >= 9:
                 found.marks.append((row, column, ERRORS.get(record[8], b"#ERROR!")))
-            elif unreckoned and number in _RESULT and not any(record[8 : 8 + _RESULT[number]]):
+            elif uncalculated and number in _RESULT and not any(record[8 : 8 + _RESULT[number]]):
                 found.marks.append((row, column, NO_RESULT))
             elif number in _NUMBERS and (said := currencies.get(int.from_bytes(record[4:7], "little"))):
                 found.show(said, row, column)

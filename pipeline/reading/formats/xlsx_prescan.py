@@ -83,7 +83,7 @@ def check_texts(package: Package) -> dict[bytes, str]:
     return currency_styles(b"".join(styles))
 
 
-def unreckoned(package: Package) -> bool:
+def uncalculated(package: Package) -> bool:
     """Whether the workbook says that its formulas are still to be calculated, or is of a program that never does.
 
     XlsxWriter, openpyxl and others store 0 for every formula and ask for a full calculation when the file is opened; Apache
@@ -102,17 +102,17 @@ def look(
     exactly: bool = False,
     currencies: Mapping[bytes, str] | None = None,
     *,
-    unreckoned: bool = False,
+    uncalculated: bool = False,
 ) -> Prescan:
     """One sheet's cells without a value; `pieces` unpacks it from its start. How far it reaches the exact look tells alone.
 
-    Where its formulas are `unreckoned`, a result of 0 or nothing is none.
+    Where its formulas are `uncalculated`, a result of 0 or nothing is none.
     """
     currencies = currencies or {}
     if not exactly:
         with contextlib.suppress(xlsx_prescan_exact.NeedsWhole):
-            return _quickly(undivided(harmless(pieces())), currencies, unreckoned=unreckoned)
-    return xlsx_prescan_exact.look(undivided(harmless(pieces())), currencies, unreckoned=unreckoned)
+            return _quickly(undivided(harmless(pieces())), currencies, uncalculated=uncalculated)
+    return xlsx_prescan_exact.look(undivided(harmless(pieces())), currencies, uncalculated=uncalculated)
 
 
 def harmless(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -140,19 +140,23 @@ def undivided(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _quickly(
-    pieces: Iterator[bytes], currencies: Mapping[bytes, str], *, unreckoned: bool = False
+    pieces: Iterator[bytes], currencies: Mapping[bytes, str], *, uncalculated: bool = False
 ) -> Prescan:
     """What the rows that need it tell when they are parsed; of the others how many cells are filled, and their currencies.
 
     Raises NeedsWhole where rows leave out their number, or are not written as usual.
     """
-    look, rows, waiting = xlsx_prescan_exact.Look(currencies, unreckoned=unreckoned, whole=False), None, b""
+    look, rows, waiting = (
+        xlsx_prescan_exact.Look(currencies, uncalculated=uncalculated, whole=False),
+        None,
+        b"",
+    )
     look.parse(b"<rows>")
     for piece in pieces:
         waiting += piece
         if rows is None and (begin := _ROWS_BEGIN.search(waiting)):
             waiting = waiting[begin.end() :]
-            rows = _Rows(begin[1], currencies, unreckoned=unreckoned)
+            rows = _Rows(begin[1], currencies, uncalculated=uncalculated)
         if rows and rows.end in waiting:
             whole, end, waiting = waiting.rpartition(rows.end)
             look.parse(rows.doubtful(whole + end, look.found))
@@ -167,10 +171,10 @@ def _quickly(
 class _Rows:
     """What tells of a sheet's rows whether they need to be parsed; some programs write <x:row> for <row>."""
 
-    def __init__(self, prefix: bytes, currencies: Mapping[bytes, str], *, unreckoned: bool) -> None:
+    def __init__(self, prefix: bytes, currencies: Mapping[bytes, str], *, uncalculated: bool) -> None:
         self._begin, self.end = b"<" + prefix + b"row", b"</" + prefix + b"row>"
         self._value_end, self._text_end = b"</" + prefix + b"v>", b"</" + prefix + b"is>"
-        x, digits = re.escape(prefix), rb"[1-9]" if unreckoned else rb"[^<\s]"
+        x, digits = re.escape(prefix), rb"[1-9]" if uncalculated else rb"[^<\s]"
         self.cell = re.compile(rb"<%bc[\s>/]" % x)
         self._formula, self._formula_begin = re.compile(rb"<%bf[\s>/]" % x), b"<" + prefix + b"f"
         self._with_result = re.compile(

@@ -27,10 +27,10 @@ class NeedsWhole(Exception):
 
 
 def look(
-    pieces: Iterator[bytes], currencies: Mapping[bytes, str] | None = None, *, unreckoned: bool = False
+    pieces: Iterator[bytes], currencies: Mapping[bytes, str] | None = None, *, uncalculated: bool = False
 ) -> Prescan:
-    """One sheet's extent and the cells without a value; see `xlsx_prescan.look` for `unreckoned`."""
-    found = Look(currencies or {}, unreckoned=unreckoned)
+    """One sheet's extent and the cells without a value; see `xlsx_prescan.look` for `uncalculated`."""
+    found = Look(currencies or {}, uncalculated=uncalculated)
     for piece in pieces:
         found.parse(piece)
     found.parse(b"", last=True)
@@ -53,8 +53,8 @@ def moved(pieces: Iterator[bytes], beyond: Far) -> bytes:
 class Look:
     """What is found in a sheet while it is parsed; where it is not `whole`, rows may be left out of it."""
 
-    def __init__(self, currencies: Mapping[bytes, str], *, unreckoned: bool, whole: bool = True) -> None:
-        self.found, self._currencies, self._unreckoned = Prescan(), currencies, unreckoned
+    def __init__(self, currencies: Mapping[bytes, str], *, uncalculated: bool, whole: bool = True) -> None:
+        self.found, self._currencies, self._uncalculated = Prescan(), currencies, uncalculated
         self._whole = whole
         self.parser = expat.ParserCreate("utf-8")  # whatever it declares: nothing else is read
         self.parser.buffer_text = True
@@ -134,8 +134,8 @@ class Look:
         Of formulas that nobody calculated neither that is one, nor the number 0: what was not given was stored so.
         """
         if self._value is None or not self._value.strip():
-            return self._value is None or self._kind != "str" or self._unreckoned
-        if not self._unreckoned or self._kind not in _NUMBER:
+            return self._value is None or self._kind != "str" or self._uncalculated
+        if not self._uncalculated or self._kind not in _NUMBER:
             return False
         try:
             return float(self._value) == 0
@@ -147,7 +147,7 @@ class _Moving(Look):
     """Where the tags of rows and cells that are moved begin, and the place that each is given."""
 
     def __init__(self, beyond: Far) -> None:
-        super().__init__({}, unreckoned=False)
+        super().__init__({}, uncalculated=False)
         self._beyond, self.places = beyond, list[tuple[int, str]]()
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:

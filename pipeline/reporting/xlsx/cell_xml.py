@@ -1,6 +1,6 @@
 """Cells as the XML of a sheet (ECMA-376 part 1, 18.3.1): the one place where it is written.
 
-What comes in is a value as `cells.Cells` shows it, and how it looks in the package; what goes out are `<c>`
+What comes in is a value as `cell_values.Cells` shows it, and how it looks in the package; what goes out are `<c>`
 elements, `<row>` elements made of them, and `<hyperlink>` elements. A text is always a text: it stands in its cell
 ("inlineStr"), whole, without what no cell can hold. A number comes back to the last bit.
 """

@@ -64,7 +64,9 @@ def test_taxes_without_any_fare_are_refused_too() -> None:
         (["机建", "单价", "费用类型", "产品"], [*USED, 50.0, 1.0, "附加服务", "行李"]),
     ],
 )
-def test_a_fare_that_is_not_reckoned_from_taxes_alone_is_not_missed(head: list[str], row: list[Any]) -> None:
+def test_a_fare_that_is_not_calculated_from_taxes_alone_is_not_missed(
+    head: list[str], row: list[Any]
+) -> None:
     assert len(_table(head, row)) == 1
 
 

@@ -13,6 +13,7 @@ import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.model.errors import InputProblem
 from pipeline.reading.formats import xlsx_prescan
 from pipeline.reading.input_files import read_sheets
 from pipeline.reading.sheet import Sheet
@@ -41,7 +42,7 @@ def only_sheet(path: Path) -> Sheet:
 
 
 def with_errors(path: Path) -> Path:
-    """Errors typed in and reckoned, an empty text that a formula gave, and formulas that nobody reckoned."""
+    """Errors typed in and calculated, an empty text that a formula gave, and formulas that nobody calculated."""
     book = openpyxl.Workbook()
     sheet = book.worksheets[0]
     sheet.append(["ticket_no", "amount", "fare", "remarks"])
@@ -52,7 +53,7 @@ def with_errors(path: Path) -> Path:
     return path
 
 
-def test_formulas_that_were_never_reckoned_are_told_where_they_stand(tmp_path: Path) -> None:
+def test_formulas_that_were_never_calculated_are_told_where_they_stand(tmp_path: Path) -> None:
     sheet = only_sheet(with_errors(tmp_path / "t.xlsx"))
     assert list(sheet.rows) == [
         ["ticket_no", "amount", "fare", "remarks"],
@@ -64,7 +65,7 @@ def test_formulas_that_were_never_reckoned_are_told_where_they_stand(tmp_path: P
 
 
 @pytest.mark.parametrize("suffix", ["xlsx", "xls", "ods"])
-def test_errors_that_a_spreadsheet_program_reckoned_are_told_where_they_stand(
+def test_errors_that_a_spreadsheet_program_calculated_are_told_where_they_stand(
     tmp_path: Path, converted: Any, suffix: str
 ) -> None:
     sheet = only_sheet(converted(with_errors(tmp_path / f"errors-{suffix}.xlsx"), suffix))
@@ -240,6 +241,13 @@ def test_dates_keep_their_day_in_both_calendars_and_every_format(
         assert [str(day)[:10] for day in days] == ["2026-03-05"] * 5
 
 
+def test_a_number_shown_as_a_time_of_millions_of_years_is_no_crash(tmp_path: Path) -> None:
+    with xlsxwriter.Workbook(str(tmp_path / "t.xlsx")) as book:
+        book.add_worksheet().write_number(0, 0, 1e15, book.add_format({"num_format": "[h]:mm"}))
+    with pytest.raises(InputProblem, match="stumbled over it"):
+        read_sheets(tmp_path / "t.xlsx")
+
+
 def test_of_a_hidden_sheet_one_cell_is_handed_over_and_an_empty_one_is_not_named(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.worksheets[0].append(["ticket_no", "amount"])
@@ -260,7 +268,9 @@ def test_what_stands_below_the_rows_does_not_keep_from_the_quick_look() -> None:
     assert xlsx_prescan._quickly(iter([text.encode()]), {}).filled == 1
 
 
-def test_a_formula_that_nobody_reckoned_is_told_in_a_cell_that_does_not_say_its_place(tmp_path: Path) -> None:
+def test_a_formula_that_nobody_calculated_is_told_in_a_cell_that_does_not_say_its_place(
+    tmp_path: Path,
+) -> None:
     cells = '<row r="1"><c r="A1"><v>1</v></c><c><f>1+1</f></c></row>'
     path = workbook_of(tmp_path, f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>')
     assert list(only_sheet(path).rows) == [[1.0, b"="]]

@@ -110,14 +110,14 @@ FORMULAS = [
 ]
 
 
-@pytest.mark.parametrize("unreckoned", [True, False])
+@pytest.mark.parametrize("uncalculated", [True, False])
 @pytest.mark.parametrize(("cell", "stand_in"), FORMULAS)
-def test_the_quick_look_and_the_exact_one_agree(cell: str, *, stand_in: bool, unreckoned: bool) -> None:
+def test_the_quick_look_and_the_exact_one_agree(cell: str, *, stand_in: bool, uncalculated: bool) -> None:
     text = f'<worksheet><sheetData><row r="1">{cell}</row></sheetData></worksheet>'
     pieces: Callable[[], Iterator[bytes]] = lambda: iter([text.encode()])  # noqa: E731
-    marks = [(0, 0, b"=")] if stand_in and unreckoned else []
-    assert xlsx_prescan.look(pieces, unreckoned=unreckoned).marks == marks
-    assert xlsx_prescan.look(pieces, exactly=True, unreckoned=unreckoned).marks == marks
+    marks = [(0, 0, b"=")] if stand_in and uncalculated else []
+    assert xlsx_prescan.look(pieces, uncalculated=uncalculated).marks == marks
+    assert xlsx_prescan.look(pieces, exactly=True, uncalculated=uncalculated).marks == marks
 
 
 # --- the other formats ---------------------------------------------------------------------------

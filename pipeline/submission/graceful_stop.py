@@ -9,6 +9,7 @@ import contextlib
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import cast
 
 from pipeline.carrier.client import Client, Line
 from pipeline.model.message import NOTHING, Message, Note, message
@@ -37,18 +38,12 @@ class Halt:
 
     async def pause(self, seconds: float) -> None:
         """Wait so long, or until the run stops."""
-        if not seconds:
-            return
-        try:
+        with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._event.wait(), seconds)
-        except TimeoutError:
-            return
 
     async def answer_to(self, client: Client, path: str, body: bytes) -> tuple[Reply, Line]:
         """Post and wait; abandoned while waiting, the request's fate is open."""
-        task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("requests are sent by tasks")
+        task = cast("asyncio.Task[object]", asyncio.current_task())  # as always within an event loop
         self._waiting.add(task)
         try:
             return await client.post(path, body)

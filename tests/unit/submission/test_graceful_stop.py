@@ -3,14 +3,13 @@
 import asyncio
 import os
 import signal
-from collections.abc import Iterator
 
 import pytest
 
 from pipeline.carrier.client import Client, Line
 from pipeline.model.message import Message
 from pipeline.model.outcome import Answered, Lost, Reply
-from pipeline.signals import ENDING, heed
+from pipeline.signals import ENDING
 from pipeline.submission.graceful_stop import Halt, stopped_by_signals
 from pipeline.submission.sending import _loop_factory
 
@@ -26,16 +25,7 @@ class Slow(Client):
         return Answered(200, path.encode() + body), Line()
 
 
-@pytest.fixture(autouse=True)
-def _handlers() -> Iterator[None]:
-    """Signals as the program has them, whatever started the tests; afterwards as they were."""
-    before = {number: signal.getsignal(number) for number in ENDING}
-    for number in ENDING:
-        signal.signal(number, signal.SIG_DFL)
-    heed()
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+pytestmark = pytest.mark.usefixtures("own_signals")
 
 
 @pytest.mark.parametrize("number", ENDING)

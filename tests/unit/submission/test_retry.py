@@ -1,8 +1,9 @@
-"""How long is waited before a request is tried again."""
+"""Which requests are tried again, and how long is waited before."""
 
 import pytest
 
-from pipeline.submission.retry import pause
+from pipeline.model.outcome import Outcome
+from pipeline.submission.retry import TRIES, may_be_tried_again, pause
 
 
 def test_pauses_double_up_to_a_bound_and_the_carriers_wish_is_kept_up_to_one(
@@ -24,3 +25,10 @@ def test_pauses_double_up_to_a_bound_and_the_carriers_wish_is_kept_up_to_one(
         30.0,
         30.0,
     ]
+
+
+def test_only_what_reached_nobody_is_tried_again_and_nothing_that_no_other_try_would_better() -> None:
+    busy = Outcome("not_sent", "carrier_busy")
+    assert [may_be_tried_again(busy, tries) for tries in (1, TRIES - 1, TRIES)] == [True, True, False]
+    assert not may_be_tried_again(Outcome("not_sent", "key_refused", stop=True), 1)
+    assert not may_be_tried_again(Outcome("unknown", "no_answer"), 1)

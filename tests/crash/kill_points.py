@@ -227,8 +227,15 @@ class Point:
         self.wrong += kill_checks.files(self.desk)
 
     def end(self) -> None:
-        """The last run, left in peace, and what holds after it."""
+        """The last run, left in peace, and what holds after it.
+
+        A run whose first answer is no use stops there (a wrong key shows so): it is run again, each time with one request more in doubt.
+        """
+        before = len(self._received)
         ran = self.run(UNDISTURBED)
+        while [request.answer for request in self._received[before:]] == ["unreadable"]:
+            before = len(self._received)
+            ran = self.run(UNDISTURBED)
         received, totals = self._received, self._office.totals
         self.wrong += kill_checks.at_the_end(self._found, received, self._story, ran.code)
         if spill_path(self.ledger).exists():

@@ -126,9 +126,7 @@ def _complete(task: Task, text: str) -> Complete:
             text=text,
             today=str(today(profile)),
         )
-    zone = ZoneInfo(profile.carrier.time_zone)
-    since = datetime.datetime.combine(first, datetime.time(), zone)
-    until = datetime.datetime.combine(last + datetime.timedelta(days=1), datetime.time(), zone)
+    since, until = Period(first, last).times(profile.carrier.time_zone)
     return Complete(since, until, text, _KINDS[kind.strip().casefold()] if colon else "")
 
 

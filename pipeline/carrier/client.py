@@ -23,6 +23,7 @@ from pipeline.model.profile import Profile
 
 #: A result document is a few hundred bytes; an answer beyond this is none of the service's.
 LARGEST_ANSWER = 64 * 1024
+_TRIAL = 5  # seconds, for a request to our own server
 
 
 class Line:
@@ -191,11 +192,10 @@ async def _send_is_called() -> bool:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"{}")
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-        await writer.drain()
         writer.close()
 
-    sent = _Body(b"{}", content_type="application/json")
-    timeout = aiohttp.ClientTimeout(total=5)
+    sent = _Body(b"{}")
+    timeout = aiohttp.ClientTimeout(total=_TRIAL)
     try:
         async with (
             await asyncio.start_server(answer, "127.0.0.1") as server,

@@ -462,6 +462,30 @@ def test_this_version_of_aiohttp_calls_send() -> None:
     assert asyncio.run(client._send_is_called())
 
 
+def test_a_version_of_aiohttp_that_gets_no_answer_by_our_classes_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def start(_answer: client._Held, _connection: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(client._Held, "start", start)
+    monkeypatch.setattr(client, "_TRIAL", 0.05)
+    assert not asyncio.run(asyncio.wait_for(client._send_is_called(), 30))
+
+
+def test_nothing_leaves_of_which_it_would_not_be_noted() -> None:
+    """A body of another class has no place for it."""
+
+    async def run(url: str) -> None:
+        async with connected(Profile(), url, "the-api-key") as client:
+            with pytest.raises(TypeError, match="BytesPayload"):
+                await client._session.post(url, data=b"1")
+
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        asyncio.run(run(carrier.url))
+    assert carrier.requests == []
+
+
 @pytest.mark.usefixtures("send_is_not_called")
 @pytest.mark.parametrize(("answer", "lost"), LOST.values(), ids=LOST)
 def test_where_send_is_not_called_what_has_a_connection_may_have_been_sent(

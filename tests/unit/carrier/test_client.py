@@ -507,3 +507,19 @@ def test_where_send_is_not_called_each_request_has_a_connection_of_its_own() -> 
     with carrying(raw(http("200 OK", b"{}"))) as carrier:
         assert post(carrier.url, times=3) == [Answered(200, b"{}")] * 3
     assert len(set(carrier.connections)) == 3
+
+
+@pytest.mark.usefixtures("send_is_not_called")
+def test_where_send_is_not_called_what_has_a_connection_that_was_kept_all_the_same_may_have_been_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = client._connector
+    monkeypatch.setattr(client, "_connector", lambda profile, **_: real(profile, keep=True))
+    answers = [raw(http("200 OK", b"{}")), raw(b"", then_close=True)]
+
+    def one_after_the_other(connection: socket.socket) -> None:
+        answers.pop(0)(connection)
+
+    with carrying(one_after_the_other) as carrier:
+        assert post(carrier.url, times=2) == [Answered(200, b"{}"), _HUNG_UP]
+    assert len(set(carrier.connections)) == 1

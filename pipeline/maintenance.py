@@ -300,18 +300,20 @@ def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
         with backup.read_alone(copy) as connection, as_problem(path_for(job)):
             schema.show_as_current(connection)
             copy.unlink()  # it is read to the end by whoever has it open, and is never taken for the ledger
-            facts = _facts(job, export.about(connection), lang)
+            about = export.about(connection)
+            owner = Owner(about.base_url, about.agency)
+            facts = _facts(job, about, owner.told, lang)
             count, rows = partial(export.count, connection), partial(export.rows, connection)
-            audited = Audited(facts, count, rows, time_zone)
+            audited = Audited(facts, count, rows, time_zone, owner.is_sandbox)
             return write_audit(audited, wanted, lang)
 
 
-def _facts(job: Job, about: export.About, lang: Lang) -> list[tuple[str, str]]:
+def _facts(job: Job, about: export.About, carrier: Message, lang: Lang) -> list[tuple[str, str]]:
     """What the export says of the ledger itself."""
     facts = [
         ("ledger", str(path_for(job))),
         ("ledger_id", about.ledger_id),
-        ("carrier", rendered(Owner(about.base_url, about.agency).told, lang)),
+        ("carrier", rendered(carrier, lang)),
         ("version", str(about.version)),
         ("created", about.created_at),
         ("exported", utc_now()),

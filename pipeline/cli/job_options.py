@@ -39,6 +39,7 @@ def job_from(given: dict[str, Any], *, needs_keys: bool | None) -> Job:
         clock_right_by=(given.get("by") or login() or "--clock-is-right")
         if given.get("clock_is_right")
         else "",
+        operator=given.get("by") or login(),
     )
 
 

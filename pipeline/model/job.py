@@ -3,7 +3,7 @@
 import datetime
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 from zoneinfo import ZoneInfo
@@ -14,7 +14,7 @@ from pipeline.model.exit_code import ExitCode
 from pipeline.model.message import N_, Message, Note
 from pipeline.model.profile import Owner, Profile, Secrets, Terms, sandbox_owner
 from pipeline.model.request import Request
-from pipeline.model.result import RunResult
+from pipeline.model.result import RunOrigin, RunResult
 from pipeline.model.table import SheetRows
 
 NO_CARRIER = N_(
@@ -43,6 +43,10 @@ class Job:
     clock_right_by: str = (
         ""  # who says that the clock is right, though the ledger's last entry is of a later time
     )
+    operator: str = ""  # who runs it
+    began: datetime.datetime = field(
+        default_factory=lambda: datetime.datetime.now(datetime.UTC), compare=False
+    )
 
     @property
     def terms(self) -> Terms:
@@ -58,6 +62,14 @@ class Job:
         if not carrier.base_url:
             raise InputProblem(NO_CARRIER)
         return Owner(carrier.base_url, carrier.agency)
+
+    @property
+    def origin(self) -> RunOrigin:
+        """Where the result comes from."""
+        zone = ZoneInfo(self.profile.carrier.time_zone)
+        return RunOrigin(
+            self.owner if self.names_carrier else None, self.began.astimezone(zone), self.operator
+        )
 
     @property
     def names_carrier(self) -> bool:

@@ -24,6 +24,7 @@ from pipeline.model.encoded import EncodedColumn
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.lazy import LazySequence
 from pipeline.model.message import NOTHING, Message
+from pipeline.model.profile import Owner
 from pipeline.model.request import Identity, Request
 from pipeline.model.result_columns import ChargeColumns, ResultColumns
 from pipeline.model.status import STATUS, WORST
@@ -171,6 +172,23 @@ class UnknownAttempt:
 
 
 @dataclass(frozen=True)
+class RunOrigin:
+    """Where a result comes from: the carrier (None where none is named), when the run began, by the carrier's clock, and who ran it."""
+
+    carrier: Owner | None = None
+    began: datetime.datetime | None = None
+    operator: str = ""
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether none of its vouchers is a real one."""
+        return self.carrier is not None and self.carrier.is_sandbox
+
+
+NO_ORIGIN = RunOrigin()
+
+
+@dataclass(frozen=True)
 class RunResult:
     """A whole run. `header` holds each row's resolved buyer columns, by column, for the Failures sheet, and
     `found_buyer` the buyer of the Buyers sheet that they were filled in from. `repeats` says of a row with a charge that
@@ -191,6 +209,7 @@ class RunResult:
     doubts: tuple[UnknownAttempt, ...] = ()
     stopped: Message = NOTHING
     repeats: Mapping[int, int] = field(default_factory=dict)
+    origin: RunOrigin = NO_ORIGIN
 
     @property
     def notes(self) -> tuple[Message, ...]:

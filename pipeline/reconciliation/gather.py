@@ -102,5 +102,5 @@ def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> RunResul
     return RunResult(
         "reconcile", str(job.terms.as_of), job.lang, job.profile.carrier.currency, path, ledger_id,
         replace(Table.empty(), sheets=tuple(sheets)), {}, np.array([], dtype=object), tuple(rows), tuple(requests),
-        stopped=stopped, repeats=repeats,
+        stopped=stopped, repeats=repeats, origin=job.origin,
     )  # fmt: skip

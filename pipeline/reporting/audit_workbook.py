@@ -14,7 +14,7 @@ from pipeline.model.table import MINOR
 from pipeline.reporting.result_workbook import write_book
 from pipeline.reporting.words_audit import heading, tell
 from pipeline.reporting.words_history import attempt_reason, judged_reasons, word
-from pipeline.reporting.xlsx.book import Book
+from pipeline.reporting.xlsx.book import Book, Cover
 from pipeline.reporting.xlsx.column_specs import Field
 from pipeline.reporting.xlsx.row_stream import by_column
 from pipeline.reporting.xlsx.styles import Style
@@ -75,12 +75,13 @@ _LONG = ("request", "number", "trace_id", "sha256", "result", "epoch_id", "red_n
 
 @dataclass(frozen=True)
 class Audited:
-    """What is exported: facts about the ledger, and of each sheet how many rows, which are read as they are written."""
+    """What is exported: facts about the ledger, and of each sheet how many rows, which are read as they are written; and whether a sandbox issued them."""
 
     facts: Sequence[tuple[str, str]]
     count: Callable[[str], int]
     rows: Callable[[str], Iterable[Mapping[str, Any]]]
     time_zone: str
+    sandbox: bool
 
 
 def write_audit(audited: Audited, path: Path, lang: Lang) -> Path:
@@ -97,7 +98,7 @@ def write_audit(audited: Audited, path: Path, lang: Lang) -> Path:
             fields = [_field(column, lang, audited.time_zone) for column in SHEET_COLUMNS[name]]
             book.add_rows(sheet, fields, audited.count(name), by_column(_values(audited, name, lang)))
 
-    return write_book(path, lang, tell("title", lang), SHEETS, fill)
+    return write_book(path, Cover(tell("title", lang), lang, audited.sandbox), SHEETS, fill)
 
 
 def _facts(audited: Audited, lang: Lang) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from pipeline.model.message import NOTHING, Message
 from pipeline.model.outcome import Result
 from pipeline.model.profile import Terms
 from pipeline.model.request import Identity, Request
-from pipeline.model.result import RequestResults, RowResults, RunResult, UnknownAttempt
+from pipeline.model.result import NO_ORIGIN, RequestResults, RowResults, RunOrigin, RunResult, UnknownAttempt
 from pipeline.model.result_columns import ChargeColumns, ResultColumns
 from pipeline.model.status import SETTLED
 from pipeline.model.table import Indices
@@ -64,7 +64,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What a result says of its run: the command, what it judged by, its language, its ledger, and why it stopped early if it did."""
+    """What a result says of its run: the command, what it judged by, its language, its ledger, why it stopped early if it did, and where it comes from."""
 
     command: str
     terms: Terms
@@ -72,6 +72,7 @@ class RunFacts:
     ledger: str = ""
     ledger_id: str = ""
     stopped: Message = NOTHING
+    origin: RunOrigin = NO_ORIGIN
 
 
 def make_result(
@@ -89,6 +90,7 @@ def make_result(
         found_buyer=rows.whose.found[columns.first],
         rows=RowResults(columns, single.row), requests=RequestResults(asked.states(), single.request),
         doubts=(*judged.doubts, *doubts), stopped=run.stopped, repeats=_repeats(verdicts),
+        origin=run.origin,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from pipeline.reporting.sheet_failures import add_failures
 from pipeline.reporting.sheet_reconciliation_summary import add_summary
 from pipeline.reporting.sheet_requests import add_unknown
 from pipeline.reporting.words_reconciliation import tell
-from pipeline.reporting.xlsx.book import Book
+from pipeline.reporting.xlsx.book import Book, Cover
 from pipeline.reporting.xlsx.column_specs import Field
 from pipeline.reporting.xlsx.row_stream import by_column
 from pipeline.reporting.xlsx.styles import Style
@@ -57,8 +57,7 @@ def write_reconciliation(done: Reconciliation, path: Path) -> Path:
     """
     return write_book(
         path,
-        done.result.lang,
-        tell("title", done.result.lang),
+        Cover(tell("title", done.result.lang), done.result.lang, done.result.origin.is_sandbox),
         RECONCILIATION_SHEETS,
         lambda book: _fill(book, done),
     )

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from pipeline.messages.translate import choice_word, heading, rendered
 from pipeline.model.columns import COLUMN, COMPONENTS, Lang
 from pipeline.model.message import Message, counted, from_text, message
+from pipeline.model.profile import Owner
 from pipeline.model.register_line import RegisterLine
 from pipeline.model.table import MINOR
 from pipeline.model.text_width import cells_wide
@@ -21,7 +22,7 @@ from pipeline.reporting.masking import Masks, masked_name, masked_number
 from pipeline.reporting.result_workbook import write_book
 from pipeline.reporting.sheet_page import Page
 from pipeline.reporting.words_register import label
-from pipeline.reporting.xlsx.book import Book
+from pipeline.reporting.xlsx.book import Book, Cover
 from pipeline.reporting.xlsx.column_specs import Field, width_of
 from pipeline.reporting.xlsx.row_stream import by_column
 from pipeline.reporting.xlsx.styles import Style
@@ -57,7 +58,7 @@ class Register:
     lines: Sequence[RegisterLine]
     buyers: Sequence[int]
     days: tuple[datetime.date, datetime.date] | None
-    carrier: Message
+    carrier: Owner
     time_zone: str
     currency: str
     written: datetime.datetime
@@ -132,7 +133,7 @@ def write_register(register: Register, path: Path, lang: Lang) -> Path:
         _add_totals(book, register, "By buyer", _by_buyer(register, lang))
         _add_totals(book, register, "By cost centre", _by_centre(register, lang))
 
-    return write_book(path, lang, label("title", lang), SHEETS, fill)
+    return write_book(path, Cover(label("title", lang), lang, register.carrier.is_sandbox), SHEETS, fill)
 
 
 # --- values, as they are shown ------------------------------------------------------------------
@@ -424,7 +425,7 @@ def _add_totals(
 def _add_summary(book: Book, register: Register) -> None:
     """What it is a register of, totals, and what whoever reads it should know."""
     lang = book.lang
-    page = Page(book, "Summary", label("title", lang))
+    page = Page(book, "Summary")
     page.facts((label(name, lang), value) for name, value in _facts(register, lang))
     _state_table(page, register, lang)
     if notes := list(_notes(register)):
@@ -438,7 +439,7 @@ def _facts(register: Register, lang: Lang) -> Iterator[tuple[str, str]]:
     yield "period", f"{days[0]}..{days[1]}" if days else label("everything", lang)
     if register.of_buyer:
         yield "for_buyer", buyer_of(register, lang)
-    yield "carrier", rendered(register.carrier, lang)
+    yield "carrier", rendered(register.carrier.told, lang)
     yield "times", register.time_zone
     yield "currency", register.currency
     yield "written", f"{register.written:%Y-%m-%d %H:%M}"

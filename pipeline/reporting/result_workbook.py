@@ -13,7 +13,7 @@ from xlsxwriter.exceptions import XlsxWriterException
 
 from pipeline.files import Irregular, place_new, said_by, scratch_folder
 from pipeline.messages.translate import rendered
-from pipeline.model.columns import RESULT_SHEETS, Lang
+from pipeline.model.columns import RESULT_SHEETS
 from pipeline.model.errors import Stop
 from pipeline.model.message import Note, message
 from pipeline.model.result import RunResult
@@ -23,7 +23,7 @@ from pipeline.reporting.sheet_failures import add_failures
 from pipeline.reporting.sheet_requests import add_invoices, add_itineraries, add_unknown
 from pipeline.reporting.sheet_rows import add_all_rows
 from pipeline.reporting.sheet_summary import TITLE, add_summary
-from pipeline.reporting.xlsx.book import Book
+from pipeline.reporting.xlsx.book import Book, Cover
 from pipeline.reporting.xlsx.splice import fits, put_in_rows
 
 #: In the order of RESULT_SHEETS; then Buyers, only where a buyer has to be corrected.
@@ -51,17 +51,17 @@ def write_workbook(result: RunResult, path: Path) -> Path:
         for add in _SHEETS:
             add(book, result, places)
 
-    return write_book(path, result.lang, rendered(TITLE, result.lang), RESULT_SHEETS, fill)
+    return write_book(
+        path, Cover(rendered(TITLE, result.lang), result.lang, result.origin.is_sandbox), RESULT_SHEETS, fill
+    )
 
 
-def write_book(
-    path: Path, lang: Lang, title: str, sheets: Collection[str], fill: Callable[[Book], None]
-) -> Path:
+def write_book(path: Path, cover: Cover, sheets: Collection[str], fill: Callable[[Book], None]) -> Path:
     """Write a workbook with these sheets, whole or not at all; give the path that it has."""
     try:
         with scratch_folder(path.parent) as folder:
             finished = folder / "result.xlsx"
-            _write(finished, str(folder), lang, title, fill)
+            _write(finished, str(folder), cover, fill)
             _check(finished, sheets)
             return place_new(finished, path)
     except (OSError, XlsxWriterException) as problem:
@@ -83,13 +83,13 @@ def _forget(problem: BaseException | None) -> None:
         problem = problem.__context__
 
 
-def _write(path: Path, folder: str, lang: Lang, title: str, fill: Callable[[Book], None]) -> None:
+def _write(path: Path, folder: str, cover: Cover, fill: Callable[[Book], None]) -> None:
     """Write every sheet but for its rows, then the rows."""
     # A file that can't be written would be closed, and complain, only when it is forgotten: so both are in memory.
     package, content = io.BytesIO(), io.BytesIO()
     with xlsxwriter.Workbook(package, {"constant_memory": True, "tmpdir": folder}) as workbook:
-        workbook.set_properties({"title": title, "author": "Voucher Pipeline"})
-        book = Book(workbook, lang)
+        workbook.set_properties({"title": cover.shown, "author": "Voucher Pipeline"})
+        book = Book(workbook, cover)
         fill(book)
         if not book.spliced:
             book.write_rows()

@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline.messages.translate import rendered
 from pipeline.model.message import Message
-from pipeline.reporting.xlsx.book import Book, print_setup
+from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.cell_values import write_cell, write_link
 from pipeline.reporting.xlsx.column_specs import LINE_POINTS, lines_of
 from pipeline.reporting.xlsx.styles import (
@@ -32,7 +32,7 @@ _GAP = "_)"  # beside a number as much room as a bracket takes: programs differ 
 class Page:
     """The sheet from top to bottom, one line after another (constant_memory goes forward only)."""
 
-    def __init__(self, book: Book, name: str, title: str | Message) -> None:
+    def __init__(self, book: Book, name: str) -> None:
         self.book = book
         self.lang = book.lang
         make = book.workbook.add_format
@@ -73,7 +73,7 @@ class Page:
         self.fact_money = make(font | {"num_format": MONEY, "align": "left"})
         self.fact_day = make(font | {"num_format": DAY, "align": "left"})
         self.sheet.set_row(0, 26)
-        self.put(0, title, self.title)
+        self.put(0, book.cover.shown, self.title)
         self.row = 1
 
     def put(self, column: int, value: Any, look: Any) -> None:
@@ -125,7 +125,7 @@ class Page:
 
     def finish(self) -> None:
         """Say how it is printed."""
-        print_setup(self.sheet, self.lang)
+        self.book.print_setup(self.sheet)
         self.sheet.set_portrait()
 
     def merged(self, first: int, last: int, value: Any, look: Any, link: str = "") -> None:

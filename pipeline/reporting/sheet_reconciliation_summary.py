@@ -12,6 +12,7 @@ from pipeline.model.settled import Settled
 from pipeline.model.table import MINOR
 from pipeline.reporting.next_steps import reconciliation_steps
 from pipeline.reporting.sheet_page import Page
+from pipeline.reporting.sheet_summary import origin_facts
 from pipeline.reporting.sheet_summary_charts import Lines, add_counts
 from pipeline.reporting.words_reconciliation import period_text, said, tell
 from pipeline.reporting.xlsx.book import Book
@@ -39,7 +40,7 @@ _HEADINGS = {
 
 def add_summary(book: Book, done: Reconciliation) -> None:
     """Write the sheet Summary."""
-    page = Page(book, "Summary", said("title"))
+    page = Page(book, "Summary")
     issued = sum(len(done.of(kind)) for kind in ("agreed", "not_on_statement", "differing", "not_covered"))
     facts = {"agreed": len(done.of("agreed")), "issued": issued, "open": len(done.of("to_issue"))}
     headline = "headline_nothing" if done.nothing_compared else "headline"
@@ -98,6 +99,7 @@ def _kind(page: Page, kind: str, entries: Sequence[Compared]) -> None:
 def _facts(done: Reconciliation) -> Iterator[tuple[Message, Any]]:
     result, statements = done.result, [statement.name for statement in done.statements]
     yield said("command"), "voucher reconcile"
+    yield from origin_facts(result.origin, result.lang)
     yield said("as_of"), datetime.date.fromisoformat(result.as_of)
     yield said("period"), period_text(done) if done.period else "–"
     yield said("statements"), ", ".join(statements) or tell("no_statement", result.lang)

@@ -32,6 +32,9 @@ ANSWER_CHECK = {
     "error_message": message("Choose issued or not issued."),
 }
 
+#: What an invoice's number is: the tax office's number of the invoice is another (carrier-interface.md, invoiceId).
+NUMBER = message("number (the carrier's request ID)")
+
 _UNKNOWN_KEYS = 2  # ledger and request
 _NAME_WIDTH = 36  # characters; a longer name takes another line
 _MOST_TICKETS = 30  # of an invoice; all of them are on the sheet Rows
@@ -157,6 +160,8 @@ def _asked(result: RunResult, voucher: str, names: Sequence[str]) -> tuple[list[
 def add_invoices(book: Book, result: RunResult, places: Places) -> None:
     """Write the sheet Invoices: one row a request."""
     asked, fields = _asked(result, "invoice", _INVOICE)
+    number = rendered(NUMBER, result.lang)
+    fields = [replace(shown, heading=number) if shown.name == "number" else shown for shown in fields]
     book.add_rows("Invoices", fields, len(asked), by_column(_invoice(one, result, places) for one in asked))
 
 

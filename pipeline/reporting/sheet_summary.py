@@ -1,12 +1,12 @@
 """The sheet Summary: what became of it all, what to do next, what presses, and the counts and money behind it."""
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pipeline.messages.translate import choice_word, rendered, status_word
-from pipeline.model.columns import VOUCHERS
+from pipeline.model.columns import VOUCHERS, Lang
 from pipeline.model.message import Message, message
-from pipeline.model.result import RunResult
+from pipeline.model.result import RunOrigin, RunResult
 from pipeline.model.status import ISSUED, STATUS
 from pipeline.model.table import MINOR
 from pipeline.reporting import sheet_summary_charts
@@ -41,7 +41,7 @@ _HEADINGS = {
 
 def add_summary(book: Book, result: RunResult, places: Places) -> None:
     """Write the sheet Summary."""
-    page, lang = Page(book, "Summary", TITLE), result.lang
+    page, lang = Page(book, "Summary"), result.lang
     tallies = Tallies(result)
     by_status = tallies.by_status()
     _headline(page, result, by_status)
@@ -113,6 +113,7 @@ def _facts(page: Page, result: RunResult, places: Places, total: Tally) -> None:
     page.facts(
         [
             (message("Command"), f"voucher {result.command}"),
+            *origin_facts(result.origin, result.lang),
             (message("Judged on"), datetime.date.fromisoformat(result.as_of)),
             (message("Workbooks"), named),
             (message("Rows"), len(result.rows)),
@@ -122,6 +123,13 @@ def _facts(page: Page, result: RunResult, places: Places, total: Tally) -> None:
             (message("Ledger ID"), result.ledger_id),
         ]
     )
+
+
+def origin_facts(origin: RunOrigin, lang: Lang) -> Iterator[tuple[Message, str]]:
+    """Where a result comes from: the carrier, when the run began, who ran it; "" where that is not known."""
+    yield message("Carrier"), rendered(origin.carrier.told, lang) if origin.carrier else ""
+    yield message("Begun"), f"{origin.began:%Y-%m-%d %H:%M} ({origin.began.tzinfo})" if origin.began else ""
+    yield message("Run by"), origin.operator
 
 
 def _numbers(page: Page, tallies: Sequence[Tally], *, total: bool = False) -> None:

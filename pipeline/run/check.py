@@ -48,7 +48,7 @@ def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
             watch.note(note)
         requests = split(verdicts, holdings, terms)
         doubts = settlements.contents(ledger, verdicts.in_doubt) if ledger else []
-        facts = RunFacts("check", terms, job.lang)
+        facts = RunFacts("check", terms, job.lang, origin=job.origin)
         if ledger:
             facts = replace(facts, ledger=str(path_for(job)), ledger_id=attempts.ledger_id(ledger))
     unknown = earlier_unknowns(doubts, job.lang, job.profile.carrier.time_zone)

@@ -70,7 +70,7 @@ def _read(job: Job, wanted: Wanted, note: Note) -> Register:
         lines,
         buyer_numbers(lines),
         days,
-        owner.told,
+        owner,
         wanted.time_zone,
         job.profile.carrier.currency,
         datetime.datetime.now(ZoneInfo(wanted.time_zone)),

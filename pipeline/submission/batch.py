@@ -59,7 +59,7 @@ def submitted(
         sent = send(run, attempts, rows.table, rows.holdings.doubts)
         sent = replace(sent, results=(*sent.results, *_kept_back(rows.requests, unclear)))
     path = "" if job.throw_away else str(ledger.path)
-    facts = RunFacts(run.command, job.terms, job.lang, path, ledger_id, sent.stopped)
+    facts = RunFacts(run.command, job.terms, job.lang, path, ledger_id, sent.stopped, job.origin)
     return make_result(facts, rows, sent.results, new_unknowns(sent.results, epoch, job.lang)), sent
 
 

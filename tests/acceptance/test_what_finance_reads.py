@@ -8,6 +8,7 @@ from typing import Any
 import openpyxl
 import pytest
 
+from pipeline.cli.options import login
 from tests.acceptance.conftest import BUYERS, Desk
 from tests.acceptance.office import ALL, LOST_AFTER, LOST_BEFORE, Office, answered
 from tests.moved_clock import needs_compiler
@@ -224,7 +225,7 @@ def test_a_row_that_says_another_address_than_its_buyer_is_told_with_both_cells(
 STAYS = re.compile(
     r"(?:not )?[\w.-]+\.(?:csv|xlsx|ledger)|(?:voucher )?(?:issue|reconcile|ledger reverse)|--[a-z-]+|\[\w+\]|statement(?= 第)|^(?:not )?issued$|\w+(?= ×)|× \w+|R[0-9a-f]{19}"
     r"|Acme Trading Co\.|Li Na|ZHANG/WEI MR|Tickets|Unknown|Failures|Buyers|Differing|Not (?:ours|covered|on statement)|To issue|Rows|CNY|ACME|Wang"
-    r"|“(?:not )?issued”|[\w.+-]+@[\w.]+|[0-9a-f]{32}|CC-1|/\S+|voucher(?=:)|settle_after_hours|UTC|telephone|abc|maybe"
+    r"|“(?:not )?issued”|[\w.+-]+@[\w.]+|[0-9a-f]{32}|CC-1|/\S+|voucher(?=:)|settle_after_hours|UTC|Asia/Shanghai|http://127[.0-9:]+|AGENCY|telephone|abc|maybe"
 )
 
 
@@ -249,7 +250,7 @@ def test_every_line_of_a_reconciliation_with_troubles_is_in_chinese(
             answered(result, said, number)
             for said, number in (("issued", second["number"][:-4] + "9999"), ("not issued", ""))
         )
-        zh = ("--lang", "zh", "-o", "zh.xlsx")
+        zh = ("--lang", "zh", "-o", "zh.xlsx", "--by", "王芳")
         for given in (
             (book, "--statement", statement, "--resolved", yes, *ALL),
             (book, "--statement", statement, "--resolved", yes, "--resolved", no, *ALL),
@@ -267,3 +268,45 @@ def test_every_line_of_a_reconciliation_with_troubles_is_in_chinese(
                 ]
             assert [line for line in told if re.search(r"[A-Za-z]{2,}", STAYS.sub("", line))] == []
             assert [line for line in told if re.search(r"[\u4e00-\u9fff”）]: ", line)] == []
+
+
+def headers(path: Path) -> set[str | None]:
+    return {sheet.oddHeader.center.text for sheet in openpyxl.load_workbook(path).worksheets}
+
+
+def test_a_workbook_says_whose_it_is_and_who_made_it(
+    desk: Desk, sandbox: Make, workbook: Make, tickets: Make
+) -> None:
+    book = workbook(tickets(2, voucher="invoice"))
+    with sandbox(book) as carrier:
+        office = Office(desk, carrier)
+        checked = desk.voucher("check", book, *office.common, "--as-of", "2026-11-20", "-o", "checked.xlsx")
+        assert checked.code == 0, checked.err
+        assert office.issue(book).code == 0
+        assert office.reconcile(book, "-o", "compared.xlsx").code == 0
+    for name in ("checked.xlsx", "tickets.result.xlsx", "compared.xlsx"):
+        said = summary(desk.folder / name)
+        assert said["Carrier"][0] == f"{carrier.base_url} as agency AGENCY"
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d \d\d:\d\d \(Asia/Shanghai\)", said["Begun"][0])
+        assert said["Run by"][0] == login()
+        assert "SANDBOX" not in " ".join(said)
+        assert headers(desk.folder / name) == {None}
+    result = openpyxl.load_workbook(desk.folder / "tickets.result.xlsx")
+    assert result["Invoices"]["D1"].value == "number (the carrier's request ID)"
+
+
+def test_a_sandbox_s_workbooks_say_so_at_the_top_and_on_every_page(
+    desk: Desk, workbook: Make, tickets: Make
+) -> None:
+    book = workbook(tickets(2))
+    kept = ("--sandbox", "--ledger", "kept.ledger")
+    assert desk.voucher("issue", book, *kept, "--as-of", "2026-11-20").code == 0
+    assert desk.voucher("check", book, *kept, "--as-of", "2026-11-20", "-o", "checked.xlsx").code == 0
+    assert desk.voucher("register", *kept, "-o", "register.xlsx").code == 0
+    assert desk.voucher("ledger", "export", "audit.xlsx", *kept).code == 0
+    assert desk.voucher("reconcile", book, *kept, "--as-of", "2026-11-20", "-o", "compared.xlsx").code == 0
+    for name in ("tickets.result.xlsx", "checked.xlsx", "register.xlsx", "audit.xlsx", "compared.xlsx"):
+        assert headers(desk.folder / name) == {"SANDBOX 沙箱"}, name
+        first = openpyxl.load_workbook(desk.folder / name).worksheets[0]["A1"].value
+        assert first.startswith("SANDBOX 沙箱 · ") or name == "audit.xlsx", name
+    assert summary(desk.folder / "checked.xlsx")["Carrier"][0] == "sandbox as agency DEMO"

@@ -16,6 +16,7 @@ from python_calamine import CalamineWorkbook
 from pipeline.reporting.links import Cell
 from pipeline.reporting.result_workbook import write_book
 from pipeline.reporting.xlsx import column_xml, row_stream
+from pipeline.reporting.xlsx.book import Cover
 from pipeline.reporting.xlsx.column_specs import Field
 from pipeline.reporting.xlsx.row_stream import by_column
 from pipeline.reporting.xlsx.styles import Style
@@ -84,7 +85,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 def _written(folder: Path, styles: Sequence[Style], rows: Sequence[Sequence[Any]]) -> Path:
     fields = [Field(f"column {at}", f"column {at}", style, 12) for at, style in enumerate(styles)]
     return write_book(
-        folder / "r.xlsx", "en", "", ["Values"],
+        folder / "r.xlsx", Cover("", "en"), ["Values"],
         lambda book: book.add_rows("Values", fields, len(rows), by_column(rows)),
     )  # fmt: skip
 

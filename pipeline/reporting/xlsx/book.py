@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from xlsxwriter.utility import xl_col_to_name
@@ -18,19 +19,36 @@ from pipeline.reporting.xlsx.row_stream import Rows, SheetRows
 from pipeline.reporting.xlsx.splice import fits, write_pattern
 from pipeline.reporting.xlsx.styles import Formats, Style
 
+#: At the top of a sandbox's first sheet and of every page, in both languages, whoever comes to see it.
+SANDBOX = "SANDBOX 沙箱"
 _HEADING_POINTS = 22
 _BUTTON = 4  # characters that a filter's button takes beside its heading
 _PAGE_WIDTH = 200  # characters that can be read across a landscape page
 
 
-class Book:
-    """A workbook being written: XlsxWriter's, its formats and cells, its language, and the rows to be put into it."""
+@dataclass(frozen=True)
+class Cover:
+    """What a workbook is: its title, in words of its language, and whether it is a sandbox's."""
 
-    def __init__(self, workbook: Any, lang: Lang) -> None:
+    title: str
+    lang: Lang
+    sandbox: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The title as it stands at the top of the first sheet, and among the workbook's properties."""
+        return f"{SANDBOX} · {self.title}" if self.sandbox else self.title
+
+
+class Book:
+    """A workbook being written: XlsxWriter's, what it is, its formats and cells, and the rows to be put into it."""
+
+    def __init__(self, workbook: Any, cover: Cover) -> None:
         self.workbook = workbook
-        self.lang = lang
+        self.cover = cover
+        self.lang = cover.lang
         self.formats = Formats(workbook)
-        self.cells = Cells(self.formats, lang)
+        self.cells = Cells(self.formats, self.lang)
         self.rows: dict[int, SheetRows] = {}  # by their sheet's place in the workbook
         self.spliced = fits()  # whether the rows are put in when XlsxWriter is done
 
@@ -87,15 +105,16 @@ class Book:
             )  # what is to be filled in has boxes
             sheet.conditional_format(1, 0, count, lined - 1, rule)
         repeated = sum(widths[:keys])
-        print_setup(sheet, self.lang, across=math.ceil((sum(widths) - repeated) / (_PAGE_WIDTH - repeated)))
+        self.print_setup(sheet, across=math.ceil((sum(widths) - repeated) / (_PAGE_WIDTH - repeated)))
 
-
-def print_setup(sheet: Any, lang: Lang, across: int = 1) -> None:
-    """A4, landscape, that many pages wide and as many long as it takes, with page numbers."""
-    sheet.set_paper(9)
-    sheet.set_landscape()
-    sheet.fit_to_pages(across, 0)
-    sheet.print_across()
-    sheet.set_margins(left=0.4, right=0.4, top=0.6, bottom=0.6)
-    number = rendered(message("Page &P of &N"), lang)
-    sheet.set_footer(f"&L&A&C&F&R{number}")
+    def print_setup(self, sheet: Any, across: int = 1) -> None:
+        """A4, landscape, that many pages wide and as many long as it takes, with page numbers; of a sandbox's every page says so."""
+        sheet.set_paper(9)
+        sheet.set_landscape()
+        sheet.fit_to_pages(across, 0)
+        sheet.print_across()
+        sheet.set_margins(left=0.4, right=0.4, top=0.6, bottom=0.6)
+        if self.cover.sandbox:
+            sheet.set_header(f"&C{SANDBOX}")
+        number = rendered(message("Page &P of &N"), self.lang)
+        sheet.set_footer(f"&L&A&C&F&R{number}")

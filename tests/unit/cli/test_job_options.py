@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.cli import job_options
 from pipeline.cli.job_options import job_from
+from pipeline.cli.options import login
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import NO_CARRIER, Job
 from pipeline.model.profile import Carrier, Profile, Secrets, Submission
@@ -45,7 +46,7 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_is_asked_for_where_nothing_is_said() -> None:
-    assert job_from(NOTHING_SAID, needs_keys=None) == Job((), Profile(), None)
+    assert job_from(NOTHING_SAID, needs_keys=None) == Job((), Profile(), None, operator=login())
 
 
 def test_every_option_is_taken(profile: Path, keys: Secrets) -> None:
@@ -69,6 +70,7 @@ def test_every_option_is_taken(profile: Path, keys: Secrets) -> None:
         output=Path("o.xlsx"),
         report=Path("r.json"),
         lang="zh",
+        operator=login(),
     )
 
 
@@ -88,7 +90,9 @@ def test_an_option_goes_before_the_profile_and_leaves_the_rest_of_it(
 @pytest.mark.usefixtures("no_keys")
 def test_a_sandbox_needs_neither_carrier_nor_keys_and_may_keep_a_statement() -> None:
     given = NOTHING_SAID | {"sandbox": True, "sandbox_statement": Path("s.csv")}
-    assert job_from(given, needs_keys=True) == Job((), Profile(), None, sandbox=True, statement=Path("s.csv"))
+    assert job_from(given, needs_keys=True) == Job(
+        (), Profile(), None, sandbox=True, statement=Path("s.csv"), operator=login()
+    )
 
 
 def test_a_sandbox_takes_no_keys_that_are_there() -> None:

@@ -13,6 +13,7 @@ import python_calamine
 
 from pipeline.messages.translate import heading
 from pipeline.model.message import message, to_text
+from pipeline.model.profile import Owner
 from pipeline.model.register_line import RegisterLine
 from pipeline.reporting.masking import Masks
 from pipeline.reporting.output_paths import file_name
@@ -35,7 +36,7 @@ def made(lines: Sequence[RegisterLine], masked: bool = False, **changes: Any) ->
     masks = Masks(secrets_of(lines)) if masked else None
     given = {"days": None, "undated": 0, "gap": "", **changes}
     return Register(
-        lines, buyer_numbers(lines), carrier=message("carrier"), time_zone="Asia/Shanghai", currency="CNY", written=written,
+        lines, buyer_numbers(lines), carrier=Owner("https://carrier.example", "A"), time_zone="Asia/Shanghai", currency="CNY", written=written,
         masks=masks, **given,
     )  # fmt: skip
 

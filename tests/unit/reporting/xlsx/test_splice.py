@@ -18,7 +18,7 @@ from pipeline.reporting import links
 from pipeline.reporting.links import Cell
 from pipeline.reporting.result_workbook import write_book
 from pipeline.reporting.xlsx import splice
-from pipeline.reporting.xlsx.book import Book
+from pipeline.reporting.xlsx.book import Book, Cover
 from pipeline.reporting.xlsx.cell_values import write_cell
 from pipeline.reporting.xlsx.column_specs import Field
 from pipeline.reporting.xlsx.row_stream import Block, Rows, by_column
@@ -62,7 +62,7 @@ def written(folder: Path, rows: Sequence[Sequence[Any]], styles: Sequence[Style]
                 elif value is not None:
                     write_cell(theirs, (at, column), *book.cells.shown(value, style))
 
-    return write_book(folder / "r.xlsx", "en", "", ["Ours", "Theirs"], fill)
+    return write_book(folder / "r.xlsx", Cover("", "en"), ["Ours", "Theirs"], fill)
 
 
 def look(cell: Any) -> str:
@@ -154,7 +154,10 @@ def test_rows_are_asked_for_once_in_order_and_some_at_a_time_over_several_sheets
     rows, noted = asked(20_000)
     field = Field("n", "n", Style.COUNT, 12)
     write_book(
-        tmp_path / "r.xlsx", "en", "", ["S", "S 3"], lambda book: book.add_rows("S", [field], 20_000, rows)
+        tmp_path / "r.xlsx",
+        Cover("", "en"),
+        ["S", "S 3"],
+        lambda book: book.add_rows("S", [field], 20_000, rows),
     )
     assert [start for start, _ in noted] == [0, *(stop for _, stop in noted[:-1])]
     assert noted[-1][1] == 20_000
@@ -169,7 +172,7 @@ def test_rows_that_are_not_those_announced_are_no_workbook(tmp_path: Path) -> No
     rows, _ = asked(5)
     fields = [Field("n", "n", Style.COUNT, 12)]
     with pytest.raises(RuntimeError, match="rows 0 to 6"):
-        write_book(tmp_path / "r.xlsx", "en", "", [], lambda book: book.add_rows("S", fields, 6, rows))
+        write_book(tmp_path / "r.xlsx", Cover("", "en"), [], lambda book: book.add_rows("S", fields, 6, rows))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -284,7 +284,8 @@ def test_a_workbook_says_whose_it_is_and_who_made_it(
         assert checked.code == 0, checked.err
         assert office.issue(book).code == 0
         assert office.reconcile(book, "-o", "compared.xlsx").code == 0
-    for name in ("checked.xlsx", "tickets.result.xlsx", "compared.xlsx"):
+        assert office.reconcile("--statement", office.statement(), "-o", "stated.xlsx").code == 0
+    for name in ("checked.xlsx", "tickets.result.xlsx", "compared.xlsx", "stated.xlsx"):
         said = summary(desk.folder / name)
         assert said["Carrier"][0] == f"{carrier.base_url} as agency AGENCY"
         assert re.fullmatch(r"20\d\d-\d\d-\d\d \d\d:\d\d \(Asia/Shanghai\)", said["Begun"][0])

@@ -14,7 +14,7 @@ def steps_after(count: int) -> Steps:
     return STEPS + tuple(
         f"""
         CREATE TABLE later_{number} (attempt_id INTEGER PRIMARY KEY REFERENCES attempt, told TEXT NOT NULL) STRICT;
-        INSERT INTO later_{number} SELECT attempt_id, detail FROM attempt;
+        INSERT INTO later_{number} SELECT attempt_id, detail FROM attempt WHERE state <> 'planned'; -- those are dropped
         ALTER TABLE attempt ADD COLUMN later_{number} TEXT NOT NULL DEFAULT 'not told';
         DROP TRIGGER request_remains;
         CREATE TRIGGER request_remains BEFORE DELETE ON request

@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from pipeline.carrier.client import Client, Line
 from pipeline.carrier.crypto import Cipher
@@ -97,10 +98,9 @@ class Submission:
 
         async with asyncio.TaskGroup() as group:
             workers = min(self.profile.submission.concurrency, len(attempts))
-            for at in range(workers):
+            for _ in range(workers):
                 group.create_task(work(queue))
-                if at == 0 and workers > 1:
-                    await self._replied.wait()
+                await self._replied.wait()
         for attempt, last in undecided:
             await finish(attempt, self._decided(attempt.request, last))
         return [results[attempt.attempt_id] for attempt in attempts]
@@ -115,7 +115,7 @@ class Submission:
             last = await self._tried(attempt_id, attempt.request, last.number)
             self._replied.set()  # whatever it came to: the others need not wait for its retries
             outcome = last.outcome
-            if not may_be_tried_again(outcome, tries) or self.halt.reason:
+            if not may_be_tried_again(outcome, tries):
                 break
             await self._recorded(attempt.request, last)
             await self.halt.pause(pause(tries, outcome.retry_after))
@@ -124,9 +124,7 @@ class Submission:
             again = await self._kept(self.writer.commit(Again(attempt_id)))
             if self.halt.reason:  # it stays planned, and is forgotten
                 break
-            if not isinstance(again, tuple):
-                raise TypeError("a new attempt is acknowledged with its ID")
-            attempt_id, last.number = again
+            attempt_id, last.number = cast("tuple[int, int]", again)
         self._replied.set()
         return last
 

@@ -292,6 +292,44 @@ def test_a_refusal_beside_a_request_that_is_accepted_later_is_unknown(bench: Ben
     assert ("unknown", 1) in {(outcome.state, number) for _, number, outcome in bench.ended}
 
 
+def test_of_several_refusals_the_first_is_why_the_run_stopped(bench: Bench) -> None:
+    async def answer(ticket_no: str) -> web.Response:
+        if ticket_no.endswith("1"):  # it goes alone
+            return web.Response(status=502)
+        if ticket_no.endswith("2"):
+            return web.Response(status=401)
+        await bench.halt.pause(60)
+        return web.Response(status=404)
+
+    results = bench.submit(itineraries(3), answer, concurrency=2)
+    assert [one.outcome.reason for one in results] == [
+        "answer_unexplained",
+        "key_refused",
+        "carrier_unreachable",
+    ]
+    assert str(bench.halt.reason).startswith("HTTP 401")
+
+
+def test_a_refusal_that_is_in_doubt_is_on_disk_while_others_are_under_way(bench: Bench) -> None:
+    seen: list[object] = []
+
+    async def answer(ticket_no: str) -> web.Response:
+        if ticket_no.endswith("2"):
+            return web.Response(status=401)
+        if ticket_no.endswith("3"):
+            await bench.halt.pause(60)
+            for _ in range(500):
+                (seen[:],) = bench.on_disk("SELECT state FROM attempt WHERE attempt_id = 2")
+                if seen == ["unknown"]:
+                    break
+                await asyncio.sleep(0.01)
+        return yes(ticket_no)
+
+    results = bench.submit(itineraries(3), answer, concurrency=2)
+    assert states(results) == ["issued", "unknown", "issued"]
+    assert seen == ["unknown"]
+
+
 def test_a_wrong_key_from_the_start_leaves_nothing_unknown(bench: Bench) -> None:
     results = bench.submit(itineraries(80), lambda _: web.Response(status=401), concurrency=64)
     assert set(states(results)) == {"not_sent"}
@@ -527,6 +565,20 @@ def test_a_request_that_left_late_holds_up_the_one_that_would_follow_too_closely
     assert asked[2] - asked[1] >= 0.1
 
 
+def test_what_left_late_is_not_waited_for_once_the_run_stops(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = iter([60.0])
+
+    def leave(_pace: Pace, _now: float) -> float:
+        bench.halt.stop(message("interrupted"))
+        return next(waits)
+
+    monkeypatch.setattr(Pace, "leave", leave)
+    assert states(bench.submit(itineraries(1), yes, rate_per_second=1000)) == ["not_sent"]
+    assert bench.asked == []
+
+
 def no(ticket_no: str) -> web.Response:
     result = {"itineraryResult": {"ticketNo": ticket_no, "itineraryNum": "", "success": False}}
     data = json.loads(body(json.dumps(result).encode(), CIPHER))
@@ -655,6 +707,7 @@ def test_a_run_that_stops_between_attempts_leaves_the_outcome_of_the_last(bench:
     assert [(r.outcome.reason, r.attempt) for r in results] == [("carrier_busy", 1), ("key_refused", 1)]
     assert str(bench.halt.reason).startswith("HTTP 401: the key or the agency is refused")
     assert len(bench.asked) == 2
+    assert bench.on_disk("SELECT count(*) FROM attempt") == [(2,)]
 
 
 def test_attempts_are_four_and_pauses_lie_between_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -170,12 +170,11 @@ class Submission:
 
         One that was under way beside it may have been accepted; then this refusal proves nothing.
         """
-        if last.undecided is not None:
-            attempt_id, reply = last.undecided
-            last.outcome = self._outcome(reply, request)
-            last.recorded = self.writer.commit(Ended(attempt_id, last.outcome))
-            if last.outcome.state == "unknown":
-                self.halt.reason = without_names(last.outcome.detail)
+        attempt_id, reply = cast("tuple[int, Reply]", last.undecided)
+        last.outcome = self._outcome(reply, request)
+        last.recorded = self.writer.commit(Ended(attempt_id, last.outcome))
+        if last.outcome.state == "unknown":
+            self.halt.reason = without_names(last.outcome.detail)
         return last
 
     async def _claimed(self, attempt_id: int) -> bool:

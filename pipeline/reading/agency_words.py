@@ -14,6 +14,17 @@ MARKET_SHEETS = {
     "国际机票": "国际", "国际": "国际", "international": "international", "international tickets": "international",
 }  # fmt: skip
 
+#: What else agencies arrange and put into the same bill, in names of sheets and in order types, charges and products:
+#: rows that say so, and hold no ticket's number, are no tickets.
+OTHER_SERVICES = (
+    "酒店", "住宿", "宾馆", "客房", "火车", "高铁", "动车", "铁路", "用车", "打车", "租车", "网约车", "出租车", "专车", "接送", "接机", "送机",
+    "汽车票", "船票", "轮渡", "保险", "签证", "门票", "hotel", "lodging", "accommodation", "train", "rail", "railway", "car", "taxi",
+    "car rental", "car hire", "ferry", "bus", "insurance", "visa",
+)  # fmt: skip
+
+#: Words that say that a row is of a flight all the same.
+FLIGHTS = ("机票", "客票", "航班", "air", "flight", "airfare", "air ticket")
+
 #: Headings that exports have beside ours: carried through, and never taken for a slip of ours.
 CARRIED = (
     "cost center", "cost centre", "department", "project", "employee no", "order no", "order number", "booking no",

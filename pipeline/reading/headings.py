@@ -286,12 +286,47 @@ def find_layout(place: Message, sheet: Sheet, own: Own | None = None, *, ours: b
     two headings mean one column, or one heading two.
     """
     own = own or {}
+    found = _heading_rows(sheet, own)
+    return _layout(place, sheet, found, own, _RENAME_IN_RESULT if ours else _RENAME) if found else None
+
+
+def _heading_rows(sheet: Sheet, own: Own) -> _Headings | None:
+    """The rows of headings, None where there are none of tickets or buyers."""
     for index in range(min(_TITLE_ROWS, len(sheet.rows))):
         found = _headings(sheet, index, own)
         alone = _is_heading_row(_known(sheet.rows[index], own))
         if alone or (len(found.rows) > 1 and _needs_both(sheet, found, own)):
-            return _layout(place, sheet, found, own, _RENAME_IN_RESULT if ours else _RENAME)
+            return found
     return None
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading as it stands, the position and the cell that it stands in, and the columns that it means by itself."""
+
+    position: int
+    cell: str
+    text: str
+    means: frozenset[str]
+
+
+def headings_seen(sheet: Sheet, own: Own) -> tuple[Heading, ...]:
+    """Every heading of a sheet, whether it can be read by them or not; of a sheet without, the row most like headings."""
+    found = _heading_rows(sheet, own)
+    if found is None:
+        rows = range(min(_TITLE_ROWS, len(sheet.rows)))
+        texts = {
+            at: sum(isinstance(cell, str) and not is_blank(cell) for cell in sheet.rows[at]) for at in rows
+        }
+        best = max(rows, key=lambda at: (len(_known(sheet.rows[at], own)), texts[at]), default=None)
+        if best is None or texts[best] < 2:
+            return ()
+        found = _headings(sheet, best, own)
+    return tuple(
+        Heading(at, _cell(sheet, found, at), brief(str(cell)), _means(cell, own))
+        for at, cell in enumerate(found.cells)
+        if isinstance(cell, str) and not is_blank(cell)
+    )
 
 
 def _needs_both(sheet: Sheet, found: _Headings, own: Own) -> bool:
@@ -310,30 +345,41 @@ def looks_like_tickets(sheet: Sheet, own: Own | None = None) -> bool:
     return any(len(_known(row, own or {})) > 2 for row in sheet.rows[:_TITLE_ROWS])
 
 
+def doubts(layout: Layout, own: Own) -> Iterator[tuple[str, int, tuple[str, ...], str]]:
+    """Headings that are not known, each with its position, the columns that it may mean, and the known word it is close to.
+
+    "" where it is no slip but vague. A column that has its heading lacks none, so nothing is told of words that come
+    close to that one.
+    """
+    for heading, at in layout.extra.items():
+        if heading.startswith(NOT_READ) or folded(heading) in own:
+            continue
+        if free := tuple(name for name in vague(heading) if name not in layout.columns):
+            yield heading, at, free, ""
+        elif close := nearest(heading, layout.columns):
+            yield heading, at, tuple(meanings(close)), close
+
+
 def slips(sheet: Sheet, layout: Layout, own: Own | None = None) -> Iterator[Message]:
     """What to tell of headings that are not known: the nearest known one, or all that it could be.
 
-    Such a column is carried through and not read. A column that has its heading lacks none, so nothing is
-    told of words that come close to that one.
+    Such a column is carried through and not read.
     """
-    for heading, at in layout.extra.items():
-        if heading.startswith(NOT_READ) or folded(heading) in (own or {}):
-            continue
+    for heading, at, free, close in doubts(layout, own or {}):
         cell = cell_name(sheet, layout.heading_row, at)
-        free = [name for name in vague(heading) if name not in layout.columns]
-        if free:
-            yield message(
-                "{cell} “{heading}” may mean {columns} and was not read; name it more exactly",
-                cell=cell,
-                heading=Private(heading),
-                columns=_either(free),
-            )
-        elif close := nearest(heading, layout.columns):
+        if close:
             yield message(
                 "{cell} “{heading}” is not a known heading and was not read; did you mean “{close}”?",
                 cell=cell,
                 heading=Private(heading),
                 close=Term(close),
+            )
+        else:
+            yield message(
+                "{cell} “{heading}” may mean {columns} and was not read; name it more exactly",
+                cell=cell,
+                heading=Private(heading),
+                columns=_either(free),
             )
 
 

@@ -16,6 +16,9 @@
     [order_types."国内机票正常单"]    # … of this order type
     ticket_status = "used"
 
+    [order_types."酒店订单"]          # rows of this order type, or a sheet of this name, are left out and counted …
+    skip = true                     # … and with false they are read, though their name says hotels, trains or cars
+
 Columns and values may be named in English or Chinese, as in the workbook. A cell that is filled always
 wins; then the order type, then the sheet's name, then `fixed`. Built in is what the words themselves say:
 the market of sheets called 国内机票 or 国际机票 and of order types such as 国内机票正常单, and that the ticket
@@ -54,6 +57,10 @@ _FILLABLE = [
 ]
 
 
+#: The key of a sheet or an order type that is left out.
+_SKIP = "skip"
+
+
 @dataclass(frozen=True)
 class ColumnMap:
     """The mapping as the reader uses it; every word in it is folded."""
@@ -63,6 +70,8 @@ class ColumnMap:
     fixed: Filling = field(default_factory=dict)
     sheets: Mapping[str, Filling] = field(default_factory=dict)
     order_types: Mapping[str, Filling] = field(default_factory=dict)
+    skipped_sheets: Mapping[str, bool] = field(default_factory=dict)
+    skipped_order_types: Mapping[str, bool] = field(default_factory=dict)
 
     def knows(self, text: str) -> bool:
         """Whether a text is a heading, a value or an order type, of the team's or of everybody's.
@@ -71,6 +80,7 @@ class ColumnMap:
         """
         word = folded(text)
         own = word in self.headings or any(word in words for words in self.values.values())
+        own = own or word in self.skipped_order_types
         return own or bool(self.of_order_type(text) or meanings(text))
 
     def words(self, column: str) -> Mapping[str, str]:
@@ -81,6 +91,14 @@ class ColumnMap:
     def of_sheet(self, name: str) -> Filling:
         """What a sheet's name says of its rows."""
         return {**_BUILT_IN_SHEETS.get(folded(name), {}), **self.sheets.get(folded(name), {})}
+
+    def skips_sheet(self, name: str) -> bool | None:
+        """Whether a sheet of this name is left out; None where the team says nothing of it."""
+        return self.skipped_sheets.get(folded(name))
+
+    def skips_order_type(self, text: str) -> bool | None:
+        """Whether rows of this order type are left out; None where the team says nothing of that."""
+        return self.skipped_order_types.get(folded(text), False if folded(text) in self.order_types else None)
 
     def of_order_type(self, text: str) -> Filling:
         """What an order type says of its row."""
@@ -137,6 +155,7 @@ def _checked(given: dict[str, Any]) -> ColumnMap:
                 f"{where}.{key}", column, text, values
             )
             for key, text in entries.items()
+            if key != _SKIP or where == "fixed"
         }
 
     return ColumnMap(
@@ -145,7 +164,27 @@ def _checked(given: dict[str, Any]) -> ColumnMap:
         fixed=filling("fixed", given.get("fixed", {})),
         sheets=_folded(_sections("sheets", given.get("sheets", {}), filling)),
         order_types=_folded(_sections("order_types", given.get("order_types", {}), filling)),
+        skipped_sheets=_skipped("sheets", given),
+        skipped_order_types=_skipped("order_types", given),
     )
+
+
+def _skipped(where: str, given: dict[str, Any]) -> dict[str, bool]:
+    """What is said of leaving out, by folded name."""
+    found = {}
+    for name, entries in given.get(where, {}).items():
+        skip = entries.get(_SKIP)
+        if skip is not None and not isinstance(skip, bool):
+            raise InputProblem("{key} must be true or false, without quotes", key=f"{where}.{name}.{_SKIP}")
+        if skip and len(entries) > 1:
+            raise InputProblem(
+                "{section}.{key} is left out by skip = true, so that nothing else can be said of it; keep one",
+                section=where,
+                key=name,
+            )
+        if skip is not None:
+            found[folded(name)] = skip
+    return found
 
 
 def _with_choices() -> list[str]:

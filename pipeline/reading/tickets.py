@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -38,6 +38,7 @@ from pipeline.reading.headings import (
     slips,
 )
 from pipeline.reading.input_files import far_cells, not_read, read_sheets, refuse_far
+from pipeline.reading.left_out import left_out, says_other_service
 from pipeline.reading.merged_cells import unmerged
 from pipeline.reading.missing_headings import refuse_unheaded
 from pipeline.reading.process import Opening
@@ -60,8 +61,8 @@ class _Rows:
 
 
 @dataclass
-class _Gathered:
-    """Rows of all sheets so far, sheet by sheet."""
+class Gathered:
+    """Rows of all sheets so far, sheet by sheet; `names` are those of the files, as they are shown."""
 
     names: dict[Path, str]
     mapping: ColumnMap
@@ -73,20 +74,24 @@ class _Gathered:
     letters: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     sheets: list[SheetRows] = field(default_factory=list)
     tickets: list[Tickets] = field(default_factory=list)
+    left_out: int = 0  # rows of hotels and the like, sheets that a team leaves out
 
 
-def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: _Gathered) -> None:
+def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: Gathered) -> None:
     """Take the sheet's input rows: no blank ones, no totals, no repeated headings, no signatures."""
     where = on_sheet(place, sheet.name)
     sheet = as_seen(unmerged(where, sheet, layout), layout, gathered.currency)
     positions = {**layout.columns, **layout.extra}
     gathered.letters[place, sheet.name] = _letters(sheet, layout)
     gathered.tickets.append(Tickets(place, sheet, layout, own, gathered.currency))
-    rows, left_out = _input_rows(where, sheet, layout, own)
-    if left_out:
+    rows, no_data = _input_rows(where, sheet, layout, own)
+    if no_data:
         gathered.notes.append(
-            message("{place}: {count} total, heading or footer rows left out", place=where, count=left_out)
+            message("{place}: {count} total, heading or footer rows left out", place=where, count=no_data)
         )
+    no_tickets = left_out(sheet, layout, rows, gathered.mapping)
+    gathered.notes += no_tickets.notes(where)
+    rows, gathered.left_out = rows[~no_tickets.any], gathered.left_out + int(no_tickets.any.sum())
     gathered.notes += [about(where, slip) for slip in slips(sheet, layout, own)]
     gathered.sheets.append(SheetRows(place, sheet.name, len(rows), int(sheet.hidden[rows].sum())))
     if len(rows):
@@ -122,7 +127,7 @@ def _input_rows(where: Message, sheet: Sheet, layout: Layout, own: Own) -> tuple
     return np.flatnonzero(taken), left_out
 
 
-def _buyer_rows(place: str, sheet: Sheet, layout: Layout, gathered: _Gathered, name: str) -> pd.DataFrame:
+def _buyer_rows(place: str, sheet: Sheet, layout: Layout, gathered: Gathered, name: str) -> pd.DataFrame:
     """The sheet's buyers as text, with whose they are and where in the file of that name; see table.Table.buyers."""
     gathered.letters[name, sheet.name] = _letters(sheet, layout)
     sheet = unmerged(on_sheet(place, sheet.name), sheet, layout)
@@ -152,7 +157,7 @@ def _named(words: Mapping[str, str], text: str) -> str:
     return words.get(folded(text), text)
 
 
-def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: _Gathered) -> list[Sheet]:
+def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: Gathered) -> list[Sheet]:
     """The visible sheets that hold anything; of an earlier result, the Failures and what is none of its own."""
     if previous_result.is_result(sheets):
         sheets = [
@@ -191,38 +196,22 @@ def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: _Gathered) -> lis
     return visible
 
 
-def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
+def _take_file(path: Path, sheets: list[Sheet], gathered: Gathered) -> None:
     """One workbook's tickets and buyers. Raises InputProblem if it holds no tickets."""
-    place, earlier_result = gathered.names[path], previous_result.is_result(sheets)
+    earlier_result = previous_result.is_result(sheets)
     sheets = _sheets_to_read(path, sheets, gathered)
     own = beside_ours(gathered.mapping.headings) if earlier_result else gathered.mapping.headings
     buyers_before, tickets_seen = len(gathered.buyers), False
     parts_before, sheets_before, unheaded = len(gathered.parts), len(gathered.tickets), list[Sheet]()
+    left_out_before = gathered.left_out
     for sheet in sheets:
-        layout = find_layout(on_sheet(str(path), sheet.name), sheet, own, ours=earlier_result)
-        if (passed_over := _passed_over(sheet, layout, from_result=earlier_result)) is not None:
-            gathered.notes += [about(place, told) for told in passed_over]
-            continue
-        if layout is None and looks_like_tickets(sheet, own):
-            raise nothing_known(str(path), [sheet], own)
-        if layout is None:
+        taken = take_sheet(path, sheet, own, gathered, from_result=earlier_result)
+        tickets_seen |= taken.use == "tickets"
+        if taken.use == "unheaded":
             unheaded.append(sheet)
-            gathered.notes.append(
-                message(
-                    "{file}: sheet {sheet} has no headings of tickets or buyers and was not read",
-                    file=place,
-                    sheet=SheetName(sheet.name),
-                )
-            )
-        elif "ticket_no" in layout.columns:
-            tickets_seen = True
-            taken = layout.without(previous_result.LEFT_OUT) if earlier_result else layout
-            _ticket_rows(place, sheet, taken, own, gathered)
-        else:
-            gathered.buyers.append(_buyer_rows(place, sheet, layout, gathered, place))
     if not tickets_seen and len(gathered.buyers) > buyers_before:
         raise InputProblem("{file}: holds buyers but no tickets; give it as --buyers {file}", file=str(path))
-    if not tickets_seen:
+    if not tickets_seen and gathered.left_out == left_out_before:
         raise nothing_known(str(path), sheets, own)
     refuse_unheaded(
         path,
@@ -230,8 +219,56 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: _Gathered) -> None:
         (cell for part in gathered.parts[parts_before:] for cell in part.columns["ticket_no"].objects()),
         {seen.ticket_column for seen in gathered.tickets[sheets_before:]},
     )
-    if len(gathered.parts) == parts_before:
+    if len(gathered.parts) == parts_before and gathered.left_out == left_out_before:
         raise _no_rows(path, sheets, earlier_result=earlier_result)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What became of a sheet, and its headings, None where it has none or they were not looked at."""
+
+    use: Literal["tickets", "buyers", "unheaded", "left_out"]
+    layout: Layout | None = None
+
+
+def take_sheet(path: Path, sheet: Sheet, own: Own, gathered: Gathered, *, from_result: bool) -> Taken:
+    """Take one sheet's tickets or buyers. Raises InputProblem where it has tickets that can't be read by its headings."""
+    place = gathered.names[path]
+    if gathered.mapping.skips_sheet(sheet.name):
+        return _leave_out(place, sheet, gathered, message("as --columns says"))
+    other = says_other_service(sheet.name) and gathered.mapping.skips_sheet(sheet.name) is None
+    layout = find_layout(on_sheet(str(path), sheet.name), sheet, own, ours=from_result)
+    if (passed_over := _passed_over(sheet, layout, from_result=from_result)) is not None:
+        gathered.notes += [about(place, told) for told in passed_over]
+        return Taken("left_out", layout)
+    if layout is None and looks_like_tickets(sheet, own) and not other:
+        raise nothing_known(str(path), [sheet], own)
+    if layout is None:
+        gathered.notes.append(
+            message(
+                "{file}: sheet {sheet} has no headings of tickets or buyers and was not read",
+                file=place,
+                sheet=SheetName(sheet.name),
+            )
+        )
+        gathered.left_out += other
+        return Taken("unheaded")
+    if "ticket_no" in layout.columns:
+        taken = layout.without(previous_result.LEFT_OUT) if from_result else layout
+        _ticket_rows(place, sheet, taken, own, gathered)
+        return Taken("tickets", taken)
+    if other:
+        return _leave_out(place, sheet, gathered, message("it holds no tickets"))
+    gathered.buyers.append(_buyer_rows(place, sheet, layout, gathered, place))
+    return Taken("buyers", layout)
+
+
+def _leave_out(place: str, sheet: Sheet, gathered: Gathered, why: Message) -> Taken:
+    gathered.left_out += 1
+    gathered.notes.append(
+        message("{file}: sheet {sheet} is left out: {why}", file=place, sheet=SheetName(sheet.name), why=why)
+    )
+    return Taken("left_out")
 
 
 def _no_rows(path: Path, sheets: list[Sheet], *, earlier_result: bool) -> InputProblem:
@@ -269,7 +306,7 @@ def _passed_over(sheet: Sheet, layout: Layout | None, *, from_result: bool) -> l
     return None
 
 
-def _take_buyers_file(path: Path, gathered: _Gathered) -> None:
+def _take_buyers_file(path: Path, gathered: Gathered) -> None:
     """The buyers of a file kept apart from the tickets; an earlier month's workbook serves too."""
     try:
         there = path.is_file()
@@ -321,15 +358,19 @@ def assemble(
     names = {path: path.name if alone[path.name] == 1 else str(path) for path, _ in workbooks}
     # A name in another encoding than UTF-8 is shown as far as it can be.
     shown_names = {path: name.encode(errors="replace").decode() for path, name in names.items()}
-    gathered = _Gathered(shown_names, mapping, currency, kept_apart=buyers_file is not None)
+    gathered = Gathered(shown_names, mapping, currency, kept_apart=buyers_file is not None)
     if buyers_file is not None:
         _take_buyers_file(buyers_file, gathered)
     for path, sheets in workbooks:
         _take_file(path, sheets, gathered)
+    if not gathered.parts:
+        raise InputProblem(
+            "{files}: holds no tickets; all that is in it is left out", files=joined(names.values())
+        )
     return _table(gathered)
 
 
-def _table(gathered: _Gathered) -> Table:
+def _table(gathered: Gathered) -> Table:
     """The Table of all sheets' rows."""
     parts = gathered.parts
     places = Cells.joined([Cells.same(part.place, len(part.lines)) for part in parts])

@@ -1,0 +1,107 @@
+"""Rows and sheets of a bill that are no tickets: hotels, trains and cars, and what a team's mapping leaves out.
+
+Nothing is left out that holds a ticket's number, unless the team itself says so; and nothing without a word that says what it
+is, because a ticket whose number was forgotten looks the same.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pipeline.model.message import Message, counted
+from pipeline.model.table import Indices, Mask, shown
+from pipeline.reading.agency_words import FLIGHTS, OTHER_SERVICES
+from pipeline.reading.cell_words import CHOICE_WORDS, folded
+from pipeline.reading.headings import Layout
+from pipeline.reading.sheet import Cells, Sheet
+from pipeline.reading.team_mapping import ColumnMap
+from pipeline.reading.unreadable import one_width
+
+_TICKET = re.compile(r"[0-9]{3}[- ]?[0-9]{10}")
+_SAYING = ("order_type", "charge", "product")
+
+
+def _any_of(words: Iterable[str]) -> re.Pattern[str]:
+    """Chinese words wherever they stand, English ones as whole words."""
+    return re.compile(
+        "|".join(rf"(?<![a-z]){word}s?(?![a-z])" if word.isascii() else re.escape(word) for word in words)
+    )
+
+
+_OTHER, _FLIGHTS = _any_of(OTHER_SERVICES), _any_of(FLIGHTS)
+
+
+def says_other_service(text: str) -> bool:
+    """Whether a name says hotels, trains, cars and the like, and nothing of flights.
+
+    >>> says_other_service("火车票订单"), says_other_service("Hotels"), says_other_service("机票+酒店"), says_other_service("Career")
+    (True, True, False, False)
+    """
+    plain = one_width(text).casefold()
+    return bool(_OTHER.search(plain)) and not _FLIGHTS.search(plain)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Which of a sheet's rows are left out: other services, and order types that a team's mapping leaves out."""
+
+    services: Mask
+    by_team: Mask
+
+    @property
+    def any(self) -> Mask:
+        """The rows that are no input."""
+        return self.services | self.by_team
+
+    def notes(self, place: Message) -> Iterator[Message]:
+        """What is to be told of them."""
+        if count := int(self.services.sum()):
+            yield counted(
+                "{place}: {count} row of hotels, trains, cars and the like left out; it holds no ticket",
+                "{place}: {count} rows of hotels, trains, cars and the like left out; they hold no tickets",
+                count,
+                place=place,
+            )
+        if count := int(self.by_team.sum()):
+            yield counted(
+                "{place}: {count} row left out, as --columns says of its order type",
+                "{place}: {count} rows left out, as --columns says of their order types",
+                count,
+                place=place,
+            )
+
+
+def left_out(sheet: Sheet, layout: Layout, rows: Indices, mapping: ColumnMap) -> LeftOut:
+    """Which of these rows of a sheet are no tickets; masks over `rows`."""
+    cells = {name: sheet.columns[layout.columns[name]].at(rows) for name in _SAYING if name in layout.columns}
+    none = np.zeros(len(rows), dtype=bool)
+    order = cells.get("order_type", Cells.same("", len(rows)))
+    by_team = order.where(lambda cell: bool(mapping.skips_order_type(shown(cell))))
+    kept = order.where(lambda cell: mapping.skips_order_type(shown(cell)) is False)
+    other, flights = none, none
+    for name, column in cells.items():
+        other = other | column.where(lambda cell: says_other_service(shown(cell)))
+        flights = flights | column.where(partial(_says_flight, name, mapping))
+    if mapping.skips_sheet(sheet.name) is None and says_other_service(sheet.name):
+        other = np.ones(len(rows), dtype=bool)
+    other = other & ~flights & ~kept & ~by_team
+    if other.any():
+        other &= ~sheet.columns[layout.columns["ticket_no"]].at(rows).where(_is_ticket)
+    return LeftOut(other, by_team)
+
+
+def _says_flight(column: str, mapping: ColumnMap, cell: Any) -> bool:
+    """Whether a cell is of a flight: one of our own words, an order type that is known, or a word for flights."""
+    text = shown(cell)
+    known = (
+        folded(text) in CHOICE_WORDS[column] if column in CHOICE_WORDS else bool(mapping.of_order_type(text))
+    )
+    return known or bool(_FLIGHTS.search(one_width(text).casefold()))
+
+
+def _is_ticket(cell: Any) -> bool:
+    return bool(_TICKET.fullmatch(one_width(shown(cell)).strip()))

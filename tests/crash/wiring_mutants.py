@@ -165,12 +165,16 @@ class _Planting(ast.NodeTransformer):
         node.func = self.visit(node.func)
 
         def emptied(value: ast.expr) -> ast.expr:
-            nothing = isinstance(value, ast.List | ast.Tuple) and not value.elts
+            nothing = ast.unparse(value) in {"[]", "()", "{}"}
             number = 0 if isinstance(value, plain) or nothing else self._number(value, "emptied")
             visited = self.visit(value)
             return self._call("empty", number, visited) if number else visited
 
-        node.args = [emptied(value) for value in node.args]
+        # A value of which the type alone is asked for: the emptied one has the same.
+        asked = 1 if named in {"isinstance", "type"} else 0
+        node.args = [self.visit(value) for value in node.args[:asked]] + [
+            emptied(value) for value in node.args[asked:]
+        ]
         left_out = []
         for keyword in node.keywords:
             if keyword.arg:

@@ -64,7 +64,7 @@ def unclear(answers: Iterable[Answer], troubles: Iterable[Trouble]) -> frozenset
 
 
 def _withdrawn_before(connection: apsw.Connection, answer: Answer, known: Known) -> str:
-    said = Settlement(answer.state, answer.number, answer.resolved_by, answer.evidence, answer.evidence)
+    said = Settlement(answer.state, answer.number, answer.resolved_by, "", answer.evidence)
     return settlements.withdrawn_before(connection, known.attempt_id, said)
 
 

@@ -137,7 +137,7 @@ class Compare:
             elif holding.state != "issued":
                 yield self._entry("unknown", holding, rows, line)
             else:
-                row = ("row",) if identity and _row_differs(rows, identity) else ()
+                row = ("row",) if _row_differs(rows, holding.identity) else ()
                 differing = (*self._differing(holding, line, numbers_differ=at in odd), *row)
                 yield self._entry("differing" if differing else "agreed", holding, rows, line, differing)
 

@@ -26,7 +26,6 @@ from dataclasses import dataclass
 from pipeline.model.evidence import (
     OWN_NEEDED,
     Complete,
-    Misread,
     Statement,
     StatementLine,
     Unsettled,
@@ -72,7 +71,7 @@ class Completeness:
     claims: Sequence[Complete]
     statements: Sequence[Statement]
     lines: Sequence[StatementLine]
-    misread: Sequence[Misread]
+    unread: Sequence[str]  # the tickets of lines that can't be understood; "" where not even that
     issued: Sequence[Issued]
     settle_after: datetime.timedelta | None
 
@@ -114,27 +113,20 @@ class Completeness:
         """Why it proves nothing about an attempt that the statements do not list it; NOTHING where it proves that nothing was issued."""
         kind = attempt.voucher
         claims = [claim for claim in self.claims if claim.kind in ("", kind)]
-        objection = self._of_all(kind) or self._unread(attempt)
+        if objection := self._of_all(kind) or self._unread(attempt):
+            return objection
         if attempt.times_doubtful:
-            objection = objection or message(
-                "a clock that is known to have been wrong wrote when it was sent"
-            )
-        if not objection and not claims:
-            objection = message(
+            return message("a clock that is known to have been wrong wrote when it was sent")
+        if not claims:
+            return message(
                 "nobody says that they are complete for this kind ({kind})", kind=Term(kind, "choice")
             )
-        if objection:
-            return objection
         reasons = [self._of_claim(claim, attempt) for claim in claims]
         return reasons[0] if all(reasons) else NOTHING
 
     def claim_for(self, attempt: Unsettled) -> tuple[Complete, int]:
         """(what was said of the time of an attempt about which silence proves something, how many others of its kind they list)."""
-        claim = next(
-            claim
-            for claim in self.claims
-            if claim.kind in ("", attempt.voucher) and not self._of_claim(claim, attempt)
-        )
+        claim = next(claim for claim in self.claims if not self._of_claim(claim, attempt))
         return claim, sum(one.agreed for one in self._of(claim, attempt.voucher))
 
     def _of_all(self, kind: str) -> Message:
@@ -159,7 +151,7 @@ class Completeness:
     def _unread(self, attempt: Unsettled) -> Message:
         """The lines that can't be understood and may be about an attempt."""
         tickets = {identity.ticket_no for identity, _, _ in attempt.charges}
-        count = sum(not misread.ticket_no or misread.ticket_no in tickets for misread in self.misread)
+        count = sum(not ticket_no or ticket_no in tickets for ticket_no in self.unread)
         return message("{count} lines that may be about it can't be read", count=count) if count else NOTHING
 
     def _of_claim(self, claim: Complete, attempt: Unsettled) -> Message:

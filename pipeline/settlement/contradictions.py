@@ -77,14 +77,10 @@ def listed(
 
 
 def only_as(number: str, attempt: Unsettled, lines: MatchedLines) -> bool:
-    """Whether all that statements list of an attempt has this number, and none other has it."""
-    charges = {identity for identity, _, _ in attempt.charges}
-    found = [line for identity in charges for line in lines.by_charge.get(identity, ())]
-    return (
-        {(line.number, line.voucher) for line in found} == {(number, attempt.voucher)}
-        and not line_of_others(number, attempt, lines)
-        and not _before(attempt, found)
-    )
+    """Whether all that statements list of an attempt has this number; that others have it, too, is seen of all that is settled."""
+    found = [line for identity, _, _ in attempt.charges for line in lines.by_charge.get(identity, ())]
+    listed = {(line.number, line.voucher) for line in found}
+    return listed == {(number, attempt.voucher)} and not _before(attempt, found)
 
 
 def denied_listed(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pipeline.model.evidence import Answer, Evidence, Misread, StatementLine, Unsettled, attempt_name
+from pipeline.model.evidence import Answer, Evidence, StatementLine, Unsettled, attempt_name
 from pipeline.model.known_charges import KnownCharge
 from pipeline.model.message import NOTHING, Fact, Message, SheetName, joined, message, verbatim
 from pipeline.model.places import about
@@ -54,7 +54,7 @@ def decide(unsettled: Sequence[Unsettled], evidence: Evidence, ledger: InLedger)
         evidence.statements,
         evidence.lines,
         # A red line may be about whatever was issued of its ticket.
-        [*evidence.misread, *(Misread(red.place, red.ticket_no, NOTHING) for red in evidence.reversals)],
+        [*(line.ticket_no for line in evidence.misread), *(red.ticket_no for red in evidence.reversals)],
         issued_requests(ledger.issued, brought),
         evidence.settle_after,
     )

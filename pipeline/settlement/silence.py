@@ -43,11 +43,10 @@ class Silence:
         explained: dict[Identity, str] = {}
         for ticket_no in sorted({identity.ticket_no for identity, _, _ in attempt.charges}):
             for line, identity in self.lines.by_ticket.get(ticket_no, ()):
-                holding = self.held[identity] if identity else None
                 if (
                     identity is None
-                    or holding is None
-                    or (holding.state, holding.elsewhere) != ("issued", False)
+                    or (holding := self.held[identity]).state != "issued"
+                    or holding.elsewhere
                     or not agrees(holding, line)
                     or explained.setdefault(identity, line.number) != line.number
                 ):

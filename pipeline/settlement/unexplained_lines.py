@@ -15,6 +15,7 @@ def ambiguous(
 ) -> list[Trouble]:
     """Lines that do not say which ancillary product they are about, and so may speak of a charge in doubt or of another one."""
     doubtful = {(i.ticket_no, i.charge) for i, holding in held.items() if holding.state == "unknown"}
+    numbers = _numbers(settled)
     return [
         Trouble(
             "ambiguous",
@@ -30,7 +31,7 @@ def ambiguous(
         if identity is None
         and not line.product
         and (line.ticket_no, line.charge) in doubtful
-        and not _settled_as(line, settled)
+        and line.number not in numbers
     ]
 
 
@@ -43,10 +44,11 @@ def issued_elsewhere(
     say which ancillary product they are about, unless their number is that of ours.
     """
     ours = {identity for one in settled for identity, _, _ in one.attempt.charges if one.state == "issued"}
+    numbers = _numbers(settled)
 
     def to_hold(line: StatementLine, identity: Identity | None) -> bool:
         if identity is None:
-            return bool(line.product) or not _settled_as(line, settled)
+            return line.number not in numbers
         of = held[identity]
         unsaid = not line.product and of.number != line.number
         return identity not in ours and (of.elsewhere or of.state == "unknown" or unsaid)
@@ -54,9 +56,6 @@ def issued_elsewhere(
     return [line for line, identity in lines.pairs if to_hold(line, identity)]
 
 
-def _settled_as(line: StatementLine, settled: Sequence[Settled]) -> bool:
-    """Whether a charge of the line's ticket is settled as issued under its number."""
-    return any(
-        one.number == line.number and any(of.ticket_no == line.ticket_no for of, _, _ in one.attempt.charges)
-        for one in settled
-    )
+def _numbers(settled: Sequence[Settled]) -> set[str]:
+    """The numbers of what is settled as issued: a line under one of them is of it, or it would not be settled (shared_numbers)."""
+    return {one.number for one in settled if one.state == "issued"}

@@ -1,5 +1,7 @@
 """What unit tests of several rooms share."""
 
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,3 +24,13 @@ class _Here:
 def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are read by what reads them, without a process of its own for each, nor its bounds: what it says is the same."""
     monkeypatch.setattr(input_files, "Opening", _Here)
+
+
+@pytest.fixture
+def far_off(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """This machine is in another time zone than anybody who is spoken of."""
+    with monkeypatch.context() as changed:
+        changed.setenv("TZ", "America/St_Johns")
+        time.tzset()
+        yield
+    time.tzset()

@@ -1,7 +1,6 @@
 """A ledger in a run."""
 
 import contextlib
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,13 +20,3 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     with contextlib.closing(lock), contextlib.closing(connection):
         run = runs.begin(connection, lock, "reconcile", "2026-11-20", [])
         yield Desk(OpenLedger(path, connection, lock, Named(path), None), run)
-
-
-@pytest.fixture
-def far_off(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """This machine is in another time zone than anybody who is spoken of."""
-    with monkeypatch.context() as changed:
-        changed.setenv("TZ", "America/St_Johns")
-        time.tzset()
-        yield
-    time.tzset()

@@ -1,14 +1,18 @@
 """What evidence settles is recorded in a real ledger, and what it does not settle is told and changes nothing."""
 
+import datetime
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from pipeline.ledger import gaps, reversals, runs, withdrawals
-from pipeline.model.evidence import Reversal
+from pipeline.ledger.clock import utc_text
+from pipeline.model.errors import LedgerProblem
+from pipeline.model.evidence import Complete, Reversal
 from pipeline.model.outcome import Outcome
 from pipeline.model.places import row_at
-from tests.unit.reconciliation.desk import Desk, line, problems, statement
+from tests.unit.reconciliation.desk import BY, Desk, line, problems, statement
 
 
 def test_what_answers_settle_is_recorded_with_who_said_it_and_logged(desk: Desk) -> None:
@@ -56,6 +60,35 @@ def test_evidence_that_was_withdrawn_settles_nothing_again_and_other_evidence_do
     decided = desk.settle(again, of_other, statements=listed)
     assert desk.states() == [("not_sent", ""), ("issued", "N-02")]
     assert decided.answers == (again, of_other)
+
+
+def test_silence_settles_what_nobody_answers_and_nothing_that_an_answer_leaves_open(desk: Desk) -> None:
+    now, day = datetime.datetime.now(datetime.UTC), datetime.timedelta(days=1)
+    sent = [utc_text(now + datetime.timedelta(hours=ticket)) for ticket in range(5)]
+    for ticket in (1, 3, 4):
+        desk.sent(ticket, Outcome("issued", number=f"N-0{ticket}"), sent[ticket])
+    about = desk.sent(2, Outcome("unknown", "no_answer"), sent[2])
+    (listed,) = statement(*(line(ticket, f"N-0{ticket}") for ticket in (1, 3, 4)))
+    silent: dict[str, Any] = {
+        "statements": (replace(listed, written=now + 9 * day, said_made=now + 9 * day),),
+        "complete": (Complete(now - day, now + 4 * day, "these days"),),
+        "settle_after": day,
+    }
+    lacking = desk.settle(desk.answer(about, "issued"), **silent)
+    assert (lacking.settled, [code for code, _, _ in problems(lacking)]) == ((), ["incomplete"])
+    assert "an answer about it lacks something" in "".join(map(str, lacking.notes))
+    assert [(one.state, one.settled_by) for one in desk.settle(**silent).settled] == [("not_sent", BY)]
+    assert desk.states()[3] == ("not_sent", "")
+
+
+def test_a_ledger_that_takes_no_settlement_is_named(desk: Desk) -> None:
+    about = desk.doubt(1)
+    desk.ledger.connection.set_commit_hook(lambda: True)
+    with pytest.raises(LedgerProblem, match="the ledger refuses") as told:
+        desk.settle(desk.answer(about, "not issued"))
+    desk.ledger.connection.set_commit_hook(None)
+    assert str(told.value).startswith(f"{desk.ledger.path}: ")
+    assert desk.states() == [("unknown", "")]
 
 
 def test_what_the_carrier_issued_elsewhere_is_held_with_its_code(desk: Desk) -> None:

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from pipeline.ledger import withdrawals
 from pipeline.model.message import Message
 from pipeline.model.outcome import Outcome
-from tests.unit.reconciliation.desk import Desk, problems
+from tests.unit.reconciliation.desk import Desk, line, problems, statement
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,8 @@ def test_an_answer_about_what_is_settled_already_changes_nothing(desk: Desk) -> 
     answers = desk.answer(issued, "issued", "N-01"), desk.answer(refused, "not issued")
     desk.settle(*answers)
     assert problems(desk.settle(*answers)) == [], "it is what was said before"
+    numbered = replace(answers[1], number="N-05")
+    assert problems(desk.settle(numbered)) == [], "a number beside “not issued” is nothing that was said"
     sent = [
         desk.sent(3, Outcome("issued", number="N-03")),
         desk.sent(4, Outcome("rejected", "carrier_rejected")),
@@ -61,6 +64,15 @@ def test_an_answer_about_what_is_settled_already_changes_nothing(desk: Desk) -> 
         for one, state in zip(others, states, strict=True)
     ]  # fmt: skip
     assert desk.states() == [("issued", "N-01"), ("not_sent", ""), ("issued", "N-03"), ("rejected", "")]
+
+
+def test_an_answer_that_was_withdrawn_contradicts_no_statement(desk: Desk) -> None:
+    misheard = desk.answer(desk.doubt(1), "issued", "N-01")
+    desk.settle(misheard)
+    withdrawals.withdraw(desk.ledger.connection, "S1", withdrawn_by="Li", why="misheard")
+    decided = desk.settle(misheard, statements=statement(line(1, "N-02")))
+    assert [code for code, _, _ in problems(decided)] == ["withdrawn"]
+    assert desk.states() == [("issued", "N-02")]
 
 
 def test_an_answer_about_another_history_s_attempt_is_told_and_settles_nothing(desk: Desk) -> None:

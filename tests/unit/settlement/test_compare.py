@@ -265,7 +265,8 @@ def test_what_the_statement_lacks_of_its_period_is_said() -> None:
             Decided(), [statement], {ours[0].identity: ours[0]}, [], OCTOBER, frozenset(), ZONE
         ).entries()
         assert len(entries) == missing, "it was made before that voucher was issued, and written later"
-    assert Compare(Decided(), [], {ours[0].identity: ours[0]}, [], OCTOBER, frozenset(), ZONE).entries() == []
+    without = Compare(Decided(), [], {ours[0].identity: ours[0]}, [], OCTOBER, frozenset({"invoice"}), ZONE)
+    assert without.entries() == [], "no statement is there, whatever is said of one"
     assert kinds(late, [line(1, "A")], Period(OCTOBER.first, datetime.date(2026, 11, 30))) == ["agreed"]
 
 

@@ -342,6 +342,13 @@ def test_nothing_is_called_lacking_where_it_is_not_known_that_it_must_be_listed(
         assert decided([], brought).troubles == ()
 
 
+@pytest.mark.usefixtures("far_off")
+def test_when_a_statement_was_made_is_told_in_utc_wherever_this_machine_is() -> None:
+    early = evidence(statement(made=AT), complete=COMPLETE)
+    (note,) = map(str, decided([attempt(charge(1))], early).notes)
+    assert "before the statement was made (2026-11-10 12:00 UTC)" in note
+
+
 def test_the_claim_that_proves_it_is_the_one_that_is_told() -> None:
     others = [replace(COMPLETE[0], kind="itinerary", text="itinerary:then")]
     others.append(Complete(AT - 90 * DAY, AT - 80 * DAY, "long ago"))

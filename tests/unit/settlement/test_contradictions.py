@@ -142,10 +142,36 @@ def test_what_is_listed_of_an_earlier_attempt_said_not_to_be_issued_does_not_con
     both = replace(one, denied=(denied(charge(1)), denied(charge(2), charge(4), number=3)))
     listed = [shown, line(charge(2), OTHER), line(charge(4), OTHER)]
     assert outcome(decided([both], evidence(statement(*listed), answers=[said]))) == [("not_sent", "")]
-    # Whoever says that it was issued, too, is not believed.
+    # Whoever says that it was issued, too, is not believed; what to do is about what is listed.
     said_issued = answer("issued", OTHER, attempt_id=2)
     assert outcome(decided([one], evidence(statement(shown), answers=[said_issued]))) == []
-    assert outcome(decided([one], evidence(statement(shown), answers=[said, said_issued]))) == []
+    both_said = decided([one], evidence(statement(shown), answers=[said, said_issued]))
+    assert outcome(both_said) == []
+    assert str(both_said.troubles[0].message).startswith("the statement says")
+
+
+@pytest.mark.parametrize(
+    ("day", "hours", "changes", "explains"),
+    [
+        (-4, None, {}, True),
+        (-3, None, {}, False),
+        (-2, 48, {}, True),
+        (-2, 24, {}, False),  # the carrier's statement would have listed it by then
+        (9, 24, {"times_doubtful": True, "first_asked": ""}, True),  # a wrong clock says when that was
+    ],
+)
+def test_an_earlier_attempt_explains_what_was_issued_as_long_after_it_as_the_carrier_may_take(
+    day: int, hours: float | None, changes: dict[str, Any], *, explains: bool
+) -> None:
+    """The days of a line may be another time zone's, so that one more counts."""
+    one = replace(
+        attempt(charge(1), charge(2), attempt_id=2),
+        first_asked=(AT - 5 * DAY).isoformat(),
+        denied=(denied(charge(1), **changes),),
+    )
+    listed = statement(line(charge(1), issued=(AT + day * DAY).date()))
+    found = decided([one], evidence(listed, answers=[answer("not issued", attempt_id=2)], hours=hours))
+    assert outcome(found) == [("not_sent", "")] * explains
 
 
 def test_what_may_be_bought_beside_a_ticket_says_nothing_of_its_fare() -> None:

@@ -160,10 +160,15 @@ def test_each_trouble_says_where_it_stands_and_what_was_said() -> None:
     assert [str(trouble.place) for trouble in found.troubles] == [request, "request R2, attempt 1"]
     for said, told in ((answer("not issued"), "says not issued"), (answer("issued", OTHER), f"as {OTHER}")):
         found = decided([attempt(charge(1))], evidence(part, answers=[said]))
-        assert str(found.troubles[0].message).endswith(told)
+        assert [(str(trouble.place), str(trouble.message).endswith(told)) for trouble in found.troubles] == [
+            (request, True)
+        ]
     unread = replace(statement(misread=[Misread("s.csv, row 9", "", "no number")]), unread=("Old",))
     found = decided([], evidence(unread))
-    assert [str(trouble.place) for trouble in found.troubles] == ["s.csv, row 9", "s.csv"]
+    assert [(str(trouble.place), str(trouble.message).split(":")[0]) for trouble in found.troubles] == [
+        ("s.csv, row 9", "no number; the line proves nothing"),
+        ("s.csv", "sheet Old was not read"),
+    ]
     lacking = decided([], evidence(statement(ours=("invoice",)), statement(ours=()), complete=COMPLETE),
                       around=[replace(one, voucher="invoice") for one in ours()])  # fmt: skip
     assert str(lacking.troubles[0].place) == "s.csv, s.csv"

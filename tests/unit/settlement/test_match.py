@@ -40,6 +40,8 @@ from tests.unit.settlement.weighing import (
         (NUMBER, OTHER, 1000, False, True),  # another number as the service gives it
         (NUMBER, f"26{NUMBER}", 777, False, True),
         (NUMBER, f"26{NUMBER}", None, False, True),
+        ("INV-0017", "INV-0018", 1000, False, True),
+        ("INV-0017", "0017/INV", 1000, True, True),
     ],
 )
 def test_an_ancillary_line_without_its_product_is_compared_with_what_was_issued(

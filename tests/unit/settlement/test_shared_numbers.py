@@ -26,6 +26,9 @@ def test_a_number_that_another_request_has_settles_nothing() -> None:
     said = evidence(answers=[answer("issued", NUMBER), answer("issued", NUMBER, 2)])
     assert outcome(decided(two, said)) == []
     assert len(decided(two, said).troubles) == 2
+    # What has it already is told before what is said to have it.
+    for trouble in decided(two, said, taken={NUMBER: "another request (R9)"}).troubles:
+        assert "and another request (R9) has that number" in str(trouble.message)
 
 
 def test_an_answer_with_a_number_that_is_listed_for_another_ticket_settles_nothing() -> None:

@@ -30,6 +30,9 @@ def test_an_ancillary_line_without_its_product_settles_nothing(amount: int | Non
         found = decided(unknown, evidence(statement(unsaid), complete=COMPLETE))
         assert outcome(found) == []  # nor does silence
         assert [t.code for t in found.troubles] == ["ambiguous"]
+        assert f"an ancillary charge of ticket {seat.ticket_no} as {NUMBER} and does not say which" in str(
+            found.troubles[0].message
+        )
         assert found.elsewhere == (unsaid,)  # held, whichever it is
     # A person who knows its number says whose it is; then it is no other's.
     found = decided([one], evidence(statement(unsaid), answers=[answer("issued", NUMBER)]))

@@ -6,24 +6,17 @@ from pipeline.cli.stderr import asking
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.job import Plan
-from pipeline.model.message import Note, SheetName, Term, message
-from pipeline.model.table import money_text
+from pipeline.model.message import Note, SheetName, message
+from pipeline.model.request import by_kind
+from pipeline.model.table import money_shown
+from pipeline.reporting.summary_text import to_send
 
 
 def confirmed(plan: Plan, say: Note, lang: Lang, *, yes: bool) -> bool:
     """Show the plan; ask on a terminal, unless --yes or nobody is there."""
     currency = plan.profile.carrier.currency
-    for voucher, market, count, total in plan.lines():
-        say(
-            message(
-                "To send: {count} × {market} {voucher}, {amount} {currency}",
-                count=count,
-                market=Term(market, "choice"),
-                voucher=Term(voucher, "choice"),
-                amount=money_text(total),
-                currency=currency,
-            )
-        )
+    for kind in by_kind(plan.requests):
+        say(to_send(kind, currency))
     for seen in plan.sheets:
         if seen.hidden_rows and not seen.hidden_sheet:
             say(
@@ -39,8 +32,8 @@ def confirmed(plan: Plan, say: Note, lang: Lang, *, yes: bool) -> bool:
     say(
         message(
             "Limits of one invoice: domestic {domestic}, international {international} {currency}",
-            domestic=money_text(limits.domestic_invoice_max),
-            international=money_text(limits.international_invoice_max),
+            domestic=money_shown(limits.domestic_invoice_max),
+            international=money_shown(limits.international_invoice_max),
             currency=currency,
         )
     )

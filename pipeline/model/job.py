@@ -2,7 +2,7 @@
 
 import datetime
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -123,12 +123,6 @@ class Plan:
     profile: Profile
     carrier: Owner
     sheets: tuple[SheetRows, ...] = ()
-
-    def lines(self) -> Iterator[tuple[str, str, int, int]]:
-        """(voucher, market, requests, total in minor units) for each kind that there is."""
-        for voucher, market in sorted({(request.voucher, request.market) for request in self.requests}):
-            amounts = [r.amount for r in self.requests if (r.voucher, r.market) == (voucher, market)]
-            yield voucher, market, len(amounts), sum(amounts)
 
 
 @dataclass(frozen=True)

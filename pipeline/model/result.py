@@ -25,7 +25,7 @@ from pipeline.model.exit_code import ExitCode
 from pipeline.model.lazy import LazySequence
 from pipeline.model.message import NOTHING, Message
 from pipeline.model.profile import Owner
-from pipeline.model.request import Identity, Request
+from pipeline.model.request import Identity, Request, by_kind
 from pipeline.model.result_columns import ChargeColumns, ResultColumns
 from pipeline.model.status import STATUS, WORST
 from pipeline.model.table import Table, Texts
@@ -145,8 +145,11 @@ class RowResults(LazySequence[RowResult]):
 class RequestResults(LazySequence[RequestResult]):
     """The results of all requests, each made when it is looked at, and how each of them ended."""
 
-    def __init__(self, statuses: Sequence[str], make: Callable[[int], RequestResult]) -> None:
+    def __init__(
+        self, asked: Sequence[Request], statuses: Sequence[str], make: Callable[[int], RequestResult]
+    ) -> None:
         super().__init__(len(statuses), functools.cache(make))
+        self.asked = asked
         self.statuses = statuses
 
 
@@ -232,6 +235,12 @@ class RunResult:
         asked = self.requests
         statuses = asked.statuses if isinstance(asked, RequestResults) else [one.status for one in asked]
         return dict(Counter(statuses))
+
+    @property
+    def requests_by_kind(self) -> tuple[tuple[str, str, int, int], ...]:
+        """(voucher, market, requests, total in minor units) for each kind that there is."""
+        asked = self.requests
+        return by_kind(asked.asked if isinstance(asked, RequestResults) else [one.request for one in asked])
 
     @property
     def exit_code(self) -> ExitCode:

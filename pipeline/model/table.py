@@ -188,3 +188,13 @@ def money_text(minor: int) -> str:
     """
     main, rest = divmod(minor, MINOR)
     return f"{main}.{rest:02d}"
+
+
+def money_shown(minor: int) -> str:
+    """The same for people, with separators.
+
+    >>> money_shown(123450)
+    '1,234.50'
+    """
+    main, rest = divmod(minor, MINOR)
+    return f"{main:,}.{rest:02d}"

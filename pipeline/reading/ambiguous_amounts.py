@@ -20,7 +20,7 @@ from pipeline.model.table import (
     Finding,
     Mask,
     Money,
-    money_text,
+    money_shown,
 )
 from pipeline.reading import cells
 from pipeline.reading.cell_words import folded, normal, vague
@@ -159,7 +159,7 @@ def _refuse_vague(rows: _Reckoned) -> None:
             raise InputProblem(
                 "{place}: {cell} “{heading}” holds {amount} in row {row} and was not read: it may mean {columns}, and no"
                 " total shows what the charge comes to; name it more exactly, or say in --columns what it is",
-                place=rows.tickets.where, cell=cell, heading=Private(heading), amount=money_text(int(seen[found][0])),
+                place=rows.tickets.where, cell=cell, heading=Private(heading), amount=money_shown(int(seen[found][0])),
                 row=rows.row(found), columns=joined(map(Term, names), "or"),
             )  # fmt: skip
 

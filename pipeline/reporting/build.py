@@ -88,7 +88,7 @@ def make_result(
         table=replace(table, notes=(*table.notes, *verdicts.notes)),
         header={name: rows.text(name)[columns.first] for name in HEADER_FIELDS},  # all charges of a row have one buyer
         found_buyer=rows.whose.found[columns.first],
-        rows=RowResults(columns, single.row), requests=RequestResults(asked.states(), single.request),
+        rows=RowResults(columns, single.row), requests=RequestResults(judged.requests, asked.states(), single.request),
         doubts=(*judged.doubts, *doubts), stopped=run.stopped, repeats=_repeats(verdicts),
         origin=run.origin,
     )  # fmt: skip

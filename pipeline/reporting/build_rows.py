@@ -16,7 +16,7 @@ from pipeline.model.status import STATUS_OF, WORST
 from pipeline.model.table import (
     Finding,
     Indices,
-    money_text,
+    money_shown,
     shown,
 )
 from pipeline.splitting import Judged
@@ -126,7 +126,7 @@ class SingleResults:
         rows = self.judged.verdicts.rows
         facts: dict[str, Fact] = {
             "as_of": self.as_of,
-            "amount": money_text(int(rows.amount[at])),
+            "amount": money_shown(int(rows.amount[at])),
             "market": Term(rows.market[at], "choice"),
             "seen": "",
             **{name: finding.fact(name, place) for name in finding.facts},

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.quoting import one_line
-from pipeline.model.table import money_text
+from pipeline.model.table import money_shown, money_text
 from pipeline.reporting.words_history import (
     attempt_reason,
     judged_reasons,
@@ -137,7 +137,7 @@ def _what(row: Row, lang: Lang) -> str:
     name = word(row["charge"], lang)
     if row["product"] not in ("", "flight"):
         name = f"{name}/{word(row['product'], lang)}"
-    return f"{name} {money_text(row['amount'])}" if row["amount"] else name
+    return f"{name} {money_shown(row['amount'])}" if row["amount"] else name
 
 
 def _row_of(row: Row, lang: Lang) -> str:

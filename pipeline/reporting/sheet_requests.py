@@ -11,7 +11,7 @@ from pipeline.model.columns import (
 from pipeline.model.message import message
 from pipeline.model.result import RequestResult, RunResult, UnknownAttempt
 from pipeline.model.status import ISSUED
-from pipeline.model.table import MINOR, money_text
+from pipeline.model.table import MINOR, money_shown
 from pipeline.reporting.links import Cell, Places
 from pipeline.reporting.row_view import reason_lines
 from pipeline.reporting.xlsx.book import Book
@@ -120,7 +120,7 @@ def _itinerary(asked: RequestResult, result: RunResult, places: Places) -> tuple
 def _doubt(doubt: UnknownAttempt, result: RunResult, places: Places) -> tuple[Any, ...]:
     lang = result.lang
     inside = [
-        f"{of.ticket_no} {choice_word(of.charge, lang)} {money_text(amount)}" for of, amount in doubt.charges
+        f"{of.ticket_no} {choice_word(of.charge, lang)} {money_shown(amount)}" for of, amount in doubt.charges
     ]
     return (
         doubt.epoch,

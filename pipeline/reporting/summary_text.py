@@ -7,12 +7,12 @@ import numpy as np
 
 from pipeline.messages.translate import rendered, status_word
 from pipeline.model.columns import HEADER_FIELDS, Lang
-from pipeline.model.message import NOTHING, Fact, Message, joined, message
+from pipeline.model.message import NOTHING, Fact, Message, Term, joined, message
 from pipeline.model.places import about
 from pipeline.model.quoting import one_line, quoted
 from pipeline.model.result import ReasonText, RowResult, RunResult
 from pipeline.model.status import SETTLED, STATUS, STATUS_OF
-from pipeline.model.table import MINOR
+from pipeline.model.table import MINOR, money_shown
 from pipeline.model.text_width import cells_wide
 from pipeline.reporting.next_steps import reconciliation_steps, rows_in_words, stopped_lines, unknown_step
 from pipeline.reporting.words_reconciliation import period_text, tell
@@ -42,8 +42,22 @@ def summary_lines(result: RunResult, *, cells: bool = True) -> list[str]:
         money = f"  {result.currency} {amount / MINOR:>16,.2f}" if STATUS[name].counted else ""
         lines.append(f"  {named[name]}{gap} {count:>9,}{money}")
     lines += (f"  {rendered(reason, result.lang)}" for reason in _reasons(result, cells=cells))
+    if result.command == "check":  # issue says it before it asks
+        lines += (
+            f"  {rendered(to_send(kind, result.currency), result.lang)}" for kind in result.requests_by_kind
+        )
     ending = [*([unknown_step(len(result.doubts))] if result.doubts else []), *stopped_lines(result)]
     return [*_in_words(told, result.lang), *lines, *_in_words(ending, result.lang)]
+
+
+def to_send(kind: tuple[str, str, int, int], currency: str) -> Message:
+    """How many requests of a kind (see `by_kind`) there are, and for how much."""
+    voucher, market, count, total = kind
+    return message(
+        "To send: {count:,} × {market} {voucher}, {amount} {currency}",
+        count=count, market=Term(market, "choice"), voucher=Term(voucher, "choice"),
+        amount=money_shown(total), currency=currency,
+    )  # fmt: skip
 
 
 def _in_words(told: Iterable[Message], lang: Lang, *, names: bool = True) -> list[str]:

@@ -14,7 +14,7 @@ from pipeline.model.known_charges import KnownCharge, KnownCharges, in_doubt_sin
 from pipeline.model.message import Fact, Message, Private, Term, joined, message
 from pipeline.model.profile import Profile
 from pipeline.model.request import Identity, wire_text
-from pipeline.model.table import Finding, Mask, among, money_text
+from pipeline.model.table import Finding, Mask, among, money_shown
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import fare, identified, refund
 
@@ -148,7 +148,7 @@ def _difference(column: str, issued: Any, here: Any) -> Message:
 
 def _value(column: str, value: Any) -> Fact:
     if column == "amount":
-        return money_text(int(value))
+        return money_shown(int(value))
     return Term(value, "choice") if value and COLUMN[column].choices else Private(value)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.model.lazy import LazySequence
 from pipeline.model.profile import Terms
-from pipeline.model.table import Indices, Mask, money_text
+from pipeline.model.table import Indices, Mask, money_shown
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Example, Facts, Rule, invoice, money_texts, unreadable_part
 
@@ -34,7 +34,7 @@ def _over_limit(rows: Rows, terms: Terms) -> Mask:
 
 def _limit(rows: Rows, broken: Indices, terms: Terms) -> Facts:
     limits = terms.profile.limits
-    of_market = LazySequence(len(broken), lambda at: money_text(limits.of_market(rows.market[broken[at]])))
+    of_market = LazySequence(len(broken), lambda at: money_shown(limits.of_market(rows.market[broken[at]])))
     return {"limit": of_market}
 
 

@@ -15,7 +15,7 @@ from pipeline.model.table import (
     Indices,
     Mask,
     Money,
-    money_text,
+    money_shown,
 )
 from pipeline.rules.rows import Rows
 
@@ -130,7 +130,7 @@ def unreadable_part(rows: Rows) -> Mask:
 
 def money_texts(amounts: Money) -> Sequence[str]:
     """Amounts of minor units as texts, for messages."""
-    return LazySequence(len(amounts), lambda at: money_text(int(amounts[at])))
+    return LazySequence(len(amounts), lambda at: money_shown(int(amounts[at])))
 
 
 def choices(names: Sequence[str]) -> Sequence[Term]:

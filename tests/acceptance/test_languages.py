@@ -22,7 +22,7 @@ def test_in_chinese_nothing_is_said_in_english(desk: Any, workbook: Any, tickets
     ran = desk.voucher("issue", path, "--sandbox", "--as-of", "2026-11-20", "--lang", "zh", "--verbose")
     assert ran.code == 1
     assert "已从 1 个工作簿读取 3 行" in ran.err
-    assert "待发送：2 × 国内行程单，2000.00 CNY" in ran.err
+    assert "待发送：2 × 国内行程单，2,000.00 CNY" in ran.err
     assert "结果：" in ran.err
     assert english(ran.err) == []
 

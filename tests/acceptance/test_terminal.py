@@ -54,8 +54,8 @@ def test_nothing_is_sent_until_somebody_says_yes(
     given = ("issue", path, "--sandbox", "--ledger", "L", "--as-of", "2026-11-20", "--report", "r.json")
     ended, shown = at_a_terminal(desk, answer, *given)
     assert ended == code, shown
-    assert "3 × domestic itinerary, 3000.00 CNY" in shown
-    assert "Limits of one invoice: domestic 10000.00" in shown
+    assert "3 × domestic itinerary, 3,000.00 CNY" in shown
+    assert "Limits of one invoice: domestic 10,000.00" in shown
     if code == 0:
         assert "3/3" in shown
         assert [row["status"] for row in desk.report("r.json")["rows"]] == ["issued"] * 3

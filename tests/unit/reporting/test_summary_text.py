@@ -53,3 +53,17 @@ def test_what_needs_nobody_is_no_reason_though_its_row_has_others(
     assert result.totals == {"ready": 1, "ineligible": 1}
     assert "repeated_charge" in result.columns.having
     assert not any("repeated_charge" in line for line in summary_lines(result))
+
+
+def test_check_says_how_many_requests_of_which_kind_it_would_make(made: Callable[..., RunResult]) -> None:
+    rows = [
+        {"voucher": "itinerary"},
+        {"ticket_no": "9991234567891", "voucher": "itinerary", "amount": 2000},
+        {"ticket_no": "9991234567892", "market": "international"},
+    ]
+    told = [line for line in summary_lines(made(*rows, command="check")) if "To send" in line]
+    assert told == [
+        "  To send: 1 × international invoice, 1,000.50 CNY",
+        "  To send: 2 × domestic itinerary, 3,000.50 CNY",
+    ]
+    assert not any("To send" in line for line in summary_lines(made(*rows, command="issue")))

@@ -106,12 +106,12 @@ def test_another_amount_or_buyer_than_was_issued_differs_and_needs_a_person(
 def test_several_differences_are_told_together(judged: Judged, holding: Make, ledger: Make) -> None:
     found = judged({"amount": "1", "header_name": "Another Co."}, holdings=ledger(holding()))
     assert found.message("differs_from_issued").endswith(
-        "but with other contents: amount was issued as “1000.00”, this row says “1.00”;"
+        "but with other contents: amount was issued as “1,000.00”, this row says “1.00”;"
         " header_name was issued as “Example Trading Co.”, this row says “Another Co.”."
     )
     assert found.message("differs_from_issued", lang="zh") == (
         "已于 2026-11-03 由 october.xlsx，Tickets 第 12 行（第 7 次运行）开具（100000000000000001），但内容不同："
-        "金额已开具为“1000.00”，此行为“1.00”；抬头名称已开具为“Example Trading Co.”，此行为“Another Co.”。"
+        "金额已开具为“1,000.00”，此行为“1.00”；抬头名称已开具为“Example Trading Co.”，此行为“Another Co.”。"
     )
 
 

@@ -41,12 +41,12 @@ def test_the_message_says_the_amount_the_market_and_its_own_limit(judged: Judged
         {"ticket_no": "9990000000001", "market": "international", "amount": "200000"},
     )
     first, second = (found.message("amount_over_limit", row) for row in (0, 1))
-    assert "10000.01" in first
+    assert "10,000.01" in first
     assert "domestic" in first
-    assert "10000.00" in first
-    assert "200000.00" in second
+    assert "10,000.00" in first
+    assert "200,000.00" in second
     assert "international" in second
-    assert "100000.00" in second
+    assert "100,000.00" in second
     assert "国内" in found.message("amount_over_limit", 0, "zh")
 
 
@@ -92,8 +92,8 @@ def test_an_amount_and_components_that_do_not_add_up_are_invalid_with_both_sums(
     assert found.statuses == ["invalid"]
     assert found.found() == {("amount_mismatch", "amount")}
     message = found.message("amount_mismatch")
-    assert "1000.00" in message
-    assert f"{float(fare) + 50:.2f}" in message
+    assert "1,000.00" in message
+    assert f"{float(fare) + 50:,.2f}" in message
 
 
 def test_components_over_the_limit_are_over_it_though_each_is_not(judged: Judged) -> None:

@@ -123,7 +123,7 @@ def test_unknown_has_one_line_a_request_and_asks_the_same_in_both_languages(
         assert [sheet.cell(2, at + step).value for step in range(4)] == [None] * 4
     row = records(tmp_path / "en.xlsx", "Unknown")[0]
     assert (row["ledger"], row["request"], row["attempt"]) == ("L-1", mixed.doubts[0].request_id, 1)
-    assert row["tickets"] == "9991234567892 ticket_fare 1000.50"
+    assert row["tickets"] == "9991234567892 ticket_fare 1,000.50"
     assert row["amount"] == 1000.5
 
 

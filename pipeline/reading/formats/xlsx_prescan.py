@@ -18,12 +18,12 @@ from pipeline.reading.formats import xlsx_prescan_exact
 from pipeline.reading.formats.currency_formats import currency_styles
 from pipeline.reading.formats.prescan import Prescan, column_of
 from pipeline.reading.formats.refusal import Refusal, Seen
+from pipeline.reading.formats.uncalculated_formulas import are_uncalculated
 from pipeline.reading.formats.zip_package import OF_XLSX, Package
 
 _SMALL = 32 * 1024**2  # for what lists a workbook's sheets
 _LONGEST_ROW = 32 * 1024**2
 _OF_PROGRAM = "docProps/app.xml"
-_TRUE = ("1", "true", "on")
 
 _DECLARES = b"<!DOCTYPE"  # entities can be declared nowhere else
 #: What divides a value in two, of which the reader takes the first. Above the sheet it does no harm.
@@ -84,17 +84,9 @@ def check_texts(package: Package) -> dict[bytes, str]:
 
 
 def uncalculated(package: Package) -> bool:
-    """Whether the workbook says that its formulas are still to be calculated, or is of a program that never does.
-
-    XlsxWriter, openpyxl and others store 0 for every formula and ask for a full calculation when the file is opened; Apache
-    POI stores 0 too and does not always ask.
-    """
-    for node in parsed(package, OF_XLSX).iter():
-        if _local(node.tag) == "calcPr" and (
-            node.get("fullCalcOnLoad") in _TRUE or node.get("calcCompleted", "1") not in _TRUE
-        ):
-            return True
-    return _OF_PROGRAM in package and b"Apache POI" in package.whole(_OF_PROGRAM, _SMALL)
+    """Whether the results that the workbook's formulas have are none."""
+    program = package.whole(_OF_PROGRAM, _SMALL) if _OF_PROGRAM in package else b""
+    return are_uncalculated(parsed(package, OF_XLSX).iter(), program)
 
 
 def look(

@@ -15,6 +15,7 @@ from pipeline.reading.formats.prescan import (
     letters,
 )
 from pipeline.reading.formats.refusal import Refusal, Seen
+from pipeline.reading.formats.uncalculated_formulas import has_no_result
 
 _REF = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
 _PLACE = re.compile(rb"""(\sr\s*=\s*)(?:"[^"]*"|'[^']*')""")
@@ -118,7 +119,11 @@ class Look:
             return
         if self._kind == "e":
             mark = (self._value or "").strip()[:32].encode("ascii", "replace") or b"#ERROR!"
-        elif self._formula and not self._inline and self._unstored():
+        elif (
+            self._formula
+            and not self._inline
+            and has_no_result(self._kind, self._value, uncalculated=self._uncalculated)
+        ):
             mark = NO_RESULT
         elif self._value is None and not self._inline:
             return
@@ -127,20 +132,6 @@ class Look:
         self.found.reach(self._at_row, self._column)
         if mark:
             self.found.marks.append((self._at_row, self._column, mark))
-
-    def _unstored(self) -> bool:
-        """Whether the result of the cell's formula is missing; "" is a result where the cell says that it holds text.
-
-        Of formulas that nobody calculated neither that is one, nor the number 0: what was not given was stored so.
-        """
-        if self._value is None or not self._value.strip():
-            return self._value is None or self._kind != "str" or self._uncalculated
-        if not self._uncalculated or self._kind not in _NUMBER:
-            return False
-        try:
-            return float(self._value) == 0
-        except ValueError:
-            return False
 
 
 class _Moving(Look):

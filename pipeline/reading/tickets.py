@@ -37,6 +37,7 @@ from pipeline.reading.headings import (
     repeats,
     slips,
 )
+from pipeline.reading.hidden_rows import hidden_sheets, with_hidden_rows
 from pipeline.reading.input_files import far_cells, not_read, read_sheets, refuse_far
 from pipeline.reading.left_out import left_out, says_other_service
 from pipeline.reading.merged_cells import unmerged
@@ -93,7 +94,7 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: G
     gathered.notes += no_tickets.notes(where)
     rows, gathered.left_out = rows[~no_tickets.any], gathered.left_out + int(no_tickets.any.sum())
     gathered.notes += [about(where, slip) for slip in slips(sheet, layout, own)]
-    gathered.sheets.append(SheetRows(place, sheet.name, len(rows), int(sheet.hidden[rows].sum())))
+    gathered.sheets.append(with_hidden_rows(place, sheet, rows))
     if len(rows):
         part: Part = {name: sheet.columns[position].at(rows) for name, position in positions.items()}
         part, notes = filled(part, place, sheet.name, gathered.mapping)
@@ -165,16 +166,9 @@ def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: Gathered) -> list
         ]
     filled = [sheet for sheet in sheets if sheet.filled]
     hidden, place = [sheet for sheet in filled if not sheet.visible], gathered.names[path]
-    gathered.sheets += [
-        SheetRows(place, sheet.name, 0, sheet.hidden_tickets, hidden_sheet=True)
-        for sheet in hidden
-        if sheet.hidden_tickets
-    ]
-    gathered.notes += [
-        message("{file}: sheet {sheet} is hidden and was not read", file=place, sheet=SheetName(sheet.name))
-        for sheet in hidden
-        if not sheet.hidden_tickets
-    ]
+    told, notes = hidden_sheets(place, hidden)
+    gathered.sheets += told
+    gathered.notes += notes
     visible = [sheet for sheet in filled if sheet.visible]
     gathered.notes += [
         message(

@@ -1,14 +1,17 @@
-"""What may name somebody, made fit to be passed on: names, telephone numbers, e-mail addresses and tax numbers.
+"""A register made fit to be passed on (`--masked`), or left as it is: one place says what of it is masked, and how.
 
->>> masked_name("Zhang Wei"), masked_name("张伟"), masked_name("")
-('Z***', '张***', '')
->>> Masks(["张伟", "ZHANG/WEI MR"]).text("CC 7: 张伟, Wei Zhang, +86 10 8520 0000, a@example.com")
+>>> masks = Masks(["张伟", "ZHANG/WEI MR"])
+>>> masks.name("Zhang Wei"), masks.name("张伟"), masks.name(""), masks.buyer("张伟", 7), masks.number("91110000600037341L")
+('Z***', '张***', '', '张*** #7', '***341L')
+>>> masks.text("CC 7: 张伟, Wei Zhang, +86 10 8520 0000, a@example.com")
 'CC 7: ***, ***, ***, ***'
 """
 
 import functools
 import re
 from collections.abc import Iterable, Iterator
+
+from pipeline.model.message import Message, message
 
 _IN_PLACE = "***"
 _TITLE = re.compile(r" (?:MR|MRS|MS|MISS|MSTR|CHD|INF|DR)$", re.IGNORECASE)
@@ -19,25 +22,64 @@ _FORMS = re.compile(
 )
 
 
-def masked_name(name: str) -> str:
-    """The first character of a name: nobody can be told by it."""
-    return f"{name[0]}{_IN_PLACE}" if name else ""
+class NoMasks:
+    """A register as it is. `whole`: whether it also has what can't be masked: columns of the input's own, and sheets' names."""
+
+    whole = True
+
+    def name(self, name: str) -> str:
+        """A passenger's name."""
+        return name
+
+    def buyer(self, name: str, number: int) -> str:  # noqa: ARG002 - masked ones have it
+        """A buyer's name, which is the register's buyer of that number."""
+        return name
+
+    def number(self, number: str) -> str:
+        """A tax number."""
+        return number
+
+    def text(self, text: str) -> str:
+        """What somebody wrote: a cost centre, a department."""
+        return text
+
+    def file(self, name: str) -> str | Message:
+        """A file's name."""
+        return name
 
 
-def masked_number(number: str) -> str:
-    """A tax number by its last four characters, as receipts show a card's."""
-    return f"{_IN_PLACE}{number[-4:]}" if len(number) > 2 * 4 else _IN_PLACE * bool(number)
+class Masks(NoMasks):
+    """Without these names and numbers, in whatever case, and without anything of such a form."""
 
-
-class Masks:
-    """Texts without these names and numbers, in whatever case, and without anything of such a form."""
+    whole = False
 
     def __init__(self, known: Iterable[str]) -> None:
+        self._files: dict[str, int] = {}
         self._known = {way.lower() for each in known for way in _ways(each) if len(way) > 1}
         self._lengths = sorted({len(way) for way in self._known}, reverse=True)
-        self.text = functools.lru_cache(maxsize=50_000)(self._text)
+        self._text = functools.lru_cache(maxsize=50_000)(self._without)
 
-    def _text(self, text: str) -> str:
+    def name(self, name: str) -> str:
+        """The first character: nobody can be told by it."""
+        return f"{name[0]}{_IN_PLACE}" if name else ""
+
+    def buyer(self, name: str, number: int) -> str:
+        """With its number: two may begin alike."""
+        return f"{self.name(name)} #{number}"
+
+    def number(self, number: str) -> str:
+        """The last four characters, as receipts show a card's."""
+        return f"{_IN_PLACE}{number[-4:]}" if len(number) > 2 * 4 else _IN_PLACE * bool(number)
+
+    def text(self, text: str) -> str:
+        """Without what may name somebody."""
+        return self._text(text)
+
+    def file(self, name: str) -> Message:
+        """A number in place of the name: a file may be named after somebody."""
+        return message("file {number}", number=self._files.setdefault(name, len(self._files) + 1))
+
+    def _without(self, text: str) -> str:
         low = text.lower()
         if len(low) != len(
             text

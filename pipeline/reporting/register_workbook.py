@@ -18,7 +18,7 @@ from pipeline.model.table import MINOR
 from pipeline.model.text_width import cells_wide
 from pipeline.reporting.input_cells import extra_heading
 from pipeline.reporting.links import Cell
-from pipeline.reporting.masking import Masks, masked_name, masked_number
+from pipeline.reporting.masking import NoMasks
 from pipeline.reporting.result_workbook import write_book
 from pipeline.reporting.sheet_page import Page
 from pipeline.reporting.words_register import label
@@ -64,11 +64,8 @@ class Register:
     written: datetime.datetime
     undated: int
     gap: str
-    masks: Masks | None = None
+    masks: NoMasks = field(default_factory=NoMasks)
     of_buyer: int = 0
-    files: dict[str, int] = field(
-        default_factory=dict
-    )  # numbers in the place of names, where these are masked
 
     @property
     def by_buyer(self) -> "Iterator[Register]":
@@ -140,10 +137,10 @@ def write_register(register: Register, path: Path, lang: Lang) -> Path:
 
 
 def shown_buyer(register: Register, number: int, name: str, lang: Lang) -> str:
-    """A buyer's name; where it is masked, with its number, for two may begin alike."""
+    """A buyer's name."""
     if not name.strip():
         return label("no_buyer", lang)
-    return f"{masked_name(name)} #{number}" if register.masks else name
+    return register.masks.buyer(name, number)
 
 
 def buyer_of(register: Register, lang: Lang) -> str:
@@ -228,7 +225,7 @@ def _columns(register: Register, lang: Lang) -> list[_Column]:
     sources = {True: label("statement", lang), False: label("ledger", lang)}
     parts = {part for text in {line.components for line in lines} for part in _components(text)}
     carried = [_carried(text) for text in dict.fromkeys(line.carried for line in lines)]
-    others = [] if masks else list(dict.fromkeys(name for each in carried for name in each.others))
+    others = list(dict.fromkeys(name for each in carried for name in each.others)) if masks.whole else []
     own = {
         name: list(dict.fromkeys(getattr(each, name) for each in carried))
         for name in ("cost_centre", "department")
@@ -240,13 +237,10 @@ def _columns(register: Register, lang: Lang) -> list[_Column]:
     ) -> _Column:
         return Field(name, said or heading(name, lang), style, width), lambda each: value(each.line)
 
-    def name_of(line: RegisterLine) -> str:
-        return masked_name(line.passenger_name) if masks else line.passenger_name
-
     def own_column(name: str) -> _Column:
         def value(each: _Parsed) -> str:
             found: str = getattr(each.carried, name)
-            return masks.text(found) if masks else found
+            return masks.text(found)
 
         return Field(name, label(name, lang), Style.TEXT, width_of(own[name])), value
 
@@ -256,7 +250,7 @@ def _columns(register: Register, lang: Lang) -> list[_Column]:
         text("ticket_no", Style.IDENTIFIER, 16, lambda line: line.ticket_no),
         text("charge", Style.TEXT, 12, lambda line: word(line.charge)),
         text("product", Style.TEXT, 10, lambda line: word(line.product) if line.product else None),
-        text("passenger_name", Style.TEXT, 24, name_of),
+        text("passenger_name", Style.TEXT, 24, lambda line: masks.name(line.passenger_name)),
     ]
     buyer = Field("buyer", heading("buyer", lang), Style.TEXT, max(16, width_of(buyers)))
     columns.append(
@@ -267,11 +261,7 @@ def _columns(register: Register, lang: Lang) -> list[_Column]:
             ),
         )
     )
-    columns.append(
-        text(
-            "tax_no", Style.IDENTIFIER, 22, lambda line: masked_number(line.tax_no) if masks else line.tax_no
-        )
-    )
+    columns.append(text("tax_no", Style.IDENTIFIER, 22, lambda line: masks.number(line.tax_no)))
     columns += [
         (Field(part, heading(part, lang), Style.MONEY, COLUMN[part].width), functools.partial(_part, part))
         for part in _PARTS
@@ -290,7 +280,7 @@ def _columns(register: Register, lang: Lang) -> list[_Column]:
         text("run", Style.LINE, 7, lambda line: line.run, label("run", lang)),
         text("file", Style.TEXT, 24, lambda line: _file(register, line, lang)),
     ]
-    if not masks:
+    if masks.whole:
         columns.append(text("sheet", Style.TEXT, 12, lambda line: line.sheet))
     columns.append(text("row", Style.LINE, 8, lambda line: line.row or None))
     columns += [own_column(name) for name in own if any(own[name])]
@@ -322,13 +312,9 @@ def _money(minor: int | None) -> float | None:
 
 
 def _file(register: Register, line: RegisterLine, lang: Lang) -> str:
-    """Where a charge comes from; a file that may be named after somebody is a number, where names are masked."""
-    if register.masks:
-        return rendered(
-            message("file {number}", number=register.files.setdefault(line.file, len(register.files) + 1)),
-            lang,
-        )
-    return rendered(from_text(line.file), lang) if line.elsewhere else line.file
+    """Where a charge comes from."""
+    file = register.masks.file(line.file)
+    return rendered(from_text(line.file) if file == line.file and line.elsewhere else file, lang)
 
 
 def _own_heading(name: str, lang: Lang) -> str:
@@ -370,7 +356,7 @@ def _by_buyer(register: Register, lang: Lang) -> tuple[list[Field], list[list[An
     rows = [
         [
             shown_buyer(register, number, first[number].buyer, lang),
-            masked_number(first[number].tax_no) if register.masks else first[number].tax_no,
+            register.masks.number(first[number].tax_no),
             *sums[number].cells,
         ]
         for number in sorted(sums)
@@ -386,9 +372,8 @@ def _by_centre(register: Register, lang: Lang) -> tuple[list[Field], list[list[A
     sums: dict[str, _Sums] = {}
     for line in register.lines:
         sums.setdefault(_carried(line.carried).cost_centre, _Sums()).add(line)
-    mask = register.masks.text if register.masks else str
     rows = [
-        [mask(centre) if centre else label("no_cost_centre", lang), *sums[centre].cells]
+        [register.masks.text(centre) if centre else label("no_cost_centre", lang), *sums[centre].cells]
         for centre in sorted(sums, key=lambda centre: (not centre, centre))
     ]
     return [
@@ -443,7 +428,7 @@ def _facts(register: Register, lang: Lang) -> Iterator[tuple[str, str]]:
     yield "times", register.time_zone
     yield "currency", register.currency
     yield "written", f"{register.written:%Y-%m-%d %H:%M}"
-    if register.masks:
+    if not register.masks.whole:
         yield "names", label("names_masked", lang)
 
 

@@ -17,7 +17,7 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.message import Note, system_error
 from pipeline.reconciliation.given_evidence import month_of
-from pipeline.reporting.masking import Masks
+from pipeline.reporting.masking import Masks, NoMasks
 from pipeline.reporting.output_paths import ANOTHER_FOLDER, check_folder, file_name
 from pipeline.reporting.register_workbook import Register, buyer_numbers, buyer_of, secrets_of, write_register
 
@@ -76,7 +76,7 @@ def _read(job: Job, wanted: Wanted, note: Note) -> Register:
         datetime.datetime.now(ZoneInfo(wanted.time_zone)),
         undated,
         gap.since if gap else "",
-        Masks(secrets_of(lines)) if wanted.masked else None,
+        Masks(secrets_of(lines)) if wanted.masked else NoMasks(),
     )
 
 

@@ -15,7 +15,7 @@ from pipeline.messages.translate import heading
 from pipeline.model.message import message, to_text
 from pipeline.model.profile import Owner
 from pipeline.model.register_line import RegisterLine
-from pipeline.reporting.masking import Masks
+from pipeline.reporting.masking import Masks, NoMasks
 from pipeline.reporting.output_paths import file_name
 from pipeline.reporting.register_workbook import Register, buyer_numbers, secrets_of, write_register
 
@@ -33,7 +33,7 @@ SEEN = ONE._replace(
 
 def made(lines: Sequence[RegisterLine], masked: bool = False, **changes: Any) -> Register:
     written = datetime.datetime(2026, 11, 2, 9, 0, tzinfo=datetime.UTC)
-    masks = Masks(secrets_of(lines)) if masked else None
+    masks = Masks(secrets_of(lines)) if masked else NoMasks()
     given = {"days": None, "undated": 0, "gap": "", **changes}
     return Register(
         lines, buyer_numbers(lines), carrier=Owner("https://carrier.example", "A"), time_zone="Asia/Shanghai", currency="CNY", written=written,

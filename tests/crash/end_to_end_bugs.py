@@ -39,7 +39,7 @@ BUGS: dict[str, Bug] = {
         "days",
         (
             (
-                "settlement/completeness.py",
+                "settlement/silence.py",
                 "MARGIN = datetime.timedelta(hours=1)",
                 "MARGIN = datetime.timedelta()",
             ),
@@ -49,12 +49,12 @@ BUGS: dict[str, Bug] = {
         "kinds",
         (
             (
-                "settlement/completeness.py",
+                "settlement/silence.py",
                 "if not any(kind in statement.kinds for statement in self.statements):",
                 "if False:",
             ),
             (
-                "settlement/completeness.py",
+                "settlement/silence.py",
                 "agreed = [one for one in self._of(claim, kind) if one.agreed]",
                 "agreed = [one for one in self.issued if one.agreed and claim.since <= one.at < claim.until]",
             ),
@@ -64,16 +64,16 @@ BUGS: dict[str, Bug] = {
         "kinds",
         (
             (
-                "settlement/completeness.py",
+                "settlement/silence.py",
                 'claims = [claim for claim in self.claims if claim.kind in ("", kind)]',
                 "claims = list(self.claims)",
             ),
             (
-                "settlement/completeness.py",
+                "settlement/silence.py",
                 'if claim.kind not in ("", kind):\n            return []',
                 "if False:\n            return []",
             ),
-            ("settlement/completeness.py", 'if claim.kind in ("", attempt.voucher) and not', "if not"),
+            ("settlement/silence.py", 'if claim.kind in ("", attempt.voucher) and not', "if not"),
         ),
     ),
     "doubt not handed on to sending": Bug(
@@ -230,13 +230,13 @@ BUGS: dict[str, Bug] = {
         "evidence",
         (
             (
-                "settlement/completeness.py",
+                "settlement/silence.py",
                 "if len(agreed) < OWN_NEEDED or not before or not after:",
                 "if False:",
             ),
-            ("settlement/completeness.py", "if lacking := _lacking_of(alike, others):", "if False:"),
+            ("settlement/silence.py", "if lacking := _lacking_of(alike, others):", "if False:"),
             (
-                "settlement/completeness.py",
+                "settlement/silence.py",
                 "for order, own in _places([(identity, amount) for identity, _, amount in attempt.charges]).items():",
                 "for order, own in ():",
             ),

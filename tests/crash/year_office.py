@@ -110,7 +110,7 @@ def around(name: str, amounts: Mapping[str, str]) -> list[Line]:
     """Of every kind of charge, voucher, market and buyer that `lines` has one, at a market's amount.
 
     Silence proves something of a request alone that has others like it beside it, and below and above it in every order
-    (`pipeline.settlement.completeness`): `name` is what their tickets begin with.
+    (`pipeline.settlement.silence`): `name` is what their tickets begin with.
     """
     fare = {"charge": "ticket_fare", "ticket_status": "used"}
     kinds: tuple[Line, ...] = (

@@ -98,6 +98,31 @@ def template() -> None:
 
 
 @voucher.command(
+    cls=LazyCommand,
+    done_by="pipeline.cli.columns_command:columns",
+    epilog="Example: voucher columns october.xlsx -o map.toml",
+)
+@click.argument("workbooks", nargs=-1, required=True, type=PATH, metavar="WORKBOOK...")
+@click.option(
+    "-o",
+    "--output",
+    type=PATH,
+    metavar="MAP.toml",
+    help="Write the mapping, to be corrected and given as --columns; on a terminal it asks where it is unsure. Never overwrites.",
+)
+@click.option("--buyers", type=PATH, metavar="FILE", help="A buyers file kept apart from the tickets.")
+@COLUMNS
+@PROFILE
+@LANG
+def columns() -> None:
+    """Say for every sheet what its headings and values are read as; send nothing.
+
+    Each heading with what it is taken for and some of its values, what is missing, and suggestions for headings and values that
+    are not known.
+    """
+
+
+@voucher.command(
     cls=ReadingCommand,
     done_by="pipeline.cli.check_command:check",
     epilog=f"Example: voucher check october.xlsx --profile carrier.toml\n\n{EXIT_CODES}",

@@ -302,9 +302,10 @@ def _heading_rows(sheet: Sheet, own: Own) -> _Headings | None:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading as it stands, the position and the cell that it stands in, and the columns that it means by itself."""
+    """A heading as it stands, the position, row and cell that it stands in, and the columns that it means by itself."""
 
     position: int
+    row: int
     cell: str
     text: str
     means: frozenset[str]
@@ -323,7 +324,7 @@ def headings_seen(sheet: Sheet, own: Own) -> tuple[Heading, ...]:
             return ()
         found = _headings(sheet, best, own)
     return tuple(
-        Heading(at, _cell(sheet, found, at), brief(str(cell)), _means(cell, own))
+        Heading(at, found.at[at], _cell(sheet, found, at), brief(str(cell)), _means(cell, own))
         for at, cell in enumerate(found.cells)
         if isinstance(cell, str) and not is_blank(cell)
     )
@@ -354,10 +355,21 @@ def doubts(layout: Layout, own: Own) -> Iterator[tuple[str, int, tuple[str, ...]
     for heading, at in layout.extra.items():
         if heading.startswith(NOT_READ) or folded(heading) in own:
             continue
-        if free := tuple(name for name in vague(heading) if name not in layout.columns):
-            yield heading, at, free, ""
-        elif close := nearest(heading, layout.columns):
-            yield heading, at, tuple(meanings(close)), close
+        free, close = may_mean(heading, layout.columns)
+        if free:
+            yield heading, at, free, close
+
+
+def may_mean(heading: str, taken: Collection[str]) -> tuple[tuple[str, ...], str]:
+    """The columns that a heading which is not known may mean, but for those that others mean, and the known word it is close to.
+
+    >>> may_mean("手续费", ["refund_fee"]), may_mean("Ticket Numbr", []), may_mean("weather", [])
+    ((('change_fee',), ''), (('ticket_no',), 'ticket number'), ((), ''))
+    """
+    if free := tuple(name for name in vague(heading) if name not in taken):
+        return free, ""
+    close = nearest(heading, taken)
+    return (tuple(meanings(close)), close) if close else ((), "")
 
 
 def slips(sheet: Sheet, layout: Layout, own: Own | None = None) -> Iterator[Message]:

@@ -158,7 +158,7 @@ def _named(words: Mapping[str, str], text: str) -> str:
     return words.get(folded(text), text)
 
 
-def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: Gathered) -> list[Sheet]:
+def sheets_to_read(path: Path, sheets: list[Sheet], gathered: Gathered) -> list[Sheet]:
     """The visible sheets that hold anything; of an earlier result, the Failures and what is none of its own."""
     if previous_result.is_result(sheets):
         sheets = [
@@ -193,7 +193,7 @@ def _sheets_to_read(path: Path, sheets: list[Sheet], gathered: Gathered) -> list
 def _take_file(path: Path, sheets: list[Sheet], gathered: Gathered) -> None:
     """One workbook's tickets and buyers. Raises InputProblem if it holds no tickets."""
     earlier_result = previous_result.is_result(sheets)
-    sheets = _sheets_to_read(path, sheets, gathered)
+    sheets = sheets_to_read(path, sheets, gathered)
     own = beside_ours(gathered.mapping.headings) if earlier_result else gathered.mapping.headings
     buyers_before, tickets_seen = len(gathered.buyers), False
     parts_before, sheets_before, unheaded = len(gathered.parts), len(gathered.tickets), list[Sheet]()
@@ -341,6 +341,14 @@ def read_table(
     return assemble(workbooks, buyers_file, mapping, currency)
 
 
+def file_names(workbooks: Sequence[tuple[Path, list[Sheet]]]) -> dict[Path, str]:
+    """How each file is called: by its name, or by its path where another has the same name."""
+    alone = Counter(path.name for path, _ in workbooks)
+    names = {path: path.name if alone[path.name] == 1 else str(path) for path, _ in workbooks}
+    # A name in another encoding than UTF-8 is shown as far as it can be.
+    return {path: name.encode(errors="replace").decode() for path, name in names.items()}
+
+
 def assemble(
     workbooks: Sequence[tuple[Path, list[Sheet]]],
     buyers_file: Path | None = None,
@@ -348,11 +356,8 @@ def assemble(
     currency: str = "CNY",
 ) -> Table:
     """Make the Table of workbooks whose sheets are read already."""
-    alone = Counter(path.name for path, _ in workbooks)
-    names = {path: path.name if alone[path.name] == 1 else str(path) for path, _ in workbooks}
-    # A name in another encoding than UTF-8 is shown as far as it can be.
-    shown_names = {path: name.encode(errors="replace").decode() for path, name in names.items()}
-    gathered = Gathered(shown_names, mapping, currency, kept_apart=buyers_file is not None)
+    names = file_names(workbooks)
+    gathered = Gathered(names, mapping, currency, kept_apart=buyers_file is not None)
     if buyers_file is not None:
         _take_buyers_file(buyers_file, gathered)
     for path, sheets in workbooks:

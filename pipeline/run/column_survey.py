@@ -1,0 +1,90 @@
+"""`voucher columns`: what workbooks are read as; the reader is asked, and the rules say what it lacks. No ledger is looked at."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.files import PRIVATE, appear, scratch_folder, sync
+from pipeline.model.columns import BUYER_COLUMNS
+from pipeline.model.errors import InputProblem
+from pipeline.model.job import Job
+from pipeline.model.known_charges import KnownCharges
+from pipeline.model.message import Message, system_error
+from pipeline.model.survey import Lack, SheetUse, Survey
+from pipeline.model.table import Table
+from pipeline.reading.input_files import read_sheets, workbook_files
+from pipeline.reading.mapping_questions import entries, questions
+from pipeline.reading.sheet_survey import survey_file
+from pipeline.reading.team_mapping import load_map
+from pipeline.reading.tickets import assemble, file_names
+from pipeline.reporting.output_paths import ANOTHER_FOLDER
+from pipeline.rules.judge import Verdicts, judge
+
+_BUYER = frozenset(column.name for column in BUYER_COLUMNS)
+#: Reasons that say that a row lacks something, and those that what it has can't be read.
+_MISSING = ("missing_value", "refund_not_approved")
+_UNREADABLE = ("bad_ticket_no", "bad_amount", "bad_date")
+
+
+def surveyed(job: Job) -> Survey:
+    """What the job's workbooks are read as. Raises InputProblem for files that can't be opened or hold nothing."""
+    mapping, currency = load_map(job.columns), job.profile.carrier.currency
+    workbooks = [(path, read_sheets(path, mapping.knows)) for path in workbook_files(job.inputs)]
+    names = file_names(workbooks)
+    uses = [
+        use for path, sheets in workbooks for use in survey_file(path, names[path], sheets, mapping, currency)
+    ]
+    problems = list[Message]()
+    if not any(use.use == "unreadable" for use in uses):
+        try:
+            table = assemble(workbooks, job.buyers, mapping, currency)
+        except InputProblem as problem:
+            problems.append(problem.message)
+        else:
+            uses = _with_lacks(uses, table, judge(table, KnownCharges(), job.terms))
+    return Survey(uses, problems, questions(uses), entries(uses, mapping))
+
+
+def _with_lacks(uses: Sequence[SheetUse], table: Table, verdicts: Verdicts) -> list[SheetUse]:
+    """The sheets with what their rows lack."""
+    lines: defaultdict[tuple[str, str, str, str], set[int]] = defaultdict(set)
+    for kind, column, line in _lacking(table, verdicts):
+        file, sheet, row = (table.frame[name].iloc[line] for name in ("file", "sheet", "row"))
+        lines[file, sheet, kind, column].add(int(row))
+    found: defaultdict[tuple[str, str], list[Lack]] = defaultdict(list)
+    for (file, sheet, kind, column), rows in lines.items():
+        found[file, sheet].append(
+            Lack(column, len(rows), min(rows), "missing" if kind == "missing" else "unreadable")
+        )
+    return [replace(use, lacks=tuple(found.get((use.file, use.sheet), ()))) for use in uses]
+
+
+def _lacking(table: Table, verdicts: Verdicts) -> Iterator[tuple[str, str, int]]:
+    """(missing or unreadable, column, row of the table) of every row that lacks something; a buyer's columns are one."""
+    approved = table.frame["refund_approved_on"].isna().to_numpy()
+    for finding in verdicts.findings:
+        kind = "missing" if finding.code in _MISSING else "unreadable" if finding.code in _UNREADABLE else ""
+        column = "buyer" if finding.column in _BUYER else finding.column
+        for line in np.unique(verdicts.rows.line[finding.rows]).tolist() if kind else ():
+            if finding.code != "refund_not_approved" or approved[line]:
+                yield kind, column, line
+
+
+def write_mapping(text: str, path: Path) -> None:
+    """Write a mapping, never over a file. Raises InputProblem where it can't be written."""
+    try:
+        with scratch_folder(path.parent) as folder:
+            finished = folder / "map.toml"
+            finished.write_text(text, encoding="utf-8")
+            load_map(finished)  # what is written can be read back
+            finished.chmod(PRIVATE)
+            sync(finished)
+            appear(finished, path)
+    except OSError as problem:
+        raise InputProblem(
+            "{file}: can't be written ({problem}); {cure}",
+            file=str(path), problem=system_error(problem), cure=ANOTHER_FOLDER,
+        ) from problem  # fmt: skip

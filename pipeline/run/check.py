@@ -11,7 +11,7 @@ from pipeline.model.message import message
 from pipeline.reading.process import Opening
 from pipeline.reporting.build import RunFacts, make_result
 from pipeline.reporting.events import log_beginning, log_end
-from pipeline.reporting.output_paths import result_path
+from pipeline.reporting.output_paths import free_path
 from pipeline.reporting.result_files import write_results
 from pipeline.reporting.unknowns import earlier_unknowns
 from pipeline.rules.judge import judge
@@ -23,25 +23,25 @@ def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
     """Judge and split; send nothing, write nothing to the ledger."""
     terms = job.terms
     log_beginning(watch.log, job)
-    files, table = read(job, watch, begun)
-    target = result_path(job.output, files[0]) if job.output else None
+    _, table = read(job, watch, begun)
+    target = free_path(job.output) if job.output else None
     with ledger_to_read(job) as ledger:
-        if ledger is None and not job.names_carrier:
+        if ledger:
+            note_gap(ledger, watch.note)
+            note_doubt(ledger, path_for(job), watch.note)
+        elif not (job.names_carrier or job.ledger):
             watch.note(
                 message(
                     "No profile names a carrier, so no ledger is looked at: what was issued before does not show"
                 )
             )
-        elif ledger is None and not job.throw_away:
+        elif not job.throw_away:
             watch.note(
                 message(
                     "There is no ledger yet ({ledger}): what was issued before does not show",
                     ledger=str(path_for(job)),
                 )
             )
-        if ledger:
-            note_gap(ledger, watch.note)
-            note_doubt(ledger, path_for(job), watch.note)
         holdings = held_charges.holdings(ledger, table.tickets()) if ledger else KnownCharges()
         verdicts = judge(table, holdings, terms)
         for note in verdicts.notes:

@@ -67,9 +67,9 @@ def test_what_is_ready_is_sent_and_every_row_has_its_result(desk: Path, tmp_path
         "invalid",
     ]
     (plan,) = watched.asked
-    assert ([*plan.lines()], plan.profile, plan.carrier, plan.sheets) == (
-        [("invoice", "domestic", 1, 2000_00)], given.profile, owner, (SheetRows("a.xlsx", "Tickets", 3),),
-    )  # fmt: skip
+    assert [(request.voucher, request.amount) for request in plan.requests] == [("invoice", 2000_00)]
+    assert (plan.profile, plan.carrier) == (given.profile, owner)
+    assert plan.sheets == (SheetRows("a.xlsx", "Tickets", 3),)
     assert rows(ledger, "SELECT command, as_of, files, exit_code FROM run") == [
         ("issue", "2026-11-20", f'["{path}"]', 1)
     ]

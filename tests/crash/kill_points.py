@@ -229,13 +229,15 @@ class Point:
     def end(self) -> None:
         """The last run, left in peace, and what holds after it.
 
-        A run whose first answer is no use stops there (a wrong key shows so): it is run again, each time with one request more in doubt.
+        A run stops at an answer that is no use if nothing was accepted in it before (a wrong key shows so): it is run again,
+        each time with one request more in doubt.
         """
-        before = len(self._received)
-        ran = self.run(UNDISTURBED)
-        while [request.answer for request in self._received[before:]] == ["unreadable"]:
+        while True:
             before = len(self._received)
             ran = self.run(UNDISTURBED)
+            useless = any(request.answer == "unreadable" for request in self._received[before:])
+            if not (useless and self._unsent()):
+                break
         received, totals = self._received, self._office.totals
         self.wrong += kill_checks.at_the_end(self._found, received, self._story, ran.code)
         if spill_path(self.ledger).exists():
@@ -254,6 +256,11 @@ class Point:
             (self._place / "received").write_text("\n".join(map(str, received)))
         else:
             shutil.rmtree(self._place)
+
+    def _unsent(self) -> bool:
+        """Whether a charge that is wanted was not sent yet, or not taken."""
+        states = {charge: attempt.state for attempt in self._found.attempts for charge in attempt.charges}
+        return any(states.get(charge, "not_sent") == "not_sent" for charge in self._story.wanted)
 
     def _history(self) -> Iterator[str]:
         """The program's own account of a ticket, against what the carrier received."""

@@ -523,3 +523,12 @@ def test_where_send_is_not_called_what_has_a_connection_that_was_kept_all_the_sa
     with carrying(one_after_the_other) as carrier:
         assert post(carrier.url, times=2) == [Answered(200, b"{}"), _HUNG_UP]
     assert len(set(carrier.connections)) == 1
+
+
+def test_where_aiohttp_does_not_take_our_request_it_sends_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def otherwise(*_: object, **_named: object) -> None:
+        raise TypeError("another signature")
+
+    monkeypatch.setattr(client._OnQuietLine, "__init__", otherwise)
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        assert post(carrier.url) == [Answered(200, b"{}")]

@@ -7,12 +7,13 @@ Secrets come from the environment or the system keyring and never leave `Secrets
 
 import os
 import re
+import ssl
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -24,7 +25,7 @@ from pipeline.model.columns import (
     Choice,
 )
 from pipeline.model.errors import InputProblem
-from pipeline.model.message import Fact, Message, joined, message, system_error
+from pipeline.model.message import NOTHING, Fact, Message, joined, message, system_error
 from pipeline.model.profile import (
     Answers,
     Carrier,
@@ -42,6 +43,7 @@ from pipeline.model.table import MINOR
 API_KEY = "VOUCHER_API_KEY"
 ENCRYPTION_KEY = "VOUCHER_ENCRYPTION_KEY"
 KEYRING_SERVICE = "voucher-pipeline"
+KeyPlace = Literal["environment", "keyring", "nowhere"]
 
 
 # --- checks of single values: each returns the value or raises Unfit with the cure --------------
@@ -155,6 +157,10 @@ def _ca_file(value: Any) -> str:
     try:
         if _text(value) and not Path(value).is_file():
             raise Unfit(message("names a file that does not exist: {file}", file=value))
+        if value:
+            ssl.create_default_context(cafile=value)
+    except ssl.SSLError:
+        raise Unfit(message("names a file that holds no certificate: {file}", file=value)) from None
     except OSError as error:
         raise Unfit(
             message("names a file that can't be read ({problem})", problem=system_error(error))
@@ -231,6 +237,26 @@ _CODES: dict[str, dict[str, Check]] = {
     "product_type": _codes_of(PRODUCTS),
     "header_type": _codes_of(HEADER_TYPES),
 }
+
+
+def profile_keys() -> dict[str, tuple[str, ...]]:
+    """Every key that a profile may hold, by its section as TOML has it ("carrier", "codes.fee_type")."""
+    return {section: tuple(checks) for section, checks in _checks().items()}
+
+
+def _checks() -> dict[str, dict[str, Check]]:
+    return {name: checks for name, (_, checks) in _SECTIONS.items()} | {
+        f"codes.{name}": checks for name, checks in _CODES.items()
+    }
+
+
+def unfit(section: str, key: str, value: Any) -> Message:
+    """What the value of a key (`profile_keys`) must be, if it is not; NOTHING where it is fit."""
+    try:
+        _checks()[section][key](value)
+    except Unfit as problem:
+        return problem.said
+    return NOTHING
 
 
 def _checked(where: Fact, given: Any, checks: Mapping[str, Check]) -> dict[str, Any]:
@@ -369,12 +395,29 @@ def known_keys() -> tuple[str, ...]:
     return tuple(in_environment | _FOUND)
 
 
+def _looked_up(environ: Mapping[str, str]) -> dict[str, tuple[KeyPlace, str]]:
+    """Where each key is, and what it is. Raises InputProblem where the keyring can't be read."""
+    found: dict[str, tuple[KeyPlace, str]] = {}
+    for name in (API_KEY, ENCRYPTION_KEY):
+        if environ.get(name):
+            found[name] = ("environment", environ[name])
+        else:
+            in_keyring = _from_keyring(name)
+            found[name] = ("keyring" if in_keyring else "nowhere", in_keyring)
+    return found
+
+
+def key_places(environ: Mapping[str, str] = os.environ) -> dict[str, KeyPlace]:
+    """Where each of the two secrets is found, by the name of its variable. Raises InputProblem where the keyring can't be read."""
+    return {name: place for name, (place, _) in _looked_up(environ).items()}
+
+
 def load_secrets(environ: Mapping[str, str] = os.environ) -> Secrets:
     """The two secrets, from the environment or else the system keyring.
 
     Raises InputProblem naming the variable that is missing or can't be sent.
     """
-    found = {name: environ.get(name, "") or _from_keyring(name) for name in (API_KEY, ENCRYPTION_KEY)}
+    found = {name: value for name, (_, value) in _looked_up(environ).items()}
     _FOUND.update(filter(None, found.values()))
     missing = [name for name, value in found.items() if not value]
     if missing:

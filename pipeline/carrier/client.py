@@ -11,13 +11,15 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import cast
 
 import aiohttp
 from aiohttp.connector import Connection
 
-from pipeline.model.message import N_, Message, message
+from pipeline.model.message import N_, NOTHING, Message, message
 from pipeline.model.outcome import Answered, Lost, NotSent, Reply
 from pipeline.model.profile import Profile
 
@@ -109,9 +111,10 @@ class _Stray(aiohttp.ClientConnectionError):
     """Something came over an idle connection that nobody had asked for."""
 
 
+_Named = tuple[type[Exception] | tuple[type[Exception], ...], str]
 #: What happened, in words without an address or a header in them.
-_NAMES = (
-    (aiohttp.ClientConnectorDNSError, N_("the carrier's name could not be resolved")),
+_NAMES: tuple[_Named, ...] = (
+    ((aiohttp.ClientConnectorDNSError, UnicodeError), N_("the carrier's name could not be resolved")),
     (aiohttp.ClientConnectorCertificateError, N_("the carrier's certificate is not trusted")),
     (aiohttp.ClientSSLError, N_("the secure connection failed")),
     (aiohttp.ClientProxyConnectionError, N_("the proxy could not be reached")),
@@ -232,6 +235,16 @@ def _connector(profile: Profile, *, keep: bool) -> aiohttp.TCPConnector:
     return aiohttp.TCPConnector(limit=submission.concurrency, ssl=verify, force_close=True)
 
 
+def _timeout(profile: Profile) -> aiohttp.ClientTimeout:
+    submission = profile.submission
+    connect = submission.connect_timeout_seconds
+    return aiohttp.ClientTimeout(
+        total=connect + submission.response_timeout_seconds,
+        connect=connect,
+        sock_read=submission.response_timeout_seconds,
+    )
+
+
 @asynccontextmanager
 async def connected(
     profile: Profile, base_url: str, api_key: str, *, direct: bool = False
@@ -240,13 +253,6 @@ async def connected(
 
     `direct` goes round the profile's proxy, for a carrier on this machine.
     """
-    submission = profile.submission
-    connect = submission.connect_timeout_seconds
-    timeout = aiohttp.ClientTimeout(
-        total=connect + submission.response_timeout_seconds,
-        connect=connect,
-        sock_read=submission.response_timeout_seconds,
-    )
 
     def headers() -> Mapping[str, str]:
         return {"Content-Type": "application/json", "agency": profile.carrier.agency, "APIKEY": api_key}
@@ -257,8 +263,102 @@ async def connected(
         request_class=_OnQuietLine if called else aiohttp.ClientRequest,
         response_class=_Held if called else aiohttp.ClientResponse,
         trace_configs=None if called else [_noting_connections()],
-        timeout=timeout,
+        timeout=_timeout(profile),
         trust_env=False,
         cookie_jar=aiohttp.DummyCookieJar(),
     ) as session:
         yield Client(session, base_url, headers, "" if direct else profile.carrier.proxy)
+
+
+class _Connected(Exception):
+    """Where a request would have been written: over a connection whose certificate is trusted until then, None without TLS."""
+
+    def __init__(self, trusted_until: datetime | None) -> None:
+        super().__init__()
+        self.trusted_until = trusted_until
+
+
+class _Unsent(aiohttp.ClientRequest):
+    """A request that is given up where it would be written: all that happens is what it takes to have a connection."""
+
+    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+        tls = conn.transport.get_extra_info("ssl_object") if conn.transport else None
+        if conn.transport:
+            conn.transport.abort()  # nobody is kept waiting for TLS to say good-bye
+        ends = ssl.cert_time_to_seconds(tls.getpeercert()["notAfter"]) if tls else None
+        raise _Connected(datetime.fromtimestamp(ends, UTC) if ends else None)
+
+
+#: What is wrong with a certificate, by OpenSSL's number of it (X509_V_ERR_*).
+_UNTRUSTED = {
+    9: N_("it is not valid yet, or this machine's clock is wrong"),
+    10: N_("it has expired, or this machine's clock is wrong"),
+    **dict.fromkeys(
+        (18, 19, 20, 21),
+        N_(
+            "it was issued by nobody that this machine trusts; if that is right, put the issuer's certificate into a file and name"
+            " it as ca_file under [carrier]"
+        ),
+    ),
+    **dict.fromkeys((62, 64), N_("it is another host's; check base_url")),
+}
+#: What happens between here and the proxy, where there is one: the carrier's own name is the proxy's to resolve.
+_OF_PROXY: tuple[_Named, ...] = (
+    ((aiohttp.ClientConnectorDNSError, UnicodeError), N_("the proxy's name could not be resolved")),
+    (aiohttp.ClientHttpProxyError, N_("the proxy refused")),
+    (
+        (aiohttp.ServerDisconnectedError, aiohttp.ClientResponseError),
+        N_("the proxy gave no answer that could be understood"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Whether the carrier can be connected to: `problem` is why not; `trusted_until` is its certificate's last moment, None without TLS."""
+
+    problem: Message = NOTHING
+    trusted_until: datetime | None = None
+
+
+async def reach(profile: Profile) -> Reached:
+    """Connect to the carrier as a run would, by TCP and TLS, through the proxy where there is one; send it nothing, and no key."""
+    carrier = profile.carrier
+    if await _send_is_called():
+        try:
+            async with (
+                aiohttp.ClientSession(
+                    connector=_connector(profile, keep=False),
+                    request_class=_Unsent,
+                    timeout=_timeout(profile),
+                    trust_env=False,
+                ) as session,
+                session.post(carrier.base_url, proxy=carrier.proxy or None),
+            ):
+                pass  # never: `send` ends it
+        except _Connected as now:
+            return Reached(trusted_until=now.trusted_until)
+        except Exception as error:  # noqa: BLE001 - as in `post`
+            return Reached(_why_not(error, proxy=bool(carrier.proxy)))
+    return Reached(message("the aiohttp that is installed can't connect without sending"))
+
+
+def _why_not(error: Exception, *, proxy: bool) -> Message:
+    """Why there is no connection, more closely than a request's outcome has it; never in the error's own words."""
+    names = (*_OF_PROXY, *_NAMES) if proxy else _NAMES
+    what = Message(next((words for kind, words in names if isinstance(error, kind)), type(error).__name__))
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        number = getattr(error.certificate_error, "verify_code", None)
+        return (
+            message("{problem}: {detail}", problem=what, detail=Message(_UNTRUSTED[number]))
+            if number in _UNTRUSTED
+            else what
+        )
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        detail = (
+            message('it wants a name and a password, as in proxy = "http://NAME:PASSWORD@HOST:PORT"')
+            if error.status == 407
+            else message("HTTP {status}", status=error.status)
+        )
+        return message("{problem}: {detail}", problem=what, detail=detail)
+    return what

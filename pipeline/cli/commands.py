@@ -215,6 +215,41 @@ def register() -> None:
     """
 
 
+@voucher.group(name="profile")
+@LANG_OF_ALL
+def profile_commands() -> None:
+    """Write a carrier profile, and see what it lacks, before the first real run."""
+
+
+@profile_commands.command(
+    cls=LazyCommand,
+    done_by="pipeline.cli.profile_command:new",
+    epilog="Example: voucher profile new carrier.toml",
+)
+@click.argument("path", type=PATH, metavar="PATH")
+@LANG
+def new() -> None:
+    """Write a carrier profile to fill in, with every key explained.
+
+    On a terminal it asks for what only you and the carrier know; Enter leaves an answer for later. No file is overwritten.
+    """
+
+
+@profile_commands.command(
+    name="check",
+    cls=LazyCommand,
+    done_by="pipeline.cli.profile_command:check",
+    epilog="Example: voucher profile check --profile carrier.toml",
+)
+@PROFILE
+@LANG
+def check_profile() -> None:
+    """Say what a profile, the keys and the connection lack; no request is sent.
+
+    Exit codes: 0 all there; 1 something is missing; 2 wrong usage or unreadable profile; 3 the carrier can't be reached.
+    """
+
+
 @voucher.command(
     cls=LazyCommand,
     done_by="pipeline.cli.sandbox_command:sandbox",

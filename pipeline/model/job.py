@@ -18,8 +18,8 @@ from pipeline.model.result import RunOrigin, RunResult
 from pipeline.model.table import SheetRows
 
 NO_CARRIER = N_(
-    "no carrier is named: give its profile with --profile or VOUCHER_PROFILE, with its address as base_url under [carrier];"
-    " --sandbox needs none"
+    "no carrier is named: write its profile with voucher profile new PATH, see with voucher profile check what it lacks, and give it"
+    " with --profile or VOUCHER_PROFILE, with its address as base_url under [carrier]; --sandbox needs none"
 )
 
 

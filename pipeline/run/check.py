@@ -32,7 +32,8 @@ def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
         elif not (job.names_carrier or job.ledger):
             watch.note(
                 message(
-                    "No profile names a carrier, so no ledger is looked at: what was issued before does not show"
+                    "No profile names a carrier, so no ledger is looked at: what was issued before does not show. voucher profile new"
+                    " PATH writes one, voucher profile check says what it lacks; --sandbox needs none"
                 )
             )
         elif not job.throw_away:

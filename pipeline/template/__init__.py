@@ -11,7 +11,6 @@ from pathlib import Path
 
 import xlsxwriter
 
-from pipeline.files import appear, scratch_folder
 from pipeline.model.columns import (
     BUYER_COLUMNS,
     BUYERS_SHEET,
@@ -20,16 +19,16 @@ from pipeline.model.columns import (
     Lang,
 )
 from pipeline.model.errors import InputProblem
-from pipeline.model.message import system_error
 from pipeline.model.template_version import PROPERTY, VERSION
 from pipeline.template.example import BUYERS, TICKETS
 from pipeline.template.instructions import TITLE, add_instructions
 from pipeline.template.looks import Drawing
+from pipeline.template.new_file import put_new
 from pipeline.template.sheets import add_input_sheet
 
 # A fixed date in the file's properties: the same version writes the same bytes.
 _CREATED = datetime(2026, 1, 1, tzinfo=UTC)
-_MODE = 0o644
+_MODE = 0o644  # colleagues may read it, whatever the person's other files may be
 
 
 def write_template(path: Path, lang: Lang, *, example: bool = False) -> None:
@@ -41,28 +40,7 @@ def write_template(path: Path, lang: Lang, *, example: bool = False) -> None:
         raise InputProblem(
             "{file}: a template is an Excel workbook; give a name that ends in .xlsx", file=str(path)
         )
-    try:
-        _put(path, _workbook_bytes(lang, example=example))
-    except FileExistsError as problem:
-        raise InputProblem(
-            "{file}: exists already and is left as it is; choose another name, or move it away",
-            file=str(path),
-        ) from problem
-    except OSError as problem:
-        raise InputProblem(
-            "{file}: can't be written ({problem}); choose a folder that exists and that you may write to",
-            file=str(path),
-            problem=system_error(problem),
-        ) from problem
-
-
-def _put(path: Path, content: bytes) -> None:
-    """Let `path` appear with all its content at once; FileExistsError if it exists by then."""
-    with scratch_folder(path.parent) as folder:
-        finished = folder / "template.xlsx"
-        finished.write_bytes(content)
-        finished.chmod(_MODE)  # colleagues may read it, whatever the person's other files may be
-        appear(finished, path)
+    put_new(path, _workbook_bytes(lang, example=example), _MODE)
 
 
 def _workbook_bytes(lang: Lang, *, example: bool) -> bytes:

@@ -17,6 +17,9 @@ COMMANDS = [
     ("ledger", "move-carrier", "--why", "new"),
 ]
 
+#: What is named to whoever has no profile.
+WAYS_OUT = ("voucher profile new PATH", "voucher profile check", "--sandbox")
+
 
 def _left(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
@@ -36,6 +39,7 @@ def test_what_needs_a_carrier_says_how_to_name_one(desk: Any, command: tuple[str
     assert "no carrier is named" in ran.err
     assert "--profile" in ran.err
     assert "base_url" in ran.err
+    assert all(way in ran.err for way in WAYS_OUT)
     assert _left(desk.folder) == before
 
 
@@ -46,6 +50,7 @@ def test_a_check_judges_without_one_and_says_what_it_does_not_see(desk: Any) -> 
     assert ran.code == 0, ran.err
     assert "no ledger is looked at" in ran.err
     assert "no ledger yet" not in ran.err
+    assert all(way in ran.err for way in WAYS_OUT)
     assert _left(desk.folder) == ["t.xlsx"]
 
 

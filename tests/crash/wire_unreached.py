@@ -63,6 +63,46 @@ def certificate(folder: Path, name: str) -> Path:
     return path
 
 
+@cache
+def expired(folder: Path) -> Path:
+    """A self-signed certificate for 127.0.0.1 of January 2020, with its key; by `openssl ca`, which takes any dates."""
+    (folder / "ca.cnf").write_text(
+        "[ca]\ndefault_ca = own\n[own]\ndatabase = index\nserial = serial\nnew_certs_dir = .\ndefault_md = sha256\n"
+        "policy = any\nx509_extensions = names\n[any]\ncommonName = supplied\n[names]\nsubjectAltName = IP:127.0.0.1\n"
+    )
+    (folder / "index").touch()
+    (folder / "serial").write_text("01\n")
+    signing = (
+        "-selfsign",
+        "-keyfile",
+        "key.pem",
+        "-startdate",
+        "20200101000000Z",
+        "-enddate",
+        "20200201000000Z",
+    )
+    for command in (
+        ("ecparam", "-genkey", "-name", "prime256v1", "-noout", "-out", "key.pem"),
+        ("req", "-new", "-key", "key.pem", "-subj", "/CN=carrier", "-out", "wanted"),
+        (
+            "ca",
+            "-batch",
+            "-config",
+            "ca.cnf",
+            *signing,
+            "-in",
+            "wanted",
+            "-out",
+            "expired.pem.crt",
+            "-notext",
+        ),
+    ):
+        subprocess.run(("openssl", *command), cwd=folder, check=True, capture_output=True)
+    path = folder / "expired.pem"
+    path.write_text((folder / "key.pem").read_text() + (folder / "expired.pem.crt").read_text())
+    return path
+
+
 def secured(
     pem: Path, *, newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3, wants_client: bool = False
 ) -> ssl.SSLContext:
@@ -189,9 +229,11 @@ def _tunnel(line: Line) -> None:
 
 def _copy(source: socket.socket, target: socket.socket) -> None:
     with contextlib.suppress(OSError):
-        while data := source.recv(65536):
-            target.sendall(data)
-        target.shutdown(socket.SHUT_WR)
+        try:
+            while data := source.recv(65536):
+                target.sendall(data)
+        finally:  # after a reset too
+            target.shutdown(socket.SHUT_WR)
 
 
 def _reads_then(end: Callable[[Line], None]) -> Talk:

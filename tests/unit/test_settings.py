@@ -3,6 +3,7 @@
 import datetime
 import json
 import os
+import shutil
 import subprocess
 import sys
 import traceback
@@ -16,7 +17,15 @@ import pytest
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.profile import Profile, Secrets, is_loopback
-from pipeline.settings import known_keys, load_profile, load_secrets
+from pipeline.settings import (
+    key_places,
+    known_keys,
+    load_profile,
+    load_secrets,
+    profile_keys,
+    unfit,
+)
+from tests.crash.wire_unreached import certificate
 
 REPOSITORY = Path(__file__).parent.parent.parent
 
@@ -152,13 +161,37 @@ def test_these_are_all_keys_there_are() -> None:
     assert named == {
         (section, key) for section, keys in DEFAULTS.items() if section != "codes" for key in keys
     }
+    of_codes = {f"codes.{section}": tuple(names) for section, names in DEFAULTS["codes"].items()}
+    others = {section: tuple(keys) for section, keys in DEFAULTS.items() if section != "codes"}
+    assert profile_keys() == of_codes | others
 
 
-def test_a_ca_file_must_exist(load: Callable[[str], Profile], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("section", "key", "value", "said"),
+    [
+        ("carrier", "base_url", "https://carrier.example", ""),
+        ("carrier", "base_url", "http://carrier.example", "must be https"),
+        ("carrier", "ticket_prefixes", ["99"], "must list 3-digit prefixes"),
+        ("codes.fee_type", "ticket_fare", "FARE", ""),
+        ("codes.fee_type", "ticket_fare", "A\nB", "must not hold control characters"),
+    ],
+)
+def test_one_value_can_be_tried_alone(section: str, key: str, value: object, said: str) -> None:
+    assert str(unfit(section, key, value)).startswith(said)
+    assert bool(unfit(section, key, value)) is bool(said)
+
+
+def test_a_ca_file_must_exist_and_hold_a_certificate(
+    load: Callable[[str], Profile], tmp_path: Path, needs_tool: Callable[[str, object], None]
+) -> None:
+    needs_tool("openssl", shutil.which("openssl"))
     bundle = tmp_path / "office.pem"
     text = f"[carrier]\nca_file = {json.dumps(str(bundle))}"
-    assert "office.pem" in assert_refused(load, text, "[carrier].ca_file")
-    bundle.write_text("x")
+    assert "office.pem" in assert_refused(load, text, "[carrier].ca_file", "does not exist")
+    for nonsense in (b"", b"x", b"-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n", b"\xff\x00"):
+        bundle.write_bytes(nonsense)
+        assert "office.pem" in assert_refused(load, text, "[carrier].ca_file", "holds no certificate")
+    Path(f"{certificate(tmp_path, 'DNS:carrier.example')}.crt").rename(bundle)
     assert load(text).carrier.ca_file == str(bundle)
     assert load('[carrier]\nca_file = ""').carrier.ca_file == ""
 
@@ -627,3 +660,13 @@ def test_the_secrets_are_in_no_repr() -> None:
     secrets = Secrets("api-s3cret", "enc-s3cret")
     for text in (repr(secrets), str(secrets), f"{secrets}", repr({"x": [secrets]})):
         assert "s3cret" not in text
+
+
+def test_where_a_key_is_found_is_told_without_the_key(keyring: dict[tuple[str, str], str]) -> None:
+    assert key_places({}) == dict.fromkeys(KEYS_SET, "nowhere")
+    keyring["voucher-pipeline", "VOUCHER_API_KEY"] = "in-keyring"
+    assert key_places({}) == {"VOUCHER_API_KEY": "keyring", "VOUCHER_ENCRYPTION_KEY": "nowhere"}
+    assert key_places(KEYS_SET) == dict.fromkeys(KEYS_SET, "environment")
+    keyring["voucher-pipeline", "VOUCHER_ENCRYPTION_KEY"] = "broken"
+    with pytest.raises(InputProblem, match="VOUCHER_ENCRYPTION_KEY can't be read from the system keyring"):
+        key_places({})

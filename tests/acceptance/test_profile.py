@@ -233,14 +233,8 @@ def test_at_a_terminal_it_asks_and_what_is_answered_is_in_the_profile(desk: Any,
     assert len(lacks) == 2  # asked for, and told
     if lang == "zh":
         told = "\n".join(line for line in shown.splitlines() if not line.startswith(">"))
-        assert set(english(told)) <= {
-            "https",
-            "proxy",
-            "feeType",
-            "productType",
-            "invoiceHeaderType",
-            "itineraryHeaderType",
-        }
+        fields = {"feeType", "productType", "invoiceHeaderType", "itineraryHeaderType"}
+        assert set(english(told)) <= {"http", "https", "proxy", *fields}
 
 
 def test_what_the_answers_make_needless_is_not_asked(desk: Any) -> None:
@@ -252,3 +246,18 @@ def test_what_the_answers_make_needless_is_not_asked(desk: Any) -> None:
     assert "proxy:" not in shown
     loaded = load_profile(desk.folder / "carrier.toml")
     assert loaded == replace(Profile(), carrier=replace(Profile().carrier, base_url="http://127.0.0.1:8080"))
+
+
+def test_nothing_is_asked_where_a_file_would_lose_its_place(desk: Any) -> None:
+    (desk.folder / "carrier.toml").write_text("mine")
+    code, shown = typed_at_a_terminal(desk, [], "profile", "new", "carrier.toml")
+    assert (code, len(shown.splitlines())) == (2, 1)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_nothing_is_written_where_somebody_leaves_in_between(desk: Any, lang: str) -> None:
+    code, shown = typed_at_a_terminal(
+        desk, ["https://carrier.example", "\x04"], "profile", "new", "carrier.toml", "--lang", lang
+    )
+    assert code == 3, shown
+    assert not list(desk.folder.glob("*.toml"))

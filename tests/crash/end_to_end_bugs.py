@@ -73,7 +73,6 @@ BUGS: dict[str, Bug] = {
                 'if claim.kind not in ("", kind):\n            return []',
                 "if False:\n            return []",
             ),
-            ("settlement/silence.py", 'if claim.kind in ("", attempt.voucher) and not', "if not"),
         ),
     ),
     "doubt not handed on to sending": Bug(

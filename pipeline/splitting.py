@@ -26,7 +26,7 @@ from pipeline.model.request import (
     Identity,
     Request,
 )
-from pipeline.model.result import UnknownAttempt
+from pipeline.model.result import RequestResult, UnknownAttempt
 from pipeline.model.table import Indices, Mask, Table, among
 from pipeline.rules.judge import Verdicts
 from pipeline.rules.rows import Rows
@@ -37,7 +37,7 @@ from pipeline.rules.rule import itinerary
 class Judged:
     """A Table's rows judged against what is known of their charges, and the requests that they come to.
 
-    `doubts` are the unknown outcomes of earlier runs that hold rows of it.
+    `doubts` are the unknown outcomes of earlier runs that hold rows of it, `issued_before` the requests that they had issued.
     """
 
     table: Table
@@ -45,6 +45,7 @@ class Judged:
     verdicts: Verdicts
     requests: Sequence[Request]
     doubts: Sequence[UnknownAttempt] = ()
+    issued_before: Sequence[RequestResult] = ()
 
 
 def pack(amounts: Sequence[int], limit: int, most: int) -> list[list[int]]:

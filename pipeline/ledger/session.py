@@ -35,6 +35,7 @@ from pipeline.model.message import NOTHING, Message, Note, message
 from pipeline.model.places import about
 from pipeline.model.profile import Terms, is_loopback
 from pipeline.model.request import Identity, Request
+from pipeline.model.result import RequestResult
 from pipeline.rules.rows import Rows
 
 
@@ -108,6 +109,11 @@ class OpenLedger:
         """The attempts of these (request, attempt) pairs, with all that is in them."""
         with as_problem(self.path):
             return settlements.contents(self.connection, attempts)
+
+    def issued_requests(self, attempts: Iterable[tuple[str, int]]) -> list[RequestResult]:
+        """The requests of these (request, attempt) pairs, which were issued."""
+        with as_problem(self.path):
+            return held_charges.issued_requests(self.connection, attempts)
 
     def begin(self, command: str, terms: Terms, files: Sequence[Path]) -> int:
         """Record the run, and what the clock's being right says of entries before it; its number."""

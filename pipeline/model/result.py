@@ -123,7 +123,10 @@ class RowResult:
 
 @dataclass(frozen=True)
 class RequestResult:
-    """What one request came to; `rows` are its input rows, `attempt` 0: not attempted in this run."""
+    """What one request came to; `rows` are its input rows, `attempt` 0: not attempted in this run.
+
+    `run` is the number of the earlier run that sent it, 0 where this one did; what a statement alone shows has no attempt and no run.
+    """
 
     request: Request
     rows: tuple[int, ...]
@@ -132,6 +135,12 @@ class RequestResult:
     number: str
     trace_id: str
     reason: ReasonText | None
+    run: int = 0
+
+    @property
+    def request_id(self) -> str:
+        """The request's ID, "" for a voucher that a statement alone shows."""
+        return "" if self.status == "already_issued" and not self.attempt else self.request.request_id
 
 
 class RowResults(LazySequence[RowResult]):
@@ -176,11 +185,14 @@ class UnknownAttempt:
 
 @dataclass(frozen=True)
 class RunOrigin:
-    """Where a result comes from: the carrier (None where none is named), when the run began, by the carrier's clock, and who ran it."""
+    """Where a result comes from: the carrier (None where none is named), when the run began, by the carrier's clock, who ran it,
+    and its number in the ledger (0 where it is not recorded there).
+    """
 
     carrier: Owner | None = None
     began: datetime.datetime | None = None
     operator: str = ""
+    run: int = 0
 
     @property
     def is_sandbox(self) -> bool:
@@ -195,7 +207,8 @@ NO_ORIGIN = RunOrigin()
 class RunResult:
     """A whole run. `header` holds each row's resolved buyer columns, by column, for the Failures sheet, and
     `found_buyer` the buyer of the Buyers sheet that they were filled in from. `repeats` says of a row with a charge that
-    an earlier row has already which row that is, both by their position.
+    an earlier row has already which row that is, both by their position. `issued_before` are the requests of earlier runs
+    whose charges stand in it.
     """
 
     command: str
@@ -213,6 +226,7 @@ class RunResult:
     stopped: Message = NOTHING
     repeats: Mapping[int, int] = field(default_factory=dict)
     origin: RunOrigin = NO_ORIGIN
+    issued_before: Sequence[RequestResult] = ()
 
     @property
     def notes(self) -> tuple[Message, ...]:

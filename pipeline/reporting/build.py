@@ -7,12 +7,21 @@ import numpy as np
 
 from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.encoded import EncodedColumn
+from pipeline.model.known_charges import KnownCharge
 from pipeline.model.lazy import LazySequence
 from pipeline.model.message import NOTHING, Message
 from pipeline.model.outcome import Result
 from pipeline.model.profile import Terms
-from pipeline.model.request import Identity, Request
-from pipeline.model.result import NO_ORIGIN, RequestResults, RowResults, RunOrigin, RunResult, UnknownAttempt
+from pipeline.model.request import Charge, Header, Identity, Request
+from pipeline.model.result import (
+    NO_ORIGIN,
+    RequestResult,
+    RequestResults,
+    RowResults,
+    RunOrigin,
+    RunResult,
+    UnknownAttempt,
+)
 from pipeline.model.result_columns import ChargeColumns, ResultColumns
 from pipeline.model.status import SETTLED
 from pipeline.model.table import Indices
@@ -90,8 +99,33 @@ def make_result(
         found_buyer=rows.whose.found[columns.first],
         rows=RowResults(columns, single.row), requests=RequestResults(judged.requests, asked.states(), single.request),
         doubts=(*judged.doubts, *doubts), stopped=run.stopped, repeats=_repeats(verdicts),
-        origin=run.origin,
+        origin=run.origin, issued_before=_issued_before(judged),
     )  # fmt: skip
+
+
+def _issued_before(judged: Judged) -> list[RequestResult]:
+    """What was issued before of these rows, each with its rows; of what statements alone show the charges that stand in them."""
+    rows = dict[tuple[str, str], dict[int, None]]()
+    elsewhere = dict[tuple[str, str, str], dict[Identity, KnownCharge]]()
+    for at, held in judged.verdicts.held.items():
+        rows.setdefault((held.voucher, held.number), {})[int(judged.verdicts.rows.line[at])] = None
+        if held.elsewhere:  # an itinerary is one ticket's
+            ticket = held.identity.ticket_no if held.voucher == "itinerary" else ""
+            elsewhere.setdefault((held.voucher, held.number, ticket), {})[held.identity] = held
+    shown = [
+        RequestResult(_shown(voucher, [*charges.values()]), (), 0, "already_issued", number, "", None)
+        for (voucher, number, _), charges in elsewhere.items()
+    ]
+    return [
+        replace(one, rows=tuple(rows[one.request.voucher, one.number]))
+        for one in (*judged.issued_before, *shown)
+    ]
+
+
+def _shown(voucher: str, charges: Sequence[KnownCharge]) -> Request:
+    """The voucher that a statement shows, as far as it says what was asked."""
+    parts = tuple(Charge(one.identity, "", one.amount, 0, None) for one in charges)
+    return Request(voucher, "", Header("", charges[0].header_name, "", "", ""), parts)
 
 
 def _repeats(verdicts: Verdicts) -> dict[int, int]:

@@ -45,8 +45,9 @@ def _lines(name: str, keys: Iterable[object]) -> dict[object, str]:
     return {key: to_line(name, position) for position, key in enumerate(keys)}
 
 
-def _is(asked: RequestResult, voucher: str) -> bool:
-    return asked.request.voucher == voucher
+def all_requests(result: RunResult, voucher: str) -> list[RequestResult]:
+    """The requests for that voucher in the order of their sheet: this run's, then those that earlier runs had issued."""
+    return [one for one in (*result.requests, *result.issued_before) if one.request.voucher == voucher]
 
 
 class Places:
@@ -55,8 +56,8 @@ class Places:
     def __init__(self, result: RunResult) -> None:
         self.rows = ByRow(result)
         self.requests: Mapping[object, str] = {
-            **_lines("Invoices", (a.request.request_id for a in result.requests if _is(a, "invoice"))),
-            **_lines("Itineraries", (a.request.request_id for a in result.requests if _is(a, "itinerary"))),
+            **_lines("Invoices", (one.request_id for one in all_requests(result, "invoice"))),
+            **_lines("Itineraries", (one.request_id for one in all_requests(result, "itinerary"))),
         }
         self.doubts: Mapping[object, str] = _lines("Unknown", (doubt.request_id for doubt in result.doubts))
         self.failures: Mapping[object, str] = _lines("Failures", self.rows.failed)

@@ -8,11 +8,11 @@ from pipeline.messages.translate import choice_word, rendered
 from pipeline.model.columns import (
     Lang,
 )
-from pipeline.model.message import message
+from pipeline.model.message import P_, message
 from pipeline.model.result import RequestResult, RunResult, UnknownAttempt
 from pipeline.model.status import ISSUED
 from pipeline.model.table import MINOR, money_shown
-from pipeline.reporting.links import Cell, Places
+from pipeline.reporting.links import Cell, Places, all_requests
 from pipeline.reporting.row_view import reason_lines
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field, field, roomy
@@ -35,6 +35,9 @@ ANSWER_CHECK = {
 #: What an invoice's number is: the tax office's number of the invoice is another (carrier-interface.md, invoiceId).
 NUMBER = message("number (the carrier's request ID)")
 
+#: Of a request, the run that sent it: this one or an earlier one.
+RUN = P_("column", "run")
+
 _UNKNOWN_KEYS = 2  # ledger and request
 _NAME_WIDTH = 36  # characters; a longer name takes another line
 _MOST_TICKETS = 30  # of an invoice; all of them are on the sheet Rows
@@ -42,11 +45,11 @@ _MOST_DOUBTED = 500  # of an unknown request, which may stand on no other sheet
 
 _INVOICE = (
     "request", "attempt", "status", "number", "header_name", "tax_no", "market", "amount", "currency",
-    "charges", "tickets", "trace_id", "reason",
+    "charges", "tickets", RUN, "trace_id", "reason",
 )  # fmt: skip
 _ITINERARY = (
     "ticket_no", "status", "number", "passenger_name", "header_name", "email", "amount", "currency",
-    "market", "request", "attempt", "trace_id", "reason",
+    "market", "request", "attempt", RUN, "trace_id", "reason",
 )  # fmt: skip
 _UNKNOWN = (
     "ledger", "request", "attempt", "voucher", "tickets", "header_name", "market", "amount", "currency",
@@ -77,11 +80,16 @@ def _status(asked: RequestResult, places: Places) -> Any:
     return Cell(asked.status, where)
 
 
+def _run(asked: RequestResult, result: RunResult) -> int | None:
+    """The run that sent a request, None where none did."""
+    return (asked.run if asked.status == "already_issued" else result.origin.run) or None
+
+
 def _invoice(asked: RequestResult, result: RunResult, places: Places) -> tuple[Any, ...]:
     request = asked.request
     tickets = list(dict.fromkeys(charge.identity.ticket_no for charge in request.charges))
     return (
-        Cell(request.request_id, Places.row(asked.rows[0])),
+        Cell(asked.request_id or None, Places.row(asked.rows[0])),
         asked.attempt or None,
         _status(asked, places),
         asked.number,
@@ -92,6 +100,7 @@ def _invoice(asked: RequestResult, result: RunResult, places: Places) -> tuple[A
         result.currency,
         len(request.charges),
         _listed(tickets, _MOST_TICKETS, result.lang),
+        _run(asked, result),
         asked.trace_id,
         _reason(asked, result.lang),
     )
@@ -99,7 +108,7 @@ def _invoice(asked: RequestResult, result: RunResult, places: Places) -> tuple[A
 
 def _itinerary(asked: RequestResult, result: RunResult, places: Places) -> tuple[Any, ...]:
     request = asked.request
-    (charge,) = request.charges
+    charge = request.charges[0]
     return (
         Cell(charge.identity.ticket_no, Places.row(asked.rows[0])),
         _status(asked, places),
@@ -110,8 +119,9 @@ def _itinerary(asked: RequestResult, result: RunResult, places: Places) -> tuple
         request.amount / MINOR,
         result.currency,
         choice_word(request.market, result.lang),
-        request.request_id,
+        asked.request_id or None,
         asked.attempt or None,
+        _run(asked, result),
         asked.trace_id,
         _reason(asked, result.lang),
     )
@@ -152,8 +162,8 @@ def _fields(names: Iterable[str], amounts: Iterable[int], lang: Lang) -> list[Fi
 
 
 def _asked(result: RunResult, voucher: str, names: Sequence[str]) -> tuple[list[RequestResult], list[Field]]:
-    """The requests for that voucher, and the columns of their sheet."""
-    asked = [one for one in result.requests if one.request.voucher == voucher]
+    """The requests for that voucher, this run's first, and the columns of their sheet."""
+    asked = all_requests(result, voucher)
     return asked, _fields(names, (one.request.amount for one in asked), result.lang)
 
 

@@ -70,7 +70,16 @@ class Verdicts:
     @property
     def in_doubt(self) -> list[tuple[str, int]]:
         """The (request, attempt) pairs whose outcome is unknown and that hold rows of this input."""
-        return sorted({(h.request_id, h.attempt) for h in self.held.values() if h.state == "unknown"})
+        return self._attempts("unknown")
+
+    @property
+    def issued_before(self) -> list[tuple[str, int]]:
+        """The (request, attempt) pairs that were issued and hold rows of this input."""
+        return self._attempts("issued")
+
+    def _attempts(self, state: str) -> list[tuple[str, int]]:
+        own = (held for held in self.held.values() if held.state == state and not held.elsewhere)
+        return sorted({(held.request_id, held.attempt) for held in own})
 
     @property
     def ready(self) -> Mask:

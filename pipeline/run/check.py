@@ -48,12 +48,13 @@ def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
         for note in verdicts.notes:
             watch.note(note)
         requests = split(verdicts, holdings, terms)
+        before = held_charges.issued_requests(ledger, verdicts.issued_before) if ledger else []
         doubts = settlements.contents(ledger, verdicts.in_doubt) if ledger else []
         facts = RunFacts("check", terms, job.lang, origin=job.origin)
         if ledger:
             facts = replace(facts, ledger=str(path_for(job)), ledger_id=attempts.ledger_id(ledger))
     unknown = earlier_unknowns(doubts, job.lang, job.profile.carrier.time_zone)
-    result = make_result(facts, Judged(table, holdings, verdicts, requests, unknown))
+    result = make_result(facts, Judged(table, holdings, verdicts, requests, unknown, before))
     finished = write_results(result, target, job.report)
     log_end(watch.log, finished)
     return finished

@@ -33,7 +33,8 @@ def judged(ledger: OpenLedger, table: Table, job: Job, *, by_itself: bool = Fals
         verdicts = hold_back(verdicts, ledger.refusals(tickets))
     requests = split(verdicts, holdings, terms)
     unknown = earlier_unknowns(ledger.contents(verdicts.in_doubt), job.lang, job.profile.carrier.time_zone)
-    return Judged(table, holdings, verdicts, requests, unknown)
+    before = ledger.issued_requests(verdicts.issued_before)
+    return Judged(table, holdings, verdicts, requests, unknown, before)
 
 
 def submitted(
@@ -59,7 +60,9 @@ def submitted(
         sent = send(run, attempts, rows.table, rows.holdings.doubts)
         sent = replace(sent, results=(*sent.results, *_kept_back(rows.requests, unclear)))
     path = "" if job.throw_away else str(ledger.path)
-    facts = RunFacts(run.command, job.terms, job.lang, path, ledger_id, sent.stopped, job.origin)
+    facts = RunFacts(
+        run.command, job.terms, job.lang, path, ledger_id, sent.stopped, replace(job.origin, run=run.number)
+    )
     return make_result(facts, rows, sent.results, new_unknowns(sent.results, epoch, job.lang)), sent
 
 

@@ -22,6 +22,21 @@ def codes(row: dict[str, Any]) -> list[str]:
     return [reason["code"] for reason in row["reasons"]]
 
 
+def records(path: Path, name: str) -> list[dict[str, Any]]:
+    """The rows of a result's sheet, by its headings."""
+    headings, *rows = openpyxl.load_workbook(path)[name].iter_rows(values_only=True)
+    return [dict(zip(map(str, headings), row, strict=True)) for row in rows]
+
+
+def vouchers(path: Path) -> list[dict[str, Any]]:
+    """What stands on Invoices and on Itineraries, by the number of the voucher; the tickets of each in order."""
+    rows = [row for sheet in ("Invoices", "Itineraries") for row in records(path, sheet)]
+    return sorted(
+        ({**row, "tickets": sorted(row.get("tickets", "").split(", "))} for row in rows),
+        key=lambda row: str(row.get("number") or row["number (the carrier's request ID)"]),
+    )
+
+
 def test_the_sample_month_runs_against_the_sandbox_inside(desk: Any) -> None:
     samples = shutil.copytree(
         REPOSITORY / "sample_data", desk.folder / "month", ignore=shutil.ignore_patterns("*.result*")
@@ -57,7 +72,11 @@ def test_a_second_run_sends_nothing_and_shows_the_earlier_numbers(desk: Any) -> 
     assert second["requests"] == []
     assert first["totals"]["issued"] == second["totals"]["already_issued"] == 110
     assert [row["number"] for row in first["rows"]] == [row["number"] for row in second["rows"]]
-    assert (desk.folder / "tickets.2.result.xlsx").exists()
+    once, again = (vouchers(desk.folder / name) for name in ("tickets.result.xlsx", "tickets.2.result.xlsx"))
+    assert {(row["status"], row["run"]) for row in once} == {("issued", 1)}
+    assert again == [{**row, "status": "already_issued"} for row in once]
+    assert desk.voucher("check", sample, *arguments, "-o", "3.xlsx").code == 1
+    assert vouchers(desk.folder / "3.xlsx") == again
     # months later, when today's rules would refuse most of it, the ledger still decides
     later = desk.voucher(
         "check",

@@ -24,6 +24,7 @@ _OWN: dict[str, tuple[Style, int]] = {
     "what_to_do": (Style.WRAP, 42),
     "request": (Style.IDENTIFIER, 23),
     "attempt": (Style.COUNT, 9),
+    "run": (Style.COUNT, 8),
     "trace_id": (Style.IDENTIFIER, 36),
     "file": (Style.TEXT, 24),
     "sheet": (Style.TEXT, 12),

@@ -46,6 +46,25 @@ def test_what_is_issued_is_held_with_its_number_and_place(book: Any, fare: Any) 
     assert asked(book, 2).held == {}
 
 
+def test_the_request_of_an_attempt_has_all_its_charges(book: Any, several: Any, fare: Any) -> None:
+    plans = book.plan(several(1, 2), fare(3))
+    for attempt, number in zip(plans, ("124", "123"), strict=True):
+        book.state(attempt.attempt_id, "sending")
+        attempts.record_outcome(
+            book.connection, attempt.attempt_id, Outcome("issued", number=number, trace_id="t")
+        )
+    wanted = [(attempt.request.request_id, 1) for attempt in plans]
+    found = held_charges.issued_requests(book.connection, wanted)
+    assert [(one.number, one.run, one.attempt, one.status, one.trace_id) for one in found] == [
+        ("124", 1, 1, "already_issued", "t"), ("123", 1, 1, "already_issued", "t"),
+    ]  # fmt: skip
+    assert [one.request_id for one in found] == [request for request, _ in wanted]
+    assert [one.request.header for one in found] == [plan.request.header for plan in plans]
+    assert [len(one.request.charges) for one in found] == [2, 1]
+    assert held_charges.issued_requests(book.connection, wanted[1:])[0].number == "123"
+    assert held_charges.issued_requests(book.connection, [(wanted[0][0], 2)]) == []
+
+
 def test_an_attempt_in_flight_is_in_doubt_for_whoever_looks(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
     assert asked(book).held == {}

@@ -11,9 +11,10 @@ from pipeline.model.known_charges import KnownCharge, KnownCharges
 from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Terms
-from pipeline.model.request import Identity
-from pipeline.model.result import RunResult
+from pipeline.model.request import Charge, Header, Identity, Request
+from pipeline.model.result import RequestResult, RunResult
 from pipeline.reporting.build import RunFacts, make_result
+from pipeline.reporting.links import Places
 from pipeline.rules.judge import judge
 from pipeline.splitting import Judged, split
 
@@ -34,6 +35,7 @@ ENDS: dict[str, tuple[dict[str, str], Outcome | None]] = {
     "already_issued": ({"ticket_no": "9990000000099"}, None),
 }
 HELD = Identity("9990000000099", "ticket_fare", "flight")
+SHOWN = Identity("9990000000098", "ticket_fare", "flight")
 
 
 def _held(amount: int = 100_000) -> KnownCharges:
@@ -175,6 +177,33 @@ def test_what_is_said_by_column_is_what_the_rows_say_one_by_one(result: Any) -> 
         [],
         [],
     )
+
+
+def test_what_was_issued_before_is_listed_with_its_rows(table_of: Any, terms: Terms) -> None:
+    table = table_of(
+        [{"ticket_no": HELD.ticket_no}, {"ticket_no": SHOWN.ticket_no}, {"ticket_no": HELD.ticket_no}]
+    )
+    own = next(iter(_held().held.values()))
+    shown = dataclasses.replace(
+        own, identity=SHOWN, number="88", request_id="", attempt=0, run=0, elsewhere=True
+    )
+    held = KnownCharges({HELD: own, SHOWN: shown})
+    verdicts = judge(table, held, terms)
+    assert verdicts.issued_before == [("R7", 1)]
+    header = Header("business", "Example Trading Co.", "91110000600037341L", "", "")
+    request = Request("invoice", "domestic", header, (Charge(HELD, "LI/NA", 100_000, 0, None),))
+    before = RequestResult(request, (), 1, "already_issued", "77", "t", None, 3)
+    judged = Judged(table, held, verdicts, [], (), [before])
+    made = make_result(RunFacts("issue", terms, "en"), judged)
+    assert made.requests[:] == []
+    first, second = made.issued_before
+    assert first == dataclasses.replace(before, rows=(0, 2))
+    assert (second.number, second.rows, second.run, second.request_id, second.request.amount) == (
+        "88", (1,), 0, "", 100_000,
+    )  # fmt: skip
+    assert second.request.header.header_name == "Example Trading Co."
+    places = Places(made)
+    assert (places.requests[request.request_id], len(places.requests)) == ("internal:'Invoices'!A2", 2)
 
 
 def test_a_row_of_several_charges_is_by_column_what_it_is_by_itself(table_of: Any, terms: Terms) -> None:

@@ -33,7 +33,7 @@ BUYERS = [
     ("buyer", "header_type", "header_name", "tax_no", "phone", "email"),
     ("ACME", "business", "Acme", "91110000600037341L", "", "a@example.com"),
 ]
-NO_CARRIER = "No profile names a carrier, so no ledger is looked at: what was issued before does not show"
+NO_CARRIER = "No profile names a carrier, so no ledger is looked at: what was issued before does not show. voucher profile new PATH writes one, voucher profile check says what it lacks; --sandbox needs none"
 
 
 def checked(given: Job) -> tuple[Finished, Watched]:

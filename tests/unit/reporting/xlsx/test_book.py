@@ -83,7 +83,7 @@ def test_itineraries_have_one_row_a_ticket(mixed: RunResult, tmp_path: Path) -> 
     assert row == {
         "ticket_no": "9991234567890", "status": "issued", "number": "00012345678901234567",
         "passenger_name": "ITIN/ONE", "header_name": "Buyer 0", "email": "a@example.com", "amount": 1000.5,
-        "currency": "CNY", "market": "domestic", "request": mixed.requests[0].request.request_id, "attempt": 1,
+        "currency": "CNY", "market": "domestic", "request": mixed.requests[0].request.request_id, "attempt": 1, "run": None,
         "trace_id": "t-0", "reason": None,
     }  # fmt: skip
 

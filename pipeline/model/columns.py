@@ -319,6 +319,7 @@ RECONCILIATION_SHEETS = (
 RESULT_COLUMNS = (
     P_("column", "status"),
     P_("column", "number"),
+    P_("column", "reason_no"),
     P_("column", "reason"),
     P_("column", "what_to_do"),
     P_("column", "last_day"),

@@ -3,13 +3,36 @@
 import datetime
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from pipeline.messages.translate import rendered
-from pipeline.model.columns import Lang
+from pipeline.model.columns import COLUMN, Lang
 from pipeline.model.places import about
 from pipeline.model.result import ReasonText, RunResult
+from pipeline.model.status import STATUS
+
+_STATUSES, _COLUMNS = list(STATUS), list(COLUMN)
+
+
+class Cause(NamedTuple):
+    """Why rows failed: their status, and of their reasons the first, with the column that it is about, "" for none."""
+
+    status: str
+    code: str
+    column: str
+
+    @property
+    def order(self) -> tuple[bool, int, int, int]:
+        """What a person has to mend comes before what time or another run does."""
+        status = STATUS[self.status]
+        return (
+            status.tone != "bad",
+            _STATUSES.index(self.status),
+            status.codes.index(self.code) if self.code in status.codes else len(status.codes),
+            _COLUMNS.index(self.column) if self.column in COLUMN else len(_COLUMNS),
+        )
 
 
 class ByRow:
@@ -18,8 +41,20 @@ class ByRow:
     def __init__(self, result: RunResult) -> None:
         self._result = result
         self._columns = result.columns
-        #: Rows of which something has to be corrected or sent again.
-        self.failed: list[int] = self._columns.failed.tolist()
+
+    @cached_property
+    def causes(self) -> dict[Cause, list[int]]:
+        """The rows of which something has to be corrected or sent again, by why: the order in which Failures numbers it."""
+        found: dict[Cause, list[int]] = {}
+        for row in self._columns.failed.tolist():
+            code, column = next(((reason.code, reason.column) for reason in self.reasons(row)), ("", ""))
+            found.setdefault(Cause(self.status[row], code, column), []).append(row)
+        return {cause: found[cause] for cause in sorted(found, key=lambda cause: cause.order)}
+
+    @cached_property
+    def failed(self) -> list[int]:
+        """The same rows one after another, as they stand on Failures."""
+        return [row for rows in self.causes.values() for row in rows]
 
     @cached_property
     def file(self) -> list[str]:

@@ -18,14 +18,14 @@ from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import field, roomy, vocabulary
 from pipeline.reporting.xlsx.row_stream import Block, Rows
 
-_OURS = ("status", "row", "reason", "what_to_do", "last_day")
-_KEYS = 2
+_OURS = ("reason_no", "status", "row", "reason", "what_to_do", "last_day")
+_KEYS = 3
 _FROM = ("file", "sheet", "buyer_source")
 _WRITTEN_IF_READ = (*FEE_COLUMNS, ORDER_TYPE)  # nobody has to fill these in
 
 
 def add_failures(book: Book, result: RunResult, places: Places) -> None:
-    """Write the sheet Failures: what has to be corrected, with every column that may have to be filled in."""
+    """Write the sheet Failures: what has to be corrected, reason by reason, with every column that may have to be filled in."""
     table, lang, rows = result.table, result.lang, places.rows
     at = np.array(rows.failed, dtype=np.int64)
     asked = [column for column in COLUMNS if column not in _WRITTEN_IF_READ or column.name in table.cells]
@@ -51,11 +51,13 @@ def add_failures(book: Book, result: RunResult, places: Places) -> None:
 def _failed(places: Places, lang: Lang) -> Rows:
     """Why rows failed, and what to do, with links to them."""
     rows = places.rows
+    numbers = [number for number, same in enumerate(rows.causes.values(), 1) for _ in same]
 
     def ours(start: int, stop: int) -> Block:
         failed = rows.failed[start:stop]
         reasons = [rows.reasons(position) for position in failed]
         return [
+            numbers[start:stop],
             [rows.status[position] for position in failed],
             [Cell(rows.number[position], places.row(position)) for position in failed],
             [reason_lines(of_row, lang) for of_row in reasons],

@@ -24,7 +24,7 @@ from pipeline.reporting.xlsx.styles import (
 WIDTHS = (34, 12, 20, 12, 20, 12, 20)
 _LAST = len(WIDTHS) - 1
 #: How the names of columns end that hold numbers.
-NUMBERS = ("charges", "amount", "days_left")
+NUMBERS = ("charges", "rows", "amount", "days_left")
 _ROW_POINTS = 17
 _GAP = "_)"  # beside a number as much room as a bracket takes: programs differ in how they indent numbers
 

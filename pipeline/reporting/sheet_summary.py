@@ -3,9 +3,13 @@
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
+from pipeline.messages.reasons import REASON
 from pipeline.messages.translate import choice_word, rendered, status_word
 from pipeline.model.columns import VOUCHERS, Lang
-from pipeline.model.message import Message, message
+from pipeline.model.message import Message, Term, message
+from pipeline.model.places import about
 from pipeline.model.result import RunOrigin, RunResult
 from pipeline.model.status import ISSUED, STATUS
 from pipeline.model.table import MINOR
@@ -32,7 +36,8 @@ _MOST_FILES = 3
 _BEFORE_LINK = 5  # the last of the page's columns that a step's text takes
 _COLUMN_OF = {"all": "", "issued": "issued_", "ready": "ready_", "rest": "open_"}
 _HEADINGS = {
-    "status": message("Status"), "voucher": message("Voucher"), "buyer": message("Buyer"), "charges": message("Charges"),
+    "status": message("Status"), "voucher": message("Voucher"), "buyer": message("Buyer"), "reason": message("Reason"),
+    "charges": message("Charges"), "rows": message("Rows"),
     "amount": message("Amount"), "meaning": message("Meaning"), "issued_charges": message("Issued"),
     "issued_amount": message("Amount issued"), "ready_charges": message("Ready"), "ready_amount": message("Amount ready"),
     "open_charges": message("Remaining"), "open_amount": message("Amount remaining"),
@@ -47,6 +52,7 @@ def add_summary(book: Book, result: RunResult, places: Places) -> None:
     _headline(page, result, by_status)
     _next(page, result, places)
     statuses = _statuses(page, result, by_status)
+    _reasons(page, result, places)
     room = page.row + 1
     page.row += sheet_summary_charts.ROWS + 2
     add_deadlines(page, result)
@@ -170,6 +176,29 @@ def _status(page: Page, name: str, charges: int, amount: float | None) -> None:
     page.put(2, amount, page.money)
     page.spread(3, Message(STATUS[name].meaning), page.name)
     page.row += 1
+
+
+def _reasons(page: Page, result: RunResult, places: Places) -> None:
+    """The table of what rows failed for, numbered as on Failures; each line leads to its first row there."""
+    causes = places.rows.causes
+    if not causes:
+        return
+    charges = result.columns.charges
+    failed = charges.counted & charges.ended.where(lambda name: STATUS[name].failure)
+    amount = np.zeros(len(result.rows), dtype=np.int64)
+    np.add.at(amount, charges.line[failed], charges.amount[failed])
+    page.heading(message("By reason (sheet Failures)"))
+    page.table_heading(("reason", "rows", "amount", "meaning"), _HEADINGS)
+    for number, (cause, rows) in enumerate(causes.items(), 1):
+        shown = f"{number} · {status_word(cause.status, page.lang)}"
+        page.line(shown, page.name_link, places.failures[rows[0]])
+        page.put(1, len(rows), page.count)
+        page.put(2, int(amount[rows].sum()) / MINOR, page.money)
+        short = Message(REASON[cause.code].short if cause.code else STATUS[cause.status].meaning)
+        said = about(Term(cause.column), short) if cause.column else short
+        page.spread(3, f"{rendered(said, page.lang)} [{cause.code}]", page.name)
+        page.row += 1
+    _total(page, [Tally(len(places.rows.failed), int(amount[places.rows.failed].sum()))])
 
 
 def _buyers(result: RunResult, groups: Sequence[Group]) -> list[tuple[str, Group]]:

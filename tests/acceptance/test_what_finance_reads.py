@@ -119,10 +119,10 @@ def test_a_charge_that_was_issued_as_the_other_voucher_is_told_that_and_nothing_
     said = {"en": "was issued as another kind of voucher than this row asks for", "zh": "已开具为另一种凭证"}[
         lang
     ]
-    assert said in row[2]
+    assert said in row[3]
     assert number in row[2]
     assert "tickets.xlsx" in row[2]
-    assert not any(word in f"{row[2]} {row[3]}" for word in ("refund", "退票"))
+    assert not any(word in f"{row[2]} {row[4]}" for word in ("refund", "退票"))
     assert "voucher ledger reverse" in row[3]
 
 

@@ -20,6 +20,7 @@ from pipeline.reporting.xlsx.styles import Style, style_of
 _OWN: dict[str, tuple[Style, int]] = {
     "status": (Style.STATUS, 15),
     "number": (Style.IDENTIFIER, 24),
+    "reason_no": (Style.LINE, 8),
     "reason": (Style.WRAP, 54),
     "what_to_do": (Style.WRAP, 42),
     "request": (Style.IDENTIFIER, 23),

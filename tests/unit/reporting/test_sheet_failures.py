@@ -21,6 +21,7 @@ from pipeline.model.status import STATUS
 from pipeline.reading.cell_words import HEADINGS, normal
 from pipeline.reading.tickets import read_table
 from pipeline.reporting.input_cells import extra_heading
+from pipeline.reporting.links import Places
 from pipeline.reporting.result_workbook import write_workbook
 
 Made = Callable[..., RunResult]
@@ -37,7 +38,8 @@ def test_the_result_reads_back_as_just_the_rows_that_failed(
 ) -> None:
     result = sample(lang)
     again = read_table([write_workbook(result, tmp_path / "r.result.xlsx")])
-    failed = [row.index for row in result.rows if STATUS[row.status].failure]
+    failed = Places(result).rows.failed
+    assert sorted(failed) == [row.index for row in result.rows if STATUS[row.status].failure]
     assert 0 < len(failed) < len(result.rows)
     before = result.table.frame.iloc[failed].reset_index(drop=True)
     for column in COLUMNS:
@@ -99,10 +101,10 @@ def test_what_a_buyer_cell_holds_is_not_replaced_even_where_it_can_not_be_read(
 def test_what_is_filled_in_is_in_the_workbooks_language(mixed_zh: RunResult, tmp_path: Path) -> None:
     rows = failures(write_workbook(mixed_zh, tmp_path / "r.xlsx"))
     assert [row["抬头类型"] for row in rows] == [
-        "business",
-        "business",
         "企业",
-    ]  # the last from the Buyers sheet
+        "business",
+        "business",
+    ]  # the first from the Buyers sheet
 
 
 def test_an_unknown_buyer_can_be_put_right_in_place(made: Made, tmp_path: Path) -> None:
@@ -184,4 +186,42 @@ def test_a_reason_about_a_column_that_the_sheet_has_not_names_no_cell(
 
 def test_statuses_that_need_nobody_are_not_there(mixed: RunResult, tmp_path: Path) -> None:
     rows = failures(write_workbook(mixed, tmp_path / "r.xlsx"))
-    assert [row["status"] for row in rows] == ["rejected", "not_sent", "invalid"]
+    assert [row["status"] for row in rows] == ["invalid", "rejected", "not_sent"]
+
+
+def test_rows_stand_by_their_reasons_which_are_numbered_here_and_on_the_summary(
+    made: Made, tmp_path: Path
+) -> None:
+    open_ticket = {"ticket_status": "open", "amount": 7}
+    changes = [
+        open_ticket,
+        {"amount": "abc"},
+        {"tax_no": "1"},
+        {"passenger_name": None, "amount": 30},
+        {"amount": "x"},
+        {},
+    ]
+    result = made(*({"ticket_no": f"999123456789{n}", **row} for n, row in enumerate(changes)))
+    path = write_workbook(result, tmp_path / "r.xlsx")
+    rows = failures(path)
+    assert next(iter(rows[0])) == "reason_no"
+    assert [(row["reason_no"], row["ticket_no"][-1]) for row in rows] == [
+        (1, "3"), (2, "1"), (2, "4"), (3, "2"), (4, "0"),
+    ]  # fmt: skip
+    summary = openpyxl.load_workbook(path)["Summary"]
+    lines = [[cell.value for cell in line[:4]] for line in summary.iter_rows()]
+    first = lines.index(["By reason (sheet Failures)", None, None, None]) + 2
+    assert lines[first : first + 5] == [
+        ["1 · invalid", 1, 30, "passenger_name: a value that it needs is blank [missing_value]"],
+        ["2 · invalid", 2, 0, "amount: an amount is not above zero with two decimals at most [bad_amount]"],
+        ["3 · invalid", 1, 1000.5, "tax_no: the tax number is wrong [bad_tax_no]"],
+        ["4 · waiting", 1, 7, "ticket_status: the ticket is not used yet [ticket_still_open]"],
+        ["Total", 5, 1037.5, None],
+    ]
+    places = [summary.cell(first + at, 1).hyperlink.location for at in range(1, 5)]
+    assert places == ["'Failures'!A2", "'Failures'!A3", "'Failures'!A5", "'Failures'!A6"]
+
+
+def test_where_nothing_failed_the_summary_has_no_table_of_reasons(made: Made, tmp_path: Path) -> None:
+    summary = openpyxl.load_workbook(write_workbook(made({}), tmp_path / "r.xlsx"))["Summary"]
+    assert not any(str(cell.value).startswith("By reason") for cell in summary["A"])

@@ -63,7 +63,7 @@ def test_headings_are_in_the_workbooks_language(
     words |= {name: heading(column.name, lang) for name, column in COLUMN.items()}
     failures = [
         words[name]
-        for name in ("status", "row", "reason", "what_to_do", "last_day", *COLUMN)
+        for name in ("reason_no", "status", "row", "reason", "what_to_do", "last_day", *COLUMN)
         if name not in (*FEES.values(), "order_type")
     ]
     extras = ["cost_centre", "booking_ref"] if lang == "en" else ["成本中心", "订单号"]
@@ -164,7 +164,7 @@ def test_every_sheet_of_rows_can_be_filtered_scrolled_and_printed(mixed: RunResu
         sheet = book[name]
         # What names a row stays in sight, and stands on every page.
         frozen, repeated = {
-            "Failures": ("C2", "$A:$B"), "Unknown": ("C2", "$A:$B"), "Rows": ("D2", "$A:$C"),
+            "Failures": ("D2", "$A:$C"), "Unknown": ("C2", "$A:$B"), "Rows": ("D2", "$A:$C"),
         }.get(name, ("B2", "$A:$A"))  # fmt: skip
         assert sheet.freeze_panes == frozen
         assert sheet.auto_filter.ref == sheet.dimensions
@@ -281,18 +281,18 @@ def test_a_row_leads_to_its_failure_and_its_request_and_they_lead_back(
 ) -> None:
     path = write_workbook(mixed, tmp_path / "r.xlsx")
     assert leads(path, "Rows", "status") == {
-        3: "'Failures'!A2", 4: "'Unknown'!A2", 5: "'Failures'!A3", 6: "'Failures'!A4",
+        3: "'Failures'!A3", 4: "'Unknown'!A2", 5: "'Failures'!A4", 6: "'Failures'!A2",
     }  # fmt: skip
     assert leads(path, "Rows", "request") == {
         2: "'Itineraries'!A2", 3: "'Invoices'!A2", 4: "'Invoices'!A3", 5: "'Invoices'!A4",
     }  # fmt: skip
-    assert leads(path, "Failures", "row") == {2: "'Rows'!A3", 3: "'Rows'!A5", 4: "'Rows'!A6"}
+    assert leads(path, "Failures", "row") == {2: "'Rows'!A6", 3: "'Rows'!A3", 4: "'Rows'!A5"}
     assert leads(path, "Invoices", "request") == {2: "'Rows'!A3", 3: "'Rows'!A4", 4: "'Rows'!A5"}
-    assert leads(path, "Invoices", "status") == {2: "'Failures'!A2", 3: "'Unknown'!A2", 4: "'Failures'!A3"}
+    assert leads(path, "Invoices", "status") == {2: "'Failures'!A3", 3: "'Unknown'!A2", 4: "'Failures'!A4"}
     assert leads(path, "Itineraries", "ticket_no") == {2: "'Rows'!A2"}
     assert leads(path, "Itineraries", "status") == {}
     assert leads(path, "Unknown", "request") == {2: "'Invoices'!A3"}
-    failure = records(path, "Failures")[0]
+    failure = records(path, "Failures")[1]
     assert (failure["row"], failure["ticket_no"]) == (3, "9991234567891")  # the values are what they were
 
 
@@ -302,7 +302,7 @@ def test_beyond_what_a_sheet_holds_of_links_there_are_none_and_nothing_else_is_l
     assert links.MOST_LINKS < 65_530  # what a spreadsheet program takes
     monkeypatch.setattr(links, "MOST_LINKS", 2)
     path = write_workbook(mixed, tmp_path / "r.xlsx")
-    assert leads(path, "Rows", "status") == {3: "'Failures'!A2"}
+    assert leads(path, "Rows", "status") == {3: "'Failures'!A3"}
     assert leads(path, "Rows", "request") == {2: "'Itineraries'!A2"}
     assert [row["status"] for row in records(path, "Rows")][1:3] == ["rejected", "unknown"]
     assert all(row["request"] for row in records(path, "Rows")[:4])

@@ -1,6 +1,7 @@
 """The main job as a user does it: workbook in, vouchers issued, result workbook and report out."""
 
 import hashlib
+import re
 import shutil
 import signal
 from pathlib import Path
@@ -58,6 +59,22 @@ def test_the_sample_month_runs_against_the_sandbox_inside(desk: Any) -> None:
     assert (report["exit_code"], report["version"], report["as_of"]) == (1, 1, "2026-11-20")
     assert report["ledger"] == ""  # it was thrown away
     assert (samples / "tickets-2026-10.result.xlsx").exists()
+
+
+def test_a_month_of_200_rows_prints_on_15_pages_at_most(desk: Any, converted: Any) -> None:
+    samples = [
+        shutil.copy(path, desk.folder)
+        for path in (REPOSITORY / "sample_data").glob("tickets-2026-10*.xlsx")
+        if ".result" not in path.name
+    ]
+    profile = REPOSITORY / "sample_data" / "sandbox.toml"
+    ran = desk.voucher(
+        "issue", *samples, "--sandbox", "--profile", profile, "--as-of", "2026-11-20", "-o", "month.xlsx"
+    )
+    assert ran.code == 1, ran.err
+    assert len(records(desk.folder / "month.xlsx", "Rows")) == 200
+    printed = converted(desk.folder / "month.xlsx", "pdf").read_bytes()
+    assert 7 <= len(re.findall(rb"/Type */Page\b", printed)) <= 15
 
 
 def test_a_second_run_sends_nothing_and_shows_the_earlier_numbers(desk: Any) -> None:

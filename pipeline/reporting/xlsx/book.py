@@ -1,6 +1,6 @@
 """Sheets of rows: headings, then data, then more sheets of the same name where one is full."""
 
-import math
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ from pipeline.reporting.xlsx.styles import Formats, Style
 SANDBOX = "SANDBOX 沙箱"
 _HEADING_POINTS = 22
 _BUTTON = 4  # characters that a filter's button takes beside its heading
-_PAGE_WIDTH = 200  # characters that can be read across a landscape page
+_PAGE_WIDTH = 270  # characters that can be read across a landscape page
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,7 @@ class Book:
     ) -> list[tuple[Any, int]]:
         """Add the sheet `name`, and "name 2" and so on where it is full; give each with its rows' count.
 
-        The rows are asked for when all sheets are there. The first `keys` columns name a row: they stay in sight, and
-        stand on every page that is printed.
+        The rows are asked for when all sheets are there. The first `keys` columns name a row: they stay in sight.
         """
         widths = [max(field.width, cells_wide(field.heading) + _BUTTON) for field in fields]
         sheets: list[tuple[Any, int]] = []
@@ -97,24 +96,32 @@ class Book:
             {"number_stored_as_text": f"A1:{xl_col_to_name(len(fields) - 1)}{links.ROOM + 1}"}
         )
         sheet.repeat_rows(0)
-        sheet.repeat_columns(0, keys - 1)
         if count:  # on paper a long line is hard to follow without
             rule = {"type": "formula", "criteria": "=TRUE", "format": self.formats.below}
             lined = sum(
                 field.style is not Style.ANSWER for field in fields
             )  # what is to be filled in has boxes
             sheet.conditional_format(1, 0, count, lined - 1, rule)
-        repeated = sum(widths[:keys])
-        self.print_setup(sheet, across=math.ceil((sum(widths) - repeated) / (_PAGE_WIDTH - repeated)))
+        printed = sum(end <= _PAGE_WIDTH for end in itertools.accumulate(widths))
+        if printed < len(fields):
+            sheet.print_area(0, 0, count, printed - 1)
+        self.print_setup(sheet, xl_col_to_name(printed - 1) if printed < len(fields) else "")
 
-    def print_setup(self, sheet: Any, across: int = 1) -> None:
-        """A4, landscape, that many pages wide and as many long as it takes, with page numbers; of a sandbox's every page says so."""
+    def print_setup(self, sheet: Any, last: str = "") -> None:
+        """A4, landscape, one page wide and as many long as it takes, with page numbers; of a sandbox's every page says so.
+
+        `last` is the last column that is printed, where there are more: the page says that too.
+        """
         sheet.set_paper(9)
         sheet.set_landscape()
-        sheet.fit_to_pages(across, 0)
-        sheet.print_across()
+        sheet.fit_to_pages(1, 0)
         sheet.set_margins(left=0.4, right=0.4, top=0.6, bottom=0.6)
         if self.cover.sandbox:
             sheet.set_header(f"&C{SANDBOX}")
         number = rendered(message("Page &P of &N"), self.lang)
-        sheet.set_footer(f"&L&A&C&F&R{number}")
+        rest = (
+            rendered(message("columns A to {last}; the others are in the file", last=last), self.lang)
+            if last
+            else ""
+        )
+        sheet.set_footer(f"&L&A  {rest}&C&F&R{number}" if rest else f"&L&A&C&F&R{number}")

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from xlsxwriter.utility import xl_col_to_name
+
 from pipeline.messages.translate import RESULT_HEADINGS, in_every_language
 from pipeline.model.columns import COLUMN, COLUMNS, Kind
 from pipeline.model.table import MINOR, Indices, Table
@@ -33,6 +35,11 @@ def extras(table: Table) -> list[Field]:
     """The columns that are the input's own, each under its own heading."""
     names = [str(name) for name in table.cells if name not in COLUMN]
     return [Field(name, extra_heading(name), Style.TEXT, width_of(table.cells[name])) for name in names]
+
+
+def letters_of(fields: Sequence[Field]) -> dict[str, str]:
+    """The letters under which the columns of the vocabulary stand on a sheet with these."""
+    return {field.name: xl_col_to_name(at) for at, field in enumerate(fields) if field.name in COLUMN}
 
 
 def shown_cells(name: str, table: Table, at: Indices) -> list[Any]:

@@ -37,8 +37,16 @@ def to_line(name: str, position: int) -> str:
     >>> to_line("Rows", 0), to_line("Rows", ROOM)
     ("internal:'Rows'!A2", "internal:'Rows 2'!A2")
     """
-    number, row = divmod(position, ROOM)
-    return f"internal:'{part(name, number)}'!A{row + 2}"
+    return f"internal:'{part(name, position // ROOM)}'!A{line_number(position)}"
+
+
+def line_number(position: int) -> int:
+    """The number of a sheet's row of data, counted from 0, as the spreadsheet program shows it.
+
+    >>> line_number(0), line_number(ROOM)
+    (2, 2)
+    """
+    return position % ROOM + 2
 
 
 def _lines(name: str, keys: Iterable[object]) -> dict[object, str]:

@@ -1,8 +1,9 @@
 """What a result workbook shows of its input rows, by their position: where it takes all rows of a run's result from."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ from pipeline.model.places import about
 from pipeline.model.result import ReasonText, RunResult
 from pipeline.model.status import STATUS
 
+#: Of a sheet that has none of the input's columns.
+NO_LETTERS: Mapping[str, str] = MappingProxyType({})
 _STATUSES, _COLUMNS = list(STATUS), list(COLUMN)
 
 
@@ -113,9 +116,18 @@ class ByRow:
         return rows
 
 
-def reason_lines(reasons: Sequence[ReasonText], lang: Lang) -> str:
-    """Every reason that applies to a row, its own status's first: its cell, what is said of it, and its code."""
-    return "\n".join(
-        f"{rendered(about(reason.cell, reason.message), lang) if reason.cell else reason.message} [{reason.code}]"
-        for reason in reasons
-    )
+def reason_lines(
+    reasons: Sequence[ReasonText], lang: Lang, letters: Mapping[str, str] = NO_LETTERS, line: int = 0
+) -> str:
+    """Every reason that applies to a row, its own status's first: its cell, what is said of it, and its code.
+
+    `letters` are those of the columns on the sheet that says so, and `line` is the row's number there: who reads it
+    looks for the cell where they are.
+    """
+
+    def said(reason: ReasonText) -> str:
+        if reason.column not in letters:
+            return reason.message
+        return rendered(about(f"{letters[reason.column]}{line}", reason.message), lang)
+
+    return "\n".join(f"{said(reason)} [{reason.code}]" for reason in reasons)

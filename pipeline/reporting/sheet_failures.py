@@ -11,8 +11,8 @@ from pipeline.model.columns import COLUMN, COLUMNS, FEE_COLUMNS, HEADER_FIELDS, 
 from pipeline.model.result import ReasonText, RunResult
 from pipeline.model.status import STATUS_OF
 from pipeline.model.table import Indices, shown
-from pipeline.reporting.input_cells import beside, extras, shown_cells
-from pipeline.reporting.links import Cell, Places
+from pipeline.reporting.input_cells import beside, extras, letters_of, shown_cells
+from pipeline.reporting.links import Cell, Places, line_number
 from pipeline.reporting.row_view import reason_lines
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import field, roomy, vocabulary
@@ -45,10 +45,12 @@ def add_failures(book: Book, result: RunResult, places: Places) -> None:
     columns += [shown_cells(extra.name, table, at) for extra in own]
     columns += [[values[position] for position in rows.failed] for values in (rows.file, rows.sheet)]
     columns.append(_sources(result, at, filled))
-    book.add_rows("Failures", fields, len(at), beside(_failed(places, lang), columns), keys=_KEYS)
+    book.add_rows(
+        "Failures", fields, len(at), beside(_failed(places, lang, letters_of(fields)), columns), keys=_KEYS
+    )
 
 
-def _failed(places: Places, lang: Lang) -> Rows:
+def _failed(places: Places, lang: Lang, letters: Mapping[str, str]) -> Rows:
     """Why rows failed, and what to do, with links to them."""
     rows = places.rows
     numbers = [number for number, same in enumerate(rows.causes.values(), 1) for _ in same]
@@ -60,7 +62,10 @@ def _failed(places: Places, lang: Lang) -> Rows:
             numbers[start:stop],
             [rows.status[position] for position in failed],
             [Cell(rows.number[position], places.row(position)) for position in failed],
-            [reason_lines(of_row, lang) for of_row in reasons],
+            [
+                reason_lines(of_row, lang, letters, line_number(at))
+                for at, of_row in enumerate(reasons, start)
+            ],
             [_cures(of_row) for of_row in reasons],
             [rows.last_day[position] for position in failed],
         ]

@@ -1,14 +1,14 @@
 """The sheet Rows: every input row in its order, with what became of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from pipeline.model.columns import COLUMNS, Lang
 from pipeline.model.result import RunResult
-from pipeline.reporting.input_cells import beside, extras, shown_cells
-from pipeline.reporting.links import Cell, Places
+from pipeline.reporting.input_cells import beside, extras, letters_of, shown_cells
+from pipeline.reporting.links import Cell, Places, line_number
 from pipeline.reporting.row_view import reason_lines
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import field, roomy, vocabulary
@@ -26,10 +26,12 @@ def add_all_rows(book: Book, result: RunResult, places: Places) -> None:
     names = (*(column.name for column in present), *(extra.name for extra in own))
     columns = [shown_cells(name, table, at) for name in names]
     fields = [*(field(name, lang) for name in _OURS), *map(roomy, vocabulary(present, lang), columns), *own]
-    book.add_rows("Rows", fields, len(table), beside(_outcomes(places, lang), columns), keys=_KEYS)
+    book.add_rows(
+        "Rows", fields, len(table), beside(_outcomes(places, lang, letters_of(fields)), columns), keys=_KEYS
+    )
 
 
-def _outcomes(places: Places, lang: Lang) -> Rows:
+def _outcomes(places: Places, lang: Lang, letters: Mapping[str, str]) -> Rows:
     """What became of every row, with links to where it can be corrected and to its request."""
     rows = places.rows
     # Issued, but with other contents: a person has to look at it, which green would hide.
@@ -42,7 +44,10 @@ def _outcomes(places: Places, lang: Lang) -> Rows:
             rows.number[start:stop],
             [_status(position, places, tones.get(position, "")) for position in range(start, stop)],
             rows.vouchers[start:stop],
-            [reason_lines(rows.reasons(position), lang) for position in range(start, stop)],
+            [
+                reason_lines(rows.reasons(position), lang, letters, line_number(position))
+                for position in range(start, stop)
+            ],
             [_request(asked, places) for asked in rows.requests[start:stop]],
             rows.last_day[start:stop],
         ]

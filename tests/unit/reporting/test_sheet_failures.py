@@ -169,19 +169,30 @@ def test_the_cells_to_be_corrected_are_named_and_coloured(made: Made, tmp_path: 
     coloured = {name for name, fill in fills.items() if fill == "FFFFC7CE"}
     assert coloured == {"passenger_name", "amount"}  # a window that has closed is not closed by a slip
     (row,) = failures(path)
-    lines = row["reason"].split("\n")
-    assert any(line.startswith("B2: passenger_name is blank") for line in lines)
-    assert any(line.startswith("D2: “abc”") for line in lines)
-    assert any(line.startswith("J2: An invoice for a fare") for line in lines)
+    of_failures = {name: head.column_letter for name, head in columns.items()}
+    of_rows = {cell.value: cell.column_letter for cell in openpyxl.load_workbook(path)["Rows"][1]}
+    rows = list(openpyxl.load_workbook(path)["Rows"].iter_rows(min_row=2, values_only=True))
+    # Each sheet names its own cells: who reads it looks for them there.
+    for said, letters in ((row["reason"], of_failures), (rows[0][5], of_rows)):
+        lines = said.split("\n")
+        assert any(
+            line.startswith(f"{letters['passenger_name']}2: passenger_name is blank") for line in lines
+        )
+        assert any(line.startswith(f"{letters['amount']}2: “abc”") for line in lines)
+        assert any(line.startswith(f"{letters['used_on']}2: An invoice for a fare") for line in lines)
 
 
-def test_a_reason_about_a_column_that_the_sheet_has_not_names_no_cell(
+def test_a_reason_about_a_column_that_the_input_has_not_names_the_cell_to_fill_in(
     tmp_path: Path, result_of_file: Made
 ) -> None:
     path = tmp_path / "t.csv"
     path.write_text("ticket_no,charge\n9991234567890,ticket_fare\n", encoding="utf-8")
     (row,) = failures(write_workbook(result_of_file(path), tmp_path / "r.xlsx"))
-    assert "passenger_name is blank, but this row needs it. [missing_value]" in row["reason"].split("\n")
+    told = "passenger_name is blank, but this row needs it. [missing_value]"
+    letter = chr(ord("A") + list(row).index("passenger_name"))
+    assert f"{letter}2: {told}" in row["reason"].split("\n")
+    rows = openpyxl.load_workbook(tmp_path / "r.xlsx")["Rows"]
+    assert told in rows["F2"].value.split("\n")  # there is no such column
 
 
 def test_statuses_that_need_nobody_are_not_there(mixed: RunResult, tmp_path: Path) -> None:

@@ -11,16 +11,22 @@ from pipeline.model.columns import COLUMN, COLUMNS, FEE_COLUMNS, HEADER_FIELDS, 
 from pipeline.model.result import ReasonText, RunResult
 from pipeline.model.status import STATUS_OF
 from pipeline.model.table import Indices, shown
+from pipeline.reporting import links
 from pipeline.reporting.input_cells import beside, extras, letters_of, shown_cells
 from pipeline.reporting.links import Cell, Places, line_number
 from pipeline.reporting.row_view import reason_lines
 from pipeline.reporting.xlsx.book import Book
-from pipeline.reporting.xlsx.column_specs import field, roomy, vocabulary
+from pipeline.reporting.xlsx.column_specs import LINE_POINTS, Field, field, lines_of, roomy, vocabulary
 from pipeline.reporting.xlsx.row_stream import Block, Rows
+from pipeline.reporting.xlsx.styles import FONT
+from pipeline.reporting.xlsx.unfit_characters import fit
 
 _OURS = ("reason_no", "status", "row", "reason", "what_to_do", "last_day")
 _KEYS = 3
 _FROM = ("file", "sheet", "buyer_source")
+_MOST_NOTES = 5_000  # a program takes long to open more, and of one reason the first say it all
+_NOTE_WIDE = 52  # characters
+_NOTE = {"x_scale": 3, "font_size": 9, "font_name": FONT}
 _WRITTEN_IF_READ = (*FEE_COLUMNS, ORDER_TYPE)  # nobody has to fill these in
 
 
@@ -45,9 +51,37 @@ def add_failures(book: Book, result: RunResult, places: Places) -> None:
     columns += [shown_cells(extra.name, table, at) for extra in own]
     columns += [[values[position] for position in rows.failed] for values in (rows.file, rows.sheet)]
     columns.append(_sources(result, at, filled))
-    book.add_rows(
+    sheets = book.add_rows(
         "Failures", fields, len(at), beside(_failed(places, lang, letters_of(fields)), columns), keys=_KEYS
     )
+    _add_notes([sheet for sheet, _ in sheets], fields, places)
+
+
+def _add_notes(sheets: Sequence[Any], fields: Sequence[Field], places: Places) -> None:
+    """Put on the cells to be corrected what is wrong and what to do; of each reason on so many as fit, the first."""
+    rows, columns = places.rows, {shown.name: at for at, shown in enumerate(fields) if shown.name in COLUMN}
+    most, first = _MOST_NOTES // max(len(rows.causes), 1), 0
+    for same in rows.causes.values():
+        left = most
+        for position, row in enumerate(same, first):
+            for column, said in _notes(rows.reasons(row)).items():
+                if column in columns and left:
+                    left -= 1
+                    look = _NOTE | {
+                        "height": LINE_POINTS * (1 + sum(lines_of(line, _NOTE_WIDE) for line in said))
+                    }
+                    at = line_number(position) - 1, columns[column]
+                    sheets[position // links.ROOM].write_comment(*at, fit("\n".join(said)), look)
+        first += len(same)
+
+
+def _notes(reasons: Sequence[ReasonText]) -> dict[str, list[str]]:
+    """By column, the sentences about its cell, each once."""
+    found: dict[str, dict[str, None]] = {}
+    for reason in reasons:
+        if STATUS_OF[reason.code] == "invalid":
+            found.setdefault(reason.column, {}).update(dict.fromkeys((reason.message, reason.cure)))
+    return {column: [*said] for column, said in found.items()}
 
 
 def _failed(places: Places, lang: Lang, letters: Mapping[str, str]) -> Rows:

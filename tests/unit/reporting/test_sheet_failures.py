@@ -20,6 +20,7 @@ from pipeline.model.result import RunResult
 from pipeline.model.status import STATUS
 from pipeline.reading.cell_words import HEADINGS, normal
 from pipeline.reading.tickets import read_table
+from pipeline.reporting import sheet_failures
 from pipeline.reporting.input_cells import extra_heading
 from pipeline.reporting.links import Places
 from pipeline.reporting.result_workbook import write_workbook
@@ -231,6 +232,36 @@ def test_rows_stand_by_their_reasons_which_are_numbered_here_and_on_the_summary(
     ]
     places = [summary.cell(first + at, 1).hyperlink.location for at in range(1, 5)]
     assert places == ["'Failures'!A2", "'Failures'!A3", "'Failures'!A5", "'Failures'!A6"]
+
+
+def test_each_cell_to_be_corrected_has_a_note_that_says_what_is_wrong_and_what_to_do(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = [
+        {"passenger_name": None},
+        {"amount": "abc"},
+        {"amount": "abc"},
+        {"ticket_status": "open"},
+    ]
+    result = made(*({"ticket_no": f"999123456789{n}", **row} for n, row in enumerate(wrong)))
+
+    def notes(name: str) -> dict[tuple[int, str], str]:
+        sheet = openpyxl.load_workbook(write_workbook(result, tmp_path / name))["Failures"]
+        return {
+            (cell.row, str(sheet.cell(1, cell.column).value)): cell.comment.text
+            for row in sheet
+            for cell in row
+            if cell.comment
+        }
+
+    found = notes("all.xlsx")
+    assert set(found) == {(2, "passenger_name"), (3, "amount"), (4, "amount")}
+    assert found[3, "amount"] == (
+        "“abc” in amount is not an amount above zero with at most two decimals.\nCorrect the cell and run the row again."
+    )
+    # Where there are too many, each reason has its share.
+    monkeypatch.setattr(sheet_failures, "_MOST_NOTES", 3)
+    assert set(notes("few.xlsx")) == {(2, "passenger_name"), (3, "amount")}
 
 
 def test_where_nothing_failed_the_summary_has_no_table_of_reasons(made: Made, tmp_path: Path) -> None:

@@ -1,13 +1,15 @@
 """The sheet Failures: rows to be corrected in place, with whom their buyer columns were filled in for."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from pipeline.messages.translate import choice_words, in_every_language
+from pipeline.messages.translate import choice_words, in_every_language, rendered
 from pipeline.model.buyer_source import Source, flat
 from pipeline.model.columns import COLUMN, COLUMNS, FEE_COLUMNS, HEADER_FIELDS, ORDER_TYPE, Column, Lang
+from pipeline.model.message import message, terms
 from pipeline.model.result import ReasonText, RunResult
 from pipeline.model.status import STATUS_OF
 from pipeline.model.table import Indices, shown
@@ -23,8 +25,9 @@ from pipeline.reporting.xlsx.unfit_characters import fit
 
 _OURS = ("reason_no", "status", "row", "reason", "what_to_do", "last_day")
 _KEYS = 3
-_FROM = ("file", "sheet", "buyer_source")
+_FROM = ("file", "sheet")
 _MOST_NOTES = 5_000  # a program takes long to open more, and of one reason the first say it all
+_ADDED_BUYERS = 1_000  # that somebody may write below those that are there
 _NOTE_WIDE = 52  # characters
 _NOTE = {"x_scale": 3, "font_size": 9, "font_name": FONT}
 _WRITTEN_IF_READ = (*FEE_COLUMNS, ORDER_TYPE)  # nobody has to fill these in
@@ -46,6 +49,7 @@ def add_failures(book: Book, result: RunResult, places: Places) -> None:
         *map(roomy, vocabulary(asked, lang), columns),
         *own,
         *(field(name, lang) for name in _FROM),
+        replace(field("buyer_source", lang), hidden=True),
     ]
     columns = _marked(asked, columns, [_to_correct(rows.reasons(position)) for position in rows.failed])
     columns += [shown_cells(extra.name, table, at) for extra in own]
@@ -55,6 +59,26 @@ def add_failures(book: Book, result: RunResult, places: Places) -> None:
         "Failures", fields, len(at), beside(_failed(places, lang, letters_of(fields)), columns), keys=_KEYS
     )
     _add_notes([sheet for sheet, _ in sheets], fields, places)
+    for sheet, count in sheets:
+        for name, letters in letters_of(fields).items():
+            if count and (offered := _offered(COLUMN[name], result)):
+                sheet.data_validation(f"{letters}2:{letters}{count + 1}", offered)
+
+
+def _offered(column: Column, result: RunResult) -> dict[str, Any]:
+    """What a cell's drop-down offers, as in the template: the choices of its column, or the names on the sheet Buyers."""
+    title = {"error_title": rendered(message("Please check this cell"), result.lang)}
+    if column.choices:
+        wrong = message(
+            "Choose one of: {choices}.", choices=terms((c.name for c in column.choices), "choice")
+        )
+        words = [*choice_words(column, result.lang).values()]
+        return title | {"validate": "list", "source": words, "error_message": rendered(wrong, result.lang)}
+    if column.name == "buyer" and len(result.table.buyers):
+        names = f"$A$2:$A${len(result.table.buyers) + _ADDED_BUYERS}"
+        source = f"=OFFSET(Buyers!$A$2,0,0,MAX(1,COUNTA(Buyers!{names})),1)"
+        return title | {"validate": "list", "source": source, "error_type": "warning"}
+    return {}
 
 
 def _add_notes(sheets: Sequence[Any], fields: Sequence[Field], places: Places) -> None:

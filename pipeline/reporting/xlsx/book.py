@@ -89,7 +89,8 @@ class Book:
     ) -> None:
         """Widths, frozen headings, filter, and how the sheet is printed."""
         for column, field in enumerate(fields):
-            sheet.set_column(column, column, widths[column], self.formats.of_style[field.style])
+            look, more = self.formats.of_style[field.style], {"hidden": True} if field.hidden else {}
+            sheet.set_column(column, column, widths[column], look, more)
         sheet.freeze_panes(1, keys)
         sheet.autofilter(0, 0, count, len(fields) - 1)
         sheet.ignore_errors(

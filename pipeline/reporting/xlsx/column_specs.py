@@ -54,12 +54,13 @@ _NO_CAPITALS = str.maketrans("", "", string.ascii_uppercase)
 
 @dataclass(frozen=True)
 class Field:
-    """One column of a result sheet."""
+    """One column of a result sheet; one that only the program needs is `hidden`."""
 
     name: str
     heading: str
     style: Style
     width: int
+    hidden: bool = False
 
 
 def field(name: str, lang: Lang, style: Style | None = None) -> Field:

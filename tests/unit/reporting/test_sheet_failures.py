@@ -267,3 +267,22 @@ def test_each_cell_to_be_corrected_has_a_note_that_says_what_is_wrong_and_what_t
 def test_where_nothing_failed_the_summary_has_no_table_of_reasons(made: Made, tmp_path: Path) -> None:
     summary = openpyxl.load_workbook(write_workbook(made({}), tmp_path / "r.xlsx"))["Summary"]
     assert not any(str(cell.value).startswith("By reason") for cell in summary["A"])
+
+
+@pytest.mark.parametrize(
+    ("lang", "status", "word"), [("en", "ticket_status", "used"), ("zh", "客票状态", "已使用")]
+)
+def test_choices_and_buyers_are_offered_and_what_only_the_program_needs_is_hidden(
+    made: Made, tmp_path: Path, lang: Lang, status: str, word: str
+) -> None:
+    result = made({"amount": "abc"}, {"ticket_no": "9991234567891", "amount": "abc"}, lang=lang)
+    sheet = openpyxl.load_workbook(write_workbook(result, tmp_path / "r.xlsx"))["Failures"]
+    letters = {str(cell.value): cell.column_letter for cell in sheet[1]}
+    offered = {str(check.sqref): check for check in sheet.data_validations.dataValidation}
+    choices = offered[f"{letters[status]}2:{letters[status]}3"]
+    assert word in choices.formula1.strip('"').split(",")
+    assert word in choices.error
+    buyers = letters[heading("buyer", lang)]
+    assert "Buyers!$A$2" in offered[f"{buyers}2:{buyers}3"].formula1
+    hidden = [name for name, letter in letters.items() if sheet.column_dimensions[letter].hidden]
+    assert hidden == [heading("buyer_source", lang)]

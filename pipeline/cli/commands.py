@@ -17,6 +17,7 @@ from pipeline.cli.options import (
     options,
 )
 from pipeline.cli.stderr import LANG, LANG_OF_ALL
+from pipeline.handbook import TOPICS
 
 _COMMON = (
     click.option("-o", "--output", type=PATH, metavar="PATH", help="The result workbook; never overwrites anything."),
@@ -286,3 +287,15 @@ def sandbox() -> None:
     Its keys are VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY, as for the client; its codes, agency and
     limits are the profile's.
     """
+
+
+@voucher.command(
+    name="help",
+    cls=LazyCommand,
+    done_by="pipeline.cli.help_command:show",
+    epilog="Example: voucher help first-run",
+)
+@click.argument("topic", required=False, type=click.Choice(TOPICS), metavar="[TOPIC]")
+@LANG
+def show_help() -> None:
+    """Show a page of the handbook; without a topic, list the pages."""

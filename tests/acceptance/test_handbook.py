@@ -1,0 +1,266 @@
+"""The handbook: both languages have the same commands, and every command does what its page says it does.
+
+Seen to catch: an option that is gone or written wrongly, a command that one language lacks.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+import openpyxl
+import pytest
+
+from pipeline.cli.commands import voucher
+from pipeline.handbook import TOPICS, page
+from pipeline.model.columns import LANGS, Lang
+from tests.acceptance.conftest import Desk, Sandbox, _listening, running_sandbox, tickets, write_workbook
+from tests.acceptance.office import LOST_AFTER, LOST_BEFORE, answered
+
+HANDBOOK = Path(__file__).parents[2] / "pipeline" / "handbook"
+#: What a page says to a shell beside our own commands: keys are typed in, never shown.
+TYPED = re.compile(r"read -rs (VOUCHER_[A-Z_]+) && export \1")
+#: Numbers of a page, in place of which the carrier's own are put.
+NUMBERS = ("26110000000000000001", "26110000000000000002")
+#: Of programs that are not ours.
+FOREIGN = {"--now"}
+
+
+def commands(topic: str, lang: Lang) -> list[str]:
+    """What a page's `console` blocks say to type."""
+    blocks = re.findall(r"^ *```console\n(.*?)^ *```$", page(topic, lang), re.DOTALL | re.MULTILINE)
+    return [line.strip().removeprefix("$ ") for block in blocks for line in block.splitlines()]
+
+
+def without_words(command: str) -> str:
+    """The command without what is in a language: quoted texts, and the language itself."""
+    return re.sub(r'"[^"]*"|--lang \w+', '""', command)
+
+
+@dataclass
+class Story:
+    """How a page's folder is before its commands, what a person does after some of them, and how they end if not with 0."""
+
+    before: Callable[[Desk, Sandbox], object] = lambda *_: None
+    after: Mapping[str, Callable[[Desk, Sandbox], object]] = field(default_factory=dict)
+    codes: Mapping[str, int] = field(default_factory=dict)
+    faults: str = ""
+
+
+def october(desk: Desk, count: int = 3) -> Path:
+    """A month's workbook: fares as itineraries, and one as an invoice."""
+    return write_workbook(
+        desk.folder / "october.xlsx", [*tickets(count), {"ticket_no": "9990000000009", "voucher": "invoice"}]
+    )
+
+
+def issued(desk: Desk, carrier: Sandbox) -> None:
+    october(desk)
+    assert desk.voucher("issue", "october.xlsx").code == 0
+    statement(desk, carrier)
+
+
+def statement(desk: Desk, carrier: Sandbox, name: str = "statement.csv") -> None:
+    (desk.folder / name).write_bytes(carrier.statement.read_bytes())
+
+
+def november(desk: Desk, carrier: Sandbox) -> None:
+    statement(desk, carrier, "november.csv")
+
+
+def two_lost(desk: Desk, carrier: Sandbox) -> None:
+    """Of one request the answer is lost, the other never came to the carrier."""
+    october(desk)
+    assert desk.voucher("issue", "october.xlsx").code == 4
+    statement(desk, carrier)
+
+
+def one_to_correct(desk: Desk, _: Sandbox) -> None:
+    write_workbook(
+        desk.folder / "october.xlsx", [*tickets(2), {"ticket_no": "9990000000003", "passenger_name": ""}]
+    )
+
+
+def corrected(desk: Desk, _: Sandbox) -> None:
+    book = openpyxl.load_workbook(desk.folder / "october.result.xlsx")
+    sheet = book["Failures"]
+    names = [cell.value for cell in sheet[1]]
+    sheet.cell(2, names.index("passenger_name") + 1).value = "LI/NA"
+    book.save(desk.folder / "october.result.xlsx")
+
+
+def answer_given(desk: Desk, _: Sandbox) -> None:
+    result = desk.folder / "october.result.xlsx"
+    answered(result, "not issued").replace(result)
+
+
+def moved(desk: Desk, carrier: Sandbox) -> None:
+    """The same carrier, under another name of this machine."""
+    desk.profile(carrier.base_url.replace("127.0.0.1", "localhost"))
+
+
+def elsewhere(desk: Desk, _: Sandbox) -> None:
+    """On another machine, where no run is noted."""
+    (desk.folder / "carrier.ledger.lock").unlink()
+    shutil.rmtree(desk.folder / ".local" / "state")
+
+
+def inbox(desk: Desk, _: Sandbox) -> None:
+    for name in ("in", "out"):
+        (desk.folder / name).mkdir()
+
+
+def faults(desk: Desk, _: Sandbox) -> None:
+    october(desk)
+    text = page("sandbox", "en")
+    found = re.search(r"```toml\n(.*?)```", text, re.DOTALL)
+    assert found
+    (desk.folder / "faults.toml").write_text(found[1])
+
+
+STORIES: Mapping[str, Story] = {
+    "first-run": Story(
+        after={
+            "voucher profile new": lambda desk, carrier: desk.profile(carrier.base_url),
+            "voucher template first.xlsx": lambda desk, _: write_workbook(
+                desk.folder / "first.xlsx", tickets(2)
+            ),
+        },
+    ),
+    "bills": Story(
+        before=lambda desk, _: (
+            october(desk),
+            write_workbook(desk.folder / "buyers.xlsx", []),
+        ),
+    ),
+    "corrections": Story(
+        before=one_to_correct,
+        after={"voucher issue october.xlsx": corrected},
+        codes={"voucher issue october.xlsx": 1},
+    ),
+    "unknown": Story(
+        before=two_lost,
+        after={
+            "voucher reconcile --statement statement.csv": answer_given,
+            "voucher reconcile october.xlsx": november,
+        },
+        codes={
+            "voucher reconcile --statement statement.csv": 4,
+            "voucher reconcile october.xlsx": 1,  # the statement has settled one of the two that are answered
+        },
+        faults=f"{LOST_AFTER}requests = [2]\n{LOST_BEFORE}requests = [3]\n",
+    ),
+    "month": Story(before=issued),
+    "cron": Story(before=inbox),
+    "ledger": Story(
+        before=issued,
+        after={"voucher ledger close-gap": elsewhere, "voucher issue": moved},
+        codes={"voucher reconcile": 1},  # it tells the gap
+    ),
+    "reversals": Story(
+        before=issued, codes={"voucher issue": 1}
+    ),  # the sandbox has reversed nothing, and says no
+    "sandbox": Story(before=faults),
+    "promises": Story(),
+}
+
+
+@contextmanager
+def at_desk(desk: Desk, story: Story) -> Iterator[Sandbox]:
+    known = write_workbook(desk.folder / "known.xlsx", tickets(12))
+    with running_sandbox(desk, known, faults=story.faults) as carrier:
+        desk.profile(carrier.base_url)
+        desk.environment |= {"VOUCHER_PROFILE": "carrier.toml", "VOUCHER_LEDGER": "carrier.ledger"}
+        story.before(desk, carrier)
+        yield carrier
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_every_command_of_a_page_does_what_it_says(desk: Desk, topic: str) -> None:
+    story = STORIES[topic]
+    with at_desk(desk, story) as carrier:
+        if topic == "first-run":
+            (desk.folder / "carrier.toml").unlink()
+            desk.environment.clear()
+        for command in commands(topic, "en"):
+            run(desk, carrier, command, story.codes)
+            for beginning, does in story.after.items():
+                if command.startswith(beginning):
+                    does(desk, carrier)
+
+
+def run(desk: Desk, carrier: Sandbox, command: str, codes: Mapping[str, int]) -> None:
+    """Run a page's command as it is, but for numbers that the carrier alone knows and a port that may be taken."""
+    if TYPED.fullmatch(command):
+        return
+    program, *arguments = shlex.split(command)
+    if program == "export":
+        name, _, value = arguments[0].partition("=")
+        desk.environment[name] = value
+        return
+    assert program == "voucher", command
+    if arguments[0] == "sandbox":
+        server = desk.begin(*(part.replace("8080", "0") for part in arguments))
+        assert _listening(server)
+        os.kill(server.pid, signal.SIGTERM)
+        assert server.end().code == 0
+        return
+    numbers = dict(zip(NUMBERS, dict.fromkeys(line["number"] for line in carrier.issued()), strict=False))
+    ran = desk.voucher(*(numbers.get(part, part) for part in arguments))
+    assert ran.code == next(
+        (code for beginning, code in codes.items() if command.startswith(beginning)), 0
+    ), (
+        command,
+        ran.out,
+        ran.err,
+    )
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_the_languages_say_the_same_commands(topic: str) -> None:
+    assert [*map(without_words, commands(topic, "en"))] == [*map(without_words, commands(topic, "zh"))]
+
+
+def test_no_option_is_named_that_no_command_of_the_handbook_has() -> None:
+    run_here = {
+        option
+        for topic in TOPICS
+        for each in commands(topic, "en")
+        for option in re.findall(r"(?<!\S)--[a-z-]+", each)
+    }
+    for lang in LANGS:
+        for topic in TOPICS:
+            named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page(topic, lang)))
+            assert named <= run_here | FOREIGN, (topic, lang)
+
+
+def test_every_command_stands_on_a_page() -> None:
+    def below(command: click.Command, name: str) -> Iterator[str]:
+        if isinstance(command, click.Group):
+            for each in command.commands.values():
+                yield from below(each, f"{name} {each.name}")
+        else:
+            yield name
+
+    told = "\n".join(each for topic in TOPICS for each in commands(topic, "en")) + "\nvoucher help "
+    assert [name for name in below(voucher, "voucher") if f"{name} " not in told.replace("\n", " \n")] == []
+
+
+def test_there_is_a_page_for_every_topic_and_no_other() -> None:
+    assert {path.name.partition(".")[0] for path in HANDBOOK.glob("*.md")} == {*TOPICS}
+    assert all((HANDBOOK / f"{topic}.en.md").is_file() for topic in TOPICS)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_help_lists_the_pages_and_shows_them(desk: Desk, lang: Lang) -> None:
+    listed = desk.voucher("help", "--lang", lang)
+    assert (listed.code, listed.err) == (0, "")
+    assert [line.split()[2] for line in listed.out.splitlines()] == [*TOPICS]
+    assert desk.voucher("help", "unknown", "--lang", lang).out == page("unknown", lang)
+    assert desk.voucher("help", "no such page", "--lang", lang).code == 2

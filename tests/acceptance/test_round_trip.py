@@ -1,5 +1,6 @@
 """The Failures sheet corrected in place and issued again as it is: only those rows, and nothing of them lost."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,36 @@ def test_only_corrected_rows_are_taken_in_any_order_with_their_own_columns(
     ]
     assert [line["cost_centre"] for line in lines] == ["CC-1", "CC-3", "CC-2"]
     assert [line["原因 (input)"] for line in lines] == [None, "出差", None]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_cells_that_the_reasons_name_and_the_notes_stand_on_are_those_to_correct(
+    desk: Any, workbook: Any, tickets: Any, lang: str
+) -> None:
+    rows = tickets(4)
+    rows[0] |= {"amount": "abc"}
+    rows[1] |= {"passenger_name": ""}
+    rows[3] |= {"amount": "x"}
+    options = (*OPTIONS, "--lang", lang)
+    assert desk.voucher("issue", workbook(rows), *options, "--report", "1.json").code == 1
+
+    def put_right(sheet: Sheet, _: Mapping[str, int]) -> None:
+        for line, right in ((2, "LI/NA MS"), (3, 12.34), (4, 56.78)):
+            cell = re.match("[A-Z]+[0-9]+", sheet.cell(line, 4).value)
+            assert cell
+            assert [noted.coordinate for noted in sheet[line] if noted.comment] == [cell[0]]
+            sheet[cell[0]].value = right
+        assert [sheet.cell(line, 1).value for line in (2, 3, 4)] == [1, 2, 2]
+
+    again = corrected(desk.folder / "tickets.result.xlsx", desk.folder / "tickets.result.xlsx", put_right)
+    second = desk.voucher("issue", again, *options, "--report", "2.json")
+    assert second.code == 0, second.err
+    report = desk.report("2.json")
+    assert {row["ticket_no"][-1]: (row["status"], row["amount"]) for row in report["rows"]} == {
+        "2": ("issued", "1000.00"),
+        "1": ("issued", "12.34"),
+        "4": ("issued", "56.78"),
+    }
 
 
 def test_what_is_not_corrected_fails_again_and_nothing_is_issued_twice(

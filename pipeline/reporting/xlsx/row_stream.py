@@ -49,7 +49,8 @@ class SheetRows:
             number = _FIRST_ROW + start
             taken = [column.take(values, number) for column, values in zip(columns, block, strict=True)]
             self.links += [link for column in taken for link in column.links]
-            yield rows_xml(number, [column.xml for column in taken], _heights(taken))
+            seen = [column for column, field in zip(taken, self._fields, strict=True) if not field.hidden]
+            yield rows_xml(number, [column.xml for column in taken], _heights(seen))
 
     def write(self, sheet: Any, cells: Cells) -> None:
         """The rows by XlsxWriter alone: the same cells as `xml` makes, many times slower."""
@@ -87,7 +88,9 @@ class SheetRows:
             write_link(sheet, (row, column), link, *shown)
         else:
             write_cell(sheet, (row, column), *shown)
-        return lines_of(text, self._widths[column], style) if isinstance(text, str) else 1
+        if not isinstance(text, str) or self._fields[column].hidden:
+            return 1
+        return lines_of(text, self._widths[column], style)
 
 
 def _heights(taken: Sequence[Taken]) -> Iterator[float | None]:

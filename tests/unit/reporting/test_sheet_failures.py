@@ -286,3 +286,5 @@ def test_choices_and_buyers_are_offered_and_what_only_the_program_needs_is_hidde
     assert "Buyers!$A$2" in offered[f"{buyers}2:{buyers}3"].formula1
     hidden = [name for name, letter in letters.items() if sheet.column_dimensions[letter].hidden]
     assert hidden == [heading("buyer_source", lang)]
+    assert "\n" in sheet[f"{letters[hidden[0]]}2"].value
+    assert sheet.row_dimensions[2].height < 4 * 14  # what nobody sees makes no row higher

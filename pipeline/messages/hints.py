@@ -91,6 +91,14 @@ _ALL = (
         N_("Enter the amount in the currency's main unit, in a cell with a plain number format."),
     ),
     Reason(
+        "off_by_unread",
+        N_("{column} is {seen}, but its components add up to {sum}: what it has beyond them, {difference}, stands in “{unread}”, which is not read."),
+        N_(
+            'If “{unread}” is no part of the charge, such as an agency\'s service fee, write "{total}" = "" under [headings] in --columns: the total'
+            ' is not read then, and the components are issued. If it is a part of it, write "{unread}" = "other_taxes" there.'
+        ),
+    ),
+    Reason(
         "fee_of_used",
         N_(
             "{seen} stands in refund_fee, but the ticket is used, and only a refunded ticket has a refund charge. What is to be issued is not"

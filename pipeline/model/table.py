@@ -12,6 +12,8 @@ Shapes, shared by the reader (which makes it) and the core (which judges it):
   extra columns under their own headings. Nothing that was filled in is changed; blank cells may hold what
   the order type, the sheet's name or a team's mapping says of them. The result workbook shows it.
 - `findings`: the cells that could not be read.
+- `paid_back`: by row, in minor units below zero, what a bill's refund line says was paid back (0 for other rows).
+- `unread`: columns that are not read and that a total may be off by.
 - `sheets`: what was read of each sheet that holds tickets, and what of it nobody sees who opens the file.
 - `letters`: by file and sheet, the letters that each column of the vocabulary stood under.
 - `buyers`: the rows of the Buyers sheets, `file` and the buyer columns as text; rows of a buyers
@@ -111,6 +113,18 @@ class SheetRows:
 
 
 @dataclass(frozen=True)
+class UnreadAmounts:
+    """A column that is not read, by its heading, with its amounts in the rows whose total is off (signed minor units by row, else 0).
+
+    `total` is the heading of the totals.
+    """
+
+    heading: str
+    total: str
+    amounts: Money
+
+
+@dataclass(frozen=True)
 class Table:
     """All input rows; shapes in the module's docstring."""
 
@@ -121,6 +135,8 @@ class Table:
     notes: tuple[Message, ...] = ()
     letters: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     sheets: tuple[SheetRows, ...] = ()
+    paid_back: Money | None = None
+    unread: tuple[UnreadAmounts, ...] = ()
 
     @classmethod
     def empty(cls) -> "Table":
@@ -191,10 +207,10 @@ def money_text(minor: int) -> str:
 
 
 def money_shown(minor: int) -> str:
-    """The same for people, with separators.
+    """The same for people, with separators and its sign.
 
-    >>> money_shown(123450)
-    '1,234.50'
+    >>> money_shown(123450), money_shown(-105)
+    ('1,234.50', '-1.05')
     """
-    main, rest = divmod(minor, MINOR)
-    return f"{main:,}.{rest:02d}"
+    main, rest = divmod(abs(minor), MINOR)
+    return f"{'-' if minor < 0 else ''}{main:,}.{rest:02d}"

@@ -88,10 +88,18 @@ def _ticket_slip(digits: str) -> str:
 
 
 def money(value: Any, currency: str = "CNY") -> int:
-    """An amount in the main unit of the carrier's currency as whole minor units.
+    """An amount in the main unit of the carrier's currency as whole minor units; less than nothing is refused."""
+    minor = signed_money(value, currency)
+    if minor < 0:
+        raise Unreadable("negative")
+    return minor
+
+
+def signed_money(value: Any, currency: str = "CNY") -> int:
+    """Likewise, with its sign.
 
     A number is taken with the 15 digits that a spreadsheet keeps, so that a sum's rounding noise does
-    no harm; more than two decimals are refused, and so is less than nothing.
+    no harm; more than two decimals are refused.
     """
     if isinstance(value, float):
         plain = format(value, ".15g")
@@ -103,10 +111,8 @@ def money(value: Any, currency: str = "CNY") -> int:
         minor = Decimal(plain) * MINOR
     except InvalidOperation:
         raise Unreadable("") from None
-    if not minor.is_finite() or minor > LARGEST_MONEY:
+    if not minor.is_finite() or abs(minor) > LARGEST_MONEY:
         raise Unreadable("")
-    if minor < 0:
-        raise Unreadable("negative")
     if minor != minor.to_integral_value():
         raise Unreadable("decimals")
     return int(minor)

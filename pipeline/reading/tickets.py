@@ -43,11 +43,13 @@ from pipeline.reading.left_out import left_out, says_other_service
 from pipeline.reading.merged_cells import unmerged
 from pipeline.reading.missing_headings import refuse_unheaded
 from pipeline.reading.process import Opening
+from pipeline.reading.refund_lines import take_refund_lines
 from pipeline.reading.sheet import Cells, Sheet, is_blank
 from pipeline.reading.team_mapping import NO_MAP, ColumnMap
 from pipeline.reading.template_stamp import made_from, newer
 from pipeline.reading.totals import is_heading, is_total
 from pipeline.reading.typed_columns import as_texts, typed
+from pipeline.reading.unread_amounts import unread_amounts
 from pipeline.reading.untaken import untaken_fees
 
 
@@ -390,12 +392,16 @@ def _table(gathered: Gathered) -> Table:
     seen = pd.DataFrame(
         {name: column.objects() for name, column in {**known, **as_read}.items()}, dtype=object, copy=False
     )
+    findings, paid_back = take_refund_lines(frame, seen, findings, gathered.currency)
     refuse_doubtful(gathered.tickets, frame, seen, findings)
     names = ("file", *(column.name for column in BUYER_COLUMNS), *BUYER_PLACE)
     empty = pd.DataFrame({name: [] for name in names}, dtype=object)
     buyers = pd.concat([empty, *gathered.buyers], ignore_index=True)
     notes = (*gathered.notes, *untaken_fees(frame))
-    return Table(frame, seen, tuple(findings), buyers, notes, gathered.letters, tuple(gathered.sheets))
+    return Table(
+        frame, seen, tuple(findings), buyers, notes, gathered.letters, tuple(gathered.sheets), paid_back,
+        unread_amounts(gathered.tickets, frame, seen, gathered.currency),
+    )  # fmt: skip
 
 
 def _joined(parts: Sequence[_Rows]) -> Part:

@@ -4,11 +4,14 @@ Sources: carrier-interface.md, Terms (what a charge is made of) and Limits (1000
 invoice, 100000 for one international invoice; exactly the limit is allowed).
 """
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from pipeline.model.lazy import LazySequence
+from pipeline.model.message import Fact, Private
 from pipeline.model.profile import Terms
-from pipeline.model.table import Indices, Mask, money_shown
+from pipeline.model.table import Indices, Mask, UnreadAmounts, money_shown
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Example, Facts, Rule, invoice, money_texts, unreadable_part
 
@@ -19,9 +22,38 @@ def _mismatch(rows: Rows, _terms: Terms) -> Mask:
 
 
 def _both_sums(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
+    paid_back = rows.paid_back[broken]
     return {
-        "seen": money_texts(rows.given_amount[broken]),
-        "sum": money_texts(rows.components[broken]),
+        "seen": money_texts(rows.given_amount[broken] + paid_back),
+        "sum": money_texts(rows.components[broken] + paid_back),
+        **_unread_facts(rows, broken),
+    }
+
+
+def _unread_facts(rows: Rows, broken: Indices) -> Facts:
+    """Where a total is off by exactly what stands in one unread column: that column.
+
+    Of several that fit a row it is the one that explains most rows; where two explain as many, none is named.
+    """
+    off = rows.given_amount[broken] - rows.components[broken]
+    fitting = [(one, fits) for one in rows.unread if (fits := one.amounts[broken] == off).any()]
+    if not fitting:
+        return {}
+    fitting.sort(key=lambda found: int(found[1].sum()))
+    explained = np.array([int(fits.sum()) for _, fits in fitting])
+    which = np.full(len(broken), -1)
+    for at, (_, fits) in enumerate(fitting):
+        tied = (which >= 0) & (explained[which] == explained[at])
+        which = np.where(fits, np.where(tied, -1, at), which)
+
+    def of_row(fact: Callable[[UnreadAmounts], Fact]) -> Sequence[Fact]:
+        return LazySequence(len(which), lambda at: "" if which[at] < 0 else fact(fitting[which[at]][0]))
+
+    return {
+        "hint": of_row(lambda _: "off_by_unread"),
+        "unread": of_row(lambda one: Private(one.heading)),
+        "total": of_row(lambda one: Private(one.total)),
+        "difference": money_texts(off),
     }
 
 

@@ -19,6 +19,7 @@ from pipeline.model.table import (
     Money,
     Table,
     Texts,
+    UnreadAmounts,
 )
 from pipeline.rules.buyer_lookup import DECIDING, Whose, whose
 from pipeline.rules.normalise import names
@@ -37,6 +38,7 @@ class Rows:
     of its ticket among the tickets. Texts and choices are str ("" where blank or unreadable), `amount` int64 minor units (0 where it is
     not known), days datetime64[D] (NaT where not given). `voucher` is what a row asks for (invoice,
     itinerary, auto) until `judge` has chosen for the autos. `whose` is what was found of the buyers.
+    `paid_back` is what a refund line says was paid back, below zero. `unread` are columns that are not read, which totals may be off by.
     `unreadable` marks, by column, cells that hold something which can't be read. `same_buyer` are the groups of rows whose cells say the same of their
     buyer, so that one of each has to be looked at. `coded_already` are the columns that `coded` need not take apart.
     """
@@ -70,9 +72,11 @@ class Rows:
     whose: Whose
     given_amount: Money
     left_fee: Money
+    paid_back: Money
     given_used_on: Days
     same_buyer: Groups
     unreadable: Mapping[str, Mask] = field(default_factory=dict)
+    unread: tuple[UnreadAmounts, ...] = ()
     coded_already: dict[str, EncodedColumn] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -156,6 +160,10 @@ def _ticket_numbers(texts: Texts) -> Indices:
     return np.where(blank, -1, each @ 10 ** np.arange(size - 1, -1, -1))
 
 
+def _by_charge(by_row: Money | None, line: Indices) -> Money:
+    return np.zeros(len(line), dtype=np.int64) if by_row is None else by_row[line]
+
+
 def resolve(table: Table) -> Rows:
     """The Table's rows with everything that follows from other cells filled in."""
     charge, product = (
@@ -202,6 +210,8 @@ def resolve(table: Table) -> Rows:
         row=frame["row"].to_numpy(),
         given_amount=charges.given,
         left_fee=charges.left,
+        paid_back=_by_charge(table.paid_back, charges.line),
+        unread=tuple(replace(one, amounts=one.amounts[charges.line]) for one in table.unread),
         given_used_on=used,
         same_buyer=same_buyer,
         unreadable={column: marks[charges.line] for column, marks in unreadable.items()},

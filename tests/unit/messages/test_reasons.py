@@ -247,7 +247,7 @@ TEXTS = [
 ]
 #: Names that stay as they are in Chinese: sheets, commands, options, settings, and words that are read back.
 NAMES = re.compile(
-    r"\{[a-z_]+\}|--?[a-z-]+|“?voucher( [a-z]+)*”?|VOUCHER_API_KEY|\.?xlsx|\b(Unknown|Failures|Rows|agency|not issued|issued|differs_from_issued|Buyers"
+    r"\{[a-z_]+\}|--?[a-z-]+|\[headings\]|\"other_taxes\"|“?voucher( [a-z]+)*”?|VOUCHER_API_KEY|\.?xlsx|\b(Unknown|Failures|Rows|agency|not issued|issued|differs_from_issued|Buyers"
     r"|name@company\.com|UTF|CNY|Excel|LibreOffice|Ctrl|Shift|O|I|l|XX?)\b"
 )
 #: Words of the trade of programs, which a finance person should never have to know.

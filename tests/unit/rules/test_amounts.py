@@ -118,3 +118,46 @@ def test_components_of_nothing_are_no_amount(judged: Judged) -> None:
 
 def test_an_ancillary_charge_has_no_components(judged: Judged) -> None:
     assert judged({**SEAT, "amount": "", "fare": "100"}).found() == {("missing_value", "amount")}
+
+
+OFF = {"amount": "1070", "fare": "1000", "airport_fee": "50", "服务费": "20", "no": ""}
+
+
+def test_a_total_that_is_off_by_a_column_that_is_not_read_says_which_and_how_to_map_it(
+    judged: Judged,
+) -> None:
+    found = judged(OFF)
+    assert found.found() == {("amount_mismatch", "amount")}
+    assert found.message("amount_mismatch") == (
+        "amount is 1,070.00, but its components add up to 1,050.00: what it has beyond them, 20.00, stands in “服务费”,"
+        " which is not read."
+    )
+    (reason,) = found.result().rows[0].reasons
+    assert '"amount" = "" under [headings]' in reason.cure
+    assert '"服务费" = "other_taxes"' in reason.cure
+    assert "服务费" not in reason.brief
+    assert "“服务费”" in found.message("amount_mismatch", lang="zh")
+
+
+def test_of_several_columns_it_is_the_one_that_explains_most_rows(judged: Judged) -> None:
+    by_chance = {**OFF, "no": "20"}
+    found = judged(by_chance, OFF, OFF, {**OFF, "服务费": "", "no": "20"})
+    told = [found.message("amount_mismatch", row) for row in range(4)]
+    assert ["“服务费”" in text for text in told] == [True, True, True, False]
+    assert "“no”" in told[3]
+    assert "not read" not in judged(by_chance).message("amount_mismatch")
+
+
+def test_a_total_that_no_column_explains_is_told_as_it_was(judged: Judged) -> None:
+    found = judged(OFF, {**OFF, "amount": "1071"})
+    assert found.message("amount_mismatch", 1) == "amount is 1,071.00, but its components add up to 1,050.00."
+
+
+def test_a_refund_line_s_total_is_told_as_it_stands(judged: Judged) -> None:
+    line = {**REFUND, "charge": "", "fare": "-1000", "airport_fee": "-50", "refund_fee": "200"}
+    assert judged({**line, "amount": "-850"}).statuses == ["ready"]
+    assert judged({**line, "amount": "-850"}).verdicts.rows.amount.tolist() == [20_000]
+    found = judged({**line, "amount": "-830", "服务费": "20"})
+    assert found.message("amount_mismatch").startswith(
+        "amount is -830.00, but its components add up to -850.00: what it has beyond them, 20.00,"
+    )

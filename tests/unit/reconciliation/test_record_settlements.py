@@ -4,6 +4,7 @@ import datetime
 from dataclasses import replace
 from typing import Any
 
+import apsw
 import pytest
 
 from pipeline.ledger import gaps, reversals, runs, withdrawals
@@ -83,10 +84,12 @@ def test_silence_settles_what_nobody_answers_and_nothing_that_an_answer_leaves_o
 
 def test_a_ledger_that_takes_no_settlement_is_named(desk: Desk) -> None:
     about = desk.doubt(1)
-    desk.ledger.connection.set_commit_hook(lambda: True)
-    with pytest.raises(LedgerProblem, match="the ledger refuses") as told:
+    to_refuse = (apsw.SQLITE_INSERT, "settlement")
+    desk.ledger.connection.authorizer = lambda *asked: (
+        apsw.SQLITE_DENY if asked[:2] == to_refuse else apsw.SQLITE_OK
+    )
+    with pytest.raises(LedgerProblem, match="can't be read or written") as told:
         desk.settle(desk.answer(about, "not issued"))
-    desk.ledger.connection.set_commit_hook(None)
     assert str(told.value).startswith(f"{desk.ledger.path}: ")
     assert desk.states() == [("unknown", "")]
 

@@ -41,7 +41,7 @@ from pipeline.model.evidence import StatementLine
 from pipeline.model.job import Job
 from pipeline.model.message import NOTHING, Message, from_text
 from pipeline.model.outcome import Answered
-from pipeline.model.profile import Carrier, Owner, Profile
+from pipeline.model.profile import Carrier, Owner, Profile, sandbox_owner
 from tests import next_version
 from tests.unit.ledger.conftest import Book, charge, invoice
 
@@ -896,6 +896,17 @@ def test_an_export_tells_whose_ledger_it_is_and_what_it_may_lack(settled: Path, 
         "Requests": 3, "Charges": 4, "Issued elsewhere": 1, "Reversals": 1, "Withdrawals": 0, "Judgements": 0, "Runs": 2, "Files": 0,
         "Gaps and moves": 1,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("owner", [HOST, sandbox_owner("DEMO")], ids=["carrier", "sandbox"])
+def test_an_export_says_on_every_page_that_a_sandbox_issued_what_it_lists(
+    tmp_path: Path, owner: Owner
+) -> None:
+    with running(tmp_path / "a.ledger", owner) as book:
+        issue(book, "N1", 1)
+    audit = openpyxl.load_workbook(maintenance.exported(job(book.path), tmp_path / "audit.xlsx", "en", "UTC"))
+    pages = {sheet.oddHeader.center.text for sheet in audit}
+    assert pages == {"SANDBOX 沙箱" if owner.is_sandbox else None}
 
 
 def test_an_export_is_read_from_a_copy_in_its_own_folder_that_nobody_takes_for_the_ledger(

@@ -9,7 +9,8 @@ the way of evidence and of sending, each of these is a mutant of its own:
 - a call whose result nobody uses is left out;
 - a condition of an `if` is taken for false, or for true; an operand of `and` or `or` is left out.
 
-Messages for people are not looked at. All mutants are planted at once in a copy of the repository, each behind a switch
+Messages for people are not looked at, nor what is the same when it is emptied: the value whose type `isinstance` asks for, an
+empty list. All mutants are planted at once in a copy of the repository, each behind a switch
 (wiring_planted), so that a process which has imported tests and program once tries them one after the other, each in a fork.
 First the tests are recorded: which mutants each reaches with a value that the mutant would change. Then a mutant is tried by the
 tests that reach it: those that killed one of the same function first, then those that reach most that no test before them does,

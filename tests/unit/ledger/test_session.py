@@ -284,6 +284,7 @@ ASKED: dict[str, Callable[[OpenLedger], Any]] = {
     "refusals": lambda ledger: ledger.refusals(["9990000000001"]),
     "judgements": lambda ledger: ledger.note_judgements(1, []),
     "contents": lambda ledger: ledger.contents([("r", 1)]),
+    "issued requests": lambda ledger: ledger.issued_requests([("r", 1)]),
     "begin": lambda ledger: ledger.begin("issue", TERMS, []),
 }
 

@@ -234,6 +234,18 @@ def test_what_stopped_any_batch_is_told(desk: Desk, table_of: Tables) -> None:
     assert found(desk, done=done).result.stopped == done[1].result.stopped
 
 
+def test_what_was_issued_before_is_told_of_every_batch(desk: Desk, table_of: Tables) -> None:
+    for number in (1, 2):
+        issued(desk, number)
+    tables = [
+        table_of([{"ticket_no": ticket(number + 6)}, {"ticket_no": ticket(number), "voucher": "itinerary"}])
+        for number in (1, 2)
+    ]
+    said = found(desk, done=batches(desk, *tables), job={"operator": "li"}).result
+    assert [(one.number, one.rows) for one in said.issued_before] == [("N-01", (1,)), ("N-02", (3,))]
+    assert said.origin.operator == "li"
+
+
 def test_after_a_failed_ledger_what_is_known_is_told_without_asking_it(desk: Desk, table_of: Tables) -> None:
     doubts = [desk.doubt(1), desk.doubt(2)]
     tables = [

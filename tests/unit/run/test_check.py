@@ -136,6 +136,7 @@ def test_what_earlier_runs_came_to_shows(desk: Path, ledger: Path) -> None:
     result = finished.result
     assert statuses(finished) == ["already_issued", "unknown", "ready", "ready"]
     assert result.rows[0].numbers == ("N-01",)
+    assert [(one.number, one.run, one.rows) for one in result.issued_before] == [("N-01", 1, (0,))]
     assert result.request_totals == {"ready": 2}
     assert (result.ledger, result.ledger_id) == (str(ledger), ledger_id(ledger))
     (doubt,) = result.doubts

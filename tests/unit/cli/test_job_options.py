@@ -148,3 +148,8 @@ def test_in_a_container_without_users_the_option_itself_says_it(monkeypatch: pyt
         job_from(NOTHING_SAID | {"clock_is_right": True}, needs_keys=None).clock_right_by
         == "--clock-is-right"
     )
+
+
+def test_who_runs_it_is_whoever_is_named_or_else_the_login_name() -> None:
+    assert job_from(NOTHING_SAID | {"by": "Li Na"}, needs_keys=None).operator == "Li Na"
+    assert job_from(NOTHING_SAID, needs_keys=None).operator == login()

@@ -56,7 +56,9 @@ def test_a_row_that_names_its_charge_is_compared_with_that_charge_s_components()
 
 def test_each_sheet_has_its_own() -> None:
     other = ["代订费" if name == "服务费" else name for name in HEAD]
-    assert unread(line(), 国际机票=[other, line(), line()]) == [
-        ("服务费", "结算金额", [2000, 0, 0]),
-        ("代订费", "结算金额", [0, 2000, 2000]),
+    sheets = {"国际机票": [other, line(), line()], "港澳台": [HEAD, line()]}
+    assert unread(line(), **sheets) == [
+        ("服务费", "结算金额", [2000, 0, 0, 0]),
+        ("代订费", "结算金额", [0, 2000, 2000, 0]),
+        ("服务费", "结算金额", [0, 0, 0, 2000]),
     ]

@@ -120,7 +120,7 @@ def test_an_ancillary_charge_has_no_components(judged: Judged) -> None:
     assert judged({**SEAT, "amount": "", "fare": "100"}).found() == {("missing_value", "amount")}
 
 
-OFF = {"amount": "1070", "fare": "1000", "airport_fee": "50", "服务费": "20", "no": ""}
+OFF = {"amount": "1070", "fare": "1000", "airport_fee": "50", "服务费": "20", "编号": ""}
 
 
 def test_a_total_that_is_off_by_a_column_that_is_not_read_says_which_and_how_to_map_it(
@@ -140,11 +140,11 @@ def test_a_total_that_is_off_by_a_column_that_is_not_read_says_which_and_how_to_
 
 
 def test_of_several_columns_it_is_the_one_that_explains_most_rows(judged: Judged) -> None:
-    by_chance = {**OFF, "no": "20"}
-    found = judged(by_chance, OFF, OFF, {**OFF, "服务费": "", "no": "20"})
+    by_chance = {**OFF, "编号": "20"}
+    found = judged(by_chance, OFF, OFF, {**OFF, "服务费": "", "编号": "20"})
     told = [found.message("amount_mismatch", row) for row in range(4)]
     assert ["“服务费”" in text for text in told] == [True, True, True, False]
-    assert "“no”" in told[3]
+    assert "“编号”" in told[3]
     assert "not read" not in judged(by_chance).message("amount_mismatch")
 
 

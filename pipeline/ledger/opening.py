@@ -43,13 +43,13 @@ from pipeline.ledger.local_disk import check_local
 from pipeline.ledger.lock import (
     Lock,
     Phase,
-    note_garbled,
     noted_run,
 )
+from pipeline.ledger.older_copy import check_latest
 from pipeline.ledger.schema import STEPS, Steps
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Job
-from pipeline.model.message import NOTHING, Message, Note, message, system_error
+from pipeline.model.message import Note, message, system_error
 from pipeline.model.profile import Owner
 
 APPLICATION_ID = 0x766F7563  # "vouc", so that a ledger is told from any other SQLite file
@@ -248,60 +248,6 @@ def keep_wal(connection: apsw.Connection, *, keep: bool) -> None:
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(keep))
 
 
-def doubt(
-    path: Path, connection: apsw.Connection, witnesses: tuple[Path, ...], *, unnoted: bool = False
-) -> Message:
-    """Why an open ledger may be an older copy of itself, nothing where nothing says so, or where its gap says so already.
-
-    `unnoted`: somebody says of it that it is the latest, though no note of its last run lies beside it or on this machine. A run that begins
-    meanwhile is in the ledger first, and is known to witnesses last.
-    """
-    own = attempts.last_run(connection, Phase.AT_REST)
-    noted = list(last_run_witness.noted(witnesses, own.ledger_id))
-    if open_gap(connection) is not None:
-        return NOTHING
-    for place, last in noted:
-        if not last_run_witness.knows(connection, last):
-            return message(
-                "{path}: was put back from an earlier time: it does not know a run that {place} notes"
-                " (begun {begun}), its end, or what was recorded after it, and what was issued since"
-                " would be issued again. Put the right one back, with the files beside it. If it is lost"
-                " for good: voucher ledger mark-gap",
-                path=str(path),
-                place=str(place),
-                begun=last.started_at,
-            )
-    # Each note beside it is on disk before what it is about is done: one that was garbled as it was written is no sign of an
-    # older copy where the notes outside the folder are those of this very state.
-    if own.run and not unnoted and noted_run(path) is None and not (noted and note_garbled(path)):
-        return message(
-            "{path}: its last run is not noted beside it ({name}.lock), so that it may be an older"
-            " copy, put here from elsewhere, and what was issued since would be issued again. Put it"
-            " back with the files that were beside it. If this is its latest state, and nothing is"
-            " missing: voucher ledger mark-gap --nothing-missing; else: voucher ledger mark-gap",
-            path=str(path),
-            name=path.name,
-        )
-    if own.run and not unnoted and witnesses and not noted:
-        return message(
-            "{path}: its last run is not noted on this machine for this user ({place}): it may be a"
-            " copy of one in use elsewhere. Run it where it was run last (same user, same"
-            " VOUCHER_WITNESS). If it was moved here, and nothing is missing: voucher ledger mark-gap"
-            " --nothing-missing; else: voucher ledger mark-gap",
-            path=str(path),
-            place=str(witnesses[0]),
-        )
-    return NOTHING
-
-
-def _check_latest(
-    path: Path, connection: apsw.Connection, witnesses: tuple[Path, ...], *, unnoted: bool
-) -> None:
-    if found := doubt(path, connection, witnesses, unnoted=unnoted):
-        connection.close()
-        raise InputProblem(found)
-
-
 def open_for_reading(path: Path, owner: Owner | None, steps: Steps = STEPS) -> apsw.Connection | None:
     """The ledger for looking only, None where there is none; `owner` None: whosever it is.
 
@@ -395,7 +341,7 @@ def open_for_run(  # noqa: PLR0913 - each allows one thing, and is said by name
             last_run_witness.hold(lock, witnesses, attempts.ledger_id(connection))
             lock.noted_outside = open_gap(connection) is None
             if not may_lack:
-                _check_latest(path, connection, witnesses, unnoted=unnoted)
+                check_latest(path, connection, witnesses, unnoted=unnoted)
             if connection.pragma("user_version") != len(steps):
                 lock.note(Phase.FOLDING)
                 _upgrade(path, connection, steps, note)

@@ -16,6 +16,7 @@ from pipeline.ledger import (
     held_charges,
     judgements,
     last_run_witness,
+    older_copy,
     opening,
     planning,
     runs,
@@ -186,7 +187,7 @@ def note_gap(ledger: apsw.Connection, note: Note) -> None:
 def doubt(ledger: apsw.Connection, path: Path) -> Message:
     """Why a ledger that is only read may be an older copy of itself, or why that can't be told; nothing where it is none."""
     try:
-        return opening.doubt(path.resolve(), ledger, last_run_witness.places())
+        return older_copy.doubt(path.resolve(), ledger, last_run_witness.places())
     except Stop as problem:
         return problem.message
 

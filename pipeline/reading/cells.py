@@ -20,9 +20,9 @@ from typing import Any
 from pipeline.model.blank_values import no_value
 from pipeline.model.table import MINOR, shown
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
-from pipeline.reading.currencies import marks
 from pipeline.reading.date_cells import day
-from pipeline.reading.formats.currency_formats import currencies_in, units_in
+from pipeline.reading.formats.shown_currencies import currencies_in, units_in
+from pipeline.reading.other_currencies import marks
 from pipeline.reading.unreadable import Unreadable, one_width
 
 __all__ = ["Unreadable", "amount", "choice", "day", "money", "text", "ticket_no", "value"]

@@ -12,11 +12,11 @@ from pipeline.model.places import about, on_sheet
 from pipeline.model.profile import Profile
 from pipeline.reading import cells
 from pipeline.reading.cell_words import folded, meanings, normal
-from pipeline.reading.currencies import as_seen
 from pipeline.reading.fingerprint import Origin, origin_of
 from pipeline.reading.headings import Layout, find_layout
 from pipeline.reading.input_files import read_sheets, refuse_far
 from pipeline.reading.made_at import times_made
+from pipeline.reading.other_currencies import as_seen
 from pipeline.reading.previous_result import is_result
 from pipeline.reading.red_lines import check_original, red_column, reversal
 from pipeline.reading.sheet import Sheet

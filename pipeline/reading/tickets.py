@@ -23,7 +23,6 @@ from pipeline.model.table import (
 from pipeline.reading import cells, cells_fast, previous_result
 from pipeline.reading.ambiguous_amounts import Tickets, refuse_doubtful
 from pipeline.reading.cell_words import folded
-from pipeline.reading.currencies import as_seen
 from pipeline.reading.fill_blanks import Part, filled
 from pipeline.reading.footers import is_footer
 from pipeline.reading.headings import (
@@ -42,6 +41,7 @@ from pipeline.reading.input_files import far_cells, not_read, read_sheets, refus
 from pipeline.reading.left_out import left_out, says_other_service
 from pipeline.reading.merged_cells import unmerged
 from pipeline.reading.missing_headings import refuse_unheaded
+from pipeline.reading.other_currencies import as_seen
 from pipeline.reading.process import Opening
 from pipeline.reading.refund_lines import take_refund_lines
 from pipeline.reading.sheet import Cells, Sheet, is_blank

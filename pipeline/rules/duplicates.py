@@ -16,7 +16,7 @@ from pipeline.model.table import (
     Finding,
     Mask,
 )
-from pipeline.rules.groups import Together
+from pipeline.rules.related_rows import Together
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import identified
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pipeline.model.encoded import EncodedColumn
 from pipeline.model.table import Finding
-from pipeline.rules.groups import Together, places
+from pipeline.rules.related_rows import Together, places
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import fare, identified, refund
 

@@ -17,7 +17,7 @@ from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body
 from pipeline.carrier.redaction import Concealed
 from pipeline.carrier.replies import Before, interpret, is_the_services_own
-from pipeline.ledger.changes import (
+from pipeline.ledger.attempt_states import (
     Acknowledged,
     Again,
     Ended,

@@ -129,17 +129,17 @@ BUGS: dict[str, Bug] = {
         ),
     ),
     "witness not asked": Bug(
-        "copies", (("ledger/opening.py", "if not last_run_witness.knows(connection, last):", "if False:"),)
+        "copies", (("ledger/older_copy.py", "if not last_run_witness.knows(connection, last):", "if False:"),)
     ),
     "no note beside it": Bug(
         "copies",
         (
             (
-                "ledger/opening.py",
+                "ledger/older_copy.py",
                 "if own.run and not unnoted and noted_run(path) is None and not (noted and note_garbled(path)):",
                 "if False:",
             ),
-            ("ledger/opening.py", "if own.run and not unnoted and witnesses and not noted:", "if False:"),
+            ("ledger/older_copy.py", "if own.run and not unnoted and witnesses and not noted:", "if False:"),
         ),
     ),
     "upgrade's copy not marked": Bug(

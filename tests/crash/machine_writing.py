@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis.stateful import precondition, rule
 
-from pipeline.ledger.changes import (
+from pipeline.ledger.attempt_states import (
     Again,
     Change,
     Ended,

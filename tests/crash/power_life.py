@@ -28,7 +28,7 @@ from pipeline.ledger import (
     opening,
     planning,
 )
-from pipeline.ledger.changes import (
+from pipeline.ledger.attempt_states import (
     Again,
     Change,
     Ended,

@@ -15,9 +15,9 @@ from typing import Any
 import xlrd
 from xlrd.xldate import xldate_as_datetime
 
-from pipeline.reading.formats.currency_formats import PERCENTAGES, shown_currency
 from pipeline.reading.formats.prescan import NO_RESULT, Prescan
 from pipeline.reading.formats.refusal import Refusal, Seen
+from pipeline.reading.formats.shown_currencies import PERCENTAGES, shown_currency
 from pipeline.reading.formats.xlsb_prescan import ERRORS
 
 _SHEET, _BEGIN, _END, _PASSWORD, _FORMULA = 0x85, 0x809, 0x0A, 0x2F, 0x06

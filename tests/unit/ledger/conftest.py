@@ -17,7 +17,7 @@ from pipeline.ledger import (
     runs,
     settlements,
 )
-from pipeline.ledger.changes import Change
+from pipeline.ledger.attempt_states import Change
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.judgements import Judgement

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from pipeline.ledger import (
-    changes,
+    attempt_states,
     held_charges,
     issued_elsewhere,
     settlements,
@@ -177,10 +177,10 @@ def test_a_number_that_a_statement_showed_for_another_ticket_is_nobody_s_here(bo
         book.state(attempts[0].attempt_id, "issued", "77")
     # A group is written as a set, which asks the database alone.
     group = [
-        changes.Ended(one.attempt_id, Outcome("issued", number=f"7{7 + at}"))
+        attempt_states.Ended(one.attempt_id, Outcome("issued", number=f"7{7 + at}"))
         for at, one in enumerate(attempts)
     ]
-    done = changes.write(book.connection, group)
+    done = attempt_states.write(book.connection, group)
     book.connection.execute("COMMIT")
     assert [(one.state, str(one.detail)) for one in done] == [
         ("unknown", "the answer brings number 77, which a statement showed for ticket 9990000000002"),

@@ -19,6 +19,7 @@ from pipeline.ledger import (
     checkpoint,
     gaps,
     last_run_witness,
+    older_copy,
     opening,
     planning,
     reversals,
@@ -86,7 +87,7 @@ def refused(path: Path, told: str) -> None:
     after = {left.name: left.read_bytes() for left in path.parent.iterdir() if "-shm" not in left.name}
     assert {name: after[name] for name in before} == before
     with closing(reading(path)) as connection:
-        assert re.match(f".*{told}", str(opening.doubt(path, connection, last_run_witness.places())))
+        assert re.match(f".*{told}", str(older_copy.doubt(path, connection, last_run_witness.places())))
 
 
 def reading(path: Path) -> apsw.Connection:
@@ -167,7 +168,7 @@ def test_an_open_gap_says_already_that_nothing_is_sent(path: Path, tmp_path: Pat
         copied(connection, backup, lambda copy: gaps.mark_gap(copy, "2026-11-20", verbatim("it is a backup")))
     run(path, 2)
     with opened(backup) as (connection, lock):
-        assert not opening.doubt(backup, connection, last_run_witness.places())
+        assert not older_copy.doubt(backup, connection, last_run_witness.places())
         runs.begin_change(connection, lock, closes_gap=True)
         gaps.close_gaps(connection, "chen", verbatim("statement"))
         runs.end_change(connection, lock)

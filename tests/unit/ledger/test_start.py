@@ -17,6 +17,7 @@ from pipeline.ledger import (
     issued_elsewhere,
     judgements,
     last_run_witness,
+    older_copy,
     opening,
     reversals,
     runs,
@@ -69,7 +70,7 @@ def test_no_statement_at_the_start_of_a_run_reads_a_whole_table(tmp_path: Path) 
 
     def start() -> None:
         gaps.begun_and_not_ended(connection)
-        opening.doubt(path, connection, last_run_witness.places())
+        older_copy.doubt(path, connection, last_run_witness.places())
         recover(connection, path, lock, lambda *_: None)  # type: ignore[arg-type, return-value]
         gaps.open_gap(connection)
         held_charges.holdings(connection, ["9990000000001"])

@@ -22,7 +22,7 @@ from pipeline.carrier.redaction import Concealed
 from pipeline.carrier.replies import interpret
 from pipeline.ledger import attempts as records
 from pipeline.ledger import opening, planning
-from pipeline.ledger.changes import (
+from pipeline.ledger.attempt_states import (
     Acknowledged,
     Again,
     Change,

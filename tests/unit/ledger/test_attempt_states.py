@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.ledger import changes
-from pipeline.ledger.changes import (
+from pipeline.ledger import attempt_states
+from pipeline.ledger.attempt_states import (
     Change,
     Ended,
     GotAnswer,
@@ -44,7 +44,7 @@ LIVE = "SELECT attempt_id, live FROM charge ORDER BY 1"
 def written(book: Any, groups: Sequence[Sequence[Change]]) -> list[list[Any]]:
     results = []
     for group in groups:
-        results.append(changes.write(book.connection, group))
+        results.append(attempt_states.write(book.connection, group))
         book.connection.execute("COMMIT")
     return results
 
@@ -72,7 +72,7 @@ def test_sets_come_to_the_same_as_change_by_change(book: Any, fare: Any) -> None
     ]  # fmt: skip
     for (change,) in apart:
         book.connection.execute("BEGIN IMMEDIATE")
-        changes._alone(book.connection, change)
+        attempt_states._alone(book.connection, change)
         book.connection.execute("COMMIT")
     again = [row for row in book.connection.execute(ALL) if row[0] in others]
     assert [(row[1:3], row[4:]) for row in again] == [(row[1:3], row[4:]) for row in rows]
@@ -120,7 +120,9 @@ def test_while_the_disk_is_slow_the_event_loop_goes_on(book: Any, fare: Any) -> 
     assert book.states() == {attempt.attempt_id: "sending"}
 
 
-@pytest.mark.parametrize("statement", [changes._GOT_ANSWER, changes._ENDED, changes._SENDING])
+@pytest.mark.parametrize(
+    "statement", [attempt_states._GOT_ANSWER, attempt_states._ENDED, attempt_states._SENDING]
+)
 def test_an_attempt_is_found_by_its_id_however_many_are_open(book: Any, statement: str) -> None:
     plan = [row[3] for row in book.connection.execute(f"EXPLAIN QUERY PLAN {statement}", ("now", "[]"))]
     assert [line for line in plan if " attempt" in line][:1] == [
@@ -134,8 +136,8 @@ def test_what_is_no_text_is_refused_in_a_set_as_it_is_alone(book: Any, fare: Any
     written(book, [[Sending(first), Sending(second)]])
     half = Ended(first, Outcome("unknown", "no_answer", detail=verbatim("half a character: \ud83d")))
     for refused in (
-        lambda: changes.write(book.connection, [half]),
-        lambda: changes._alone(book.connection, half),
+        lambda: attempt_states.write(book.connection, [half]),
+        lambda: attempt_states._alone(book.connection, half),
     ):
         with pytest.raises(UnicodeEncodeError):
             refused()

@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.model.columns import COLUMN, Kind
 from pipeline.model.table import shown
-from pipeline.reading.formats.currency_formats import units_in
+from pipeline.reading.formats.shown_currencies import units_in
 from pipeline.reading.headings import Layout
 from pipeline.reading.sheet import Sheet
 

@@ -11,10 +11,10 @@ import pytest
 
 from pipeline.model.profile import Carrier, Profile
 from pipeline.model.table import Table
-from pipeline.reading.currencies import is_own
 from pipeline.reading.formats import xlsb_prescan, xlsx_prescan_exact
-from pipeline.reading.formats.currency_formats import currency_styles, shown_currency
+from pipeline.reading.formats.shown_currencies import currency_styles, shown_currency
 from pipeline.reading.input_files import read_sheets
+from pipeline.reading.other_currencies import is_own
 from pipeline.reading.statement import read_statement
 from pipeline.reading.tickets import assemble
 

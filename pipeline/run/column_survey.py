@@ -1,6 +1,6 @@
 """`voucher columns`: what workbooks are read as; the reader is asked, and the rules say what it lacks. No ledger is looked at."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from pipeline.model.columns import BUYER_COLUMNS
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.known_charges import KnownCharges
-from pipeline.model.message import Message, system_error
+from pipeline.model.message import Fact, Message, counted, system_error
 from pipeline.model.survey import Lack, SheetUse, Survey
 from pipeline.model.table import Table
 from pipeline.reading.input_files import read_sheets, workbook_files
@@ -44,7 +44,8 @@ def surveyed(job: Job) -> Survey:
         except InputProblem as problem:
             problems.append(problem.message)
         else:
-            uses = _with_lacks(uses, table, judge(table, KnownCharges(), job.terms))
+            verdicts = judge(table, KnownCharges(), job.terms)
+            uses = _with_unread(_with_lacks(uses, table, verdicts), table, verdicts)
     return Survey(uses, problems, questions(uses), entries(uses, mapping))
 
 
@@ -60,6 +61,31 @@ def _with_lacks(uses: Sequence[SheetUse], table: Table, verdicts: Verdicts) -> l
             Lack(column, len(rows), min(rows), "missing" if kind == "missing" else "unreadable")
         )
     return [replace(use, lacks=tuple(found.get((use.file, use.sheet), ()))) for use in uses]
+
+
+def _with_unread(uses: Sequence[SheetUse], table: Table, verdicts: Verdicts) -> list[SheetUse]:
+    """The sheets with what is to be told of totals that are off by exactly one column that is not read."""
+    rows: Counter[tuple[str, str, Fact, Fact]] = Counter()
+    for finding in verdicts.findings:
+        if finding.code != "amount_mismatch" or "unread" not in finding.facts:
+            continue
+        lines, first = np.unique(verdicts.rows.line[finding.rows], return_index=True)
+        for line, at in zip(lines.tolist(), first.tolist(), strict=True):
+            if unread := finding.fact("unread", at):
+                file, sheet = (table.frame[name].iloc[line] for name in ("file", "sheet"))
+                rows[file, sheet, finding.fact("total", at), unread] += 1
+    notes: defaultdict[tuple[str, str], list[Message]] = defaultdict(list)
+    for (file, sheet, total, unread), count in rows.items():
+        notes[file, sheet].append(
+            counted(
+                '“{total}” has “{unread}” in it in {count} row, which is not read; "{total}" = "" in --columns leaves the total unread',
+                '“{total}” has “{unread}” in it in {count} rows, which is not read; "{total}" = "" in --columns leaves the total unread',
+                count,
+                total=total,
+                unread=unread,
+            )
+        )
+    return [replace(use, notes=(*use.notes, *notes[use.file, use.sheet])) for use in uses]
 
 
 def _lacking(table: Table, verdicts: Verdicts) -> Iterator[tuple[str, str, int]]:

@@ -32,6 +32,13 @@ def test_every_heading_is_told_with_what_it_is_taken_for_and_samples(desk: Any, 
     assert "bill.xlsx, sheet 酒店: left out" in lines
     assert any(line.startswith("P4 结算金额 left out 1310") for line in lines)
     assert "! refund_approved_on is missing in 2 rows, the first of them row 13" in lines
+    told = [line for line in lines if "“结算金额” has “服务费” in it in" in line]
+    assert ["in 11 rows" in told[0], "in 10 rows" in told[1], "in 1 row," in told[2], len(told)] == [
+        True,
+        True,
+        True,
+        3,
+    ]
     assert not list(desk.folder.glob("*.toml"))
 
 

@@ -47,7 +47,8 @@ def _off(frame: pd.DataFrame) -> Money:
 def _of_sheet(
     tickets: Tickets, rows: Indices, off: Money, as_read: pd.DataFrame, currency: str
 ) -> Iterator[UnreadAmounts]:
-    for heading in tickets.layout.extra:
+    # What a result keeps for the program (model/buyer_source.py) is a heading of its sheet, and no column of the rows.
+    for heading in filter(as_read.columns.__contains__, tickets.layout.extra):
         column = as_read[heading].to_numpy(dtype=object)
         some = rows[:_LOOKED_AT]
         if any(_amount(column[row], currency) == off[row] for row in some):

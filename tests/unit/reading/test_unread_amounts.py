@@ -62,3 +62,9 @@ def test_each_sheet_has_its_own() -> None:
         ("代订费", "结算金额", [0, 2000, 2000, 0]),
         ("服务费", "结算金额", [0, 0, 0, 2000]),
     ]
+
+
+def test_a_column_that_only_the_program_reads_is_looked_over() -> None:
+    """An earlier result's source of the buyer is a heading of the sheet and no column of its rows."""
+    head = [*HEAD, "buyer_source"]
+    assert unread([*line(), "bill.xlsx"], head=head) == [("服务费", "结算金额", [2000])]

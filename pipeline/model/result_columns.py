@@ -93,7 +93,8 @@ class ResultColumns:
             return self.charges.status
         status = self.charges.ended
         badness = np.array([WORST.index(name) for name in status.words], dtype=np.int64)[status.codes]
-        return np.array(WORST, dtype=object)[np.minimum.reduceat(badness, self.first)]
+        worst: Texts = np.array(WORST, dtype=object)[np.minimum.reduceat(badness, self.first)]
+        return worst
 
     @functools.cached_property
     def totals(self) -> dict[str, int]:

@@ -74,7 +74,7 @@ class _Numbers:
         """The next ones, each from 0 and below a bound."""
         taken = self._all[self._at : self._at + _whole(count)]
         self._at += count
-        _check(len(taken) == count and (not count or (int(taken.min()) >= 0 and int(taken.max()) < below)))
+        _check(len(taken) == count and bool(((taken >= 0) & (taken < below)).all()))
         return taken
 
 

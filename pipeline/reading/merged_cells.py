@@ -25,7 +25,7 @@ def unmerged(place: Message, sheet: Sheet, layout: Layout) -> Sheet:
         return sheet
     names = {at: name for name, at in layout.columns.items()}
     said: dict[int, dict[int, Any]] = {at: {} for at in names}
-    filled = ~np.logical_and.reduce([column.blank for column in sheet.columns])
+    filled = ~np.all([column.blank for column in sheet.columns], axis=0)
     reached: dict[int, int] = {}
     for above, left, below, _ in sorted(sheet.merged):
         top, at, bottom = above - sheet.first_row, left - sheet.first_column, below - sheet.first_row

@@ -143,6 +143,11 @@ _ALL = (
         ),
     ),
     Reason(
+        "close_buyer",
+        N_("There is no buyer “{seen}”, and “{near}” is one. Whether it is meant is not guessed."),
+        N_("Did you mean “{near}”? Then write that name. Otherwise correct the name or add the buyer to the Buyers sheet, and run the row again."),
+    ),
+    Reason(
         "line_break",
         N_(
             "{column} has a line break within it, which may stand for a space or for nothing, so the name to be put on the voucher is not"

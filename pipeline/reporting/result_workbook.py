@@ -26,7 +26,7 @@ from pipeline.reporting.sheet_summary import TITLE, add_summary
 from pipeline.reporting.xlsx.book import Book, Cover
 from pipeline.reporting.xlsx.splice import fits, put_in_rows
 
-#: In the order of RESULT_SHEETS; then Buyers, only where a buyer has to be corrected.
+#: In the order of RESULT_SHEETS; then Buyers.
 _SHEETS = (add_summary, add_invoices, add_itineraries, add_failures, add_unknown, add_all_rows, add_buyers)
 
 

@@ -8,24 +8,15 @@ from pipeline.model.buyer_source import KEPT_APART
 from pipeline.model.columns import BUYER_COLUMNS
 from pipeline.model.result import RunResult
 from pipeline.reporting.links import Places
-from pipeline.reporting.row_view import ByRow
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import field, vocabulary
 from pipeline.reporting.xlsx.row_stream import by_column
 
 
-def add_buyers(book: Book, result: RunResult, places: Places) -> None:
-    """Write the sheet Buyers, where a row may be given another buyer: those that Failures may name."""
-    if _needs_buyers(result, places.rows):
-        fields = [*vocabulary(BUYER_COLUMNS, result.lang), field("buyer_source", result.lang)]
-        book.add_rows("Buyers", fields, len(result.table.buyers), by_column(_buyer_lines(result)))
-
-
-def _needs_buyers(result: RunResult, rows: ByRow) -> bool:
-    """Whether a row may be given another buyer: whatever it failed for, where any are known; else where it lacks one."""
-    if len(result.table.buyers):
-        return bool(rows.failed)
-    return any(reason.column == "buyer" for row in rows.failed for reason in rows.reasons(row))
+def add_buyers(book: Book, result: RunResult, _places: Places) -> None:
+    """Write the sheet Buyers: those that rows may name; one that is corrected there is so for all rows that name it."""
+    fields = [*vocabulary(BUYER_COLUMNS, result.lang), field("buyer_source", result.lang)]
+    book.add_rows("Buyers", fields, len(result.table.buyers), by_column(_buyer_lines(result)))
 
 
 def _buyer_lines(result: RunResult) -> Iterator[tuple[Any, ...]]:

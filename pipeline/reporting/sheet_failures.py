@@ -74,7 +74,7 @@ def _offered(column: Column, result: RunResult) -> dict[str, Any]:
         )
         words = [*choice_words(column, result.lang).values()]
         return title | {"validate": "list", "source": words, "error_message": rendered(wrong, result.lang)}
-    if column.name == "buyer" and len(result.table.buyers):
+    if column.name == "buyer":
         names = f"$A$2:$A${len(result.table.buyers) + _ADDED_BUYERS}"
         source = f"=OFFSET(Buyers!$A$2,0,0,MAX(1,COUNTA(Buyers!{names})),1)"
         return title | {"validate": "list", "source": source, "error_type": "warning"}

@@ -7,8 +7,12 @@ exports give a buyer's full name only, and a row that does names the one buyer w
 or an address says where a voucher goes and not whose it is, so it names nobody. A row that names one buyer and has
 the name, the tax number or the type of another says two things, and takes nothing of either. In Failures the
 columns were filled in for the buyer that the row names (see model/buyer_source.py): what differs there was corrected.
+
+Names are compared whatever their case, width, brackets and spaces. A name that is not known, and close to exactly one
+that is, may be a slip: it is suggested and never taken, since a voucher in another buyer's name is a legal document, too.
 """
 
+import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -46,6 +50,7 @@ DECIDING = ("book", "file", "remembered", "buyer", *HEADER_FIELDS)
 #: What makes two buyers two, and not one buyer with two addresses.
 _IDENTITY = ("header_name", "tax_no", "header_type")
 _TYPES = {choice.name for choice in HEADER_TYPES}
+_MOST_SUGGESTED = 100  # distinct names of a job: each is compared with every buyer's
 #: Where a buyer is looked up: in a file, or as one of a workbook or of the workbooks behind it.
 _IN, _OF = "in", "of"
 _Place = tuple[str, str]
@@ -57,7 +62,8 @@ class Whose:
 
     `found` is the name of the buyer that it was given, "" where there is none, and `at` its position among the buyers, -1 where
     there is none; `own_instead` are the columns in which the row's own cells were taken instead of that buyer's. `differing` says
-    of a row that says two things what the named buyer has and what the row has (a fact of its finding); "" for any other.
+    of a row that says two things what the named buyer has and what the row has (a fact of its finding); "" for any other. `near` is the one known name that an unknown one is
+    close to, or "".
     """
 
     named: Texts
@@ -66,6 +72,7 @@ class Whose:
     named_none: Mask
     found: Texts
     differing: Texts
+    near: Texts
     at: Indices
     own_instead: Texts
 
@@ -97,7 +104,8 @@ def whose(rows: Mapping[str, Texts], buyers: pd.DataFrame) -> Whose:
     named_none = np.asarray((named == "") & ~known, dtype=bool)
     # In a row of Failures the cells were filled in for its buyer: what differs there was corrected.
     instead = np.where(rows["remembered"] == "", _instead(own, theirs, at), "")
-    return Whose(named, header, known, named_none, found[at], np.where(two, differing, ""), at, instead)
+    near = _near(rows, named, buyers, np.flatnonzero(~known & ~named_none & ~two))
+    return Whose(named, header, known, named_none, found[at], np.where(two, differing, ""), near, at, instead)
 
 
 def _instead(own: dict[str, Texts], theirs: dict[str, Texts], at: Indices) -> Texts:
@@ -158,7 +166,7 @@ def _looked_up(rows: Mapping[str, Texts], buyers: pd.DataFrame, wanted: Texts, i
 
     def find(book: str, file: str, name: str, full: bool) -> int:
         known, key, nearer = by_full_name if full else by_name, _key(name), False
-        for place in ((_OF, book), (_IN, file), (_IN, "")):
+        for place in _asked(book, file):
             if name and (place, key) in known:
                 return known[place, key]
             if not name and not nearer and place in only:
@@ -170,8 +178,38 @@ def _looked_up(rows: Mapping[str, Texts], buyers: pd.DataFrame, wanted: Texts, i
     return np.array([find(*key) for key in keys], dtype=np.int64)
 
 
+def _near(rows: Mapping[str, Texts], named: Texts, buyers: pd.DataFrame, unknown: Indices) -> Texts:
+    """Of rows whose buyer is unknown, the one known buyer that has a name close to it."""
+    found = np.full(len(named), "", dtype=object)
+    known: dict[_Place, dict[str, set[str]]] = {}
+    for file, *both in buyers[["file", "buyer", "header_name"]].to_numpy().tolist() if len(unknown) else ():
+        for place in _places(file):
+            for key in filter(None, map(_key, both)):
+                known.setdefault(place, {}).setdefault(key, set()).add(next(filter(None, both)))
+    asked: dict[tuple[str, str, str], list[int]] = {}
+    for row in unknown.tolist():
+        asked.setdefault((rows["book"][row], rows["file"][row], _key(named[row])), []).append(row)
+    for (book, file, name), those in list(asked.items())[:_MOST_SUGGESTED]:
+        # One character typed for another, two swapped, or up to three left out or added.
+        cutoff = max(0.7, 1 - 1.5 / max(len(name), 1))
+        near = {
+            buyer
+            for place in _asked(book, file)
+            for key in difflib.get_close_matches(name, known.get(place, {}), 1 + 2 * len(buyers), cutoff)
+            for buyer in known[place][key]
+        }
+        if len(near) == 1:
+            found[those] = near.pop()
+    return found
+
+
 def _key(name: str) -> str:
-    return " ".join(one_line(name).split()).casefold()
+    return same(one_line(name))
+
+
+def _asked(book: str, file: str) -> tuple[_Place, ...]:
+    """Where a row's buyer is looked up, in this order: among its workbook's, in its file, and in the buyers file."""
+    return (_OF, book), (_IN, file), (_IN, "")
 
 
 def _places(file: str) -> Iterator[_Place]:

@@ -12,7 +12,7 @@ import numpy as np
 from pipeline.model.blank_values import name_hint, no_value
 from pipeline.model.columns import HEADER_TYPES
 from pipeline.model.lazy import LazySequence
-from pipeline.model.message import Joined, terms
+from pipeline.model.message import Joined, Private, terms
 from pipeline.model.profile import Profile, Required, Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.buyer_formats import (
@@ -71,8 +71,12 @@ def _unknown(rows: Rows, _terms: Terms) -> Mask:
 def _unknown_facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
     seen: list[str] = rows.buyer[broken].tolist()
     differing: list[Joined] = rows.whose.differing[broken].tolist()
-    hints = LazySequence(len(seen), lambda at: "two_buyers" if differing[at] else no_value(seen[at]))
-    return {"seen": seen, "differing": differing, "hint": hints}
+    near: list[str] = rows.whose.near[broken].tolist()
+
+    def hint(at: int) -> str:
+        return "two_buyers" if differing[at] else no_value(seen[at]) or ("close_buyer" if near[at] else "")
+
+    return {"seen": seen, "differing": differing, "near": [*map(Private, near)], "hint": LazySequence(len(seen), hint)}
 
 
 def _wrong_type(rows: Rows, _terms: Terms) -> Mask:

@@ -2,11 +2,12 @@ r"""What the Failures sheet remembers of a row's buyer, so that a corrected buye
 
 Failures is written with the buyer columns filled in. When somebody then names another buyer, what was filled in for
 the old one must not pass for the row's own. So one column of ours says whose buyers the row's names mean, whom its
-columns were filled in for, and what was put into each. A person can read it, and nobody has to.
+columns were filled in for, and what was put into each. The sheet Buyers says the same of each of its rows, so that one that was corrected is told from
+one that a buyers file has newer. A person can read it, and nobody has to.
 
 >>> source = Source("may.xlsx", "ACME", ("business", "ACME Ltd", "", "", "a@example.com"))
->>> Source.read(source.text) == source, Source.read("may.xlsx"), Source.read("one\ntwo")
-(True, Source(book='may.xlsx', buyer='', filled=('', '', '', '', '')), None)
+>>> Source.read(source.text) == source, Source.read("may.xlsx\nACME\nbusiness")
+(True, Source(book='may.xlsx', buyer='ACME', filled=('business', '', '', '', '')))
 """
 
 from dataclasses import dataclass
@@ -34,12 +35,10 @@ class Source:
         return "\n".join([self.book, self.buyer, *self.filled]) if any(self.filled) else self.book
 
     @classmethod
-    def read(cls, text: str) -> "Source | None":
-        """The cell read again; None for a text that is none of ours."""
-        book, *lines = text.split("\n")
-        if not lines:
-            return cls(book)
-        return cls(book, lines[0], tuple(lines[1:])) if len(lines) == 1 + len(HEADER_FIELDS) else None
+    def read(cls, text: str) -> "Source":
+        """The cell read again, be it without the blank lines at its end."""
+        book, buyer, *filled = [*text.split("\n"), "", *_NOTHING][: 2 + len(HEADER_FIELDS)]
+        return cls(book, buyer, tuple(filled))
 
 
 def flat(text: str) -> str:

@@ -12,6 +12,7 @@ from pipeline.model.buyer_source import (
     flat,
 )
 from pipeline.model.columns import (
+    BUYER_COLUMNS,
     HEADER_FIELDS,
     RECONCILIATION_SHEETS,
     RESULT_SHEETS,
@@ -59,15 +60,20 @@ def _named(sheet: Sheet, names: Sequence[str]) -> bool:
 def buyers_of(place: str, row: Sequence[Any], layout: Layout, *, kept_apart: bool) -> str | None:
     """Whose a row of buyers is: every row's of that workbook, or one workbook's behind an earlier result.
 
-    None for what an earlier result took from a buyers file, where such a file is given again (`kept_apart`).
+    None for what an earlier result took from a buyers file, where such a file is given again (`kept_apart`) and nobody
+    changed the row.
     """
     if not place:
         return ""
-    at = next((layout.extra[heading] for heading in _SOURCE if heading in layout.extra), None)
-    text = cells.text(row[at]) if at is not None and at < len(row) else ""
-    if text == KEPT_APART:
-        return None if kept_apart else place
-    return _book(place, text)
+
+    def cell(at: int | None) -> str:
+        return cells.text(row[at]) if at is not None and at < len(row) else ""
+
+    source = Source.read(cell(next((at for name, at in layout.extra.items() if name in _SOURCE), None)))
+    if source.book != KEPT_APART:
+        return _book(place, source.book)
+    now = [flat(cell(layout.columns.get(column.name))) for column in BUYER_COLUMNS]
+    return None if kept_apart and now == [source.buyer, *source.filled] else place
 
 
 def _book(place: str, source: str) -> str:
@@ -84,7 +90,7 @@ def refilled(as_read: Part, places: Cells) -> tuple[Part, Cells, Cells]:
     if not said:
         return as_read, places, Cells.same("", len(places))
     sources = [
-        Source.read(next(filter(None, map(cells.text, texts)), "")) or Source("")
+        Source.read(next(filter(None, map(cells.text, texts)), ""))
         for texts in zip(*(as_read[heading].objects() for heading in said), strict=True)
     ]
     made = {name: column.objects().tolist() for name, column in as_read.items() if name in _REFILLED}
@@ -99,19 +105,21 @@ def refilled(as_read: Part, places: Cells) -> tuple[Part, Cells, Cells]:
 
 
 def _remembered(made: dict[str, list[Any]], row: int, source: Source) -> str:
-    """What stays remembered of a row's buyer; for another buyer nothing, and its cells are made blank."""
+    """What stays remembered of a row's buyer, with what is still as it was filled in; for another buyer nothing, and its
+    cells are made blank.
+    """
 
     def cell(name: str) -> str:
         return flat(cells.text(made[name][row])) if name in made else ""
 
     named = cell("buyer")
-    if not source.buyer or not named or named.casefold() == source.buyer.casefold():
-        return source.text if source.buyer else ""
-    old = [
-        name
+    unchanged = tuple(
+        value if value and cell(name) == value else ""
         for name, value in zip(HEADER_FIELDS, source.filled, strict=True)
-        if value and cell(name) == value
-    ]
+    )
+    if not source.buyer or not named or named.casefold() == source.buyer.casefold():
+        return Source(source.book, source.buyer, unchanged).text if source.buyer else ""
+    old = [name for name, value in zip(HEADER_FIELDS, unchanged, strict=True) if value]
     if "header_name" not in old and cell("header_name") and "header_type" in old:
         old.remove("header_type")
     for name in old:

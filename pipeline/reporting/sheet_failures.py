@@ -39,7 +39,8 @@ def add_failures(book: Book, result: RunResult, places: Places) -> None:
     at = np.array(rows.failed, dtype=np.int64)
     asked = [column for column in COLUMNS if column not in _WRITTEN_IF_READ or column.name in table.cells]
     own = extras(table)
-    filled = {name: _filled(name, result, at) for name in HEADER_FIELDS}
+    before = [Source.read(text) for text in table.frame["remembered"].to_numpy()[at]]
+    filled = {name: _filled(name, result, at, before) for name in HEADER_FIELDS}
     columns = [
         _in_our_words(column, filled.get(column.name) or shown_cells(column.name, table, at), result, at)
         for column in asked
@@ -54,7 +55,7 @@ def add_failures(book: Book, result: RunResult, places: Places) -> None:
     columns = _marked(asked, columns, [_to_correct(rows.reasons(position)) for position in rows.failed])
     columns += [shown_cells(extra.name, table, at) for extra in own]
     columns += [[values[position] for position in rows.failed] for values in (rows.file, rows.sheet)]
-    columns.append(_sources(result, at, filled))
+    columns.append(_sources(result, at, before, filled))
     sheets = book.add_rows(
         "Failures", fields, len(at), beside(_failed(places, lang, letters_of(fields)), columns), keys=_KEYS
     )
@@ -131,22 +132,29 @@ def _failed(places: Places, lang: Lang, letters: Mapping[str, str]) -> Rows:
     return ours
 
 
-def _filled(name: str, result: RunResult, at: Indices) -> list[Any]:
-    """A buyer column's cells, the blank ones with what the rules took from the Buyers sheet."""
+def _filled(name: str, result: RunResult, at: Indices, before: Sequence[Source]) -> list[Any]:
+    """A buyer column's cells; the blank ones, and those that an earlier result filled in, with what the rules took from the
+    Buyers sheet.
+    """
     known: list[str] = result.header[name][at].tolist()
     words = choice_words(COLUMN[name], result.lang)
-    known = [words.get(value, value) for value in known]
-    seen = shown_cells(name, result.table, at)
+    place = HEADER_FIELDS.index(name)
     return [
-        value if isinstance(cell, str) and not cell.strip() else cell
-        for cell, value in zip(seen, known, strict=True)
+        words.get(value, value) if _blank(cell) or source.filled[place] else cell
+        for cell, value, source in zip(shown_cells(name, result.table, at), known, before, strict=True)
     ]
 
 
-def _sources(result: RunResult, at: Indices, filled: Mapping[str, Sequence[Any]]) -> list[str]:
+def _blank(cell: Any) -> bool:
+    return isinstance(cell, str) and not cell.strip()
+
+
+def _sources(
+    result: RunResult, at: Indices, before: Sequence[Source], filled: Mapping[str, Sequence[Any]]
+) -> list[str]:
     """Of the rows at these positions, what the reader is to remember of their buyers.
 
-    `filled` are the buyer columns as Failures has them: what was blank in the input was filled in.
+    `filled` are the buyer columns as Failures has them: what was blank in the input was filled in, as it was `before`.
     """
     table = result.table
     seen = [
@@ -154,16 +162,15 @@ def _sources(result: RunResult, at: Indices, filled: Mapping[str, Sequence[Any]]
         for name in HEADER_FIELDS
     ]
     wrote = [filled[name] for name in HEADER_FIELDS]
-    remembered, books = (table.frame[name].to_numpy(dtype=object)[at] for name in ("remembered", "book"))
+    books = table.frame["book"].to_numpy(dtype=object)[at]
     said = []
-    for place, row in enumerate(at.tolist()):
-        before = Source.read(remembered[place]) or Source("")
+    for place, (row, source) in enumerate(zip(at.tolist(), before, strict=True)):
         now = tuple(
-            flat(shown(given[place])) if isinstance(cell[place], str) and not cell[place].strip() else old
-            for cell, given, old in zip(seen, wrote, before.filled, strict=True)
+            flat(shown(given[place])) if _blank(cell[place]) or old else ""
+            for cell, given, old in zip(seen, wrote, source.filled, strict=True)
         )
-        buyer = result.found_buyer[row] or before.buyer
-        said.append(Source(books[place], flat(buyer), now if buyer else before.filled).text)
+        buyer = result.found_buyer[row] or source.buyer
+        said.append(Source(books[place], flat(buyer), now if buyer else source.filled).text)
     return said
 
 

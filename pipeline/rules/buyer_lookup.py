@@ -6,7 +6,8 @@ every workbook behind it: those are on its sheet Buyers. A row that names nobody
 exports give a buyer's full name only, and a row that does names the one buyer who has it. A telephone number
 or an address says where a voucher goes and not whose it is, so it names nobody. A row that names one buyer and has
 the name, the tax number or the type of another says two things, and takes nothing of either. In Failures the
-columns were filled in for the buyer that the row names (see model/buyer_source.py): what differs there was corrected.
+columns were filled in for the buyer that the row names (see model/buyer_source.py): what was left as it was filled in
+is taken from that buyer again, so that a buyer who is corrected on Buyers is so for all rows; what differs was corrected.
 
 Names are compared whatever their case, width, brackets and spaces. A name that is not known, and close to exactly one
 that is, may be a slip: it is suggested and never taken, since a voucher in another buyer's name is a legal document, too.
@@ -20,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.model.blank_values import no_value
-from pipeline.model.buyer_source import BEHIND
+from pipeline.model.buyer_source import BEHIND, Source
 from pipeline.model.columns import HEADER_FIELDS, HEADER_TYPES
 from pipeline.model.message import Message, Private, Term, joined, message
 from pipeline.model.table import (
@@ -46,7 +47,7 @@ _AS_SENT: dict[str, Callable[[str], str]] = {
     "email": address,
 }
 #: The columns that decide whose voucher a row asks for.
-DECIDING = ("book", "file", "remembered", "buyer", *HEADER_FIELDS)
+DECIDING = ("book", "remembered", "buyer", *HEADER_FIELDS)
 #: What makes two buyers two, and not one buyer with two addresses.
 _IDENTITY = ("header_name", "tax_no", "header_type")
 _TYPES = {choice.name for choice in HEADER_TYPES}
@@ -86,7 +87,8 @@ class Whose:
 def whose(rows: Mapping[str, Texts], buyers: pd.DataFrame) -> Whose:
     """The buyer of every row; `rows` are their deciding columns, as they were read."""
     named = names(rows["buyer"])
-    own = {name: _as_sent(rows[name], _AS_SENT[name]) for name in HEADER_FIELDS}
+    all_own = {name: _as_sent(rows[name], _AS_SENT[name]) for name in HEADER_FIELDS}
+    own = _without_filled(all_own, rows["remembered"])
     theirs = {
         name: np.array([*map(_AS_SENT[name], buyers[name]), ""], dtype=object) for name in HEADER_FIELDS
     }
@@ -94,10 +96,13 @@ def whose(rows: Mapping[str, Texts], buyers: pd.DataFrame) -> Whose:
     by_full_name = np.asarray((named == "") & (own["header_name"] != ""), dtype=bool)
     at = _looked_up(rows, buyers, np.where(by_full_name, own["header_name"], named), by_full_name)
     at = np.where((named == "") & says_who & ~by_full_name, -1, at)
+    # Of a buyer who is nowhere any more, what was filled in is all that there is.
+    own = {name: np.where(at < 0, all_own[name], values) for name, values in own.items()}
+    says_who = np.asarray((own["header_name"] != "") | (own["tax_no"] != ""), dtype=bool)
     differing = _differing(own, theirs, at)
-    another = np.asarray(differing != "", dtype=bool)
+    another = np.asarray((differing != "") & (rows["remembered"] == ""), dtype=bool)
     at = np.where(another, -1, at)
-    two = another & np.asarray(named != "", dtype=bool) & np.asarray(rows["remembered"] == "", dtype=bool)
+    two = another & np.asarray(named != "", dtype=bool)
     header = {name: np.where(own[name] != "", own[name], theirs[name][at]) for name in HEADER_FIELDS}
     known = ((at >= 0) | says_who) & ~two
     found = np.array([*buyers["buyer"].where(buyers["buyer"] != "", buyers["header_name"]), ""], dtype=object)
@@ -106,6 +111,17 @@ def whose(rows: Mapping[str, Texts], buyers: pd.DataFrame) -> Whose:
     instead = np.where(rows["remembered"] == "", _instead(own, theirs, at), "")
     near = _near(rows, named, buyers, np.flatnonzero(~known & ~named_none & ~two))
     return Whose(named, header, known, named_none, found[at], np.where(two, differing, ""), near, at, instead)
+
+
+def _without_filled(own: dict[str, Texts], remembered: Texts) -> dict[str, Texts]:
+    """What rows say themselves, without what a result filled in for them and nobody changed."""
+    found = {name: values.copy() for name, values in own.items()}
+    for row in np.flatnonzero(remembered != "").tolist():
+        source = Source.read(remembered[row])
+        for name, filled in zip(HEADER_FIELDS, source.filled, strict=True):
+            if filled:
+                found[name][row] = ""
+    return found
 
 
 def _instead(own: dict[str, Texts], theirs: dict[str, Texts], at: Indices) -> Texts:
@@ -164,9 +180,9 @@ def _looked_up(rows: Mapping[str, Texts], buyers: pd.DataFrame, wanted: Texts, i
     only = _only(buyers, short_names) if (wanted == "").any() else {}
     having = {place for file in set(buyers["file"].tolist()) for place in _places(file)}
 
-    def find(book: str, file: str, name: str, full: bool) -> int:
+    def find(book: str, name: str, full: bool) -> int:
         known, key, nearer = by_full_name if full else by_name, _key(name), False
-        for place in _asked(book, file):
+        for place in _asked(book):
             if name and (place, key) in known:
                 return known[place, key]
             if not name and not nearer and place in only:
@@ -174,7 +190,7 @@ def _looked_up(rows: Mapping[str, Texts], buyers: pd.DataFrame, wanted: Texts, i
             nearer = nearer or place in having
         return -1
 
-    keys = zip(*(texts.tolist() for texts in (rows["book"], rows["file"], wanted, in_full)), strict=True)
+    keys = zip(*(texts.tolist() for texts in (rows["book"], wanted, in_full)), strict=True)
     return np.array([find(*key) for key in keys], dtype=np.int64)
 
 
@@ -186,15 +202,15 @@ def _near(rows: Mapping[str, Texts], named: Texts, buyers: pd.DataFrame, unknown
         for place in _places(file):
             for key in filter(None, map(_key, both)):
                 known.setdefault(place, {}).setdefault(key, set()).add(next(filter(None, both)))
-    asked: dict[tuple[str, str, str], list[int]] = {}
+    asked: dict[tuple[str, str], list[int]] = {}
     for row in unknown.tolist():
-        asked.setdefault((rows["book"][row], rows["file"][row], _key(named[row])), []).append(row)
-    for (book, file, name), those in list(asked.items())[:_MOST_SUGGESTED]:
+        asked.setdefault((rows["book"][row], _key(named[row])), []).append(row)
+    for (book, name), those in list(asked.items())[:_MOST_SUGGESTED]:
         # One character typed for another, two swapped, or up to three left out or added.
         cutoff = max(0.7, 1 - 1.5 / max(len(name), 1))
         near = {
             buyer
-            for place in _asked(book, file)
+            for place in _asked(book)
             for key in difflib.get_close_matches(name, known.get(place, {}), 1 + 2 * len(buyers), cutoff)
             for buyer in known[place][key]
         }
@@ -207,9 +223,17 @@ def _key(name: str) -> str:
     return same(one_line(name))
 
 
-def _asked(book: str, file: str) -> tuple[_Place, ...]:
-    """Where a row's buyer is looked up, in this order: among its workbook's, in its file, and in the buyers file."""
-    return (_OF, book), (_IN, file), (_IN, "")
+def _asked(book: str) -> Iterator[_Place]:
+    """Where a row's buyer is looked up, in this order: as one of its workbook's or of those behind it, as one that was
+    written into an earlier result of it, the last first, and in the buyers file.
+
+    >>> list(_asked("june.xlsx: may.xlsx"))
+    [('of', 'june.xlsx: may.xlsx'), ('in', 'june.xlsx: may.xlsx'), ('in', 'june.xlsx'), ('in', '')]
+    """
+    yield _OF, book
+    books = book.split(BEHIND)
+    yield from ((_IN, BEHIND.join(books[:end])) for end in range(len(books), 0, -1))
+    yield _IN, ""
 
 
 def _places(file: str) -> Iterator[_Place]:

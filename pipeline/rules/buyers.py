@@ -76,7 +76,12 @@ def _unknown_facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
     def hint(at: int) -> str:
         return "two_buyers" if differing[at] else no_value(seen[at]) or ("close_buyer" if near[at] else "")
 
-    return {"seen": seen, "differing": differing, "near": [*map(Private, near)], "hint": LazySequence(len(seen), hint)}
+    return {
+        "seen": seen,
+        "differing": differing,
+        "near": [*map(Private, near)],
+        "hint": LazySequence(len(seen), hint),
+    }
 
 
 def _wrong_type(rows: Rows, _terms: Terms) -> Mask:

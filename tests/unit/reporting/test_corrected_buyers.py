@@ -211,6 +211,82 @@ def test_what_was_filled_in_stays_remembered_until_the_row_is_right(tmp_path: Pa
     assert header(third) == B[1:]
 
 
+def buyer_corrected(path: Path, name: str, **cells: str) -> Path:
+    """The result as a person leaves it who corrected a buyer on the sheet Buyers."""
+    book = openpyxl.load_workbook(path)
+    for row in book["Buyers"].iter_rows(min_row=2):
+        if row[0].value == name:
+            for column, value in cells.items():
+                row[HEAD.index(column)].value = value
+    book.save(path)
+    return path
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("kept_apart", [False, True])
+def test_a_buyer_corrected_on_buyers_is_corrected_for_all_rows_that_name_it(
+    tmp_path: Path, lang: Lang, kept_apart: bool
+) -> None:
+    rows = [NAMELESS | {"ticket_no": f"999123456789{n}", "buyer": name} for n, name in enumerate("AABB")]
+    wrong = [A[0], A[1], "Alfa Ltd", B[3], "", A[5]]
+    file = book_of(tmp_path / "buyers.xlsx", [], wrong, B) if kept_apart else None
+    path = result(
+        tmp_path, book_of(tmp_path / "t.xlsx", rows, *(() if file else (wrong, B))), lang=lang, buyers=file
+    )
+    buyer_corrected(path, "A", header_name=A[2], tax_no=A[3], phone=A[4])
+    second = judged([path], lang, file)
+    assert [header(second, row) for row in range(4)] == [A[1:], A[1:], B[1:], B[1:]]
+    # What was corrected stands in the next result, on Failures and on Buyers, and can be corrected again there.
+    path = write_workbook(second, tmp_path / "second.result.xlsx")
+    buyer_corrected(path, "A", email="new@example.com")
+    third = judged([path], lang, file)
+    assert [header(third, row) for row in range(4)] == [[*A[1:5], "new@example.com"]] * 2 + [B[1:]] * 2
+
+
+def test_a_row_s_own_correction_stays_beside_one_of_its_buyer(tmp_path: Path) -> None:
+    path = result(tmp_path, book_of(tmp_path / "t.xlsx", [NAMELESS, NAMELESS | {"amount": 900}], A, B))
+    corrected(path, {"email": "own@example.com"})
+    again = judged([buyer_corrected(path, "A", phone="13900000000", email="new@example.com")])
+    assert header(again, 0) == [*A[1:4], "13900000000", "own@example.com"]
+    assert header(again, 1) == [*A[1:4], "13900000000", "new@example.com"]
+
+
+def test_the_only_buyer_that_a_row_need_not_name_is_corrected_too(tmp_path: Path) -> None:
+    path = result(tmp_path, book_of(tmp_path / "t.xlsx", [NAMELESS | {"buyer": ""}], A))
+    assert header(judged([buyer_corrected(path, "A", header_name="Alpha Limited")]))[1] == "Alpha Limited"
+
+
+def test_what_was_filled_in_counts_where_its_buyer_is_nowhere_any_more(tmp_path: Path) -> None:
+    path = result(tmp_path, book_of(tmp_path / "t.xlsx", [NAMELESS], A, B))
+    book = openpyxl.load_workbook(path)
+    book["Buyers"].delete_rows(2)
+    book.save(path)
+    assert header(judged([path])) == A[1:]
+
+
+def test_a_buyer_without_telephone_and_address_is_remembered_as_it_was_filled_in(tmp_path: Path) -> None:
+    """A spreadsheet's cell loses the blank lines at its end."""
+    path = result(tmp_path, book_of(tmp_path / "t.xlsx", [NAMELESS], [*A[:4], "", ""], B))
+    assert header(judged([corrected(path, {"buyer": "B"})])) == B[1:]
+
+
+@pytest.mark.parametrize("buyers", [(), (A, B)])
+@pytest.mark.parametrize("row", [TICKET, NAMELESS])
+def test_buyers_is_always_the_last_sheet_and_failures_chooses_from_it(
+    tmp_path: Path, row: Cells, buyers: Sequence[Sequence[str]]
+) -> None:
+    path = result(
+        tmp_path, book_of(tmp_path / "t.xlsx", [{**TICKET, "passenger_name": "ZHANG/WEI", **row}], *buyers)
+    )
+    book = openpyxl.load_workbook(path)
+    assert book.sheetnames == [*RESULT_SHEETS, "Buyers"]
+    written = [line[:6] for line in book["Buyers"].iter_rows(values_only=True)]
+    assert written == [tuple(heading(name, "en") for name in HEAD), *map(tuple, buyers)]
+    offered = [rule.formula1 for rule in book["Failures"].data_validations.dataValidation]
+    failed = row is NAMELESS or not buyers
+    assert any("Buyers!$A$2" in formula for formula in offered) is failed
+
+
 def test_a_misspelt_buyer_is_corrected_in_the_result_alone(tmp_path: Path) -> None:
     path = result(tmp_path, book_of(tmp_path / "t.xlsx", [{"buyer": "BB"}], A, B))
     assert openpyxl.load_workbook(path).sheetnames == [*RESULT_SHEETS, "Buyers"]
@@ -226,6 +302,34 @@ def test_a_buyer_that_is_added_to_the_result_is_known(tmp_path: Path) -> None:
     assert header(judged([corrected(path, buyers=[added])])) == added[1:]
     other = result(tmp_path, book_of(tmp_path / "u.xlsx", [NAMELESS], A, B))
     assert header(judged([corrected(other, {"buyer": "C"}, buyers=[added])])) == added[1:]
+
+
+def test_a_buyer_that_is_added_to_the_result_is_known_in_the_rounds_after_it(tmp_path: Path) -> None:
+    path = result(tmp_path, book_of(tmp_path / "t.xlsx", [NAMELESS | {"buyer": "C"}], A, B))
+    added = ["C", "individual", "Li Lei", "", "", "li@example.com"]
+    corrected(path, buyers=[added])
+    for generation in ("second", "third", "fourth"):
+        again = judged([path])
+        assert codes(again) == [("missing_value", "passenger_name")]
+        assert header(again) == added[1:]
+        path = write_workbook(again, tmp_path / f"{generation}.result.xlsx")
+
+
+def test_a_buyer_of_the_buyers_file_stands_on_buyers_for_rows_that_have_no_corrected_one(
+    tmp_path: Path,
+) -> None:
+    file = book_of(tmp_path / "buyers.xlsx", [], A, B)
+    path = result(tmp_path, book_of(tmp_path / "t.xlsx", [NAMELESS]), buyers=file)
+    buyer_corrected(path, "A", phone="13900000000")
+    alone = write_workbook(judged([path], buyers=file), tmp_path / "alone.result.xlsx")
+    other = book_of(tmp_path / "u.xlsx", [NAMELESS | {"ticket_no": "9990000000001"}])
+    both = write_workbook(judged([path, other], buyers=file), tmp_path / "both.result.xlsx")
+    listed = [
+        [row[0] for row in openpyxl.load_workbook(book)["Buyers"].iter_rows(min_row=2, values_only=True)]
+        for book in (alone, both)
+    ]
+    assert [sorted(names) for names in listed] == [["A", "B"], ["A", "A", "B"]]
+    assert header(judged([both], buyers=file), 1)[3] == A[4]
 
 
 def test_the_buyers_of_a_buyers_file_are_in_the_result_and_give_way_to_the_file(tmp_path: Path) -> None:

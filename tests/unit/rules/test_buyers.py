@@ -91,6 +91,69 @@ def test_an_unknown_buyer_is_told_by_its_name_and_by_nothing_else(judged: Judged
     assert "Umbrella" in found.message("unknown_buyer")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "云帆咨询（上海）",
+        "云帆咨询(上海)",
+        " 云帆 咨询（上海) ",
+        "云帆咨询（上\u200b海）",
+        "YF\u3000云帆",
+        "ｙｆ云帆",
+    ],
+)
+def test_names_meet_whatever_width_brackets_and_spaces_they_are_typed_in(judged: Judged, name: str) -> None:
+    buyers = [["云帆咨询（上海）", *ACME[1:]], ["YF 云帆", *ACME[1:]]]
+    found = judged({**NOBODY, "buyer": name}, buyers=[HEADINGS, *buyers, LI])
+    assert found.statuses == ["ready"]
+    assert _header(found)[1] == "ACME Travel Ltd"
+
+
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [
+        ("云帆资询", "云帆咨询"),
+        ("云帆咨询公司", "云帆咨询"),
+        ("云帆询咨", "云帆咨询"),
+        (
+            "Exmaple Trading",
+            "EXTRA",
+        ),  # the full name of a buyer is close, and its short name is what a row writes
+        ("远航科技", ""),
+        ("远航", ""),
+        ("示例商贸（中国）有限公司", ""),  # as close to the one of Shanghai as to the one of Beijing
+        ("示例商贸（上梅）有限公司", "示例商贸（上海）有限公司"),
+        ("星辰", ""),  # two buyers' names are close
+    ],
+)
+def test_a_name_close_to_exactly_one_known_name_is_suggested_and_never_taken(
+    judged: Judged, typed: str, near: str
+) -> None:
+    known = ["云帆咨询", "示例商贸（上海）有限公司", "示例商贸（北京）有限公司", "星辰一", "星辰二"]
+    buyers = [[name, "business", name, TAX, "", ""] for name in known]
+    extra = ["EXTRA", "business", "Example Trading", TAX, "", ""]
+    found = judged({**NOBODY, "buyer": typed}, buyers=[HEADINGS, *buyers, extra])
+    assert found.found() == {("unknown_buyer", "buyer")}
+    assert _header(found) == [""] * 5
+    assert [text for text in [*known, "EXTRA"] if f"“{text}”" in found.message("unknown_buyer")] == [
+        near
+    ] * bool(near)
+
+
+def test_a_buyer_of_another_workbook_is_not_suggested(judged: Judged, good: dict[str, Any]) -> None:
+    books = _books(
+        good, ("a.xlsx", [{"buyer": "ACNE"}], [LI]), ("b.xlsx", [{"ticket_no": "9990000000001"}], [ACME])
+    )
+    assert "ACME" not in judged(table=assemble(books)).message("unknown_buyer")
+
+
+def test_a_buyer_of_the_buyers_file_is_suggested(
+    judged: Judged, good: dict[str, Any], tmp_path: Path
+) -> None:
+    books = _books(good, ("a.xlsx", [{"buyer": "ACNE"}], [LI]))
+    assert "“ACME”" in judged(table=assemble(books, _buyers_file(tmp_path, ACME))).message("unknown_buyer")
+
+
 def test_a_row_s_own_cells_win_and_the_buyer_fills_in_the_rest(judged: Judged) -> None:
     row = {**NOBODY, "buyer": "ACME", "email": "other@example.com", "header_name": "Acme  Travel Ltd"}
     found = judged(row, buyers=[HEADINGS, ACME, LI])

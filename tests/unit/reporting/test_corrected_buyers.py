@@ -238,6 +238,9 @@ def test_a_buyer_corrected_on_buyers_is_corrected_for_all_rows_that_name_it(
     assert [header(second, row) for row in range(4)] == [A[1:], A[1:], B[1:], B[1:]]
     # What was corrected stands in the next result, on Failures and on Buyers, and can be corrected again there.
     path = write_workbook(second, tmp_path / "second.result.xlsx")
+    failures = openpyxl.load_workbook(path)["Failures"]
+    name = [cell.value for cell in failures[1]].index(heading("header_name", lang))
+    assert [row[name] for row in failures.iter_rows(min_row=2, values_only=True)] == [A[2], A[2], B[2], B[2]]
     buyer_corrected(path, "A", email="new@example.com")
     third = judged([path], lang, file)
     assert [header(third, row) for row in range(4)] == [[*A[1:5], "new@example.com"]] * 2 + [B[1:]] * 2

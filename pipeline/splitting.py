@@ -8,7 +8,7 @@ alone, so that the same rows give the same requests in whatever order they stand
 
 import functools
 from bisect import bisect_left, insort
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -134,6 +134,12 @@ class Requests(LazySequence[Request]):
         wire = self._profile.wire(identity.charge, identity.product)
         return Charge(identity, rows.passenger_name[row], int(rows.amount[row]), row, wire)
 
+    def kinds(self) -> Iterator[tuple[str, str, int]]:
+        """Voucher, market and total of each request, none of which is made for that."""
+        first = self.charges[self.starts[:-1]]
+        totals = np.add.reduceat(self._rows.amount[self.charges], self.starts[:-1])
+        return zip(self._rows.voucher[first], self._rows.market[first], totals.tolist(), strict=True)
+
 
 def charges_of(requests: Sequence[Request]) -> tuple[Indices, Indices]:
     """The positions of all requests' charges, request after request, and where each request's begin."""
@@ -142,6 +148,19 @@ def charges_of(requests: Sequence[Request]) -> tuple[Indices, Indices]:
     each = [[charge.row for charge in request.charges] for request in requests]
     charges = np.array(list(chain.from_iterable(each)), dtype=np.int64)
     return charges, np.cumsum([0, *map(len, each)])
+
+
+def by_kind(requests: Sequence[Request]) -> list[tuple[str, str, int, int]]:
+    """(voucher, market, requests, total in minor units) for each kind that there is, in alphabetical order."""
+    kinds = (
+        requests.kinds()
+        if isinstance(requests, Requests)
+        else ((one.voucher, one.market, one.amount) for one in requests)
+    )
+    found: dict[tuple[str, str], list[int]] = {}
+    for voucher, market, total in kinds:
+        found.setdefault((voucher, market), []).append(total)
+    return [(*kind, len(totals), sum(totals)) for kind, totals in sorted(found.items())]
 
 
 def _apart(rows: Rows, ready: Mask, holdings: KnownCharges) -> Mask:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from operator import attrgetter
@@ -102,11 +101,3 @@ def content_digest(voucher: str, market: str, header: Header, charge: Charge) ->
         charge.passenger_name, charge.amount,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(asked, separators=(",", ":")).encode()).hexdigest()[:20]
-
-
-def by_kind(requests: Sequence[Request]) -> tuple[tuple[str, str, int, int], ...]:
-    """(voucher, market, requests, total in minor units) for each kind that there is."""
-    amounts: dict[tuple[str, str], list[int]] = {}
-    for request in requests:
-        amounts.setdefault((request.voucher, request.market), []).append(request.amount)
-    return tuple((*kind, len(those), sum(those)) for kind, those in sorted(amounts.items()))

@@ -25,7 +25,7 @@ from pipeline.model.exit_code import ExitCode
 from pipeline.model.lazy import LazySequence
 from pipeline.model.message import NOTHING, Message
 from pipeline.model.profile import Owner
-from pipeline.model.request import Identity, Request, by_kind
+from pipeline.model.request import Identity, Request
 from pipeline.model.result_columns import ChargeColumns, ResultColumns
 from pipeline.model.status import STATUS, WORST
 from pipeline.model.table import Table, Texts
@@ -251,10 +251,10 @@ class RunResult:
         return dict(Counter(statuses))
 
     @property
-    def requests_by_kind(self) -> tuple[tuple[str, str, int, int], ...]:
-        """(voucher, market, requests, total in minor units) for each kind that there is."""
-        asked = self.requests
-        return by_kind(asked.asked if isinstance(asked, RequestResults) else [one.request for one in asked])
+    def asked(self) -> Sequence[Request]:
+        """What each request asks for."""
+        made = self.requests
+        return made.asked if isinstance(made, RequestResults) else [one.request for one in made]
 
     @property
     def exit_code(self) -> ExitCode:

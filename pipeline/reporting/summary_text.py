@@ -18,6 +18,7 @@ from pipeline.reporting.next_steps import reconciliation_steps, rows_in_words, s
 from pipeline.reporting.words_reconciliation import period_text, tell
 from pipeline.settlement.compare import KINDS
 from pipeline.settlement.reconciled import Reconciliation
+from pipeline.splitting import by_kind
 
 _MOST_REASONS = 8
 _MOST_LETTERS = 160
@@ -44,7 +45,7 @@ def summary_lines(result: RunResult, *, cells: bool = True) -> list[str]:
     lines += (f"  {rendered(reason, result.lang)}" for reason in _reasons(result, cells=cells))
     if result.command == "check":  # issue says it before it asks
         lines += (
-            f"  {rendered(to_send(kind, result.currency), result.lang)}" for kind in result.requests_by_kind
+            f"  {rendered(to_send(kind, result.currency), result.lang)}" for kind in by_kind(result.asked)
         )
     ending = [*([unknown_step(len(result.doubts))] if result.doubts else []), *stopped_lines(result)]
     return [*_in_words(told, result.lang), *lines, *_in_words(ending, result.lang)]

@@ -10,7 +10,7 @@ from pipeline.model.known_charges import KnownCharges
 from pipeline.model.profile import Limits, Profile, Terms
 from pipeline.model.request import Header, Identity, Request
 from pipeline.rules.judge import judge
-from pipeline.splitting import lower_bound, pack, split
+from pipeline.splitting import by_kind, lower_bound, pack, split
 
 REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
 SEAT = {"charge": "ancillary", "product": "seat", "purchased_on": "2026-11-01"}
@@ -180,3 +180,19 @@ def test_the_lower_bound_is_by_sum_by_count_and_by_what_excludes_each_other(
     amounts: list[int], limit: int, most: int, bound: int
 ) -> None:
     assert lower_bound(amounts, limit, most) == bound
+
+
+def test_the_requests_of_each_kind_are_counted_without_being_made(requests: Any) -> None:
+    abroad = {"market": "international"}
+    found = requests(
+        {"amount": "100.25"}, {"amount": "200", **abroad}, {"amount": "1"}, {"amount": "4.75", "voucher": "itinerary"},
+        {"amount": "7", "header_name": "B"},
+    )  # fmt: skip
+    kinds = [
+        ("invoice", "domestic", 2, 10825),
+        ("invoice", "international", 1, 20000),
+        ("itinerary", "domestic", 1, 475),
+    ]
+    assert by_kind(found) == kinds
+    assert by_kind(list(found)) == kinds
+    assert by_kind(requests({"amount": ""})) == []

@@ -27,9 +27,8 @@ def reason_text(code: str, column: str, lang: Lang, facts: Mapping[str, Fact]) -
     text, cure = _said(reason.text, told, lang), _said(reason.cure, told, lang)
     brief = told | {name: "…" for name in _WRITTEN if told.get(name)} | {"earlier": ""}
     # Why a run stopped is in our own words.
-    return ReasonText(
-        code, column, text, cure, brief=_said(reason.text, brief, lang, names=code == "run_stopped")
-    )
+    brief_text = _said(reason.text, brief, lang, names=code == "run_stopped")
+    return ReasonText(code, column, text, cure, brief=brief_text, key=str(facts.get("key", "")))
 
 
 def _said(text: str, facts: Mapping[str, Fact], lang: Lang, *, names: bool = True) -> str:

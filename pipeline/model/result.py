@@ -37,7 +37,8 @@ class ReasonText:
 
     `cell` is the input's cell that it is about, as the spreadsheet program names it, "" where it is about none.
     `brief` is the message without what people and the carrier wrote, which may name somebody. `source` is where what it is
-    about was taken from, if that is no cell of the row; `message` begins with it.
+    about was taken from, if that is no cell of the row; `message` begins with it. `key` is the carrier profile's key that it asks
+    for, once for all rows that lack it.
     """
 
     code: str
@@ -47,6 +48,7 @@ class ReasonText:
     cell: str = ""
     brief: str = ""
     source: Message | None = None
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -208,7 +210,7 @@ class RunResult:
     """A whole run. `header` holds each row's resolved buyer columns, by column, for the Failures sheet, and
     `found_buyer` the buyer of the Buyers sheet that they were filled in from. `repeats` says of a row with a charge that
     an earlier row has already which row that is, both by their position. `issued_before` are the requests of earlier runs
-    whose charges stand in it.
+    whose charges stand in it. `lacking` are the carrier profile's keys that rows cannot be sent without.
     """
 
     command: str
@@ -227,6 +229,7 @@ class RunResult:
     repeats: Mapping[int, int] = field(default_factory=dict)
     origin: RunOrigin = NO_ORIGIN
     issued_before: Sequence[RequestResult] = ()
+    lacking: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[Message, ...]:

@@ -105,4 +105,5 @@ def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> RunResul
         "reconcile", str(job.terms.as_of), job.lang, job.profile.carrier.currency, path, ledger_id,
         replace(Table.empty(), sheets=tuple(sheets)), {}, np.array([], dtype=object), tuple(rows), tuple(requests),
         stopped=stopped, repeats=repeats, origin=job.origin, issued_before=before,
+        lacking=tuple(dict.fromkeys(key for one in done for key in one.result.lacking)),
     )  # fmt: skip

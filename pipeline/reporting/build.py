@@ -99,7 +99,7 @@ def make_result(
         found_buyer=rows.whose.found[columns.first],
         rows=RowResults(columns, single.row), requests=RequestResults(judged.requests, asked.states(), single.request),
         doubts=(*judged.doubts, *doubts), stopped=run.stopped, repeats=_repeats(verdicts),
-        origin=run.origin, issued_before=_issued_before(judged),
+        origin=run.origin, issued_before=_issued_before(judged), lacking=_lacking(verdicts),
     )  # fmt: skip
 
 
@@ -136,6 +136,16 @@ def _repeats(verdicts: Verdicts) -> dict[int, int]:
             for place, at in enumerate(finding.rows.tolist()):
                 found.setdefault(int(line[at]), int(line[int(str(finding.fact("first", place)))]))
     return found
+
+
+def _lacking(verdicts: Verdicts) -> tuple[str, ...]:
+    """The keys of the carrier profile that rows lack, each once."""
+    found = []
+    for finding in verdicts.findings:
+        if "key" in finding.facts:  # as many as the column has values
+            _, first = np.unique(verdicts.rows.coded(finding.column).codes[finding.rows], return_index=True)
+            found += [str(finding.fact("key", place)) for place in sorted(first.tolist())]
+    return tuple(found)
 
 
 def _columns(size: int, verdicts: Verdicts, asked: _Asked) -> ResultColumns:

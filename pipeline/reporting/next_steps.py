@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from pipeline.model.message import Message, counted, message
+from pipeline.model.message import Message, counted, joined, message
 from pipeline.model.result import RunResult
 from pipeline.model.status import STATUS, STATUSES
 from pipeline.reporting.links import Places
@@ -55,9 +55,11 @@ def next_steps(result: RunResult, places: Places) -> list[Step]:
         link = places.doubts[result.doubts[0].request_id]
         found.append(Step(unknown_step(len(result.doubts)), "Unknown", link))
     for status in _FAILURES:
-        if status in totals:
-            first = next(row for row in rows.failed if rows.status[row] == status)
-            found.append(Step(_of_rows(status, result), "Failures", places.failures[first]))
+        mine = [
+            row for cause, of in rows.causes.items() if cause.status == status and not cause.key for row in of
+        ]
+        if mine:
+            found.append(Step(_of_rows(status, len(mine)), "Failures", places.failures[mine[0]]))
         if status == "invalid" and (
             named := [row for row in rows.having("unknown_buyer") if row in places.failures]
         ):
@@ -67,6 +69,13 @@ def next_steps(result: RunResult, places: Places) -> list[Step]:
                 " after it."
             )
             found.append(Step(text, "Failures", places.failures[named[0]]))
+    if lacking := [row for cause, of in rows.causes.items() if cause.key for row in of]:
+        text = message(
+            "{rows} only lack codes of the carrier. {lacking}",
+            rows=rows_in_words(len(lacking)),
+            lacking=lacking_step(result),
+        )
+        found.append(Step(text, "Failures", places.failures[lacking[0]]))
     if other := rows.having("differs_from_issued"):
         text = message(
             "{rows} issued earlier with another amount or buyer: compare them with the issued vouchers (sheet Rows,"
@@ -75,12 +84,21 @@ def next_steps(result: RunResult, places: Places) -> list[Step]:
         )
         found.append(Step(text, "Rows", Places.row(other[0])))
     if "ready" in totals:
-        found.append(Step(_of_rows("ready", result)))
+        found.append(Step(_of_rows("ready", totals["ready"])))
     return found
 
 
-def _of_rows(status: str, result: RunResult) -> Message:
-    return Message(STATUS[status].step, {"rows": rows_in_words(result.totals[status])})
+def lacking_step(result: RunResult) -> Message:
+    """What to do once about the keys that the carrier profile lacks."""
+    return message(
+        "The carrier profile has no code at {keys}: ask the carrier for them, fill them in once, and run the same workbook again; no cell"
+        " has to change for that.",
+        keys=joined(result.lacking),
+    )
+
+
+def _of_rows(status: str, count: int) -> Message:
+    return Message(STATUS[status].step, {"rows": rows_in_words(count)})
 
 
 def reconciliation_steps(done: Reconciliation) -> list[Message]:

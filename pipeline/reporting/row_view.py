@@ -12,7 +12,7 @@ from pipeline.messages.translate import rendered
 from pipeline.model.columns import COLUMN, Lang
 from pipeline.model.places import about
 from pipeline.model.result import ReasonText, RunResult
-from pipeline.model.status import STATUS
+from pipeline.model.status import STATUS, STATUS_OF
 
 #: Of a sheet that has none of the input's columns.
 NO_LETTERS: Mapping[str, str] = MappingProxyType({})
@@ -20,21 +20,30 @@ _STATUSES, _COLUMNS = list(STATUS), list(COLUMN)
 
 
 class Cause(NamedTuple):
-    """Why rows failed: their status, and of their reasons the first, with the column that it is about, "" for none."""
+    """Why rows failed: their status, and of their reasons the first, with the column or the profile's key that it is about, "" for none."""
 
     status: str
     code: str
     column: str
+    key: str = ""
+
+    @classmethod
+    def of(cls, status: str, reasons: Sequence[ReasonText]) -> "Cause":
+        """The reason of that status to begin with: what has to change in the row itself, before what the profile lacks for many."""
+        own = sorted(reasons, key=lambda reason: (STATUS_OF[reason.code] != status, bool(reason.key)))
+        return cls(status, own[0].code, own[0].column, own[0].key) if own else cls(status, "", "")
 
     @property
-    def order(self) -> tuple[bool, int, int, int]:
-        """What a person has to mend comes before what time or another run does."""
+    def order(self) -> tuple[bool, bool, int, int, int, str]:
+        """What a person has to mend in rows comes before what the profile lacks, and that before what time or another run does."""
         status = STATUS[self.status]
         return (
             status.tone != "bad",
+            bool(self.key),
             _STATUSES.index(self.status),
             status.codes.index(self.code) if self.code in status.codes else len(status.codes),
             _COLUMNS.index(self.column) if self.column in COLUMN else len(_COLUMNS),
+            self.key,
         )
 
 
@@ -50,8 +59,7 @@ class ByRow:
         """The rows of which something has to be corrected or sent again, by why: the order in which Failures numbers it."""
         found: dict[Cause, list[int]] = {}
         for row in self._columns.failed.tolist():
-            code, column = next(((reason.code, reason.column) for reason in self.reasons(row)), ("", ""))
-            found.setdefault(Cause(self.status[row], code, column), []).append(row)
+            found.setdefault(Cause.of(self.status[row], self.reasons(row)), []).append(row)
         return {cause: found[cause] for cause in sorted(found, key=lambda cause: cause.order)}
 
     @cached_property

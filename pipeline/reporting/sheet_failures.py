@@ -52,7 +52,7 @@ def add_failures(book: Book, result: RunResult, places: Places) -> None:
         *(field(name, lang) for name in _FROM),
         replace(field("buyer_source", lang), hidden=True),
     ]
-    columns = _marked(asked, columns, [_to_correct(rows.reasons(position)) for position in rows.failed])
+    columns = _marked(asked, columns, [frozenset(_notes(rows.reasons(position))) for position in rows.failed])
     columns += [shown_cells(extra.name, table, at) for extra in own]
     columns += [[values[position] for position in rows.failed] for values in (rows.file, rows.sheet)]
     columns.append(_sources(result, at, before, filled))
@@ -101,10 +101,10 @@ def _add_notes(sheets: Sequence[Any], fields: Sequence[Field], places: Places) -
 
 
 def _notes(reasons: Sequence[ReasonText]) -> dict[str, list[str]]:
-    """By column, the sentences about its cell, each once."""
+    """By column whose cell is at fault, the sentences about it, each once."""
     found: dict[str, dict[str, None]] = {}
     for reason in reasons:
-        if STATUS_OF[reason.code] == "invalid":
+        if _at_fault(reason):
             found.setdefault(reason.column, {}).update(dict.fromkeys((reason.message, reason.cure)))
     return {column: [*said] for column, said in found.items()}
 
@@ -207,9 +207,14 @@ def _marked(
     ]
 
 
-def _to_correct(reasons: Sequence[ReasonText]) -> frozenset[str]:
-    """The columns whose cells a person has to correct."""
-    return frozenset(r.column for r in reasons if STATUS_OF[r.code] == "invalid")
+def _at_fault(reason: ReasonText) -> bool:
+    """Whether the cell that it is about is at fault: it can't be understood, or it is what a rule forbids, so that the row is
+    issued only if a person changes that cell (or drops the row).
+
+    No cell is at fault where time mends it (`waiting`), where nothing reached the carrier or it said no in its own words, and where the
+    carrier profile lacks a key: that is filled in once, there, for all rows.
+    """
+    return bool(reason.column) and not reason.key and STATUS_OF[reason.code] in ("invalid", "ineligible")
 
 
 def _cures(reasons: Sequence[ReasonText]) -> str:

@@ -195,7 +195,7 @@ def _reasons(page: Page, result: RunResult, places: Places) -> None:
         page.put(1, len(rows), page.count)
         page.put(2, int(amount[rows].sum()) / MINOR, page.money)
         short = Message(REASON[cause.code].short if cause.code else STATUS[cause.status].meaning)
-        said = about(Term(cause.column), short) if cause.column else short
+        said = about(cause.key or Term(cause.column), short) if cause.column else short
         page.spread(3, f"{rendered(said, page.lang)} [{cause.code}]", page.name)
         page.row += 1
     _total(page, [Tally(len(places.rows.failed), int(amount[places.rows.failed].sum()))])

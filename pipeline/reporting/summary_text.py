@@ -14,7 +14,13 @@ from pipeline.model.result import ReasonText, RowResult, RunResult
 from pipeline.model.status import SETTLED, STATUS, STATUS_OF
 from pipeline.model.table import MINOR, money_shown
 from pipeline.model.text_width import cells_wide
-from pipeline.reporting.next_steps import reconciliation_steps, rows_in_words, stopped_lines, unknown_step
+from pipeline.reporting.next_steps import (
+    lacking_step,
+    reconciliation_steps,
+    rows_in_words,
+    stopped_lines,
+    unknown_step,
+)
 from pipeline.reporting.words_reconciliation import period_text, tell
 from pipeline.settlement.compare import KINDS
 from pipeline.settlement.reconciled import Reconciliation
@@ -47,7 +53,11 @@ def summary_lines(result: RunResult, *, cells: bool = True) -> list[str]:
         lines += (
             f"  {rendered(to_send(kind, result.currency), result.lang)}" for kind in by_kind(result.asked)
         )
-    ending = [*([unknown_step(len(result.doubts))] if result.doubts else []), *stopped_lines(result)]
+    ending = [
+        *([unknown_step(len(result.doubts))] if result.doubts else []),
+        *([lacking_step(result)] if result.lacking else []),
+        *stopped_lines(result),
+    ]
     return [*_in_words(told, result.lang), *lines, *_in_words(ending, result.lang)]
 
 

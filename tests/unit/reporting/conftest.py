@@ -14,7 +14,7 @@ from pipeline.model.columns import Lang
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome, Result
-from pipeline.model.profile import Terms
+from pipeline.model.profile import Profile, Terms
 from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.reading.tickets import read_table
 from pipeline.reporting.build import RunFacts, make_result
@@ -58,11 +58,17 @@ def workbook(path: Path, rows: Sequence[Row]) -> Path:
 
 
 def result_of(
-    path: Path, answers: Sequence[Outcome] = (), lang: Lang = "en", command: str = "issue", **about: Any
+    path: Path,
+    answers: Sequence[Outcome] = (),
+    lang: Lang = "en",
+    command: str = "issue",
+    *,
+    profile: Profile | None = None,
+    **about: Any,
 ) -> RunResult:
     """The result of a workbook; the requests get these answers in turn, none of them where there are none."""
     table = read_table([path])
-    terms = Terms(datetime.date(2026, 11, 20), load_profile(SAMPLES / "sandbox.toml"))
+    terms = Terms(datetime.date(2026, 11, 20), profile or load_profile(SAMPLES / "sandbox.toml"))
     verdicts = judge(table, KnownCharges(), terms)
     requests = split(verdicts, KnownCharges(), terms)
     results = [

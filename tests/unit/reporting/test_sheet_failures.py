@@ -16,6 +16,7 @@ from pipeline.model.columns import (
     LANGS,
     Lang,
 )
+from pipeline.model.profile import Carrier, Codes, Profile
 from pipeline.model.result import RunResult
 from pipeline.model.status import STATUS
 from pipeline.reading.cell_words import HEADINGS, normal
@@ -24,8 +25,32 @@ from pipeline.reporting import sheet_failures
 from pipeline.reporting.input_cells import extra_heading
 from pipeline.reporting.links import Places
 from pipeline.reporting.result_workbook import write_workbook
+from pipeline.reporting.summary_text import summary_lines
 
 Made = Callable[..., RunResult]
+
+
+DAY = datetime.date(2026, 10, 1)
+#: Of a carrier that has told its codes but for two.
+LACKING = Profile(
+    carrier=Carrier(ticket_prefixes=("999",)),
+    codes=Codes(
+        fee_type={"ticket_fare": "FARE", "refund": "REFUND_FEE", "ancillary": "ANCILLARY"},
+        product_type=Codes().product_type | {"seat": ""},
+        header_type={"business": "BUSINESS", "individual": ""},
+    ),
+)
+
+
+def notes_of(path: Path) -> dict[tuple[int, str], str]:
+    """The notes on Failures, by line and heading."""
+    sheet = openpyxl.load_workbook(path)["Failures"]
+    return {
+        (cell.row, str(sheet.cell(1, cell.column).value)): cell.comment.text
+        for row in sheet
+        for cell in row
+        if cell.comment
+    }
 
 
 def failures(path: Path) -> list[dict[str, Any]]:
@@ -168,7 +193,7 @@ def test_the_cells_to_be_corrected_are_named_and_coloured(made: Made, tmp_path: 
     columns = {cell.value: cell for cell in sheet[2] for cell in [sheet.cell(1, cell.column)]}
     fills = {name: sheet.cell(2, head.column).fill.fgColor.rgb for name, head in columns.items()}
     coloured = {name for name, fill in fills.items() if fill == "FFFFC7CE"}
-    assert coloured == {"passenger_name", "amount"}  # a window that has closed is not closed by a slip
+    assert coloured == {"passenger_name", "amount", "used_on"}  # a year may be mistyped
     (row,) = failures(path)
     of_failures = {name: head.column_letter for name, head in columns.items()}
     of_rows = {cell.value: cell.column_letter for cell in openpyxl.load_workbook(path)["Rows"][1]}
@@ -244,24 +269,79 @@ def test_each_cell_to_be_corrected_has_a_note_that_says_what_is_wrong_and_what_t
         {"ticket_status": "open"},
     ]
     result = made(*({"ticket_no": f"999123456789{n}", **row} for n, row in enumerate(wrong)))
-
-    def notes(name: str) -> dict[tuple[int, str], str]:
-        sheet = openpyxl.load_workbook(write_workbook(result, tmp_path / name))["Failures"]
-        return {
-            (cell.row, str(sheet.cell(1, cell.column).value)): cell.comment.text
-            for row in sheet
-            for cell in row
-            if cell.comment
-        }
-
-    found = notes("all.xlsx")
+    found = notes_of(write_workbook(result, tmp_path / "all.xlsx"))
     assert set(found) == {(2, "passenger_name"), (3, "amount"), (4, "amount")}
     assert found[3, "amount"] == (
         "“abc” in amount is not an amount above zero with at most two decimals.\nCorrect the cell and run the row again."
     )
     # Where there are too many, each reason has its share.
     monkeypatch.setattr(sheet_failures, "_MOST_NOTES", 3)
-    assert set(notes("few.xlsx")) == {(2, "passenger_name"), (3, "amount")}
+    few = write_workbook(result, tmp_path / "few.xlsx")
+    assert set(notes_of(few)) == {(2, "passenger_name"), (3, "amount")}
+
+
+def test_what_a_rule_forbids_is_marked_in_its_cell_but_not_what_time_or_the_profile_mends(
+    made: Made, tmp_path: Path
+) -> None:
+    rows = [
+        {"ticket_no": "9991234567890", "amount": 10000.01},
+        {"ticket_no": "8881234567891"},
+        {"ticket_no": "9991234567892", "charge": "refund", "ticket_status": "used"},
+        {"ticket_no": "9991234567893"},
+        {"ticket_no": "9991234567893", "amount": 7},
+        {"ticket_no": "9991234567894", "charge": "ancillary", "product": "seat", "purchased_on": DAY, "voucher": "itinerary"},
+        {"ticket_no": "9991234567895", "used_on": datetime.date(2025, 10, 1)},
+        {"ticket_no": "9991234567896", "charge": "refund", "ticket_status": "refunded"},  # waits for its approval
+        {"ticket_no": "9991234567897", "ticket_status": "open"},
+        {"ticket_no": "9991234567898", "header_type": "individual", "header_name": "LI/NA", "buyer": None},
+    ]  # fmt: skip
+    path = write_workbook(made(*rows, profile=LACKING), tmp_path / "r.xlsx")
+    notes = notes_of(path)
+    sheet = openpyxl.load_workbook(path)["Failures"]
+    heads = {cell.column: str(cell.value) for cell in sheet[1]}
+    marked = {
+        (cell.row, heads[cell.column]) for row in sheet for cell in row if cell.fill.fgColor.rgb == "FFFFC7CE"
+    }
+    assert marked == set(notes)
+    numbers = [str(row["ticket_no"])[-1] for row in failures(path)]
+    assert {(numbers[line - 2], column) for line, column in notes} == {
+        ("0", "amount"), ("1", "ticket_no"), ("2", "ticket_status"), ("3", "ticket_no"), ("4", "voucher"), ("5", "used_on"),
+    }  # fmt: skip
+
+
+def test_what_the_profile_lacks_is_said_once_with_its_key_and_is_no_cell_s_fault(
+    made: Made, tmp_path: Path
+) -> None:
+    person = {"header_type": "individual", "header_name": "LI/NA", "buyer": None}
+    seat = {"charge": "ancillary", "product": "seat", "purchased_on": DAY}
+    changes = [seat, person, {**person, "amount": 10000.01}, {**seat, "amount": 7}, {"amount": "abc"}, {}]
+    rows = ({"ticket_no": f"999123456789{n}", **row} for n, row in enumerate(changes))
+    result = made(*rows, profile=LACKING)
+    path = write_workbook(result, tmp_path / "r.xlsx")
+    assert {column for _, column in notes_of(path)} == {"amount"}
+    found = failures(path)
+    # A row with a cell to be changed stands by that: when the profile is complete it is still to be mended.
+    assert [(row["reason_no"], row["ticket_no"][-1]) for row in found] == [
+        (1, "4"), (2, "2"), (3, "0"), (3, "3"), (4, "1"),
+    ]  # fmt: skip
+    assert found[2]["what_to_do"].startswith(
+        "Ask the carrier for the code and put it into the profile as [codes."
+    )
+    lines = [
+        [cell.value for cell in line[:4]] for line in openpyxl.load_workbook(path)["Summary"].iter_rows()
+    ]
+    first = lines.index(["By reason (sheet Failures)", None, None, None]) + 4
+    lacking = "the carrier's code for it is not in the profile [code_not_configured]"
+    assert lines[first : first + 2] == [
+        ["3 · ineligible", 2, 1007.5, f"[codes.product_type] seat: {lacking}"],
+        ["4 · ineligible", 1, 1000.5, f"[codes.header_type] individual: {lacking}"],
+    ]
+    said = [str(line[0]) for line in lines]
+    keys = "[codes.product_type] seat, [codes.header_type] individual"
+    step = f"The carrier profile has no code at {keys}: ask the carrier for them, fill them in once,"
+    assert [line for line in said if line.startswith(f"• 3 rows only lack codes of the carrier. {step}")]
+    assert [line for line in said if line.startswith("• 1 row ineligible: a rule forbids the voucher.")]
+    assert [line for line in summary_lines(result) if line.startswith(step)]
 
 
 def test_where_nothing_failed_the_summary_has_no_table_of_reasons(made: Made, tmp_path: Path) -> None:

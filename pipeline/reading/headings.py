@@ -44,7 +44,7 @@ class Layout:
     `heading_row` is the index of the last row of headings in the sheet's rows; `columns` maps a column's
     name to its position in a row; `extra` maps every other heading, as it stands, to its position; `words`
     are the words of the heading rows by position, folded; `headings` are the columns' headings as they stand, with
-    their cells.
+    their cells; `set_aside` are other headings that say nothing of a ticket or a buyer.
     """
 
     heading_row: int
@@ -52,11 +52,13 @@ class Layout:
     extra: dict[str, int]
     words: dict[int, frozenset[str]] = field(default_factory=dict)
     headings: dict[str, tuple[str, str]] = field(default_factory=dict)
+    set_aside: dict[str, int] = field(default_factory=dict)
 
     def without(self, headings: Collection[str]) -> "Layout":
-        """The same without extra columns of these headings."""
+        """The same with extra columns of these headings set aside."""
         extra = {heading: at for heading, at in self.extra.items() if heading not in headings}
-        return replace(self, extra=extra)
+        aside = {heading: at for heading, at in self.extra.items() if heading in headings}
+        return replace(self, extra=extra, set_aside=aside)
 
 
 def column_letters(position: int) -> str:

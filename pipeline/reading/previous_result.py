@@ -1,8 +1,10 @@
-"""Results of earlier runs, whose Failures were corrected: which sheets count, and whose buyers their rows mean."""
+"""Results of earlier runs, whose Failures were corrected: which sheets count, where their rows stood at first, and whose buyers they mean."""
 
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from pipeline.messages.translate import RESULT_HEADINGS, in_every_language
 from pipeline.model.buyer_source import (
@@ -17,6 +19,7 @@ from pipeline.model.columns import (
     RECONCILIATION_SHEETS,
     RESULT_SHEETS,
 )
+from pipeline.model.table import Indices, shown
 from pipeline.reading import cells
 from pipeline.reading.fill_blanks import Part
 from pipeline.reading.headings import Layout
@@ -25,6 +28,7 @@ from pipeline.reading.sheet import Cells, Sheet, is_blank
 _SOURCE = {*in_every_language("buyer_source", "column")}
 #: Headings of ours that say nothing about a row that is to be issued again.
 LEFT_OUT = RESULT_HEADINGS - _SOURCE
+_FIRST_PLACE = [{*in_every_language(name, "column")} for name in ("file", "sheet", "row")]
 _REFILLED = {"buyer", *HEADER_FIELDS}
 
 
@@ -55,6 +59,21 @@ def is_added(sheet: Sheet) -> bool:
 
 def _named(sheet: Sheet, names: Sequence[str]) -> bool:
     return bool(re.fullmatch(rf"(?:{'|'.join(names)})(?: [0-9]+)?", sheet.name))
+
+
+def first_places(sheet: Sheet, layout: Layout, rows: Indices) -> tuple[Cells, Cells, Indices] | None:
+    """File, sheet and row that rows of a result's Failures stood at before any round of correction.
+
+    "", "" and 0 for a row that somebody added there; None where the sheet does not say it.
+    """
+    aside = layout.set_aside
+    at = [next((aside[name] for name in names if name in aside), None) for names in _FIRST_PLACE]
+    found = [sheet.columns[position].at(rows).read(shown) for position in at if position is not None]
+    if len(found) < len(_FIRST_PLACE):
+        return None
+    added = found[0].blank | found[1].blank | ~found[2].where(str.isdecimal)
+    file, name, row = (column.mixed(added, Cells.same("", len(rows))) for column in found)
+    return file, name, row.read(lambda text: int(text) if text.isdecimal() else 0).objects().astype(np.int64)
 
 
 def buyers_of(place: str, row: Sequence[Any], layout: Layout, *, kept_apart: bool) -> str | None:

@@ -61,6 +61,7 @@ class _Rows:
     sheet: str
     lines: Indices  # as the spreadsheet program counts
     columns: Part
+    first_places: tuple[Cells, Cells, Indices]  # see previous_result.first_places
 
 
 @dataclass
@@ -100,7 +101,10 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: G
     if len(rows):
         part: Part = {name: sheet.columns[position].at(rows) for name, position in positions.items()}
         part, notes = filled(part, place, sheet.name, gathered.mapping)
-        gathered.parts.append(_Rows(place, sheet.name, rows + sheet.first_row + 1, part))
+        lines = rows + sheet.first_row + 1
+        here = Cells.same(place, len(lines)), Cells.same(sheet.name, len(lines)), lines
+        first = previous_result.first_places(sheet, layout, rows) or here
+        gathered.parts.append(_Rows(place, sheet.name, lines, part, first))
         gathered.notes += notes
 
 
@@ -379,6 +383,9 @@ def _table(gathered: Gathered) -> Table:
     as_read, books, remembered = previous_result.refilled(_joined(parts), places)
     made: dict[str, Any] = {"file": as_texts(places), "sheet": as_texts(sheets)}
     made["row"] = np.concatenate([part.lines for part in parts])
+    files, names, lines = zip(*(part.first_places for part in parts), strict=True)
+    made |= {"first_file": as_texts(Cells.joined(files)), "first_sheet": as_texts(Cells.joined(names))}
+    made["first_row"] = np.concatenate(lines)
     made |= {"book": as_texts(books), "remembered": as_texts(remembered)}
     findings = []
     for column in COLUMNS:

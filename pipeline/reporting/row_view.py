@@ -69,21 +69,21 @@ class ByRow:
 
     @cached_property
     def file(self) -> list[str]:
-        """The file that the row stood in."""
-        files: list[str] = self._result.table.frame["file"].tolist()
+        """The file that the row stood in before any round of correction, "" for one that was added on an earlier result."""
+        files: list[str] = self._result.table.frame["first_file"].tolist()
         return files
 
     @cached_property
     def sheet(self) -> list[str]:
-        """The sheet that the row stood on."""
-        sheets: list[str] = self._result.table.frame["sheet"].tolist()
+        """The sheet that it stood on there."""
+        sheets: list[str] = self._result.table.frame["first_sheet"].tolist()
         return sheets
 
     @cached_property
-    def number(self) -> list[int]:
+    def number(self) -> list[int | None]:
         """Its number there."""
-        numbers: list[int] = self._result.table.frame["row"].tolist()
-        return numbers
+        numbers: list[int] = self._result.table.frame["first_row"].tolist()
+        return [number or None for number in numbers]
 
     @cached_property
     def status(self) -> list[str]:

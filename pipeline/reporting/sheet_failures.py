@@ -120,7 +120,7 @@ def _failed(places: Places, lang: Lang, letters: Mapping[str, str]) -> Rows:
         return [
             numbers[start:stop],
             [rows.status[position] for position in failed],
-            [Cell(rows.number[position], places.row(position)) for position in failed],
+            [_first_place(rows.number[position], places.row(position)) for position in failed],
             [
                 reason_lines(of_row, lang, letters, line_number(at))
                 for at, of_row in enumerate(reasons, start)
@@ -130,6 +130,11 @@ def _failed(places: Places, lang: Lang, letters: Mapping[str, str]) -> Rows:
         ]
 
     return ours
+
+
+def _first_place(number: int | None, link: str) -> Any:
+    """The number of the row where it stood at first, with a link to it on Rows; blank where it was added on an earlier result."""
+    return Cell(number, link) if number else ""
 
 
 def _filled(name: str, result: RunResult, at: Indices, before: Sequence[Source]) -> list[Any]:

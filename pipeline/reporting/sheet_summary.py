@@ -67,7 +67,7 @@ def add_summary(book: Book, result: RunResult, places: Places) -> None:
     title = message("Amount by buyer ({currency})", currency=result.currency)
     named = {part: _HEADINGS[f"{_COLUMN_OF[part]}amount"] for part in parts}
     sheet_summary_charts.add_buyers(page, title, buyers, named, room)
-    _facts(page, result, places, everything(by_status.values()))
+    _facts(page, result, everything(by_status.values()))
     if result.notes:
         page.heading(message("Notes"))
         page.points(result.notes)
@@ -110,9 +110,9 @@ def _next(page: Page, result: RunResult, places: Places) -> None:
         page.row += 1
 
 
-def _facts(page: Page, result: RunResult, places: Places, total: Tally) -> None:
+def _facts(page: Page, result: RunResult, total: Tally) -> None:
     page.heading(message("About this run"))
-    files = list(dict.fromkeys(places.rows.file))
+    files: list[str] = result.table.frame["file"].unique().tolist()
     named, more = ", ".join(files[:_MOST_FILES]), len(files) - _MOST_FILES
     if more > 0:
         named = rendered(message("{first} and {count} more", first=named, count=more), result.lang)

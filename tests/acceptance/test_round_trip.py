@@ -30,6 +30,10 @@ def reversed_without(sheet: Sheet, gone: int) -> None:
             sheet.cell(number, column).value = value
 
 
+def reversed_order(sheet: Sheet, _: Mapping[str, int]) -> None:
+    reversed_without(sheet, sheet.max_row + 1)
+
+
 def issued(report: Mapping[str, Any]) -> dict[str, str]:
     return {row["ticket_no"]: row["status"] for row in report["rows"]}
 
@@ -100,6 +104,66 @@ def test_the_cells_that_the_reasons_name_and_the_notes_stand_on_are_those_to_cor
         "1": ("issued", "12.34"),
         "4": ("issued", "56.78"),
     }
+
+
+def lines_of(path: Path, name: str) -> list[dict[str, Any]]:
+    head, *lines = openpyxl.load_workbook(path)[name].iter_rows(values_only=True)
+    return [dict(zip(map(str, head), line, strict=True)) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("lang", "file", "sheet", "row"),
+    [("en", "file", "sheet", "row"), ("zh", "来源文件", "来源工作表", "来源行")],
+)
+def test_where_a_row_stood_at_first_stays_beside_it_through_three_rounds(
+    desk: Any, workbook: Any, tickets: Any, lang: str, file: str, sheet: str, row: str
+) -> None:
+    rows = tickets(5)
+    for bad in rows[1:]:
+        bad |= {"amount": "abc", "passenger_name": ""}
+    options = (*OPTIONS, "--lang", lang, "--report", "r.json")
+    assert desk.voucher("issue", workbook(rows), *options).code == 1
+
+    def places(number: str) -> dict[str, tuple[Any, Any, Any]]:
+        lines = lines_of(desk.folder / f"tickets.{number}result.xlsx", "Failures")
+        ticket = "ticket_no" if lang == "en" else "票号"
+        return {line[ticket][-1]: (line[file], line[sheet], line[row]) for line in lines}
+
+    first = {f"{number}": ("tickets.xlsx", "Tickets", number + 1) for number in (2, 3, 4, 5)}
+    assert places("") == first
+
+    def one_right_one_added(failures: Sheet, at: Mapping[str, int]) -> None:
+        ticket, amount = (
+            at[name] for name in (("ticket_no", "amount") if lang == "en" else ("票号", "金额"))
+        )
+        failures.cell(2, amount).value = 12.34
+        for column in range(1, failures.max_column + 1):  # a line of a bill that was forgotten
+            failures.cell(6, column).value = failures.cell(5, column).value
+        for column in (at[file], at[sheet], at[row]):
+            failures.cell(6, column).value = None
+        failures.cell(6, ticket).value = "9990000000009"
+        failures.delete_rows(3)
+
+    result = desk.folder / "tickets.result.xlsx"
+    assert desk.voucher("issue", corrected(result, result, one_right_one_added), *options).code == 1
+    second = {"2": first["2"], "4": first["4"], "5": first["5"], "9": (None, None, None)}
+    assert places("2.") == second
+    again = desk.report("r.json")["rows"]
+    assert {(row["file"], row["sheet"]) for row in again} == {("tickets.result.xlsx", "Failures")}
+    assert [row["row"] for row in again] == [2, 3, 4, 5]  # a report speaks of what its run was given
+    on_rows = [
+        (line[file], line[sheet], line[row])
+        for line in lines_of(desk.folder / "tickets.2.result.xlsx", "Rows")
+    ]
+    assert on_rows == [*second.values()]
+
+    result = desk.folder / "tickets.2.result.xlsx"
+    assert desk.voucher("issue", corrected(result, result, reversed_order), *options).code == 1
+    assert places("3.") == second
+    for line, told in enumerate(lines_of(desk.folder / "tickets.3.result.xlsx", "Failures"), start=2):
+        named = re.findall("^([A-Z]+)([0-9]+)[:：]", told["reason" if lang == "en" else "原因"], re.MULTILINE)
+        assert named
+        assert {int(number) for _, number in named} == {line}  # on the sheet that one is on
 
 
 def test_what_is_not_corrected_fails_again_and_nothing_is_issued_twice(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import apsw
 
+from pipeline.model.errors import InputProblem
+
 #: The form of `utc_now`, whatever the clock says, for SQLite's GLOB.
 FORM = "{0}{0}{0}{0}-{0}{0}-{0}{0}T{0}{0}:{0}{0}:{0}{0}.{0}{0}{0}+00:00".format("[0-9]")
 
@@ -71,6 +73,27 @@ def behind(connection: apsw.Connection) -> Behind | None:
     ):
         return None
     return Behind(now, latest)
+
+
+def checked(connection: apsw.Connection, right_by: str) -> tuple[str, str] | None:
+    """The ledger's last entry where it is later than the clock, and who says that the clock is right; None where it is not.
+
+    Raises InputProblem where nobody says so (`right_by` is ""): by a clock that is behind, what is sent now would be recorded
+    as older than statements that can't have it.
+    """
+    found = behind(connection)
+    if found is None:
+        return None
+    if not right_by:
+        now, latest = (time[:16].replace("T", " ") for time in (found.now, found.latest))
+        raise InputProblem(
+            "This machine's clock says {now} UTC, and the ledger's last entry is of {latest} UTC;"
+            " nothing was changed. Set the clock right, or say --clock-is-right if that entry was"
+            " made by a wrong one",
+            now=now,
+            latest=latest,
+        )
+    return found.latest, right_by
 
 
 def correct(connection: apsw.Connection, latest: str, corrected_by: str) -> None:

@@ -244,32 +244,11 @@ def ledger_to_write(job: Job, watch: Watch, meaning: Meaning) -> Iterator[OpenLe
                 )
             )
         with as_problem(path):
-            corrected = _corrected(connection, job)
+            corrected = clock.checked(connection, job.clock_right_by)
             found = recover(connection, path, lock, meaning)
         for line in _recovered_lines(found):
             watch.note(line)
         yield OpenLedger(path, connection, lock, Named(path.resolve()), corrected)
-
-
-def _corrected(connection: apsw.Connection, job: Job) -> tuple[str, str] | None:
-    """The ledger's last entry where it is later than the clock, and who says that the clock is right; None where it is not.
-
-    Raises InputProblem where nobody says so: by a clock that is behind, what is sent now would be recorded as older than
-    statements that can't have it.
-    """
-    behind = clock.behind(connection)
-    if behind is None:
-        return None
-    if not job.clock_right_by:
-        now, latest = (time[:16].replace("T", " ") for time in (behind.now, behind.latest))
-        raise InputProblem(
-            "This machine's clock says {now} UTC, and the ledger's last entry is of {latest} UTC;"
-            " nothing was changed. Set the clock right, or say --clock-is-right if that entry was"
-            " made by a wrong one",
-            now=now,
-            latest=latest,
-        )
-    return behind.latest, job.clock_right_by
 
 
 def _may_begin(job: Job, path: Path) -> bool:

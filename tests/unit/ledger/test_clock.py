@@ -14,6 +14,7 @@ from pipeline.ledger import (
     withdrawals,
 )
 from pipeline.ledger.settlements import Settlement
+from pipeline.model.errors import InputProblem
 
 
 def at(hours: float) -> str:
@@ -71,6 +72,27 @@ def test_what_counts_is_the_latest_time_of_the_last_run_and_its_attempts(book: A
 def test_a_ledger_without_runs_has_no_last_entry(book: Any) -> None:
     book.connection.execute("DROP TRIGGER run_remains; DELETE FROM run")
     assert clock.behind(book.connection) is None
+
+
+def test_a_clock_that_is_behind_is_right_only_where_somebody_says_so(
+    book: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lasting(book, -2, 20)
+    latest = book.connection.execute("SELECT ended_at FROM run WHERE run = (SELECT max(run) FROM run)").get
+    monkeypatch.setattr(clock, "utc_now", lambda: "2026-11-20T10:20:30.000+00:00")
+    with pytest.raises(InputProblem) as refused:
+        clock.checked(book.connection, "")
+    assert str(refused.value) == (
+        "This machine's clock says 2026-11-20 10:20 UTC, and the ledger's last entry is of"
+        f" {latest[:10]} {latest[11:16]} UTC; nothing was changed. Set the clock right, or say --clock-is-right if that entry"
+        " was made by a wrong one"
+    )
+    assert clock.checked(book.connection, "chen") == (latest, "chen")
+
+
+def test_a_clock_that_is_not_behind_needs_nobody_to_say_so(book: Any) -> None:
+    assert clock.checked(book.connection, "") is None
+    assert clock.checked(book.connection, "chen") is None
 
 
 def test_after_a_correction_the_times_that_the_wrong_clock_wrote_prove_nothing(book: Any, fare: Any) -> None:

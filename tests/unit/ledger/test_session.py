@@ -592,12 +592,11 @@ def ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_nothing_is_sent_by_a_clock_that_is_behind(ahead: Path) -> None:
-    with pytest.raises(InputProblem) as refused, written(job(ahead)):
+    with (
+        pytest.raises(InputProblem, match=r"clock says 2026-11-20 10:20 UTC.*nothing was changed"),
+        written(job(ahead)),
+    ):
         pass
-    assert str(refused.value) == (
-        "This machine's clock says 2026-11-20 10:20 UTC, and the ledger's last entry is of 2027-02-03 04:05 UTC; nothing was"
-        " changed. Set the clock right, or say --clock-is-right if that entry was made by a wrong one"
-    )
 
 
 def test_who_says_that_the_clock_is_right_is_known_to_the_run(ahead: Path) -> None:

@@ -18,7 +18,7 @@ from pipeline.reading.formats import xlsx_prescan_exact
 from pipeline.reading.formats.prescan import Prescan, column_of
 from pipeline.reading.formats.refusal import Refusal, Seen
 from pipeline.reading.formats.shown_currencies import currency_styles
-from pipeline.reading.formats.uncalculated_formulas import are_uncalculated
+from pipeline.reading.formats.xlsx_uncalculated_formulas import are_uncalculated
 from pipeline.reading.formats.zip_package import OF_XLSX, Package
 
 _SMALL = 32 * 1024**2  # for what lists a workbook's sheets

@@ -15,7 +15,7 @@ from pipeline.reading.formats.prescan import (
     letters,
 )
 from pipeline.reading.formats.refusal import Refusal, Seen
-from pipeline.reading.formats.uncalculated_formulas import has_no_result
+from pipeline.reading.formats.xlsx_uncalculated_formulas import has_no_result
 
 _REF = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
 _PLACE = re.compile(rb"""(\sr\s*=\s*)(?:"[^"]*"|'[^']*')""")

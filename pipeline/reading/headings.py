@@ -435,18 +435,6 @@ def nothing_known(place: str, sheets: Sequence[Sheet], own: Own | None = None) -
     )
 
 
-def repeats(row: Sequence[Any], layout: Layout) -> bool:
-    """Whether a row says the headings again: every cell of it that is filled, and the ticket's among them."""
-    filled = 0
-    for at, cell in enumerate(row):
-        if is_blank(cell):
-            continue
-        if not isinstance(cell, str) or folded(cell) not in layout.words.get(at, ()):
-            return False  # as nearly every row's first cell says
-        filled += 1
-    return filled > 1
-
-
 def known_at(row: Sequence[Any], own: Own | None = None) -> dict[int, str]:
     """The columns that a row's cells name, by position."""
     found = ((at, _means(cell, own or {})) for at, cell in enumerate(row))

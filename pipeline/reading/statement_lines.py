@@ -13,11 +13,10 @@ from pipeline.model.places import row_at
 from pipeline.model.profile import Profile
 from pipeline.reading import cells
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
-from pipeline.reading.footers import is_footer
 from pipeline.reading.headings import Layout, cell_name
 from pipeline.reading.made_at import times_made
 from pipeline.reading.sheet import Sheet, is_blank
-from pipeline.reading.totals import is_total
+from pipeline.reading.totals_and_footers import is_footer, is_total
 from pipeline.reading.unreadable import Unreadable
 
 #: Columns of vouchers' numbers, and the kind of voucher that each is for.

@@ -24,7 +24,6 @@ from pipeline.reading import cells, cells_fast, previous_result
 from pipeline.reading.ambiguous_amounts import Tickets, refuse_doubtful
 from pipeline.reading.cell_words import folded
 from pipeline.reading.fill_blanks import Part, filled
-from pipeline.reading.footers import is_footer
 from pipeline.reading.headings import (
     Layout,
     Own,
@@ -33,7 +32,6 @@ from pipeline.reading.headings import (
     find_layout,
     looks_like_tickets,
     nothing_known,
-    repeats,
     slips,
 )
 from pipeline.reading.hidden_rows import hidden_sheets, with_hidden_rows
@@ -44,10 +42,11 @@ from pipeline.reading.missing_headings import refuse_unheaded
 from pipeline.reading.other_currencies import as_seen
 from pipeline.reading.process import Opening
 from pipeline.reading.refund_lines import take_refund_lines
+from pipeline.reading.repeated_headings import repeats, repeats_headings
 from pipeline.reading.sheet import Cells, Sheet, is_blank
 from pipeline.reading.team_mapping import NO_MAP, ColumnMap
 from pipeline.reading.template_stamp import made_from, newer
-from pipeline.reading.totals import is_heading, is_total
+from pipeline.reading.totals_and_footers import is_footer, is_total
 from pipeline.reading.typed_columns import as_texts, typed
 from pipeline.reading.unread_amounts import unread_amounts
 from pipeline.reading.untaken import untaken_fees
@@ -127,7 +126,7 @@ def _input_rows(where: Message, sheet: Sheet, layout: Layout, own: Own) -> tuple
     for index, row in zip(others.tolist(), sheet.at(others).rows, strict=True):
         if all(map(is_blank, row)):
             continue
-        if is_total(row, layout) or is_footer(row) or is_heading(where, sheet, index, layout, own):
+        if is_total(row, layout) or is_footer(row) or repeats_headings(where, sheet, index, layout, own):
             left_out += 1
         else:
             taken[index] = True

@@ -8,10 +8,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.reading import cells, cells_fast
-from pipeline.reading.footers import is_footer
 from pipeline.reading.headings import find_layout
+from pipeline.reading.repeated_headings import repeats_headings
 from pipeline.reading.sheet import Sheet, is_blank
-from pipeline.reading.totals import is_heading, is_total
+from pipeline.reading.totals_and_footers import is_footer, is_total
 
 TEXT = st.text(max_size=20) | st.text("0123456789-E. #/年月日合计１\u00a0\u3000", max_size=15)
 CELL = (
@@ -84,7 +84,7 @@ def test_a_row_with_a_ticket_s_number_is_no_total_no_footer_and_no_heading(
     assert cells_fast.named([ticket]) == [True]
     assert not is_total(row, layout)
     assert not is_footer(row)
-    assert not is_heading("S", sheet, 1, layout, {})
+    assert not repeats_headings("S", sheet, 1, layout, {})
 
 
 def test_cells_of_totals_and_footers_are_no_ticket_s_number() -> None:

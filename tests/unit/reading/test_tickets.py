@@ -62,32 +62,6 @@ def test_blank_total_and_repeated_heading_rows_are_no_input_and_the_rest_keep_th
     )
 
 
-@pytest.mark.parametrize(
-    "word", ["total", "Totals", "GRAND TOTAL", "合计", "总计：", "小计", "Sum", "sub-total"]
-)
-def test_the_words_of_a_total_row_are_known(sheets_table: Make, word: str) -> None:
-    assert len(sheets_table(("S", [HEAD, ROW, [word, "", "", 5.0]]))) == 1
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        ["9991234567890", "TOTAL", "refund", 1.0],
-        ["", "TOTAL/ANNE", "", 1.0],
-        ["", "B", "refund", "total"],
-        ["x", "total", "", ""],
-        ["", "ZHANG/WEI", "", "合计"],
-        ["合计9991234567890", "", "", 1.0],
-        ["票号", "ZHANG/WEI", "refund", 1.0],  # a heading typed in the ticket's cell
-        ["票号", "姓名", "refund", 1.0],
-    ],
-)
-def test_a_row_with_a_ticket_or_a_charge_is_input_though_it_says_total(
-    sheets_table: Make, row: list[Any]
-) -> None:
-    assert len(sheets_table(("S", [HEAD, ROW, row]))) == 2
-
-
 def test_rows_shorter_and_longer_than_the_headings_lose_nothing(sheets_table: Make) -> None:
     table = sheets_table(("S", [HEAD, ["9991234567890"], [*ROW, "", "why"]]))
     assert table.frame["passenger_name"].tolist() == ["", "A"]
@@ -107,53 +81,6 @@ def test_rows_are_in_the_order_of_files_sheets_and_rows(sheets_table: Make) -> N
 def test_a_sheet_that_starts_elsewhere_counts_rows_as_the_spreadsheet_does(sheets_table: Make) -> None:
     sheet = Sheet.of_rows("S", [["title"], HEAD, ROW], first_row=4, first_column=2)
     assert sheets_table(sheet).frame["row"].tolist() == [7]
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        ["合计（3张）", "", "", 5.0],
-        ["本页合计：2,234.80", "", "", ""],
-        ["", "Grand Total:", "", 5.0],
-        [3.0, "合计", "", 5.0],
-        ["3 张", "", "合计", 5.0],
-        ["總計", "", "", 5.0],
-        ["合计 Total", "", "", 5.0],
-        ["共计3条", "", "", ""],
-        ["", "", "小计", b"#REF!"],
-    ],
-)
-def test_a_total_row_is_left_out_and_counted_however_it_says_so(sheets_table: Make, row: list[Any]) -> None:
-    table = sheets_table(("S", [HEAD, ROW, row]))
-    assert len(table) == 1
-    assert tuple(map(str, table.notes)) == ("book.xlsx, sheet S: 1 total, heading or footer rows left out",)
-
-
-def test_no_row_that_holds_a_ticket_is_ever_taken_for_a_total(sheets_table: Make) -> None:
-    rows = [
-        [*HEAD, "po"],
-        ["", "", "", "合计", "999-1234567891"],
-        ["9991234567892", "合计", "合计", "合计", "合计"],
-    ]
-    assert sheets_table(("S", rows)).frame["row"].tolist() == [2, 3]
-
-
-def test_headings_in_two_rows_are_left_out_again_where_a_page_repeats_them(sheets_table: Make) -> None:
-    heads = [["票号", "姓名", "费用", "", ""], ["", "", "票价", "机建", "燃油"]]
-    rows = [*heads, ["9991234567890", "A", 1.0, 2.0, 3.0], *heads, ["9991234567891", "B", 4.0, 5.0, 6.0]]
-    table = sheets_table(("S", rows))
-    assert table.frame["row"].tolist() == [3, 6]
-    assert table.frame["fuel_surcharge"].tolist() == [300, 600]
-
-
-def test_a_second_table_of_other_columns_on_the_sheet_is_refused_not_misread(sheets_table: Make) -> None:
-    rows = [
-        HEAD,
-        ROW,
-        ["passenger_name", "ticket_no", "charge", "amount"],
-        ["B", "9991234567891", "refund", 1.0],
-    ]
-    assert "A3" in assert_problem(lambda: sheets_table(("S", rows)))
 
 
 def test_a_result_s_failures_keep_the_columns_that_were_not_read_beside_ours(sheets_table: Make) -> None:
@@ -474,12 +401,6 @@ def test_one_workbook_without_tickets_refuses_the_run_though_the_other_has_some(
     assert "book.xlsx" in assert_problem(
         lambda: assemble([(Path("a.xlsx"), [good]), (Path("book.xlsx"), [bad])])
     )
-
-
-def test_headings_that_the_buyers_sheet_repeats_are_no_buyer(sheets_table: Make) -> None:
-    head = ["购买方", "抬头名称"]
-    table = sheets_table(("S", [HEAD, ROW]), ("B", [head, ["A", "A 公司"], head, ["B", "B 公司"]]))
-    assert table.buyers["buyer"].tolist() == ["A", "B"]
 
 
 def test_a_heading_that_shows_an_error_is_an_extra_column(sheets_table: Make) -> None:

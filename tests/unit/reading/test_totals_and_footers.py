@@ -1,4 +1,4 @@
-"""Rows below the data that say who made the sheet and when: left out and counted, and never a ticket with them."""
+"""Rows below the data that are totals, or say who made the sheet and when: left out and counted, and never a ticket with them."""
 
 import datetime
 from collections.abc import Callable
@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from pipeline.model.table import Table
-from pipeline.reading.footers import is_footer
+from pipeline.reading.totals_and_footers import is_footer
 
 Make = Callable[..., Table]
 HEAD = ["票号", "旅客姓名", "费用类型", "金额", "备注"]
 ROW = ["9991234567890", "张伟", "退票费", 12.5, ""]
+PLAIN_HEAD = ["ticket_no", "passenger_name", "charge", "amount"]
+PLAIN_ROW = ["9991234567890", "A", "refund", 1.0]
 
 FOOTERS: list[list[Any]] = [
     ["制表人：张三", "", "", "", ""],
@@ -119,3 +121,61 @@ def test_a_failure_of_an_earlier_result_is_input_whatever_it_says(sheets_table: 
 def test_an_empty_row_is_no_footer() -> None:
     assert not is_footer([])
     assert not is_footer(["", " "])
+
+
+# --- totals ---
+
+
+@pytest.mark.parametrize(
+    "word", ["total", "Totals", "GRAND TOTAL", "合计", "总计：", "小计", "Sum", "sub-total"]
+)
+def test_the_words_of_a_total_row_are_known(sheets_table: Make, word: str) -> None:
+    assert len(sheets_table(("S", [PLAIN_HEAD, PLAIN_ROW, [word, "", "", 5.0]]))) == 1
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ["9991234567890", "TOTAL", "refund", 1.0],
+        ["", "TOTAL/ANNE", "", 1.0],
+        ["", "B", "refund", "total"],
+        ["x", "total", "", ""],
+        ["", "ZHANG/WEI", "", "合计"],
+        ["合计9991234567890", "", "", 1.0],
+        ["票号", "ZHANG/WEI", "refund", 1.0],  # a heading typed in the ticket's cell
+        ["票号", "姓名", "refund", 1.0],
+    ],
+)
+def test_a_row_with_a_ticket_or_a_charge_is_input_though_it_says_total(
+    sheets_table: Make, row: list[Any]
+) -> None:
+    assert len(sheets_table(("S", [PLAIN_HEAD, PLAIN_ROW, row]))) == 2
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ["合计（3张）", "", "", 5.0],
+        ["本页合计：2,234.80", "", "", ""],
+        ["", "Grand Total:", "", 5.0],
+        [3.0, "合计", "", 5.0],
+        ["3 张", "", "合计", 5.0],
+        ["總計", "", "", 5.0],
+        ["合计 Total", "", "", 5.0],
+        ["共计3条", "", "", ""],
+        ["", "", "小计", b"#REF!"],
+    ],
+)
+def test_a_total_row_is_left_out_and_counted_however_it_says_so(sheets_table: Make, row: list[Any]) -> None:
+    table = sheets_table(("S", [PLAIN_HEAD, PLAIN_ROW, row]))
+    assert len(table) == 1
+    assert tuple(map(str, table.notes)) == ("book.xlsx, sheet S: 1 total, heading or footer rows left out",)
+
+
+def test_no_row_that_holds_a_ticket_is_ever_taken_for_a_total(sheets_table: Make) -> None:
+    rows = [
+        [*PLAIN_HEAD, "po"],
+        ["", "", "", "合计", "999-1234567891"],
+        ["9991234567892", "合计", "合计", "合计", "合计"],
+    ]
+    assert sheets_table(("S", rows)).frame["row"].tolist() == [2, 3]

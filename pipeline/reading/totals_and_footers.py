@@ -1,6 +1,6 @@
-"""Rows below the data that say who made the sheet, when it was printed, or what to note: no input rows.
+"""Rows below the data that are no input rows: totals, and those that say who made the sheet, when it was printed, or what to note.
 
-Every cell of such a row is a label with what it says, or a label and what it says in the cell behind it:
+Every cell of a footer is a label with what it says, or a label and what it says in the cell behind it:
 
     制表人：张三 | | 审核人： | 李四        Prepared by: Anna | | Printed on | 2026-11-20
 
@@ -13,8 +13,64 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from pipeline.model.table import shown
 from pipeline.reading.cell_words import folded
+from pipeline.reading.headings import Layout
+from pipeline.reading.sheet import is_blank
 from pipeline.reading.unreadable import one_width
+
+_TOTAL = re.compile(
+    r"(?:grand|sub|page|sheet|overall)?(?:total|sum)s?(?:amount)?(?:本[页月期表次]|以上|全部|各项)?"
+    r"|(?:本[页月期表次]|以上|全部|各项)?(?:合计|总计|小计|共计|总和|累计|汇总)(?:金额|价款|人民币|数|行)?(?:/?(?:grand|sub)?totals?)?"
+)
+#: One of its letters at least, in any width: looked for first, because cells are many.
+_MAY_SAY_TOTAL = re.compile("[计計和总總汇匯累tsｔｓ]", re.IGNORECASE)
+#: What may stand behind the word in its cell: a count, a sum, a unit in brackets.
+_BEHIND = re.compile(r"(?:\([^()]*\)|[:：=]|¥?[0-9][0-9,]*元?|张|条|笔|行|人|份|客票|tickets?|rows?)*")
+_COUNT = re.compile(r"[0-9]{1,6}(?:张|条|笔|人|份|tickets?)?")
+_TICKET_NO = re.compile(r"(?<![0-9])[0-9]{13}(?![0-9])")
+
+
+def says_total(cell: Any) -> bool:
+    """Whether a cell says that its row is a total.
+
+    >>> says_total("合计（3张）："), says_total("Grand Total"), says_total("TOTAL/ANNE"), says_total("合计航空")
+    (True, True, False, False)
+    """
+    if not isinstance(cell, str) or not _MAY_SAY_TOTAL.search(cell):
+        return False
+    word = folded(cell)
+    found = _TOTAL.match(word)
+    return bool(found and found[0] and _BEHIND.fullmatch(word[found.end() :]))
+
+
+def is_total(row: Sequence[Any], layout: Layout) -> bool:
+    """A row of which some cell says total, and that holds no ticket, names no passenger and no charge.
+
+    A ticket that only looks like part of a total is input: it is judged, and whoever reads it sees it.
+    """
+    for name in ("ticket_no", "passenger_name", "charge"):
+        at = layout.columns.get(name, len(row))
+        cell = row[at] if at < len(row) else ""
+        said = says_total(cell) or is_label(cell) or (name == "ticket_no" and _counts(cell))
+        if not (is_blank(cell) or said):
+            return False
+    # Only what is taken from the row: where an earlier result says that it came from may be called total.
+    taken = (*layout.columns.values(), *layout.extra.values())
+    return any(says_total(row[at]) for at in taken if at < len(row)) and not any(map(_holds_ticket, row))
+
+
+def _counts(cell: Any) -> bool:
+    """Whether a cell holds how many tickets there are."""
+    text = shown(cell)
+    return len(text) < 13 and bool(_COUNT.fullmatch(folded(text)))  # a ticket number is no count
+
+
+def _holds_ticket(cell: Any) -> bool:
+    return bool(_TICKET_NO.search(folded(shown(cell))))
+
+
+# --- footers ---
 
 #: Labels that can be nothing else, with a colon behind them or without.
 _SIGNED = re.compile(
@@ -33,7 +89,9 @@ _WHOLE = re.compile(
     r"|以下(?:空白|无正文|无内容)|endof(?:report|list)"
 )
 #: One of these stands in every label: looked for first, because cells are many.
-_MAY_SAY = re.compile(r"[:：人员期時时间間印頁页以]|\b(?:by|on|at|of|date|page|signature)\b", re.IGNORECASE)
+_MAY_SAY_FOOTER = re.compile(
+    r"[:：人员期時时间間印頁页以]|\b(?:by|on|at|of|date|page|signature)\b", re.IGNORECASE
+)
 
 _CLOCK = re.compile(r"(?<![0-9])[0-2]?[0-9]:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]+)?)?")
 _DAY = re.compile(
@@ -73,7 +131,7 @@ def is_label(cell: Any) -> bool:
 
 def _label(cell: Any) -> tuple[bool, bool]:
     """Whether a cell is a label, and whether it says itself what its label asks for."""
-    if not isinstance(cell, str) or cell[:1].isdigit() or not _MAY_SAY.search(cell):
+    if not isinstance(cell, str) or cell[:1].isdigit() or not _MAY_SAY_FOOTER.search(cell):
         return False, False
     text = one_width(cell).strip()
     if _WHOLE.fullmatch(folded(text).strip("()")):

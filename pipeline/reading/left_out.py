@@ -1,4 +1,4 @@
-"""Rows and sheets of a bill that are no tickets: hotels, trains and cars, and what a team's mapping leaves out.
+"""Rows and sheets that are left out: hotels, trains and cars, what a team's mapping leaves out, and of an earlier result what is no input.
 
 Nothing is left out that holds a ticket's number, unless the team itself says so; and nothing without a word that says what it
 is, because a ticket whose number was forgotten looks the same.
@@ -12,13 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.model.message import Message, counted
+from pipeline.model.message import Message, SheetName, counted, message
+from pipeline.model.places import about
 from pipeline.model.table import Indices, Mask, shown
+from pipeline.reading import previous_result
 from pipeline.reading.agency_words import FLIGHTS, OTHER_SERVICES
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
 from pipeline.reading.headings import Layout
 from pipeline.reading.sheet import Cells, Sheet
 from pipeline.reading.team_mapping import ColumnMap
+from pipeline.reading.template_stamp import made_from, newer
 from pipeline.reading.unreadable import one_width
 
 _TICKET = re.compile(r"[0-9]{3}[- ]?[0-9]{10}")
@@ -75,7 +78,7 @@ class LeftOut:
             )
 
 
-def left_out(sheet: Sheet, layout: Layout, rows: Indices, mapping: ColumnMap) -> LeftOut:
+def rows_left_out(sheet: Sheet, layout: Layout, rows: Indices, mapping: ColumnMap) -> LeftOut:
     """Which of these rows of a sheet are no tickets; masks over `rows`."""
     cells = {name: sheet.columns[layout.columns[name]].at(rows) for name in _SAYING if name in layout.columns}
     none = np.zeros(len(rows), dtype=bool)
@@ -86,12 +89,54 @@ def left_out(sheet: Sheet, layout: Layout, rows: Indices, mapping: ColumnMap) ->
     for name, column in cells.items():
         other = other | column.where(lambda cell: says_other_service(shown(cell)))
         flights = flights | column.where(partial(_says_flight, name, mapping))
-    if mapping.skips_sheet(sheet.name) is None and says_other_service(sheet.name):
+    if is_of_other_services(sheet, mapping):
         other = np.ones(len(rows), dtype=bool)
     other = other & ~flights & ~kept & ~by_team
     if other.any():
         other &= ~sheet.columns[layout.columns["ticket_no"]].at(rows).where(_is_ticket)
     return LeftOut(other, by_team)
+
+
+def is_of_other_services(sheet: Sheet, mapping: ColumnMap) -> bool:
+    """Whether a sheet's name says hotels and the like, and a team's mapping does not say what to do with it."""
+    return mapping.skips_sheet(sheet.name) is None and says_other_service(sheet.name)
+
+
+def by_team(place: str, sheet: Sheet, mapping: ColumnMap) -> Message | None:
+    """What to tell of a sheet that a team's mapping leaves out; None where it does not."""
+    if not mapping.skips_sheet(sheet.name):
+        return None
+    return _told(place, sheet, message("as --columns says"))
+
+
+def as_other_services(place: str, sheet: Sheet) -> Message:
+    """What to tell of a sheet of hotels and the like that has headings, though not those of tickets."""
+    return _told(place, sheet, message("it holds no tickets"))
+
+
+def _told(place: str, sheet: Sheet, why: Message) -> Message:
+    return message(
+        "{file}: sheet {sheet} is left out: {why}", file=place, sheet=SheetName(sheet.name), why=why
+    )
+
+
+def passed_over(
+    place: str, sheet: Sheet, layout: Layout | None, *, from_result: bool
+) -> list[Message] | None:
+    """What to tell of an earlier result's sheet that is not read, or of a template's instructions; None for any other sheet."""
+    if (
+        from_result
+        and not previous_result.is_failures(sheet)
+        and (layout is None or "ticket_no" in layout.columns)
+    ):
+        told = message(
+            "sheet {sheet} was not read: of an earlier result only Failures and buyers are",
+            sheet=SheetName(sheet.name),
+        )
+        return [about(place, told)]
+    if layout is None and (version := made_from(sheet.rows)):
+        return [about(place, told) for told in newer(version)]
+    return None
 
 
 def _says_flight(column: str, mapping: ColumnMap, cell: Any) -> bool:

@@ -20,7 +20,7 @@ from pipeline.model.table import (
     SheetRows,
     Table,
 )
-from pipeline.reading import cells, cells_fast, previous_result
+from pipeline.reading import cells, cells_fast, left_out, previous_result
 from pipeline.reading.ambiguous_amounts import Tickets, refuse_doubtful
 from pipeline.reading.cell_words import folded
 from pipeline.reading.fill_blanks import Part, filled
@@ -36,7 +36,6 @@ from pipeline.reading.headings import (
 )
 from pipeline.reading.hidden_rows import hidden_sheets, with_hidden_rows
 from pipeline.reading.input_files import far_cells, not_read, read_sheets, refuse_far
-from pipeline.reading.left_out import left_out, says_other_service
 from pipeline.reading.merged_cells import unmerged
 from pipeline.reading.missing_headings import refuse_unheaded
 from pipeline.reading.other_currencies import as_seen
@@ -45,7 +44,6 @@ from pipeline.reading.refund_lines import take_refund_lines
 from pipeline.reading.repeated_headings import repeats, repeats_headings
 from pipeline.reading.sheet import Cells, Sheet, is_blank
 from pipeline.reading.team_mapping import NO_MAP, ColumnMap
-from pipeline.reading.template_stamp import made_from, newer
 from pipeline.reading.totals_and_footers import is_footer, is_total
 from pipeline.reading.typed_columns import as_texts, typed
 from pipeline.reading.unread_amounts import unread_amounts
@@ -92,7 +90,7 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: G
         gathered.notes.append(
             message("{place}: {count} total, heading or footer rows left out", place=where, count=no_data)
         )
-    no_tickets = left_out(sheet, layout, rows, gathered.mapping)
+    no_tickets = left_out.rows_left_out(sheet, layout, rows, gathered.mapping)
     gathered.notes += no_tickets.notes(where)
     rows, gathered.left_out = rows[~no_tickets.any], gathered.left_out + int(no_tickets.any.sum())
     gathered.notes += [about(where, slip) for slip in slips(sheet, layout, own)]
@@ -122,15 +120,15 @@ def _input_rows(where: Message, sheet: Sheet, layout: Layout, own: Own) -> tuple
     taken = np.array(cells_fast.named(tickets.different), dtype=bool)[tickets.codes]
     taken[:below] = False
     others = np.flatnonzero(~taken[below:]) + below
-    left_out = 0
+    no_data = 0
     for index, row in zip(others.tolist(), sheet.at(others).rows, strict=True):
         if all(map(is_blank, row)):
             continue
         if is_total(row, layout) or is_footer(row) or repeats_headings(where, sheet, index, layout, own):
-            left_out += 1
+            no_data += 1
         else:
             taken[index] = True
-    return np.flatnonzero(taken), left_out
+    return np.flatnonzero(taken), no_data
 
 
 def _buyer_rows(place: str, sheet: Sheet, layout: Layout, gathered: Gathered, name: str) -> pd.DataFrame:
@@ -233,12 +231,12 @@ class Taken:
 def take_sheet(path: Path, sheet: Sheet, own: Own, gathered: Gathered, *, from_result: bool) -> Taken:
     """Take one sheet's tickets or buyers. Raises InputProblem where it has tickets that can't be read by its headings."""
     place = gathered.names[path]
-    if gathered.mapping.skips_sheet(sheet.name):
-        return _leave_out(place, sheet, gathered, message("as --columns says"))
-    other = says_other_service(sheet.name) and gathered.mapping.skips_sheet(sheet.name) is None
+    if told := left_out.by_team(place, sheet, gathered.mapping):
+        return _leave_out(told, gathered)
+    other = left_out.is_of_other_services(sheet, gathered.mapping)
     layout = find_layout(on_sheet(str(path), sheet.name), sheet, own, ours=from_result)
-    if (passed_over := _passed_over(sheet, layout, from_result=from_result)) is not None:
-        gathered.notes += [about(place, told) for told in passed_over]
+    if (notes := left_out.passed_over(place, sheet, layout, from_result=from_result)) is not None:
+        gathered.notes += notes
         return Taken("left_out", layout)
     if layout is None and looks_like_tickets(sheet, own) and not other:
         raise nothing_known(str(path), [sheet], own)
@@ -257,16 +255,14 @@ def take_sheet(path: Path, sheet: Sheet, own: Own, gathered: Gathered, *, from_r
         _ticket_rows(place, sheet, taken, own, gathered)
         return Taken("tickets", taken)
     if other:
-        return _leave_out(place, sheet, gathered, message("it holds no tickets"))
+        return _leave_out(left_out.as_other_services(place, sheet), gathered)
     gathered.buyers.append(_buyer_rows(place, sheet, layout, gathered, place))
     return Taken("buyers", layout)
 
 
-def _leave_out(place: str, sheet: Sheet, gathered: Gathered, why: Message) -> Taken:
+def _leave_out(told: Message, gathered: Gathered) -> Taken:
     gathered.left_out += 1
-    gathered.notes.append(
-        message("{file}: sheet {sheet} is left out: {why}", file=place, sheet=SheetName(sheet.name), why=why)
-    )
+    gathered.notes.append(told)
     return Taken("left_out")
 
 
@@ -285,24 +281,6 @@ def _no_rows(path: Path, sheets: list[Sheet], *, earlier_result: bool) -> InputP
 
 def _names(sheets: Iterable[Sheet]) -> Joined:
     return joined(SheetName(sheet.name) for sheet in sheets)
-
-
-def _passed_over(sheet: Sheet, layout: Layout | None, *, from_result: bool) -> list[Message] | None:
-    """What to tell of a sheet that is neither tickets nor buyers to be read; None for one that may be."""
-    if (
-        from_result
-        and not previous_result.is_failures(sheet)
-        and (layout is None or "ticket_no" in layout.columns)
-    ):
-        return [
-            message(
-                "sheet {sheet} was not read: of an earlier result only Failures and buyers are",
-                sheet=SheetName(sheet.name),
-            )
-        ]
-    if layout is None and (version := made_from(sheet.rows)):  # a template's instructions
-        return list(newer(version))
-    return None
 
 
 def _take_buyers_file(path: Path, gathered: Gathered) -> None:

@@ -16,6 +16,7 @@ Shapes, shared by the reader (which makes it) and the core (which judges it):
 - `paid_back`: by row, in minor units below zero, what a bill's refund line says was paid back (0 for other rows).
 - `unread`: columns that are not read and that a total may be off by.
 - `sheets`: what was read of each sheet that holds tickets, and what of it nobody sees who opens the file.
+- `warnings`: what the sheets hold that nobody sees who opens the files; `notes`: what else the reader has to tell.
 - `letters`: by file and sheet, the letters that each column of the vocabulary stood under.
 - `buyers`: the rows of the Buyers sheets, `file` and the buyer columns as text; rows of a buyers
   file kept apart have `file` "", and those of an earlier result the `book` of its rows. BUYER_PLACE says where each stands.
@@ -31,7 +32,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pipeline.model.lazy import LazySequence
-from pipeline.model.message import Fact, Message, SheetName, message
+from pipeline.model.message import Fact, Message, message
 from pipeline.model.places import on_sheet
 from pipeline.model.quoting import quoted
 
@@ -92,26 +93,6 @@ class SheetRows:
     hidden_rows: int = 0
     hidden_sheet: bool = False
 
-    @property
-    def warning(self) -> Message | None:
-        """What nobody may overlook, None where nothing is hidden."""
-        if self.hidden_sheet:
-            return message(
-                "{file}: sheet {sheet} is hidden and was not read, though {hidden} of its rows hold ticket numbers; show it"
-                " if they are to be issued",
-                file=self.file,
-                sheet=SheetName(self.sheet),
-                hidden=self.hidden_rows,
-            )
-        if not self.hidden_rows:
-            return None
-        return message(
-            "{place}: hidden or filtered out in the file, and read all the same: {hidden} of {rows} rows",
-            place=on_sheet(self.file, self.sheet),
-            hidden=self.hidden_rows,
-            rows=self.rows,
-        )
-
 
 @dataclass(frozen=True)
 class UnreadAmounts:
@@ -133,6 +114,7 @@ class Table:
     cells: pd.DataFrame
     findings: tuple[Finding, ...]
     buyers: pd.DataFrame
+    warnings: tuple[Message, ...] = ()
     notes: tuple[Message, ...] = ()
     letters: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     sheets: tuple[SheetRows, ...] = ()
@@ -146,11 +128,6 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.frame)
-
-    @property
-    def warnings(self) -> tuple[Message, ...]:
-        """What its sheets hold that nobody sees who opens the files."""
-        return tuple(sheet.warning for sheet in self.sheets if sheet.warning)
 
     def tickets(self) -> list[str]:
         """Every ticket number that could be read, once."""

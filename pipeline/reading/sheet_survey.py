@@ -9,7 +9,6 @@ import numpy as np
 
 from pipeline.model.columns import COLUMN
 from pipeline.model.errors import InputProblem
-from pipeline.model.message import Message
 from pipeline.model.quoting import quoted
 from pipeline.model.survey import HeadingUse, SheetUse, ValueUse
 from pipeline.model.table import Indices, shown
@@ -17,6 +16,7 @@ from pipeline.reading import previous_result
 from pipeline.reading.ambiguous_amounts import any_taxes, says_money, tax_included
 from pipeline.reading.cell_words import folded, vague
 from pipeline.reading.headings import Heading, Layout, Own, beside_ours, doubts, headings_seen, may_mean
+from pipeline.reading.hidden_rows import warnings
 from pipeline.reading.sheet import Cells, Sheet, is_blank
 from pipeline.reading.team_mapping import ColumnMap
 from pipeline.reading.tickets import Gathered, sheets_to_read, take_sheet
@@ -46,7 +46,7 @@ def survey_file(
             )
             yield SheetUse(name, sheet.name, "unreadable", headings=uses, notes=(problem.message,))
             continue
-        notes = (*_warnings(gathered), *gathered.notes)
+        notes = (*warnings(gathered.sheets), *gathered.notes)
         if taken.layout is None or taken.use == "left_out" or (gathered.left_out and not gathered.parts):
             uses = tuple(_heading(one, "", (), sheet, None) for one in seen)
             left = "left_out" if gathered.left_out else taken.use
@@ -60,13 +60,8 @@ def survey_file(
             tuple(_values(sheet, taken.layout, rows, mapping)) if rows is not None else (),
             notes,
         )  # fmt: skip
-    if notes := (*_warnings(before), *before.notes):
+    if notes := (*warnings(before.sheets), *before.notes):
         yield SheetUse(name, "", "left_out", notes=notes)
-
-
-def _warnings(gathered: Gathered) -> tuple[Message, ...]:
-    """What nobody sees who opens the file."""
-    return tuple(sheet.warning for sheet in gathered.sheets if sheet.warning)
 
 
 def _unsure(one: Heading, named: Collection[str], own: Own) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ from pipeline.reading.headings import (
     nothing_known,
     slips,
 )
-from pipeline.reading.hidden_rows import hidden_sheets, with_hidden_rows
+from pipeline.reading.hidden_rows import hidden_sheets, warnings, with_hidden_rows
 from pipeline.reading.input_files import far_cells, not_read, read_sheets, refuse_far
 from pipeline.reading.merged_cells import unmerged
 from pipeline.reading.missing_headings import refuse_unheaded
@@ -383,7 +383,7 @@ def _table(gathered: Gathered) -> Table:
     buyers = pd.concat([empty, *gathered.buyers], ignore_index=True)
     notes = (*gathered.notes, *untaken_fees(frame))
     return Table(
-        frame, seen, tuple(findings), buyers, notes, gathered.letters, tuple(gathered.sheets), paid_back,
+        frame, seen, tuple(findings), buyers, warnings(gathered.sheets), notes, gathered.letters, tuple(gathered.sheets), paid_back,
         unread_amounts(gathered.tickets, frame, seen, gathered.currency),
     )  # fmt: skip
 

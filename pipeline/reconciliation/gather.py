@@ -92,7 +92,7 @@ def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> RunResul
         path, ledger_id = "" if job.throw_away else str(ledger.path), ledger.ledger_id
     rows, requests, before = list[RowResult](), list[RequestResult](), list[RequestResult]()
     repeats = dict[int, int]()
-    stopped, sheets = NOTHING, list[SheetRows]()
+    stopped, sheets, warnings = NOTHING, list[SheetRows](), list[Message]()
     for one in done:
         first = len(rows)
         rows += [replace(row, index=first + row.index) for row in one.result.rows]
@@ -100,10 +100,11 @@ def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> RunResul
         before += [replace(r, rows=tuple(first + row for row in r.rows)) for r in one.result.issued_before]
         repeats |= {first + row: first + other for row, other in one.result.repeats.items()}
         sheets += one.result.table.sheets
+        warnings += one.result.table.warnings
         stopped = stopped or one.result.stopped
     return RunResult(
         "reconcile", str(job.terms.as_of), job.lang, job.profile.carrier.currency, path, ledger_id,
-        replace(Table.empty(), sheets=tuple(sheets)), {}, np.array([], dtype=object), tuple(rows), tuple(requests),
+        replace(Table.empty(), sheets=tuple(sheets), warnings=tuple(warnings)), {}, np.array([], dtype=object), tuple(rows), tuple(requests),
         stopped=stopped, repeats=repeats, origin=job.origin, issued_before=before,
         lacking=tuple(dict.fromkeys(key for one in done for key in one.result.lacking)),
     )  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from pipeline.ledger.planning import Attempt
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.evidence import Complete, Evidence, Statement
-from pipeline.model.message import Message, verbatim
+from pipeline.model.message import Message, message, verbatim
 from pipeline.model.outcome import Outcome
 from pipeline.model.profile import Carrier
 from pipeline.model.settled import Decided
@@ -193,7 +193,12 @@ def test_the_rows_of_several_batches_are_numbered_through(desk: Desk, table_of: 
         table_of([row(4), row(5, voucher="itinerary"), row(4)]),
     ]
     hidden = [SheetRows(f"{at}.xlsx", "Tickets", 1, 1) for at in range(3)]
-    done = batches(desk, *(replace(one, sheets=(seen,)) for one, seen in zip(tables, hidden, strict=True)))
+    warned = [message("hidden: {count} rows", count=at) for at in range(3)]
+    tables = [
+        replace(one, sheets=(seen,), warnings=(told,))
+        for one, seen, told in zip(tables, hidden, warned, strict=True)
+    ]
+    done = batches(desk, *tables)
     said = found(desk, done=done, job={"profile": TOKYO, "lang": "zh"})
     result = said.result
     assert [(one.index, one.ticket_no, one.status) for one in result.rows] == [
@@ -205,7 +210,7 @@ def test_the_rows_of_several_batches_are_numbered_through(desk: Desk, table_of: 
         ((1,), "issued"), ((4,), "issued"), ((5,), "issued"),
     ]  # fmt: skip
     assert result.repeats == {2: 1, 6: 4}
-    assert result.table.sheets == tuple(hidden)
+    assert (result.table.sheets, result.notes) == (tuple(hidden), tuple(warned))
     assert (len(result.table), result.doubts, bool(result.stopped)) == (0, (), False)
     told = (result.command, result.as_of, result.lang, result.currency, result.ledger, result.ledger_id)
     assert told == ("reconcile", "2026-11-20", "zh", "JPY", str(desk.ledger.path), desk.ledger.ledger_id)

@@ -182,20 +182,22 @@ def sheets_to_read(path: Path, sheets: list[Sheet], gathered: Gathered) -> list[
         for sheet in visible
         if sheet.far
     ]
-    if hidden and not visible:
-        raise InputProblem(
-            "{file}: what it holds stands on hidden sheets alone ({sheets}); show the one with the tickets",
-            file=str(path),
-            sheets=_names(hidden[:5]),
-        )
     if not visible:
-        raise not_read(path, "empty")
+        raise _hidden_alone(path, hidden) if hidden else not_read(path, "empty")
     return visible
+
+
+def _hidden_alone(path: Path, hidden: Sequence[Sheet]) -> InputProblem:
+    return InputProblem(
+        "{file}: what tickets it holds stand on hidden sheets alone ({sheets}); show the one with the tickets",
+        file=str(path),
+        sheets=_names(hidden[:5]),
+    )
 
 
 def _take_file(path: Path, sheets: list[Sheet], gathered: Gathered) -> None:
     """One workbook's tickets and buyers. Raises InputProblem if it holds no tickets."""
-    earlier_result = previous_result.is_result(sheets)
+    earlier_result, all_sheets = previous_result.is_result(sheets), sheets
     sheets = sheets_to_read(path, sheets, gathered)
     own = beside_ours(gathered.mapping.headings) if earlier_result else gathered.mapping.headings
     buyers_before, tickets_seen = len(gathered.buyers), False
@@ -207,6 +209,8 @@ def _take_file(path: Path, sheets: list[Sheet], gathered: Gathered) -> None:
         if taken.use == "unheaded":
             unheaded.append(sheet)
     if not tickets_seen and len(gathered.buyers) > buyers_before:
+        if hidden := [sheet for sheet in all_sheets if sheet.filled and not sheet.visible]:
+            raise _hidden_alone(path, hidden)
         raise InputProblem("{file}: holds buyers but no tickets; give it as --buyers {file}", file=str(path))
     if not tickets_seen and gathered.left_out == left_out_before:
         raise nothing_known(str(path), sheets, own)

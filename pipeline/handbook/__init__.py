@@ -24,10 +24,8 @@ TOPICS = (
 
 
 def page(topic: str, lang: Lang) -> str:
-    """The page of one of TOPICS; in English where it is not written in that language yet."""
-    folder = Path(__file__).parent
-    written = (folder / f"{topic}.{each}.md" for each in (lang, "en"))
-    return next(path for path in written if path.is_file()).read_text(encoding="utf-8")
+    """The page of one of TOPICS."""
+    return (Path(__file__).parent / f"{topic}.{lang}.md").read_text(encoding="utf-8")
 
 
 def title(topic: str, lang: Lang) -> str:

@@ -1,6 +1,6 @@
 """The handbook: both languages have the same commands, and every command does what its page says it does.
 
-Seen to catch: an option that is gone or written wrongly, a command that one language lacks.
+Seen to catch: an option that is gone or written wrongly, a command that one language lacks, a word of the other language.
 """
 
 import os
@@ -28,6 +28,14 @@ HANDBOOK = Path(__file__).parents[2] / "pipeline" / "handbook"
 TYPED = re.compile(r"read -rs (VOUCHER_[A-Z_]+) && export \1")
 #: Numbers of a page, in place of which the carrier's own are put.
 NUMBERS = ("26110000000000000001", "26110000000000000002")
+#: What a page marks as a name: a command, an option, a file, a sheet, a value.
+CODE = re.compile(r"`[^`\n]+`")
+BLOCK = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
+#: Names that stay as they are in Chinese: of programs, systems, formats and keys.
+PROGRAMS = re.compile(
+    r"(?<![A-Za-z])(?:Linux|Debian|macOS|Windows|Python|Excel|LibreOffice|Java Excel API|openpyxl|XlsxWriter|xlwt|SheetJS"
+    r"|SQLite|FUSE|FAT|ext4|xfs|btrfs|zfs|cron|exim4|3\.0pl1|Big5|logrotate|systemd|shell|SIGTERM|Ctrl|Shift|JSON|UTF|GB)(?![A-Za-z])"
+)
 #: Of programs that are not ours.
 FOREIGN = {"--now"}
 
@@ -252,9 +260,24 @@ def test_every_command_stands_on_a_page() -> None:
     assert [name for name in below(voucher, "voucher") if f"{name} " not in told.replace("\n", " \n")] == []
 
 
-def test_there_is_a_page_for_every_topic_and_no_other() -> None:
-    assert {path.name.partition(".")[0] for path in HANDBOOK.glob("*.md")} == {*TOPICS}
-    assert all((HANDBOOK / f"{topic}.en.md").is_file() for topic in TOPICS)
+def test_there_is_a_page_for_every_topic_in_every_language_and_no_other() -> None:
+    assert {path.name for path in HANDBOOK.glob("*.md")} == {
+        f"{topic}.{lang}.md" for topic in TOPICS for lang in LANGS
+    }
+
+
+def prose(topic: str, lang: Lang) -> str:
+    """A page without its blocks."""
+    return BLOCK.sub("", page(topic, lang))
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_page_is_in_its_language(topic: str) -> None:
+    english, chinese = prose(topic, "en"), prose(topic, "zh")
+    assert re.findall(r"[\u3400-\u9fff]+", CODE.sub("", english)) == []
+    assert re.findall(r"[A-Za-z]{2,}", PROGRAMS.sub("", CODE.sub("", chinese))) == []
+    # What the Chinese page marks as a name is one on the English page, too: no sentence hides there.
+    assert [name for name in CODE.findall(chinese) if name.strip("`") not in english] == []
 
 
 @pytest.mark.parametrize("lang", LANGS)

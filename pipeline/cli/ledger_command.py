@@ -162,5 +162,5 @@ def _lines(path: Path, looked: Looked, *, spilled: bool, sound: bool) -> Iterato
         return
     yield from (message("WRONG: {line}", line=line) for line in looked.wrong)
     yield message(
-        "Send nothing with it. Restore its backup, and settle what was issued since (README, The ledger)"
+        "Send nothing with it. Restore its backup, and settle what was issued since (`voucher help ledger`)"
     )

@@ -58,7 +58,7 @@ _A_MOMENT = 0.3  # seconds
 #: What to do about a damaged ledger.
 RESTORE = message(
     "If it is damaged, restore its backup; what was issued since is not in that, so nothing is sent until it was"
-    " compared with the carrier's statement (README, The ledger)"
+    " compared with the carrier's statement (`voucher help ledger`)"
 )
 
 

@@ -1,4 +1,4 @@
-"""The log of runs, for machines: one JSON object a line, in a file that logrotate may move away (README, From cron).
+"""The log of runs, for machines: one JSON object a line, in a file that logrotate may move away (`voucher help cron`).
 
     {"time": "2026-11-21T01:00:02.123Z", "process": 4711, "command": "reconcile", "run": 12, "event": "settled", …}
 

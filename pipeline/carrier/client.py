@@ -4,7 +4,8 @@ What tells "nothing was sent" from "something may have been": aiohttp writes a r
 else (client_reqrep, 3.14), so a request whose `send` was never called has not left this machine. That is tried on a server of our
 own before anything is sent (`_send_is_called`); in a version of aiohttp where it is not so, a request counts as sent as soon as it
 has a connection (TraceConfig), and each has a connection of its own. Redirects are not followed: 307 and 308
-would send the body again, 301 to 303 would become a GET that looks like success.
+would send the body again, 301 to 303 would become a GET that looks like success. `connection_reuse` says when
+a connection is used again.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from typing import cast
 import aiohttp
 from aiohttp.connector import Connection
 
+from pipeline.carrier.connection_reuse import HeldConnection, HeldResponse, connector, is_quiet
 from pipeline.model.message import N_, NOTHING, Message, message
 from pipeline.model.outcome import Answered, Lost, NotSent, Reply
 from pipeline.model.profile import Profile
@@ -26,23 +28,6 @@ from pipeline.model.profile import Profile
 #: A result document is a few hundred bytes; an answer beyond this is none of the service's.
 LARGEST_ANSWER = 64 * 1024
 _TRIAL = 5  # seconds, for a request to our own server
-
-
-class Line:
-    """The connection over which an answer came: out of use until it is given back for further requests, or closed."""
-
-    def __init__(self, connection: Connection | None = None) -> None:
-        self._connection = connection  # None: none was made, or it is closed already
-
-    def give_back(self) -> None:
-        """Let further requests have it."""
-        if self._connection is not None:
-            self._connection.release()
-
-    def close(self) -> None:
-        """End it; what still comes over it is nobody's answer."""
-        if self._connection is not None:
-            self._connection.close()
 
 
 class Client:
@@ -62,7 +47,7 @@ class Client:
         self._base_url = base_url
         self._proxy = proxy or None
 
-    async def post(self, path: str, body: bytes) -> tuple[Reply, Line]:
+    async def post(self, path: str, body: bytes) -> tuple[Reply, HeldConnection]:
         """Send one request once; what came of it, and the connection, for the caller to close or to give back.
 
         Cancelling it while it is under way leaves the request's fate open; the caller records that.
@@ -72,15 +57,15 @@ class Client:
             answer = await self._answer_to(path, sent)
         except Exception as error:  # noqa: BLE001 - whatever it was, the request's fate is known by `over` alone
             # Never str() or repr() of the error: a ClientResponseError's holds the request headers.
-            Line(sent.over).close()
+            HeldConnection(sent.over).close()
             if sent.over is None and not sent.has_connection:
-                return NotSent(_plain_name(error)), Line()
+                return NotSent(_plain_name(error)), HeldConnection()
             broken = isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError)
-            return Lost(_plain_name(error), readable=not broken), Line()
+            return Lost(_plain_name(error), readable=not broken), HeldConnection()
         except BaseException:
-            Line(sent.over).close()
+            HeldConnection(sent.over).close()
             raise
-        return answer, Line(sent.over)
+        return answer, HeldConnection(sent.over)
 
     async def _answer_to(self, path: str, sent: "_Body") -> Reply:
         async with self._session.post(
@@ -146,47 +131,19 @@ class _Body(aiohttp.BytesPayload):
     has_connection = False
 
 
-class _OnQuietLine(aiohttp.ClientRequest):
+class _OnQuietConnection(aiohttp.ClientRequest):
     """A request that leaves only over a connection on which nothing has come meanwhile, and says so before it does.
 
-    What came while it was idle (a second answer, a proxy's 408) would be taken for this request's own.
-    aiohttp asks `should_close` before it keeps a connection, but not before it takes one again.
+    What came while it was idle would be taken for this request's own.
     """
 
     async def send(self, conn: Connection) -> aiohttp.ClientResponse:
-        if conn.protocol is None or conn.protocol.should_close:
+        if not is_quiet(conn):
             raise _Stray
         if not isinstance(self.body, _Body):
             raise TypeError(type(self.body))
         self.body.over = conn
         return await super().send(conn)
-
-
-class _Held(aiohttp.ClientResponse):
-    """An answer that does not give its connection back.
-
-    aiohttp does so as soon as the last byte has come, before anybody has read what it says: a second answer would
-    then be taken for that of the next request.
-    """
-
-    held: Connection | None = None
-
-    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        self.held = connection
-        return await super().start(cast("Connection", _Borrowed(connection)))
-
-
-class _Borrowed:
-    """A connection as an answer has it: all of it but its release, which is left to `Line`."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._connection, name)
-
-    def release(self) -> None:
-        """Nothing, not yet."""
 
 
 async def _send_is_called() -> bool:
@@ -203,11 +160,11 @@ async def _send_is_called() -> bool:
         async with (
             await asyncio.start_server(answer, "127.0.0.1") as server,
             aiohttp.ClientSession(
-                request_class=_OnQuietLine, response_class=_Held, timeout=timeout
+                request_class=_OnQuietConnection, response_class=HeldResponse, timeout=timeout
             ) as session,
             session.post(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", data=sent) as response,
         ):
-            Line(cast("_Held", response).held).close()
+            HeldConnection(cast("HeldResponse", response).held).close()
     except Exception:  # noqa: BLE001 - whatever it is that another version does otherwise
         return False
     return sent.over is not None
@@ -223,16 +180,6 @@ def _noting_connections() -> aiohttp.TraceConfig:
     trace.on_connection_create_end.append(note)
     trace.on_connection_reuseconn.append(note)
     return trace
-
-
-def _connector(profile: Profile, *, keep: bool) -> aiohttp.TCPConnector:
-    submission, carrier = profile.submission, profile.carrier
-    verify = ssl.create_default_context(cafile=carrier.ca_file) if carrier.ca_file else True
-    if submission.keepalive_seconds > 0 and keep:
-        return aiohttp.TCPConnector(
-            limit=submission.concurrency, ssl=verify, keepalive_timeout=submission.keepalive_seconds
-        )
-    return aiohttp.TCPConnector(limit=submission.concurrency, ssl=verify, force_close=True)
 
 
 def _timeout(profile: Profile) -> aiohttp.ClientTimeout:
@@ -259,9 +206,9 @@ async def connected(
 
     called = await _send_is_called()
     async with aiohttp.ClientSession(
-        connector=_connector(profile, keep=called),
-        request_class=_OnQuietLine if called else aiohttp.ClientRequest,
-        response_class=_Held if called else aiohttp.ClientResponse,
+        connector=connector(profile, keep=called),
+        request_class=_OnQuietConnection if called else aiohttp.ClientRequest,
+        response_class=HeldResponse if called else aiohttp.ClientResponse,
         trace_configs=None if called else [_noting_connections()],
         timeout=_timeout(profile),
         trust_env=False,
@@ -328,7 +275,7 @@ async def reach(profile: Profile) -> Reached:
         try:
             async with (
                 aiohttp.ClientSession(
-                    connector=_connector(profile, keep=False),
+                    connector=connector(profile, keep=False),
                     request_class=_Unsent,
                     timeout=_timeout(profile),
                     trust_env=False,

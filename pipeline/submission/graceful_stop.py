@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import cast
 
-from pipeline.carrier.client import Client, Line
+from pipeline.carrier.client import Client
+from pipeline.carrier.connection_reuse import HeldConnection
 from pipeline.model.message import NOTHING, Message, Note, message
 from pipeline.model.outcome import Lost, Reply
 from pipeline.signals import ENDING, as_before
@@ -41,7 +42,7 @@ class Halt:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._event.wait(), seconds)
 
-    async def answer_to(self, client: Client, path: str, body: bytes) -> tuple[Reply, Line]:
+    async def answer_to(self, client: Client, path: str, body: bytes) -> tuple[Reply, HeldConnection]:
         """Post and wait; abandoned while waiting, the request's fate is open."""
         task = cast("asyncio.Task[object]", asyncio.current_task())  # as always within an event loop
         self._waiting.add(task)
@@ -51,7 +52,7 @@ class Halt:
             if not self.reason:
                 raise
             task.uncancel()
-            return Lost(message("the run was interrupted while it waited for the answer")), Line()
+            return Lost(message("the run was interrupted while it waited for the answer")), HeldConnection()
         finally:
             self._waiting.discard(task)
 

@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from pipeline.carrier.client import Client, Line
+from pipeline.carrier.client import Client
+from pipeline.carrier.connection_reuse import HeldConnection
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body
 from pipeline.carrier.redaction import Concealed
@@ -40,12 +41,12 @@ from pipeline.submission.retry import TRIES, FailuresInARow, may_be_tried_again,
 
 @dataclass
 class _Try:
-    """One attempt's number and outcome; `recorded` until it is known that the outcome is on disk, `line` until then held."""
+    """One attempt's number and outcome; `recorded` until it is known that the outcome is on disk, `connection` until then held."""
 
     number: int
     outcome: Outcome
     recorded: Awaitable[Acknowledged] | None = None
-    line: Line = field(default_factory=Line)
+    connection: HeldConnection = field(default_factory=HeldConnection)
     undecided: tuple[int, Reply] | None = None  # attempt_id and answer: see `Submission._decided`
 
 
@@ -146,16 +147,16 @@ class Submission:
         if self.halt.reason:  # it stopped while this was being written: the request stays here
             outcome = self._stopped()
             return _Try(number, outcome, self.writer.commit(Ended(attempt_id, outcome)))
-        reply, line = await self.halt.answer_to(self.client, PATHS[request.voucher], body)
+        reply, connection = await self.halt.answer_to(self.client, PATHS[request.voucher], body)
         if isinstance(reply, Answered):
             await self._kept(self.writer.commit(GotAnswer(attempt_id, self.concealed.answer(reply))))
         outcome = self._outcome(reply, request)
+        connection.understood(outcome)
         if outcome.state != "issued":  # whether that one is, the ledger has a word in
-            line.close()
             self._watch(outcome)
         if outcome.state == "not_sent" and outcome.stop:
             return _Try(number, outcome, undecided=(attempt_id, reply))
-        return _Try(number, outcome, self.writer.commit(Ended(attempt_id, outcome)), line)
+        return _Try(number, outcome, self.writer.commit(Ended(attempt_id, outcome)), connection)
 
     def _outcome(self, reply: Reply, request: Request) -> Outcome:
         """What a reply means, by what is known of the run so far; without our keys."""
@@ -192,12 +193,10 @@ class Submission:
             return
         recorded, last.recorded = await self._kept(last.recorded), None
         if last.outcome.state == "issued":
-            last.outcome = recorded if isinstance(recorded, Outcome) else last.outcome
+            taken = recorded if isinstance(recorded, Outcome) else None
+            last.connection.recorded(taken)
+            last.outcome = taken or last.outcome
             self._watch(last.outcome)
-            # A clear yes, on disk, with a number that no other request has: the connection is in step.
-            if isinstance(recorded, Outcome) and recorded.state == "issued":
-                last.line.give_back()
-            last.line.close()  # nothing, where it is given back
         self.ended(request, last.number, last.outcome)
 
     async def _kept(self, change: Awaitable[Acknowledged]) -> Acknowledged:

@@ -3,12 +3,8 @@
 import asyncio
 import contextlib
 import socket
-import socketserver
-import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import ANY
 
@@ -16,107 +12,12 @@ import pytest
 
 from pipeline.carrier import client
 from pipeline.carrier.client import LARGEST_ANSWER, connected
+from pipeline.carrier.connection_reuse import HeldResponse
 from pipeline.model.message import Message, message
 from pipeline.model.outcome import Answered, Lost, NotSent, Reply
 from pipeline.model.profile import Carrier, Profile, Submission
 from tests.crash.wire_unreached import certificate, secured
-
-Answer = Callable[[socket.socket], None]
-
-
-class Carrying:
-    """A server that reads whole requests and answers each as told; `requests` is what it read, `connections` where from."""
-
-    def __init__(self, answer: Answer) -> None:
-        self.requests: list[bytes] = []
-        self.connections: list[object] = []
-        outer = self
-
-        class Talk(socketserver.BaseRequestHandler):
-            def handle(self) -> None:
-                while (request := read_request(self.request)) is not None:
-                    outer.requests.append(request)
-                    outer.connections.append(self.client_address)
-                    answer(self.request)
-
-        class Server(socketserver.ThreadingTCPServer):
-            daemon_threads = True
-            allow_reuse_address = True
-
-            def handle_error(self, *_: object) -> None:
-                """The client's going away is part of the test."""
-
-        self.server = Server(("127.0.0.1", 0), Talk)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-
-
-def read_request(connection: socket.socket) -> bytes | None:
-    data = b""
-    while b"\r\n\r\n" not in data:
-        try:
-            more = connection.recv(65536)
-        except OSError:
-            return None
-        if not more:
-            return None
-        data += more
-    head, body = data.split(b"\r\n\r\n", 1)
-    length = next(
-        int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")
-    )
-    while len(body) < length:
-        if not (more := connection.recv(65536)):
-            return None
-        body += more
-    return head + b"\r\n\r\n" + body
-
-
-@contextmanager
-def carrying(answer: Answer) -> Iterator[Carrying]:
-    carrier = Carrying(answer)
-    thread = threading.Thread(target=carrier.server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield carrier
-    finally:
-        carrier.server.shutdown()
-        carrier.server.server_close()
-        thread.join()
-
-
-def raw(data: bytes, *, then_close: bool = False) -> Answer:
-    def answer(connection: socket.socket) -> None:
-        connection.sendall(data)
-        if then_close:
-            connection.shutdown(socket.SHUT_RDWR)
-
-    return answer
-
-
-def http(status: str, body: bytes = b"", *headers: bytes) -> bytes:
-    lines = [b"HTTP/1.1 " + status.encode(), b"Content-Length: %d" % len(body), *headers]
-    return b"\r\n".join(lines) + b"\r\n\r\n" + body
-
-
-def reset(connection: socket.socket) -> None:
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    connection.close()
-
-
-def post(url: str, times: int = 1, *, keep: bool = True, **submission: float) -> list[Reply]:
-    settings = {"connect_timeout_seconds": 2, "response_timeout_seconds": 1, **submission}
-    profile = Profile(carrier=Carrier(agency="AGENCY"), submission=Submission(concurrency=1, **settings))
-
-    async def run() -> list[Reply]:
-        async with connected(profile, url, "the-api-key") as client:
-            replies = []
-            for _ in range(times):
-                reply, line = await client.post("/invoice/issueInvoice", b'"body"')
-                line.give_back() if keep else line.close()
-                replies.append(reply)
-            return replies
-
-    return asyncio.run(run())
+from tests.unit.carrier.raw_socket import Answer, carrying, http, post, raw, reset
 
 
 def test_a_request_carries_the_three_headers_and_the_body() -> None:
@@ -127,34 +28,6 @@ def test_a_request_carries_the_three_headers_and_the_body() -> None:
     assert lines[0] == b"POST /invoice/issueInvoice HTTP/1.1"
     assert {b"Content-Type: application/json", b"agency: AGENCY", b"APIKEY: the-api-key"} <= set(lines)
     assert body == b'"body"'
-
-
-def test_a_connection_that_is_given_back_is_used_again() -> None:
-    with carrying(raw(http("200 OK", b"{}"))) as carrier:
-        assert post(carrier.url, times=3) == [Answered(200, b"{}")] * 3
-    assert len(carrier.requests) == 3
-    assert len(set(carrier.connections)) == 1
-
-
-def test_without_keepalive_each_request_has_a_connection_of_its_own() -> None:
-    with carrying(raw(http("200 OK", b"{}"))) as carrier:
-        post(carrier.url, times=3, keepalive_seconds=0)
-    assert len(set(carrier.connections)) == 3
-
-
-@pytest.mark.parametrize(("kept", "connections"), [(0.2, 2), (60, 1)])
-def test_a_connection_is_kept_as_long_as_the_profile_says(kept: float, connections: int) -> None:
-    async def run(url: str) -> None:
-        profile = Profile(submission=Submission(concurrency=1, keepalive_seconds=kept))
-        async with connected(profile, url, "the-api-key") as client:
-            for pause in (1, 0):
-                _, line = await client.post("/", b"1")
-                line.give_back()
-                await asyncio.sleep(pause)
-
-    with carrying(raw(http("200 OK", b"{}"))) as carrier:
-        asyncio.run(run(carrier.url))
-    assert len(set(carrier.connections)) == connections
 
 
 def test_nothing_but_the_profile_says_where_a_request_goes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,53 +114,6 @@ def test_a_certificate_that_the_profile_names_is_trusted_and_no_other(
         assert isinstance(reply, Answered) is (trusted is ours)
 
 
-def test_a_connection_that_is_closed_is_not() -> None:
-    with carrying(raw(http("200 OK", b"{}"))) as carrier:
-        assert post(carrier.url, times=3, keep=False) == [Answered(200, b"{}")] * 3
-    assert len(set(carrier.connections)) == 3
-
-
-def test_a_second_answer_that_came_while_a_connection_was_idle_is_no_answer_to_the_next_request() -> None:
-    async def run(url: str) -> Reply:
-        async with connected(Profile(submission=Submission(concurrency=1)), url, "key") as client:
-            _, line = await client.post("/path", b"")
-            line.give_back()
-            stray.set()
-            await asyncio.sleep(0.2)
-            reply, line = await client.post("/path", b"")
-            line.close()
-            return reply
-
-    stray = threading.Event()
-
-    def twice(connection: socket.socket) -> None:
-        connection.sendall(http("200 OK", b"{}"))
-        stray.wait(5)
-        connection.sendall(http("200 OK", b'"stray"'))
-
-    with carrying(twice) as carrier:
-        assert asyncio.run(run(carrier.url)) == NotSent(Message("an answer came that nobody had asked for"))
-    assert len(carrier.requests) == 1
-
-
-@pytest.mark.parametrize("keepalive", [0, 60])
-def test_there_are_never_more_connections_than_the_profile_says(keepalive: float) -> None:
-    async def run(url: str) -> list[Reply]:
-        settings = Submission(concurrency=1, connect_timeout_seconds=0.5, keepalive_seconds=keepalive)
-        async with connected(Profile(submission=settings), url, "the-api-key") as client:
-            came = [await client.post("/", b"1"), await client.post("/", b"2")]
-            for _, line in came:
-                line.close()
-            return [reply for reply, _ in came]
-
-    with carrying(raw(http("200 OK", b"{}"))) as carrier:
-        answered, refused = asyncio.run(run(carrier.url))
-    assert (answered, refused) == (
-        Answered(200, b"{}"),
-        NotSent(Message("the connection was not made in time")),
-    )
-
-
 def test_an_answer_without_an_end_is_not_waited_for() -> None:
     def endless(connection: socket.socket) -> None:
         with contextlib.suppress(OSError):
@@ -297,33 +123,6 @@ def test_an_answer_without_an_end_is_not_waited_for() -> None:
 
     with carrying(endless) as carrier:
         assert post(carrier.url) == [_TOO_LONG]
-
-
-def test_a_connection_is_nobody_elses_before_it_is_given_back() -> None:
-    """Two connections at the most; the answer's last byte has come, and nobody has said what it means."""
-
-    async def run(url: str) -> None:
-        profile = Profile(submission=Submission(concurrency=2, connect_timeout_seconds=1.5))
-        async with connected(profile, url, "the-api-key") as client:
-            _, first = await client.post("/", b"1")
-            _, second = await client.post("/", b"2")
-            assert await client.post("/", b"3") == (
-                NotSent(Message("the connection was not made in time")),
-                ANY,
-            )
-            second.give_back()
-            _, fourth = await client.post("/", b"4")
-            first.close()
-            _, fifth = await client.post("/", b"5")
-            fourth.close()
-            fifth.close()
-
-    with carrying(raw(http("200 OK", b"{}"))) as carrier:
-        asyncio.run(run(carrier.url))
-    one, two, four, five = carrier.connections
-    assert one != two
-    assert two == four
-    assert five not in (one, two)
 
 
 @pytest.mark.parametrize(
@@ -454,7 +253,7 @@ def test_the_key_is_in_no_reply() -> None:
 @pytest.fixture
 def send_is_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a version of aiohttp that writes requests in another way."""
-    monkeypatch.delattr(client._OnQuietLine, "send")
+    monkeypatch.delattr(client._OnQuietConnection, "send")
     assert not asyncio.run(client._send_is_called())
 
 
@@ -465,10 +264,10 @@ def test_this_version_of_aiohttp_calls_send() -> None:
 def test_a_version_of_aiohttp_that_gets_no_answer_by_our_classes_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def start(_answer: client._Held, _connection: object) -> None:
+    async def start(_answer: HeldResponse, _connection: object) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(client._Held, "start", start)
+    monkeypatch.setattr(HeldResponse, "start", start)
     monkeypatch.setattr(client, "_TRIAL", 0.05)
     assert not asyncio.run(asyncio.wait_for(client._send_is_called(), 30))
 
@@ -513,8 +312,8 @@ def test_where_send_is_not_called_each_request_has_a_connection_of_its_own() -> 
 def test_where_send_is_not_called_what_has_a_connection_that_was_kept_all_the_same_may_have_been_sent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real = client._connector
-    monkeypatch.setattr(client, "_connector", lambda profile, **_: real(profile, keep=True))
+    real = client.connector
+    monkeypatch.setattr(client, "connector", lambda profile, **_: real(profile, keep=True))
     answers = [raw(http("200 OK", b"{}")), raw(b"", then_close=True)]
 
     def one_after_the_other(connection: socket.socket) -> None:
@@ -529,6 +328,6 @@ def test_where_aiohttp_does_not_take_our_request_it_sends_its_own(monkeypatch: p
     def otherwise(*_: object, **_named: object) -> None:
         raise TypeError("another signature")
 
-    monkeypatch.setattr(client._OnQuietLine, "__init__", otherwise)
+    monkeypatch.setattr(client._OnQuietConnection, "__init__", otherwise)
     with carrying(raw(http("200 OK", b"{}"))) as carrier:
         assert post(carrier.url) == [Answered(200, b"{}")]

@@ -6,7 +6,8 @@ import signal
 
 import pytest
 
-from pipeline.carrier.client import Client, Line
+from pipeline.carrier.client import Client
+from pipeline.carrier.connection_reuse import HeldConnection
 from pipeline.model.message import Message
 from pipeline.model.outcome import Answered, Lost, Reply
 from pipeline.signals import ENDING
@@ -20,9 +21,9 @@ class Slow(Client):
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
 
-    async def post(self, path: str, body: bytes) -> tuple[Reply, Line]:
+    async def post(self, path: str, body: bytes) -> tuple[Reply, HeldConnection]:
         await asyncio.sleep(self.seconds)
-        return Answered(200, path.encode() + body), Line()
+        return Answered(200, path.encode() + body), HeldConnection()
 
 
 pytestmark = pytest.mark.usefixtures("own_signals")

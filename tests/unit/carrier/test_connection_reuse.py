@@ -1,0 +1,143 @@
+"""The connection of an answer: whose it is, and when further requests may have it."""
+
+import asyncio
+import socket
+import threading
+from unittest.mock import ANY
+
+import pytest
+
+from pipeline.carrier.client import connected
+from pipeline.model.message import Message
+from pipeline.model.outcome import Answered, NotSent, Outcome, Reply
+from pipeline.model.profile import Profile, Submission
+from tests.unit.carrier.raw_socket import carrying, http, post, raw
+
+
+def test_a_connection_that_is_given_back_is_used_again() -> None:
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        assert post(carrier.url, times=3) == [Answered(200, b"{}")] * 3
+    assert len(carrier.requests) == 3
+    assert len(set(carrier.connections)) == 1
+
+
+def test_a_connection_that_is_closed_is_not() -> None:
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        assert post(carrier.url, times=3, keep=False) == [Answered(200, b"{}")] * 3
+    assert len(set(carrier.connections)) == 3
+
+
+def test_without_keepalive_each_request_has_a_connection_of_its_own() -> None:
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        post(carrier.url, times=3, keepalive_seconds=0)
+    assert len(set(carrier.connections)) == 3
+
+
+@pytest.mark.parametrize(("kept", "connections"), [(0.2, 2), (60, 1)])
+def test_a_connection_is_kept_as_long_as_the_profile_says(kept: float, connections: int) -> None:
+    async def run(url: str) -> None:
+        profile = Profile(submission=Submission(concurrency=1, keepalive_seconds=kept))
+        async with connected(profile, url, "the-api-key") as client:
+            for pause in (1, 0):
+                _, connection = await client.post("/", b"1")
+                connection.give_back()
+                await asyncio.sleep(pause)
+
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        asyncio.run(run(carrier.url))
+    assert len(set(carrier.connections)) == connections
+
+
+def test_a_second_answer_that_came_while_a_connection_was_idle_is_no_answer_to_the_next_request() -> None:
+    async def run(url: str) -> Reply:
+        async with connected(Profile(submission=Submission(concurrency=1)), url, "key") as client:
+            _, connection = await client.post("/path", b"")
+            connection.give_back()
+            stray.set()
+            await asyncio.sleep(0.2)
+            reply, connection = await client.post("/path", b"")
+            connection.close()
+            return reply
+
+    stray = threading.Event()
+
+    def twice(connection: socket.socket) -> None:
+        connection.sendall(http("200 OK", b"{}"))
+        stray.wait(5)
+        connection.sendall(http("200 OK", b'"stray"'))
+
+    with carrying(twice) as carrier:
+        assert asyncio.run(run(carrier.url)) == NotSent(Message("an answer came that nobody had asked for"))
+    assert len(carrier.requests) == 1
+
+
+@pytest.mark.parametrize("keepalive", [0, 60])
+def test_there_are_never_more_connections_than_the_profile_says(keepalive: float) -> None:
+    async def run(url: str) -> list[Reply]:
+        settings = Submission(concurrency=1, connect_timeout_seconds=0.5, keepalive_seconds=keepalive)
+        async with connected(Profile(submission=settings), url, "the-api-key") as client:
+            came = [await client.post("/", b"1"), await client.post("/", b"2")]
+            for _, connection in came:
+                connection.close()
+            return [reply for reply, _ in came]
+
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        answered, refused = asyncio.run(run(carrier.url))
+    assert (answered, refused) == (
+        Answered(200, b"{}"),
+        NotSent(Message("the connection was not made in time")),
+    )
+
+
+def test_a_connection_is_nobody_elses_before_it_is_given_back() -> None:
+    """Two connections at the most; the answer's last byte has come, and nobody has said what it means."""
+
+    async def run(url: str) -> None:
+        profile = Profile(submission=Submission(concurrency=2, connect_timeout_seconds=1.5))
+        async with connected(profile, url, "the-api-key") as client:
+            _, first = await client.post("/", b"1")
+            _, second = await client.post("/", b"2")
+            assert await client.post("/", b"3") == (
+                NotSent(Message("the connection was not made in time")),
+                ANY,
+            )
+            second.give_back()
+            _, fourth = await client.post("/", b"4")
+            first.close()
+            _, fifth = await client.post("/", b"5")
+            fourth.close()
+            fifth.close()
+
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        asyncio.run(run(carrier.url))
+    one, two, four, five = carrier.connections
+    assert one != two
+    assert two == four
+    assert five not in (one, two)
+
+
+ISSUED, UNKNOWN = Outcome("issued", number="1"), Outcome("unknown", "no_answer")
+
+
+@pytest.mark.parametrize(
+    ("understood", "recorded", "connections"),
+    [
+        (ISSUED, ISSUED, 1),
+        (ISSUED, UNKNOWN, 2),  # its number is another request's already
+        (ISSUED, None, 2),  # the ledger could not take it
+        (UNKNOWN, ISSUED, 2),  # closed as soon as it was understood
+    ],
+)
+def test_further_requests_have_a_connection_after_a_clear_yes_that_the_ledger_took_and_no_other(
+    understood: Outcome, recorded: Outcome | None, connections: int
+) -> None:
+    async def run(url: str) -> None:
+        async with connected(Profile(submission=Submission(concurrency=1)), url, "the-api-key") as client:
+            for _ in range(2):
+                _, connection = await client.post("/", b"1")
+                connection.understood(understood)
+                connection.recorded(recorded)
+
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        asyncio.run(run(carrier.url))
+    assert len(set(carrier.connections)) == connections

@@ -20,7 +20,7 @@ from pipeline.reporting.output_paths import check_folder, check_report_path, fre
 from pipeline.reporting.reconciliation_workbook import write_reconciliation
 from pipeline.reporting.result_workbook import write_workbook
 from pipeline.settlement.reconciled import Reconciled, Reconciliation
-from pipeline.submission.sending import Run
+from pipeline.submission.sending_run import Run
 
 #: Bytes; a file's name has 255 on the file systems there are, and a number and an ending come behind.
 _LONGEST_STEM = 220

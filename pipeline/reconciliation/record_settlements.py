@@ -17,7 +17,7 @@ from pipeline.model.settled import Decided, Settled, Trouble
 from pipeline.reconciliation.record_reversals import record_reversals, without_reversed
 from pipeline.reconciliation.usable_answers import unclear, usable, was_withdrawn
 from pipeline.settlement.decide import InLedger, decide
-from pipeline.submission.sending import Run
+from pipeline.submission.sending_run import Run
 
 
 def settle(run: Run, evidence: Evidence) -> Decided:

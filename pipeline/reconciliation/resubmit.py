@@ -13,7 +13,7 @@ from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.model.settled import Decided
 from pipeline.reconciliation.inbox import Batch
 from pipeline.submission.batch import judged, submitted
-from pipeline.submission.sending import Run
+from pipeline.submission.sending_run import Run
 
 #: Row statuses after which a workbook has nothing more to come by itself.
 _SETTLED_STATUSES = frozenset({"issued", "already_issued", "repeated", "invalid", "ineligible", "rejected"})

@@ -12,7 +12,7 @@ from pipeline.run.inputs import read
 from pipeline.submission.batch import judged, submitted
 from pipeline.submission.recovered_answers import meaning
 from pipeline.submission.sandbox_carrier import made_up_keys
-from pipeline.submission.sending import Run
+from pipeline.submission.sending_run import Run
 
 
 def issue(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:

@@ -17,7 +17,7 @@ from pipeline.run.inputs import read
 from pipeline.settlement.reconciled import Reconciled
 from pipeline.submission.recovered_answers import meaning
 from pipeline.submission.sandbox_carrier import made_up_keys
-from pipeline.submission.sending import Run
+from pipeline.submission.sending_run import Run
 
 
 def reconcile(task: Task, watch: Watch) -> Reconciled:

@@ -18,7 +18,7 @@ from pipeline.rules.judge import Verdicts, judge
 from pipeline.rules.refused_before import hold_back
 from pipeline.splitting import Judged, split
 from pipeline.submission.charge_details import charge_details
-from pipeline.submission.sending import Run, Sent, send
+from pipeline.submission.sending_run import Run, Sent, send
 
 
 def judged(ledger: OpenLedger, table: Table, job: Job, *, by_itself: bool = False) -> Judged:

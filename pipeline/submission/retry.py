@@ -1,6 +1,6 @@
 """When a request is tried again, how long to wait before, and when failures in a row mean that no other would fare better.
 
-The policy alone: only what reached nobody is tried again (`sender`), and nothing here calls anybody.
+The policy alone: only what reached nobody is tried again (`request_sender`), and nothing here calls anybody.
 """
 
 import random

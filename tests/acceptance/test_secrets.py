@@ -406,11 +406,11 @@ import sys
 
 class Plant:
     def find_spec(self, name, path, target=None):
-        if name == "pipeline.submission.sender":
+        if name == "pipeline.submission.request_sender":
             sys.meta_path.remove(self)
             import pipeline.carrier.client as client
             client._plain_name = planted
-            import pipeline.submission.sender
+            import pipeline.submission.request_sender
         return None
 
 def planted(error, *rest):

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.submission ours ADDRESS MONTH.xlsx --in-flight 64
     python -m tests.benchmarks.submission bare ADDRESS MONTH.xlsx --in-flight 64
 
-Each prints the seconds that its requests took; `--sync-ms 5` makes every sync of the ledger last that much longer. `ours` is `sending.send` with a real ledger, from the planned attempts
+Each prints the seconds that its requests took; `--sync-ms 5` makes every sync of the ledger last that much longer. `ours` is `sending_run.send` with a real ledger, from the planned attempts
 to their results: document, encryption, synced `sending`, the post, the raw answer on disk, the outcome on disk.
 `bare` has its bodies ready and looks at no answer.
 """
@@ -29,7 +29,7 @@ from pipeline.settings import load_profile
 from pipeline.submission.batch import judged
 from pipeline.submission.charge_details import charge_details
 from pipeline.submission.recovered_answers import meaning
-from pipeline.submission.sending import Run, send
+from pipeline.submission.sending_run import Run, send
 from tests.benchmarks.carrier import answering, most_in_a_second
 from tests.benchmarks.months import AS_OF, write_month
 from tests.benchmarks.timing import KEYS, REPOSITORY, Line, alternating, python, run

@@ -76,7 +76,8 @@ BUGS: dict[str, Bug] = {
         ),
     ),
     "doubt not handed on to sending": Bug(
-        "mistakes", (("submission/sender.py", "doubted = self.doubts.about(request)", "doubted = False"),)
+        "mistakes",
+        (("submission/request_sender.py", "doubted = self.doubts.about(request)", "doubted = False"),),
     ),
     "doubt of times not handed on to settle": Bug(
         "clocks",
@@ -196,14 +197,14 @@ BUGS: dict[str, Bug] = {
         "anything",
         (
             (
-                "submission/sender.py",
+                "submission/request_sender.py",
                 "            line.close()\n            self._watch",
                 "            line.give_back()\n            self._watch",
             ),
         ),
     ),
     "403 in mid-run": Bug(
-        "anything", (("submission/sender.py", "Before(doubted, self._accepted)", "Before(doubted)"),)
+        "anything", (("submission/request_sender.py", "Before(doubted, self._accepted)", "Before(doubted)"),)
     ),
     "killed while sending": Bug(
         "kills",

@@ -24,8 +24,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from pipeline.submission.event_loop import loop_factory
 from pipeline.submission.retry import TRIES
-from pipeline.submission.sending import _loop_factory
 from tests.crash import wire_doubled, wire_table
 from tests.crash.wire_answers import envelope, good, result, sealed
 from tests.crash.wire_bench import Case, Heard, Row, Unreached, opened, play, play_unreached
@@ -71,7 +71,7 @@ def table(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         with closing(Server(Line.fin)) as elsewhere:
             faults = wire_table.faults(elsewhere.url)
             cases = list(wire_table.cases([f for f in faults if f.name in asked or _leads_elsewhere(f.name)]))
-            heard = play(cases, book, _loop_factory(secure=False))
+            heard = play(cases, book, loop_factory(secure=False))
         by_fault: dict[str, list[Case]] = {}
         for case in cases:
             by_fault.setdefault(case.fault.name, []).append(case)
@@ -120,7 +120,7 @@ def unreached(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     with opened(folder) as book:
         cases = [Unreached(way, serial) for serial, way in enumerate(WAYS.values(), start=1)]
         # As the program does for https: the standard loop. With the other one this was seen to hang on a busy machine.
-        play_unreached(cases, book, folder, _loop_factory(secure=True))
+        play_unreached(cases, book, folder, loop_factory(secure=True))
         rows = book.rows()
     return {case.way.name: unreached_problems(case, rows) for case in cases}
 
@@ -156,7 +156,7 @@ def test_a_machine_without_a_network_sends_nothing(needs_tool: Callable[[str, ob
 def _alone(folder: Path, *faults: Fault) -> tuple[list[Case], dict[str, list[Row]], bytes]:
     with opened(folder) as book:
         cases = list(wire_table.cases(faults))
-        play(cases, book, _loop_factory(secure=False))
+        play(cases, book, loop_factory(secure=False))
         return cases, book.rows(), book.files()
 
 
@@ -198,7 +198,7 @@ def test_a_key_that_the_carrier_repeats_is_not_kept_nor_shown(tmp_path: Path, ec
 
 
 @pytest.mark.parametrize(
-    "loop", [_loop_factory(secure=False), asyncio.new_event_loop], ids=["own loop", "asyncio"]
+    "loop", [loop_factory(secure=False), asyncio.new_event_loop], ids=["own loop", "asyncio"]
 )
 def test_random_courses_of_faults_keep_the_promise(
     tmp_path: Path, loop: Callable[[], asyncio.AbstractEventLoop] | None
@@ -228,7 +228,7 @@ def test_an_answer_that_comes_twice_is_no_other_requests_answer(
         trial for trial in wire_doubled.trials((in_flight,), delays) if trial.kind.name in kinds or not kinds
     ]
     with opened(tmp_path) as book:
-        rows = wire_doubled.play(trials, book, _loop_factory(secure=False))
+        rows = wire_doubled.play(trials, book, loop_factory(secure=False))
     assert {
         trial.name: found for trial in trials if (found := list(wire_doubled.problems(trial, rows)))
     } == {}

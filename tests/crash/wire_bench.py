@@ -45,8 +45,8 @@ from pipeline.model.request import (
     Request,
 )
 from pipeline.submission.graceful_stop import Halt
+from pipeline.submission.request_sender import RequestSender
 from pipeline.submission.retry import TRIES
-from pipeline.submission.sender import Submission
 from tests.crash.wire_answers import good, good_bye
 from tests.crash.wire_fault import Fault
 from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Line, Log, Server, Turn
@@ -230,7 +230,7 @@ async def submitted(
     cuts = sorted({0, *(number + 1 for number in turns), len(attempts)})
     results: list[Result] = []
     async with connected(profile, base_url, API_KEY) as client:
-        submission = Submission(
+        submission = RequestSender(
             client,
             writer,
             Cipher(ENCRYPTION_KEY),

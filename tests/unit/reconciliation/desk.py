@@ -23,7 +23,7 @@ from pipeline.model.profile import Carrier, Codes, Profile, Secrets
 from pipeline.model.request import Charge, Header, Identity, Request
 from pipeline.model.settled import Decided
 from pipeline.reconciliation.record_settlements import settle
-from pipeline.submission.sending import Run
+from pipeline.submission.sending_run import Run
 from tests.conftest import AS_OF, GOOD
 from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Line, Server
 

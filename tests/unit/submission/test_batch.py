@@ -16,7 +16,7 @@ from pipeline.model.result import RunResult, UnknownAttempt
 from pipeline.model.table import Table
 from pipeline.splitting import Judged
 from pipeline.submission.batch import judged, submitted
-from pipeline.submission.sending import Sent
+from pipeline.submission.sending_run import Sent
 from tests.conftest import AS_OF
 from tests.crash.wire_answers import envelope, good, number_of, result, sealed
 from tests.crash.wire_server import Asked, Line, Server, told

@@ -11,8 +11,8 @@ from pipeline.carrier.connection_reuse import HeldConnection
 from pipeline.model.message import Message
 from pipeline.model.outcome import Answered, Lost, Reply
 from pipeline.signals import ENDING
+from pipeline.submission.event_loop import loop_factory
 from pipeline.submission.graceful_stop import Halt, stopped_by_signals
-from pipeline.submission.sending import _loop_factory
 
 
 class Slow(Client):
@@ -55,7 +55,7 @@ def test_a_first_signal_waits_for_the_answers_a_second_does_not_and_then_all_is_
                 assert isinstance((await waiting)[0], Lost)
             waiting.cancel()
 
-    with asyncio.Runner(loop_factory=_loop_factory(secure=secure)) as runner:
+    with asyncio.Runner(loop_factory=loop_factory(secure=secure)) as runner:
         runner.run(run())
     assert [str(text).split(":")[0] for text in said] == (["Stopping"] if heeded else [])
     assert {each: signal.getsignal(each) for each in ENDING} == before

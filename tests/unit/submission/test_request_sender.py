@@ -14,7 +14,7 @@ import apsw
 import pytest
 from aiohttp import web
 
-import pipeline.submission.sender
+import pipeline.submission.request_sender
 from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import body
@@ -47,8 +47,8 @@ from pipeline.model.request import (
 )
 from pipeline.submission.graceful_stop import Halt
 from pipeline.submission.rate_limit import Pace
+from pipeline.submission.request_sender import RequestSender
 from pipeline.submission.retry import TRIES, UNKNOWN_IN_A_ROW
-from pipeline.submission.sender import Submission
 
 if TYPE_CHECKING:
     from pipeline.model.job import Progress
@@ -136,7 +136,7 @@ class Bench:
                 writer = Writer(self.connection, spill)
                 try:
                     async with connected(profile, f"http://127.0.0.1:{site.port}", "api-key") as client:
-                        submission = Submission(
+                        submission = RequestSender(
                             client,
                             writer,
                             CIPHER,
@@ -204,13 +204,13 @@ def test_no_more_are_marked_as_sending_than_are_in_flight(bench: Bench) -> None:
 def test_the_raw_answer_is_on_disk_before_it_is_looked_at(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, seen = pipeline.submission.sender.interpret, []
+    real, seen = pipeline.submission.request_sender.interpret, []
 
     def look(*given: object, **named: object) -> object:
         seen.append(bench.on_disk("SELECT state, http_status, answer IS NOT NULL FROM attempt"))
         return real(*given, **named)
 
-    monkeypatch.setattr(pipeline.submission.sender, "interpret", look)
+    monkeypatch.setattr(pipeline.submission.request_sender, "interpret", look)
     bench.submit(itineraries(1), yes)
     assert seen == [[("sending", 200, 1)]]
 
@@ -717,7 +717,7 @@ def test_attempts_are_four_and_pauses_lie_between_them(bench: Bench, monkeypatch
         asked.append((tries, retry_after))
         return 0.0
 
-    monkeypatch.setattr(pipeline.submission.sender, "pause", pause)
+    monkeypatch.setattr(pipeline.submission.request_sender, "pause", pause)
     bench.submit(itineraries(1), lambda ticket_no: busy(ticket_no, seconds=7))
     bench.submit(itineraries(1), lambda _: web.Response(status=429))
     assert asked == [(1, 7.0), (2, 7.0), (3, 7.0), (1, None), (2, None), (3, None)]
@@ -792,7 +792,7 @@ def test_one_doubted_charge_puts_its_whole_request_in_doubt(
         doubted.append(given[-1].doubted)
         return interpret(*given)
 
-    monkeypatch.setattr(pipeline.submission.sender, "interpret", look)
+    monkeypatch.setattr(pipeline.submission.request_sender, "interpret", look)
     bench.submit([Request("invoice", "domestic", HEADER, charges)], yes)
     assert set(doubted) == {True}
 

@@ -1,4 +1,4 @@
-"""Submission: claim, send, interpret, record, for every request, so many at a time.
+"""The sending of requests: claim, send, interpret, record, for every request, so many at a time.
 
 The order is the promise. `sending` is on disk before the first byte leaves; the raw answer is on disk
 before anybody looks at it; only what provably reached nobody is tried again, as a new attempt with a
@@ -47,11 +47,11 @@ class _Try:
     outcome: Outcome
     recorded: Awaitable[Acknowledged] | None = None
     connection: HeldConnection = field(default_factory=HeldConnection)
-    undecided: tuple[int, Reply] | None = None  # attempt_id and answer: see `Submission._decided`
+    undecided: tuple[int, Reply] | None = None  # attempt_id and answer: see `RequestSender._decided`
 
 
 @dataclass
-class Submission:
+class RequestSender:
     """One run's sending. `submit` is the way in; the attempts' states are in the ledger throughout."""
 
     client: Client

@@ -2,12 +2,9 @@
 
 import asyncio
 import errno
-import gc
 import os
 import signal
-import sys
 import threading
-import weakref
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -23,8 +20,7 @@ from pipeline.model.errors import LedgerProblem
 from pipeline.model.known_charges import Doubts
 from pipeline.model.message import Message, from_text
 from pipeline.model.profile import Carrier, Submission
-from pipeline.submission import sending
-from pipeline.submission.sending import Run, Sent, send
+from pipeline.submission.sending_run import Run, Sent, send
 from tests.conftest import table_of
 from tests.crash.wire_answers import envelope, good, number_of, result, sealed
 from tests.crash.wire_bench import request_of
@@ -232,24 +228,3 @@ def test_tls_is_for_the_standard_loop_and_nothing_else(desk: Desk, tmp_path: Pat
             run = run_to(desk, to, sandbox=sandbox, progress=note)
             send(run, planned(desk, number), ROWS, Doubts())
     assert seen == ["asyncio", "uvloop", "uvloop"]
-
-
-def test_while_sending_the_collector_leaves_what_was_read_alone_and_only_then() -> None:
-    before = gc.get_threshold()
-    assert gc.get_freeze_count() == 0
-    in_itself = Sent()
-    in_itself.__dict__["itself"], gone = in_itself, weakref.ref(in_itself)
-    del in_itself
-    with sending._collecting_less():
-        assert gone() is None, "what nobody needs is not kept with the rest"
-        assert gc.get_freeze_count() > 0
-        assert gc.get_threshold()[0] > before[0]
-    assert gc.get_freeze_count() == 0
-    assert gc.get_threshold() == before
-
-
-def test_while_sending_the_ledgers_thread_gets_its_turns_at_once_and_only_then() -> None:
-    before = sys.getswitchinterval()
-    with sending._turns_at_once():
-        assert sys.getswitchinterval() < before
-    assert sys.getswitchinterval() == before

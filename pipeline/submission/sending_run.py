@@ -1,11 +1,8 @@
-"""One run's sending, from planned attempts to results, with what it takes: event loop, spill file, writer, client."""
+"""A run that sends, from planned attempts to results, with what it takes: spill file, ledger's writer, client, sandbox."""
 
-import asyncio
 import contextlib
-import gc
 import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.carrier.client import connected
@@ -23,12 +20,10 @@ from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Secrets
 from pipeline.model.request import Request
 from pipeline.model.table import Table
+from pipeline.submission.event_loop import event_loop
 from pipeline.submission.graceful_stop import Halt, stopped_by_signals
+from pipeline.submission.request_sender import RequestSender
 from pipeline.submission.sandbox_carrier import inside
-from pipeline.submission.sender import Submission
-
-_TURN = 0.0001  # seconds
-_NEW_OBJECTS = 10_000  # so many, and the garbage collector looks at them; Python's own number is 700
 
 
 @dataclass(frozen=True)
@@ -93,66 +88,20 @@ def send(run: Run, attempts: Sequence[Attempt], table: Table, doubts: Doubts) ->
             )
             cipher = Cipher(keys.encryption_key)
             concealed = Concealed(keys.api_key, keys.encryption_key)
-            submission = Submission(
+            sender = RequestSender(
                 client, writer, cipher, job.profile, halt, doubts, watch.progress, concealed, ended
             )
-            results = await submission.submit(attempts)
+            results = await sender.submit(attempts)
         sent = Sent(tuple(results), halt.reason, writer.failed)
 
     secure = not job.sandbox and job.profile.carrier.base_url.startswith("https:")
-    with (
-        spill,
-        _collecting_less(),
-        _turns_at_once(),
-        asyncio.Runner(loop_factory=_loop_factory(secure=secure)) as runner,
-    ):
+    with spill, event_loop(secure=secure) as runner:
         runner.run(sending())
     for line in spill.failed:
         watch.warn(message("Could not be kept on disk; keep this line for reconciling: {line}", line=line))
     return sent
 
 
-@contextlib.contextmanager
-def _collecting_less() -> Iterator[None]:
-    """What was read and judged stays to the end, and so do results: the garbage collector need not look for it so often."""
-    before = gc.get_threshold()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_NEW_OBJECTS)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()
-
-
-@contextlib.contextmanager
-def _turns_at_once() -> Iterator[None]:
-    """The ledger's thread gets its turn at once, and not after the 5 ms for which Python lets another thread go on."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(_TURN)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
-
-
 def _plain(trace_id: str) -> str:
     """A trace ID that looks like one; what else a carrier may have put there is none of a log's business."""
     return trace_id if re.fullmatch(r"[A-Za-z0-9._-]{1,64}", trace_id) else ""
-
-
-def _loop_factory(*, secure: bool) -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Give uvloop's event loop where it installs, else the standard one, and that for https too.
-
-    uvloop's TLS was seen to lose track of sockets when many connections fail at once ("File descriptor is
-    used by transport"), which the standard loop's never was: see tests/crash/README.md.
-    """
-    if secure:
-        return None
-    try:
-        import uvloop  # noqa: PLC0415 - not there on every platform
-    except ImportError:
-        return None
-    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
-    return factory

@@ -1,0 +1,62 @@
+"""The event loop that requests are sent in, and what of Python itself is set for it: garbage collection, turns of threads."""
+
+import asyncio
+import contextlib
+import gc
+import sys
+from collections.abc import Callable, Iterator
+
+_TURN = 0.0001  # seconds
+_NEW_OBJECTS = 10_000  # so many, and the garbage collector looks at them; Python's own number is 700
+
+
+@contextlib.contextmanager
+def event_loop(*, secure: bool) -> Iterator[asyncio.Runner]:
+    """An event loop that is ended behind what runs in it; `secure`: it speaks https."""
+    with (
+        _collecting_less(),
+        _turns_at_once(),
+        asyncio.Runner(loop_factory=loop_factory(secure=secure)) as runner,
+    ):
+        yield runner
+
+
+def loop_factory(*, secure: bool) -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Give uvloop's event loop where it installs, else the standard one, and that for https too.
+
+    uvloop's TLS was seen to lose track of sockets when many connections fail at once ("File descriptor is
+    used by transport"), which the standard loop's never was: see tests/crash/README.md.
+    """
+    if secure:
+        return None
+    try:
+        import uvloop  # noqa: PLC0415 - not there on every platform
+    except ImportError:
+        return None
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory
+
+
+@contextlib.contextmanager
+def _collecting_less() -> Iterator[None]:
+    """What was read and judged stays to the end, and so do results: the garbage collector need not look for it so often."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_NEW_OBJECTS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
+
+
+@contextlib.contextmanager
+def _turns_at_once() -> Iterator[None]:
+    """The ledger's thread gets its turn at once, and not after the 5 ms for which Python lets another thread go on."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_TURN)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)

@@ -1,0 +1,45 @@
+"""What is set for the time of sending is set back behind it."""
+
+import asyncio
+import gc
+import sys
+import weakref
+
+from pipeline.submission import event_loop
+from pipeline.submission.sending_run import Sent
+
+
+def test_while_sending_the_collector_leaves_what_was_read_alone_and_only_then() -> None:
+    before = gc.get_threshold()
+    assert gc.get_freeze_count() == 0
+    in_itself = Sent()
+    in_itself.__dict__["itself"], gone = in_itself, weakref.ref(in_itself)
+    del in_itself
+    with event_loop._collecting_less():
+        assert gone() is None, "what nobody needs is not kept with the rest"
+        assert gc.get_freeze_count() > 0
+        assert gc.get_threshold()[0] > before[0]
+    assert gc.get_freeze_count() == 0
+    assert gc.get_threshold() == before
+
+
+def test_while_sending_the_ledgers_thread_gets_its_turns_at_once_and_only_then() -> None:
+    before = sys.getswitchinterval()
+    with event_loop._turns_at_once():
+        assert sys.getswitchinterval() < before
+    assert sys.getswitchinterval() == before
+
+
+def test_what_runs_in_the_event_loop_has_all_of_it() -> None:
+    before = gc.get_threshold(), sys.getswitchinterval()
+
+    async def told() -> tuple[tuple[int, int, int], float, str]:
+        loop = type(asyncio.get_running_loop()).__module__.split(".")[0]
+        return gc.get_threshold(), sys.getswitchinterval(), loop
+
+    for secure, known in ((False, "uvloop"), (True, "asyncio")):
+        with event_loop.event_loop(secure=secure) as runner:
+            threshold, interval, loop = runner.run(told())
+        assert threshold[0] > before[0][0]
+        assert (interval < before[1], loop) == (True, known)
+        assert (gc.get_threshold(), sys.getswitchinterval()) == before

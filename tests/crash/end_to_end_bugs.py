@@ -197,9 +197,9 @@ BUGS: dict[str, Bug] = {
         "anything",
         (
             (
-                "submission/request_sender.py",
-                "            line.close()\n            self._watch",
-                "            line.give_back()\n            self._watch",
+                "carrier/connection_reuse.py",
+                'if outcome.state != "issued":\n            self.close()',
+                'if outcome.state != "issued":\n            self.give_back()',
             ),
         ),
     ),

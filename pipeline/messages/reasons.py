@@ -180,7 +180,7 @@ REASONS = (
     Reason(
         "code_not_configured",
         N_("The carrier's code for {column} “{seen}” is not in the carrier profile ({key}), so it can't be sent."),
-        N_("Ask the carrier for the code and put it into the profile as {key}, once for all rows; nothing in the row has to change."),
+        N_("Ask the carrier for the code and put it into the profile, once for all rows; no cell has to change."),
         N_("the carrier's code for it is not in the profile"),
     ),
     # --- waiting: not eligible yet ----------------------------------------------------------------

@@ -26,6 +26,7 @@ _LAST = len(WIDTHS) - 1
 #: How the names of columns end that hold numbers.
 NUMBERS = ("charges", "rows", "amount", "days_left")
 _ROW_POINTS = 17
+_BETWEEN = 0.7  # of a column's width, between two of them
 _GAP = "_)"  # beside a number as much room as a bracket takes: programs differ in how they indent numbers
 
 
@@ -84,7 +85,7 @@ class Page:
     def spread(self, column: int, text: str | Message, look: Any, last: int = _LAST) -> None:
         """Write a text over the rest of the width, as high as it takes."""
         said = rendered(text, self.lang)
-        lines = lines_of(said, sum(WIDTHS[column : last + 1]))
+        lines = lines_of(said, sum(WIDTHS[column : last + 1]) + int(_BETWEEN * (last - column)))
         self.sheet.set_row(self.row, _ROW_POINTS + LINE_POINTS * (lines - 1))
         self.merged(column, last, said, look)
 
@@ -147,5 +148,5 @@ class Page:
     def line(self, name: str | Message, look: Any, link: str = "") -> None:
         """Begin a table's line with its name, which may be longer than its column is wide."""
         name = rendered(name, self.lang)
-        self.sheet.set_row(self.row, _ROW_POINTS + LINE_POINTS * (lines_of(name, WIDTHS[0] - 2) - 1))
+        self.sheet.set_row(self.row, _ROW_POINTS + LINE_POINTS * (lines_of(name, WIDTHS[0]) - 1))
         self.merged(0, 0, name, look, link)

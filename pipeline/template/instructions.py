@@ -1,6 +1,5 @@
 """The sheet of instructions: what to fill in, what happens then, and the table of all columns."""
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -8,14 +7,14 @@ from pipeline.model.columns import BUYER_COLUMNS, BUYERS_SHEET, TICKET_COLUMNS, 
 from pipeline.model.message import Fact, Message, Term, message
 from pipeline.model.status import STATUSES
 from pipeline.model.template_version import STAMP, VERSION
-from pipeline.model.text_width import cells_wide
+from pipeline.model.text_width import lines_high
 from pipeline.template.looks import Drawing
 from pipeline.template.sheets import permitted, print_setup
 
 #: What a template is, on this sheet and among its properties.
 TITLE = message("How to fill in this workbook")
 
-_LETTER = 0.75  # of a digit, the measure of column widths: what a letter of running text takes
+_MOST_LINES = 12
 _INSTRUCTION_WIDTHS = (20, 12, 70, 40)
 _STEPS = (
     message(
@@ -106,5 +105,4 @@ def _columns_table(sheet: Any, row: int, drawing: Drawing) -> None:
 
 def _height(*cells: tuple[str, int]) -> float:
     """Give the height in points of a row of texts that wrap, each in a column so many digits wide."""
-    lines = max(math.ceil(cells_wide(text) * _LETTER / width) for text, width in cells)
-    return 4 + 13.0 * lines
+    return 4 + 13.0 * max(lines_high(text, width, _MOST_LINES) for text, width in cells)

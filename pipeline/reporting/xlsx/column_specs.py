@@ -1,8 +1,6 @@
 """The columns of the result sheets: headings, styles and widths."""
 
 import datetime
-import math
-import string
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +11,7 @@ from pipeline.model.columns import (
     Column,
     Lang,
 )
-from pipeline.model.text_width import cells_wide
+from pipeline.model.text_width import cells_wide, lines_high
 from pipeline.reporting.xlsx.styles import Style, style_of
 
 #: Our own columns: how each is written, and its width in characters.
@@ -46,10 +44,8 @@ _OWN_LINES = 6  # of a text that the input brought: a page of remarks would hide
 _SHORT = 1_000_000  # a number below it fits wherever money stands
 _MOMENT = 21  # a day with its time
 
-# Of a digit, the measure of widths: what a letter of running text takes, with some to spare, and a capital beside.
-LETTER, CAPITAL = 0.95, 0.3
 LINE_POINTS = 13.5
-_NO_CAPITALS = str.maketrans("", "", string.ascii_uppercase)
+_WIDEST_LETTER = 2  # of a column's width, with what stays free beside a text
 
 
 @dataclass(frozen=True)
@@ -77,21 +73,11 @@ def vocabulary(columns: Iterable[Column], lang: Lang) -> list[Field]:
     return [field(column.name, lang) for column in columns]
 
 
-def lines_of(text: str, width: int, style: Style = Style.WRAP) -> int:
-    """How many lines a text is given in a column of that width, however much there is to say."""
-    most = LETTER + CAPITAL if text.isascii() else 2 * LETTER  # of one character
-    if most * len(text) <= width and "\n" not in text:  # as nearly all are
+def lines_of(text: str, width: int, style: Style = Style.WRAP) -> float:
+    """How many lines of Latin letters a text is given the height of in a column of that width, however much there is to say."""
+    if _WIDEST_LETTER * len(text) <= width and "\n" not in text:  # as nearly all are
         return 1
-    lines = sum(max(1, math.ceil(_digits_wide(line) / width)) for line in text.split("\n"))
-    return min(lines, _MOST_LINES if style is Style.WRAP else _OWN_LINES)
-
-
-def _digits_wide(text: str) -> float:
-    """A text's width in digits: names in capitals take much more than sentences."""
-    capitals = (
-        len(text) - len(text.translate(_NO_CAPITALS)) if text.isascii() else sum(map(str.isupper, text))
-    )
-    return LETTER * cells_wide(text) + CAPITAL * capitals
+    return lines_high(text, width, _MOST_LINES if style is Style.WRAP else _OWN_LINES)
 
 
 def width_of(values: Iterable[Any]) -> int:

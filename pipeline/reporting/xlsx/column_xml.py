@@ -38,7 +38,7 @@ class Taken(NamedTuple):
     """Some values of a column: their cells, how many lines each takes (None: all of them one), and their links."""
 
     xml: list[str]
-    lines: list[int] | None
+    lines: list[float] | None
     links: list[str]
 
 
@@ -69,7 +69,7 @@ class Column:
         self._looks = looks
         # By the type of numbers: 1, 1.0 and True are the same to a dictionary, and differ in how they are shown.
         self._known: defaultdict[type | None, _Known] = defaultdict(lambda: _Known(self._cell))
-        self._lines: dict[Any, int] = {}  # of values that take more than one
+        self._lines: dict[Any, float] = {}  # of values that take more than one
         self._shown: dict[_Special, Any] = {}  # of links
 
     def take(self, values: Sequence[Any], first: int) -> Taken:

@@ -74,7 +74,7 @@ class SheetRows:
                 raise RuntimeError(f"a sheet's rows {start} to {stop} are not there, column by column")
             yield start, block
 
-    def _write_cell(self, sheet: Any, row: int, column: int, value: Any, cells: Cells) -> int:
+    def _write_cell(self, sheet: Any, row: int, column: int, value: Any, cells: Cells) -> float:
         """Write one cell; how many lines its text takes."""
         style, link = self._fields[column].style, ""
         if type(value) is Cell:
@@ -101,7 +101,7 @@ def _heights(taken: Sequence[Taken]) -> Iterator[float | None]:
     return (None if most == 1 else _height(most) for most in map(max, zip(*lines, strict=True)))
 
 
-def _height(lines: int) -> float:
+def _height(lines: float) -> float:
     return 3 + LINE_POINTS * lines
 
 

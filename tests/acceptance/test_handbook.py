@@ -3,12 +3,15 @@
 Seen to catch: an option that is gone or written wrongly, a command that one language lacks, a word of the other language.
 """
 
+import json
 import os
 import re
 import shlex
 import shutil
 import signal
-from collections.abc import Callable, Iterator, Mapping
+import textwrap
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,28 +25,55 @@ from pipeline.handbook import TOPICS, page
 from pipeline.model.columns import LANGS, Lang
 from tests.acceptance.conftest import Desk, Sandbox, _listening, running_sandbox, tickets, write_workbook
 from tests.acceptance.office import LOST_AFTER, LOST_BEFORE, answered
+from tests.crash.forked import Ran
 
 HANDBOOK = Path(__file__).parents[2] / "pipeline" / "handbook"
 #: What a page says to a shell beside our own commands: keys are typed in, never shown.
 TYPED = re.compile(r"read -rs (VOUCHER_[A-Z_]+) && export \1")
 #: Numbers of a page, in place of which the carrier's own are put.
-NUMBERS = ("26110000000000000001", "26110000000000000002")
+NUMBERS = ("26110000000000000001", "26110000000000000002", "26110000000000000003")
 #: What a page marks as a name: a command, an option, a file, a sheet, a value.
 CODE = re.compile(r"`[^`\n]+`")
 BLOCK = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
 #: Names that stay as they are in Chinese: of programs, systems, formats and keys.
 PROGRAMS = re.compile(
     r"(?<![A-Za-z])(?:Linux|Debian|macOS|Windows|Python|Excel|LibreOffice|Java Excel API|openpyxl|XlsxWriter|xlwt|SheetJS"
-    r"|SQLite|FUSE|FAT|ext4|xfs|btrfs|zfs|cron|exim4|3\.0pl1|Big5|logrotate|systemd|shell|SIGTERM|Ctrl|Shift|JSON|UTF|GB)(?![A-Za-z])"
+    r"|SQLite|POSIX|Apache POI|FUSE|FAT|ext4|xfs|btrfs|zfs|cron|exim4|3\.0pl1|Big5|logrotate|systemd|shell|SIGTERM|Ctrl|Shift|JSON|UTF|GB)(?![A-Za-z])"
 )
-#: Of programs that are not ours.
-FOREIGN = {"--now"}
+#: Of every command, and of programs that are not ours.
+FOREIGN = {"--help", "--now"}
+
+
+def blocks(topic: str, lang: Lang) -> Iterator[tuple[list[str], list[str]]]:
+    """What a page's `console` blocks say to type, each with what the `text` block below it says that the last command shows."""
+    found = re.findall(
+        r"^ *```console\n(.*?)^ *```$(?:\n\n *```text\n(.*?)^ *```$)?",
+        page(topic, lang),
+        re.DOTALL | re.MULTILINE,
+    )
+    for typed, shown in found:
+        yield [line.strip().removeprefix("$ ") for line in typed.splitlines()], shown.splitlines()
 
 
 def commands(topic: str, lang: Lang) -> list[str]:
-    """What a page's `console` blocks say to type."""
-    blocks = re.findall(r"^ *```console\n(.*?)^ *```$", page(topic, lang), re.DOTALL | re.MULTILINE)
-    return [line.strip().removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    return [command for typed, _ in blocks(topic, lang) for command in typed]
+
+
+def unnumbered(line: str) -> str:
+    """A line without what differs from run to run: times, numbers, names of requests, and blanks."""
+    return " ".join(
+        re.sub(r"[0-9][0-9:,.-]*", "0", re.sub(r"\bR[0-9a-f]{16,}|\b[0-9a-f]{32}\b", "0", line)).split()
+    )
+
+
+def check_shown(shown: Sequence[str], ran: Ran) -> None:
+    """These lines are shown, in this order; one that ends in an ellipsis goes on."""
+    told = iter([unnumbered(line) for line in (ran.err + ran.out).splitlines()])
+    for line in shown:
+        wanted = unnumbered(line)
+        assert any(
+            each.startswith(wanted[:-1]) if wanted.endswith("…") else each == wanted for each in told
+        ), (wanted, ran.err, ran.out)
 
 
 def without_words(command: str) -> str:
@@ -76,6 +106,21 @@ def issued(desk: Desk, carrier: Sandbox) -> None:
 
 def statement(desk: Desk, carrier: Sandbox, name: str = "statement.csv") -> None:
     (desk.folder / name).write_bytes(carrier.statement.read_bytes())
+
+
+def reversed_by_the_carrier(desk: Desk, carrier: Sandbox) -> None:
+    issued(desk, carrier)
+    for number in issued_numbers(carrier)[:2]:
+        order = urllib.request.Request(
+            f"{carrier.base_url}/sandbox/reverse", json.dumps({"number": number}).encode()
+        )
+        urllib.request.urlopen(order).close()
+
+
+def issued_numbers(carrier: Sandbox) -> list[str]:
+    """The first number of each ticket, in the tickets' order."""
+    first = {line["ticket_no"]: line["number"] for line in reversed(carrier.issued())}
+    return [first[ticket] for ticket in sorted(first)]
 
 
 def november(desk: Desk, carrier: Sandbox) -> None:
@@ -171,9 +216,7 @@ STORIES: Mapping[str, Story] = {
         after={"voucher ledger close-gap": elsewhere, "voucher issue": moved},
         codes={"voucher reconcile": 1},  # it tells the gap
     ),
-    "reversals": Story(
-        before=issued, codes={"voucher issue": 1}
-    ),  # the sandbox has reversed nothing, and says no
+    "reversals": Story(before=reversed_by_the_carrier),
     "sandbox": Story(before=faults),
     "promises": Story(),
 }
@@ -189,37 +232,52 @@ def at_desk(desk: Desk, story: Story) -> Iterator[Sandbox]:
         yield carrier
 
 
-@pytest.mark.parametrize("topic", TOPICS)
-def test_every_command_of_a_page_does_what_it_says(desk: Desk, topic: str) -> None:
+#: What a page shows, it shows in its language; commands alone are the same in all.
+PAGES = [
+    (topic, lang)
+    for topic in TOPICS
+    for lang in LANGS
+    if lang == "en" or any(shown for _, shown in blocks(topic, lang))
+]
+
+
+@pytest.mark.parametrize(("topic", "lang"), PAGES)
+def test_every_command_of_a_page_does_what_it_says(desk: Desk, topic: str, lang: Lang) -> None:
     story = STORIES[topic]
     with at_desk(desk, story) as carrier:
+        desk.environment["VOUCHER_LANG"] = lang
         if topic == "first-run":
             (desk.folder / "carrier.toml").unlink()
             desk.environment.clear()
-        for command in commands(topic, "en"):
-            run(desk, carrier, command, story.codes)
-            for beginning, does in story.after.items():
-                if command.startswith(beginning):
-                    does(desk, carrier)
+        for typed, shown in blocks(topic, lang):
+            for command in typed:
+                ran = run(desk, carrier, command, story.codes)
+                for beginning, does in story.after.items():
+                    if command.startswith(beginning):
+                        does(desk, carrier)
+            if shown:
+                assert ran
+                check_shown(shown, ran)
 
 
-def run(desk: Desk, carrier: Sandbox, command: str, codes: Mapping[str, int]) -> None:
+def run(desk: Desk, carrier: Sandbox, command: str, codes: Mapping[str, int]) -> Ran | None:
     """Run a page's command as it is, but for numbers that the carrier alone knows and a port that may be taken."""
     if TYPED.fullmatch(command):
-        return
+        return None
     program, *arguments = shlex.split(command)
     if program == "export":
         name, _, value = arguments[0].partition("=")
         desk.environment[name] = value
-        return
+        return None
     assert program == "voucher", command
     if arguments[0] == "sandbox":
         server = desk.begin(*(part.replace("8080", "0") for part in arguments))
         assert _listening(server)
         os.kill(server.pid, signal.SIGTERM)
-        assert server.end().code == 0
-        return
-    numbers = dict(zip(NUMBERS, dict.fromkeys(line["number"] for line in carrier.issued()), strict=False))
+        ended = server.end()
+        assert ended.code == 0
+        return ended
+    numbers = dict(zip(NUMBERS, issued_numbers(carrier), strict=False))
     ran = desk.voucher(*(numbers.get(part, part) for part in arguments))
     assert ran.code == next(
         (code for beginning, code in codes.items() if command.startswith(beginning)), 0
@@ -228,6 +286,22 @@ def run(desk: Desk, carrier: Sandbox, command: str, codes: Mapping[str, int]) ->
         ran.out,
         ran.err,
     )
+    return ran
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_the_mapping_of_the_page_on_bills_is_one(desk: Desk, lang: Lang) -> None:
+    october = write_workbook(desk.folder / "october.xlsx", [{"ticket_status": "已成行", "voucher": ""}])
+    found = re.search(r"```toml\n(.*?)```", page("bills", lang), re.DOTALL)
+    assert found
+    desk.profile("http://127.0.0.1:1")
+    desk.environment["VOUCHER_PROFILE"] = "carrier.toml"
+    (desk.folder / "map.toml").write_text(textwrap.dedent(found[1]), encoding="utf-8")
+    ran = desk.voucher(
+        "check", october, "--columns", "map.toml", "--as-of", "2026-11-20", "--report", "report.json"
+    )
+    row = desk.report()["rows"][0]
+    assert (row["status"], row["voucher"]) == ("ready", "invoice"), ran
 
 
 @pytest.mark.parametrize("topic", TOPICS)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
+from pipeline.model import exit_code
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.exit_code import ExitCode
@@ -170,8 +171,8 @@ class Finished:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The result's, or worse where a result could not be written (running again is safe)."""
-        return max(self.result.exit_code, ExitCode.STOPPED.where(self.problems))
+        """What the command ends with."""
+        return exit_code.where_written(self.result.exit_code, self.problems)
 
 
 def today(profile: Profile) -> datetime.date:

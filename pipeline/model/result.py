@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pipeline.model import exit_code
 from pipeline.model.columns import Lang
 from pipeline.model.encoded import EncodedColumn
 from pipeline.model.exit_code import ExitCode
@@ -261,11 +262,10 @@ class RunResult:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The highest that applies."""
-        return max(
-            ExitCode.STOPPED.where(self.stopped),
-            ExitCode.NEEDS_PERSON.where("differs_from_issued" in self.columns.having),
-            *(STATUS[name].exit_code for name in self.totals),
+        """What the run ends with."""
+        differs = "differs_from_issued" in self.columns.having
+        return exit_code.of_run(
+            (STATUS[name].exit_code for name in self.totals), stopped=self.stopped, differs=differs
         )
 
 

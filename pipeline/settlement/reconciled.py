@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pipeline.model import exit_code
 from pipeline.model.evidence import Statement
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.message import NOTHING, Message
@@ -49,14 +50,10 @@ class Reconciliation:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The highest that applies."""
+        """What the reconciliation ends with."""
         disagreeing = any(entry.kind in DISAGREEING for entry in self.entries)
-        person = disagreeing or self.nothing_compared or self.unread or self.decided.troubles or self.lacking
-        return max(
-            self.result.exit_code,
-            ExitCode.UNKNOWN.where(self.result.doubts),
-            ExitCode.NEEDS_PERSON.where(person),
-        )
+        needs_person = disagreeing, self.nothing_compared, self.unread, self.decided.troubles, self.lacking
+        return exit_code.of_reconciliation(self.result.exit_code, self.result.doubts, *needs_person)
 
 
 @dataclass(frozen=True)
@@ -74,5 +71,5 @@ class Reconciled:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The reconciliation's, or worse where a result could not be written (running again is safe)."""
-        return max(self.said.exit_code, ExitCode.STOPPED.where(self.problems))
+        """What the command ends with."""
+        return exit_code.where_written(self.said.exit_code, self.problems)

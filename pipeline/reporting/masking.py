@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pipeline.model.message import Message, message
+from pipeline.model.register_line import RegisterLine
 
 _IN_PLACE = "***"
 _TITLE = re.compile(r" (?:MR|MRS|MS|MISS|MSTR|CHD|INF|DR)$", re.IGNORECASE)
@@ -20,6 +21,15 @@ _FORMS = re.compile(
     r"[^\s@<>,;，；]+@[^\s@<>,;，；]+|(?<![0-9A-Za-z])(?=[0-9A-Za-z]*\d{6})[0-9A-Za-z]{15,20}(?![0-9A-Za-z])"
     r"|(?<![0-9A-Za-z])\+?\d[\d ()-]{8,}\d(?![0-9A-Za-z])"
 )
+
+
+def secrets_of(lines: Iterable[RegisterLine]) -> set[str]:
+    """What names somebody in these lines."""
+    return {
+        text
+        for line in lines
+        for text in (line.passenger_name, line.buyer, line.tax_no, line.phone, line.email)
+    }
 
 
 class NoMasks:

@@ -2,9 +2,7 @@
 
 import contextlib
 import datetime
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, count
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -17,9 +15,11 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.message import Note, system_error
 from pipeline.reconciliation.given_evidence import month_of
-from pipeline.reporting.masking import Masks, NoMasks
-from pipeline.reporting.output_paths import ANOTHER_FOLDER, check_folder, file_name
-from pipeline.reporting.register_workbook import Register, buyer_numbers, buyer_of, secrets_of, write_register
+from pipeline.reporting.masking import Masks, NoMasks, secrets_of
+from pipeline.reporting.output_paths import ANOTHER_FOLDER, check_folder
+from pipeline.reporting.register_by_buyer import buyer_numbers, names_by_buyer, split_by_buyer
+from pipeline.reporting.register_content import Register
+from pipeline.reporting.register_workbook import write_register
 
 _SUFFIX = ".xlsx"
 
@@ -52,7 +52,8 @@ def registered(job: Job, wanted: Wanted, lang: Lang, note: Note) -> tuple[list[P
         return [write_register(register, place, lang)], len(register.lines)
     if register.lines:
         _make(place)
-    written = [write_register(one, place / name, lang) for one, name in _named(register, wanted, lang)]
+    named = names_by_buyer(split_by_buyer(register), wanted.stem, lang)
+    written = [write_register(one, place / f"{name}{_SUFFIX}", lang) for one, name in named]
     return written, len(register.lines)
 
 
@@ -113,18 +114,3 @@ def _make(folder: Path) -> None:
             "{file}: can't be written ({problem}); {cure}",
             file=str(folder), problem=system_error(problem), cure=ANOTHER_FOLDER,
         ) from problem  # fmt: skip
-
-
-def _named(register: Register, wanted: Wanted, lang: Lang) -> Iterator[tuple[Register, str]]:
-    """Each buyer's register with a name for its workbook, which no other has where capitals make no difference."""
-    taken: set[str] = set()
-    for one in register.by_buyer:
-        buyer = f"buyer-{one.of_buyer}" if wanted.masked else file_name(buyer_of(one, lang))
-        stem = f"{wanted.stem}-{buyer or one.of_buyer}"
-        name = next(
-            name
-            for name in chain([stem], (f"{stem}-{number}" for number in count(2)))
-            if name.casefold() not in taken
-        )
-        taken.add(name.casefold())
-        yield one, f"{name}{_SUFFIX}"

@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.model.errors import InputProblem
 from pipeline.reporting import output_paths
-from pipeline.reporting.output_paths import check_report_path, result_path
+from pipeline.reporting.output_paths import check_report_path, file_name, result_path
 
 
 @pytest.mark.parametrize(
@@ -89,3 +89,8 @@ def test_a_report_replaces_files_only(tmp_path: Path) -> None:
         check_report_path(tmp_path / "r.json")
     with pytest.raises(InputProblem, match="is not a file"):
         check_report_path(Path("/dev/null"))
+
+
+@pytest.mark.parametrize("name", ["..", "", " . ", "\u202e", "\ud800"])
+def test_of_some_names_nothing_is_left_for_a_file(name: str) -> None:
+    assert file_name(name).strip("_") == ""

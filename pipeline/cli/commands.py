@@ -4,7 +4,7 @@ import click
 
 from pipeline import __version__
 from pipeline.cli.lazy_command import LazyCommand, ReadingCommand
-from pipeline.cli.ledger import ledger_commands
+from pipeline.cli.ledger_subcommands import ledger_commands
 from pipeline.cli.options import (
     AS_OF,
     COLUMNS,

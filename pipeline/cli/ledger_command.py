@@ -1,4 +1,4 @@
-"""`voucher ledger ...`: its commands, done."""
+"""What each `voucher ledger ...` does; `ledger_subcommands` has their arguments, options and help."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from pipeline import maintenance
 from pipeline.cli.stderr import asking, teller
 from pipeline.cli.stdout import print_lines
 from pipeline.ledger.integrity_check import Looked
@@ -19,13 +18,14 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.job import Job
 from pipeline.model.message import P_, Message, Term, joined, message
+from pipeline.run import ledger_maintenance
 from pipeline.settings import load_profile
 
 
 def check(*, lang: Lang, **given: Any) -> None:
     """Look at all of the ledger."""
     job = _job(given)
-    looked, doubted, spilled = maintenance.looked_over(job)
+    looked, doubted, spilled = ledger_maintenance.looked_over(job)
     if doubted:
         teller(lang)(doubted)
     sound = not (looked.wrong or doubted)
@@ -36,7 +36,7 @@ def check(*, lang: Lang, **given: Any) -> None:
 
 def backup(path: Path, *, lang: Lang, **given: Any) -> None:
     """Copy the ledger to a file or into a folder."""
-    copy = maintenance.backed_up(_job(given), path)
+    copy = ledger_maintenance.backed_up(_job(given), path)
     teller(lang)(message("Backup: {path}", path=str(copy)))
 
 
@@ -44,7 +44,7 @@ def export(path: Path, *, lang: Lang, **given: Any) -> None:
     """Write all requests with their evidence to a workbook, for auditors."""
     job = _job(given)
     zone = job.profile.carrier.time_zone if given["profile"] else "UTC"
-    written = maintenance.exported(job, path, lang, zone)
+    written = ledger_maintenance.exported(job, path, lang, zone)
     teller(lang)(message("Export: {path}", path=str(written)))
 
 
@@ -56,7 +56,7 @@ def move_carrier(*, by: str, why: str, yes: bool, lang: Lang, **given: Any) -> N
         return yes or not asking() or click.confirm(question, err=True)
 
     tell = teller(lang)
-    done = maintenance.moved(_job(given), tell, why, by, confirmed)
+    done = ledger_maintenance.moved(_job(given), tell, why, by, confirmed)
     tell(done or message("Nothing was changed."))
     sys.exit(ExitCode.STOPPED.where(not done))
 
@@ -71,9 +71,9 @@ def mark_gap(
         )
     tell = teller(lang)
     if nothing_missing:
-        tell(maintenance.nothing_missing(_job(given), tell, by, why))
+        tell(ledger_maintenance.nothing_missing(_job(given), tell, by, why))
     else:
-        tell(maintenance.gap_marked(_job(given), tell, since, why))
+        tell(ledger_maintenance.gap_marked(_job(given), tell, since, why))
 
 
 def close_gap(*, by: str, evidence: str, yes: bool, lang: Lang, **given: Any) -> None:
@@ -87,7 +87,7 @@ def close_gap(*, by: str, evidence: str, yes: bool, lang: Lang, **given: Any) ->
         return yes or click.confirm(rendered(message("{text}. Close it?", text=text), lang), err=True)
 
     tell = teller(lang)
-    done = maintenance.gap_closed(_job(given), tell, by, evidence, confirmed)
+    done = ledger_maintenance.gap_closed(_job(given), tell, by, evidence, confirmed)
     tell(done or message("Nothing was changed."))
     sys.exit(ExitCode.STOPPED.where(not done))
 
@@ -95,15 +95,15 @@ def close_gap(*, by: str, evidence: str, yes: bool, lang: Lang, **given: Any) ->
 def withdraw(entry: str, *, by: str, why: str, lang: Lang, **given: Any) -> None:
     """Say that evidence was given by mistake."""
     tell = teller(lang)
-    for line in maintenance.withdrawn(_job(given), tell, entry, by, why):
+    for line in ledger_maintenance.withdrawn(_job(given), tell, entry, by, why):
         tell(line)
 
 
 def reverse(number: str, *, lang: Lang, **given: Any) -> None:
     """Say that the carrier has reversed a voucher (red invoice)."""
     tell, voucher, red = teller(lang), given["voucher"] or "", given["red_number"].strip()
-    said = maintenance.SaidReversed(number.strip(), given["by"], given["evidence"], voucher, red)
-    for line in maintenance.voucher_reversed(_job(given), tell, said):
+    said = ledger_maintenance.SaidReversed(number.strip(), given["by"], given["evidence"], voucher, red)
+    for line in ledger_maintenance.voucher_reversed(_job(given), tell, said):
         tell(line)
 
 

@@ -11,13 +11,13 @@ import pytest
 
 from pipeline.ledger import attempts as records
 from pipeline.ledger import export as auditing
-from pipeline.maintenance import exported
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.profile import Profile
 from pipeline.reporting import links
 from pipeline.reporting.audit_workbook import SHEET_COLUMNS, SHEETS
 from pipeline.reporting.words_audit import heading
+from pipeline.run.ledger_maintenance import exported
 from tests.unit.reporting.told_ledger import HEADER, TICKET, ancillaries, being_told, fare
 
 Rows = list[dict[str, Any]]

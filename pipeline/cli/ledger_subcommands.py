@@ -1,4 +1,4 @@
-"""`voucher ledger ...`: what a team does with its one ledger beside issuing; done in `ledger_command`."""
+"""`voucher ledger ...`: what a team does with its one ledger beside issuing; as they are typed; `ledger_command` does them."""
 
 import click
 

@@ -14,7 +14,7 @@ import apsw
 import openpyxl
 import pytest
 
-from pipeline import __version__, maintenance
+from pipeline import __version__
 from pipeline.ledger import (
     attempts,
     carrier_move,
@@ -35,13 +35,14 @@ from pipeline.ledger.inbox_files import EARLY, NAMED, UNREAD, Handled
 from pipeline.ledger.lock import LastRun, Lock, Phase, noted_run
 from pipeline.ledger.settlements import Settlement
 from pipeline.ledger.spill import Spill, spill_path
-from pipeline.maintenance import SaidReversed
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.evidence import StatementLine
 from pipeline.model.job import Job
 from pipeline.model.message import NOTHING, Message, from_text
 from pipeline.model.outcome import Answered
 from pipeline.model.profile import Carrier, Owner, Profile, sandbox_owner
+from pipeline.run import ledger_maintenance
+from pipeline.run.ledger_maintenance import SaidReversed
 from tests import next_version
 from tests.unit.ledger.conftest import Book, charge, invoice
 
@@ -52,6 +53,11 @@ UNNOTED = "its last run is not noted beside it"
 SHARED_MEMORY = 32 * 1024
 
 Rows = list[tuple[Any, ...]]
+
+
+@pytest.fixture(autouse=True)
+def desk() -> None:
+    """No folder of tickets: nothing here is about them."""
 
 
 @pytest.fixture(autouse=True)
@@ -170,7 +176,7 @@ def damage(path: Path) -> None:
 
 def test_a_ledger_is_looked_over_through_a_link_with_what_waits_beside_it(path: Path, tmp_path: Path) -> None:
     (tmp_path / "link.ledger").symlink_to(path)
-    looked, doubted, spilled = maintenance.looked_over(job(tmp_path / "link.ledger"))
+    looked, doubted, spilled = ledger_maintenance.looked_over(job(tmp_path / "link.ledger"))
     assert (looked.base_url, looked.agency, looked.runs, looked.states) == (
         *HOST.__dict__.values(),
         1,
@@ -178,12 +184,12 @@ def test_a_ledger_is_looked_over_through_a_link_with_what_waits_beside_it(path: 
     )
     assert (looked.gap, looked.wrong, doubted, spilled) == (None, (), NOTHING, False)
     spill_path(path).write_bytes(b"{}\n")
-    assert maintenance.looked_over(job(tmp_path / "link.ledger"))[2]
+    assert ledger_maintenance.looked_over(job(tmp_path / "link.ledger"))[2]
 
 
 def test_a_ledger_that_may_be_an_older_copy_is_looked_over_all_the_same(path: Path) -> None:
     path.with_name("a.ledger.lock").unlink()
-    looked, doubted, _ = maintenance.looked_over(job(path))
+    looked, doubted, _ = ledger_maintenance.looked_over(job(path))
     assert looked.states == {"issued": 1}
     assert str(doubted).startswith(f"{path}: {UNNOTED} (a.ledger.lock)")
 
@@ -191,7 +197,7 @@ def test_a_ledger_that_may_be_an_older_copy_is_looked_over_all_the_same(path: Pa
 def test_a_damaged_ledger_is_told_by_its_name(path: Path) -> None:
     damage(path)
     with pytest.raises(LedgerProblem, match=re.escape(f"{path}: the ledger is damaged (")):
-        maintenance.looked_over(job(path))
+        ledger_maintenance.looked_over(job(path))
 
 
 # --- backups ---------------------------------------------------------------------------------------
@@ -199,7 +205,7 @@ def test_a_damaged_ledger_is_told_by_its_name(path: Path) -> None:
 
 def test_a_backup_holds_everything_and_lacks_what_came_after_the_last_run(path: Path, tmp_path: Path) -> None:
     time.sleep(0.002)
-    kept = maintenance.backed_up(job(path), tmp_path / "kept.ledger")
+    kept = ledger_maintenance.backed_up(job(path), tmp_path / "kept.ledger")
     assert kept == tmp_path / "kept.ledger"
     assert rows(kept, "SELECT number FROM attempt") == [("N1",)]
     (since, why, found), ended = (
@@ -214,14 +220,14 @@ def test_a_backup_holds_everything_and_lacks_what_came_after_the_last_run(path: 
 
 def test_a_backup_of_a_ledger_without_a_run_lacks_what_came_after_now(empty: Path, tmp_path: Path) -> None:
     before = utc_now()
-    kept = maintenance.backed_up(job(empty), tmp_path / "kept.ledger")
+    kept = ledger_maintenance.backed_up(job(empty), tmp_path / "kept.ledger")
     ((since,),) = rows(kept, "SELECT since FROM gap")
     assert before <= since <= utc_now()
 
 
 def test_a_backup_of_what_may_be_an_older_copy_says_so(path: Path, tmp_path: Path) -> None:
     path.with_name("a.ledger.lock").unlink()
-    kept = maintenance.backed_up(job(path), tmp_path / "kept.ledger")
+    kept = ledger_maintenance.backed_up(job(path), tmp_path / "kept.ledger")
     assert [str(from_text(why)) for (why,) in rows(kept, "SELECT why FROM gap")] == [
         "it is a backup of what may be an older copy"
     ]
@@ -230,7 +236,7 @@ def test_a_backup_of_what_may_be_an_older_copy_says_so(path: Path, tmp_path: Pat
 def test_a_backup_in_a_folder_is_named_by_the_ledger_and_the_time(path: Path, tmp_path: Path) -> None:
     (tmp_path / "backups").mkdir()
     before = utc_now()
-    kept = maintenance.backed_up(job(path), tmp_path / "backups")
+    kept = ledger_maintenance.backed_up(job(path), tmp_path / "backups")
     assert kept.parent == tmp_path / "backups"
     found = re.fullmatch(r"a\.([0-9]{8}T[0-9]{6})Z\.ledger", kept.name)
     assert found
@@ -269,7 +275,7 @@ def test_a_backup_that_can_not_be_made_names_its_place_and_leaves_nothing(
 ) -> None:
     (tmp_path / "taken.ledger").write_text("mine")
     with pytest.raises(problem) as refused, small_files(SHARED_MEMORY if name == "full.ledger" else 1 << 30):
-        maintenance.backed_up(job(path), tmp_path / name)
+        ledger_maintenance.backed_up(job(path), tmp_path / name)
     assert str(refused.value) == f"{tmp_path / name}: {told}"
     assert (tmp_path / "taken.ledger").read_text() == "mine"
     assert sorted(left.name for left in tmp_path.iterdir()) == ["books", "home", "taken.ledger"]
@@ -279,7 +285,7 @@ def test_a_backup_that_can_not_be_made_names_its_place_and_leaves_nothing(
 
 
 def move(path: Path | None, to: Owner = NEW_HOST, confirm: Callable[[Message], bool] = lambda _: True) -> str:
-    return str(maintenance.moved(job(path, to), fail, "letter of 1 Nov", "chen", confirm))
+    return str(ledger_maintenance.moved(job(path, to), fail, "letter of 1 Nov", "chen", confirm))
 
 
 MOVES = "SELECT from_base_url, from_agency, to_base_url, to_agency, moved_by, why FROM carrier_move"
@@ -438,7 +444,7 @@ def test_a_ledger_that_keeps_its_name_may_move_though_its_last_run_did_not_end(p
 
 
 def nothing_missing(path: Path) -> str:
-    return str(maintenance.nothing_missing(job(path), fail, "chen", "the old disk was full"))
+    return str(ledger_maintenance.nothing_missing(job(path), fail, "chen", "the old disk was full"))
 
 
 def test_a_ledger_that_lacks_nothing_is_used_again_once_somebody_says_so(path: Path) -> None:
@@ -467,7 +473,7 @@ def test_there_is_nothing_to_say_of_a_ledger_whose_last_run_is_noted(path: Path)
 
 
 def test_nothing_missing_closes_no_gap(path: Path, tmp_path: Path) -> None:
-    kept = maintenance.backed_up(job(path), tmp_path / "kept.ledger")
+    kept = ledger_maintenance.backed_up(job(path), tmp_path / "kept.ledger")
     before = everything(kept)
     with pytest.raises(InputProblem) as refused:
         nothing_missing(kept)
@@ -481,7 +487,7 @@ def test_nothing_missing_closes_no_gap(path: Path, tmp_path: Path) -> None:
 
 
 def mark(path: Path, since: datetime.datetime | None = None) -> str:
-    return str(maintenance.gap_marked(job(path), fail, since, "an older copy"))
+    return str(ledger_maintenance.gap_marked(job(path), fail, since, "an older copy"))
 
 
 def marked(path: Path) -> Rows:
@@ -562,7 +568,7 @@ def test_what_the_ledger_refuses_is_told_by_its_name(path: Path) -> None:
     with pytest.raises(
         LedgerProblem, match=f"^{re.escape(str(path))}: the ledger refuses what would break its rules"
     ):
-        maintenance.gap_marked(job(path), fail, None, "")
+        ledger_maintenance.gap_marked(job(path), fail, None, "")
     assert everything(path)["gap"] == before["gap"] == []
 
 
@@ -580,7 +586,7 @@ GAPS = "SELECT closed_at IS NULL, closed_by, evidence FROM gap"
 
 
 def close(path: Path, confirm: Callable[[Message], bool] = fail, note: Any = fail) -> str:
-    return str(maintenance.gap_closed(job(path), note, "chen", "statement of 21 Nov", confirm))
+    return str(ledger_maintenance.gap_closed(job(path), note, "chen", "statement of 21 Nov", confirm))
 
 
 def taken(path: Path, *statements: tuple[str, str]) -> None:
@@ -636,7 +642,7 @@ def test_a_gap_is_not_closed_unasked_while_a_statement_could_not_be_read(path: P
 
 
 def test_a_gap_is_closed_by_what_a_statement_showed(path: Path, tmp_path: Path) -> None:
-    kept = maintenance.backed_up(job(path), tmp_path / "kept.ledger")
+    kept = ledger_maintenance.backed_up(job(path), tmp_path / "kept.ledger")
     mark(kept, days_ago(0))
     (first, _), (second, _) = marked(kept)
     taken(kept, ("november.csv", ""))
@@ -696,7 +702,7 @@ def settled(path: Path) -> Path:
 
 
 def withdraw(path: Path, entry: str, note: Any = fail) -> list[str]:
-    return [*map(str, maintenance.withdrawn(job(path), note, entry, "chen", "the wrong month"))]
+    return [*map(str, ledger_maintenance.withdrawn(job(path), note, entry, "chen", "the wrong month"))]
 
 
 @pytest.mark.parametrize(
@@ -733,7 +739,7 @@ def test_an_entry_that_is_not_there_is_withdrawn_in_no_ledger(settled: Path) -> 
 
 def reverse(path: Path, voucher: str = "", red: str = "") -> list[str]:
     said = SaidReversed("N1", "chen", "red letter of 3 Dec", voucher, red)
-    done = maintenance.voucher_reversed(job(path), fail, said)
+    done = ledger_maintenance.voucher_reversed(job(path), fail, said)
     return [*map(str, done)]
 
 
@@ -784,18 +790,18 @@ def unnoted(_path: Path) -> None:
 #: How a ledger comes to need each change, the change, and where it is recorded.
 CHANGES: dict[str, tuple[Callable[[Path], None] | None, Callable[[Job, Any], Any], Any, str]] = {
     "move": (
-        None, lambda job, note: maintenance.moved(job, note, "a letter", "chen", lambda _: True), carrier_move, "move",
+        None, lambda job, note: ledger_maintenance.moved(job, note, "a letter", "chen", lambda _: True), carrier_move, "move",
     ),
     "nothing missing": (
-        unnoted, lambda job, note: maintenance.nothing_missing(job, note, "chen", "a disk"), gaps, "mark_gap",
+        unnoted, lambda job, note: ledger_maintenance.nothing_missing(job, note, "chen", "a disk"), gaps, "mark_gap",
     ),
-    "mark": (None, lambda job, note: maintenance.gap_marked(job, note, None, "a copy"), gaps, "mark_gap"),
+    "mark": (None, lambda job, note: ledger_maintenance.gap_marked(job, note, None, "a copy"), gaps, "mark_gap"),
     "close": (
-        gap_in, lambda job, note: maintenance.gap_closed(job, note, "chen", "a statement", lambda _: True), gaps, "close_gaps",
+        gap_in, lambda job, note: ledger_maintenance.gap_closed(job, note, "chen", "a statement", lambda _: True), gaps, "close_gaps",
     ),
-    "withdraw": (None, lambda job, note: maintenance.withdrawn(job, note, "S1", "chen", "a month"), withdrawals, "withdraw"),
+    "withdraw": (None, lambda job, note: ledger_maintenance.withdrawn(job, note, "S1", "chen", "a month"), withdrawals, "withdraw"),
     "reverse": (
-        None, lambda job, note: maintenance.voucher_reversed(job, note, SaidReversed("N1", "chen", "a letter")), reversals, "reverse",
+        None, lambda job, note: ledger_maintenance.voucher_reversed(job, note, SaidReversed("N1", "chen", "a letter")), reversals, "reverse",
     ),
 }  # fmt: skip
 
@@ -867,7 +873,7 @@ def exported(
     path: Path, wanted: Path, lang: Any = "en", zone: str = "UTC"
 ) -> tuple[dict[str, str], dict[str, Rows]]:
     """The facts on the first sheet of an export, and the rows of the others under their names."""
-    first, *others = openpyxl.load_workbook(maintenance.exported(job(path), wanted, lang, zone))
+    first, *others = openpyxl.load_workbook(ledger_maintenance.exported(job(path), wanted, lang, zone))
     return dict(first.iter_rows(values_only=True)), {
         sheet.title: [*sheet.iter_rows(values_only=True)] for sheet in others
     }
@@ -875,7 +881,7 @@ def exported(
 
 def test_an_export_tells_whose_ledger_it_is_and_what_it_may_lack(settled: Path, tmp_path: Path) -> None:
     assert "Gap" not in exported(settled, tmp_path / "whole.xlsx")[0]
-    kept = maintenance.backed_up(job(settled), tmp_path / "kept.ledger")
+    kept = ledger_maintenance.backed_up(job(settled), tmp_path / "kept.ledger")
     ((since,),) = rows(kept, "SELECT since FROM gap")
     ((ledger_id, created),) = rows(kept, "SELECT ledger_id, created_at FROM ledger")
     before = utc_now()
@@ -904,7 +910,9 @@ def test_an_export_says_on_every_page_that_a_sandbox_issued_what_it_lists(
 ) -> None:
     with running(tmp_path / "a.ledger", owner) as book:
         issue(book, "N1", 1)
-    audit = openpyxl.load_workbook(maintenance.exported(job(book.path), tmp_path / "audit.xlsx", "en", "UTC"))
+    audit = openpyxl.load_workbook(
+        ledger_maintenance.exported(job(book.path), tmp_path / "audit.xlsx", "en", "UTC")
+    )
     pages = {sheet.oddHeader.center.text for sheet in audit}
     assert pages == {"SANDBOX 沙箱" if owner.is_sandbox else None}
 
@@ -918,13 +926,13 @@ def test_an_export_is_read_from_a_copy_in_its_own_folder_that_nobody_takes_for_t
     (tmp_path / "gone").rmdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     seen = list[list[str]]()
-    write = maintenance.write_audit
+    write = ledger_maintenance.write_audit
 
     def written(*given: Any) -> Path:
         seen.append(sorted(str(left.relative_to(tmp_path / "out")) for left in (tmp_path / "out").rglob("*")))
         return write(*given)
 
-    monkeypatch.setattr(maintenance, "write_audit", written)
+    monkeypatch.setattr(ledger_maintenance, "write_audit", written)
     exported(path, tmp_path / "out" / "audit.xlsx")
     (((made,)),) = seen
     assert re.fullmatch(r"\.voucher-[^/]+", made)
@@ -956,7 +964,7 @@ def test_an_export_that_can_not_be_made_names_its_place_and_leaves_nothing(
     path: Path, tmp_path: Path, name: str, problem: type[Exception], told: str
 ) -> None:
     with pytest.raises(problem) as refused, small_files(SHARED_MEMORY):
-        maintenance.exported(job(path), tmp_path / name, "en", "UTC")
+        ledger_maintenance.exported(job(path), tmp_path / name, "en", "UTC")
     assert str(refused.value) == f"{tmp_path / name}: {told.format(tmp_path)}"
     assert sorted(left.name for left in tmp_path.iterdir()) == ["books", "home"]
 
@@ -964,6 +972,6 @@ def test_an_export_that_can_not_be_made_names_its_place_and_leaves_nothing(
 def test_a_copy_that_fails_while_it_is_exported_is_told_by_the_ledgers_name(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maintenance, "write_audit", raising(apsw.IOError("disk I/O error")))
+    monkeypatch.setattr(ledger_maintenance, "write_audit", raising(apsw.IOError("disk I/O error")))
     with pytest.raises(LedgerProblem, match=f"^{re.escape(str(path))}: the ledger can't be read or written"):
-        maintenance.exported(job(path), tmp_path / "audit.xlsx", "en", "UTC")
+        ledger_maintenance.exported(job(path), tmp_path / "audit.xlsx", "en", "UTC")

@@ -4,13 +4,15 @@ Such a line is the refund charge of that fee; its negative amounts are what was 
 either the fee, or what the line comes to in all.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from pipeline.model.columns import COMPONENTS, FEES
+from pipeline.model.message import Message, counted
+from pipeline.model.places import on_sheet
 from pipeline.model.table import Finding, Mask, Money
 from pipeline.reading import cells
 
@@ -47,6 +49,21 @@ def take_refund_lines(
         for finding in findings
         if (kept := _without(finding, understood if finding.column == "amount" else lines)) is not None
     ], paid_back
+
+
+def told_refund_lines(frame: pd.DataFrame, paid_back: Money) -> Iterator[Message]:
+    """A note for each sheet with refund lines: nobody said that they are refund charges, so that somebody should see it."""
+    lines = frame[paid_back < 0]
+    for (file, sheet), rows in lines.groupby(["file", "sheet"], sort=False):
+        yield counted(
+            "{place}: {count} row read as a refund line (fares below zero, a refund fee above), which is the refund charge of that"
+            " fee: row {first}",
+            "{place}: {count} rows read as refund lines (fares below zero, a refund fee above), which are the refund charges of"
+            " those fees, the first of them row {first}",
+            len(rows),
+            place=on_sheet(str(file), str(sheet)),
+            first=int(rows["row"].iloc[0]),
+        )
 
 
 def _negative(

@@ -40,7 +40,7 @@ from pipeline.reading.merged_cells import unmerged
 from pipeline.reading.missing_headings import refuse_unheaded
 from pipeline.reading.other_currencies import as_seen
 from pipeline.reading.process import Opening
-from pipeline.reading.refund_lines import take_refund_lines
+from pipeline.reading.refund_lines import take_refund_lines, told_refund_lines
 from pipeline.reading.repeated_headings import repeats, repeats_headings
 from pipeline.reading.sheet import Cells, Sheet, is_blank
 from pipeline.reading.team_mapping import NO_MAP, ColumnMap
@@ -385,7 +385,7 @@ def _table(gathered: Gathered) -> Table:
     names = ("file", *(column.name for column in BUYER_COLUMNS), *BUYER_PLACE)
     empty = pd.DataFrame({name: [] for name in names}, dtype=object)
     buyers = pd.concat([empty, *gathered.buyers], ignore_index=True)
-    notes = (*gathered.notes, *untaken_fees(frame))
+    notes = (*gathered.notes, *told_refund_lines(frame, paid_back), *untaken_fees(frame))
     return Table(
         frame, seen, tuple(findings), buyers, warnings(gathered.sheets), notes, gathered.letters, tuple(gathered.sheets), paid_back,
         unread_amounts(gathered.tickets, frame, seen, gathered.currency),

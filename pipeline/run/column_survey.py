@@ -13,6 +13,7 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.message import Fact, Message, counted, system_error
+from pipeline.model.places import on_sheet
 from pipeline.model.survey import Lack, SheetUse, Survey
 from pipeline.model.table import Table
 from pipeline.reading.input_files import read_sheets, workbook_files
@@ -45,8 +46,20 @@ def surveyed(job: Job) -> Survey:
             problems.append(problem.message)
         else:
             verdicts = judge(table, KnownCharges(), job.terms)
+            uses = _with_notes(uses, table)
             uses = _with_unread(_with_lacks(uses, table, verdicts), table, verdicts)
     return Survey(uses, problems, questions(uses), entries(uses, mapping))
+
+
+def _with_notes(uses: Sequence[SheetUse], table: Table) -> list[SheetUse]:
+    """The sheets with what is seen only once all their rows are read together, such as refund lines."""
+    told = defaultdict[Fact, list[Message]](list)
+    for note in table.notes:
+        told[note.facts.get("place", "")].append(note)
+    return [
+        replace(use, notes=tuple(dict.fromkeys((*use.notes, *told[on_sheet(use.file, use.sheet)]))))
+        for use in uses
+    ]
 
 
 def _with_lacks(uses: Sequence[SheetUse], table: Table, verdicts: Verdicts) -> list[SheetUse]:

@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from tests.acceptance.bill import write_bill, write_buyers
@@ -46,3 +47,16 @@ def test_one_line_of_mapping_issues_it_with_its_refund_lines_waiting_for_their_d
     assert [(row["amount"], row["status"]) for row in refunds] == [("200.00", "waiting")] * 2
     assert {reason["code"] for row in refunds for reason in row["reasons"]} == {"refund_not_approved"}
     assert {row["status"] for row in rows if row["sheet"] != "全部"} == {"repeated"}
+
+
+@pytest.mark.parametrize(("lang", "told"), [("en", "2 rows read as refund lines"), ("zh", "2 行为退票行")])
+def test_rows_read_as_refund_lines_are_counted_for_whoever_looks(
+    desk: Any, bill: Path, lang: str, told: str
+) -> None:
+    place = {"en": "bill.xlsx, sheet 国内机票: ", "zh": "bill.xlsx，工作表“国内机票”："}[lang]
+    ran = _run(desk, "check", bill, "--lang", lang, "-o", "r.xlsx")
+    assert place + told in ran.err
+    summary = openpyxl.load_workbook(desk.folder / "r.xlsx").worksheets[0]
+    assert any(place + told in str(cell.value) for cell in summary["A"])
+    lines = desk.voucher("columns", bill, "--lang", lang).out.splitlines()
+    assert [line.strip()[:6] for line in lines if told in line] == [told[:6]] * 2

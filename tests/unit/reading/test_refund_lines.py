@@ -78,3 +78,15 @@ def test_findings_of_other_rows_and_kinds_stay() -> None:
     (fare,) = [finding for finding in table.findings if finding.column == "fare"]
     assert fare.fact("hint", 0) == "negative"
     assert fare.fact("seen", 0) == "-1"
+
+
+def test_how_many_rows_are_read_as_refund_lines_is_told_sheet_by_sheet() -> None:
+    sheets = {"A": [SALE, refund(), refund()], "B": [SALE, refund()], "C": [SALE]}
+    table = assemble(
+        [(Path("bill.xlsx"), [Sheet.of_rows(name, [HEAD, *rows]) for name, rows in sheets.items()])]
+    )
+    two, one = map(str, table.notes)
+    assert two.startswith("bill.xlsx, sheet A: 2 rows read as refund lines (")
+    assert two.endswith("those fees, the first of them row 3")
+    assert one.startswith("bill.xlsx, sheet B: 1 row read as a refund line (")
+    assert table_of(refund(退票手续费="")).notes == ()

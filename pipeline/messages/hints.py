@@ -44,7 +44,15 @@ _ALL = (
     Reason(
         "no_airline_code",
         N_("“{seen}” has 10 digits: a ticket number without the airline's code of three digits in front, which is not known here."),
-        N_("Enter the 13 digits as on the ticket, the airline's code first, in a cell formatted as text."),
+        N_(
+            "Enter the 13 digits as on the ticket, the airline's code first, in a cell formatted as text; or give the code in a column"
+        " ticket_prefix."
+        ),
+    ),
+    Reason(
+        "two_airline_codes",
+        N_("“{seen}” has two airlines' codes: the first stands in ticket_prefix, and the ticket number begins with another."),
+        N_("Correct the one that is wrong."),
     ),
     Reason(
         "marked_as_text",

@@ -48,6 +48,7 @@ class Column:
     meaning: Message
     choices: tuple[Choice, ...] = ()
     width: int = 14  # characters, in the workbooks that we write
+    asked: bool = True  # whether a person may have to fill it in; else it is written only where it was read
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -265,7 +266,7 @@ def _fee(name: str, service: Choice) -> Column:
         "In a bill that names no charge: the fee of an ancillary service ({service}).",
         service=Term(service.name, "choice"),
     )
-    return Column(name, Kind.MONEY, meaning, width=11)
+    return Column(name, Kind.MONEY, meaning, width=11, asked=False)
 
 
 #: Columns that only bills have which give each charge of a ticket a column of its own.
@@ -277,16 +278,33 @@ FEE_COLUMNS = (
     _fee(P_("column", "lounge_fee"), PRODUCTS[5]),
 )
 
+#: What agencies' exports may have apart from the ticket number; see reading/ticket_numbers.py.
+TICKET_PREFIX = Column(
+    P_("column", "ticket_prefix"),
+    Kind.TEXT,
+    message("The airline's 3 digits, where the ticket number holds the other ten alone."),
+    width=10,
+    asked=False,
+)
+
 #: What an agency's export says of the order behind a row; see exports.ORDER_TYPES.
 ORDER_TYPE = Column(
     P_("column", "order_type"),
     Kind.TEXT,
     message("The order's type in an agency's export; market and ticket status may follow from it."),
     width=16,
+    asked=False,
 )
 
 #: All columns in their order, the shared `buyer` once.
-COLUMNS = (*TICKET_COLUMNS, *BUYER_COLUMNS[1:], *FEE_COLUMNS, ORDER_TYPE)
+COLUMNS = (
+    TICKET_COLUMNS[0],
+    TICKET_PREFIX,
+    *TICKET_COLUMNS[1:],
+    *BUYER_COLUMNS[1:],
+    *FEE_COLUMNS,
+    ORDER_TYPE,
+)
 COLUMN = {column.name: column for column in COLUMNS}
 
 #: The header fields of a buyer: what a voucher says of it.

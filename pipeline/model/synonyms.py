@@ -11,6 +11,10 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         "电子客票号", "电子客票号码", "客票号", "客票号码", "机票号", "机票号码", "票号码", "承运人-票号",
         "完整票号",
     ),
+    "ticket_prefix": (
+        "ticket number prefix", "ticket prefix", "airline numeric code", "airline accounting code",
+        "结算码", "航司结算代码", "航司结算码", "航空公司结算代码", "承运人结算代码", "票证结算代码", "票号前缀",
+    ),
     "passenger_name": (
         "passenger", "pax", "pax name", "name of passenger", "traveller", "traveler", "traveller name",
         "traveler name",

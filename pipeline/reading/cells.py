@@ -79,6 +79,8 @@ def _ticket_slip(digits: str) -> str:
         return "lost_zero"
     if re.fullmatch(r"[0-9]{10}", digits):
         return "no_airline_code"
+    if re.fullmatch(r"[0-9]{3}-[0-9]{3}-?[0-9]{10}", digits):
+        return "two_airline_codes"
     if _MARKED.fullmatch(digits):
         return "marked_as_text"
     if re.fullmatch(r"[0-9]{3}-?[0-9]{10}([-/,;、].*[0-9]+)", digits):

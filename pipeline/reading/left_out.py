@@ -15,7 +15,7 @@ import numpy as np
 from pipeline.model.message import Message, SheetName, counted, message
 from pipeline.model.places import about
 from pipeline.model.table import Indices, Mask, shown
-from pipeline.reading import previous_result
+from pipeline.reading import previous_result, ticket_numbers
 from pipeline.reading.agency_words import FLIGHTS, OTHER_SERVICES
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
 from pipeline.reading.headings import Layout
@@ -93,7 +93,7 @@ def rows_left_out(sheet: Sheet, layout: Layout, rows: Indices, mapping: ColumnMa
         other = np.ones(len(rows), dtype=bool)
     other = other & ~flights & ~kept & ~by_team
     if other.any():
-        other &= ~sheet.columns[layout.columns["ticket_no"]].at(rows).where(_is_ticket)
+        other &= ~ticket_numbers.of_sheet(sheet, layout).at(rows).where(_is_ticket)
     return LeftOut(other, by_team)
 
 

@@ -20,7 +20,7 @@ from pipeline.model.table import (
     SheetRows,
     Table,
 )
-from pipeline.reading import cells, cells_fast, left_out, previous_result
+from pipeline.reading import cells, cells_fast, left_out, previous_result, ticket_numbers
 from pipeline.reading.ambiguous_amounts import Tickets, refuse_doubtful
 from pipeline.reading.cell_words import folded
 from pipeline.reading.fill_blanks import Part, filled
@@ -116,7 +116,7 @@ def _input_rows(where: Message, sheet: Sheet, layout: Layout, own: Own) -> tuple
     A row with a ticket's number is input whatever else it says, so that only the others are looked at.
     """
     below = layout.heading_row + 1
-    tickets = sheet.columns[layout.columns["ticket_no"]]
+    tickets = ticket_numbers.of_sheet(sheet, layout)
     taken = np.array(cells_fast.named(tickets.different), dtype=bool)[tickets.codes]
     taken[:below] = False
     others = np.flatnonzero(~taken[below:]) + below
@@ -372,6 +372,7 @@ def _table(gathered: Gathered) -> Table:
     for column in COLUMNS:
         words = gathered.mapping.words(column.name) if column.choices else {}
         values = as_read.get(column.name, Cells.same("", len(places)))
+        values = ticket_numbers.put_together(as_read) if column.name == "ticket_no" else values
         made[column.name], finding = typed(column, values, words, gathered.currency)
         if finding:
             findings.append(finding)

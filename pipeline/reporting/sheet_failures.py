@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.messages.translate import choice_words, in_every_language, rendered
 from pipeline.model.buyer_source import Source, flat
-from pipeline.model.columns import COLUMN, COLUMNS, FEE_COLUMNS, HEADER_FIELDS, ORDER_TYPE, Column, Lang
+from pipeline.model.columns import COLUMN, COLUMNS, HEADER_FIELDS, Column, Lang
 from pipeline.model.message import message, terms
 from pipeline.model.result import ReasonText, RunResult
 from pipeline.model.status import STATUS_OF
@@ -30,14 +30,13 @@ _MOST_NOTES = 5_000  # a program takes long to open more, and of one reason the 
 _ADDED_BUYERS = 1_000  # that somebody may write below those that are there
 _NOTE_WIDE = 52  # characters
 _NOTE = {"x_scale": 3, "font_size": 9, "font_name": FONT}
-_WRITTEN_IF_READ = (*FEE_COLUMNS, ORDER_TYPE)  # nobody has to fill these in
 
 
 def add_failures(book: Book, result: RunResult, places: Places) -> None:
     """Write the sheet Failures: what has to be corrected, reason by reason, with every column that may have to be filled in."""
     table, lang, rows = result.table, result.lang, places.rows
     at = np.array(rows.failed, dtype=np.int64)
-    asked = [column for column in COLUMNS if column not in _WRITTEN_IF_READ or column.name in table.cells]
+    asked = [column for column in COLUMNS if column.asked or column.name in table.cells]
     own = extras(table)
     before = [Source.read(text) for text in table.frame["remembered"].to_numpy()[at]]
     filled = {name: _filled(name, result, at, before) for name in HEADER_FIELDS}

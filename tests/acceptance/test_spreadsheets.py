@@ -462,3 +462,41 @@ def test_the_carrier_s_currency_is_that_of_the_profile_wherever_amounts_are_read
         "check", months, "--profile", desk.profile("http://127.0.0.1:1"), *day, "--report", "report.json"
     )
     assert statuses() == ["invalid", "ready", "invalid"]
+
+
+@pytest.mark.parametrize("apart_first", [True, False])
+def test_a_ticket_whose_number_stands_in_two_columns_is_the_same_ticket(
+    desk: Any, sandbox: Any, workbook: Any, tickets: Any, apart_first: bool
+) -> None:
+    """Whichever way it was written first, it is issued once; and a failure is corrected in the cells that it came in."""
+    whole = tickets(3)
+    apart = [
+        {**row, "ticket_prefix": row["ticket_no"][:3], "ticket_no": row["ticket_no"][3:]} for row in whole
+    ]
+    apart[2]["ticket_prefix"] = 99
+    paths = [workbook(apart, name="apart.xlsx"), workbook(whole[:2], name="whole.xlsx")]
+    with sandbox(paths[1]) as carrier:
+        given = ["--profile", desk.profile(carrier.base_url), "--ledger", "L", "--as-of", "2026-11-20"]
+        for path, status in zip(
+            paths if apart_first else paths[::-1], ("issued", "already_issued"), strict=True
+        ):
+            desk.voucher("issue", path, *given, "--report", "r.json")
+            rows = desk.report("r.json")["rows"][:2]
+            assert [(row["ticket_no"], row["status"]) for row in rows] == [
+                (row["ticket_no"], status) for row in whole[:2]
+            ]
+        assert sorted(line["ticket_no"] for line in carrier.issued()) == [
+            row["ticket_no"] for row in whole[:2]
+        ]
+    book = openpyxl.load_workbook(desk.folder / "apart.result.xlsx")
+    headings, row = book["Failures"].iter_rows(max_row=2)
+    at = {cell.value: cell.column for cell in headings}
+    assert (row[at["ticket_prefix"] - 1].value, row[at["ticket_no"] - 1].value) == (
+        99,
+        whole[2]["ticket_no"][3:],
+    )
+    book["Failures"].cell(2, at["ticket_prefix"]).value = 999
+    book.save(desk.folder / "corrected.xlsx")
+    desk.voucher("check", desk.folder / "corrected.xlsx", *given, "--report", "r.json")
+    (again,) = desk.report("r.json")["rows"]
+    assert (again["ticket_no"], again["status"]) == (whole[2]["ticket_no"], "ready")

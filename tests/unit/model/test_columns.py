@@ -6,7 +6,6 @@ import pytest
 
 from pipeline.messages.translate import RESULT_HEADINGS, choice_word, heading, in_every_language, rendered
 from pipeline.model.columns import (
-    BUYER_COLUMNS,
     COLUMN,
     COLUMNS,
     COMPONENTS,
@@ -15,7 +14,6 @@ from pipeline.model.columns import (
     LANGS,
     RESULT_COLUMNS,
     RESULT_SHEETS,
-    TICKET_COLUMNS,
     Column,
     Kind,
 )
@@ -30,6 +28,7 @@ from pipeline.reading.cell_words import CHOICE_WORDS, HEADINGS, normal
 #: interface.md, "Input columns".
 CONTRACT = {
     "ticket_no": "票号",
+    "ticket_prefix": "结算代码",
     "passenger_name": "旅客姓名",
     "charge": "费用类型",
     "product": "产品",
@@ -76,7 +75,12 @@ def test_the_columns_are_the_contract_s_with_its_headings_in_both_languages() ->
         name: heading(name, "zh") for name in (*FEES.values(), "order_type")
     }
     assert all(heading(column.name, "en") == column.name for column in COLUMNS)
-    assert [column.name for column in (*TICKET_COLUMNS, *BUYER_COLUMNS[1:])] == list(CONTRACT)
+    assert [column.name for column in COLUMNS if column.name in CONTRACT] == list(CONTRACT)
+    assert {column.name for column in COLUMNS if not column.asked} == {
+        *FEES.values(),
+        "order_type",
+        "ticket_prefix",
+    }
 
 
 def test_the_choices_are_the_contract_s_with_its_words_in_both_languages() -> None:

@@ -146,6 +146,32 @@ def issue() -> None:
 
 @voucher.command(
     cls=LazyCommand,
+    done_by="pipeline.cli.merge_command:merge",
+    epilog="Example: voucher merge october.xlsx october.result.xlsx october.2.result.xlsx -o fixed.xlsx",
+)
+@click.argument("original", type=PATH, metavar="ORIGINAL")
+@click.argument("results", nargs=-1, required=True, type=PATH, metavar="RESULT...")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=PATH,
+    metavar="FIXED.xlsx",
+    help="The merged workbook; never overwrites anything.",
+)
+@COLUMNS
+@PROFILE
+@LANG
+def merge() -> None:
+    """Put the corrections of results' Failures into a copy of the original workbook.
+
+    What stands on the sheets Failures and Buyers of all rounds goes into the cells that it came from; everything else of the
+    workbook stays as it was. A later run's result wins over an earlier one's.
+    """
+
+
+@voucher.command(
+    cls=LazyCommand,
     done_by="pipeline.cli.reconcile_command:reconcile",
     epilog="Example: voucher reconcile --inbox in --outbox out --profile carrier.toml\n\n"
     f"Example: voucher reconcile october.xlsx --statement november.csv --month 2026-11\n\n{EXIT_CODES}",

@@ -1,6 +1,8 @@
 """`voucher columns`."""
 
+import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.message import counted, message
-from pipeline.model.survey import Entry, Question
+from pipeline.model.survey import Entry, Question, SheetUse, Survey
 from pipeline.reporting.mapping_file import mapping_text
 from pipeline.reporting.survey_text import survey_lines
 from pipeline.run.column_survey import surveyed, write_mapping
@@ -30,7 +32,8 @@ def columns(
             "{file}: is there already, and a mapping may hold somebody's corrections; give another name",
             file=str(output),
         )
-    survey = surveyed(Job(workbooks, load_profile(profile), None, **given))
+    job = Job(workbooks, load_profile(profile), None, **given)
+    survey = surveyed(job)
     print_lines(survey_lines(survey, lang))
     tell = teller(lang)
     if output is None:
@@ -43,7 +46,7 @@ def columns(
                 )
             )
         return
-    answered, left = _ask(survey.questions, lang) if asking() else ([], survey.questions)
+    survey, answered, left = _asked(job, survey, lang) if asking() else (survey, [], survey.questions)
     write_mapping(mapping_text(survey, answered, left, lang), output)
     tell(
         counted(
@@ -57,22 +60,52 @@ def columns(
     )
 
 
-def _ask(questions: Sequence[Question], lang: Lang) -> tuple[list[Entry], list[Question]]:
-    """The lines of the mapping that the answers say, and the questions that were left open."""
-    said, left = list[Entry](), list[Question]()
-    for question in questions:
-        say("")
-        say(rendered(question.asked, lang))
-        for number, answer in enumerate(question.answers, start=1):
-            say(f"  {number}  {rendered(answer.said, lang)}")
-        chosen = click.prompt(
-            rendered(message("A number, or 0 to leave it open"), lang),
-            type=click.IntRange(0, len(question.answers)),
-            default=0,
-            err=True,
-        )
-        if chosen:
-            said += question.answers[chosen - 1].entries
-        else:
-            left.append(question)
-    return said, left
+def _asked(job: Job, survey: Survey, lang: Lang) -> tuple[Survey, list[Entry], list[Question]]:
+    """The survey after all questions that there are, the lines that the answers say, and the questions that were left open.
+
+    An answer may lead to more: what is found in a column that is known now, or on a sheet that can be read now.
+    """
+    said, left, asked = list[Entry](), list[Question](), list[Question]()
+    while new := [question for question in survey.questions if not _among(question, asked)]:
+        for question in new:
+            chosen = _ask(question, lang)
+            said += chosen
+            left += [] if chosen else [question]
+        asked += new
+        if not said:
+            break
+        before, survey = survey, surveyed(job, said)
+        if readable := [
+            use for use in survey.sheets if _unreadable(use, before) and not _unreadable(use, survey)
+        ]:
+            print_lines(["", *survey_lines(replace(survey, sheets=readable, problems=()), lang)])
+    return survey, said, left
+
+
+def _among(question: Question, asked: Sequence[Question]) -> bool:
+    """Whether it was asked already, if of fewer rows."""
+    return any(question.answers == one.answers for one in asked)
+
+
+def _unreadable(use: SheetUse, survey: Survey) -> bool:
+    """Whether the sheet can't be read in that survey."""
+    return any((one.file, one.sheet, one.use) == (use.file, use.sheet, "unreadable") for one in survey.sheets)
+
+
+def _ask(question: Question, lang: Lang) -> tuple[Entry, ...]:
+    """What the answer of the person at the keyboard says; nothing where it is left open."""
+    say("")
+    say(rendered(question.asked, lang))
+    for number, answer in enumerate(question.answers, start=1):
+        say(f"  {number}  {rendered(answer.said, lang)}")
+
+    def chosen(typed: str) -> int:
+        with contextlib.suppress(ValueError):
+            if 0 <= int(typed) <= len(question.answers):
+                return int(typed)
+        raise click.UsageError(rendered(message("that is none of these numbers"), lang))
+
+    number = click.prompt(
+        rendered(message("A number, or 0 to leave it open"), lang), default="0", value_proc=chosen, err=True
+    )
+    return question.answers[number - 1].entries if number else ()

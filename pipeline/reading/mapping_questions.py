@@ -97,12 +97,14 @@ def _takes(heading: str, column: str) -> Answer:
 
 
 def _same_column(use: SheetUse) -> list[list[HeadingUse]]:
-    """Headings of a sheet that mean the same column, which stops its reading."""
+    """Headings of a sheet that mean the same column, which stops its reading; a mapping can't tell equal ones apart."""
     by_column: defaultdict[str, list[HeadingUse]] = defaultdict(list)
     for one in use.headings:
         if one.column:
             by_column[one.column].append(one)
-    return [same for same in by_column.values() if len(same) > 1]
+    return [
+        same for same in by_column.values() if len({folded(one.heading) for one in same}) == len(same) > 1
+    ]
 
 
 def _of_same(same: Sequence[HeadingUse]) -> Question:

@@ -26,8 +26,8 @@ of a 退票单 is refunded. An unknown key is an error.
 """
 
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import COLUMN, COLUMNS, Kind
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Term, joined, terms
+from pipeline.model.survey import Entry
 from pipeline.reading.agency_words import MARKET_SHEETS, ORDER_TYPES
 from pipeline.reading.cell_words import (
     CHOICE_WORDS,
@@ -136,6 +137,27 @@ def load_map(path: Path | None) -> ColumnMap:
         return _checked(given)
     except InputProblem as wrong:
         raise InputProblem("Columns {file}: {problem}", file=str(path), problem=wrong.message) from None
+
+
+def with_entries(mapping: ColumnMap, entries: Sequence[Entry]) -> ColumnMap:
+    """The mapping with more lines, as if they stood in its file."""
+    given: dict[str, Any] = {}
+    for entry in entries:
+        section = given
+        for name in entry.section:
+            section = section.setdefault(name, {})
+        section[entry.key] = entry.value
+    more = _checked(given)
+    return replace(
+        mapping,
+        headings={**mapping.headings, **more.headings},
+        values=_joined(mapping.values, more.values),
+        sheets=_joined(mapping.sheets, more.sheets),
+    )
+
+
+def _joined(sections: Mapping[str, Filling], more: Mapping[str, Filling]) -> dict[str, Filling]:
+    return {name: {**sections.get(name, {}), **more.get(name, {})} for name in {**sections, **more}}
 
 
 def _checked(given: dict[str, Any]) -> ColumnMap:

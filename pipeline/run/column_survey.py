@@ -14,12 +14,12 @@ from pipeline.model.job import Job
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.message import Fact, Message, counted, system_error
 from pipeline.model.places import on_sheet
-from pipeline.model.survey import Lack, SheetUse, Survey
+from pipeline.model.survey import Entry, Lack, SheetUse, Survey
 from pipeline.model.table import Table
 from pipeline.reading.input_files import read_sheets, workbook_files
 from pipeline.reading.mapping_questions import entries, questions
 from pipeline.reading.sheet_survey import survey_file
-from pipeline.reading.team_mapping import load_map
+from pipeline.reading.team_mapping import load_map, with_entries
 from pipeline.reading.tickets import assemble, file_names
 from pipeline.reporting.output_paths import ANOTHER_FOLDER
 from pipeline.rules.judge import Verdicts, judge
@@ -30,9 +30,11 @@ _MISSING = ("missing_value", "refund_not_approved")
 _UNREADABLE = ("bad_ticket_no", "bad_amount", "bad_date")
 
 
-def surveyed(job: Job) -> Survey:
-    """What the job's workbooks are read as. Raises InputProblem for files that can't be opened or hold nothing."""
-    mapping, currency = load_map(job.columns), job.profile.carrier.currency
+def surveyed(job: Job, said: Sequence[Entry] = ()) -> Survey:
+    """What the job's workbooks are read as, with these lines in its mapping too. Raises InputProblem for files that can't be
+    opened or hold nothing.
+    """
+    mapping, currency = with_entries(load_map(job.columns), said), job.profile.carrier.currency
     workbooks = [(path, read_sheets(path, mapping.knows)) for path in workbook_files(job.inputs)]
     names = file_names(workbooks)
     uses = [

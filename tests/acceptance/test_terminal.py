@@ -5,6 +5,7 @@ import pty
 import select
 import signal
 import time
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from tests.acceptance.english import english
 CTRL_C = b"\x03"
 
 
-def at_a_terminal(desk: Any, answer: bytes | None, *arguments: str | Path) -> tuple[int, str]:
+def at_a_terminal(
+    desk: Any, answer: bytes | None, *arguments: str | Path, asks: bytes = b"[y/N]"
+) -> tuple[int, str]:
     """Run a command at a terminal, give the answer when it asks (None: it must not), and read all that it shows."""
     ours, theirs = pty.openpty()
     there = replace(desk, environment={**desk.environment, "TERM": "xterm", "COLUMNS": "150"})
@@ -33,7 +36,7 @@ def at_a_terminal(desk: Any, answer: bytes | None, *arguments: str | Path) -> tu
             answer == CTRL_C and answered and time.monotonic() > answered + 1 and b"Interrupted" not in shown
         ):
             run.send_signal(signal.SIGINT)  # the first may have come just before the command began to wait
-        if not answered and b"[y/N]" in shown:
+        if not answered and asks in shown:
             if answer == CTRL_C:
                 run.send_signal(signal.SIGINT)  # what the terminal makes of the key
             else:
@@ -120,3 +123,63 @@ def test_the_plan_counts_what_is_hidden_before_it_asks(
     ]
     summary = openpyxl.load_workbook(desk.folder / "r.xlsx")["Summary"]
     assert any(warning in str(cell.value) for cell in summary["A"])
+
+
+def doubtful(path: Path) -> Path:
+    """A bill of which only the team knows what its headings and words mean; two headings mean the ticket's number."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(["票号", "机票号码", "乘机人", "起飞日期", "票价", "手续费", "国内/国际", "状态"])
+    flown, refunded = "999-2420000001", "999-2420000002"
+    sheet.append([flown, "E1", "李娜", "2026-10-03", 980, None, "国内", "走了"])
+    sheet.append([refunded, "E2", "王芳", "2026-10-03", None, 150, "国内", "没走"])
+    book.save(path)
+    return path
+
+
+ANSWERS = {
+    "手续费": b"x\n9\n1\n",  # what is no answer is asked again
+    "状态": b"1\n",
+    "票号": b"1\n",
+    "走了": b"2\n",  # found only once the sheet can be read
+    "没走": b"0\n",  # left open
+}
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"),
+    [
+        ("en", ["Which column is F1 “手续费”?", "none of these numbers", "2 rows, headings", "Mapping: m.toml (1 thing"]),
+        ("zh", ["F1“手续费”是哪一列？", "请输入上面列出的编号", "2 行，表头在", "对照文件：m.toml（1 项不确定）"]),
+    ],
+)  # fmt: skip
+def test_what_a_bill_leaves_open_is_asked_and_what_follows_from_the_answers_too(
+    desk: Any, lang: str, words: list[str]
+) -> None:
+    bill = doubtful(desk.folder / "bill.xlsx")
+    code, shown = at_a_terminal(
+        desk, b"".join(ANSWERS.values()), "columns", bill, "-o", "m.toml", "--lang", lang, asks=b"[0]: "
+    )
+    assert code == 0, shown
+    assert [word for word in words if word not in shown] == []
+    assert shown.count("[0]: ") == len(ANSWERS) + 2
+    text = (desk.folder / "m.toml").read_text(encoding="utf-8")
+    written = tomllib.loads(text)
+    assert written["headings"] == {
+        "票号": "ticket_no", "机票号码": "", "乘机人": "passenger_name", "起飞日期": "flight_date", "票价": "fare",
+        "手续费": "refund_fee", "国内/国际": "market", "状态": "ticket_status",
+    }  # fmt: skip
+    assert written["values"]["ticket_status"] == {"走了": "used"}
+    assert '"没走" = "refunded"' in text
+    asked_again = desk.voucher("columns", bill, "--columns", "m.toml")
+    assert "1 thing is not certain" in asked_again.err
+
+
+@pytest.mark.parametrize("key", [CTRL_C, b"\x04"])
+def test_nothing_is_written_by_whoever_gives_the_questions_up(desk: Any, key: bytes) -> None:
+    bill = doubtful(desk.folder / "bill.xlsx")
+    code, shown = at_a_terminal(desk, key, "columns", bill, "-o", "m.toml", asks=b"[0]: ")
+    assert code == 3, shown
+    assert "Interrupted" in shown
+    assert not list(desk.folder.glob("*.toml"))

@@ -105,3 +105,9 @@ def test_a_sheet_that_is_left_out_is_not_asked_about() -> None:
     found = uses(酒店=hotels, T=[["票号", "姓名"], [TICKET, "A"]])
     assert questions(found) == []
     assert [key for _, key, _ in lines(entries(found, NO_MAP))] == ["票号", "姓名"]
+
+
+def test_of_equal_headings_nothing_is_asked_as_no_line_could_say_which() -> None:
+    assert questions(uses(A=[["票号", "票 号", "客票状态"], [TICKET, TICKET, "已使用"]])) == []
+    (asked,) = questions(uses(A=[["票号", "机票号码", "客票状态"], [TICKET, TICKET, "已使用"]]))
+    assert choices(asked) == [[("headings", "机票号码", "")], [("headings", "票号", "")]]

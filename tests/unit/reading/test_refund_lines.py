@@ -89,4 +89,4 @@ def test_how_many_rows_are_read_as_refund_lines_is_told_sheet_by_sheet() -> None
     assert two.startswith("bill.xlsx, sheet A: 2 rows read as refund lines (")
     assert two.endswith("those fees, the first of them row 3")
     assert one.startswith("bill.xlsx, sheet B: 1 row read as a refund line (")
-    assert table_of(refund(退票手续费="")).notes == ()
+    assert not any("refund line" in str(note) for note in table_of(SALE, refund(退票手续费="")).notes)

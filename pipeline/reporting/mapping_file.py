@@ -47,7 +47,10 @@ def _lines(survey: Survey, answered: Sequence[Entry], open_: Sequence[Question],
         return
     yield ""
     yield from _comment(
-        message("Not certain. Where one of these is right, move it to its section above:"), lang
+        message(
+            "Not certain. Where one of these is right, move it to its section above, in place of a line that begins alike:"
+        ),
+        lang,
     )
     for question in open_:
         yield "#"

@@ -1,7 +1,7 @@
 """`voucher columns`: what workbooks are read as; the reader is asked, and the rules say what it lacks. No ledger is looked at."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +12,9 @@ from pipeline.model.columns import BUYER_COLUMNS
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.known_charges import KnownCharges
-from pipeline.model.message import Fact, Message, counted, system_error
+from pipeline.model.message import Fact, Message, Private, counted, message, system_error
 from pipeline.model.places import on_sheet
-from pipeline.model.survey import Entry, Lack, SheetUse, Survey
+from pipeline.model.survey import Answer, Entry, Lack, Question, SheetUse, Survey
 from pipeline.model.table import Table
 from pipeline.reading.input_files import read_sheets, workbook_files
 from pipeline.reading.mapping_questions import entries, questions
@@ -40,7 +40,7 @@ def surveyed(job: Job, said: Sequence[Entry] = ()) -> Survey:
     uses = [
         use for path, sheets in workbooks for use in survey_file(path, names[path], sheets, mapping, currency)
     ]
-    problems = list[Message]()
+    problems, of_totals = list[Message](), list[Question]()
     if not any(use.use == "unreadable" for use in uses):
         try:
             table = assemble(workbooks, job.buyers, mapping, currency)
@@ -49,8 +49,10 @@ def surveyed(job: Job, said: Sequence[Entry] = ()) -> Survey:
         else:
             verdicts = judge(table, KnownCharges(), job.terms)
             uses = _with_notes(uses, table)
-            uses = _with_unread(_with_lacks(uses, table, verdicts), table, verdicts)
-    return Survey(uses, problems, questions(uses), entries(uses, mapping))
+            unread = _unread(table, verdicts)
+            uses = _with_unread(_with_lacks(uses, table, verdicts), unread)
+            of_totals += _about_totals(unread)
+    return Survey(uses, problems, [*questions(uses), *of_totals], entries(uses, mapping))
 
 
 def _with_notes(uses: Sequence[SheetUse], table: Table) -> list[SheetUse]:
@@ -78,17 +80,25 @@ def _with_lacks(uses: Sequence[SheetUse], table: Table, verdicts: Verdicts) -> l
     return [replace(use, lacks=tuple(found.get((use.file, use.sheet), ()))) for use in uses]
 
 
-def _with_unread(uses: Sequence[SheetUse], table: Table, verdicts: Verdicts) -> list[SheetUse]:
-    """The sheets with what is to be told of totals that are off by exactly one column that is not read."""
-    rows: Counter[tuple[str, str, Fact, Fact]] = Counter()
+def _unread(table: Table, verdicts: Verdicts) -> Counter[tuple[str, str, Private, Private]]:
+    """(file, sheet, heading of the total, heading of what is not read) of rows whose total is off by exactly that."""
+    rows: Counter[tuple[str, str, Private, Private]] = Counter()
     for finding in verdicts.findings:
         if finding.code != "amount_mismatch" or "unread" not in finding.facts:
             continue
         lines, first = np.unique(verdicts.rows.line[finding.rows], return_index=True)
         for line, at in zip(lines.tolist(), first.tolist(), strict=True):
-            if unread := finding.fact("unread", at):
+            total, unread = finding.fact("total", at), finding.fact("unread", at)
+            if isinstance(total, Private) and isinstance(unread, Private):
                 file, sheet = (table.frame[name].iloc[line] for name in ("file", "sheet"))
-                rows[file, sheet, finding.fact("total", at), unread] += 1
+                rows[file, sheet, total, unread] += 1
+    return rows
+
+
+def _with_unread(
+    uses: Sequence[SheetUse], rows: Mapping[tuple[str, str, Private, Private], int]
+) -> list[SheetUse]:
+    """The sheets with what is to be told of totals that are off by exactly one column that is not read."""
     notes: defaultdict[tuple[str, str], list[Message]] = defaultdict(list)
     for (file, sheet, total, unread), count in rows.items():
         notes[file, sheet].append(
@@ -101,6 +111,23 @@ def _with_unread(uses: Sequence[SheetUse], table: Table, verdicts: Verdicts) -> 
             )
         )
     return [replace(use, notes=(*use.notes, *notes[use.file, use.sheet])) for use in uses]
+
+
+def _about_totals(rows: Iterable[tuple[str, str, Private, Private]]) -> Iterator[Question]:
+    """Whether totals that are off by a column that is not read are to be left unread, too: the vouchers are then of their components."""
+    for total, unread in dict.fromkeys((total, unread) for _, _, total, unread in rows):
+        left = message(
+            "“{total}” is left unread: vouchers are issued for the components, without “{unread}”",
+            total=total, unread=unread,
+        )  # fmt: skip
+        yield Question(
+            message(
+                "“{total}” has “{unread}” in it, which is not read. What is to be issued?",
+                total=total,
+                unread=unread,
+            ),
+            (Answer(left, (Entry(("headings",), total.text, ""),)),),
+        )
 
 
 def _lacking(table: Table, verdicts: Verdicts) -> Iterator[tuple[str, str, int]]:

@@ -121,7 +121,7 @@ def good() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def vectors_path() -> Path:
-    """The encryption vectors made with a real JDK: the shared ones, or the copy that travels with the tests."""
+    """The encryption vectors that were made with a real JDK."""
     return REPOSITORY / "tests" / "contract" / "aes-sha1prng-jdk17.json"
 
 
@@ -137,6 +137,14 @@ def needs_tool(name: str, found: object) -> None:
 @pytest.fixture(name="needs_tool")
 def _needs_tool() -> Callable[[str, object], None]:
     return needs_tool
+
+
+def without_privileges() -> list[str]:
+    """What starts a program that may no more than anybody: where tests are root's, without root's powers."""
+    if os.geteuid() != 0:
+        return []
+    needs_tool("setpriv, without which root may do everything,", shutil.which("setpriv"))
+    return ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """A process that holds keys can't be looked into, and what a keyring gives it is in none of its words."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import Desk, write_workbook
-from tests.conftest import needs_tool
+from tests.conftest import without_privileges
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what /proc shows of others is Linux's")
 
@@ -41,14 +40,6 @@ for name in ("environ", "mem"):
     except OSError as error:
         print(name, type(error).__name__)
 """
-
-
-def without_privileges() -> list[str]:
-    """What starts a program that may no more than anybody: where tests are root's, without root's powers."""
-    if os.geteuid() != 0:
-        return []
-    needs_tool("setpriv, without which root sees everything,", shutil.which("setpriv"))
-    return ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
 
 
 def looked_into(pid: int) -> list[str]:

@@ -17,13 +17,6 @@ def test_every_vector_of_a_real_jdk(vectors_path: Path) -> None:
         assert cipher.open(vector["base64"]) == plaintext
 
 
-def test_the_copied_vectors_are_the_shared_ones(vectors_path: Path) -> None:
-    shared = vectors_path.parents[3] / "shared" / "vectors" / vectors_path.name
-    if not shared.exists():
-        pytest.skip("the shared folder is not beside this checkout")
-    assert shared.read_bytes() == vectors_path.read_bytes()
-
-
 @pytest.mark.parametrize(
     "sealed",
     [

@@ -21,6 +21,7 @@ from pipeline.ledger.lock import LastRun
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.message import verbatim
 from pipeline.model.profile import Owner, sandbox_owner
+from tests.conftest import without_privileges
 
 OWNER = Owner("https://carrier.example", "AGENCY")
 
@@ -148,11 +149,25 @@ def test_looking_changes_nothing_and_needs_no_lock(tmp_path: Path) -> None:
     lock.close()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_can_not_be_written_is_named(tmp_path: Path) -> None:
+    """By a process of its own: root may write everywhere."""
+    script = (
+        "import sys; from pathlib import Path; from pipeline.ledger import opening; from pipeline.model.errors import LedgerProblem\n"
+        "from pipeline.model.profile import Owner\n"
+        "try: opening.open_for_run(Path(sys.argv[1]), Owner('https://carrier.example', 'AGENCY'), may_create=True)\n"
+        "except LedgerProblem as problem: print(problem)\n"
+    )
+    path = tmp_path / "a.ledger"
     tmp_path.chmod(0o500)
-    with pytest.raises(LedgerProblem, match="can't be opened"):
-        opening.open_for_run(tmp_path / "a.ledger", OWNER, may_create=True)
+    ran = subprocess.run(
+        [*without_privileges(), sys.executable, "-c", script, path],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.startswith(f"{path}: ")
+    assert "can't be opened" in ran.stdout
+    assert not path.exists()
 
 
 def test_ledger_urls() -> None:

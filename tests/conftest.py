@@ -153,6 +153,11 @@ def compiler() -> None:
 
 
 @pytest.fixture(scope="session")
+def openssl() -> None:
+    needs_tool("openssl", shutil.which("openssl"))
+
+
+@pytest.fixture(scope="session")
 def converted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, str], Path]:
     """A workbook saved again by LibreOffice in another format."""
     profile = tmp_path_factory.mktemp("libreoffice")

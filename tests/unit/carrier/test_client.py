@@ -89,6 +89,7 @@ def test_a_cookie_is_not_sent_back() -> None:
     assert not any(b"who=we" in request for request in carrier.requests)
 
 
+@pytest.mark.usefixtures("openssl")
 @pytest.mark.parametrize("keepalive", [0, 60])
 def test_a_certificate_that_the_profile_names_is_trusted_and_no_other(
     tmp_path: Path, keepalive: float

@@ -1,4 +1,4 @@
-"""`voucher ledger ...`: what a team does with its one ledger beside issuing; as they are typed; `ledger_command` does them."""
+"""How a person types what each `voucher ledger ...` is given: its arguments, options and help; `ledger_command` does it."""
 
 import click
 

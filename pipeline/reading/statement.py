@@ -15,10 +15,9 @@ from pipeline.reading.cell_words import folded, meanings, normal
 from pipeline.reading.fingerprint import Origin, origin_of
 from pipeline.reading.headings import Layout, find_layout
 from pipeline.reading.input_files import read_sheets, refuse_far
-from pipeline.reading.made_at import times_made
 from pipeline.reading.other_currencies import as_seen
 from pipeline.reading.previous_result import is_result
-from pipeline.reading.red_lines import check_original, red_column, reversal
+from pipeline.reading.reversal_lines import check_original, red_column, reversal
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.statement_cells import (
     KIND_OF_SHEET,
@@ -30,6 +29,7 @@ from pipeline.reading.statement_cells import (
     voucher_of,
 )
 from pipeline.reading.statement_lines import NUMBERS, BadCell, Line, Page, Words, has_ticket
+from pipeline.reading.statement_made_at import times_made
 from pipeline.reading.statement_words import STATEMENT_COLUMNS, TICKETS_ONLY
 
 _OWN = {folded(word): name for name, words in STATEMENT_COLUMNS.items() for word in words}

@@ -11,9 +11,9 @@ from pipeline.model.message import Private, message
 from pipeline.model.table import shown
 from pipeline.reading import cells
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
-from pipeline.reading.made_at import moment_of
 from pipeline.reading.sheet import is_blank
 from pipeline.reading.statement_lines import EXACT_DIGITS, NUMBERS, BadCell, Line
+from pipeline.reading.statement_made_at import moment_of
 from pipeline.reading.statement_words import VOUCHER_SHEETS, VOUCHER_WORDS
 from pipeline.reading.unreadable import Unreadable
 

@@ -14,8 +14,8 @@ from pipeline.model.profile import Profile
 from pipeline.reading import cells
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
 from pipeline.reading.headings import Layout, cell_name
-from pipeline.reading.made_at import times_made
 from pipeline.reading.sheet import Sheet, is_blank
+from pipeline.reading.statement_made_at import times_made
 from pipeline.reading.totals_and_footers import is_footer, is_total
 from pipeline.reading.unreadable import Unreadable
 

@@ -23,6 +23,7 @@ from pipeline.model.table import (
 from pipeline.reading import cells, cells_fast, left_out, previous_result, ticket_numbers
 from pipeline.reading.ambiguous_amounts import Tickets, refuse_doubtful
 from pipeline.reading.cell_words import folded
+from pipeline.reading.fees_not_taken import untaken_fees
 from pipeline.reading.fill_blanks import Part, filled
 from pipeline.reading.headings import (
     Layout,
@@ -47,7 +48,6 @@ from pipeline.reading.team_mapping import NO_MAP, ColumnMap
 from pipeline.reading.totals_and_footers import is_footer, is_total
 from pipeline.reading.typed_columns import as_texts, typed
 from pipeline.reading.unread_amounts import unread_amounts
-from pipeline.reading.untaken import untaken_fees
 
 
 @dataclass(frozen=True)

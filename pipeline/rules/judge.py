@@ -31,7 +31,7 @@ from pipeline.rules import (
     required,
     ticket_conflicts,
 )
-from pipeline.rules.overridden import overridden
+from pipeline.rules.overridden_buyers import overridden
 from pipeline.rules.rows import Rows, resolve
 from pipeline.rules.rule import Rule, fare, refund
 from pipeline.rules.wide_bills import of_charges

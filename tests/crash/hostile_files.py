@@ -31,7 +31,7 @@ from random import Random
 from pipeline.model.errors import InputProblem
 from pipeline.reading import bounded_child, input_files
 from pipeline.reading.deserialize import loads
-from pipeline.reading.formats import compound  # noqa: F401 - so that each fork has it, and all that it needs
+from pipeline.reading.formats import xls_or_encrypted  # noqa: F401 - so that each fork has it, and all that it needs
 from pipeline.reading.formats.serialize import dumps
 from pipeline.reading.tickets import assemble
 from tests.crash.hostile_bases import bases

@@ -12,7 +12,7 @@ from pipeline.reading.formats.refusal import Refusal, Seen
 _READERS = {
     b"PK\x03\x04": "pipeline.reading.formats.workbook",
     b"PK\x05\x06": "pipeline.reading.formats.workbook",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "pipeline.reading.formats.compound",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "pipeline.reading.formats.xls_or_encrypted",
 }
 _OTHERS = {
     b"%PDF": Seen.PDF,

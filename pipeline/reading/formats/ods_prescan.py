@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from pipeline.reading.formats import ods_days
-from pipeline.reading.formats.far import Far, Moved
+from pipeline.reading.formats.far_cells import Far, Moved
 from pipeline.reading.formats.prescan import NO_RESULT, Mark, Prescan
 from pipeline.reading.formats.refusal import Refusal, Seen
 from pipeline.reading.formats.shown_currencies import currencies_in, of_country, units_in

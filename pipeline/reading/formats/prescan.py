@@ -8,7 +8,7 @@ import resource
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from pipeline.reading.formats.far import (
+from pipeline.reading.formats.far_cells import (
     COLUMNS,
     ROWS,
     Far,

@@ -18,7 +18,7 @@ from pipeline.reading.formats import (
     xlsx_prescan,
     xlsx_prescan_exact,
 )
-from pipeline.reading.formats.far import Far
+from pipeline.reading.formats.far_cells import Far
 from pipeline.reading.formats.zip_package import OF_ODS, OF_XLSX, Package
 
 _PLACES = {"sharedStrings": "xl/sharedStrings.xml", "styles": "xl/styles.xml"}

@@ -1,4 +1,4 @@
-"""The sheets of .xlsx, .xlsb and .ods files as plain cells; those of an .xls: `compound`.
+"""The sheets of .xlsx, .xlsb and .ods files as plain cells; those of an .xls: `xls_or_encrypted`.
 
 python-calamine takes the cells out, and is quick. It lays out every position from a sheet's first cell to its
 last, and shows an error cell, or a formula without its result, as a blank one; so each sheet is looked through
@@ -19,7 +19,7 @@ from python_calamine import CalamineError, PasswordError
 from pipeline.reading.formats import ods_prescan, repackaging, xlsb_prescan, xlsx_prescan
 from pipeline.reading.formats.calamine import Beside, Workbook
 from pipeline.reading.formats.columnar import Columns
-from pipeline.reading.formats.far import Far
+from pipeline.reading.formats.far_cells import Far
 from pipeline.reading.formats.prescan import (
     LARGEST_AREA,
     SPARSE,

@@ -8,7 +8,7 @@ by what the workbook says of all.
 import struct
 from collections.abc import Iterator, Mapping
 
-from pipeline.reading.formats.far import Far
+from pipeline.reading.formats.far_cells import Far
 from pipeline.reading.formats.prescan import NO_RESULT, Prescan
 from pipeline.reading.formats.refusal import Refusal, Seen
 from pipeline.reading.formats.shown_currencies import PERCENTAGES, shown_currency

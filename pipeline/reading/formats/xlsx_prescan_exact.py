@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from xml.parsers import expat
 
-from pipeline.reading.formats.far import Far
+from pipeline.reading.formats.far_cells import Far
 from pipeline.reading.formats.prescan import (
     NO_RESULT,
     Prescan,

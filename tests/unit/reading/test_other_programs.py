@@ -23,8 +23,8 @@ from xlwt.CompoundDoc import XlsDoc
 
 from pipeline.model.errors import InputProblem
 from pipeline.reading.formats import (
-    compound,
     workbook,
+    xls_or_encrypted,
     xls_prescan,
     xlsb_prescan,
 )
@@ -349,7 +349,7 @@ def test_an_xls_whose_structure_is_protected_is_encrypted_and_read(
 
 def test_a_sheet_that_nobody_could_look_through_is_not_read() -> None:
     """Its errors would be blank cells: the reader's list of sheets and ours must be the same."""
-    stream = compound.workbook_stream((FILES / "jxl.xls").read_bytes())
+    stream = xls_or_encrypted.workbook_stream((FILES / "jxl.xls").read_bytes())
     assert stream
     with pytest.raises(Refusal, match="fit together"):
         workbook.taken_out(lambda: xls_prescan.Workbook(stream), {})

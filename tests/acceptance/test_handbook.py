@@ -59,11 +59,13 @@ def commands(topic: str, lang: Lang) -> list[str]:
     return [command for typed, _ in blocks(topic, lang) for command in typed]
 
 
+#: What differs from run to run: times, days, and names of requests, traces and vouchers.
+OF_A_RUN = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?|\b(?:R[0-9a-f]{16,}|[0-9a-f]{32}|\d{15,})\b")
+
+
 def unnumbered(line: str) -> str:
-    """A line without what differs from run to run: times, numbers, names of requests, and blanks."""
-    return " ".join(
-        re.sub(r"[0-9][0-9:,.-]*", "0", re.sub(r"\bR[0-9a-f]{16,}|\b[0-9a-f]{32}\b", "0", line)).split()
-    )
+    """A line without what differs from run to run, and without its blanks."""
+    return " ".join(OF_A_RUN.sub("0", line).split())
 
 
 def check_shown(shown: Sequence[str], ran: Ran) -> None:

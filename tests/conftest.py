@@ -3,7 +3,6 @@
 import datetime
 import os
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from pipeline.model.profile import Carrier, Codes, Profile, Terms
 from pipeline.model.table import Table
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.tickets import assemble
-from tests import catalogue
+from tests import catalogue, libreoffice
 
 AS_OF = datetime.date(2026, 11, 20)
 REPOSITORY = Path(__file__).parent.parent
@@ -164,12 +163,6 @@ def converted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, str],
 
     def convert(path: Path, suffix: str) -> Path:
         needs_tool("LibreOffice", shutil.which("soffice"))
-        folder = tmp_path_factory.mktemp("converted")
-        subprocess.run(
-            ["soffice", f"-env:UserInstallation={profile.as_uri()}", "--headless",
-             "--convert-to", suffix, "--outdir", str(folder), str(path)],
-            check=True, capture_output=True, timeout=180,
-        )  # fmt: skip
-        return folder / f"{path.stem}.{suffix}"
+        return libreoffice.convert(path, suffix, tmp_path_factory.mktemp("converted"), profile)
 
     return convert

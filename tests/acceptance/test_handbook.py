@@ -27,7 +27,8 @@ from tests.acceptance.conftest import Desk, Sandbox, _listening, running_sandbox
 from tests.acceptance.office import LOST_AFTER, LOST_BEFORE, answered
 from tests.crash.forked import Ran
 
-HANDBOOK = Path(__file__).parents[2] / "pipeline" / "handbook"
+REPOSITORY = Path(__file__).parents[2]
+HANDBOOK = REPOSITORY / "pipeline" / "handbook"
 #: What a page says to a shell beside our own commands: keys are typed in, never shown.
 TYPED = re.compile(r"read -rs (VOUCHER_[A-Z_]+) && export \1")
 #: Numbers of a page, in place of which the carrier's own are put.
@@ -37,11 +38,11 @@ CODE = re.compile(r"`[^`\n]+`")
 BLOCK = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
 #: Names that stay as they are in Chinese: of programs, systems, formats and keys.
 PROGRAMS = re.compile(
-    r"(?<![A-Za-z])(?:Linux|Debian|macOS|Windows|Python|Excel|LibreOffice|Java Excel API|openpyxl|XlsxWriter|xlwt|SheetJS"
+    r"(?<![A-Za-z])(?:Voucher Pipeline|Linux|Debian|Ubuntu|macOS|Windows|Python|Excel|LibreOffice|Java Excel API|openpyxl|XlsxWriter|xlwt|SheetJS"
     r"|SQLite|POSIX|Apache POI|FUSE|FAT|ext4|xfs|btrfs|zfs|cron|exim4|3\.0pl1|Big5|logrotate|systemd|shell|SIGTERM|Ctrl|Shift|JSON|UTF|GB)(?![A-Za-z])"
 )
 #: Of every command, and of programs that are not ours.
-FOREIGN = {"--help", "--now"}
+FOREIGN = {"--help", "--now", "--only-binary"}
 
 
 def blocks(topic: str, lang: Lang) -> Iterator[tuple[list[str], list[str]]]:
@@ -319,8 +320,8 @@ def test_no_option_is_named_that_no_command_of_the_handbook_has() -> None:
         for option in re.findall(r"(?<!\S)--[a-z-]+", each)
     }
     for lang in LANGS:
-        for topic in TOPICS:
-            named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page(topic, lang)))
+        for topic in [*TOPICS, "README"]:
+            named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", read(topic, lang)))
             assert named <= run_here | FOREIGN, (topic, lang)
 
 
@@ -338,22 +339,55 @@ def test_every_command_stands_on_a_page() -> None:
 
 def test_there_is_a_page_for_every_topic_in_every_language_and_no_other() -> None:
     assert {path.name for path in HANDBOOK.glob("*.md")} == {
-        f"{topic}.{lang}.md" for topic in TOPICS for lang in LANGS
+        "README.zh.md",
+        *(f"{topic}.{lang}.md" for topic in TOPICS for lang in LANGS),
     }
 
 
+README: dict[Lang, Path] = {"en": REPOSITORY / "README.md", "zh": HANDBOOK / "README.zh.md"}
+
+
+def read(topic: str, lang: Lang) -> str:
+    """A page of the handbook, or README's."""
+    return README[lang].read_text(encoding="utf-8") if topic == "README" else page(topic, lang)
+
+
 def prose(topic: str, lang: Lang) -> str:
-    """A page without its blocks."""
-    return BLOCK.sub("", page(topic, lang))
+    """A page without its blocks, without where its links lead, and without the link to itself in the other language."""
+    return re.sub(
+        r"^\[(?:中文|English)\]|(?<=\])\([^)]+\)", "", BLOCK.sub("", read(topic, lang)), flags=re.MULTILINE
+    )
 
 
-@pytest.mark.parametrize("topic", TOPICS)
+@pytest.mark.parametrize("topic", [*TOPICS, "README"])
 def test_a_page_is_in_its_language(topic: str) -> None:
     english, chinese = prose(topic, "en"), prose(topic, "zh")
     assert re.findall(r"[\u3400-\u9fff]+", CODE.sub("", english)) == []
     assert re.findall(r"[A-Za-z]{2,}", PROGRAMS.sub("", CODE.sub("", chinese))) == []
     # What the Chinese page marks as a name is one on the English page, too: no sentence hides there.
     assert [name for name in CODE.findall(chinese) if name.strip("`") not in english] == []
+
+
+def test_readme_is_the_same_page_in_both_languages_and_leads_to_every_other() -> None:
+    def marked(lang: Lang) -> list[list[str]]:
+        text = read("README", lang)
+        return [re.findall("```sh\n.*?```", text, re.DOTALL), re.findall(r"`voucher [^`]+`|!\[", text)]
+
+    assert marked("en") == marked("zh")
+    for lang in LANGS:
+        links = re.findall(r"\]\(([^)]+)\)", read("README", lang))
+        lead = {(README[lang].parent / link).resolve() for link in links}
+        assert [path for path in lead if not path.exists()] == []
+        assert {HANDBOOK / f"{topic}.{lang}.md" for topic in TOPICS} <= lead
+        assert README["zh" if lang == "en" else "en"] in lead
+
+
+def test_the_commands_of_readme_are_those_of_the_handbook() -> None:
+    told = {command for topic in TOPICS for command in commands(topic, "en")}
+    named = re.findall(r"`(voucher [^`]+)`", read("README", "en"))
+    assert [one for one in named if not any(command.startswith(one) for command in told)] == [
+        "voucher help", "voucher help TOPIC", "voucher help …"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("lang", LANGS)

@@ -1,0 +1,20 @@
+"""Make the pictures of README.md again: `python -m tests.pictures`. It needs LibreOffice, poppler's tools, and a font of Chinese."""
+
+import tempfile
+from pathlib import Path
+
+from pipeline.model.columns import LANGS
+from tests.pictures.making import HERE, draw, month, print_out
+
+
+def main() -> None:
+    for lang in LANGS:
+        with tempfile.TemporaryDirectory() as folder:
+            for picture in month(Path(folder), lang):
+                kept = HERE / lang / f"{picture.name}.png"
+                draw(picture, print_out(picture, Path(folder)), kept)
+                kept.with_suffix(".txt").write_text(picture.words, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

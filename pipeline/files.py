@@ -58,6 +58,15 @@ def settings_text(path: Path) -> str:
     return path.read_text(encoding="utf-8-sig")
 
 
+def toml_problem(error: Exception) -> Message:
+    """Where a text is not TOML, for a message: what the reader says of it is in English alone."""
+    if isinstance(error, UnicodeDecodeError):
+        return message("byte {byte} is not UTF-8", byte=error.start + 1)
+    if place := re.search(r"at line (\d+), column (\d+)\)$", str(error)):
+        return message("line {line}, column {column}", line=place[1], column=place[2])
+    return message("near its end something is not finished, or a key stands twice")
+
+
 @contextlib.contextmanager
 def scratch_folder(folder: Path) -> Iterator[Path]:
     """A folder in that one for files half made, which is gone afterwards, whenever the program is interrupted. Raises OSError."""

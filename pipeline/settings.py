@@ -17,7 +17,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pipeline.files import said_by, settings_text
+from pipeline.files import said_by, settings_text, toml_problem
 from pipeline.model.columns import (
     CHARGES,
     HEADER_TYPES,
@@ -346,7 +346,7 @@ def load_profile(path: Path | None) -> Profile:
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputProblem(
-            "Profile {file}: is not valid TOML: {problem}", file=str(path), problem=str(error)
+            "Profile {file}: is not valid TOML: {problem}", file=str(path), problem=toml_problem(error)
         ) from None
     try:
         sections = _checked(

@@ -6,7 +6,9 @@ environment names; our catalogue (messages/zh.po) holds them beside ours.
 
 import gettext
 import inspect
+import io
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -29,6 +31,12 @@ _HALF = "\u200b"  # a character without any width: the second half of a wide one
 _FIXED = (N_("integer range"), N_("float range"), N_("[OPTIONS]"), N_("COMMAND [ARGS]..."))
 
 
+def of_locale(environment: Mapping[str, str]) -> Lang:
+    """Chinese where the locale is zh_*, else English."""
+    locale = next(filter(None, map(environment.get, _LOCALE)), "")
+    return "zh" if locale.startswith("zh") else "en"
+
+
 def chosen(arguments: Sequence[str], environment: Mapping[str, str]) -> Lang:
     """The language of --lang, else of VOUCHER_LANG, else Chinese where the locale is zh_*, else English.
 
@@ -48,8 +56,15 @@ def chosen(arguments: Sequence[str], environment: Mapping[str, str]) -> Lang:
                 "VOUCHER_LANG {value}: is none of our languages; set it to en or zh", value=named
             )
         return _NAMED[named]
-    locale = next(filter(None, map(environment.get, _LOCALE)), "")
-    return "zh" if locale.startswith("zh") else "en"
+    return of_locale(environment)
+
+
+def wrong_usage(error: click.ClickException, lang: Lang) -> str:
+    """What click says of how a command was called; it ends what is missing with an English full stop, whatever the language."""
+    shown = io.StringIO()
+    error.show(shown)
+    said = shown.getvalue()
+    return said if lang == "en" else re.sub(r"(?<=')\.$", "。", said.rstrip()) + "\n"
 
 
 def speak(lang: Lang, command: click.Command) -> None:
@@ -92,6 +107,9 @@ def _in_words(text: str | None) -> str | None:
 class _Formatter(click.HelpFormatter):
     def write(self, string: str) -> None:
         super().write(string.replace(_HALF, ""))
+
+    def write_heading(self, heading: str) -> None:
+        self.write(f"{'':>{self.current_indent}}{heading}：\n")
 
 
 class _Context(click.Context):

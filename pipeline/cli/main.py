@@ -10,7 +10,7 @@ import click
 
 from pipeline import signals
 from pipeline.cli.commands import voucher
-from pipeline.cli.language import chosen, speak
+from pipeline.cli.language import chosen, of_locale, speak, wrong_usage
 from pipeline.cli.stderr import Reader
 from pipeline.model.errors import Stop
 from pipeline.model.exit_code import ExitCode
@@ -48,6 +48,7 @@ def _ended(arguments: Sequence[str], reader: Reader) -> int:
     """Run a command to its end and say how it ended; the exit code. Raises what an interruption raises."""
     try:
         try:
+            reader.lang = of_locale(os.environ)
             reader.lang = chosen(arguments, os.environ)
             speak(reader.lang, voucher)
             code = voucher.main(arguments, prog_name="voucher", standalone_mode=False, obj=reader)
@@ -59,7 +60,7 @@ def _ended(arguments: Sequence[str], reader: Reader) -> int:
         reader.stopped(stop.message)
         return stop.exit_code
     except click.ClickException as error:
-        error.show()
+        click.echo(wrong_usage(error, reader.lang), err=True, nl=False)
         return ExitCode.WRONG_USAGE
     except click.Abort:
         raise

@@ -15,7 +15,7 @@ import apsw
 from pipeline.ledger import attempts, planning
 from pipeline.ledger.clock import utc_now
 from pipeline.model.errors import LedgerProblem
-from pipeline.model.message import to_text
+from pipeline.model.message import system_error, to_text
 from pipeline.model.outcome import Answered, Outcome
 
 
@@ -129,7 +129,7 @@ def _alone(connection: apsw.Connection, change: Change) -> Acknowledged | Ledger
             case Again():
                 return planning.plan_again(connection, attempt_id)
     except apsw.ConstraintError as error:
-        return LedgerProblem("the ledger refused a change: {why}", why=str(error))
+        return LedgerProblem("the ledger refused a change: {why}", why=system_error(error))
     if connection.changes() != 1:
         return LedgerProblem(
             "attempt {attempt_id} is not in the ledger any more, or has ended there: another program"

@@ -30,7 +30,7 @@ from pipeline.ledger.attempt_states import (
 from pipeline.ledger.lock import Named
 from pipeline.ledger.spill import Spill
 from pipeline.model.errors import LedgerProblem
-from pipeline.model.message import NOTHING, Message, message
+from pipeline.model.message import NOTHING, Message, message, system_error
 
 _GROUP = 512  # changes in one transaction at the most, so that none waits for an endless group
 
@@ -123,7 +123,7 @@ class Writer:
                 self._connection.execute("COMMIT")
             except Exception as error:  # noqa: BLE001 - whatever it was, nobody may be told yes
                 # A failed COMMIT may or may not have reached the disk; the next start reads which.
-                self._failure = self._unwritable(str(error))
+                self._failure = self._unwritable(system_error(error))
                 if not self._connection.get_autocommit():
                     self._give_up()
         if self._failure:
@@ -144,7 +144,7 @@ class Writer:
         self._keep(change)
         return LedgerProblem(self._failure)
 
-    def _unwritable(self, why: str) -> Message:
+    def _unwritable(self, why: str | Message) -> Message:
         return message(
             "{path}: the ledger can't be written ({why}); free disk space or mend the disk, then run again",
             path=str(self._named.path),

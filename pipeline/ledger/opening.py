@@ -118,13 +118,16 @@ def _connect(path: Path, flags: int, steps: Steps) -> apsw.Connection:
         ) from None
     except apsw.CorruptError as error:
         raise LedgerProblem(
-            "{path}: the ledger is damaged ({why}). {cure}", path=str(path), why=str(error), cure=RESTORE
+            "{path}: the ledger is damaged ({why}). {cure}",
+            path=str(path),
+            why=system_error(error),
+            cure=RESTORE,
         ) from None
     except apsw.Error as error:
         raise LedgerProblem(
             "{path}: the ledger can't be opened ({why}); check the disk and permissions",
             path=str(path),
-            why=str(error),
+            why=system_error(error),
         ) from None
     return connection
 

@@ -32,7 +32,7 @@ from pipeline.model.errors import InputProblem, LedgerProblem, Stop
 from pipeline.model.evidence import Unsettled
 from pipeline.model.job import Job, Watch
 from pipeline.model.known_charges import KnownCharge, KnownCharges, Refusal
-from pipeline.model.message import NOTHING, Message, Note, message
+from pipeline.model.message import NOTHING, Message, Note, message, system_error
 from pipeline.model.places import about
 from pipeline.model.profile import Terms, is_loopback
 from pipeline.model.request import Identity, Request
@@ -153,22 +153,25 @@ def as_problem(path: Path) -> Iterator[None]:
 def _failure(error: apsw.Error | OSError) -> Message:
     match error:
         case apsw.CorruptError() | apsw.NotADBError():
-            return message("the ledger is damaged ({why}). {cure}", why=str(error), cure=opening.RESTORE)
+            return message(
+                "the ledger is damaged ({why}). {cure}", why=system_error(error), cure=opening.RESTORE
+            )
         case apsw.BusyError() | apsw.LockedError():
             return message(
-                "another program is using the ledger ({why}); let it end, then run again", why=str(error)
+                "another program is using the ledger ({why}); let it end, then run again",
+                why=system_error(error),
             )
         case apsw.ConstraintError():
             return message(
                 "the ledger refuses what would break its rules ({why}); look it over: voucher ledger check",
-                why=str(error),
+                why=system_error(error),
             )
         case _:
             seen = error.__context__ or error
             return message(
                 "the ledger can't be read or written ({why}); free disk space or mend the disk, then run"
                 " again",
-                why=str(seen),
+                why=system_error(seen),
             )
 
 

@@ -25,7 +25,17 @@ from pipeline.model.columns import (
     Column,
     Lang,
 )
-from pipeline.model.message import JOINTS, Fact, Joined, Message, Private, SheetName, Term, filled
+from pipeline.model.message import (
+    JOINTS,
+    Fact,
+    Joined,
+    Message,
+    Private,
+    SheetName,
+    Term,
+    filled,
+    number_text,
+)
 
 
 @functools.cache
@@ -89,7 +99,7 @@ def rendered(fact: Fact, lang: Lang, *, names: bool = True) -> str:
             else:
                 said = translated(text, lang)
             put = {
-                name: each if isinstance(each, int) else rendered(each, lang, names=names)
+                name: number_text(name, each) if isinstance(each, int) else rendered(each, lang, names=names)
                 for name, each in facts.items()
             }
             return filled(said, put)

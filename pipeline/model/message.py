@@ -7,7 +7,7 @@ catalogues, so it is written out as a literal where the message is made, for `py
 >>> told = message("{file}: sheet {sheet} has {count} rows", file="may.xlsx", sheet=SheetName("May"), count=3)
 >>> str(told)
 'may.xlsx: sheet May has 3 rows'
->>> str(counted("{count} row", "{count:,} rows", 1000)), str(joined(["a", told], "and"))
+>>> str(counted("{count} row", "{count} rows", 1000)), str(joined(["a", told], "and"))
 ('1,000 rows', 'a and may.xlsx: sheet May has 3 rows')
 """
 
@@ -130,9 +130,9 @@ def P_(_context: str, text: str) -> str:  # noqa: N802 - likewise
     return text
 
 
-def system_error(error: OSError) -> Message:
-    """What the operating system says of a file: in the catalogues, as far as it is common."""
-    return Message(error.strerror or str(error) or type(error).__name__)
+def system_error(error: BaseException) -> Message:
+    """What the operating system, or SQLite, says of a file: in the catalogues, as far as it is common."""
+    return Message(getattr(error, "strerror", "") or str(error) or type(error).__name__)
 
 
 SYSTEM_ERRORS = (
@@ -141,15 +141,36 @@ SYSTEM_ERRORS = (
 )  # fmt: skip
 
 
+#: What SQLite says of a ledger's file.
+SQLITE_ERRORS = (
+    N_("database disk image is malformed"), N_("file is not a database"), N_("database is locked"), N_("disk I/O error"),
+    N_("database or disk is full"), N_("attempt to write a readonly database"), N_("unable to open database file"),
+)  # fmt: skip
+
+
 JOINTS: Mapping[Joint, str] = {"list": N_(", "), "or": N_(" or "), "and": N_(" and "), "sentences": N_("; ")}
 
 
-def texts(facts: Mapping[str, Fact]) -> dict[str, str | int]:
-    """Facts in English, to be put into a text: numbers stay, for formats such as `{count:,}`."""
-    return {name: fact if isinstance(fact, int) else str(fact) for name, fact in facts.items()}
+def texts(facts: Mapping[str, Fact]) -> dict[str, str]:
+    """Facts in English, to be put into a text."""
+    return {
+        name: number_text(name, fact) if isinstance(fact, int) else str(fact) for name, fact in facts.items()
+    }
 
 
-def filled(text: str, facts: Mapping[str, str | int]) -> str:
+#: Facts that say how many; what else is a number, as a row's, is written as it is looked for.
+_COUNTS = frozenset((
+    "count", "total", "done", "rate", "rows", "charges", "requests", "more", "sheets", "runs", "issued", "refused", "received", "agreed",
+    "open", "covered", "listed", "hidden", "odd", "lines", "needed", "packed", "unpacked", "not_sent",
+))  # fmt: skip
+
+
+def number_text(name: str, number: int) -> str:
+    """A fact that is a number, as people read it."""
+    return f"{number:,}" if name in _COUNTS else str(number)
+
+
+def filled(text: str, facts: Mapping[str, str]) -> str:
     """A text with facts at its places, on one line; one without facts has no places."""
     return one_line(text.format_map(facts) if facts else text)
 

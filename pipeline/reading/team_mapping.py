@@ -31,7 +31,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pipeline.files import said_by, settings_text
+from pipeline.files import said_by, settings_text, toml_problem
 from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import COLUMN, COLUMNS, Kind
 from pipeline.model.errors import InputProblem
@@ -131,7 +131,7 @@ def load_map(path: Path | None) -> ColumnMap:
             'Columns {file}: is not valid TOML: {problem}; headings and values stand in quotes, as "票面价" = "fare", the file is'
             " saved as UTF-8",
             file=str(path),
-            problem=str(error),
+            problem=toml_problem(error),
         ) from None
     try:
         return _checked(given)

@@ -28,7 +28,7 @@ class Step(NamedTuple):
 
 def rows_in_words(count: int) -> Message:
     """A number of rows."""
-    return counted("{count:,} row", "{count:,} rows", count)
+    return counted("{count} row", "{count} rows", count)
 
 
 def stopped_lines(result: RunResult) -> list[Message]:
@@ -43,7 +43,7 @@ def stopped_lines(result: RunResult) -> list[Message]:
 
 def unknown_step(count: int) -> Message:
     """What to do about so many requests whose outcome is unknown."""
-    requests = counted("{count:,} request", "{count:,} requests", count)
+    requests = counted("{count} request", "{count} requests", count)
     return Message(STATUS["unknown"].step, {"requests": requests})
 
 

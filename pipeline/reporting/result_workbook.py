@@ -107,8 +107,7 @@ def _check(path: Path, sheets: Collection[str]) -> None:
             damaged = package.testzip()
         book = openpyxl.load_workbook(path, read_only=True)
     except Exception as problem:  # what openpyxl raises depends on what is damaged
-        said = message("it does not open: {problem}", problem=str(problem))
-        raise Irregular(errno.EIO, path, said) from problem
+        raise Irregular(errno.EIO, path, message("it does not open after it was written")) from problem
     book.close()
     if damaged or not set(book.sheetnames) >= set(sheets):
         said = message("it is damaged: {what}", what=str(damaged or book.sheetnames))

@@ -72,6 +72,6 @@ def add_deadlines(page: Page, result: RunResult) -> None:
         page.put(6, None if charge.amount is None else charge.amount / MINOR, page.money)
         page.row += 1
     if (more := len(coming) - _MOST) > 0:
-        said = message("… and {count:,} more: sort the sheet Rows by last_day.", count=more)
+        said = message("… and {count} more: sort the sheet Rows by last_day.", count=more)
         page.spread(0, said, page.label)
         page.row += 1

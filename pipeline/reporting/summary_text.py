@@ -39,7 +39,7 @@ def summary_lines(result: RunResult, *, cells: bool = True) -> list[str]:
     tallies = result.columns.charges.tallies()
     rows, charges = rows_in_words(result.columns.size), len(result.columns.charges.line)
     if charges != result.columns.size:
-        rows = message("{rows} ({charges:,} charges)", rows=rows, charges=charges)
+        rows = message("{rows} ({charges} charges)", rows=rows, charges=charges)
     told = [message("{rows}, judged on {as_of}", rows=rows, as_of=result.as_of)]
     named = {name: status_word(name, result.lang) for name in tallies}
     widest = max((cells_wide(word) for word in named.values()), default=0)
@@ -65,7 +65,7 @@ def to_send(kind: tuple[str, str, int, int], currency: str) -> Message:
     """How many requests of a kind (see `by_kind`) there are, and for how much."""
     voucher, market, count, total = kind
     return message(
-        "To send: {count:,} × {market} {voucher}, {amount} {currency}",
+        "To send: {count} × {market} {voucher}, {amount} {currency}",
         count=count, market=Term(market, "choice"), voucher=Term(voucher, "choice"),
         amount=money_shown(total), currency=currency,
     )  # fmt: skip

@@ -342,11 +342,10 @@ def _copy(
             wanted=str(wanted),
         ) from None
     except (OSError, apsw.FullError, apsw.IOError) as error:
-        seen = system_error(error) if isinstance(error, OSError) else str(error)
         raise LedgerProblem(
             "{wanted}: can't be written ({why}); choose a folder that exists and has room",
             wanted=str(wanted),
-            why=seen,
+            why=system_error(error),
         ) from None
 
 

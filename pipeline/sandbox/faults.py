@@ -57,7 +57,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self, cast
 
-from pipeline.files import said_by, settings_text
+from pipeline.files import said_by, settings_text, toml_problem
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, joined, message
 from pipeline.sandbox.registry import plain_ticket_no
@@ -136,7 +136,7 @@ class Faults:
             ) from None
         except (ValueError, RecursionError) as error:
             raise InputProblem(
-                "{file}: is not TOML ({problem}): correct it", file=str(path), problem=str(error)
+                "{file}: is not TOML ({problem}): correct it", file=str(path), problem=toml_problem(error)
             ) from None
         for key in content.keys() - {"seed", "fault"}:
             raise InputProblem(

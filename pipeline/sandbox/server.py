@@ -2,13 +2,14 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from aiohttp import web
 
 from pipeline.model.errors import InputProblem
-from pipeline.model.message import system_error
+from pipeline.model.message import Message
 from pipeline.sandbox.carrier_settings import SandboxSettings
 from pipeline.sandbox.faults import Faults
 from pipeline.sandbox.issued_vouchers import Issued
@@ -48,7 +49,7 @@ async def serve(
                 raise InputProblem(
                     "port {port} can't be used ({problem}): end what listens there, or choose another --port",
                     port=port,
-                    problem=system_error(error),
+                    problem=Message(os.strerror(error.errno or 0)),
                 ) from None
             yield f"http://{LOOPBACK}:{site.port}"
         finally:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -123,7 +124,8 @@ def test_what_is_wrong_with_a_ledger_is_said_in_chinese(desk: Any, issued: Any) 
     path.write_bytes(data)
     ran = desk.voucher("ledger", "check", *HERE, *ZH)
     assert ran.code == 3
-    assert "已损坏" in ran.out + ran.err
+    assert "已损坏（数据库文件已损坏）" in ran.out + ran.err
+    assert english(ran.out + ran.err) == []
     assert len(issued.issued()) == 2
 
 
@@ -192,7 +194,7 @@ def test_the_last_line_of_all_is_in_chinese_too(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("issue",), "缺少参数 'WORKBOOK...'"),
+        (("issue",), "缺少参数 'WORKBOOK...'。"),
         (("issue", "t.csv", "--nope"), "没有选项 '--nope'。"),
         (("ledger", "revers"), "没有命令 'revers'。 是否要用 'reverse'？"),
         (("ledger", "reverse", "1", "--voucher", "bill"), "'--voucher' 的值无效：'bill' 不是下列之一：'invoice', 'itinerary'。"),
@@ -218,6 +220,7 @@ def test_help_and_the_language_of_the_locale(desk: Any) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("用法： voucher [选项] 命令 [参数]...")
     assert "显示此帮助后退出。" in ran.out
+    assert {"选项：", "命令："} <= set(ran.out.splitlines())
     assert "  issue      判定、拆分、发送，并写出结果工作簿。" in ran.out.splitlines()
     closing = desk.voucher("ledger", "close-gap", "--help", *ZH).out
     assert "由谁核对；默认：您的登录名。  [必填]" in closing
@@ -240,3 +243,36 @@ def test_a_language_before_the_command_is_the_command_s_too(desk: Any) -> None:
     assert told.err == "Template: b.xlsx\n"
     assert openpyxl.load_workbook(desk.folder / "a.xlsx").sheetnames[0] == "客票"
     assert openpyxl.load_workbook(desk.folder / "b.xlsx").sheetnames[0] == "Tickets"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("t.csv", '票号,金额\n"9991234567890,1\n', "第 2 行的引号与分隔符不匹配"),
+        ("p.toml", "[carrier]\nagency = 'a' 'b'\n", "不是有效的 TOML：第 2 行第 14 列"),
+        ("p.toml", "[carrier]\nagency = \n", "不是有效的 TOML：第 2 行第 10 列"),
+        ("p.toml", "[carrier", "文件末尾附近有未写完的内容，或有重复的键"),
+    ],
+)  # fmt: skip
+def test_what_other_readers_say_of_a_file_is_put_into_words_of_ours(
+    desk: Any, name: str, content: str, said: str
+) -> None:
+    (desk.folder / "t.csv").write_text("票号,金额\n9991234567890,1\n", encoding="utf-8")
+    (desk.folder / name).write_text(content, encoding="utf-8")
+    profile = ("--profile", "p.toml") if name == "p.toml" else ()
+    ran = desk.voucher("check", "t.csv", "--sandbox", *profile, *ZH)
+    assert ran.code == 2
+    assert said in ran.err
+    assert english(ran.err) == []
+
+
+def test_a_port_that_is_taken_and_a_language_that_is_none_are_told_in_chinese(desk: Any) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        ran = desk.voucher("sandbox", "--port", port, *ZH)
+    assert (ran.code, f"端口 {port} 无法使用（已被占用）" in ran.err) == (2, True)
+    desk.environment = {"VOUCHER_LANG": "fr", "LC_ALL": "zh_CN.UTF-8"}
+    ran = desk.voucher("check", "t.csv")
+    assert (ran.code, ran.err) == (2, "voucher: VOUCHER_LANG fr：不是可用的语言；请设为 en 或 zh\n")

@@ -110,7 +110,8 @@ def _sheet(text: str, name: str) -> dict[str, Any]:
     try:
         columns.take(_bounded(reader))
     except csv.Error as error:
-        raise Refusal("damaged", Seen.LINE, line=reader.line_num, problem=str(error)) from error
+        seen = Seen.LONG_CELL if "field larger" in str(error) else Seen.LINE
+        raise Refusal("damaged", seen, line=reader.line_num) from error
     place = {"first_row": 0, "first_column": 0, "height": columns.height}
     return {"name": name, "visible": True, **place, "columns": columns.handed_over()}
 

@@ -71,7 +71,7 @@ def _parsed(pieces: Iterator[bytes], styles: _Styles) -> "_Content":
             content.parser.Parse(piece, False)
         content.parser.Parse(b"", True)
     except expat.ExpatError as error:
-        raise Refusal("damaged", str(error)) from error
+        raise Refusal("damaged", Seen.SHEET_XML, line=error.lineno, column=error.offset + 1) from error
     return content
 
 

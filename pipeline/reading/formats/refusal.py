@@ -41,13 +41,14 @@ class Seen(StrEnum):
     ENDED = N_("the reader ended with {code}")
     TEXT_ENDS = N_("its text breaks off at byte {byte}")
     NUL_BYTES = N_("it holds NUL bytes")
-    LINE = N_("line {line}: {problem}")
+    LONG_CELL = N_("a cell in line {line} of it is longer than a cell can be")
+    LINE = N_("its quotes and commas do not fit together in line {line}")
     CELL_AT = N_("a cell of it is in row {row}, column {column}")
     CELL_CALLED = N_("a cell of it is called {name}")
     DIVIDED = N_("its values are divided by comments or the like, which no spreadsheet program writes")
     NOT_UTF_8 = N_("its XML is not UTF-8")
-    SHEET_LIST = N_("its list of sheets: {problem}")
-    SHEET_XML = N_("a sheet of it: {problem}")
+    SHEET_LIST = N_("its list of sheets breaks off at line {line}, column {column}")
+    SHEET_XML = N_("a sheet of it breaks off at line {line}, column {column}")
 
     # Too large.
     BYTES = N_("it has {count} bytes")

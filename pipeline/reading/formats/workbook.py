@@ -192,7 +192,7 @@ def _quietly() -> Iterator[None]:
     except PasswordError as error:
         raise Refusal("encrypted") from error
     except (CalamineError, OSError) as error:  # what it can't unpack it calls an error of reading
-        raise _Stumbled("damaged", str(error)) from error
+        raise _Stumbled("damaged", Seen.STUMBLED) from error
     except OverflowError as error:  # a number shown as a time of more days than Python counts
         raise _Stumbled("damaged", Seen.STUMBLED) from error
     except BaseException as error:

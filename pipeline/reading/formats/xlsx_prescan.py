@@ -215,7 +215,8 @@ def parsed(package: Package, name: str) -> ElementTree.Element:
         # As UTF-8 whatever it declares, as the reader has it; declarations of its own are refused above.
         return ElementTree.fromstring(text, ElementTree.XMLParser(encoding="utf-8"))  # noqa: S314
     except ElementTree.ParseError as error:
-        raise Refusal("damaged", Seen.SHEET_LIST, problem=str(error)) from error
+        line, column = error.position
+        raise Refusal("damaged", Seen.SHEET_LIST, line=line, column=column + 1) from error
 
 
 def _local(name: str) -> str:

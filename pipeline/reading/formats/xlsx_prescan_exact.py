@@ -74,7 +74,7 @@ class Look:
         except expat.ExpatError as error:
             if not self._whole:
                 raise NeedsWhole from error
-            raise Refusal("damaged", Seen.SHEET_XML, problem=str(error)) from error
+            raise Refusal("damaged", Seen.SHEET_XML, line=error.lineno, column=error.offset + 1) from error
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._open = name = name.rpartition(":")[2]

@@ -181,3 +181,23 @@ def test_any_text_of_a_ledger_is_a_message(text: str) -> None:
 def test_keys_are_taken_out_of_what_others_said_alone() -> None:
     told = message("{a}: {b}", a=Private("key"), b=joined(["key", message("the key {c}", c="key")]))
     assert str(changed(told, lambda text: text.replace("key", "***"))) == "***: ***, the key ***"
+
+
+def test_what_an_error_says_in_english_is_not_put_into_a_text() -> None:
+    """What the system says of a file is in the catalogues (`system_error`); other libraries' words are not."""
+    found = [
+        (path.name, keyword.lineno)
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords
+        if keyword.arg in ("problem", "why", "detail", "said")
+        and ast.unparse(keyword.value) in ("str(error)", "str(problem)")
+    ]
+    assert found == []
+
+
+def test_numbers_of_things_have_separators_and_numbers_of_rows_have_none() -> None:
+    assert str(message("{rows} rows from row {row}", rows=1234, row=1234)) == "1,234 rows from row 1234"
+    told = counted("{count} row", "{count} rows", 12345)
+    assert (rendered(told, "zh"), rendered(told, "en")) == ("12,345 行", "12,345 rows")

@@ -30,7 +30,7 @@ def test_what_is_no_file_or_never_ends_is_refused_by_its_name(tmp_path: Path) ->
     for path, told in (
         (tmp_path, "Is a directory"),
         (tmp_path / "none", "No such file or directory"),
-        (large, f"it has {LARGEST_FILE + 1} bytes"),
+        (large, f"it has {LARGEST_FILE + 1:,} bytes"),
         (pipe, "it is not a file but a pipe or a device"),
     ):
         with pytest.raises(InputProblem, match=f"{re.escape(str(path))}.*{told}"):

@@ -169,9 +169,21 @@ def test_a_workbook_with_a_password_is_told_so(tmp_path: Path, suffix: str) -> N
         ("a.csv", "票号,金额\n9991234567890,1\n".encode("gb18030") + b"\xff\xff", "not UTF-8"),
         ("a.csv", "ticket_no,amount\n9991234567890,1\n".encode("utf-16") + b"\x00", "breaks off at byte"),
         ("a.csv", b"ticket_no,amount\n\x00,1\n", "NUL"),
-        ("a.csv", b'ticket_no,amount\n"9991234567890,1\n', "can't be read as a workbook (line"),
-        ("a.csv", b'ticket_no,amount\n"999"1234567890,1\n', "can't be read as a workbook (line 2"),
-        ("a.csv", b"ticket_no,amount\n" + b"9" * 1_000_001, "can't be read as a workbook (line"),
+        (
+            "a.csv",
+            b'ticket_no,amount\n"9991234567890,1\n',
+            "its quotes and commas do not fit together in line 2",
+        ),
+        (
+            "a.csv",
+            b'ticket_no,amount\n"999"1234567890,1\n',
+            "its quotes and commas do not fit together in line 2",
+        ),
+        (
+            "a.csv",
+            b"ticket_no,amount\n" + b"9" * 1_000_001,
+            "a cell in line 2 of it is longer than a cell can be",
+        ),
         ("a.csv", b"ticket_no,amount\n", "no rows"),
     ],
 )

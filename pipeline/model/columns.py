@@ -62,7 +62,7 @@ CHARGES = (
     Choice(P_("choice", "ancillary"), ("ancillary service", "ancillaries", "附加服务费", "增值服务", "辅营")),
 )
 PRODUCTS = (
-    Choice(P_("choice", "flight"), ("ticket", "航班")),
+    Choice(P_("choice", "flight"), ("ticket", "航班", "国内机票", "国际机票")),
     Choice(P_("choice", "baggage"), ("bag", "luggage", "行李费", "逾重行李", "行李额")),
     Choice(P_("choice", "seat"), ("seat selection", "seating", "选座费", "座位")),
     Choice(P_("choice", "upgrade"), ("upgrades", "升舱费")),

@@ -180,8 +180,8 @@ def _refuse_taxes_twice(rows: _Reckoned) -> None:
     if tax_included(heading) and found.any():
         raise InputProblem(
             "{place}: {cell} “{heading}” says that it holds the taxes, and row {row} has taxes beside it, which may be part of"
-            " it or come on top, and no total shows which; call it fare (票价) if they come on top; if it holds them, leave"
-            " the columns of taxes out",
+            " it or come on top, and no total shows which; call it fare (票价) if they come on top, or say"
+            ' "{heading}" = "fare" in --columns; if it holds them, leave the columns of taxes out',
             place=rows.tickets.where, cell=cell, heading=Private(heading), row=rows.row(found),
         )  # fmt: skip
 

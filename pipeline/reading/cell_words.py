@@ -184,13 +184,18 @@ _OTHER_CURRENCY = re.compile(
 def vague(cell: Any) -> tuple[str, ...]:
     """The columns of which a heading could be any, or that it holds the sum of.
 
-    >>> vague("机建燃油"), vague("机建+燃油"), vague("机建")
-    (('airport_fee', 'fuel_surcharge'), ('airport_fee', 'fuel_surcharge'), ())
+    >>> vague("机建燃油"), vague("机建+燃油"), vague("票号/订单号"), vague("机建")
+    (('airport_fee', 'fuel_surcharge'), ('airport_fee', 'fuel_surcharge'), ('ticket_no',), ())
     """
     if found := _VAGUE.get(normal(cell)):
         return found
-    parts = [meanings(part) for part in _SUMMED.split(_plain(cell))] if isinstance(cell, str) else []
-    return tuple(sorted(frozenset().union(*parts))) if len(parts) > 1 and all(parts) else ()
+    if not isinstance(cell, str) or meanings(cell):
+        return ()
+    parts = [meanings(part) for part in _SUMMED.split(_plain(cell))]
+    if len(parts) < 2 or not all(parts):
+        # One of several things is known, as in 票号/订单号: which of them a cell holds is not.
+        parts = [meanings(part) for part in _SEPARATED.split(_plain(cell))]
+    return tuple(sorted(frozenset().union(*parts)))
 
 
 def sum_of_taxes(cell: Any) -> bool:
@@ -208,7 +213,7 @@ _SUMMED = re.compile(r"[+&和及与]")
 def nearest(text: Any, taken: Collection[str] = ()) -> str:
     """The known heading that a text comes closest to, or ""; none for a column that is taken already.
 
-    >>> nearest("Ticket Numbr"), nearest("Ticket Numbr", {"ticket_no"}), nearest("订单号"), nearest("航班日期/时间")
+    >>> nearest("Ticket Numbr"), nearest("Passengr", {"passenger_name"}), nearest("订单号"), nearest("航班日期/时间")
     ('ticket number', '', '', '航班日期')
     """
     word = normal(text)

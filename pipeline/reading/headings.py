@@ -409,18 +409,24 @@ def brief(text: str) -> str:
 
 def nothing_known(place: str, sheets: Sequence[Sheet], own: Own | None = None) -> InputProblem:
     """The error for a workbook in which no sheet has headings of tickets."""
-    for sheet in sheets:
-        for index, row in enumerate(sheet.rows[:_TITLE_ROWS]):
-            taken = _known(row, own or {})
-            for position, cell in enumerate(row):
-                if isinstance(cell, str) and not _means(cell, own or {}) and (close := nearest(cell, taken)):
-                    return InputProblem(
-                        "{place}, cell {cell}: “{heading}” is not a known heading; did you mean “{close}”?",
-                        place=on_sheet(place, sheet.name),
-                        cell=cell_name(sheet, index, position),
-                        heading=Private(brief(cell)),
-                        close=Term(close),
-                    )
+    unsure = [
+        (sheet.name, one, columns, close)
+        for sheet in sheets
+        for seen in [headings_seen(sheet, own or {})]
+        for one in seen
+        if not one.means
+        for columns, close in [may_mean(one.text, {name for known in seen for name in known.means})]
+        if columns
+    ]
+    # The one heading without which a sheet holds no tickets comes first.
+    for sheet_name, one, columns, close in sorted(unsure, key=lambda found: "ticket_no" not in found[2])[:1]:
+        return InputProblem(
+            "{place}, cell {cell}: “{heading}” is not a known heading; did you mean “{close}”?",
+            place=on_sheet(place, sheet_name),
+            cell=one.cell,
+            heading=Private(one.text),
+            close=Term(close) if close else _either(columns),
+        )
     # What is no known heading may be a person's data, and is left to the workbook: messages go to logs and mails.
     firsts = [row for sheet in sheets for row in sheet.rows[:1]]
     seen = [

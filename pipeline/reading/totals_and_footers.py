@@ -81,8 +81,14 @@ _SIGNED = re.compile(
 )
 #: Labels that need their colon: without it they may be a word of the data.
 _NOTED = re.compile(
-    r"制表|制单|审核|复核|审批|经办|主管|财务主管|会计|出纳|签[字名]|(?:签字)?盖章|日期|备注|附注|注|注意|注意事项|说明|填表说明"
-    r"|(?:温馨)?提示|notes?|nb|remarks?|comments?|date|signature|signed"
+    r"制表|制单|审核|复核|审批|经办|主管|财务主管|会计|出纳|日期|备注|附注|注|注意|注意事项|说明|填表说明"
+    r"|(?:客户|甲方|乙方|双方|单位|公司)?(?:核对)?(?:确认|确认人|(?:确认)?\(?(?:签[字名章]|盖章|公章|签[字名章]盖章|签[字名][/、]盖章)\)?)"
+    r"|(?:合计|总计|共计|总)?(?:金额|人民币)?\(?(?:人民币)?大写\)?(?:金额|人民币)?|(?:温馨)?提示|notes?|nb|remarks?|comments?|date|signature|signed"
+)
+#: Labels of what has digits of its own, none of which is a ticket's or an amount: where to pay, whom to call.
+_NUMBERED = re.compile(
+    r"(?:收款)?(?:开户|银行)?(?:账号|账户)|(?:收款)?开户(?:银?行)(?:及账号)?|收款(?:单位|人|方|银行)|(?:联系|公司)?(?:电话|地址)|传真"
+    r"|联系人|(?:bank)?account(?:no|number)?|tel|telephone|fax"
 )
 _WHOLE = re.compile(
     r"第[0-9]+页[,/]?(?:共[0-9]+页)?|共[0-9]+页[,/]?(?:第[0-9]+页)?|page[0-9]+(?:(?:of|/)[0-9]+)?"
@@ -134,7 +140,8 @@ def _label(cell: Any) -> tuple[bool, bool]:
     if not isinstance(cell, str) or cell[:1].isdigit() or not _MAY_SAY_FOOTER.search(cell):
         return False, False
     text = one_width(cell).strip()
-    if _WHOLE.fullmatch(folded(text).strip("()")):
+    word, colon, said = text.partition(":")
+    if _WHOLE.fullmatch(folded(text).strip("()")) or (colon and said and _NUMBERED.fullmatch(folded(word))):
         return True, True
     content = _behind(text)
     if content is None or not _harmless(content):

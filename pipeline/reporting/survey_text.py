@@ -53,7 +53,7 @@ def _sheet(use: SheetUse, lang: Lang) -> Iterator[str]:
         )
         yield f"  {'  '.join(padded)}".rstrip()
     for told in (*_lacks(use.lacks), *_values(use.values), *use.notes):
-        yield "  " + rendered(told, lang).removeprefix(of_sheet).lstrip(":： ")
+        yield "  " + rendered(told, lang).removeprefix(of_sheet).lstrip(":：,， ")
 
 
 def _heading(one: HeadingUse, use: SheetUse, lang: Lang) -> tuple[str, str, str, str]:

@@ -22,6 +22,7 @@ from pipeline.reading.headings import (
     cell_name,
     column_letters,
     find_layout,
+    nothing_known,
     slips,
 )
 from pipeline.reading.sheet import Cells, Sheet
@@ -353,6 +354,21 @@ def test_an_unknown_heading_is_told_with_the_nearest_known_one() -> None:
 def test_a_vague_heading_is_told_with_all_that_it_may_mean() -> None:
     (slip,) = _slips("票号", "姓名", "手续费", "改签费")
     assert slip == "C1 “手续费” may mean refund_fee and was not read; name it more exactly"
+
+
+def test_a_heading_of_which_one_half_is_known_is_told_and_not_read() -> None:
+    assert _slips("票号", "姓名", "改签费/差价", "成本中心/项目", "票号/订单号") == [
+        "C1 “改签费/差价” may mean change_fee and was not read; name it more exactly"
+    ]
+
+
+def test_a_workbook_without_a_known_ticket_number_is_told_the_heading_that_may_be_it() -> None:
+    sheet = _sheet(["姓名", "Amout", "票号/订单号", "票价"], ["A", 1.0, "9991234567890", 1.0])
+    told = str(nothing_known("book.xlsx", [sheet]))
+    assert told == (
+        "book.xlsx, sheet S, cell C1: “票号/订单号” is not a known heading; did you mean “ticket_no”?"
+    )
+    assert "B1: “Amout”" in str(nothing_known("book.xlsx", [_sheet(["姓名", "Amout", "weather"])]))
 
 
 def test_nothing_is_told_of_columns_that_exports_have_nor_of_words_like_one_that_is_there() -> None:

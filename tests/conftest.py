@@ -133,7 +133,7 @@ def needs_tool(name: str, found: object) -> None:
         pytest.skip(reason)
 
 
-@pytest.fixture(name="needs_tool")
+@pytest.fixture(name="needs_tool", scope="session")
 def _needs_tool() -> Callable[[str, object], None]:
     return needs_tool
 

@@ -73,9 +73,14 @@ def questions(uses: Sequence[SheetUse]) -> list[Question]:
                 asked.setdefault(("heading", folded(one.heading)), _of_heading(one))
         for same in _same_column(use):
             asked.setdefault(("same", *(folded(one.heading) for one in same)), _of_same(same))
+        unsure = {column for one in use.headings for column in one.may_mean}  # it may be there: asked first
         for lack in use.lacks:
             column = COLUMN[lack.column]
-            if lack.kind == "missing" and column.kind is Kind.CHOICE and column.name != "charge":
+            if (
+                lack.kind == "missing"
+                and column.kind is Kind.CHOICE
+                and column.name not in ("charge", *unsure)
+            ):
                 asked["lack", use.sheet, lack.column] = _of_lack(use, lack.column, lack.rows)
     for value, rows in _unknown_values(uses):
         asked["value", value.column, folded(value.text)] = _of_value(value, rows)

@@ -1,9 +1,10 @@
 """A mapping's certain lines, and what only the team can say."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pipeline.model.survey import Entry, Lack, Question, SheetUse
+from pipeline.model.survey import Entry, HeadingUse, Lack, Question, SheetUse
 from pipeline.reading.mapping_questions import entries, questions
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.sheet_survey import survey_file
@@ -111,3 +112,16 @@ def test_of_equal_headings_nothing_is_asked_as_no_line_could_say_which() -> None
     assert questions(uses(A=[["票号", "票 号", "客票状态"], [TICKET, TICKET, "已使用"]])) == []
     (asked,) = questions(uses(A=[["票号", "机票号码", "客票状态"], [TICKET, TICKET, "已使用"]]))
     assert choices(asked) == [[("headings", "机票号码", "")], [("headings", "票号", "")]]
+
+
+def test_what_a_heading_may_hold_is_not_asked_for_before_it_is_known_whether_it_does() -> None:
+    heading = HeadingUse("D1", "状态", may_mean=("ticket_status",))
+    lacks = (Lack("ticket_status", 3, 2, "missing"), Lack("market", 3, 2, "missing"))
+    sheet = SheetUse("b.xlsx", "A", "tickets", 1, 3, headings=(heading,), lacks=lacks)
+    asked = [lines(list(question.answers[0].entries)) for question in questions([sheet])]
+    assert asked == [[("headings", "状态", "ticket_status")], [("sheets.A", "market", "domestic")]]
+    known = replace(sheet, headings=(replace(heading, may_mean=()),))
+    assert [lines(list(question.answers[0].entries))[0][1] for question in questions([known])] == [
+        "ticket_status",
+        "market",
+    ]

@@ -34,6 +34,7 @@ from pipeline.model.message import (
     SheetName,
     Term,
     filled,
+    message,
     number_text,
 )
 
@@ -60,6 +61,11 @@ def in_every_language(text: str, context: str = "") -> tuple[str, ...]:
 def heading(column: str, lang: Lang) -> str:
     """A column's heading in a workbook of that language; an extra column's own heading."""
     return translated(column, lang, "column")
+
+
+def heading_in(said: str, unit: str, lang: Lang) -> str:
+    """A heading with the currency of its amounts, or the time zone of its times."""
+    return rendered(message("{heading} ({unit})", heading=said, unit=unit), lang)
 
 
 def choice_word(choice: str, lang: Lang) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pipeline.messages.translate import rendered
-from pipeline.model.columns import Lang
+from pipeline.messages.translate import heading_in, rendered
+from pipeline.model.columns import COLUMN, Lang
 from pipeline.model.table import MINOR
 from pipeline.reporting.result_workbook import write_book
 from pipeline.reporting.words_audit import heading, tell
@@ -111,7 +111,7 @@ def _facts(audited: Audited, lang: Lang) -> Iterator[tuple[str, str]]:
 def _field(name: str, lang: Lang, time_zone: str) -> Field:
     said = heading(name, lang)
     if name.endswith("_at") or name == "since":
-        return Field(name, f"{said} ({time_zone})", Style.DATE, 21)
+        return Field(name, heading_in(said, time_zone, lang), Style.DATE, 21)
     if name == "amount":
         return Field(name, said, Style.MONEY, 14)
     if name == "row":
@@ -120,7 +120,8 @@ def _field(name: str, lang: Lang, time_zone: str) -> Field:
         return Field(name, said, Style.LINE if name != "charges" else Style.COUNT, 9)
     if name in _WIDE:
         return Field(name, said, Style.WRAP, _WIDE[name])
-    return Field(name, said, Style.IDENTIFIER, 24 if name in _LONG else 16)
+    usual = COLUMN[name].width if name in COLUMN else 16
+    return Field(name, said, Style.IDENTIFIER, 24 if name in _LONG else max(usual, 16))
 
 
 def _values(audited: Audited, sheet: str, lang: Lang) -> Iterator[list[Any]]:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from pipeline.messages.translate import choice_word, heading, rendered
+from pipeline.messages.translate import choice_word, heading, heading_in, rendered
 from pipeline.model.columns import COLUMN, COMPONENTS, Lang
 from pipeline.model.message import from_text
 from pipeline.model.register_line import RegisterLine
@@ -107,7 +107,7 @@ def _columns(register: Register, lang: Lang) -> list[_Column]:
             Style.DATE,
             21,
             lambda line: line.issued,
-            f"{label('issued_at', lang)} ({register.time_zone})",
+            heading_in(label("issued_at", lang), register.time_zone, lang),
         ),
         text("state", Style.TEXT, 10, lambda line: states[line.state], label("state", lang)),
         text("run", Style.LINE, 7, lambda line: line.run, label("run", lang)),

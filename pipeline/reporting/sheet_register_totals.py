@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from pipeline.messages.translate import heading
+from pipeline.messages.translate import heading, heading_in, rendered
 from pipeline.model.columns import Lang
+from pipeline.model.places import about
 from pipeline.model.register_line import RegisterLine
 from pipeline.model.table import MINOR
 from pipeline.model.text_width import cells_wide
@@ -82,7 +83,8 @@ def add_totals(
     lang, named = book.lang, len(fields)
     for state in STATES:
         said = label(state, lang)
-        count, amount = f"{said}: {label('charges', lang)}", f"{said} ({register.currency})"
+        count = rendered(about(said, label("charges", lang)), lang)
+        amount = heading_in(said, register.currency, lang)
         fields += [
             Field(f"{state}_charges", count, Style.COUNT, cells_wide(count) + 2),
             Field(f"{state}_amount", amount, Style.MONEY, 18),

@@ -47,7 +47,7 @@ def many(desk: Desk) -> Path:
 #: A moment, and how it is known from outside: the process, its desk, and what it has said so far.
 MOMENTS: dict[str, Callable[[Any, Desk, Path], object]] = {
     "reading": lambda process, _, __: readers(process),
-    "judging": lambda _, __, said: "Read 20000 rows" in said.read_text(),
+    "judging": lambda _, __, said: "Read 20,000 rows" in said.read_text(),
     "writing": lambda _, desk, __: list(desk.folder.glob(".voucher-*/*")),
 }
 

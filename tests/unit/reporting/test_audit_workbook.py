@@ -154,10 +154,11 @@ def test_in_chinese_every_heading_and_word_is_chinese(ledger: Path) -> None:
     for sheet, name in list(SHEETS.items())[1:]:
         assert list(found[sheet][0]) == [
             heading(column, "zh")
-            + (" (Asia/Shanghai)" if column.endswith("_at") or column == "since" else "")
+            + ("（Asia/Shanghai）" if column.endswith("_at") or column == "since" else "")
             for column in SHEET_COLUMNS[name]
         ]
         assert not any(title.isascii() for title in found[sheet][0] if title != "SHA-256")
+        assert not any(set(title) & set(":()") for title in found[sheet][0])
     row = found["Requests"][0]
     assert (row["状态"], row["认定结果"], row["国内/国际"]) == (
         "未发送",
@@ -168,7 +169,7 @@ def test_in_chinese_every_heading_and_word_is_chinese(ledger: Path) -> None:
     assert found["Judgements"][0]["状态"] == "待条件满足"
     assert found["Judgements"][0]["原因"] == "客票尚未使用"
     assert found["Gaps and moves"][1]["事项"] == "缺口"
-    assert str(found["Gaps and moves"][1]["起始时间 (Asia/Shanghai)"]) == "2026-11-21 08:00:00"
+    assert str(found["Gaps and moves"][1]["起始时间（Asia/Shanghai）"]) == "2026-11-21 08:00:00"
 
 
 def test_no_text_is_a_formula_and_no_number_loses_a_digit(ledger: Path) -> None:

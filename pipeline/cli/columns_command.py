@@ -17,7 +17,7 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.message import counted, message
 from pipeline.model.survey import Entry, Question, SheetUse, Survey
-from pipeline.reporting.mapping_file import mapping_text
+from pipeline.reporting.columns_file_text import mapping_text
 from pipeline.reporting.survey_text import survey_lines
 from pipeline.run.column_survey import surveyed, write_mapping
 from pipeline.settings import load_profile

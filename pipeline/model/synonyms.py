@@ -1,6 +1,6 @@
 """Other headings that mean a column of ours: those of travel agencies' exports, and what people type themselves.
 
-Case, width, spaces, separators, traditional characters and units make no difference (reading/cell_words.py), so
+Case, width, spaces, separators, traditional characters and units make no difference (reading/heading_meanings.py), so
 each stands here once. What means none of our columns, or several, is in reading/agency_words.py.
 """
 

@@ -23,7 +23,8 @@ from pipeline.model.table import (
     money_shown,
 )
 from pipeline.reading import cells
-from pipeline.reading.cell_words import folded, normal, vague
+from pipeline.reading.cell_words import folded
+from pipeline.reading.heading_meanings import normal, vague
 from pipeline.reading.headings import (
     NOT_READ,
     TAXES,

@@ -7,7 +7,8 @@ characters. So nothing is taken from either unless a heading or a value that is 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from pipeline.reading.cell_words import CHOICE_WORDS, folded, meanings
+from pipeline.reading.cell_words import CHOICE_WORDS, folded
+from pipeline.reading.heading_meanings import meanings
 
 _ROWS = 200
 

@@ -13,8 +13,8 @@ from pipeline.model.message import Message, Private, Term, message
 from pipeline.model.places import on_sheet
 from pipeline.model.table import Mask, shown
 from pipeline.reading.cell_words import folded
+from pipeline.reading.columns_file import ColumnMap
 from pipeline.reading.sheet import Cells
-from pipeline.reading.team_mapping import ColumnMap
 
 #: One sheet's input rows: its columns by their names, those that are not ours by their headings.
 Part = Mapping[str, Cells]

@@ -10,15 +10,8 @@ from pipeline.model.columns import COLUMN, Kind
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Joined, Message, Private, Term, joined, message
 from pipeline.model.places import on_sheet
-from pipeline.reading.cell_words import (
-    BUYER_NAMES,
-    folded,
-    meanings,
-    nearest,
-    other_unit,
-    sum_of_taxes,
-    vague,
-)
+from pipeline.reading.cell_words import folded
+from pipeline.reading.heading_meanings import BUYER_NAMES, meanings, nearest, other_unit, sum_of_taxes, vague
 from pipeline.reading.sheet import Sheet, is_blank
 
 #: Headings stand below a few title rows at most.
@@ -33,7 +26,7 @@ _RENAME_IN_RESULT = message("rename or delete one of them")
 #: column again, neither here nor where the result is read back.
 NOT_READ = "input: "
 
-#: A team's own headings, folded, and the columns that they mean; "" is none (see team_mapping.py).
+#: A team's own headings, folded, and the columns that they mean; "" is none (see columns_file.py).
 Own = Mapping[str, str]
 
 

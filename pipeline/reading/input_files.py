@@ -8,11 +8,11 @@ from typing import Any
 from pipeline.files import WORKBOOK_SUFFIXES
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import N_, Fact, Message, SheetName, system_error
-from pipeline.reading.cell_words import meanings
 from pipeline.reading.deserialize import NotAnAnswer, loads
 from pipeline.reading.encodings import confirmed
 from pipeline.reading.formats.prescan import letters
 from pipeline.reading.formats.refusal import Seen
+from pipeline.reading.heading_meanings import meanings
 from pipeline.reading.process import Opening, problem
 from pipeline.reading.sheet import Sheet
 

@@ -11,8 +11,9 @@ from pipeline.model.message import Message, Term
 from pipeline.model.places import about, on_sheet
 from pipeline.model.profile import Profile
 from pipeline.reading import cells
-from pipeline.reading.cell_words import folded, meanings, normal
+from pipeline.reading.cell_words import folded
 from pipeline.reading.fingerprint import Origin, origin_of
+from pipeline.reading.heading_meanings import meanings, normal
 from pipeline.reading.headings import Layout, find_layout
 from pipeline.reading.input_files import read_sheets, refuse_far
 from pipeline.reading.other_currencies import as_seen

@@ -23,6 +23,7 @@ from pipeline.model.table import (
 from pipeline.reading import cells, cells_fast, left_out, previous_result, ticket_numbers
 from pipeline.reading.ambiguous_amounts import Tickets, refuse_doubtful
 from pipeline.reading.cell_words import folded
+from pipeline.reading.columns_file import NO_MAP, ColumnMap
 from pipeline.reading.fees_not_taken import untaken_fees
 from pipeline.reading.fill_blanks import Part, filled
 from pipeline.reading.headings import (
@@ -44,7 +45,6 @@ from pipeline.reading.process import Opening
 from pipeline.reading.refund_lines import take_refund_lines, told_refund_lines
 from pipeline.reading.repeated_headings import repeats, repeats_headings
 from pipeline.reading.sheet import Cells, Sheet, is_blank
-from pipeline.reading.team_mapping import NO_MAP, ColumnMap
 from pipeline.reading.totals_and_footers import is_footer, is_total
 from pipeline.reading.typed_columns import as_texts, typed
 from pipeline.reading.unread_amounts import unread_amounts

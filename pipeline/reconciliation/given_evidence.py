@@ -15,8 +15,8 @@ from pipeline.model.job import Task, today
 from pipeline.model.known_charges import KnownCharge
 from pipeline.model.message import message
 from pipeline.model.request import Identity
-from pipeline.reading.answers import read_answers
 from pipeline.reading.statement import read_statement
+from pipeline.reading.unknown_answers import read_answers
 from pipeline.settlement.compare import Period
 from pipeline.settlement.voucher_numbers import check_kinds
 

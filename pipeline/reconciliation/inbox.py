@@ -20,13 +20,13 @@ from pipeline.model.job import Log, Task, Watch
 from pipeline.model.message import Message, message, system_error
 from pipeline.model.profile import Profile
 from pipeline.model.table import Table
-from pipeline.reading.answers import answers_of, unknown_sheets
+from pipeline.reading.columns_file import ColumnMap, load_map
 from pipeline.reading.fingerprint import Origin, origin_of
 from pipeline.reading.input_files import read_sheets
 from pipeline.reading.previous_result import has_failures, is_result
 from pipeline.reading.statement import is_statement, known_heading, statement_of
-from pipeline.reading.team_mapping import ColumnMap, load_map
 from pipeline.reading.tickets import assemble
+from pipeline.reading.unknown_answers import answers_of, unknown_sheets
 from pipeline.reconciliation.given_evidence import (
     Named,
     check_ledger,

@@ -14,7 +14,7 @@ from pipeline.model.evidence import Evidence, StatementLine, Unsettled
 from pipeline.model.message import Fact, message
 from pipeline.model.request import wire_text
 from pipeline.model.settled import Decided, Settled, Trouble
-from pipeline.reconciliation.record_reversals import record_reversals, without_reversed
+from pipeline.reconciliation.reversals_on_statements import record_reversals, without_reversed
 from pipeline.reconciliation.usable_answers import unclear, usable, was_withdrawn
 from pipeline.settlement.decide import InLedger, decide
 from pipeline.submission.sending_run import Run

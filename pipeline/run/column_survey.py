@@ -16,10 +16,10 @@ from pipeline.model.message import Fact, Message, Private, counted, message, sys
 from pipeline.model.places import on_sheet
 from pipeline.model.survey import Answer, Entry, Lack, Question, SheetUse, Survey
 from pipeline.model.table import Table
+from pipeline.reading.columns_file import load_map, with_entries
+from pipeline.reading.columns_file_questions import entries, questions
 from pipeline.reading.input_files import read_sheets, workbook_files
-from pipeline.reading.mapping_questions import entries, questions
 from pipeline.reading.sheet_survey import survey_file
-from pipeline.reading.team_mapping import load_map, with_entries
 from pipeline.reading.tickets import assemble, file_names
 from pipeline.reporting.output_paths import ANOTHER_FOLDER
 from pipeline.rules.judge import Verdicts, judge

@@ -24,10 +24,10 @@ from pipeline.model.places import on_sheet, row_at
 from pipeline.model.table import MINOR, Table, shown
 from pipeline.reading import cells as single
 from pipeline.reading import previous_result
+from pipeline.reading.columns_file import ColumnMap
 from pipeline.reading.headings import beside_ours, find_layout
 from pipeline.reading.input_files import is_ours, read_sheets
 from pipeline.reading.sheet import Sheet
-from pipeline.reading.team_mapping import ColumnMap
 from pipeline.reading.tickets import assemble
 from pipeline.reporting.input_cells import extra_heading
 from pipeline.reporting.xlsx.unfit_characters import fit

@@ -5,9 +5,9 @@ from pathlib import Path
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import counted
 from pipeline.model.table import Table
+from pipeline.reading.columns_file import load_map
 from pipeline.reading.input_files import workbook_files
 from pipeline.reading.process import Opening
-from pipeline.reading.team_mapping import load_map
 from pipeline.reading.tickets import read_table
 from pipeline.reporting.events import log_read
 from pipeline.reporting.output_paths import check_report_path

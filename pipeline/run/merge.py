@@ -17,13 +17,13 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.message import Fact, Message, SheetName, counted, joined, message
 from pipeline.model.places import on_sheet, row_at
 from pipeline.model.table import shown
+from pipeline.reading.columns_file import ColumnMap, load_map
 from pipeline.reading.formats.xlsx_prescan import sheet_parts
 from pipeline.reading.formats.zip_package import OF_XLSX, Package
 from pipeline.reading.headings import Layout, column_letters, find_layout
 from pipeline.reading.input_files import read_sheets
 from pipeline.reading.previous_result import is_result
 from pipeline.reading.sheet import Sheet
-from pipeline.reading.team_mapping import ColumnMap, load_map
 from pipeline.reading.tickets import assemble
 from pipeline.reporting.output_paths import check_folder, unwritable
 from pipeline.reporting.xlsx.edited_cells import Place, Value, edited_sheet, with_new_sheet, write_package

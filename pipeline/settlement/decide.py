@@ -19,9 +19,8 @@ from pipeline.model.request import Identity
 from pipeline.model.settled import Decided, Settled, Trouble
 from pipeline.settlement.contradictions import denied_listed, listed, only_as
 from pipeline.settlement.match import MatchedLines
-from pipeline.settlement.not_listed import Silence
 from pipeline.settlement.shared_numbers import without_shared_numbers
-from pipeline.settlement.silence import Completeness, issued_requests
+from pipeline.settlement.silence import Completeness, Silence, issued_requests
 from pipeline.settlement.unexplained_lines import ambiguous, issued_elsewhere
 from pipeline.settlement.voucher_numbers import odd_numbers
 

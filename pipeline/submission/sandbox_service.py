@@ -2,8 +2,8 @@
 
 from pipeline.model.job import SandboxJob, today
 from pipeline.model.message import Message, Note, message
+from pipeline.reading.columns_file import load_map
 from pipeline.reading.input_files import workbook_files
-from pipeline.reading.team_mapping import load_map
 from pipeline.reading.tickets import read_table
 from pipeline.sandbox.faults import Faults
 from pipeline.sandbox.registry import Registry

@@ -158,7 +158,7 @@ BUGS: dict[str, Bug] = {
         "reversals",
         (
             (
-                "reconciliation/record_reversals.py",
+                "reconciliation/reversals_on_statements.py",
                 "if len(covered) == len(charges) == len(lines) or whole:",
                 "if covered or whole:",
             ),
@@ -168,14 +168,14 @@ BUGS: dict[str, Bug] = {
         "reversals",
         (
             (
-                "reconciliation/record_reversals.py",
+                "reconciliation/reversals_on_statements.py",
                 "and red.amount in (None, amount)",
                 "",
             ),
         ),
     ),
     "lines of a reversed voucher": Bug(
-        "reversals", (("reconciliation/record_reversals.py", "if not gone:", "if True:"),)
+        "reversals", (("reconciliation/reversals_on_statements.py", "if not gone:", "if True:"),)
     ),
     "withdrawn evidence settles again": Bug(
         "mistakes",

@@ -50,7 +50,7 @@ import pytest
 _REPOSITORY = Path(__file__).parents[2]
 #: The modules on the way of evidence and of sending, the most dangerous first.
 MODULES = (
-    "reconciliation/record_settlements.py", "reconciliation/usable_answers.py", "settlement/decide.py", "settlement/contradictions.py", "settlement/shared_numbers.py", "settlement/not_listed.py",
+    "reconciliation/record_settlements.py", "reconciliation/usable_answers.py", "settlement/decide.py", "settlement/contradictions.py", "settlement/shared_numbers.py",
     "settlement/unexplained_lines.py", "settlement/silence.py", "settlement/match.py", "submission/batch.py", "submission/sending_run.py", "submission/event_loop.py", "submission/graceful_stop.py", "submission/recovered_answers.py",
     "submission/retry.py", "submission/request_sender.py",
     "ledger/session.py", "run/check.py", "run/inputs.py", "run/issue.py", "run/reconcile.py", "carrier/client.py", "carrier/connection_reuse.py", "run/ledger_maintenance.py", "reconciliation/given_evidence.py", "reconciliation/gather.py",

@@ -23,7 +23,8 @@ from pipeline.reading.agency_words import (
     ORDER_TYPES,
     VAGUE,
 )
-from pipeline.reading.cell_words import CHOICE_WORDS, HEADINGS, normal
+from pipeline.reading.cell_words import CHOICE_WORDS
+from pipeline.reading.heading_meanings import HEADINGS, normal
 
 #: interface.md, "Input columns".
 CONTRACT = {

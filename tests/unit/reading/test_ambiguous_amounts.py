@@ -9,8 +9,8 @@ import pytest
 from pipeline.model.errors import InputProblem
 from pipeline.model.table import Table
 from pipeline.reading.cell_words import folded
+from pipeline.reading.columns_file import ColumnMap
 from pipeline.reading.sheet import Sheet
-from pipeline.reading.team_mapping import ColumnMap
 from pipeline.reading.tickets import assemble
 
 HEAD = ["票号", "姓名", "客票状态"]

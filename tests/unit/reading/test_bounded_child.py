@@ -20,12 +20,12 @@ import pytest
 from pipeline.model.errors import InputProblem
 from pipeline.model.profile import Profile
 from pipeline.reading import bounded_child
-from pipeline.reading.answers import answers_of
 from pipeline.reading.formats import xlsx_prescan, zip_package
 from pipeline.reading.formats.refusal import Refusal
 from pipeline.reading.input_files import read_sheets, refuse_far
 from pipeline.reading.statement import read_statement
 from pipeline.reading.tickets import read_table
+from pipeline.reading.unknown_answers import answers_of
 from tests.crash.hostile_bases import ROWS, by_openpyxl, separated, xlsb, xlsb_text
 
 #: ROWS and one Basic module, as LibreOffice 7.4 saves them where its export of VBA is on.

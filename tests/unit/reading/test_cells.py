@@ -14,7 +14,8 @@ from pipeline.messages.hints import HINTS
 from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import COLUMNS
 from pipeline.reading import cells, date_cells
-from pipeline.reading.cell_words import CHOICE_WORDS, normal
+from pipeline.reading.cell_words import CHOICE_WORDS
+from pipeline.reading.heading_meanings import normal
 
 
 @pytest.mark.parametrize(

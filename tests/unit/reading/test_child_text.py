@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pipeline.model.errors import InputProblem
+from pipeline.reading.columns_file import load_map
 from pipeline.reading.input_files import read_sheets
-from pipeline.reading.team_mapping import load_map
 from pipeline.reading.tickets import read_table
 from tests.crash.hostile_bases import separated
 

@@ -10,13 +10,8 @@ from pipeline.messages.translate import heading, in_every_language, rendered
 from pipeline.model.columns import COLUMN, COLUMNS, TICKET_COLUMNS
 from pipeline.model.errors import InputProblem
 from pipeline.model.places import on_sheet
-from pipeline.reading.cell_words import (
-    HEADINGS,
-    folded,
-    meanings,
-    nearest,
-    normal,
-)
+from pipeline.reading.cell_words import folded
+from pipeline.reading.heading_meanings import HEADINGS, meanings, nearest, normal
 from pipeline.reading.headings import (
     beside_ours,
     cell_name,

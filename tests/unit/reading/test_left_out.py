@@ -8,8 +8,8 @@ import pytest
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.table import Table
+from pipeline.reading.columns_file import ColumnMap, load_map
 from pipeline.reading.sheet import Sheet
-from pipeline.reading.team_mapping import ColumnMap, load_map
 from pipeline.reading.tickets import assemble
 
 HEAD = ["订单类型名称", "票号", "乘机人", "销售价", "客票状态"]

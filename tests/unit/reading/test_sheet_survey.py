@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from pipeline.model.survey import SheetUse
+from pipeline.reading.columns_file import NO_MAP, ColumnMap
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.sheet_survey import survey_file
-from pipeline.reading.team_mapping import NO_MAP, ColumnMap
 
 ROW = ["9991234567890", "ZHANG/WEI", "已使用", 100.0, "x"]
 

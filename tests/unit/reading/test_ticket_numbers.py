@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from pipeline.model.table import Table
+from pipeline.reading.columns_file import ColumnMap, load_map
 from pipeline.reading.sheet import Sheet
-from pipeline.reading.team_mapping import ColumnMap, load_map
 from pipeline.reading.tickets import assemble
 
 HEAD = ["结算代码", "票号", "乘机人", "票价", "客票状态"]

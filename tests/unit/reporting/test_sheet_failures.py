@@ -19,7 +19,7 @@ from pipeline.model.columns import (
 from pipeline.model.profile import Carrier, Codes, Profile
 from pipeline.model.result import RunResult
 from pipeline.model.status import STATUS
-from pipeline.reading.cell_words import HEADINGS, normal
+from pipeline.reading.heading_meanings import HEADINGS, normal
 from pipeline.reading.tickets import read_table
 from pipeline.reporting import sheet_failures
 from pipeline.reporting.input_cells import extra_heading

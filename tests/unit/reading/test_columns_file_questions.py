@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.model.survey import Entry, HeadingUse, Lack, Question, SheetUse
-from pipeline.reading.mapping_questions import entries, questions
+from pipeline.reading.columns_file import NO_MAP, ColumnMap
+from pipeline.reading.columns_file_questions import entries, questions
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.sheet_survey import survey_file
-from pipeline.reading.team_mapping import NO_MAP, ColumnMap
 
 TICKET = "9991234567890"
 

@@ -7,8 +7,8 @@ import pytest
 
 from pipeline.model.message import Term, message
 from pipeline.model.survey import Answer, Entry, Question, Survey
-from pipeline.reading.team_mapping import load_map
-from pipeline.reporting.mapping_file import mapping_text
+from pipeline.reading.columns_file import load_map
+from pipeline.reporting.columns_file_text import mapping_text
 
 HEADING = Entry(("headings",), "票号", "ticket_no")
 ENTRIES = (

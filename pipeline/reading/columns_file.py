@@ -38,12 +38,8 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.message import Term, joined, terms
 from pipeline.model.survey import Entry
 from pipeline.reading.agency_words import MARKET_SHEETS, ORDER_TYPES
-from pipeline.reading.cell_words import (
-    CHOICE_WORDS,
-    folded,
-    meanings,
-    nearest,
-)
+from pipeline.reading.cell_words import CHOICE_WORDS, folded
+from pipeline.reading.heading_meanings import meanings, nearest
 
 #: What blank cells hold, by column: texts as they could stand in the cell.
 Filling = Mapping[str, str]

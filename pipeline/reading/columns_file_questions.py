@@ -8,7 +8,7 @@ from pipeline.model.message import Private, SheetName, Term, counted, message
 from pipeline.model.places import about
 from pipeline.model.survey import Answer, Entry, HeadingUse, Question, SheetUse, ValueUse
 from pipeline.reading.cell_words import folded
-from pipeline.reading.team_mapping import ColumnMap
+from pipeline.reading.columns_file import ColumnMap
 
 _READ = ("tickets", "buyers", "unreadable")
 

@@ -8,8 +8,8 @@ import pytest
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.table import Table
+from pipeline.reading.columns_file import NO_MAP, ColumnMap, load_map
 from pipeline.reading.sheet import Sheet
-from pipeline.reading.team_mapping import NO_MAP, ColumnMap, load_map
 from pipeline.reading.tickets import assemble
 
 HEAD = ["票号", "姓名", "费用类型", "国内/国际", "客票状态", "订单类型名称"]
@@ -65,9 +65,9 @@ def test_without_a_file_there_is_nothing_of_a_team_s_own() -> None:
 
 
 def test_the_example_of_the_documentation_is_a_mapping(written: Any) -> None:
-    from pipeline.reading import team_mapping  # noqa: PLC0415 - its docstring
+    from pipeline.reading import columns_file  # noqa: PLC0415 - its docstring
 
-    example = [line for line in (team_mapping.__doc__ or "").splitlines() if line.startswith("    ")]
+    example = [line for line in (columns_file.__doc__ or "").splitlines() if line.startswith("    ")]
     assert load_map(written("\n".join(example))).fixed == {"voucher": "invoice"}
 
 

@@ -9,7 +9,7 @@ import pytest
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer
 from pipeline.model.places import row_at
-from pipeline.reading.answers import read_answers
+from pipeline.reading.unknown_answers import read_answers
 
 pytestmark = pytest.mark.usefixtures("read_here")
 

@@ -1,0 +1,187 @@
+"""Headings to columns: what a heading means, however it is typed.
+
+A heading may be Chinese, English or both in one cell, with a unit behind it. One whose halves say two things means both of
+them, which is for its reader to refuse.
+
+>>> [sorted(meanings(text)) for text in ("票号 Ticket No.", "Amount／金額（元）", "票价/机建", "weather")]
+[['ticket_no'], ['amount'], ['airport_fee', 'fare'], []]
+"""
+
+import difflib
+import functools
+import re
+from collections.abc import Collection
+from typing import Any
+
+from pipeline.messages.translate import in_every_language
+from pipeline.model.columns import BUYER_COLUMNS, COLUMNS
+from pipeline.reading.agency_words import CARRIED, VAGUE
+from pipeline.reading.cell_words import folded, plain, squeezed
+
+_BRACKETED = re.compile(
+    r"(?P<body>.*[^\s(])\s*\((?P<inside>[^()]*)\)\s*|\s*\((?P<first>[^()]*)\)\s*(?P<rest>[^\s)].*)", re.DOTALL
+)
+#: Possessive, so that a long text takes no longer than its length: where each half ends is certain.
+_TWO_SCRIPTS = re.compile(
+    r"(?P<han>(?=[^a-z\u3400-\u9fff]*+[\u3400-\u9fff])[^a-z]++)(?P<latin>[a-z][^\u3400-\u9fff]*+)"
+    r"|(?P<latin2>(?=[^a-z\u3400-\u9fff]*+[a-z])[^\u3400-\u9fff]++)(?P<han2>[\u3400-\u9fff][^a-z]*+)"
+)
+#: Pairs of brackets, more than any heading has; they are taken off one by one.
+_MOST_BRACKETS = 20
+_SEPARATED = re.compile(r"[/|\n\r;,、]+")
+_UNITS = frozenset({"元", "人民币", "人民币元", "单位元", "rmb", "cny", "yuan", "¥", "rmb元", "cny元"})
+#: Units too, though not of the main unit: see is_scaled.
+_THOUSANDS = frozenset({"万元", "千元", "百万元", "thousand", "thousands"})
+#: What stands in brackets and turns a heading into another one.
+_TURNS = re.compile(r"不含|未含|未税|税前|税后|已退|应退|excl|without|net|before|refund")
+_SCALED = re.compile(
+    r"(?:[(/,]|单位)(?:单位)?(?:人民币)?(?:万|千|百|百万|亿)?(?:万|千|百|亿|分|角|thousands?|k)元?\)?$"
+)
+
+
+def normal(text: Any) -> str:
+    """A heading folded, without the unit that may stand in brackets behind it.
+
+    >>> normal(" Ticket_No. "), normal("金额（元）"), normal("e-mail")
+    ('ticketno', '金额', 'email')
+    """
+    word = folded(text)
+    return re.sub(r"\([^()]*\)$", "", word) or word
+
+
+#: Every heading that means a column, by the column's name: ours in every language, and other words for it.
+HEADING_WORDS = {
+    column.name: (*in_every_language(column.name, "column"), *column.variants) for column in COLUMNS
+}
+HEADINGS = {normal(word): name for name, words in HEADING_WORDS.items() for word in words}
+BUYER_NAMES = frozenset(column.name for column in BUYER_COLUMNS)
+_CARRIED = frozenset(map(normal, CARRIED))
+_VAGUE = {normal(word): columns for word, columns in VAGUE.items()}
+_SPELT = {normal(word): word for words in HEADING_WORDS.values() for word in words}
+
+
+def meanings(cell: Any) -> frozenset[str]:
+    """The columns that a heading means: one, or none where it is not known, or several that it mixes."""
+    return _meanings(plain(cell)) if isinstance(cell, str) else frozenset()
+
+
+@functools.lru_cache(maxsize=4096)
+def _meanings(text: str) -> frozenset[str]:
+    word = squeezed(text)
+    if word in HEADINGS:
+        return frozenset({HEADINGS[word]})
+    if (bare := word.strip("()")) in HEADINGS or (bare := _without_unit(word)) in HEADINGS:
+        return frozenset({HEADINGS[bare]})
+    if text.count("(") <= _MOST_BRACKETS and (found := _BRACKETED.fullmatch(text)):
+        body, inside = found["body"] or found["rest"], found["inside"] or found["first"] or ""
+        if known := _meanings(body):
+            return _qualified(known, body, inside)
+    if (halves := _TWO_SCRIPTS.fullmatch(text)) and (known := _all_of(filter(None, halves.groups()))):
+        return known
+    return _all_of(_SEPARATED.split(text))
+
+
+def _qualified(known: frozenset[str], body: str, inside: str) -> frozenset[str]:
+    """What a heading means by what stands in brackets beside it: a unit, a translation, or something else."""
+    other = _meanings(inside)
+    if known <= BUYER_NAMES and other in ({"buyer"}, {"passenger_name"}):
+        return known if other == {"buyer"} else frozenset()  # a passenger's telephone is not the buyer's
+    if _TURNS.search(inside) and not other and "退" not in body and "refund" not in body:
+        return frozenset()
+    return known | other
+
+
+def _without_unit(word: str) -> str:
+    return next((word.removesuffix(unit) for unit in _UNITS if word.endswith(unit)), word)
+
+
+def _all_of(parts: Any) -> frozenset[str]:
+    """What several words mean together; nothing if one of them is not known."""
+    words = [_trimmed(part) for part in parts]
+    words = [word for word in words if word and squeezed(word) not in _UNITS | _THOUSANDS]
+    if len(words) == 1 and not _SEPARATED.search(words[0]):
+        return frozenset(filter(None, [HEADINGS.get(squeezed(words[0]))]))
+    found = [_meanings(word) for word in words] if len(words) > 1 else []
+    return frozenset().union(*found) if all(found) else frozenset()
+
+
+def _trimmed(part: str) -> str:
+    """A part of a heading without what joined it to the other part."""
+    part = part.strip(" \t\r\n/|,;、-—:")
+    return part if part.count("(") == part.count(")") else part.strip("() ")
+
+
+def is_scaled(cell: Any) -> bool:
+    """Whether a heading says that its amounts are in thousands and the like: not in the main unit.
+
+    >>> is_scaled("金额（万元）"), is_scaled("金额（元）")
+    (True, False)
+    """
+    return isinstance(cell, str) and bool(_SCALED.search(squeezed(plain(cell))))
+
+
+def other_unit(cell: Any) -> str:
+    """What a heading, or a text above the headings, says of amounts: "scaled", "currency" if not the carrier's, or "".
+
+    >>> other_unit("单位：万元"), other_unit("金额（美元）"), other_unit("币种: USD"), other_unit("票价（元）")
+    ('scaled', 'currency', 'currency', '')
+    """
+    if is_scaled(cell) or (isinstance(cell, str) and folded(cell) in _THOUSANDS):
+        return "scaled"
+    if isinstance(cell, str) and _OTHER_CURRENCY.search(squeezed(plain(cell))):
+        return "currency"
+    return ""
+
+
+_OTHER_CURRENCY = re.compile(
+    r"(?:[(/,]|单位|币种|currency|in)(?:单位|币种)?(?:美元|美金|欧元|港元|港币|日元|英镑|韩元|新台币|台币|澳元|usd|eur|hkd|jpy|gbp|krw|twd|aud|us\$|hk\$|[$€£])\)?$"
+)
+
+
+def vague(cell: Any) -> tuple[str, ...]:
+    """The columns of which a heading could be any, or that it holds the sum of.
+
+    >>> vague("机建燃油"), vague("机建+燃油"), vague("票号/订单号"), vague("机建")
+    (('airport_fee', 'fuel_surcharge'), ('airport_fee', 'fuel_surcharge'), ('ticket_no',), ())
+    """
+    if found := _VAGUE.get(normal(cell)):
+        return found
+    if not isinstance(cell, str) or meanings(cell):
+        return ()
+    parts = [meanings(part) for part in _SUMMED.split(plain(cell))]
+    if len(parts) < 2 or not all(parts):
+        # One of several things is known, as in 票号/订单号: which of them a cell holds is not.
+        parts = [meanings(part) for part in _SEPARATED.split(plain(cell))]
+    return tuple(sorted(frozenset().union(*parts)))
+
+
+def sum_of_taxes(cell: Any) -> bool:
+    """Whether a heading can only mean the airport fee and the fuel surcharge in one.
+
+    >>> sum_of_taxes("机建+燃油"), sum_of_taxes("机建燃油"), sum_of_taxes("税")
+    (True, True, False)
+    """
+    return set(vague(cell)) == {"airport_fee", "fuel_surcharge"}
+
+
+_SUMMED = re.compile(r"[+&和及与]")
+
+
+def nearest(text: Any, taken: Collection[str] = ()) -> str:
+    """The known heading that a text comes closest to, or ""; none for a column that is taken already.
+
+    >>> nearest("Ticket Numbr"), nearest("Passengr", {"passenger_name"}), nearest("订单号"), nearest("航班日期/时间")
+    ('ticket number', '', '', '航班日期')
+    """
+    word = normal(text)
+    if not word or word in _CARRIED:
+        return ""
+    free = [known for known in _SPELT if HEADINGS[known] not in taken]
+    close = difflib.get_close_matches(word, free, n=1, cutoff=0.75)
+    close = close or sorted((known for known in free if _tells(known) and known in word), key=len)[-1:]
+    return _SPELT[close[0]] if close else ""
+
+
+def _tells(known: str) -> bool:
+    """Whether a word is long enough to mean something within another one."""
+    return len(known) > (5 if known.isascii() else 2)

@@ -56,14 +56,24 @@ class Held:
             *zip(frame["first_file"], frame["first_sheet"], frame["first_row"].tolist(), strict=True)
         ]
 
+        #: How many workbooks are behind each row: 1 where the result is the first.
+        self.behind: list[int] = [book.count(BEHIND) for book in frame["book"]]
+
     @cached_property
     def meant(self) -> dict[str, list[Any]]:
-        """The columns of the vocabulary as they can be read, None where they can't or nothing is there."""
-        frame = self.table.frame
-        return {
+        """The columns of the vocabulary as they can be read, None where they can't or nothing is there.
+
+        Of a refund line the amounts are not what its cells say.
+        """
+        frame, paid_back = self.table.frame, self.table.paid_back
+        known = {
             name: [None if pd.isna(value) or not value else value for value in frame[name].astype(object)]
             for name in COLUMN
         }
+        for name in (name for name, column in COLUMN.items() if column.kind is Kind.MONEY):
+            for row in () if paid_back is None else paid_back.nonzero()[0].tolist():
+                known[name][row] = None
+        return known
 
 
 @dataclass(frozen=True)
@@ -98,8 +108,8 @@ class Cell:
         if kind is Kind.DATE and self.meant:
             day: datetime.date = self.meant.date()
             return day
-        own = kind is None and isinstance(self.seen, float | datetime.date)
-        return self.seen if own else fit(shown(self.seen))
+        as_it_is = kind in (None, Kind.MONEY, Kind.DATE) and isinstance(self.seen, float | datetime.date)
+        return self.seen if as_it_is else fit(shown(self.seen))
 
     def says(self, other: "Cell") -> bool:
         """Whether both say the same, in whatever words."""
@@ -154,10 +164,8 @@ def read_round(path: Path, mapping: ColumnMap, currency: str) -> Round | None:
         return None
     now = assemble([(path, sheets)], None, mapping, currency)
     before = assemble([(path, [*map(_swapped, sheets)])], None, mapping, currency)
-    behind = max(str(book).count(BEHIND) for book in now.frame["book"])
-    return Round(
-        path, (_begun(sheets), behind), Held(now), Held(before), [*_changed_buyers(path, sheets, mapping)]
-    )
+    changed, held = [*_changed_buyers(path, sheets, mapping)], Held(now)
+    return Round(path, (_begun(sheets), max(held.behind)), held, Held(before), changed)
 
 
 def _swapped(sheet: Sheet) -> Sheet:
@@ -204,7 +212,12 @@ def corrections(original: Held, path: Path, results: Sequence[Round]) -> Correct
     results = sorted(results, key=lambda one: one.order)
     rows = {place[1:]: at for at, place in enumerate(original.first)}
     own = {extra_heading(name): name for name in original.seen if name not in COLUMN}
-    told = {place[1:] for one in results if one.order[1] == 1 for place in one.before.first} & {*rows}
+    told = {
+        place[1:]
+        for one in results
+        for place, behind in zip(one.now.first, one.now.behind, strict=True)
+        if behind <= 1 and place[1:] in rows
+    }
     for result in results:
         for key, was, here in _rows_of(result, names, found):
             if not (changed := _changed(here, was)):
@@ -215,7 +228,7 @@ def corrections(original: Held, path: Path, results: Sequence[Round]) -> Correct
                     " it was made of",
                     place=here.place, row=row_at(path.name, *key),
                 )  # fmt: skip
-            if result.order[1] == 1:
+            if result.now.behind[here.row] <= 1:
                 _check_same(Cell(original, rows[key], ""), was, own, result.path)
             for column in changed:
                 _take(found, (key, own.get(column, column)), replace(here, column=column), result.order)

@@ -29,7 +29,6 @@ from pipeline.reporting.output_paths import check_folder, unwritable
 from pipeline.reporting.xlsx.edited_cells import Place, Value, edited_sheet, with_new_sheet, write_package
 from pipeline.run.corrections import Cell, Corrections, Held, Key, corrections, named, read_round
 
-_SUFFIXES = (".xlsx", ".xlsm")
 _MOST_NAMED = 10
 _FIRST_DAY, _FIRST_DAY_1904 = datetime.date(1899, 12, 30), datetime.date(1904, 1, 1)
 
@@ -126,16 +125,16 @@ def merge(asked: Merge, tell: Callable[[Message], None]) -> None:
 
 
 def _check(asked: Merge) -> None:
-    if asked.original.suffix.lower() not in _SUFFIXES:
+    if asked.original.suffix.lower() != ".xlsx":
         raise InputProblem(
             "{file}: corrections can be put into an .xlsx workbook alone; save it as .xlsx, issue that, and merge its results",
             file=str(asked.original),
         )
-    if asked.output.suffix.lower() != asked.original.suffix.lower():
+    if asked.output.suffix.lower() != ".xlsx":
         raise InputProblem(
-            "{file}: the merged workbook is of the kind of {original}; give -o a name that ends in {suffix}",
-            file=str(asked.output), original=asked.original.name, suffix=asked.original.suffix,
-        )  # fmt: skip
+            "{file}: the merged workbook is an .xlsx workbook; give -o a name that ends in .xlsx",
+            file=str(asked.output),
+        )
     if taken(asked.output):
         raise InputProblem(
             "{file}: is there already and is left as it is; give -o another name", file=str(asked.output)
@@ -158,7 +157,9 @@ def _original(path: Path, mapping: ColumnMap, currency: str) -> _Original:
     found = {
         sheet.name: (sheet, layout)
         for sheet in sheets
-        if sheet.visible and (layout := find_layout(on_sheet(str(path), sheet.name), sheet, mapping.headings))
+        if sheet.visible
+        and not mapping.skips_sheet(sheet.name)
+        and (layout := find_layout(on_sheet(str(path), sheet.name), sheet, mapping.headings))
     }
     return _Original(path, found, Held(table))
 

@@ -70,8 +70,11 @@ def test_a_bill_corrected_over_two_rounds_is_judged_as_its_last_rows_and_nothing
         book[sheet].cell(rows[0], 5).value = None
         book[sheet].cell(rows[1], 10).value = "abc"
     book["全部"].column_dimensions["E"].width = 31
+    book.create_sheet("汇总").append(["票号", "金额", "票价", "金额"])  # left out: its headings can't be read
     book.save(bill)
-    (desk.folder / "map.toml").write_text('[headings]\n"结算金额" = ""\n', encoding="utf-8")
+    (desk.folder / "map.toml").write_text(
+        '[headings]\n"结算金额" = ""\n[sheets."汇总"]\nskip = true\n', encoding="utf-8"
+    )
     given = (
         "--columns",
         "map.toml",
@@ -223,6 +226,29 @@ def test_where_it_can_not_be_sure_nothing_is_written_and_it_says_why(
     for each in told:
         assert each in ran.err
     assert {path.name: path.read_bytes() for path in desk.folder.glob("*.xlsx")} == there
+
+
+def test_a_result_of_an_earlier_one_and_of_another_workbook_corrects_both_originals(
+    desk: Any, issued: Path, workbook: Any
+) -> None:
+    correct(issued, "en", (SECOND, {"amount": "12,5"}), (THIRD, {"passenger_name": "LI/NA"}))
+    other = workbook([{"ticket_no": "9990000000008", "passenger_name": ""}], "other.xlsx")
+    both = ("issue", issued, other, *OPTIONS, "--lang", "en", "-o", "both.xlsx")
+    assert desk.voucher(*both).code == 1
+    last = correct(
+        desk.folder / "both.xlsx",
+        "en",
+        (SECOND, {"amount": 12.5}),
+        ({"ticket_no": "9990000000008"}, {"passenger_name": "ZHAO/LEI"}),
+    )
+    ran = merged(desk, issued, last)
+    assert ran.code == 0, ran.err
+    assert "1 row of Failures is of other.xlsx; merge it with that" in ran.err
+    expected = {"Tickets!D3": 12.5, "Tickets!B4": "LI/NA"}
+    assert differences(desk.folder / "tickets.xlsx", desk.folder / "fixed.xlsx") == expected
+    ran = desk.voucher("merge", other, last, "-o", "fixed-other.xlsx")
+    assert ran.code == 0, ran.err
+    assert differences(other, desk.folder / "fixed-other.xlsx") == {"Tickets!B2": "ZHAO/LEI"}
 
 
 def test_what_is_no_result_or_was_not_corrected_is_refused(desk: Any, issued: Path) -> None:

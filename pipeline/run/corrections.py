@@ -4,6 +4,7 @@ A result's Rows says what each row held when it was judged, and its Failures wha
 correction, but for the buyer columns that were filled in. Results count in the order of their runs.
 """
 
+import contextlib
 import datetime
 import re
 from collections import Counter
@@ -61,19 +62,12 @@ class Held:
 
     @cached_property
     def meant(self) -> dict[str, list[Any]]:
-        """The columns of the vocabulary as they can be read, None where they can't or nothing is there.
-
-        Of a refund line the amounts are not what its cells say.
-        """
-        frame, paid_back = self.table.frame, self.table.paid_back
-        known = {
+        """The columns of the vocabulary as they can be read, None where they can't or nothing is there."""
+        frame = self.table.frame
+        return {
             name: [None if pd.isna(value) or not value else value for value in frame[name].astype(object)]
             for name in COLUMN
         }
-        for name in (name for name, column in COLUMN.items() if column.kind is Kind.MONEY):
-            for row in () if paid_back is None else paid_back.nonzero()[0].tolist():
-                known[name][row] = None
-        return known
 
 
 @dataclass(frozen=True)
@@ -103,8 +97,9 @@ class Cell:
     def value(self) -> str | float | datetime.date:
         """What is to be written for it: an amount as a number, a day as a date, other columns of a team's own as they are."""
         kind = COLUMN[self.column].kind if self.column in COLUMN else None
-        if kind is Kind.MONEY and self.meant:
-            return float(self.meant) / MINOR
+        if kind is Kind.MONEY:  # as the cell says it: of a refund line the amount that is meant is another
+            with contextlib.suppress(single.Unreadable):
+                return single.signed_money(self.seen) / MINOR
         if kind is Kind.DATE and self.meant:
             day: datetime.date = self.meant.date()
             return day

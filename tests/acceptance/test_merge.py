@@ -9,6 +9,7 @@ from typing import Any
 
 import openpyxl
 import pytest
+import xlsxwriter
 
 from pipeline.messages.translate import choice_word, heading
 from pipeline.model.columns import Lang
@@ -249,6 +250,40 @@ def test_a_result_of_an_earlier_one_and_of_another_workbook_corrects_both_origin
     ran = desk.voucher("merge", other, last, "-o", "fixed-other.xlsx")
     assert ran.code == 0, ran.err
     assert differences(other, desk.folder / "fixed-other.xlsx") == {"Tickets!B2": "ZHAO/LEI"}
+
+
+def test_formulas_of_rows_keep_their_results_and_those_of_totals_are_calculated_anew(desk: Any) -> None:
+    row = {
+        "ticket_no": "", "passenger_name": "LI/NA", "charge": "ticket_fare", "fare": 950, "airport_fee": 50, "amount": "",
+        "market": "domestic", "ticket_status": "used", "flight_date": "2026-10-01", "voucher": "itinerary",
+        "header_type": "business", "header_name": "Acme Co", "email": "a@example.com", "tax_no": "91110000600037341L",
+    }  # fmt: skip
+    path = desk.folder / "tickets.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet("Tickets")
+        sheet.write_row(0, 0, row)
+        for number in (2, 3, 4):
+            texts = {
+                **row,
+                "ticket_no": f"999000000000{number}",
+                "passenger_name": "" if number == 2 else "LI/NA",
+            }
+            sheet.write_row(number - 1, 0, texts.values())
+            sheet.write_formula(number - 1, 5, f"=SUM(D{number}:E{number})", None, 1000)
+        sheet.write(4, 0, "Total")
+        sheet.write_formula(4, 5, "=SUM(F2:F4)", None, 3000)
+    assert desk.voucher("issue", path, *OPTIONS, "--lang", "en").code == 1
+    result = correct(
+        desk.folder / "tickets.result.xlsx",
+        "en",
+        (SECOND, {"passenger_name": "LI/LEI", "amount": 1000.01, "airport_fee": 50.01}),
+    )
+    ran = merged(desk, result)
+    assert ran.code == 0, ran.err
+    assert "in place of a formula now: Tickets!F2" in ran.err
+    calculated = openpyxl.load_workbook(desk.folder / "fixed.xlsx", data_only=True)["Tickets"]
+    assert [calculated.cell(row, 6).value for row in range(2, 6)] == [1000.01, 1000, 1000, None]
+    assert desk.voucher("check", "fixed.xlsx", "--sandbox", "--as-of", "2026-11-20").code == 0
 
 
 def test_what_is_no_result_or_was_not_corrected_is_refused(desk: Any, issued: Path) -> None:

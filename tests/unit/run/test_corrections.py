@@ -49,8 +49,9 @@ def test_another_meaning_is_one(heading: str, before: Any, after: Any) -> None:
 
 @pytest.mark.parametrize(("heading", "after"), [("金额", -520.0), ("金额", "-520"), ("票价", -690.0)])
 def test_an_amount_of_a_refund_line_is_what_its_cell_says(heading: str, after: Any) -> None:
-    before = cell(heading, **REFUND)
-    assert not before.says(cell(heading, **{**REFUND, heading: after}))
+    before, typed = cell(heading, **REFUND), cell(heading, **{**REFUND, heading: after})
+    assert typed.value == float(after)
+    assert not before.says(typed)
     assert before.says(cell(heading, **{**REFUND, heading: str(int(before.seen))}))
 
 

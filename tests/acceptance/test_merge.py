@@ -2,6 +2,7 @@
 
 import datetime
 import shutil
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -272,6 +273,8 @@ def test_formulas_of_rows_keep_their_results_and_those_of_totals_are_calculated_
             sheet.write_formula(number - 1, 5, f"=SUM(D{number}:E{number})", None, 1000)
         sheet.write(4, 0, "Total")
         sheet.write_formula(4, 5, "=SUM(F2:F4)", None, 3000)
+    with zipfile.ZipFile(path, "a") as package:
+        package.writestr("xl/calcChain.xml", '<calcChain><c r="F2"/></calcChain>')
     assert desk.voucher("issue", path, *OPTIONS, "--lang", "en").code == 1
     result = correct(
         desk.folder / "tickets.result.xlsx",
@@ -281,6 +284,8 @@ def test_formulas_of_rows_keep_their_results_and_those_of_totals_are_calculated_
     ran = merged(desk, result)
     assert ran.code == 0, ran.err
     assert "in place of a formula now: Tickets!F2" in ran.err
+    with zipfile.ZipFile(desk.folder / "fixed.xlsx") as package:
+        assert "xl/calcChain.xml" not in package.namelist()  # it names a formula that is gone
     calculated = openpyxl.load_workbook(desk.folder / "fixed.xlsx", data_only=True)["Tickets"]
     assert [calculated.cell(row, 6).value for row in range(2, 6)] == [1000.01, 1000, 1000, None]
     assert desk.voucher("check", "fixed.xlsx", "--sandbox", "--as-of", "2026-11-20").code == 0

@@ -13,7 +13,7 @@ from pipeline.model.errors import LedgerProblem
 from pipeline.model.evidence import Complete, Evidence, Statement
 from pipeline.model.message import Message, message, verbatim
 from pipeline.model.outcome import Outcome
-from pipeline.model.profile import Carrier
+from pipeline.model.profile import Carrier, Codes
 from pipeline.model.settled import Decided
 from pipeline.model.table import SheetRows, Table
 from pipeline.reconciliation.gather import compared
@@ -273,3 +273,10 @@ def test_after_a_failed_ledger_what_is_known_is_told_without_asking_it(desk: Des
         assert (said.entries, len(said.result.rows)) == ((), 2 * len(done))
     with pytest.raises(LedgerProblem, match=str(desk.ledger.path)):
         found(desk, done=(first,), decided=decided)
+
+
+def test_what_the_profile_lacks_for_any_batch_is_told_once(desk: Desk, table_of: Tables) -> None:
+    tables = [table_of([{"ticket_no": ticket(number)}]) for number in (1, 2)]
+    profile = replace(PROFILE, codes=Codes())
+    done = batches(desk, *tables, profile=profile)
+    assert found(desk, done=done).result.lacking == ("[codes.fee_type] ticket_fare",)

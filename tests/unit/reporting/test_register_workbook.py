@@ -36,6 +36,10 @@ def test_it_is_in_chinese_too(tmp_path: Path) -> None:
         950,
     )
     assert book["Summary"]["A1"].value == "开票清单"
+    (title,) = [title for title in first if title.startswith("开具时间")]
+    assert title == "开具时间（Asia/Shanghai）"
+    by_buyer = [cell.value for cell in book["By buyer"][1]]
+    assert by_buyer[2:4] == ["已开具：笔数", "已开具（CNY）"]
 
 
 def test_totals_are_those_of_the_lines(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ import pytest
 from pipeline.cli.commands import voucher
 from pipeline.handbook import TOPICS, page
 from pipeline.model.columns import LANGS, Lang
+from pipeline.sandbox.faults import _KIND_KEYS, _SHARED_KEYS
 from tests.acceptance.conftest import Desk, Sandbox, _listening, running_sandbox, tickets, write_workbook
 from tests.acceptance.office import LOST_AFTER, LOST_BEFORE, answered
 from tests.crash.forked import Ran
@@ -39,7 +40,7 @@ BLOCK = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
 #: Names that stay as they are in Chinese: of programs, systems, formats and keys.
 PROGRAMS = re.compile(
     r"(?<![A-Za-z])(?:Voucher Pipeline|Linux|Debian|Ubuntu|macOS|Windows|Python|Excel|LibreOffice|Java Excel API|openpyxl|XlsxWriter|xlwt|SheetJS"
-    r"|SQLite|POSIX|Apache POI|FUSE|FAT|ext4|xfs|btrfs|zfs|cron|exim4|3\.0pl1|Big5|logrotate|systemd|shell|SIGTERM|Ctrl|Shift|JSON|UTF|GB)(?![A-Za-z])"
+    r"|SQLite|POSIX|Apache POI|FUSE|FAT|ext4|xfs|btrfs|zfs|cron|exim4|3\.0pl1|Big5|logrotate|systemd|shell|SIGTERM|Ctrl|Shift|JSON|HTTP|UTF|GB)(?![A-Za-z])"
 )
 #: Of every command, and of programs that are not ours.
 FOREIGN = {"--help", "--now", "--only-binary"}
@@ -290,6 +291,23 @@ def run(desk: Desk, carrier: Sandbox, command: str, codes: Mapping[str, int]) ->
         ran.err,
     )
     return ran
+
+
+def test_the_page_on_the_sandbox_has_every_kind_of_fault_with_its_keys() -> None:
+    """And no other, in the table."""
+    for lang in LANGS:
+        table = [line for line in page("sandbox", lang).splitlines() if line.startswith("| `")]
+        told = {
+            kind: {*re.findall(r"`([a-z_]+)`\*", keys)}
+            | {f"{each}?" for each in re.findall(r"`([a-z_]+)`(?!\*)", keys)}
+            for kinds, keys in (line[1:].split("|", 1) for line in table[1:])
+            for kind in re.findall("`([a-z_]+)`", kinds)
+        }
+        assert told == {
+            kind: {key if must else f"{key}?" for key, must in keys.items()}
+            for kind, keys in _KIND_KEYS.items()
+        }
+        assert [key for key in _SHARED_KEYS if f"`{key}`" not in page("sandbox", lang)] == []
 
 
 @pytest.mark.parametrize("lang", LANGS)

@@ -1,4 +1,7 @@
-"""Make the pictures of README.md again: `python -m tests.pictures`. It needs LibreOffice, poppler's tools, and a font of Chinese."""
+"""Make the pictures of README.md again that are stale: `python -m tests.pictures`.
+
+It needs LibreOffice, poppler's tools, and a font of Chinese. One that is to look otherwise, with the same words, is deleted first.
+"""
 
 import tempfile
 from pathlib import Path
@@ -12,8 +15,10 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             for picture in month(Path(folder), lang):
                 kept = HERE / lang / f"{picture.name}.png"
-                draw(picture, print_out(picture, Path(folder)), kept)
-                kept.with_suffix(".txt").write_text(picture.words, encoding="utf-8")
+                words = kept.with_suffix(".txt")
+                if not kept.exists() or words.read_text(encoding="utf-8") != picture.words:
+                    draw(picture, print_out(picture, Path(folder)), kept)
+                    words.write_text(picture.words, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -138,6 +138,15 @@ _OTHER_CURRENCY = re.compile(
 )
 
 
+def is_carried(cell: Any) -> bool:
+    """Whether a heading is one that exports have beside ours.
+
+    >>> is_carried("税率（%）"), is_carried("税号")
+    (True, False)
+    """
+    return normal(cell) in _CARRIED
+
+
 def vague(cell: Any) -> tuple[str, ...]:
     """The columns of which a heading could be any, or that it holds the sum of.
 
@@ -174,7 +183,7 @@ def nearest(text: Any, taken: Collection[str] = ()) -> str:
     ('ticket number', '', '', '航班日期')
     """
     word = normal(text)
-    if not word or word in _CARRIED:
+    if not word or is_carried(text):
         return ""
     free = [known for known in _SPELT if HEADINGS[known] not in taken]
     close = difflib.get_close_matches(word, free, n=1, cutoff=0.75)

@@ -1,5 +1,6 @@
 """What stands in which column: heading rows found and understood by the vocabulary."""
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,13 +12,26 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.message import Joined, Message, Private, Term, joined, message
 from pipeline.model.places import on_sheet
 from pipeline.reading.cell_words import folded
-from pipeline.reading.heading_meanings import BUYER_NAMES, meanings, nearest, other_unit, sum_of_taxes, vague
+from pipeline.reading.heading_meanings import (
+    BUYER_NAMES,
+    is_carried,
+    meanings,
+    nearest,
+    other_unit,
+    sum_of_taxes,
+    vague,
+)
 from pipeline.reading.sheet import Sheet, is_blank
 
 #: Headings stand below a few title rows at most.
 _TITLE_ROWS = 30
 
 TAXES = ("airport_fee", "fuel_surcharge", "other_taxes")
+
+#: What divides a group such as 票价 into columns, and is no heading by itself.
+_TAXED = re.compile(
+    r"[不未]?含税[价额]?|税[前后]|(?:incl|excl|with|without|before|after)(?:uding|usive)?(?:of)?tax(?:es)?"
+)
 
 _RENAME = message("rename or delete one of them, or say in --columns which of them is meant")
 _RENAME_IN_RESULT = message("rename or delete one of them")
@@ -108,7 +122,27 @@ def _continues(top: Sequence[Any], below: Sequence[Any], own: Own) -> bool:
     known = [bool(_means(cell, own)) for _, cell in filled]
     under_known = [at < len(top) and bool(_means(top[at], own)) for at, _ in filled]
     same = all(at < len(top) and folded(top[at]) == folded(cell) for at, cell in filled)
-    return any(known) and not same and (all(known) or not any(under_known))
+    grouped = _is_grouped(top, dict(filled), own)
+    return (any(known) or grouped) and not same and (all(known) or grouped or not any(under_known))
+
+
+def _is_grouped(top: Sequence[Any], below: Mapping[int, str], own: Own) -> bool:
+    """Whether a row divides groups of the headings above it, some of them by taxes, and has nothing of a ticket."""
+    whose = [at for at, cell in enumerate(top) if _means(cell, own) & {"ticket_no", "passenger_name"}]
+    divides = [bool(_means(cell, own) or _TAXED.fullmatch(folded(cell))) for cell in below.values()]
+    return (
+        bool(whose)
+        and not any(at in below for at in whose)
+        and any(is_blank(_at(top, at)) for at in below)
+        and any(divides)
+        and all(known or is_carried(cell) for known, cell in zip(divides, below.values(), strict=True))
+    )
+
+
+def _divided(top: Sequence[Any], at: int, cell: Any) -> Any:
+    """A heading of the lower row: with the one of its group where it only says how that is taxed."""
+    group = next((above for above in reversed(top[: at + 1]) if not is_blank(above)), "")
+    return f"{group}({cell})" if _TAXED.fullmatch(folded(cell)) and not is_blank(group) else cell
 
 
 def _headings(sheet: Sheet, index: int, own: Own) -> _Headings:
@@ -118,7 +152,9 @@ def _headings(sheet: Sheet, index: int, own: Own) -> _Headings:
     if index + 1 < len(rows) and _continues(row, rows[index + 1], own):
         lower, last = rows[index + 1], index + 1
         pairs = [
-            (lower[at], last) if at < len(lower) and not is_blank(lower[at]) else (_at(row, at), index)
+            (_divided(row, at, lower[at]), last)
+            if at < len(lower) and not is_blank(lower[at])
+            else (_at(row, at), index)
             for at in range(max(len(row), len(lower)))
         ]
         return _Headings(last, [cell for cell, _ in pairs], [at for _, at in pairs], (index, last))

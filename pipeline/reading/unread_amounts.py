@@ -48,7 +48,10 @@ def _of_sheet(
     tickets: Tickets, rows: Indices, off: Money, as_read: pd.DataFrame, currency: str
 ) -> Iterator[UnreadAmounts]:
     # What a result keeps for the program (model/buyer_source.py) is a heading of its sheet, and no column of the rows.
-    for heading in filter(as_read.columns.__contains__, tickets.layout.extra):
+    for heading, at in tickets.layout.extra.items():
+        # A column without a heading may be anything: half of a group of taxes, as likely as a service fee.
+        if heading not in as_read.columns or not tickets.layout.words.get(at):
+            continue
         column = as_read[heading].to_numpy(dtype=object)
         some = rows[:_LOOKED_AT]
         if any(_amount(column[row], currency) == off[row] for row in some):

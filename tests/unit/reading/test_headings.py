@@ -331,6 +331,42 @@ def test_a_row_of_data_below_the_headings_is_no_second_row_of_them(row: list[Any
     assert layout.heading_row == 0
 
 
+TAXED = ["票号", "旅客姓名", "票价", "", "", "税费", "", "合计", ""]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ["", "", "含税", "不含税", "税率", "机建", "燃油", "含税", "不含税"],
+        ["", "", "含税价", "未含税", "税额", "机建", "燃油", "含税价", "税前"],
+    ],
+)
+def test_groups_divided_by_how_they_are_taxed_are_read_by_both_rows(row: list[Any]) -> None:
+    layout = find_layout("f", _sheet(TAXED, row, ["9991234567890", "A", *[1.0] * 7]))
+    assert layout is not None
+    assert layout.heading_row == 1
+    assert layout.columns == {
+        "ticket_no": 0, "passenger_name": 1, "fare": 2, "airport_fee": 5, "fuel_surcharge": 6, "amount": 7,
+    }  # fmt: skip
+    assert list(layout.extra) == [f"票价({row[3]})", row[4], f"合计({row[8]})"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ["9991234567890", "", "", "", "", "机建", "燃油", "含税", ""],
+        ["", "张伟", "", "", "", "机建", "燃油", "含税", ""],
+        ["", "", "含税", "weather", "", "机建", "燃油", "", ""],
+        ["票 号", "", "含税", "不含税", "", "机建", "燃油", "", ""],
+        ["", "", "", "", "税率", "", "税额", "", ""],
+    ],
+)
+def test_a_row_that_may_be_data_divides_no_group(row: list[Any]) -> None:
+    layout = find_layout("f", _sheet(TAXED, row))
+    assert layout is not None
+    assert layout.heading_row == 0
+
+
 # --- headings that are not known -----------------------------------------------------------------
 
 

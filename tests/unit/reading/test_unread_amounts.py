@@ -68,3 +68,8 @@ def test_a_column_that_only_the_program_reads_is_looked_over() -> None:
     """An earlier result's source of the buyer is a heading of the sheet and no column of its rows."""
     head = [*HEAD, "buyer_source"]
     assert unread([*line(), "bill.xlsx"], head=head) == [("服务费", "结算金额", [2000])]
+
+
+def test_a_column_without_a_heading_is_not_named_as_it_may_be_a_tax() -> None:
+    head = ["" if name == "服务费" else name for name in HEAD]
+    assert unread(line(), head=head) == []

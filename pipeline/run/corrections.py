@@ -56,7 +56,8 @@ class Held:
         self.first = [
             *zip(frame["first_file"], frame["first_sheet"], frame["first_row"].tolist(), strict=True)
         ]
-
+        #: The rows' positions by their places in one workbook.
+        self.rows: dict[Key, int] = {place[1:]: at for at, place in enumerate(self.first)}
         #: How many workbooks are behind each row: 1 where the result is the first.
         self.behind: list[int] = [book.count(BEHIND) for book in frame["book"]]
 
@@ -205,13 +206,12 @@ def corrections(original: Held, path: Path, results: Sequence[Round]) -> Correct
     """
     found, names = Corrections(), (path.name, str(path))
     results = sorted(results, key=lambda one: one.order)
-    rows = {place[1:]: at for at, place in enumerate(original.first)}
     own = {extra_heading(name): name for name in original.seen if name not in COLUMN}
     told = {
         place[1:]
         for one in results
         for place, behind in zip(one.now.first, one.now.behind, strict=True)
-        if behind <= 1 and place[1:] in rows
+        if behind <= 1 and place[1:] in original.rows
     }
     for result in results:
         for key, was, here in _rows_of(result, names, found):
@@ -224,11 +224,11 @@ def corrections(original: Held, path: Path, results: Sequence[Round]) -> Correct
                     place=here.place, row=row_at(path.name, *key),
                 )  # fmt: skip
             if result.now.behind[here.row] <= 1:
-                _check_same(Cell(original, rows[key], ""), was, own, result.path)
+                _check_same(Cell(original, original.rows[key], ""), was, own, result.path)
             for column in changed:
                 _take(found, (key, own.get(column, column)), replace(here, column=column), result.order)
     for (key, column), (cell, _) in [*found.of_cells.items()]:
-        if cell.says(Cell(original, rows[key], column)):  # put back as it was
+        if cell.says(Cell(original, original.rows[key], column)):  # put back as it was
             del found.of_cells[key, column]
     found.buyers = _buyers(original, names, results)
     return found

@@ -179,23 +179,24 @@ def _value(original: Held, key: Key, cell: Cell, column: str) -> Value:
     if isinstance(value, datetime.datetime):
         value = value.date() if value.time() == datetime.time() else shown(value)
     if isinstance(value, datetime.date):
-        row = [place[1:] for place in original.first].index(key)
-        return value if isinstance(Cell(original, row, column).seen, datetime.date) else value.isoformat()
+        was = Cell(original, original.rows[key], column).seen
+        return value if isinstance(was, datetime.date) else value.isoformat()
     return value
 
 
 def _correct_alike(original: Held, found: Corrections) -> int:
     """Correct rows that repeat a corrected one as that, or the two would differ and neither be issued. Give their number."""
-    rows = {place[1:]: at for at, place in enumerate(original.first)}
-    tickets, corrected = original.table.frame["ticket_no"], {rows[key] for key, _ in found.of_cells}
+    tickets, corrected = original.table.frame["ticket_no"], {original.rows[key] for key, _ in found.of_cells}
     of_ticket = defaultdict[str, list[int]](list)
     for at in tickets.index[tickets.isin(tickets.iloc[sorted(corrected)]) & (tickets != "")].tolist():
         if original.first[at][1:] not in found.listed:
             of_ticket[tickets.iloc[at]].append(at)
     alike = set()
     for (key, column), correction in [*found.of_cells.items()]:
-        for at in of_ticket[tickets.iloc[rows[key]]]:
-            if all(Cell(original, at, name).says(Cell(original, rows[key], name)) for name in COLUMN):
+        for at in of_ticket[tickets.iloc[original.rows[key]]]:
+            if all(
+                Cell(original, at, name).says(Cell(original, original.rows[key], name)) for name in COLUMN
+            ):
                 found.of_cells[original.first[at][1:], column] = correction
                 alike.add(at)
     return len(alike)
@@ -249,7 +250,6 @@ def _write(original: _Original, finished: Path, new_buyers: Sequence[dict[str, s
 def _check_read_back(original: Held, now: Held, found: Corrections) -> None:
     """Raise InputProblem where the copy does not say what it should: of corrected cells, and of all rows that nobody corrected."""
     corrected = {key for key, _ in found.of_cells}
-    rows = {place[1:]: at for at, place in enumerate(now.first)}
     for at, (file, sheet, row) in enumerate(original.first):
         for column in {**original.seen, **now.seen}:
             key = (sheet, row)
@@ -260,7 +260,7 @@ def _check_read_back(original: Held, now: Held, found: Corrections) -> None:
             )
             if key in corrected and (key, column) not in found.of_cells:
                 continue  # what follows from a correction
-            if key not in rows or not Cell(now, rows[key], column).says(wanted):
+            if key not in now.rows or not Cell(now, now.rows[key], column).says(wanted):
                 raise InputProblem(
                     "{place}: {column} can't be put right without changing another row (cells that are merged, or a formula);"
                     " correct it by hand in {file}",

@@ -79,7 +79,7 @@ def month(folder: Path, lang: Lang) -> Iterator[Picture]:
     yield terminal("check", folder, voucher("check october.xlsx --sandbox --as-of 2026-11-20"))
     voucher(f"issue october.xlsx {sandbox} --as-of 2026-11-20")
     result = folder / "october.result.xlsx"
-    yield sheet("issue", result, 0, Part(20, 18, 555, 425))
+    yield sheet("issue", result, 0, Part(20, 18, 555, {"en": 437, "zh": 376}[lang]))
     yield sheet("failures", result, 3, Part(20, 15, 802, 170))
     voucher(f"register {sandbox} -o register.xlsx")
     yield sheet("register", folder / "register.xlsx", 1, Part(20, 15, 802, 150))

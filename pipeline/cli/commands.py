@@ -7,6 +7,7 @@ from pipeline.cli.lazy_command import LazyCommand, ReadingCommand
 from pipeline.cli.ledger_subcommands import ledger_commands
 from pipeline.cli.options import (
     AS_OF,
+    BUYERS,
     COLUMNS,
     EXIT_CODES,
     LEDGER,
@@ -26,7 +27,8 @@ _COMMON = (
     LEDGER,
     click.option("--new-ledger", is_flag=True, help="Allow a first ledger for a carrier that is not on loopback."),
     AS_OF,
-    click.option("--buyers", type=PATH, metavar="FILE", help="A buyers file kept apart from the tickets."),
+    BUYERS,
+    BUYERS,
     COLUMNS,
     LANG,
     click.option("--sandbox", is_flag=True, help="Send to a sandbox carrier inside this run, not to the real one."),
@@ -111,7 +113,7 @@ def template() -> None:
     metavar="MAP.toml",
     help="Write the mapping, to be corrected and given as --columns; on a terminal it asks where it is unsure. Never overwrites.",
 )
-@click.option("--buyers", type=PATH, metavar="FILE", help="A buyers file kept apart from the tickets.")
+@BUYERS
 @COLUMNS
 @PROFILE
 @LANG

@@ -41,6 +41,10 @@ LEDGER = click.option(
     "--ledger", metavar="PATH_OR_URL", envvar="VOUCHER_LEDGER",
     help="The ledger; env VOUCHER_LEDGER; default: a file of this carrier's in the per-user data folder.",
 )  # fmt: skip
+BUYERS = click.option(
+    "--buyers", type=PATH, metavar="FILE", envvar="VOUCHER_BUYERS",
+    help="A buyers file kept apart from the tickets; env VOUCHER_BUYERS.",
+)  # fmt: skip
 COLUMNS = click.option(
     "--columns", type=PATH, metavar="MAP.toml", help="A team's own mapping of headings and values to ours."
 )

@@ -222,6 +222,11 @@ def test_a_buyers_file_kept_apart_is_asked_for_the_buyers_of_the_rows(desk: Any,
     assert desk.voucher(*check).code == 1
     assert desk.voucher(*check, "--buyers", "buyers.xlsx").code == 0
     assert [asked["buyer"] for asked in desk.report("r.json")["requests"]] == ["Li Na"]
+    desk.environment["VOUCHER_BUYERS"] = "buyers.xlsx"
+    assert desk.voucher(*check).code == 0
+    assert "buyer is missing" not in desk.voucher("columns", path).out
+    # What the command says goes before the environment.
+    assert "there is no such buyers file" in desk.voucher(*check, "--buyers", "gone.xlsx").err
 
 
 @pytest.mark.parametrize(

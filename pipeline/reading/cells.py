@@ -4,8 +4,6 @@ Nothing is guessed. A number that a spreadsheet has already spoilt (a lost leadi
 the fifteenth) is refused rather than repaired. A refusal that has a likely cause names it: its text is
 the code of a slip (messages/hints.py).
 
->>> ticket_no("999-1234567890"), ticket_no(9991234567890.0)
-('9991234567890', '9991234567890')
 >>> money("1,234.5"), money(0.1 + 0.2)
 (123450, 30)
 >>> day("2026年3月5日"), day("05MAR26")
@@ -25,7 +23,7 @@ from pipeline.reading.formats.shown_currencies import currencies_in, units_in
 from pipeline.reading.other_currencies import marks
 from pipeline.reading.unreadable import Unreadable, one_width
 
-__all__ = ["Unreadable", "amount", "choice", "day", "money", "text", "ticket_no", "value"]
+__all__ = ["Unreadable", "amount", "choice", "day", "money", "text", "value"]
 
 #: More than any ticket costs, and far from where whole minor units would overflow.
 LARGEST_MONEY = 10**12 * MINOR
@@ -35,8 +33,6 @@ _BETWEEN_DIGITS = re.compile(r"[0-9.,]\s+[0-9.,]")
 #: Spaces as separators of thousands: whole groups on one line.
 _SPACED = re.compile(r"[^0-9]*[0-9]{1,3}(?: [0-9]{3})+(?:\.[0-9]*)?[^0-9]*")
 _GROUPED = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?")
-#: How programs mark digits as a text, which in a CSV file is a part of the text.
-_MARKED = re.compile(r"""="[0-9]{3}-?[0-9]{10}"|['\u2018\u2019`][0-9]{3}-?[0-9]{10}""")
 _BRACKETED = re.compile(r"\((.*)\)")
 
 
@@ -52,41 +48,6 @@ def value(cell: Any) -> Any:
 def text(value: Any) -> str:
     """A cell as text: spaces at the ends taken away, whatever their width."""
     return shown(value).replace("\u00a0", " ").replace("\u3000", " ").strip()
-
-
-def ticket_no(value: Any) -> str:
-    """13 digits; spaces and a hyphen after the third are taken away.
-
-    >>> ticket_no(991234567890.0)
-    Traceback (most recent call last):
-    ...
-    pipeline.reading.unreadable.Unreadable: lost_zero
-    """
-    plain = one_width(shown(value))
-    digits = _SPACES.sub("", plain)
-    if re.fullmatch(r"[0-9]{3}-[0-9]{10}", digits):
-        digits = digits.replace("-", "", 1)
-    if re.fullmatch(r"[0-9]{13}", digits):
-        return digits
-    if re.search(r"[0-9]e[+-]?[0-9]", plain, re.IGNORECASE) or (isinstance(value, float) and value >= 10**13):
-        raise Unreadable("spoilt_number")
-    raise Unreadable(_ticket_slip(digits))
-
-
-def _ticket_slip(digits: str) -> str:
-    """The likely cause in what is no ticket number. No airline's code begins with three zeros."""
-    if re.fullmatch(r"[0-9]{11,12}|[0-9]{1,2}-[0-9]{10}", digits):
-        return "lost_zero"
-    if re.fullmatch(r"[0-9]{10}", digits):
-        return "no_airline_code"
-    if re.fullmatch(r"[0-9]{3}-[0-9]{3}-?[0-9]{10}", digits):
-        return "two_airline_codes"
-    if _MARKED.fullmatch(digits):
-        return "marked_as_text"
-    if re.fullmatch(r"[0-9]{3}-?[0-9]{10}([-/,;、].*[0-9]+)", digits):
-        return "several_tickets"
-    letters = digits.upper().replace("O", "0").replace("I", "1").replace("L", "1")
-    return "letters_in_number" if re.fullmatch(r"[0-9]{3}-?[0-9]{10}", letters) else ""
 
 
 def money(value: Any, currency: str = "CNY") -> int:

@@ -15,6 +15,7 @@ from pipeline.reading.sheet import is_blank
 from pipeline.reading.statement_lines import EXACT_DIGITS, NUMBERS, BadCell, Line
 from pipeline.reading.statement_made_at import moment_of
 from pipeline.reading.statement_words import VOUCHER_SHEETS, VOUCHER_WORDS
+from pipeline.reading.ticket_numbers import ticket_no
 from pipeline.reading.unreadable import Unreadable
 
 #: Kinds of voucher by the names of sheets, folded.
@@ -32,7 +33,7 @@ _SAID_WITHIN = (
 def ticket_of(line: Line) -> str:
     """The ticket's 13 digits."""
     try:
-        return cells.ticket_no(cells.value(line.get("ticket_no")))
+        return ticket_no(cells.value(line.get("ticket_no")))
     except Unreadable:
         raise BadCell("ticket_no", message("is not a ticket number of 13 digits")) from None
 

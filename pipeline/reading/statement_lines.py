@@ -16,6 +16,7 @@ from pipeline.reading.cell_words import CHOICE_WORDS, folded
 from pipeline.reading.headings import Layout, cell_name
 from pipeline.reading.sheet import Sheet, is_blank
 from pipeline.reading.statement_made_at import times_made
+from pipeline.reading.ticket_numbers import ticket_no
 from pipeline.reading.totals_and_footers import is_footer, is_total
 from pipeline.reading.unreadable import Unreadable
 
@@ -135,7 +136,7 @@ class Line:
 def has_ticket(row: Sequence[Any], layout: Layout) -> bool:
     """Whether a row holds a ticket's number in its column."""
     try:
-        return bool(cells.ticket_no(cells.value(_cell(row, layout, "ticket_no"))))
+        return bool(ticket_no(cells.value(_cell(row, layout, "ticket_no"))))
     except Unreadable:
         return False
 

@@ -12,6 +12,7 @@ from pipeline.model.table import Finding, shown
 from pipeline.reading import cells as single
 from pipeline.reading import cells_fast
 from pipeline.reading.sheet import Cells, Codes, is_blank
+from pipeline.reading.ticket_numbers import ticket_no
 
 _BAD = {
     Kind.TICKET: "bad_ticket_no",
@@ -46,7 +47,7 @@ def _read(
     nothing: Any = {Kind.MONEY: 0, Kind.DATE: None}.get(column.kind, "")
     parse: Callable[[Any], Any] = {
         Kind.TEXT: single.text,
-        Kind.TICKET: single.ticket_no,
+        Kind.TICKET: ticket_no,
         Kind.MONEY: lambda value: (single.amount if column.name == "amount" else single.money)(
             value, currency
         ),

@@ -9,7 +9,7 @@ with the pipeline's rules and documents, so that each side judges the other.
     preconditions     what it refuses
     issued_vouchers   what it has issued, and its statement
     envelopes         the envelope
-    faults            how it may be told to misbehave; `faulty` does it
+    fault_file        how it may be told to misbehave; `fault_answers` does it
     service           the two operations over HTTP
     server            where and how long it listens
 """

@@ -11,7 +11,7 @@ from aiohttp import web
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message
 from pipeline.sandbox.carrier_settings import SandboxSettings
-from pipeline.sandbox.faults import Faults
+from pipeline.sandbox.fault_file import Faults
 from pipeline.sandbox.issued_vouchers import Issued
 from pipeline.sandbox.preconditions import Books
 from pipeline.sandbox.registry import Registry

@@ -23,8 +23,8 @@ from pipeline.sandbox.envelopes import (
     envelope,
     sealed,
 )
-from pipeline.sandbox.faults import Fault, Faults, Operation
-from pipeline.sandbox.faulty import Truth, misbehave
+from pipeline.sandbox.fault_answers import Truth, misbehave
+from pipeline.sandbox.fault_file import Fault, Faults, Operation
 from pipeline.sandbox.preconditions import Books, Refusal, judge
 from pipeline.sandbox.wire_documents import (
     RECEIVED,

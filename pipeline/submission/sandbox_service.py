@@ -5,7 +5,7 @@ from pipeline.model.message import Message, Note, message
 from pipeline.reading.columns_file import load_map
 from pipeline.reading.input_files import workbook_files
 from pipeline.reading.tickets import read_table
-from pipeline.sandbox.faults import Faults
+from pipeline.sandbox.fault_file import Faults
 from pipeline.sandbox.registry import Registry
 from pipeline.sandbox.server import run_forever
 from pipeline.submission.sandbox_carrier import sandbox_settings

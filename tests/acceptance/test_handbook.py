@@ -23,7 +23,7 @@ import pytest
 from pipeline.cli.commands import voucher
 from pipeline.handbook import TOPICS, page
 from pipeline.model.columns import LANGS, Lang
-from pipeline.sandbox.faults import _KIND_KEYS, _SHARED_KEYS
+from pipeline.sandbox.fault_file import _KIND_KEYS, _SHARED_KEYS
 from tests.acceptance.conftest import Desk, Sandbox, _listening, running_sandbox, tickets, write_workbook
 from tests.acceptance.office import LOST_AFTER, LOST_BEFORE, answered
 from tests.crash.forked import Ran

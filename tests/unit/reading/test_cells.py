@@ -13,7 +13,7 @@ from pipeline.messages import hints
 from pipeline.messages.hints import HINTS
 from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import COLUMNS
-from pipeline.reading import cells, date_cells
+from pipeline.reading import cells, date_cells, ticket_numbers
 from pipeline.reading.cell_words import CHOICE_WORDS
 from pipeline.reading.heading_meanings import normal
 
@@ -35,11 +35,11 @@ from pipeline.reading.heading_meanings import normal
     ],
 )
 def test_a_ticket_number_is_13_digits_however_they_are_typed(value: Any) -> None:
-    assert cells.ticket_no(value) == "9991234567890"
+    assert ticket_numbers.ticket_no(value) == "9991234567890"
 
 
 def test_a_ticket_number_that_starts_with_zeros_keeps_them() -> None:
-    assert cells.ticket_no("001-2345678901") == "0012345678901"
+    assert ticket_numbers.ticket_no("001-2345678901") == "0012345678901"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_ticket_number_that_starts_with_zeros_keeps_them() -> None:
 )
 def test_any_other_ticket_number_is_refused_with_the_likely_cause(value: Any, hint: str) -> None:
     with pytest.raises(cells.Unreadable) as refused:
-        cells.ticket_no(value)
+        ticket_numbers.ticket_no(value)
     assert str(refused.value) == hint
 
 
@@ -472,7 +472,7 @@ def test_every_hint_and_slip_that_a_cell_can_raise_has_its_words() -> None:
     ("read", "cell"),
     [
         (cells.money, "1070²"), (cells.money, "1070.5①"), (cells.money, "1,070⑴"), (cells.money, "⒈50"), (cells.money, "½"), (cells.money, "1070㎡"),
-        (cells.ticket_no, "999123456789①"), (cells.day, "2026-10-0⁵"), (cells.day, "2026年㋉5日"),
+        (ticket_numbers.ticket_no, "999123456789①"), (cells.day, "2026-10-0⁵"), (cells.day, "2026年㋉5日"),
     ],
 )  # fmt: skip
 def test_the_number_of_a_footnote_is_no_digit_of_what_it_stands_beside(read: Any, cell: str) -> None:

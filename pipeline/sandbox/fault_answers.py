@@ -15,7 +15,7 @@ from pipeline.sandbox.envelopes import (
     envelope_bytes,
     sealed,
 )
-from pipeline.sandbox.faults import Fault
+from pipeline.sandbox.fault_file import Fault
 from pipeline.sandbox.wire_documents import (
     RECEIVED,
     InvoiceRequest,

@@ -10,8 +10,8 @@ import pytest
 
 from pipeline.carrier.crypto import Cipher, Undecryptable
 from pipeline.model.errors import InputProblem
-from pipeline.sandbox import faults as faults_module
-from pipeline.sandbox.faults import Faults
+from pipeline.sandbox import fault_file as faults_module
+from pipeline.sandbox.fault_file import Faults
 
 CUT = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
 # What a fault needs beside its kind.

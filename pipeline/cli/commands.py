@@ -28,7 +28,6 @@ _COMMON = (
     click.option("--new-ledger", is_flag=True, help="Allow a first ledger for a carrier that is not on loopback."),
     AS_OF,
     BUYERS,
-    BUYERS,
     COLUMNS,
     LANG,
     click.option("--sandbox", is_flag=True, help="Send to a sandbox carrier inside this run, not to the real one."),

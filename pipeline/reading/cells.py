@@ -40,7 +40,7 @@ def value(cell: Any) -> Any:
     """The cell if it holds a value at all: no error of the spreadsheet's, no formula without its result."""
     if isinstance(cell, bytes):
         raise Unreadable("no_result" if cell == b"=" else "error_cell")
-    if isinstance(cell, str) and cell.lstrip()[:1] in "#Ee" and (slip := no_value(cell)):
+    if isinstance(cell, str) and cell.lstrip()[:1] in "#Ee=" and (slip := no_value(cell)):
         raise Unreadable(slip)
     return cell
 

@@ -19,7 +19,7 @@ from pipeline.reading.cells import LARGEST_MONEY
 _TOGETHER = 500
 _TICKET = re.compile("[0-9]{3}-?[0-9]{10}")
 #: What an error, and a number that a spreadsheet has spoilt, may begin with; and a space of another width.
-_ODD_BEGINNINGS, _SPACES = frozenset("#Ee"), re.compile("[\u00a0\u3000]")
+_ODD_BEGINNINGS, _SPACES = frozenset("#Ee="), re.compile("[\u00a0\u3000]")
 
 
 def tickets(values: Sequence[Any]) -> list[str | None]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pipeline.messages.translate import in_every_language
+from pipeline.messages.translate import RESULT_HEADINGS, in_every_language
 from pipeline.model.columns import COLUMN, Kind
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Joined, Message, Private, Term, joined, message
@@ -241,7 +241,11 @@ def _cell(sheet: Sheet, found: _Headings, position: int) -> str:
 
 
 #: The headings of our own workbooks, folded.
-_OURS = {folded(word) for column in COLUMN.values() for word in in_every_language(column.name, "column")}
+_OURS = {
+    folded(word)
+    for words in (RESULT_HEADINGS, *(in_every_language(name, "column") for name in COLUMN))
+    for word in words
+}
 
 
 def beside_ours(own: Own) -> Own:

@@ -88,6 +88,6 @@ def put_together(columns: Mapping[str, Cells]) -> Cells:
 
 def _ticket_no(prefix: Any, number: Any) -> Any:
     """Both as one text; a number that is whole says all, unless another airline's digits stand beside it."""
-    airline, plain = (one_width(shown(cell)).strip() for cell in (prefix, number))
+    airline, plain = (_SPACES.sub("", one_width(shown(cell))) for cell in (prefix, number))
     differs = _WHOLE.fullmatch(plain) and _AIRLINE.fullmatch(airline) and not plain.startswith(airline)
     return f"{airline}-{plain}" if differs or (airline and _REST.fullmatch(plain)) else number

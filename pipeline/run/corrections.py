@@ -8,7 +8,7 @@ import contextlib
 import datetime
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,10 +17,11 @@ from typing import Any
 import pandas as pd
 
 from pipeline.messages.translate import in_every_language
+from pipeline.model.blank_values import no_value
 from pipeline.model.buyer_source import BEHIND, KEPT_APART, Source, flat
 from pipeline.model.columns import BUYER_COLUMNS, COLUMN, HEADER_FIELDS, RESULT_SHEETS, Kind
 from pipeline.model.errors import InputProblem
-from pipeline.model.message import Fact, Message, Private, Term
+from pipeline.model.message import Fact, Message, Private, Term, joined
 from pipeline.model.places import on_sheet, row_at
 from pipeline.model.table import MINOR, Table, shown
 from pipeline.reading import cells as single
@@ -33,7 +34,7 @@ from pipeline.reading.tickets import assemble
 from pipeline.reporting.input_cells import extra_heading
 from pipeline.reporting.xlsx.unfit_characters import fit
 
-_BEGUN = {*in_every_language("Begun")}
+_BEGUN, _WORKBOOKS = ({*in_every_language(name)} for name in ("Begun", "Workbooks"))
 _SOURCE = {*in_every_language("buyer_source", "column")}
 _BUYER = tuple(column.name for column in BUYER_COLUMNS)
 #: A row's sheet and number in the original.
@@ -148,20 +149,28 @@ class Corrections:
     listed: set[Key] = field(default_factory=set)
 
 
-def read_round(path: Path, mapping: ColumnMap, currency: str) -> Round | None:
-    """A result, None where nothing failed. Raises InputProblem for what is no result."""
+def read_round(path: Path, given: Collection[str], mapping: ColumnMap, currency: str) -> Round | None:
+    """A result, None where nothing failed. Raises InputProblem for what is no result, and where it was made of an earlier
+    result that is not among those `given`, whose corrections would be lost.
+    """
     sheets = read_sheets(path, mapping.knows)
     if not {*RESULT_SHEETS} <= {sheet.name for sheet in sheets}:
         raise InputProblem(
             "{file}: is no result of voucher issue or voucher check; give the workbooks whose Failures were corrected",
             file=str(path),
         )
+    made_of = _summary(sheets, _WORKBOOKS).split(", ")
+    if missing := [name for name in made_of if is_ours(Path(name)) and name not in given]:
+        raise InputProblem(
+            "{file}: was made of {missing}, whose corrections are wanted as well; give that result too, under the name that it had",
+            file=str(path), missing=joined(missing),
+        )  # fmt: skip
     if not previous_result.has_failures(sheets):
         return None
     now = assemble([(path, sheets)], None, mapping, currency)
     before = assemble([(path, [*map(_swapped, sheets)])], None, mapping, currency)
     changed, held = [*_changed_buyers(path, sheets, mapping)], Held(now)
-    return Round(path, (_begun(sheets), max(held.behind)), held, Held(before), changed)
+    return Round(path, (_summary(sheets, _BEGUN), max(held.behind)), held, Held(before), changed)
 
 
 def _swapped(sheet: Sheet) -> Sheet:
@@ -171,11 +180,11 @@ def _swapped(sheet: Sheet) -> Sheet:
     return replace(sheet, name=name)
 
 
-def _begun(sheets: Sequence[Sheet]) -> str:
-    """When a result's run began, as its Summary says it; "" where it does not."""
+def _summary(sheets: Sequence[Sheet], wanted: Collection[str]) -> str:
+    """What a result's Summary says of something, such as when its run began; "" where it does not."""
     for row in next(sheet for sheet in sheets if sheet.name == "Summary").rows:
         texts = [text for text in map(shown, row) if text.strip()]
-        if len(texts) > 1 and texts[0] in _BEGUN:
+        if len(texts) > 1 and texts[0] in wanted:
             return texts[1]
     return ""
 
@@ -224,12 +233,17 @@ def corrections(original: Held, path: Path, results: Sequence[Round]) -> Correct
                     place=here.place, row=row_at(path.name, *key),
                 )  # fmt: skip
             if result.now.behind[here.row] <= 1:
-                _check_same(Cell(original, original.rows[key], ""), was, own, result.path)
+                _check_same(Cell(original, original.rows[key], ""), was, here, own, result.path)
             for column in changed:
                 _take(found, (key, own.get(column, column)), replace(here, column=column), result.order)
     for (key, column), (cell, _) in [*found.of_cells.items()]:
         if cell.says(Cell(original, original.rows[key], column)):  # put back as it was
             del found.of_cells[key, column]
+        elif no_value(cell.text):
+            raise InputProblem(
+                "{place}: {column} holds “{seen}” and no value: a formula without its result, or an error; enter the value there",
+                place=cell.place, column=named(column), seen=Private(cell.text),
+            )  # fmt: skip
     found.buyers = _buyers(original, names, results)
     return found
 
@@ -265,11 +279,14 @@ def _changed(now: Cell, before: Cell) -> list[str]:
     ]
 
 
-def _check_same(now: Cell, before: Cell, own: dict[str, str], result: Path) -> None:
-    """Raise InputProblem where a row of the original no longer holds what the result says that it held."""
+def _check_same(now: Cell, before: Cell, wanted: Cell, own: dict[str, str], result: Path) -> None:
+    """Raise InputProblem where a row of the original no longer holds what the result says that it held, nor what it is
+    corrected to: that may have been done by hand.
+    """
     for column in before.held.seen:
         was, name = replace(before, column=column), own.get(column, column)
-        if not (held := replace(now, column=name)).says(was):
+        held = replace(now, column=name)
+        if not (held.says(was) or held.says(replace(wanted, column=column))):
             frame = now.held.table.frame
             place = [frame[key].iloc[now.row] for key in ("file", "sheet", "row")]
             raise InputProblem(

@@ -30,6 +30,7 @@ from pipeline.reporting.xlsx.edited_cells import Place, Value, edited_sheet, wit
 from pipeline.run.corrections import Cell, Corrections, Held, Key, corrections, named, read_round
 
 _MOST_NAMED = 10
+_OF_ANOTHER = ("header_name", "tax_no", "header_type")
 _FIRST_DAY, _FIRST_DAY_1904 = datetime.date(1899, 12, 30), datetime.date(1904, 1, 1)
 
 
@@ -85,7 +86,8 @@ def merge(asked: Merge, tell: Callable[[Message], None]) -> None:
     mapping, currency = load_map(asked.columns), asked.currency
     original = _original(asked.original, mapping, currency)
     once = {path.resolve(): path for path in asked.results}
-    rounds = [read_round(path, mapping, currency) for path in once.values()]
+    given = {path.name for path in once.values()}
+    rounds = [read_round(path, given, mapping, currency) for path in once.values()]
     found = corrections(original.held, asked.original, [one for one in rounds if one])
     files = joined(path.name for path in once.values())
     if found.others and not found.listed:
@@ -283,6 +285,16 @@ def _told(asked: Merge, original: _Original, found: Corrections, gone: Sequence[
         yield message(
             "Not in the merged workbook, since they stand on no sheet of any; add them by hand: {rows}",
             rows=_some(found.added),
+        )
+    if unlike := [
+        row_at(asked.original.name, *key)
+        for (key, column), (cell, _) in found.of_cells.items()
+        if column in _OF_ANOTHER and Cell(cell.held, cell.row, "buyer").text
+    ]:
+        yield message(
+            "These rows name a buyer of Buyers and say another name, tax number or type: check will ask which is meant; say it on"
+            " Buyers, or clear buyer: {rows}",
+            rows=_some(list(dict.fromkeys(unlike))),
         )
     for file, count in found.others.items():
         yield counted(

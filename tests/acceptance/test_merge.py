@@ -177,8 +177,62 @@ def test_a_later_run_wins_and_what_is_put_back_is_no_correction(desk: Any, issue
     (desk.folder / "fixed.xlsx").unlink()
     ran = merged(desk, later)
     assert ran.code == 2
-    assert "tickets.2.result.xlsx, Failures, row" in ran.err
-    assert "give the result of the first run too" in ran.err
+    assert (
+        "tickets.2.result.xlsx: was made of tickets.result.xlsx, whose corrections are wanted as well"
+        in ran.err
+    )
+
+
+def test_a_round_that_is_left_out_is_asked_for_even_where_all_was_issued_after_it(
+    desk: Any, issued: Path
+) -> None:
+    correct(issued, "en", (SECOND, {"amount": "12,5"}), (THIRD, {"passenger_name": "LI/NA"}))
+    assert desk.voucher("issue", issued, *OPTIONS, "--lang", "en").code == 1
+    second = correct(desk.folder / "tickets.2.result.xlsx", "en", (SECOND, {"amount": 12.5}))
+    assert desk.voucher("issue", second, *OPTIONS, "--lang", "zh").code == 0
+    last = desk.folder / "tickets.3.result.xlsx"
+    ran = merged(desk, issued, last)
+    assert ran.code == 2
+    assert "tickets.3.result.xlsx: was made of tickets.2.result.xlsx" in ran.err
+    assert not (desk.folder / "fixed.xlsx").exists()
+    assert merged(desk, issued, second, last).code == 0
+    assert openpyxl.load_workbook(desk.folder / "fixed.xlsx")["Tickets"]["D3"].value == 12.5
+
+
+def test_a_formula_without_its_result_is_no_correction(desk: Any, issued: Path) -> None:
+    """Its text stands on the next result, too, and is no value there either."""
+    correct(issued, "en", (SECOND, {"amount": 12.5, "remarks": "=A1"}))
+    ran = merged(desk, issued)
+    assert ran.code == 2
+    assert "remarks holds “=” and no value" in ran.err
+    for number in (2, 3):
+        assert desk.voucher("issue", issued, *OPTIONS, "--lang", "en").code == 1
+        issued = desk.folder / f"tickets.{number}.result.xlsx"
+        sheet = openpyxl.load_workbook(issued)["Failures"]
+        assert sorted(sheet.cell(row, 2).value for row in range(2, sheet.max_row + 1)) == [
+            "invalid",
+            "invalid",
+        ]
+
+
+def test_what_was_corrected_by_hand_in_the_original_too_stands_in_nobody_s_way(
+    desk: Any, issued: Path
+) -> None:
+    book = openpyxl.load_workbook(desk.folder / "tickets.xlsx")
+    book["Tickets"]["D3"] = 12.5
+    book.save(desk.folder / "tickets.xlsx")
+    correct(issued, "en", (SECOND, {"amount": 12.5}), (THIRD, {"passenger_name": "LI/NA"}))
+    ran = merged(desk, issued)
+    assert ran.code == 0, ran.err
+    assert differences(desk.folder / "tickets.xlsx", desk.folder / "fixed.xlsx") == {"Tickets!B4": "LI/NA"}
+
+
+def test_a_row_that_says_another_name_than_its_buyer_is_told(desk: Any, issued: Path) -> None:
+    correct(issued, "en", (SECOND, {"amount": 12.5, "header_name": "Acme Trading Limited"}))
+    ran = merged(desk, issued)
+    assert ran.code == 0, ran.err
+    assert "check will ask which is meant" in ran.err
+    assert "tickets.xlsx, Tickets, row 3" in ran.err
 
 
 def edited_in_between(desk: Any, _: Path) -> None:
@@ -248,7 +302,7 @@ def test_a_result_of_an_earlier_one_and_of_another_workbook_corrects_both_origin
     assert "1 row of Failures is of other.xlsx; merge it with that" in ran.err
     expected = {"Tickets!D3": 12.5, "Tickets!B4": "LI/NA"}
     assert differences(desk.folder / "tickets.xlsx", desk.folder / "fixed.xlsx") == expected
-    ran = desk.voucher("merge", other, last, "-o", "fixed-other.xlsx")
+    ran = desk.voucher("merge", other, issued, last, "-o", "fixed-other.xlsx")
     assert ran.code == 0, ran.err
     assert differences(other, desk.folder / "fixed-other.xlsx") == {"Tickets!B2": "ZHAO/LEI"}
 

@@ -419,7 +419,17 @@ def test_a_column_added_to_a_result_beside_the_one_that_is_there_is_refused_not_
 
 def test_a_mapping_says_nothing_of_the_headings_that_a_result_has_from_us() -> None:
     sheet = _sheet(["票号", "旅客姓名", "票价", "input: 票价", "实收"])
-    own = beside_ours({"票价": "", "旅客姓名": "", "ticketno": "", "实收": "amount"})
+    own = beside_ours(
+        {
+            "票价": "",
+            "旅客姓名": "",
+            "ticketno": "",
+            "实收": "amount",
+            "状态": "ticket_status",
+            "status": "voucher",
+        }
+    )
+    assert own == {"实收": "amount"}
     layout = find_layout("f", sheet, own, ours=True)
     assert layout is not None
     assert layout.columns == {"ticket_no": 0, "passenger_name": 1, "fare": 2, "amount": 4}

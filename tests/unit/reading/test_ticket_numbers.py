@@ -25,7 +25,9 @@ def row(prefix: Any, number: Any, passenger: str = "李娜") -> list[Any]:
 
 
 @pytest.mark.parametrize("prefix", ["999", 999.0, "９９９", " 999 "])
-@pytest.mark.parametrize("number", ["2420000001", 2420000001.0, "２４２０００００01", "2420000001\u3000"])
+@pytest.mark.parametrize(
+    "number", ["2420000001", 2420000001.0, "２４２０００００01", "2420000001\u3000", "242 0000001"]
+)
 def test_both_are_put_together_to_13_digits(prefix: Any, number: Any) -> None:
     made = table(row(prefix, number))
     assert made.frame["ticket_no"].tolist() == ["9992420000001"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pipeline.messages.render import about, of_buyer, reason_text
+from pipeline.model.buyer_source import Source
 from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.message import Fact, Term
 from pipeline.model.outcome import Outcome, Result
@@ -133,10 +134,15 @@ class SingleResults:
         }
         text = reason_text(finding.code, finding.column, self.lang, facts)
         status, line, buyer = STATUS_OF[finding.code], int(rows.line[at]), int(rows.whose.at[at])
-        if finding.column in HEADER_FIELDS and buyer >= 0 and not self._as_seen(finding.column, line, ""):
+        if finding.column in HEADER_FIELDS and buyer >= 0 and not self._is_own(finding.column, line):
             return status, of_buyer(text, self.judged.table.buyer_place(buyer, finding.column), self.lang)
         cell = self.judged.table.cell(rows.file[at], rows.sheet[at], int(rows.row[at]), finding.column)
         return status, replace(text, cell=cell)
+
+    def _is_own(self, column: str, line: int) -> bool:
+        """Whether a row says something of its buyer itself, which no earlier result filled in."""
+        source = Source.read(self.judged.table.frame["remembered"].iloc[line])
+        return bool(self._as_seen(column, line, "")) and not source.filled[HEADER_FIELDS.index(column)]
 
 
 def _reasons_of(charges: Sequence[ChargeResult], lang: Lang) -> tuple[ReasonText, ...]:

@@ -246,6 +246,18 @@ def test_a_buyer_corrected_on_buyers_is_corrected_for_all_rows_that_name_it(
     assert [header(third, row) for row in range(4)] == [[*A[1:5], "new@example.com"]] * 2 + [B[1:]] * 2
 
 
+def test_a_buyer_who_is_still_wrong_is_told_where_he_was_corrected(tmp_path: Path) -> None:
+    path = result(tmp_path, book_of(tmp_path / "t.xlsx", [{}], [*A[:3], "123", *A[4:]], B))
+    buyer_corrected(path, "A", tax_no="1234")
+    (reason,) = [reason for reason in judged([path]).rows[0].reasons if reason.column == "tax_no"]
+    assert "“1234”" in reason.message
+    assert "r.result.xlsx, sheet Buyers, cell D2" in reason.message
+    assert reason.cell == ""
+    corrected(path, {"tax_no": "12345"})
+    (reason,) = [reason for reason in judged([path]).rows[0].reasons if reason.column == "tax_no"]
+    assert ("“12345”" in reason.message, reason.cell[-1]) == (True, "2")
+
+
 def test_a_row_s_own_correction_stays_beside_one_of_its_buyer(tmp_path: Path) -> None:
     path = result(tmp_path, book_of(tmp_path / "t.xlsx", [NAMELESS, NAMELESS | {"amount": 900}], A, B))
     corrected(path, {"email": "own@example.com"})

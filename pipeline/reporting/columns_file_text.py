@@ -43,6 +43,8 @@ def _lines(survey: Survey, answered: Sequence[Entry], open_: Sequence[Question],
         for entry in entries:
             said_of_it = rendered(_told(entry), lang)
             yield _line(entry) + (f"  # {said_of_it}" if said_of_it not in ("", entry.value) else "")
+    if not any(use.use == "tickets" for use in survey.sheets):
+        yield from _unknown(survey, lang)
     if not open_:
         return
     yield ""
@@ -58,6 +60,23 @@ def _lines(survey: Survey, answered: Sequence[Entry], open_: Sequence[Question],
         for answer in question.answers:
             for entry in answer.entries:
                 yield f"#   {_header(entry.section)} {_line(entry)}  # {one_line(rendered(answer.said, lang))}"
+
+
+def _unknown(survey: Survey, lang: Lang) -> Iterator[str]:
+    """Of workbooks no sheet of which is known for one of tickets, the headings that may be columns."""
+    named = dict.fromkeys(
+        one.heading for use in survey.sheets if use.use == "unheaded" for one in use.headings
+    )
+    if named:
+        yield ""
+        yield _header(("headings",))
+        yield from _comment(
+            message(
+                "Not known. Where one of these is a column, give its name between the quotes and take the # away:"
+            ),
+            lang,
+        )
+        yield from (f"# {_line(Entry(('headings',), heading, ''))}" for heading in named)
 
 
 def _told(entry: Entry) -> Fact:

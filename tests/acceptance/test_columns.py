@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from tests.acceptance.bill import write_bill, write_buyers
@@ -103,3 +104,23 @@ def test_it_speaks_chinese(desk: Any, bill: Path) -> None:
         english("\n".join(comments).replace("voucher check WORKBOOK --columns", "").replace("[headings]", ""))
         == []
     )
+
+
+def test_a_workbook_of_which_no_heading_is_known_gives_a_mapping_that_has_only_to_be_filled_in(
+    desk: Any,
+) -> None:
+    book = openpyxl.Workbook()
+    for line in (["单据", "客人", "钱", "情况"], ["9992412000001", "李娜", 100, "已使用"]):
+        book.active.append(line)
+    book.save(desk.folder / "t.xlsx")
+    assert desk.voucher("columns", "t.xlsx", "-o", "map.toml").code == 0
+    path = desk.folder / "map.toml"
+    text = path.read_text(encoding="utf-8")
+    assert tomllib.loads(text) == {"headings": {}}
+    meant = {"单据": "ticket_no", "客人": "passenger_name", "钱": "fare", "情况": "ticket_status"}
+    for heading, column in meant.items():
+        assert f'# "{heading}" = ""' in text
+        text = text.replace(f'# "{heading}" = ""', f'"{heading}" = "{column}"')
+    path.write_text(text, encoding="utf-8")
+    ran = desk.voucher("columns", "t.xlsx", "--columns", "map.toml")
+    assert "t.xlsx, sheet Sheet: tickets, 1 row" in ran.out

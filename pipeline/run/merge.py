@@ -305,10 +305,9 @@ def _told(asked: Merge, original: _Original, found: Corrections, gone: Sequence[
         yield counted(
             "{count} buyer corrected or added", "{count} buyers corrected or added", len(found.buyers)
         )
-    yield counted(
-        "Merged workbook: {path} ({cells} cells in {count} row corrected)",
-        "Merged workbook: {path} ({cells} cells in {count} rows corrected)",
-        len({key for key, _ in found.of_cells}), path=str(asked.output), cells=len(found.of_cells),
+    yield message(
+        "Merged workbook: {path} (corrected: cells {cells}, rows {rows})",
+        path=str(asked.output), cells=len(found.of_cells), rows=len({key for key, _ in found.of_cells}),
     )  # fmt: skip
 
 

@@ -16,5 +16,8 @@ class CompileCatalogues(BuildHookInterface):  # type: ignore[type-arg] - of no b
         for path in Path(self.root, "pipeline", "messages").glob("*.po"):
             compiled = path.with_suffix("") / "LC_MESSAGES" / "messages.mo"  # where gettext looks for it
             compiled.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("rb") as texts, compiled.open("wb") as file:
+            # A program that runs meanwhile reads the one or the other, whole.
+            finished = compiled.with_suffix(".new")
+            with path.open("rb") as texts, finished.open("wb") as file:
                 write_mo(file, read_po(texts, locale=path.stem))
+            finished.replace(compiled)

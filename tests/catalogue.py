@@ -6,6 +6,7 @@
 gettext's own tools do the same; this names what they have to look for, and keeps the files in one order.
 """
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -99,8 +100,11 @@ def compile_all() -> None:
         compiled = path.with_suffix("") / "LC_MESSAGES" / "messages.mo"  # where gettext looks for it
         if not compiled.exists() or compiled.stat().st_mtime < path.stat().st_mtime:
             compiled.parent.mkdir(parents=True, exist_ok=True)
-            with compiled.open("wb") as file:
+            # Others may be reading it, or compile it at the same time.
+            finished = compiled.with_suffix(f".{os.getpid()}")
+            with finished.open("wb") as file:
                 write_mo(file, read(path))
+            finished.replace(compiled)
 
 
 def main() -> None:

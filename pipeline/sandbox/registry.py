@@ -99,7 +99,7 @@ class Registry:
 def _as_on_ticket(name: str) -> str:
     """A passenger's name as a ticket has it: in one line, of characters that can be seen."""
     lines = "".join(line.strip() for line in name.splitlines())
-    return "".join(c for c in lines if unicodedata.category(c) != "Cf").strip()
+    return "".join(c for c in lines if unicodedata.category(c) != "Cf").replace("\t", " ").strip()
 
 
 def _entries(table: Table) -> Iterator[tuple[str, Charge]]:

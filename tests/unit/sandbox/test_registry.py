@@ -33,8 +33,8 @@ def test_a_row_becomes_a_charge(kit: Any) -> None:
 
 
 def test_a_ticket_has_its_passenger_s_name_in_one_line_of_what_can_be_seen(kit: Any) -> None:
-    registry = Registry.from_table(kit.table(kit.fare(passenger_name="ZHANG/ \r\n SAN\u200b")))
-    assert registry.passenger_name(TICKET) == "ZHANG/SAN"
+    registry = Registry.from_table(kit.table(kit.fare(passenger_name="ZHANG/ \r\n SAN\tMR\u200b")))
+    assert registry.passenger_name(TICKET) == "ZHANG/SAN MR"
 
 
 def test_a_bill_of_a_ticket_used_in_part_has_a_fare_and_a_refund_and_its_change_fee_once(kit: Any) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from pipeline.cli.stderr import teller
 from pipeline.model.columns import Lang
 from pipeline.model.message import message
-from pipeline.template import write_template
+from pipeline.template.input_workbook import write_template
 
 
 def template(path: Path, lang: Lang, *, example: bool) -> None:

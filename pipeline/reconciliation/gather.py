@@ -16,7 +16,7 @@ from pipeline.model.settled import Decided
 from pipeline.model.table import SheetRows, Table
 from pipeline.reconciliation.given_evidence import month_of
 from pipeline.reconciliation.resubmit import Again, with_answers
-from pipeline.reporting.unknowns import earlier_unknowns
+from pipeline.reporting.unknown_attempts import earlier_unknowns
 from pipeline.settlement.compare import (
     Compare,
     Period,

@@ -17,7 +17,7 @@ from pipeline.reporting.result_workbook import write_book
 from pipeline.reporting.sheet_buyers import add_buyers
 from pipeline.reporting.sheet_failures import add_failures
 from pipeline.reporting.sheet_reconciliation_summary import add_summary
-from pipeline.reporting.sheet_requests import add_unknown
+from pipeline.reporting.sheet_unknown import add_unknown
 from pipeline.reporting.words_reconciliation import tell
 from pipeline.reporting.xlsx.book import Book, Cover
 from pipeline.reporting.xlsx.column_specs import Field

@@ -20,9 +20,10 @@ from pipeline.model.result import RunResult
 from pipeline.reporting.links import Places
 from pipeline.reporting.sheet_buyers import add_buyers
 from pipeline.reporting.sheet_failures import add_failures
-from pipeline.reporting.sheet_requests import add_invoices, add_itineraries, add_unknown
+from pipeline.reporting.sheet_requests import add_invoices, add_itineraries
 from pipeline.reporting.sheet_rows import add_all_rows
 from pipeline.reporting.sheet_summary import TITLE, add_summary
+from pipeline.reporting.sheet_unknown import add_unknown
 from pipeline.reporting.xlsx.book import Book, Cover
 from pipeline.reporting.xlsx.splice import fits, put_in_rows
 

@@ -1,4 +1,4 @@
-"""The sheets of requests: Invoices, Itineraries, and Unknown with its columns to fill in."""
+"""The sheets of requests: Invoices and Itineraries."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -9,28 +9,14 @@ from pipeline.model.columns import (
     Lang,
 )
 from pipeline.model.message import P_, message
-from pipeline.model.result import RequestResult, RunResult, UnknownAttempt
+from pipeline.model.result import RequestResult, RunResult
 from pipeline.model.status import ISSUED
-from pipeline.model.table import MINOR, money_shown
+from pipeline.model.table import MINOR
 from pipeline.reporting.links import Cell, Places, all_requests
 from pipeline.reporting.row_view import reason_lines
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field, field, roomy
 from pipeline.reporting.xlsx.row_stream import by_column
-from pipeline.reporting.xlsx.styles import Style
-
-#: What a person may answer about an unknown outcome; read back by `voucher reconcile --resolved`.
-RESOLUTIONS = ("issued", "not issued")
-
-#: What is said where an answer is chosen, in XlsxWriter's words.
-ANSWER_CHECK = {
-    "input_title": message("What the carrier says"),
-    "input_message": message(
-        "issued: the carrier has it; enter its number. not issued: the carrier knows nothing of it. Name yourself and the"
-        " evidence."
-    ),
-    "error_message": message("Choose issued or not issued."),
-}
 
 #: What an invoice's number is: the tax office's number of the invoice is another (carrier-interface.md, invoiceId).
 NUMBER = message("number (the carrier's request ID)")
@@ -38,10 +24,8 @@ NUMBER = message("number (the carrier's request ID)")
 #: Of a request, the run that sent it: this one or an earlier one.
 RUN = P_("column", "run")
 
-_UNKNOWN_KEYS = 2  # ledger and request
 _NAME_WIDTH = 36  # characters; a longer name takes another line
 _MOST_TICKETS = 30  # of an invoice; all of them are on the sheet Rows
-_MOST_DOUBTED = 500  # of an unknown request, which may stand on no other sheet
 
 _INVOICE = (
     "request", "attempt", "status", "number", "header_name", "tax_no", "market", "amount", "currency",
@@ -51,13 +35,9 @@ _ITINERARY = (
     "ticket_no", "status", "number", "passenger_name", "header_name", "email", "amount", "currency",
     "market", "request", "attempt", RUN, "trace_id", "reason",
 )  # fmt: skip
-_UNKNOWN = (
-    "ledger", "request", "attempt", "voucher", "tickets", "header_name", "market", "amount", "currency",
-    "reason", "what_to_do", "trace_id", "resolution", "number", "resolved_by", "evidence",
-)  # fmt: skip
 
 
-def _listed(items: Sequence[str], most: int, lang: Lang) -> str:
+def listed(items: Sequence[str], most: int, lang: Lang) -> str:
     """A list in one cell, with what is left out said."""
     shown = ", ".join(items[:most])
     if len(items) <= most:
@@ -99,7 +79,7 @@ def _invoice(asked: RequestResult, result: RunResult, places: Places) -> tuple[A
         request.amount / MINOR,
         result.currency,
         len(request.charges),
-        _listed(tickets, _MOST_TICKETS, result.lang),
+        listed(tickets, _MOST_TICKETS, result.lang),
         _run(asked, result),
         asked.trace_id,
         _reason(asked, result.lang),
@@ -127,29 +107,7 @@ def _itinerary(asked: RequestResult, result: RunResult, places: Places) -> tuple
     )
 
 
-def _doubt(doubt: UnknownAttempt, result: RunResult, places: Places) -> tuple[Any, ...]:
-    lang = result.lang
-    inside = [
-        f"{of.ticket_no} {choice_word(of.charge, lang)} {money_shown(amount)}" for of, amount in doubt.charges
-    ]
-    return (
-        doubt.epoch,
-        Cell(doubt.request_id, places.requests.get(doubt.request_id, "")),
-        doubt.attempt,
-        choice_word(doubt.voucher, lang),
-        _listed(inside, _MOST_DOUBTED, lang),
-        doubt.header_name,
-        choice_word(doubt.market, lang),
-        doubt.amount / MINOR,
-        result.currency,
-        reason_lines((doubt.reason,), lang),
-        doubt.reason.cure,
-        doubt.trace_id,
-        *(text or None for text in doubt.typed),
-    )
-
-
-def _fields(names: Iterable[str], amounts: Iterable[int], lang: Lang) -> list[Field]:
+def fields_of(names: Iterable[str], amounts: Iterable[int], lang: Lang) -> list[Field]:
     """Columns of our own sheets, with room for a buyer's name and for the largest amount."""
     largest = max(amounts, default=0) / MINOR
     fields = [field(name, lang) for name in names]
@@ -164,7 +122,7 @@ def _fields(names: Iterable[str], amounts: Iterable[int], lang: Lang) -> list[Fi
 def _asked(result: RunResult, voucher: str, names: Sequence[str]) -> tuple[list[RequestResult], list[Field]]:
     """The requests for that voucher, this run's first, and the columns of their sheet."""
     asked = all_requests(result, voucher)
-    return asked, _fields(names, (one.request.amount for one in asked), result.lang)
+    return asked, fields_of(names, (one.request.amount for one in asked), result.lang)
 
 
 def add_invoices(book: Book, result: RunResult, places: Places) -> None:
@@ -181,23 +139,3 @@ def add_itineraries(book: Book, result: RunResult, places: Places) -> None:
     book.add_rows(
         "Itineraries", fields, len(asked), by_column(_itinerary(one, result, places) for one in asked)
     )
-
-
-def add_unknown(book: Book, result: RunResult, places: Places) -> None:
-    """Write the sheet Unknown: one line a request in doubt, with what a person finds out left blank.
-
-    The answers are the same two words in every language, since they are read back.
-    """
-    amounts = (doubt.amount for doubt in result.doubts)
-    fields = [
-        field(name, result.lang, Style.ANSWER) if name == "number" else shown
-        for name, shown in zip(_UNKNOWN, _fields(_UNKNOWN, amounts, result.lang), strict=True)
-    ]
-    at = _UNKNOWN.index("resolution")
-    check = {"validate": "list", "source": list(RESOLUTIONS)} | {
-        name: rendered(text, result.lang) for name, text in ANSWER_CHECK.items()
-    }
-    rows = by_column(_doubt(doubt, result, places) for doubt in result.doubts)
-    for sheet, count in book.add_rows("Unknown", fields, len(result.doubts), rows, keys=_UNKNOWN_KEYS):
-        if count:
-            sheet.data_validation(1, at, count, at, check)

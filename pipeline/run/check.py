@@ -13,7 +13,7 @@ from pipeline.reporting.build import RunFacts, make_result
 from pipeline.reporting.events import log_beginning, log_end
 from pipeline.reporting.output_paths import free_path
 from pipeline.reporting.result_files import write_results
-from pipeline.reporting.unknowns import earlier_unknowns
+from pipeline.reporting.unknown_attempts import earlier_unknowns
 from pipeline.rules.judge import judge
 from pipeline.run.inputs import read
 from pipeline.splitting import Judged, split

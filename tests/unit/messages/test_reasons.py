@@ -17,7 +17,7 @@ from pipeline.model.profile import Carrier, Codes, Profile, Terms
 from pipeline.model.request import Identity
 from pipeline.model.status import FINDING_RANK, STATUS, STATUS_OF, STATUSES
 from pipeline.reporting.build import RunFacts, make_result
-from pipeline.reporting.sheet_requests import ANSWER_CHECK
+from pipeline.reporting.sheet_unknown import ANSWER_CHECK
 from pipeline.rules.judge import judge
 from pipeline.splitting import Judged
 

@@ -33,8 +33,8 @@ from pipeline.reading.template_stamp import version_of
 from pipeline.reading.tickets import read_table
 from pipeline.rules.judge import judge
 from pipeline.settings import load_profile
-from pipeline.template import write_template
 from pipeline.template.example import BUYERS, EXAMPLE_DAY, TICKETS
+from pipeline.template.input_workbook import write_template
 from pipeline.template.sheets import ROWS
 
 pytestmark = pytest.mark.usefixtures("read_here")

@@ -64,6 +64,7 @@ def _columns(register: Register, lang: Lang) -> list[_Column]:
         for name in ("cost_centre", "department")
     }
     buyers = list(dict.fromkeys(line.buyer for line in lines))
+    issued_at = heading_in(label("issued_at", lang), register.time_zone, lang)
 
     def text(
         name: str, style: Style, width: int, value: Callable[[RegisterLine], Any], said: str = ""
@@ -102,13 +103,7 @@ def _columns(register: Register, lang: Lang) -> list[_Column]:
     ]
     columns += [
         text("amount", Style.MONEY, 13, lambda line: _money(line.amount), label("total_amount", lang)),
-        text(
-            "issued_at",
-            Style.DATE,
-            21,
-            lambda line: line.issued,
-            heading_in(label("issued_at", lang), register.time_zone, lang),
-        ),
+        text("issued_at", Style.DATE, 21, lambda line: line.issued, issued_at),
         text("state", Style.TEXT, 10, lambda line: states[line.state], label("state", lang)),
         text("run", Style.LINE, 7, lambda line: line.run, label("run", lang)),
         text("file", Style.TEXT, 24, lambda line: _file(register, line, lang)),

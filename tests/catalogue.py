@@ -23,7 +23,7 @@ CATALOGUES = PACKAGE / "messages"
 #: What marks a text in the code, and which of its arguments are texts.
 KEYWORDS: dict[str, Any] = {
     "message": None, "counted": (1, 2), "N_": None, "P_": ((1, "c"), 2),
-    "InputProblem": None, "LedgerProblem": None, "Declined": None, "Stop": None,
+    "InputProblem": None, "LedgerProblem": None, "Declined": None, "Stop": None, "Overtaken": None,
 }  # fmt: skip
 
 
@@ -32,12 +32,23 @@ CLICK = Path(click.__file__).parent
 CLICK_KEYWORDS: dict[str, Any] = {"_": None, "ngettext": (1, 2)}
 
 
+PYTHON, JINJA = [("**.py", "python")], [("**.html", "jinja2.ext:babel_extract")]
+#: A template that can't be parsed is an error, not one without texts.
+STRICT = {"**.html": {"silent": "false"}}
+#: The page's templates, and what marks a text in them.
+TEMPLATES = PACKAGE / "page" / "templates"
+TEMPLATE_KEYWORDS: dict[str, Any] = {"say": None, "count_say": (1, 2)}
+
+
 def extracted(*folders: Path) -> Catalog:
-    """Every text in the code of these folders; without any, of ours and of click's."""
+    """Every text in the code of these folders; without any, of ours with the page's templates, and of click's."""
     found = Catalog()
-    for folder in folders or (PACKAGE, CLICK):
-        keywords = CLICK_KEYWORDS if folder == CLICK else KEYWORDS
-        for _, _, texts, _, context in extract_from_dir(folder, keywords=keywords):
+    known = {CLICK: (CLICK_KEYWORDS, PYTHON), TEMPLATES: (TEMPLATE_KEYWORDS, JINJA)}
+    for folder in folders or (PACKAGE, TEMPLATES, CLICK):
+        keywords, methods = known.get(folder, (KEYWORDS, PYTHON))
+        for _, _, texts, _, context in extract_from_dir(
+            folder, methods, keywords=keywords, options_map=STRICT
+        ):
             found.add(texts, context=context)
     if not folders:
         # The program can't be imported before the catalogues are compiled, which may be what is done here.

@@ -2,18 +2,15 @@
 
 What tells "nothing was sent" from "something may have been": aiohttp writes a request in its `send` and nowhere
 else (client_reqrep, 3.14), so a request whose `send` was never called has not left this machine. That is tried on a server of our
-own before anything is sent (`_send_is_called`); in a version of aiohttp where it is not so, a request counts as sent as soon as it
+own before anything is sent (`send_is_called`); in a version of aiohttp where it is not so, a request counts as sent as soon as it
 has a connection (TraceConfig), and each has a connection of its own. Redirects are not followed: 307 and 308
 would send the body again, 301 to 303 would become a GET that looks like success. `connection_reuse` says when
 a connection is used again.
 """
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import cast
 
@@ -21,7 +18,7 @@ import aiohttp
 from aiohttp.connector import Connection
 
 from pipeline.carrier.connection_reuse import HeldConnection, HeldResponse, connector, is_quiet
-from pipeline.model.message import N_, NOTHING, Message, message
+from pipeline.model.message import N_, Message, message
 from pipeline.model.outcome import Answered, Lost, NotSent, Reply
 from pipeline.model.profile import Profile
 
@@ -96,9 +93,9 @@ class _Stray(aiohttp.ClientConnectionError):
     """Something came over an idle connection that nobody had asked for."""
 
 
-_Named = tuple[type[Exception] | tuple[type[Exception], ...], str]
 #: What happened, in words without an address or a header in them.
-_NAMES: tuple[_Named, ...] = (
+ErrorNames = tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...]
+ERROR_NAMES: ErrorNames = (
     ((aiohttp.ClientConnectorDNSError, UnicodeError), N_("the carrier's name could not be resolved")),
     (aiohttp.ClientConnectorCertificateError, N_("the carrier's certificate is not trusted")),
     (aiohttp.ClientSSLError, N_("the secure connection failed")),
@@ -118,7 +115,9 @@ _NAMES: tuple[_Named, ...] = (
 
 
 def _plain_name(error: Exception) -> Message:
-    return Message(next((words for kind, words in _NAMES if isinstance(error, kind)), type(error).__name__))
+    return Message(
+        next((words for kind, words in ERROR_NAMES if isinstance(error, kind)), type(error).__name__)
+    )
 
 
 class _Body(aiohttp.BytesPayload):
@@ -146,7 +145,7 @@ class _OnQuietConnection(aiohttp.ClientRequest):
         return await super().send(conn)
 
 
-async def _send_is_called() -> bool:
+async def send_is_called() -> bool:
     """Whether this version of aiohttp calls `send` before a request leaves, and takes our classes, tried on a server of our own."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -182,7 +181,8 @@ def _noting_connections() -> aiohttp.TraceConfig:
     return trace
 
 
-def _timeout(profile: Profile) -> aiohttp.ClientTimeout:
+def timeout_of(profile: Profile) -> aiohttp.ClientTimeout:
+    """The profile's patience with a connection and with an answer, as aiohttp takes it."""
     submission = profile.submission
     connect = submission.connect_timeout_seconds
     return aiohttp.ClientTimeout(
@@ -204,108 +204,14 @@ async def connected(
     def headers() -> Mapping[str, str]:
         return {"Content-Type": "application/json", "agency": profile.carrier.agency, "APIKEY": api_key}
 
-    called = await _send_is_called()
+    called = await send_is_called()
     async with aiohttp.ClientSession(
         connector=connector(profile, keep=called),
         request_class=_OnQuietConnection if called else aiohttp.ClientRequest,
         response_class=HeldResponse if called else aiohttp.ClientResponse,
         trace_configs=None if called else [_noting_connections()],
-        timeout=_timeout(profile),
+        timeout=timeout_of(profile),
         trust_env=False,
         cookie_jar=aiohttp.DummyCookieJar(),
     ) as session:
         yield Client(session, base_url, headers, "" if direct else profile.carrier.proxy)
-
-
-class _Connected(Exception):
-    """Where a request would have been written: over a connection whose certificate is trusted until then, None without TLS."""
-
-    def __init__(self, trusted_until: datetime | None) -> None:
-        super().__init__()
-        self.trusted_until = trusted_until
-
-
-class _Unsent(aiohttp.ClientRequest):
-    """A request that is given up where it would be written: all that happens is what it takes to have a connection."""
-
-    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
-        tls = conn.transport.get_extra_info("ssl_object") if conn.transport else None
-        if conn.transport:
-            conn.transport.abort()  # nobody is kept waiting for TLS to say good-bye
-        ends = ssl.cert_time_to_seconds(tls.getpeercert()["notAfter"]) if tls else None
-        raise _Connected(datetime.fromtimestamp(ends, UTC) if ends else None)
-
-
-#: What is wrong with a certificate, by OpenSSL's number of it (X509_V_ERR_*).
-_UNTRUSTED = {
-    9: N_("it is not valid yet, or this machine's clock is wrong"),
-    10: N_("it has expired, or this machine's clock is wrong"),
-    **dict.fromkeys(
-        (18, 19, 20, 21),
-        N_(
-            "it was issued by nobody that this machine trusts; if that is right, put the issuer's certificate into a file and name"
-            " it as ca_file under [carrier]"
-        ),
-    ),
-    **dict.fromkeys((62, 64), N_("it is another host's; check base_url")),
-}
-#: What happens between here and the proxy, where there is one: the carrier's own name is the proxy's to resolve.
-_OF_PROXY: tuple[_Named, ...] = (
-    ((aiohttp.ClientConnectorDNSError, UnicodeError), N_("the proxy's name could not be resolved")),
-    (aiohttp.ClientHttpProxyError, N_("the proxy refused")),
-    (
-        (aiohttp.ServerDisconnectedError, aiohttp.ClientResponseError),
-        N_("the proxy gave no answer that could be understood"),
-    ),
-)
-
-
-@dataclass(frozen=True)
-class Reached:
-    """Whether the carrier can be connected to: `problem` is why not; `trusted_until` is its certificate's last moment, None without TLS."""
-
-    problem: Message = NOTHING
-    trusted_until: datetime | None = None
-
-
-async def reach(profile: Profile) -> Reached:
-    """Connect to the carrier as a run would, by TCP and TLS, through the proxy where there is one; send it nothing, and no key."""
-    carrier = profile.carrier
-    if await _send_is_called():
-        try:
-            async with (
-                aiohttp.ClientSession(
-                    connector=connector(profile, keep=False),
-                    request_class=_Unsent,
-                    timeout=_timeout(profile),
-                    trust_env=False,
-                ) as session,
-                session.post(carrier.base_url, proxy=carrier.proxy or None),
-            ):
-                pass  # never: `send` ends it
-        except _Connected as now:
-            return Reached(trusted_until=now.trusted_until)
-        except Exception as error:  # noqa: BLE001 - as in `post`
-            return Reached(_why_not(error, proxy=bool(carrier.proxy)))
-    return Reached(message("the aiohttp that is installed can't connect without sending"))
-
-
-def _why_not(error: Exception, *, proxy: bool) -> Message:
-    """Why there is no connection, more closely than a request's outcome has it; never in the error's own words."""
-    names = (*_OF_PROXY, *_NAMES) if proxy else _NAMES
-    what = Message(next((words for kind, words in names if isinstance(error, kind)), type(error).__name__))
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        number = getattr(error.certificate_error, "verify_code", None)
-        return (
-            message("{problem}: {detail}", problem=what, detail=Message(_UNTRUSTED[number]))
-            if number in _UNTRUSTED
-            else what
-        )
-    if isinstance(error, aiohttp.ClientHttpProxyError):
-        detail = (
-            message('it wants a name and a password, as in proxy = "http://NAME:PASSWORD@HOST:PORT"')
-            if error.status == 407
-            else message("HTTP {status}", status=error.status)
-        )
-        return message("{problem}: {detail}", problem=what, detail=detail)
-    return what

@@ -10,17 +10,17 @@ import click
 
 from pipeline.cli.stderr import asking, say, teller
 from pipeline.cli.stdout import print_lines
-from pipeline.files import taken
+from pipeline.file_writing import taken
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.message import counted, message
 from pipeline.model.survey import Entry, Question, SheetUse, Survey
+from pipeline.profile_file import load_profile
 from pipeline.reporting.columns_file_text import mapping_text
 from pipeline.reporting.survey_text import survey_lines
 from pipeline.run.column_survey import surveyed, write_mapping
-from pipeline.settings import load_profile
 
 
 def columns(

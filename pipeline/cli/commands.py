@@ -17,6 +17,7 @@ from pipeline.cli.options import (
     by,
     options,
 )
+from pipeline.cli.serve_subcommands import serve, user_commands
 from pipeline.cli.stderr import LANG, LANG_OF_ALL
 from pipeline.handbook import TOPICS
 
@@ -85,6 +86,8 @@ def voucher() -> None:
 
 
 voucher.add_command(ledger_commands)
+voucher.add_command(serve)
+voucher.add_command(user_commands)
 
 
 @voucher.command(

@@ -5,8 +5,8 @@ import traceback
 
 import click
 
-from pipeline.carrier.redaction import Concealed
-from pipeline.settings import known_keys
+from pipeline.carrier.key_redaction import Concealed
+from pipeline.secret_keys import known_keys
 
 
 def print_defect() -> None:

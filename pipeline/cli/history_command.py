@@ -8,11 +8,11 @@ from pipeline.cli.stdout import print_lines
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
+from pipeline.profile_file import load_profile
 from pipeline.reading.ticket_numbers import ticket_no
 from pipeline.reading.unreadable import Unreadable
 from pipeline.reporting.history import history_json, history_lines
 from pipeline.run import ticket_history
-from pipeline.settings import load_profile
 
 
 def history(

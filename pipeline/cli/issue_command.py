@@ -5,7 +5,7 @@ from typing import Any
 
 from pipeline.cli.console import Terminal
 from pipeline.cli.job_options import job_from
-from pipeline.reading.process import Opening
+from pipeline.reading.child_process import Opening
 from pipeline.reporting.event_log import logged
 from pipeline.run import issue as flow
 

@@ -7,7 +7,8 @@ from pipeline.cli.options import login
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import NO_CARRIER, Job
 from pipeline.model.profile import Secrets
-from pipeline.settings import load_profile, load_secrets
+from pipeline.profile_file import load_profile
+from pipeline.secret_keys import load_secrets
 
 
 def job_from(given: dict[str, Any], *, needs_keys: bool | None) -> Job:

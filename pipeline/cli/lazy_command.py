@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pipeline.reading.process import ahead
+from pipeline.reading.child_process import ahead
 
 
 class LazyCommand(click.Command):

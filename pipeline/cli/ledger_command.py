@@ -1,7 +1,6 @@
 """What each `voucher ledger ...` does; `ledger_subcommands` has their arguments, options and help."""
 
 import sys
-from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,16 +9,16 @@ import click
 
 from pipeline.cli.stderr import asking, teller
 from pipeline.cli.stdout import print_lines
-from pipeline.ledger.integrity_check import Looked
 from pipeline.ledger.opening import path_for
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.job import Job
-from pipeline.model.message import P_, Message, Term, joined, message
+from pipeline.model.message import Message, message
+from pipeline.profile_file import load_profile
 from pipeline.run import ledger_maintenance
-from pipeline.settings import load_profile
+from pipeline.run.ledger_check_text import check_lines
 
 
 def check(*, lang: Lang, **given: Any) -> None:
@@ -29,7 +28,7 @@ def check(*, lang: Lang, **given: Any) -> None:
     if doubted:
         teller(lang)(doubted)
     sound = not (looked.wrong or doubted)
-    lines = _lines(path_for(job), looked, spilled=spilled, sound=sound)
+    lines = check_lines(path_for(job), looked, spilled=spilled, sound=sound)
     print_lines(rendered(line, lang) for line in lines)
     sys.exit(ExitCode.STOPPED.where(looked.gap or not sound))
 
@@ -109,58 +108,3 @@ def reverse(number: str, *, lang: Lang, **given: Any) -> None:
 
 def _job(given: dict[str, Any]) -> Job:
     return Job((), load_profile(given["profile"]), None, ledger=given["ledger"], sandbox=given["sandbox"])
-
-
-#: States in which an attempt does not end: all others are statuses of rows too.
-_UNDER_WAY = (P_("status", "planned"), P_("status", "sending"))
-
-
-def _attempts(states: Mapping[str, int]) -> Message:
-    """How many attempts are in which state."""
-    if not states:
-        return message("Attempts: none")
-    counts = [
-        message("{count} {state}", count=count, state=Term(state, "status"))
-        for state, count in states.items()
-    ]
-    return message("Attempts: {states}", states=joined(counts))
-
-
-def _lines(path: Path, looked: Looked, *, spilled: bool, sound: bool) -> Iterator[Message]:
-    """What `check` prints."""
-    yield message("Ledger: {path}", path=str(path))
-    yield message(
-        "Carrier: {base_url} as agency {agency}; version {version}; runs: {runs}",
-        base_url=looked.base_url,
-        agency=looked.agency,
-        version=looked.version,
-        runs=looked.runs,
-    )
-    yield _attempts(looked.states)
-    if looked.open_since:
-        yield message(
-            "A run that began at {begun} is on, or was killed; the next run puts it in order",
-            begun=looked.open_since,
-        )
-    elif spilled:
-        yield message(
-            "Outcomes that the ledger could not take wait in {name}.spill; the next run takes them in",
-            name=path.name,
-        )
-    if looked.gap:
-        yield message(
-            "Gap: it may lack what was issued after {since} ({why}); nothing is sent until voucher ledger"
-            " close-gap",
-            since=looked.gap.since,
-            why=looked.gap.why,
-        )
-    if sound and looked.gap:
-        yield message("Sound but for what it may lack")
-    elif sound:
-        yield message("Sound: nothing is wrong with it")
-    if not looked.wrong:
-        return
-    yield from (message("WRONG: {line}", line=line) for line in looked.wrong)
-    yield message(
-        "Send nothing with it. Restore its backup, and settle what was issued since (`voucher help ledger`)"
-    )

@@ -74,7 +74,7 @@ def _ended(arguments: Sequence[str], reader: Reader) -> int:
         )
         return ExitCode.STOPPED
     except Exception:  # noqa: BLE001 - a defect of ours is no finding about rows (1): the run stopped early
-        from pipeline.cli.defect import print_defect  # noqa: PLC0415 - start-up: only a defect needs the settings here
+        from pipeline.cli.defect import print_defect  # noqa: PLC0415 - start-up: only a defect needs the keys here
 
         print_defect()
         reader.stopped(

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from pipeline.cli.stderr import teller
 from pipeline.model.columns import Lang
+from pipeline.profile_file import load_profile
 from pipeline.run.merge import Merge
 from pipeline.run.merge import merge as merged
-from pipeline.settings import load_profile
 
 
 def merge(  # noqa: PLR0913 - its options

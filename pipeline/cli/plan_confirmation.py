@@ -7,7 +7,7 @@ from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.job import Plan
 from pipeline.model.message import Note, SheetName, message
-from pipeline.model.table import money_shown
+from pipeline.model.money import money_shown
 from pipeline.reporting.summary_text import to_send
 from pipeline.splitting import by_kind
 

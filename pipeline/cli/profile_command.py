@@ -15,8 +15,8 @@ from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.message import message
+from pipeline.profile_file import load_profile, unfit
 from pipeline.run.profile_check import findings, profile_findings
-from pipeline.settings import load_profile, unfit
 from pipeline.template.carrier_profile import EXPLAINED, defaults, write_profile
 from pipeline.template.new_file import check_new
 

@@ -10,7 +10,7 @@ from pipeline.model.job import Task
 from pipeline.reporting.event_log import logged
 from pipeline.reporting.summary_text import reconciled_lines
 from pipeline.run import reconcile as flow
-from pipeline.settlement.reconciled import Reconciled
+from pipeline.settlement.reconciliation_result import Reconciled
 
 
 def reconcile(**given: Any) -> None:

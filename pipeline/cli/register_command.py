@@ -7,8 +7,8 @@ from pipeline.cli.stderr import teller
 from pipeline.model.columns import Lang
 from pipeline.model.job import Job
 from pipeline.model.message import counted, message
+from pipeline.profile_file import load_profile
 from pipeline.run.register import Wanted, registered
-from pipeline.settings import load_profile
 
 
 def register(  # noqa: PLR0913 - its options

@@ -5,8 +5,9 @@ from typing import Any
 
 from pipeline.cli.stderr import teller
 from pipeline.model.job import SandboxJob
-from pipeline.settings import load_profile, load_secrets
-from pipeline.submission.sandbox_service import serve_until_ended
+from pipeline.profile_file import load_profile
+from pipeline.run.sandbox_service import serve_until_ended
+from pipeline.secret_keys import load_secrets
 
 
 def sandbox(**given: Any) -> None:

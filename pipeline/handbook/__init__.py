@@ -16,6 +16,7 @@ TOPICS = (
     "unknown",
     "month",
     "cron",
+    "serve",
     "ledger",
     "reversals",
     "sandbox",

@@ -1,7 +1,5 @@
-"""Runs, attempts and their outcomes as the ledger has them, and the changes to them that are made one by one."""
+"""Attempts and their outcomes as the ledger has them, and the changes to them that are made one by one."""
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +7,6 @@ import apsw
 
 from pipeline.ledger import held_charges, issued_elsewhere, reversals
 from pipeline.ledger.clock import utc_now
-from pipeline.ledger.lock import LastRun, Phase
-from pipeline.ledger.ticket_rows import ticket_rows
 from pipeline.model.message import message, to_text
 from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.request import (
@@ -19,21 +15,6 @@ from pipeline.model.request import (
     Identity,
     Request,
 )
-
-_HISTORY = """
-SELECT attempt.sending_at, attempt.answered_at, attempt.ended_at, attempt.planned_at, attempt.state, attempt.request_id,
-       attempt.attempt, attempt.run, charge.voucher, charge.charge, charge.product, charge.amount, attempt.number,
-       attempt.trace_id, attempt.reason, attempt.detail, attempt.http_status, charge.file, charge.sheet, charge.row,
-       request.header_name, EXISTS (SELECT 1 FROM settlement WHERE settlement.attempt_id = attempt.attempt_id) AS settled
-FROM charge JOIN attempt USING (attempt_id) JOIN request USING (request_id)
-WHERE charge.ticket_no = ? ORDER BY attempt.attempt_id, charge.charge, charge.product
-"""
-
-#: How much is recorded outside runs; of a table that only grows its last row says it.
-_OUTSIDE_RUNS = """
-SELECT (SELECT count(*) + count(closed_at) FROM gap) + (SELECT coalesce(max(move), 0) FROM carrier_move)
-     + (SELECT coalesce(max(reversal), 0) FROM reversal) + (SELECT coalesce(max(withdrawal), 0) FROM withdrawal)
-"""
 
 
 @dataclass(frozen=True)
@@ -50,53 +31,6 @@ class Interrupted:
     doubted: bool
     accepted: bool
     beside: tuple[Answered | None, ...]
-
-
-def ledger_id(connection: apsw.Connection) -> str:
-    """The ledger's own ID."""
-    found: str = connection.execute("SELECT ledger_id FROM ledger").get
-    return found
-
-
-def begin_run(
-    connection: apsw.Connection, command: str, version: str, as_of: str, names: Sequence[str]
-) -> int:
-    """Record a run; its number. `runs.begin` is the way in, which brings it into the file itself."""
-    connection.execute(
-        "INSERT INTO run (command, version, as_of, files, started_at) VALUES (?, ?, ?, ?, ?)",
-        (command, version, as_of, json.dumps(list(names), ensure_ascii=False), utc_now()),
-    )
-    return connection.last_insert_rowid()
-
-
-def last_run(connection: apsw.Connection, phase: Phase) -> LastRun:
-    """The last run that the ledger knows, to be noted beside it; where it knows none, run 0, its own beginning."""
-    row: Any = connection.execute(
-        "SELECT ledger_id, coalesce(run, 0), coalesce(started_at, created_at)"
-        " FROM ledger LEFT JOIN run ON run = (SELECT max(run) FROM run)"
-    ).get
-    return LastRun(row[0], row[1], row[2], phase, changes_outside_runs(connection))
-
-
-def changes_outside_runs(connection: apsw.Connection) -> int:
-    """How many changes a ledger has that need no run: gaps marked and closed, moves, reversals, withdrawals.
-
-    Such words are only ever added, so that an older copy has fewer of them, though its last run may be the same.
-    """
-    found: int = connection.execute(_OUTSIDE_RUNS).get
-    return found
-
-
-def end_open_runs(connection: apsw.Connection) -> None:
-    """Mark runs that were killed as ended; they have no exit code."""
-    connection.execute("UPDATE run SET ended_at = ? WHERE ended_at IS NULL", (utc_now(),))
-
-
-def end_run(connection: apsw.Connection, run: int, exit_code: int | None) -> None:
-    """Record how a run ended."""
-    connection.execute(
-        "UPDATE run SET ended_at = ?, exit_code = ? WHERE run = ?", (utc_now(), exit_code, run)
-    )
 
 
 def _request_of(connection: apsw.Connection, request_id: str, attempt_id: int) -> Request:
@@ -235,8 +169,3 @@ def number_of(connection: apsw.Connection, attempt_id: int) -> str:
     """The voucher number of an attempt that was issued, else ""."""
     found: str = connection.execute("SELECT number FROM attempt WHERE attempt_id = ?", (attempt_id,)).get
     return found
-
-
-def history(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
-    """Every attempt at every charge of a ticket, in time order."""
-    return ticket_rows(connection, _HISTORY, ticket_no, "detail")

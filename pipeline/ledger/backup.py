@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import apsw
 
-from pipeline.files import PRIVATE, appear, sync
+from pipeline.file_writing import PRIVATE, appear, sync
 
 
 @contextlib.contextmanager

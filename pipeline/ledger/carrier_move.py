@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 
 import apsw
 
-from pipeline.files import sync
+from pipeline.file_writing import sync
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.files_match import check_nothing_left
-from pipeline.ledger.gaps import begun_and_not_ended
 from pipeline.ledger.lock import Lock
 from pipeline.ledger.opening import default_path, owner_of
+from pipeline.ledger.runs import begun_and_not_ended
 from pipeline.ledger.spill import spill_path
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import NOTHING, Message, message

@@ -5,13 +5,14 @@ passed over. What is asked of a ledger's file alone (`files_match`) rests on the
 """
 
 import contextlib
+import ctypes
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import apsw
 
-from pipeline.files import sync
+from pipeline.file_writing import sync
 from pipeline.model.errors import LedgerProblem
 
 #: Seconds that a command which reads the ledger (check, backup) is waited for.
@@ -76,3 +77,11 @@ def fold(
             " command again",
             path=connection.filename,
         )
+
+
+def keep_wal(connection: apsw.Connection, *, keep: bool) -> None:
+    """Whether closing leaves the -wal file where it is, as it must while a run has not ended well."""
+    flag = ctypes.c_int(int(keep))
+    connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(flag))
+    # Nor may closing fold it into the ledger's own file, and leave one that calls the run ended and lacks the rest.
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(keep))

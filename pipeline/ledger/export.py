@@ -51,6 +51,7 @@ _QUERIES = {
         SELECT ticket_no, charge, product, voucher, amount, status, reasons AS reason_code, judged_at, run, file, sheet, row
         FROM judgement ORDER BY judgement""",
     "runs": "SELECT run, command, version, as_of, files, started_at, ended_at, exit_code FROM run ORDER BY run",
+    "people": "SELECT run, role, person, plan, noted_at FROM run_person ORDER BY run_person",
     "files": "SELECT name, kind, sha256, handled_at, run, result, unfinished FROM handled ORDER BY handled",
     "gaps_and_moves": """
         SELECT found_at AS noted_at, 'gap' AS what, why, '' AS noted_by, since, '' AS old, '' AS new, closed_at, closed_by, evidence

@@ -12,11 +12,10 @@ from pathlib import Path
 
 import apsw
 
-from pipeline.ledger.attempts import changes_outside_runs
 from pipeline.ledger.backup import read_alone
 from pipeline.ledger.clock import FORM
-from pipeline.ledger.gaps import begun_and_not_ended
 from pipeline.ledger.lock import LastRun, Phase
+from pipeline.ledger.runs import begun_and_not_ended, changes_outside_runs
 from pipeline.ledger.spill import spill_path
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, message

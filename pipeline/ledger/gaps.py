@@ -39,22 +39,6 @@ def mark_gap(connection: apsw.Connection, since: str, why: Message) -> None:
     connection.execute("UPDATE run SET ended_at = ? WHERE ended_at IS NULL", (utc_now(),))
 
 
-def begun_and_not_ended(connection: apsw.Connection) -> str | None:
-    """When the run began that has not ended, None where all have."""
-    found: str | None = connection.execute("SELECT min(started_at) FROM run WHERE ended_at IS NULL").get
-    return found
-
-
-def known_until(connection: apsw.Connection) -> str | None:
-    """Until when the ledger knows everything: the beginning of the run that has not ended, or else the last end of one.
-
-    None where it knows no run; now, where a clock that was ahead wrote that time. A clock that is ahead now can't make it later.
-    """
-    ended: str | None = connection.execute("SELECT max(ended_at) FROM run").get
-    known = begun_and_not_ended(connection) or ended
-    return min(known, utc_now()) if known else None
-
-
 def held_since(connection: apsw.Connection) -> int:
     """How many charges are held as statements showed them that were taken in since the open gap was found."""
     found: int = connection.execute(

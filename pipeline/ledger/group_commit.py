@@ -18,8 +18,8 @@ from pathlib import Path
 
 import apsw
 
-from pipeline.ledger import attempt_states
-from pipeline.ledger.attempt_states import (
+from pipeline.ledger import attempt_changes
+from pipeline.ledger.attempt_changes import (
     Acknowledged,
     Again,
     Change,
@@ -119,7 +119,7 @@ class Writer:
             )
         if not self._failure:
             try:
-                results = attempt_states.write(self._connection, group)
+                results = attempt_changes.write(self._connection, group)
                 self._connection.execute("COMMIT")
             except Exception as error:  # noqa: BLE001 - whatever it was, nobody may be told yes
                 # A failed COMMIT may or may not have reached the disk; the next start reads which.

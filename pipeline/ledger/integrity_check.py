@@ -11,7 +11,8 @@ from typing import Any
 import apsw
 
 from pipeline.ledger import schema
-from pipeline.ledger.gaps import Gap, begun_and_not_ended, open_gap
+from pipeline.ledger.gaps import Gap, open_gap
+from pipeline.ledger.runs import begun_and_not_ended
 from pipeline.model.message import N_, Fact, Message, joined, message
 
 #: What must not be there, by SQL that finds it: the rules that triggers enforce, looked at from outside.

@@ -10,7 +10,6 @@ from typing import Any
 import apsw
 
 from pipeline.ledger.clock import utc_now
-from pipeline.ledger.ticket_rows import ticket_rows
 from pipeline.model.evidence import StatementLine
 from pipeline.model.known_charges import KnownCharge
 from pipeline.model.message import NOTHING, from_text, said, to_text
@@ -53,16 +52,6 @@ def record(
             )  # fmt: skip
             held.append(line)
     return held
-
-
-def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
-    """Everything that statements showed of a ticket, with what was withdrawn of it."""
-    return ticket_rows(
-        connection,
-        "SELECT elsewhere.*, withdrawal.withdrawn_by, withdrawal.why, withdrawal.withdrawn_at"
-        " FROM elsewhere LEFT JOIN withdrawal USING (elsewhere) WHERE ticket_no = ? ORDER BY elsewhere",
-        ticket_no,
-    )
 
 
 def lines_of(connection: apsw.Connection, tickets_or_numbers: Iterable[str]) -> list[StatementLine]:

@@ -1,9 +1,8 @@
 """How rows were judged, for whoever asks for a ticket's history."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
 
 import apsw
 
@@ -54,10 +53,3 @@ def note(connection: apsw.Connection, run: int, judged: Iterable[Judgement]) -> 
         )
         connection.execute(_NOTE, (run, utc_now()))
         connection.execute("DELETE FROM judged")
-
-
-def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
-    """Every judgement of a ticket's charges, in time order."""
-    names: Sequence[str] = ("run", *_COLUMNS.split(", "), "judged_at")
-    query = f"SELECT {', '.join(names)} FROM judgement WHERE ticket_no = ? ORDER BY judgement"  # noqa: S608 - as above
-    return [dict(zip(names, row, strict=True)) for row in connection.execute(query, (ticket_no,))]

@@ -18,10 +18,10 @@ from pathlib import Path
 import apsw
 import platformdirs
 
-from pipeline.files import PRIVATE, private_folder, sync
-from pipeline.ledger.attempts import changes_outside_runs
+from pipeline.file_writing import PRIVATE, private_folder, sync
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.lock import LastRun, Lock, Phase
+from pipeline.ledger.runs import changes_outside_runs
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.message import message, system_error
 

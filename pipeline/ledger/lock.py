@@ -15,7 +15,9 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from pipeline.files import sync
+from pipeline.file_writing import sync
+from pipeline.ledger import in_use
+from pipeline.ledger.in_use import InUse
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import NOTHING, Message, message, system_error
 
@@ -53,7 +55,7 @@ class Phase(StrEnum):
 class LastRun:
     """A run, told from every other run of any ledger, and how far it is.
 
-    `changes`: how many changes the ledger had by then that are made outside runs (`attempts.changes_outside_runs`).
+    `changes`: how many changes the ledger had by then that are made outside runs (`runs.changes_outside_runs`).
     """
 
     ledger_id: str
@@ -101,6 +103,7 @@ class Lock:
         """
         self._path = path
         self._witness = witness
+        self._said = False  # who has it
         #: Off for a ledger with an open gap, often a copy: nothing is sent with it, and the notes are the live one's.
         self.noted_outside = True
         self.waiting = waiting
@@ -113,6 +116,11 @@ class Lock:
             self.close()
             raise
 
+    def used_by(self, run: InUse) -> None:
+        """Say who has it, for whoever finds it locked."""
+        self._said = True
+        in_use.note(self._path, run)
+
     def _taken(self, path: Path, flags: int) -> int:
         """The file, opened and locked."""
         file = os.open(path, flags | os.O_CLOEXEC, 0o600)
@@ -123,8 +131,9 @@ class Lock:
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                 raise
             raise LedgerProblem(
-                "{path}: another run is using this ledger; wait until it ends, then run again",
+                "{path}: another run is using this ledger{by}; wait until it ends, then run again",
                 path=str(self._path),
+                by=in_use.told(self._path),
             ) from None
         return file
 
@@ -181,5 +190,8 @@ class Lock:
 
     def close(self) -> None:
         """Let the next run in."""
+        if self._said:
+            self._said = False
+            in_use.clear(self._path)
         while self._files:
             os.close(self._files.pop())

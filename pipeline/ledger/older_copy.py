@@ -4,7 +4,7 @@ from pathlib import Path
 
 import apsw
 
-from pipeline.ledger import attempts, last_run_witness
+from pipeline.ledger import last_run_witness, runs
 from pipeline.ledger.gaps import open_gap
 from pipeline.ledger.lock import Phase, note_garbled, noted_run
 from pipeline.model.errors import InputProblem
@@ -19,7 +19,7 @@ def doubt(
     `unnoted`: somebody says of it that it is the latest, though no note of its last run lies beside it or on this machine. A run that begins
     meanwhile is in the ledger first, and is known to witnesses last.
     """
-    own = attempts.last_run(connection, Phase.AT_REST)
+    own = runs.last_run(connection, Phase.AT_REST)
     noted = list(last_run_witness.noted(witnesses, own.ledger_id))
     if open_gap(connection) is not None:
         return NOTHING

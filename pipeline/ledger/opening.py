@@ -5,7 +5,6 @@ here takes the same time in a ledger of ten years as in a new one; `integrity_ch
 """
 
 import contextlib
-import ctypes
 import os
 import re
 import time
@@ -18,14 +17,10 @@ from urllib.parse import urlsplit
 import apsw
 import platformdirs
 
-from pipeline.files import (
-    PRIVATE,
-    appear,
-    private_folder,
-    sync,
-)
-from pipeline.ledger import attempts, last_run_witness, schema
+from pipeline.file_writing import PRIVATE, appear, private_folder, sync
+from pipeline.ledger import last_run_witness, schema
 from pipeline.ledger.backup import copied
+from pipeline.ledger.checkpoint import keep_wal
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.files_match import (
     check_memory,
@@ -34,8 +29,6 @@ from pipeline.ledger.files_match import (
     wal_filled,
 )
 from pipeline.ledger.gaps import (
-    begun_and_not_ended,
-    known_until,
     mark_gap,
     open_gap,
 )
@@ -46,6 +39,7 @@ from pipeline.ledger.lock import (
     noted_run,
 )
 from pipeline.ledger.older_copy import check_latest
+from pipeline.ledger.runs import begun_and_not_ended, known_until
 from pipeline.ledger.schema import STEPS, Steps
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Job
@@ -189,6 +183,12 @@ def _upgrade(path: Path, connection: apsw.Connection, steps: Steps, note: Note) 
     )
 
 
+def ledger_id(connection: apsw.Connection) -> str:
+    """The ledger's own ID."""
+    found: str = connection.execute("SELECT ledger_id FROM ledger").get
+    return found
+
+
 def owner_of(connection: apsw.Connection) -> Owner:
     """The carrier that an open ledger belongs to."""
     return Owner(*connection.execute("SELECT base_url, agency FROM ledger").get)
@@ -241,14 +241,6 @@ def _create(path: Path, owner: Owner, steps: Steps) -> None:
         for end in ("", "-journal", "-wal", "-shm"):
             fresh.with_name(fresh.name + end).unlink(missing_ok=True)
     sync(path.parent)
-
-
-def keep_wal(connection: apsw.Connection, *, keep: bool) -> None:
-    """Whether closing leaves the -wal file where it is, as it must while a run has not ended well."""
-    flag = ctypes.c_int(int(keep))
-    connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(flag))
-    # Nor may closing fold it into the ledger's own file, and leave one that calls the run ended and lacks the rest.
-    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(keep))
 
 
 def open_for_reading(path: Path, owner: Owner | None, steps: Steps = STEPS) -> apsw.Connection | None:
@@ -341,7 +333,7 @@ def open_for_run(  # noqa: PLR0913 - each allows one thing, and is said by name
             connection = _connect(path, apsw.SQLITE_OPEN_READWRITE, steps)
             if owner is not None:
                 _check_owner(path, connection, owner)
-            last_run_witness.hold(lock, witnesses, attempts.ledger_id(connection))
+            last_run_witness.hold(lock, witnesses, ledger_id(connection))
             lock.noted_outside = open_gap(connection) is None
             if not may_lack:
                 check_latest(path, connection, witnesses, unnoted=unnoted)

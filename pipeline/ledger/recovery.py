@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from pipeline.ledger import attempts, planning
+from pipeline.ledger import attempts, opening, planning
 from pipeline.ledger.lock import Lock, Phase
 from pipeline.ledger.runs import end_open
 from pipeline.ledger.spill import spill_path, spilled
@@ -72,7 +72,7 @@ def recover(
     the spill file holds what this ledger knows nothing of: then the ledger is older than that file.
     """
     path = spill_path(ledger.resolve())
-    taken = list(spilled(path, attempts.ledger_id(connection)))
+    taken = list(spilled(path, opening.ledger_id(connection)))
     answered = unknown = 0
     if taken or attempts.unfinished(connection):
         lock.note(Phase.FOLDING)  # from here on the file may be half written

@@ -11,7 +11,6 @@ from typing import Any
 import apsw
 
 from pipeline.ledger.clock import utc_now
-from pipeline.ledger.ticket_rows import ticket_rows
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, from_text, said, to_text
 from pipeline.model.request import Identity
@@ -198,16 +197,3 @@ def by_charge(connection: apsw.Connection) -> dict[Identity, Reversed]:
         for one in sorted(found, key=lambda one: int(one.entry[1:]))
         for identity, _ in one.charges
     }
-
-
-def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
-    """Every reversal of a voucher that a charge of this ticket is on, with what was withdrawn of it."""
-    return ticket_rows(
-        connection,
-        "SELECT reversal.*, request_id, attempt, withdrawal.withdrawn_by, withdrawal.why, withdrawal.withdrawn_at"
-        " FROM reversal LEFT JOIN attempt USING (attempt_id) LEFT JOIN withdrawal USING (reversal)"
-        " WHERE attempt_id IN (SELECT attempt_id FROM charge WHERE ticket_no = ?1) OR EXISTS ("
-        "SELECT 1 FROM elsewhere WHERE ticket_no = ?1 AND number = reversal.number AND voucher = reversal.voucher"
-        ") ORDER BY reversal",
-        ticket_no,
-    )

@@ -1,4 +1,4 @@
-"""A run's beginning and end, in an order that leaves what can be told from a ledger's file alone true.
+"""Runs as the ledger has them; they begin and end in an order that leaves what can be told from a ledger's file alone true.
 
 A run is in the file itself, and not only in its -wal, before it sends anything; and it is called ended only
 after all else that it did is in the file too. So a ledger that was copied, moved or restored without its -wal
@@ -6,17 +6,99 @@ is known to lack something (`files_match`). The lock file notes the run, and whe
 page that says so may be torn by a power cut at that moment.
 """
 
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import apsw
 
 from pipeline import __version__
-from pipeline.ledger import attempts, clock, planning
-from pipeline.ledger.checkpoint import fold, folded, unfolded
-from pipeline.ledger.gaps import begun_and_not_ended, open_gap
-from pipeline.ledger.lock import Lock, Phase
-from pipeline.ledger.opening import keep_wal
+from pipeline.ledger import clock, planning
+from pipeline.ledger.checkpoint import fold, folded, keep_wal, unfolded
+from pipeline.ledger.clock import utc_now
+from pipeline.ledger.gaps import open_gap
+from pipeline.ledger.lock import LastRun, Lock, Phase
 from pipeline.model.errors import LedgerProblem
+
+#: How much is recorded outside runs; of a table that only grows its last row says it.
+_OUTSIDE_RUNS = """
+SELECT (SELECT count(*) + count(closed_at) FROM gap) + (SELECT coalesce(max(move), 0) FROM carrier_move)
+     + (SELECT coalesce(max(reversal), 0) FROM reversal) + (SELECT coalesce(max(withdrawal), 0) FROM withdrawal)
+"""
+
+
+@dataclass(frozen=True)
+class PastRun:
+    """A run as the ledger has it; times are UTC, ISO 8601.
+
+    `ended_at` None: it is on, or was killed and nothing has run since; `exit_code` None: it was killed, or is on.
+    """
+
+    run: int
+    command: str
+    as_of: str
+    files: tuple[str, ...]
+    started_at: str
+    ended_at: str | None
+    exit_code: int | None
+
+
+def latest(connection: apsw.Connection, most: int) -> list[PastRun]:
+    """The last so many runs, the newest first."""
+    rows: Any = connection.execute(
+        "SELECT run, command, as_of, files, started_at, ended_at, exit_code FROM run ORDER BY run DESC LIMIT ?",
+        (most,),
+    )
+    return [
+        PastRun(run, command, as_of, tuple(json.loads(files)), *times)
+        for run, command, as_of, files, *times in rows
+    ]
+
+
+def begun_and_not_ended(connection: apsw.Connection) -> str | None:
+    """When the run began that has not ended, None where all have."""
+    found: str | None = connection.execute("SELECT min(started_at) FROM run WHERE ended_at IS NULL").get
+    return found
+
+
+def known_until(connection: apsw.Connection) -> str | None:
+    """Until when the ledger knows everything: the beginning of the run that has not ended, or else the last end of one.
+
+    None where it knows no run; now, where a clock that was ahead wrote that time. A clock that is ahead now can't make it later.
+    """
+    ended: str | None = connection.execute("SELECT max(ended_at) FROM run").get
+    known = begun_and_not_ended(connection) or ended
+    return min(known, utc_now()) if known else None
+
+
+def last_run(connection: apsw.Connection, phase: Phase) -> LastRun:
+    """The last run that the ledger knows, to be noted beside it; where it knows none, run 0, its own beginning."""
+    row: Any = connection.execute(
+        "SELECT ledger_id, coalesce(run, 0), coalesce(started_at, created_at)"
+        " FROM ledger LEFT JOIN run ON run = (SELECT max(run) FROM run)"
+    ).get
+    return LastRun(row[0], row[1], row[2], phase, changes_outside_runs(connection))
+
+
+def changes_outside_runs(connection: apsw.Connection) -> int:
+    """How many changes a ledger has that need no run: gaps marked and closed, moves, reversals, withdrawals.
+
+    Such words are only ever added, so that an older copy has fewer of them, though its last run may be the same.
+    """
+    found: int = connection.execute(_OUTSIDE_RUNS).get
+    return found
+
+
+def _begin_run(
+    connection: apsw.Connection, command: str, version: str, as_of: str, names: Sequence[str]
+) -> int:
+    """Record a run; its number."""
+    connection.execute(
+        "INSERT INTO run (command, version, as_of, files, started_at) VALUES (?, ?, ?, ?, ?)",
+        (command, version, as_of, json.dumps(list(names), ensure_ascii=False), utc_now()),
+    )
+    return connection.last_insert_rowid()
 
 
 def begin(  # noqa: PLR0913 - what a run is recorded with
@@ -34,23 +116,30 @@ def begin(  # noqa: PLR0913 - what a run is recorded with
     of it can't be kept.
     """
     keep_wal(connection, keep=True)
-    before = attempts.last_run(connection, Phase.AT_REST)
+    before = last_run(connection, Phase.AT_REST)
     if (
         not before.run
     ):  # if this first run is killed before it is noted, the ledger is still known on this machine
         lock.note_outside(before)
     # Also where no run is noted yet: the ledger's file may have this one before it is.
-    lock.run = attempts.last_run(connection, Phase.FOLDING)
+    lock.run = last_run(connection, Phase.FOLDING)
     if corrected:
         clock.correct(connection, *corrected)
-    run = attempts.begin_run(connection, command, __version__, as_of, names)
+    run = _begin_run(connection, command, __version__, as_of, names)
     try:
         fold(connection, lock.waiting)
-        lock.run = attempts.last_run(connection, Phase.ON)
+        lock.run = last_run(connection, Phase.ON)
     except LedgerProblem:
-        attempts.end_open_runs(connection)
+        _end_open_runs(connection)
         raise
     return run
+
+
+def _end_run(connection: apsw.Connection, run: int, exit_code: int | None) -> None:
+    """Record how a run ended."""
+    connection.execute(
+        "UPDATE run SET ended_at = ?, exit_code = ? WHERE run = ?", (utc_now(), exit_code, run)
+    )
 
 
 def end(connection: apsw.Connection, lock: Lock, run: int, exit_code: int) -> None:
@@ -62,10 +151,15 @@ def end(connection: apsw.Connection, lock: Lock, run: int, exit_code: int) -> No
     if not folded(connection, lock.waiting):
         return
     with unfolded(connection):
-        attempts.end_run(connection, run, exit_code)
+        _end_run(connection, run, exit_code)
         lock.note(Phase.FOLDING)
     keep_wal(connection, keep=False)
     come_to_rest(connection, lock)
+
+
+def _end_open_runs(connection: apsw.Connection) -> None:
+    """Mark runs that were killed as ended; they have no exit code."""
+    connection.execute("UPDATE run SET ended_at = ? WHERE ended_at IS NULL", (utc_now(),))
 
 
 def end_open(connection: apsw.Connection, lock: Lock) -> None:
@@ -76,7 +170,7 @@ def end_open(connection: apsw.Connection, lock: Lock) -> None:
     if begun_and_not_ended(connection) is not None:
         fold(connection, lock.waiting)
         with unfolded(connection):
-            attempts.end_open_runs(connection)
+            _end_open_runs(connection)
             lock.note(Phase.FOLDING)
         keep_wal(connection, keep=False)
     come_to_rest(connection, lock)
@@ -101,17 +195,17 @@ def begin_change(connection: apsw.Connection, lock: Lock, *, closes_gap: bool = 
     if begun_and_not_ended(connection) is not None:  # its -wal stays what it is known by
         fold(connection, lock.waiting)
         if closes_gap:
-            lock.run = attempts.last_run(connection, Phase.ON)
+            lock.run = last_run(connection, Phase.ON)
         return
     fold(connection, lock.waiting, empty=True)
     if open_gap(connection) is not None:
         # Nothing is sent meanwhile. Were closing it cut off, a note of a run that this ledger lacks would be left.
-        lock.run = attempts.last_run(connection, Phase.AT_REST)
+        lock.run = last_run(connection, Phase.AT_REST)
     lock.note(Phase.FOLDING)
 
 
 def end_change(connection: apsw.Connection, lock: Lock) -> None:
     """After such a change: note the last run that the ledger knows."""
     if begun_and_not_ended(connection) is None:
-        lock.run = attempts.last_run(connection, Phase.FOLDING)
+        lock.run = last_run(connection, Phase.FOLDING)
         come_to_rest(connection, lock)

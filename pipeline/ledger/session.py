@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from pathlib import Path
 import apsw
 
 from pipeline.ledger import (
-    attempts,
     clock,
     epochs,
     held_charges,
@@ -19,14 +19,17 @@ from pipeline.ledger import (
     older_copy,
     opening,
     planning,
+    run_people,
     runs,
     settlements,
 )
 from pipeline.ledger.gaps import open_gap
+from pipeline.ledger.in_use import InUse
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.lock import Lock, Named
 from pipeline.ledger.opening import path_for
 from pipeline.ledger.recovery import Meaning, Recovered, recover
+from pipeline.ledger.run_people import RunPerson
 from pipeline.ledger.same_agency import check_first
 from pipeline.model.errors import InputProblem, LedgerProblem, Stop
 from pipeline.model.evidence import Unsettled
@@ -88,7 +91,7 @@ class OpenLedger:
     def ledger_id(self) -> str:
         """The ledger's own ID."""
         with as_problem(self.path):
-            return attempts.ledger_id(self.connection)
+            return opening.ledger_id(self.connection)
 
     @property
     def epoch(self) -> str:
@@ -122,6 +125,11 @@ class OpenLedger:
         with as_problem(self.path):
             return runs.begin(self.connection, self.lock, command, str(terms.as_of), names, self.corrected)
 
+    def note_people(self, run: int, people: Iterable[RunPerson]) -> None:
+        """Record who had a hand in a run that is on."""
+        with as_problem(self.path):
+            run_people.note(self.connection, run, people)
+
     def plan(
         self, run: int, requests: Sequence[Request], rows: Rows, details: planning.Details
     ) -> list[planning.Attempt]:
@@ -130,14 +138,15 @@ class OpenLedger:
         with as_problem(self.path):
             return planning.plan(self.connection, run, requests, places, details)
 
-    def end(self, run: int, exit_code: int) -> None:
-        """Record how it ended and forget what was not sent.
+    def end(self, run: int, exit_code: int, stopped_by: Iterable[RunPerson] = ()) -> None:
+        """Record how it ended, and who stopped it, and forget what was not sent.
 
         A ledger whose name leads elsewhere by now is left as it is: it and its -wal are to be put together again.
         """
         if self.named.gone:
             return
         with contextlib.suppress(apsw.Error, OSError, LedgerProblem):
+            run_people.note(self.connection, run, stopped_by)
             runs.end(self.connection, self.lock, run, exit_code)
 
 
@@ -238,6 +247,7 @@ def ledger_to_write(job: Job, watch: Watch, meaning: Meaning) -> Iterator[OpenLe
         )
         stack.callback(lock.close)
         stack.callback(connection.close)
+        lock.used_by(InUse(job.operator, clock.utc_text(job.began), job.on_page, os.getpid()))
         if is_new and not job.throw_away:
             watch.warn(
                 message(

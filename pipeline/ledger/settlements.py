@@ -14,7 +14,6 @@ import apsw
 
 from pipeline.ledger import clock, reversals
 from pipeline.ledger.clock import utc_now
-from pipeline.ledger.ticket_rows import ticket_rows
 from pipeline.model.evidence import Unsettled
 from pipeline.model.message import NOTHING, Message, from_text, message, said, to_text
 from pipeline.model.places import held_at
@@ -50,12 +49,6 @@ WHERE charge.attempt_id = ? AND asked.was_unknown = 1 AND asked.attempt_id <= ch
       AND gone.attempt_id >= asked.attempt_id AND gone.attempt_id < charge.attempt_id AND attempt.state = 'issued' AND gone.live = 0
 )
 """
-_OF_TICKET = """
-SELECT DISTINCT settlement.settlement, request_id, attempt, settlement.state, settlement.number, settled_by, evidence, settled_at,
-       settlement.withdrawn, withdrawn_by, why, withdrawn_at
-FROM charge JOIN attempt USING (attempt_id) JOIN settlement USING (attempt_id) LEFT JOIN withdrawal USING (settlement)
-WHERE charge.ticket_no = ? ORDER BY settlement.settlement
-"""
 
 
 @dataclass(frozen=True)
@@ -89,6 +82,12 @@ def unsettled(connection: apsw.Connection) -> list[Unsettled]:
         replace(one, denied=tuple(_attempts(connection, _DENIED, one.attempt_id)))
         for one in _attempts(connection, _UNKNOWN)
     ]
+
+
+def in_flight(connection: apsw.Connection) -> int:
+    """How many attempts are `sending`: of the run that is on, or of one that was killed."""
+    found: int = connection.execute("SELECT count(*) FROM attempt WHERE state = 'sending'").get
+    return found
 
 
 def contents(connection: apsw.Connection, wanted: Iterable[tuple[str, int]]) -> list[Unsettled]:
@@ -194,8 +193,3 @@ def settle(connection: apsw.Connection, attempt_id: int, settlement: Settlement)
         connection.execute(
             "UPDATE attempt SET state = ?, number = ? WHERE attempt_id = ?", (of.state, of.number, attempt_id)
         )
-
-
-def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
-    """Every settlement of an attempt at a charge of a ticket, with what was withdrawn of it."""
-    return ticket_rows(connection, _OF_TICKET, ticket_no)

@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
-from pipeline.files import appear, sync
+from pipeline.file_writing import appear, sync
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import system_error, to_text
 from pipeline.model.outcome import Answered, Outcome

@@ -18,6 +18,8 @@ from pipeline.model.columns import HEADER_FIELDS
 BEHIND = ": "
 #: Where the buyers of a file kept apart come from, as the sheet Buyers says it.
 KEPT_APART = "--buyers"
+#: In place of the file of a buyer who was entered on the page: no file is called so.
+ENTERED = "\0"
 _NOTHING = ("",) * len(HEADER_FIELDS)
 
 

@@ -4,15 +4,20 @@ import datetime
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from pipeline.model import exit_code
+from pipeline.model.approval import Approval
 from pipeline.model.columns import Lang
+from pipeline.model.corrections import NO_CORRECTIONS, Corrections
 from pipeline.model.errors import InputProblem
+from pipeline.model.evidence import Answer
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.message import N_, Message, Note
+from pipeline.model.plan_digest import plan_digest
 from pipeline.model.profile import Owner, Profile, Secrets, Terms, sandbox_owner
 from pipeline.model.request import Request
 from pipeline.model.result import RunOrigin, RunResult
@@ -45,6 +50,10 @@ class Job:
         ""  # who says that the clock is right, though the ledger's last entry is of a later time
     )
     operator: str = ""  # who runs it
+    corrections: Corrections = NO_CORRECTIONS  # what was corrected on the page
+    approval: Approval | None = None  # who answers for what is sent, where that was said on the page
+    on_page: bool = False  # begun by the page, not on the command line
+    stopped_by_file: Path | None = None  # where the page leaves the name of who has it stop
     began: datetime.datetime = field(
         default_factory=lambda: datetime.datetime.now(datetime.UTC), compare=False
     )
@@ -78,6 +87,11 @@ class Job:
         return self.sandbox or bool(self.profile.carrier.base_url)
 
     @property
+    def needs_two(self) -> bool:
+        """Whether what is sent needs another person's approval; what nobody keeps needs none."""
+        return self.profile.approval.people > 1 and not self.throw_away
+
+    @property
     def throw_away(self) -> bool:
         """Whether the ledger lasts no longer than the run."""
         return self.sandbox and self.ledger is None
@@ -88,7 +102,7 @@ class Task:
     """What `voucher reconcile` is asked to do, beside what every run is.
 
     `complete`: the kinds and times [KIND:]FROM..TO for which whoever runs this (`by`) says that the statements list
-    everything; `made`: when they were made.
+    everything; `made`: when they were made. `answers` are those that were given elsewhere than in the workbooks of `resolved`.
     """
 
     job: Job
@@ -100,6 +114,7 @@ class Task:
     inbox: Path | None = None
     outbox: Path | None = None
     month: str = ""
+    answers: tuple[Answer, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -124,6 +139,11 @@ class Plan:
     profile: Profile
     carrier: Owner
     sheets: tuple[SheetRows, ...] = ()
+
+    @cached_property
+    def digest(self) -> str:
+        """What is to be sent, as a digest: see plan_digest."""
+        return plan_digest(self.requests, self.profile, self.carrier)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The carrier profile: a carrier's answers to what its interface leaves open.
 
-Plain frozen values; `settings` fills them from a TOML file. Every default is what
+Plain frozen values; `profile_file` fills them from a TOML file. Every default is what
 carrier-interface.md shows, or the cautious reading where it shows nothing.
 """
 
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from pipeline.model.message import Message, message
-from pipeline.model.table import MINOR
+from pipeline.model.money import MINOR
 
 _SANDBOX = "sandbox"  # in place of an address
 
@@ -97,6 +97,13 @@ class Reconcile:
 
 
 @dataclass(frozen=True)
+class ApprovalTerms:
+    """How many `people` a plan needs: 2: what one prepared another approves, on the page, and nothing is sent elsewhere."""
+
+    people: int = 1
+
+
+@dataclass(frozen=True)
 class Profile:
     """The whole of it; sections as in interface.md ("Carrier profile")."""
 
@@ -107,6 +114,7 @@ class Profile:
     submission: Submission = field(default_factory=Submission)
     answers: Answers = field(default_factory=Answers)
     reconcile: Reconcile = field(default_factory=Reconcile)
+    approval: ApprovalTerms = field(default_factory=ApprovalTerms)
 
     def wire(self, charge: str, product: str) -> tuple[str, str] | None:
         """(feeType, productType) of a charge, None while the carrier has not named both."""

@@ -1,6 +1,6 @@
 """The result of a run: what became of every row and every request, as values.
 
-Made once (reporting/build.py); the result workbook, the report, the summary and the exit code are all drawn
+Made once (reporting/build_result.py); the result workbook, the report, the summary and the exit code are all drawn
 from it. Whoever looks at all rows takes them by column, from `RunResult.columns`:
 
     columns.status, .last_day, .numbers, .request_ids   by row; all that were found of a row of several charges
@@ -21,7 +21,7 @@ import numpy as np
 
 from pipeline.model import exit_code
 from pipeline.model.columns import Lang
-from pipeline.model.encoded import EncodedColumn
+from pipeline.model.encoded_column import EncodedColumn
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.lazy import LazySequence
 from pipeline.model.message import NOTHING, Message
@@ -147,11 +147,18 @@ class RequestResult:
 
 
 class RowResults(LazySequence[RowResult]):
-    """The results of all rows, each made when it is looked at, and what is known of them by column."""
+    """The results of all rows, each made when it is looked at, in a language, and what is known of them by column."""
 
-    def __init__(self, columns: ResultColumns, make: Callable[[int], RowResult]) -> None:
-        super().__init__(columns.size, functools.cache(make))
+    def __init__(
+        self, columns: ResultColumns, told: Callable[[Lang], Callable[[int], RowResult]], lang: Lang
+    ) -> None:
+        super().__init__(columns.size, functools.cache(told(lang)))
         self.columns = columns
+        self._told = told
+
+    def in_language(self, lang: Lang) -> "RowResults":
+        """The same rows, with their reasons in another language."""
+        return RowResults(self.columns, self._told, lang)
 
 
 class RequestResults(LazySequence[RequestResult]):
@@ -231,6 +238,10 @@ class RunResult:
     origin: RunOrigin = NO_ORIGIN
     issued_before: Sequence[RequestResult] = ()
     lacking: tuple[str, ...] = ()
+
+    def rows_in(self, lang: Lang) -> Sequence[RowResult]:
+        """The rows with their reasons in that language; rows whose results are made already, as they are."""
+        return self.rows.in_language(lang) if isinstance(self.rows, RowResults) else self.rows
 
     @property
     def notes(self) -> tuple[Message, ...]:

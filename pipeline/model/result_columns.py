@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.model.encoded import EncodedColumn
+from pipeline.model.encoded_column import EncodedColumn
 from pipeline.model.status import STATUS, WORST
 from pipeline.model.table import (
     Days,

@@ -5,7 +5,7 @@ Shapes, shared by the reader (which makes it) and the core (which judges it):
 - `frame`: one row per input row, RangeIndex = the report's `index`. `file`, `sheet` (str) and `row`
   (int64, as the spreadsheet program counts); `first_file`, `first_sheet` and `first_row`, the same of rows that were
   corrected on earlier results' Failures: where they stood before ("", "" and 0 where they were added there); `book`, whose buyers the row's names mean, and `remembered`, what
-  an earlier result filled in for the buyer that it names (refilling.Source, "" for nothing); then every column of the vocabulary:
+  an earlier result filled in for the buyer that it names (buyer_source.Source, "" for nothing); then every column of the vocabulary:
   text and ticket numbers as str ("" where blank or unreadable), choices as categories of the
   choices' names (missing where blank or unreadable), money as int64 whole minor units (0 where not
   given or unreadable), dates as datetime64[s] at midnight (NaT where not given or unreadable).
@@ -19,7 +19,8 @@ Shapes, shared by the reader (which makes it) and the core (which judges it):
 - `warnings`: what the sheets hold that nobody sees who opens the files; `notes`: what else the reader has to tell.
 - `letters`: by file and sheet, the letters that each column of the vocabulary stood under.
 - `buyers`: the rows of the Buyers sheets, `file` and the buyer columns as text; rows of a buyers
-  file kept apart have `file` "", and those of an earlier result the `book` of its rows. BUYER_PLACE says where each stands.
+  file kept apart have `file` "", those of an earlier result the `book` of its rows, and those that were entered on the
+  page buyer_source.ENTERED. BUYER_PLACE says where each stands, "", "" and 0 for what was entered.
 """
 
 import datetime
@@ -41,10 +42,6 @@ Indices = npt.NDArray[np.int64]
 Money = npt.NDArray[np.int64]
 Days = npt.NDArray[np.datetime64]
 Texts = npt.NDArray[np.object_]
-
-#: One main unit of the currency in minor units: money has two decimals at most (interface.md).
-MINOR = 100
-
 
 #: The columns of `buyers` that say where a buyer stands: file, sheet and row.
 BUYER_PLACE = ("of_file", "of_sheet", "of_row")
@@ -142,6 +139,8 @@ class Table:
     def buyer_place(self, buyer: int, column: str) -> Message:
         """Where a buyer's cell stands: its file, sheet and cell, or row where the sheet has no such column."""
         file, sheet, line = (self.buyers[name].iloc[buyer] for name in BUYER_PLACE)
+        if not line:
+            return message("The buyers that were entered on the page")
         cell = self.cell(file, sheet, line, column)
         place = on_sheet(quoted(file), sheet)
         if cell:
@@ -170,25 +169,3 @@ def shown(value: Any) -> str:
     if isinstance(value, datetime.datetime):
         return str(value.date() if value.time() == datetime.time() else value)
     return str(value)
-
-
-def money_text(minor: int) -> str:
-    """Minor units as a decimal text of the main unit.
-
-    >>> money_text(123450)
-    '1234.50'
-    >>> money_text(7)
-    '0.07'
-    """
-    main, rest = divmod(minor, MINOR)
-    return f"{main}.{rest:02d}"
-
-
-def money_shown(minor: int) -> str:
-    """The same for people, with separators and its sign.
-
-    >>> money_shown(123450), money_shown(-105)
-    ('1,234.50', '-1.05')
-    """
-    main, rest = divmod(abs(minor), MINOR)
-    return f"{'-' if minor < 0 else ''}{main:,}.{rest:02d}"

@@ -15,22 +15,17 @@ import pandas as pd
 from pipeline.model.columns import COMPONENTS
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Fact, Message, Private, Term, joined
+from pipeline.model.money import money_shown
 from pipeline.model.places import on_sheet
-from pipeline.model.table import (
-    Finding,
-    Mask,
-    Money,
-    money_shown,
-)
+from pipeline.model.table import Finding, Mask, Money
 from pipeline.reading import cells
 from pipeline.reading.cell_words import folded
 from pipeline.reading.heading_meanings import normal, vague
-from pipeline.reading.headings import (
+from pipeline.reading.heading_rows import (
     NOT_READ,
     TAXES,
     Layout,
     Own,
-    cell_name,
 )
 from pipeline.reading.sheet import Sheet, is_blank
 
@@ -67,7 +62,7 @@ class Tickets:
         """Headings that are not read, though the team says nothing of them, and the cells that they stand in."""
         for heading, at in self.layout.extra.items():
             if folded(heading) not in self.own and not heading.startswith(NOT_READ):
-                yield heading, cell_name(self.sheet, self.layout.heading_row, at)
+                yield heading, self.sheet.cell_name(self.layout.heading_row, at)
 
     def read_as(self, column: str) -> tuple[str, str]:
         """The heading that a column is read by and its cell; "" for one that is not there or that the team names."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import COLUMNS
-from pipeline.reading.unreadable import visible
+from pipeline.reading.character_width import visible
 
 _TRADITIONAL = (
     "號電機費額價稅際國內狀態類開憑證購買備註單據業個產艙貴賓選郵話聯繫簡稱頭識別納統會碼訂標籤簽變續設場發審過務項總計"

@@ -15,13 +15,15 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from pipeline.model.blank_values import no_value
-from pipeline.model.table import MINOR, shown
+from pipeline.model.error_cells import no_value
+from pipeline.model.money import MINOR
+from pipeline.model.table import shown
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
+from pipeline.reading.character_width import one_width
 from pipeline.reading.date_cells import day
 from pipeline.reading.formats.shown_currencies import currencies_in, units_in
 from pipeline.reading.other_currencies import marks
-from pipeline.reading.unreadable import Unreadable, one_width
+from pipeline.reading.unreadable import Unreadable
 
 __all__ = ["Unreadable", "amount", "choice", "day", "money", "text", "value"]
 

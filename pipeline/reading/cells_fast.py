@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.model.table import MINOR
+from pipeline.model.money import MINOR
 from pipeline.reading.cells import LARGEST_MONEY
 
 _TOGETHER = 500

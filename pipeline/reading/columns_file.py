@@ -31,7 +31,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pipeline.files import said_by, settings_text, toml_problem
+from pipeline.file_reading import said_by, settings_text, toml_problem
 from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import COLUMN, COLUMNS, Kind
 from pipeline.model.errors import InputProblem

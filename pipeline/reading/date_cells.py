@@ -13,7 +13,8 @@ import re
 from typing import Any
 
 from pipeline.model.table import shown
-from pipeline.reading.unreadable import Unreadable, one_width
+from pipeline.reading.character_width import one_width
+from pipeline.reading.unreadable import Unreadable
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _FULL = (

@@ -5,7 +5,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.files import check_regular, said_by
+from pipeline.file_reading import check_regular, said_by
 from pipeline.reading.bounded_child import LARGEST_FILE
 from pipeline.reading.input_files import not_read
 

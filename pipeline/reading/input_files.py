@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.files import WORKBOOK_SUFFIXES
+from pipeline.file_reading import WORKBOOK_SUFFIXES
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import N_, Fact, Message, SheetName, system_error
+from pipeline.reading.child_process import Opening, problem
 from pipeline.reading.deserialize import NotAnAnswer, loads
-from pipeline.reading.encodings import confirmed
-from pipeline.reading.formats.prescan import letters
+from pipeline.reading.encoding_by_headings import confirmed
+from pipeline.reading.formats.column_letters import column_letters
 from pipeline.reading.formats.refusal import Seen
 from pipeline.reading.heading_meanings import meanings
-from pipeline.reading.process import Opening, problem
 from pipeline.reading.sheet import Sheet
 
 #: What is told of a file that is not read, by the code that the process which opened it gives.
@@ -190,5 +190,5 @@ def refuse_far(path: Path, sheets: Sequence[Sheet]) -> None:
 
 def far_cells(sheet: Sheet) -> str:
     """The first of the cells that stand far from all others, as the spreadsheet program names them."""
-    named = [f"{letters(column)}{row + 1}" for row, column in sheet.far[:_NAMED]]
+    named = [f"{column_letters(column)}{row + 1}" for row, column in sheet.far[:_NAMED]]
     return ", ".join(named) + (" …" if len(sheet.far) > _NAMED else "")

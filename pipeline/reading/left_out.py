@@ -18,11 +18,11 @@ from pipeline.model.table import Indices, Mask, shown
 from pipeline.reading import previous_result, ticket_numbers
 from pipeline.reading.agency_words import FLIGHTS, OTHER_SERVICES
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
+from pipeline.reading.character_width import one_width
 from pipeline.reading.columns_file import ColumnMap
-from pipeline.reading.headings import Layout
+from pipeline.reading.heading_rows import Layout
 from pipeline.reading.sheet import Cells, Sheet
 from pipeline.reading.template_stamp import made_from, newer
-from pipeline.reading.unreadable import one_width
 
 _TICKET = re.compile(r"[0-9]{3}[- ]?[0-9]{10}")
 _SAYING = ("order_type", "charge", "product")

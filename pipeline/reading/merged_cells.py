@@ -11,7 +11,7 @@ from pipeline.model.columns import COLUMN, Kind
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, Private
 from pipeline.model.table import shown
-from pipeline.reading.headings import Layout, cell_name
+from pipeline.reading.heading_rows import Layout
 from pipeline.reading.sheet import Sheet, is_blank
 
 
@@ -48,8 +48,8 @@ def unmerged(place: Message, sheet: Sheet, layout: Layout) -> Sheet:
                 "{place}: {first}:{last} is one merged cell, and its amount “{amount}” may be that of each row or of all"
                 " together; split the cell and enter each row's own amount",
                 place=place,
-                first=cell_name(sheet, top, at),
-                last=cell_name(sheet, bottom, at),
+                first=sheet.cell_name(top, at),
+                last=sheet.cell_name(bottom, at),
                 amount=Private(shown(cell)),
             )
         said[at] |= dict.fromkeys(under, cell)

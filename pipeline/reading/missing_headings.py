@@ -13,9 +13,8 @@ import numpy as np
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import SheetName
 from pipeline.model.table import shown
-from pipeline.reading.headings import cell_name
+from pipeline.reading.character_width import one_width
 from pipeline.reading.sheet import Sheet, is_blank
-from pipeline.reading.unreadable import one_width
 
 _TICKET = re.compile(r"[0-9]{3}[- ]?[0-9]{10}")
 
@@ -38,7 +37,7 @@ def refuse_unheaded(path: Path, sheets: Collection[Sheet], tickets: Iterable[Any
                     " its rows, or delete or hide the sheet if it is not to be read",
                     file=str(path),
                     sheet=SheetName(sheet.name),
-                    cell=cell_name(sheet, row, at),
+                    cell=sheet.cell_name(row, at),
                     number=number,
                 )
 

@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.model.columns import COLUMN, Kind
 from pipeline.model.table import shown
 from pipeline.reading.formats.shown_currencies import units_in
-from pipeline.reading.headings import Layout
+from pipeline.reading.heading_rows import Layout
 from pipeline.reading.sheet import Sheet
 
 #: How amounts in a currency are marked, beside its code; a currency that is not here by its code alone.

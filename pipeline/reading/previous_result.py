@@ -22,7 +22,7 @@ from pipeline.model.columns import (
 from pipeline.model.table import Indices, shown
 from pipeline.reading import cells
 from pipeline.reading.fill_blanks import Part
-from pipeline.reading.headings import Layout
+from pipeline.reading.heading_rows import Layout
 from pipeline.reading.sheet import Cells, Sheet, is_blank
 
 _SOURCE = {*in_every_language("buyer_source", "column")}

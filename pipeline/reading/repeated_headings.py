@@ -6,7 +6,7 @@ from typing import Any
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, Private
 from pipeline.reading.cell_words import folded
-from pipeline.reading.headings import Layout, Own, cell_name, known_at
+from pipeline.reading.heading_rows import Layout, Own, known_at
 from pipeline.reading.sheet import Sheet, is_blank
 
 
@@ -45,7 +45,7 @@ def repeats_headings(place: Message, sheet: Sheet, index: int, layout: Layout, o
                 "{place}: {cell} “{heading}” begins a second table, whose columns are not those above it; put each table on a"
                 " sheet of its own",
                 place=place,
-                cell=cell_name(sheet, index, at),
+                cell=sheet.cell_name(index, at),
                 heading=Private(str(row[at])),
             )
     return True

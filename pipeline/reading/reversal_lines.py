@@ -7,11 +7,11 @@ from pipeline.model.evidence import Reversal
 from pipeline.model.message import message
 from pipeline.reading import cells
 from pipeline.reading.cell_words import folded
+from pipeline.reading.character_width import one_width
 from pipeline.reading.reversal_words import said_of_reversal
 from pipeline.reading.statement_cells import amount_of, charge_of, number_of, number_text, voucher_of
 from pipeline.reading.statement_lines import NUMBERS, BadCell, Line
 from pipeline.reading.statement_words import NO_WORDS, RED_COLUMNS
-from pipeline.reading.unreadable import one_width
 
 #: What is told of a cell that may say that its line is red.
 _UNCLEAR = {

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pipeline.reading import cells
 from pipeline.reading.cell_words import folded
+from pipeline.reading.character_width import one_width
 from pipeline.reading.statement_words import (
     ABOUT_REVERSAL,
     BLUE_WORDS,
@@ -17,7 +18,6 @@ from pipeline.reading.statement_words import (
     RED_WORDS,
     YES_WORDS,
 )
-from pipeline.reading.unreadable import one_width
 
 Said = Literal["red", "nothing", "partly", "unclear", "unknown"]
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.model.table import Indices, Mask, Texts
+from pipeline.reading.formats.column_letters import column_letters
 
 Codes = npt.NDArray[np.int32]
 
@@ -154,7 +155,7 @@ class Sheet:
 
     @classmethod
     def handed_over(cls, sheet: Mapping[str, Any]) -> Self:
-        """A sheet as the child process hands it over; see reading.formats.columns."""
+        """A sheet as the child process hands it over; see reading.formats.columnar."""
         height = sheet["height"]
         columns = tuple(_column(values, codes, height) for values, codes in sheet["columns"])
         currencies = {
@@ -162,6 +163,10 @@ class Sheet:
             for signs, places in sheet.get("currencies", {}).items()
         }
         return cls(**{**sheet, "columns": columns, "currencies": currencies})
+
+    def cell_name(self, row: int, column: int) -> str:
+        """A cell as the spreadsheet program names it, from positions in `rows`."""
+        return f"{column_letters(self.first_column + column)}{self.first_row + row + 1}"
 
     def at(self, rows: Indices) -> "Sheet":
         """These rows alone."""

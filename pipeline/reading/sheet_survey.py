@@ -17,7 +17,7 @@ from pipeline.reading.ambiguous_amounts import any_taxes, says_money, tax_includ
 from pipeline.reading.cell_words import folded
 from pipeline.reading.columns_file import ColumnMap
 from pipeline.reading.heading_meanings import vague
-from pipeline.reading.headings import Heading, Layout, Own, beside_ours, doubts, headings_seen, may_mean
+from pipeline.reading.heading_rows import Heading, Layout, Own, beside_ours, doubts, headings_seen, may_mean
 from pipeline.reading.hidden_rows import warnings
 from pipeline.reading.sheet import Cells, Sheet, is_blank
 from pipeline.reading.tickets import Gathered, sheets_to_read, take_sheet

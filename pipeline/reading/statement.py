@@ -14,7 +14,7 @@ from pipeline.reading import cells
 from pipeline.reading.cell_words import folded
 from pipeline.reading.fingerprint import Origin, origin_of
 from pipeline.reading.heading_meanings import meanings, normal
-from pipeline.reading.headings import Layout, find_layout
+from pipeline.reading.heading_rows import Layout, find_layout
 from pipeline.reading.input_files import read_sheets, refuse_far
 from pipeline.reading.other_currencies import as_seen
 from pipeline.reading.previous_result import is_result

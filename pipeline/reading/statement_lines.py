@@ -13,7 +13,7 @@ from pipeline.model.places import row_at
 from pipeline.model.profile import Profile
 from pipeline.reading import cells
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
-from pipeline.reading.headings import Layout, cell_name
+from pipeline.reading.heading_rows import Layout
 from pipeline.reading.sheet import Sheet, is_blank
 from pipeline.reading.statement_made_at import times_made
 from pipeline.reading.ticket_numbers import ticket_no
@@ -130,7 +130,7 @@ class Line:
     def cell_name(self, column: str) -> str | Message:
         """The cell of a column, as the spreadsheet program names it."""
         at = self.page.layout.columns.get(column)
-        return message("a cell") if at is None else cell_name(self.page.sheet, self.index, at)
+        return message("a cell") if at is None else self.page.sheet.cell_name(self.index, at)
 
 
 def has_ticket(row: Sequence[Any], layout: Layout) -> bool:

@@ -12,8 +12,9 @@ from zoneinfo import ZoneInfo
 
 from pipeline.reading import cells
 from pipeline.reading.cell_words import folded
+from pipeline.reading.character_width import one_width
 from pipeline.reading.sheet import is_blank
-from pipeline.reading.unreadable import Unreadable, one_width
+from pipeline.reading.unreadable import Unreadable
 
 _DONE = "export(?:ed)?|print(?:ed)?|generat(?:ed|ion)|creat(?:ed|ion)|download(?:ed)?|produced"
 #: What stands for the making of the file itself. The end of a period, or a date of the report, may be later than that.

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from pipeline.model.table import shown
-from pipeline.reading.headings import Layout
+from pipeline.reading.character_width import one_width
+from pipeline.reading.heading_rows import Layout
 from pipeline.reading.sheet import Cells, Sheet
-from pipeline.reading.unreadable import Unreadable, one_width
+from pipeline.reading.unreadable import Unreadable
 
 _AIRLINE, _REST, _WHOLE = (re.compile(digits) for digits in ("[0-9]{3}", "[0-9]{10}", "[0-9]{3}-?[0-9]{10}"))
 

@@ -10,10 +10,11 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from pipeline.model.columns import BUYER_COLUMNS, COLUMNS
+from pipeline.model.columns import BUYER_COLUMNS, COLUMN, COLUMNS
+from pipeline.model.corrections import NO_CORRECTIONS, Corrections, Place
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Joined, Message, SheetName, joined, message
-from pipeline.model.places import about, on_sheet
+from pipeline.model.places import about, on_sheet, row_at
 from pipeline.model.table import (
     BUYER_PLACE,
     Indices,
@@ -23,14 +24,17 @@ from pipeline.model.table import (
 from pipeline.reading import cells, cells_fast, left_out, previous_result, ticket_numbers
 from pipeline.reading.ambiguous_amounts import Tickets, refuse_doubtful
 from pipeline.reading.cell_words import folded
+from pipeline.reading.child_process import Opening
 from pipeline.reading.columns_file import NO_MAP, ColumnMap
+from pipeline.reading.corrected_cells import corrected, with_entered
 from pipeline.reading.fees_not_taken import untaken_fees
 from pipeline.reading.fill_blanks import Part, filled
-from pipeline.reading.headings import (
+from pipeline.reading.formats.column_letters import column_letters
+from pipeline.reading.heading_meanings import BUYER_NAMES
+from pipeline.reading.heading_rows import (
     Layout,
     Own,
     beside_ours,
-    column_letters,
     find_layout,
     looks_like_tickets,
     nothing_known,
@@ -41,7 +45,6 @@ from pipeline.reading.input_files import far_cells, not_read, read_sheets, refus
 from pipeline.reading.merged_cells import unmerged
 from pipeline.reading.missing_headings import refuse_unheaded
 from pipeline.reading.other_currencies import as_seen
-from pipeline.reading.process import Opening
 from pipeline.reading.refund_lines import take_refund_lines, told_refund_lines
 from pipeline.reading.repeated_headings import repeats, repeats_headings
 from pipeline.reading.sheet import Cells, Sheet, is_blank
@@ -76,15 +79,14 @@ class Gathered:
     sheets: list[SheetRows] = field(default_factory=list)
     tickets: list[Tickets] = field(default_factory=list)
     left_out: int = 0  # rows of hotels and the like, sheets that a team leaves out
+    corrections: Corrections = NO_CORRECTIONS
+    corrected: set[Place] = field(default_factory=set)  # the rows that there are of those that were corrected
 
 
 def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: Gathered) -> None:
     """Take the sheet's input rows: no blank ones, no totals, no repeated headings, no signatures."""
     where = on_sheet(place, sheet.name)
     sheet = as_seen(unmerged(where, sheet, layout), layout, gathered.currency)
-    positions = {**layout.columns, **layout.extra}
-    gathered.letters[place, sheet.name] = _letters(sheet, layout)
-    gathered.tickets.append(Tickets(place, sheet, layout, own, gathered.currency))
     rows, no_data = _input_rows(where, sheet, layout, own)
     if no_data:
         gathered.notes.append(
@@ -94,6 +96,10 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: G
     gathered.notes += no_tickets.notes(where)
     rows, gathered.left_out = rows[~no_tickets.any], gathered.left_out + int(no_tickets.any.sum())
     gathered.notes += [about(where, slip) for slip in slips(sheet, layout, own)]
+    sheet, layout = _corrected(place, sheet, layout, rows, gathered)
+    positions = {**layout.columns, **layout.extra}
+    gathered.letters[place, sheet.name] = _letters(sheet, layout)
+    gathered.tickets.append(Tickets(place, sheet, layout, own, gathered.currency))
     gathered.sheets.append(with_hidden_rows(place, sheet, rows))
     if len(rows):
         part: Part = {name: sheet.columns[position].at(rows) for name, position in positions.items()}
@@ -103,6 +109,19 @@ def _ticket_rows(place: str, sheet: Sheet, layout: Layout, own: Own, gathered: G
         first = previous_result.first_places(sheet, layout, rows) or here
         gathered.parts.append(_Rows(place, sheet.name, lines, part, first))
         gathered.notes += notes
+
+
+def _corrected(
+    file: str, sheet: Sheet, layout: Layout, rows: Indices, gathered: Gathered
+) -> tuple[Sheet, Layout]:
+    """The sheet and its headings with what was corrected in these of its rows."""
+    told = gathered.corrections.of_sheet(file, sheet.name)
+    if not told:
+        return sheet, layout
+    here = {row: told[line] for row in rows.tolist() if (line := row + sheet.first_row + 1) in told}
+    gathered.corrected |= {(file, sheet.name, row + sheet.first_row + 1) for row in here}
+    known = COLUMN if "ticket_no" in layout.columns else BUYER_NAMES
+    return corrected(on_sheet(file, sheet.name), sheet, layout, here, known)
 
 
 def _letters(sheet: Sheet, layout: Layout) -> dict[str, str]:
@@ -133,15 +152,21 @@ def _input_rows(where: Message, sheet: Sheet, layout: Layout, own: Own) -> tuple
 
 def _buyer_rows(place: str, sheet: Sheet, layout: Layout, gathered: Gathered, name: str) -> pd.DataFrame:
     """The sheet's buyers as text, with whose they are and where in the file of that name; see table.Table.buyers."""
-    gathered.letters[name, sheet.name] = _letters(sheet, layout)
     sheet = unmerged(on_sheet(place, sheet.name), sheet, layout)
-    whose = {
-        line: previous_result.buyers_of(place, row, layout, kept_apart=gathered.kept_apart)
+    those = [
+        line
         for line, row in enumerate(sheet.rows)
         if line > layout.heading_row
         and not all(map(is_blank, row))
         and not repeats(row, layout)
         and not is_footer(row)
+    ]
+    sheet, layout = _corrected(name, sheet, layout, np.array(those, dtype=np.int64), gathered)
+    gathered.letters[name, sheet.name] = _letters(sheet, layout)
+    whose = {
+        line: previous_result.buyers_of(place, row, layout, kept_apart=gathered.kept_apart)
+        for line in those
+        if not all(map(is_blank, row := sheet.rows[line]))
     }
     lines = np.array([line for line, book in whose.items() if book is not None], dtype=np.int64)
     found = {"file": np.array([book for book in whose.values() if book is not None], dtype=object)}
@@ -313,19 +338,21 @@ def _take_buyers_file(path: Path, gathered: Gathered) -> None:
     gathered.buyers += found
 
 
-def read_table(
+def read_table(  # noqa: PLR0913 - all that says how files are read
     files: Sequence[Path],
     buyers_file: Path | None = None,
     mapping: ColumnMap = NO_MAP,
     begun: Opening | None = None,
     currency: str = "CNY",
+    corrections: Corrections = NO_CORRECTIONS,
 ) -> Table:
     """Read every workbook into one Table, in the order of the files, sheets and rows.
 
-    `begun` may be a child that reads one of them already; `currency` is the carrier's (ISO 4217). Raises InputProblem naming the file, sheet or cell and the cure.
+    `begun` may be a child that reads one of them already; `currency` is the carrier's (ISO 4217); `corrections` count in place of
+    what stands in the files. Raises InputProblem naming the file, sheet or cell and the cure.
     """
     workbooks = [(path, read_sheets(path, mapping.knows, begun)) for path in files]
-    return assemble(workbooks, buyers_file, mapping, currency)
+    return assemble(workbooks, buyers_file, mapping, currency, corrections)
 
 
 def file_names(workbooks: Sequence[tuple[Path, list[Sheet]]]) -> dict[Path, str]:
@@ -341,10 +368,11 @@ def assemble(
     buyers_file: Path | None = None,
     mapping: ColumnMap = NO_MAP,
     currency: str = "CNY",
+    corrections: Corrections = NO_CORRECTIONS,
 ) -> Table:
-    """Make the Table of workbooks whose sheets are read already."""
+    """Make the Table of workbooks whose sheets are read already. Raises InputProblem for a correction of a row that they do not have."""
     names = file_names(workbooks)
-    gathered = Gathered(names, mapping, currency, kept_apart=buyers_file is not None)
+    gathered = Gathered(names, mapping, currency, kept_apart=buyers_file is not None, corrections=corrections)
     if buyers_file is not None:
         _take_buyers_file(buyers_file, gathered)
     for path, sheets in workbooks:
@@ -352,6 +380,11 @@ def assemble(
     if not gathered.parts:
         raise InputProblem(
             "{files}: holds no tickets; all that is in it is left out", files=joined(names.values())
+        )
+    for place in sorted(corrections.cells.keys() - gathered.corrected):
+        raise InputProblem(
+            "{place}: was corrected on the page, and is no row of tickets or buyers; take the correction back",
+            place=row_at(*place),
         )
     return _table(gathered)
 
@@ -386,6 +419,7 @@ def _table(gathered: Gathered) -> Table:
     names = ("file", *(column.name for column in BUYER_COLUMNS), *BUYER_PLACE)
     empty = pd.DataFrame({name: [] for name in names}, dtype=object)
     buyers = pd.concat([empty, *gathered.buyers], ignore_index=True)
+    buyers = with_entered(buyers, gathered.corrections.buyers, gathered.mapping.words("header_type"))
     notes = (*gathered.notes, *told_refund_lines(frame, paid_back), *untaken_fees(frame))
     return Table(
         frame, seen, tuple(findings), buyers, warnings(gathered.sheets), notes, gathered.letters, tuple(gathered.sheets), paid_back,

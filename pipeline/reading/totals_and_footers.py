@@ -15,9 +15,9 @@ from typing import Any
 
 from pipeline.model.table import shown
 from pipeline.reading.cell_words import folded
-from pipeline.reading.headings import Layout
+from pipeline.reading.character_width import one_width
+from pipeline.reading.heading_rows import Layout
 from pipeline.reading.sheet import is_blank
-from pipeline.reading.unreadable import one_width
 
 _TOTAL = re.compile(
     r"(?:grand|sub|page|sheet|overall)?(?:total|sum)s?(?:amount)?(?:本[页月期表次]|以上|全部|各项)?"

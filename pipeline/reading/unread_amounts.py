@@ -9,7 +9,7 @@ from pipeline.model.columns import COMPONENTS, FEES
 from pipeline.model.table import Indices, Money, UnreadAmounts
 from pipeline.reading import cells
 from pipeline.reading.ambiguous_amounts import Tickets
-from pipeline.reading.headings import NOT_READ
+from pipeline.reading.heading_rows import NOT_READ
 from pipeline.reading.sheet import is_blank
 
 #: Rows of a sheet whose total is off that are looked at for a column; the others are compared with those that are found.

@@ -33,7 +33,7 @@ class Named:
 
 
 def named_evidence(task: Task) -> Named:
-    """Read the statements and answers that were named. Raises InputProblem; nothing was changed then."""
+    """Read the statements and answers that were named, beside the answers that were given. Raises InputProblem; nothing was changed then."""
     job = task.job
     month_of(task.month)
     made = _said_made(task)
@@ -42,7 +42,9 @@ def named_evidence(task: Task) -> Named:
         replace(one, said_made=min(filter(None, (one.said_made, made)), default=None)) for one in read
     )
     answers = tuple(answer for path in _each_once(task.resolved) for answer in read_answers(path))
-    return Named(statements, answers, tuple(_complete(task, text) for text in task.complete))
+    return Named(
+        statements, (*answers, *task.answers), tuple(_complete(task, text) for text in task.complete)
+    )
 
 
 def month_of(text: str) -> Period | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipeline.files import WORKBOOK_SUFFIXES
+from pipeline.file_reading import WORKBOOK_SUFFIXES
 from pipeline.ledger import inbox_files
 from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.session import OpenLedger, as_problem
@@ -33,7 +33,7 @@ from pipeline.reconciliation.given_evidence import (
     check_statement,
     listed_holdings,
 )
-from pipeline.settlement.reconciled import Unread
+from pipeline.settlement.reconciliation_result import Unread
 from pipeline.settlement.voucher_numbers import without_odd_numbers
 
 #: A file that was written to so shortly ago may still be written to.

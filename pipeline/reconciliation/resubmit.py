@@ -1,6 +1,5 @@
 """Rows that may be sent by now, judged anew and sent."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,11 +13,6 @@ from pipeline.model.settled import Decided
 from pipeline.reconciliation.inbox import Batch
 from pipeline.submission.batch import judged, submitted
 from pipeline.submission.sending_run import Run
-
-#: Row statuses after which a workbook has nothing more to come by itself.
-_SETTLED_STATUSES = frozenset({"issued", "already_issued", "repeated", "invalid", "ineligible", "rejected"})
-#: Reasons that a day, or an answer of the carrier's in the profile, takes away.
-_PASSING = frozenset({"date_in_future", "code_not_configured", "amount_over_limit", "not_a_carrier_ticket"})
 
 
 @dataclass(frozen=True)
@@ -37,10 +31,16 @@ def again(run: Run, batches: Sequence[Batch], evidence: Evidence, decided: Decid
     """
     done: list[Again] = []
     held_up = run.ledger.lacking()
+    if run.job.needs_two:
+        held_up = held_up or message(
+            "what one person prepared another approves ([approval].people = 2 in the profile), and both do so on the page, which"
+            " sends it then: voucher serve"
+        )
     unclear = _unclear(run.ledger, evidence)
     for batch in batches:
         rows = judged(run.ledger, batch.table, run.job, by_itself=True)
-        if rows.requests and run.job.secrets is None and not run.job.sandbox:
+        may_need_keys = rows.requests and not (run.job.needs_two or run.job.sandbox)
+        if may_need_keys and run.job.secrets is None:
             raise InputProblem(
                 "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY are needed to send; set them as for voucher issue"
             )
@@ -80,22 +80,4 @@ def with_answers(doubts: Sequence[UnknownAttempt], answers: Sequence[Answer]) ->
     typed = {answer.about: answer.typed for answer in answers}
     return tuple(
         replace(one, typed=typed.get((one.epoch, one.request_id, one.attempt), one.typed)) for one in doubts
-    )
-
-
-def fates(result: RunResult) -> str:
-    """A digest of what became of every row, so that a night in which nothing changed writes no new workbook."""
-    said = [
-        (row.row, row.sheet, row.status, row.numbers, [reason.code for reason in row.reasons])
-        for row in result.rows
-    ]
-    return hashlib.sha256(repr(said).encode()).hexdigest()[:20]
-
-
-def unfinished(result: RunResult) -> bool:
-    """Whether rows may come to another end without anybody's changing them: by time, by evidence, by the profile."""
-    return any(
-        charge.status not in _SETTLED_STATUSES or any(reason.code in _PASSING for reason in charge.reasons)
-        for row in result.rows
-        for charge in row.charges
     )

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from pipeline.messages.translate import heading_in, rendered
 from pipeline.model.columns import COLUMN, Lang
-from pipeline.model.table import MINOR
+from pipeline.model.money import MINOR
 from pipeline.reporting.result_workbook import write_book
 from pipeline.reporting.words_audit import heading, tell
 from pipeline.reporting.words_history import attempt_reason, judged_reasons, word
@@ -29,6 +29,7 @@ SHEETS = {
     "Withdrawals": "withdrawals",
     "Judgements": "judgements",
     "Runs": "runs",
+    "People": "people",
     "Files": "files",
     "Gaps and moves": "gaps_and_moves",
 }
@@ -60,6 +61,7 @@ SHEET_COLUMNS = {
         "sheet", "row",
     ),
     "runs": ("run", "command", "version", "as_of", "files", "started_at", "ended_at", "exit_code"),
+    "people": ("run", "role", "person", "plan", "noted_at"),
     "files": ("name", "kind", "sha256", "handled_at", "run", "result", "unfinished"),
     "gaps_and_moves": (
         "noted_at", "what", "why", "noted_by", "since", "old", "new", "closed_at", "closed_by", "evidence",
@@ -70,7 +72,7 @@ _WIDE = {
     "reason": 54, "detail": 40, "evidence": 40, "files": 40, "why": 40, "header_name": 28, "buyer": 28, "remarks": 24,
     "old": 34, "new": 34, "file": 24, "name": 28, "passenger_name": 28, "components": 24, "carried": 30, "value": 60, "fact": 28,
 }  # fmt: skip
-_LONG = ("request", "number", "trace_id", "sha256", "result", "epoch_id", "red_number")
+_LONG = ("request", "number", "trace_id", "sha256", "result", "epoch_id", "red_number", "plan")
 
 
 @dataclass(frozen=True)
@@ -204,6 +206,7 @@ _SHOWN: dict[str, Callable[[Any, Lang], Any]] = {
     "in_force": _yes,
     "what": _told,
     "kind": _told,
+    "role": _told,
     "settled_as": _settled,
     **dict.fromkeys(("voucher", "market", "header_type", "charge", "product", "state", "status"), word),
 }

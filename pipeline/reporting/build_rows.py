@@ -6,20 +6,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pipeline.messages.render import about, of_buyer, reason_text
+from pipeline.messages.reason_rendering import about, of_buyer, reason_text
 from pipeline.model.buyer_source import Source
 from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.message import Fact, Term
+from pipeline.model.money import money_shown
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.result import ChargeResult, ReasonText, RequestResult, RowResult
 from pipeline.model.result_columns import ResultColumns
 from pipeline.model.status import STATUS_OF, WORST
-from pipeline.model.table import (
-    Finding,
-    Indices,
-    money_shown,
-    shown,
-)
+from pipeline.model.table import Finding, Indices, shown
 from pipeline.splitting import Judged
 
 

@@ -4,7 +4,7 @@ Samples of values are not in it: a mapping is passed on, and what stands in a wo
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
 from pipeline.messages.translate import rendered
@@ -13,6 +13,7 @@ from pipeline.model.message import Fact, Term, message
 from pipeline.model.quoting import one_line
 from pipeline.model.survey import Entry, Question, Survey
 
+_HEADINGS = ("headings",)
 #: The order of the sections in a file.
 _ORDER = ("headings", "values", "fixed", "sheets", "order_types")
 
@@ -37,14 +38,17 @@ def _lines(survey: Survey, answered: Sequence[Entry], open_: Sequence[Question],
     )
     said = {(entry.section, entry.key): entry for entry in (*survey.entries, *answered)}
     holding = sorted(said.values(), key=lambda entry: (_ORDER.index(entry.section[0]), entry.section[1:]))
+    unknown = list(_unknown(survey, {entry.key for entry in holding if entry.section == _HEADINGS}, lang))
+    if unknown and not any(entry.section == _HEADINGS for entry in holding):
+        yield from ("", _header(_HEADINGS), *unknown)
     for section, entries in groupby(holding, key=lambda entry: entry.section):
         yield ""
         yield _header(section)
         for entry in entries:
             said_of_it = rendered(_told(entry), lang)
             yield _line(entry) + (f"  # {said_of_it}" if said_of_it not in ("", entry.value) else "")
-    if not any(use.use == "tickets" for use in survey.sheets):
-        yield from _unknown(survey, lang)
+        if section == _HEADINGS:
+            yield from unknown
     if not open_:
         return
     yield ""
@@ -62,26 +66,26 @@ def _lines(survey: Survey, answered: Sequence[Entry], open_: Sequence[Question],
                 yield f"#   {_header(entry.section)} {_line(entry)}  # {one_line(rendered(answer.said, lang))}"
 
 
-def _unknown(survey: Survey, lang: Lang) -> Iterator[str]:
-    """Of workbooks no sheet of which is known for one of tickets, the headings that may be columns."""
+def _unknown(survey: Survey, said: Collection[str], lang: Lang) -> Iterator[str]:
+    """Of workbooks no sheet of which is known for one of tickets, the headings that may be columns, but for those that are `said`."""
+    if any(use.use == "tickets" for use in survey.sheets):
+        return
     named = dict.fromkeys(
         one.heading for use in survey.sheets if use.use == "unheaded" for one in use.headings
     )
-    if named:
-        yield ""
-        yield _header(("headings",))
+    if left := [heading for heading in named if heading not in said]:
         yield from _comment(
             message(
                 "Not known. Where one of these is a column, give its name between the quotes and take the # away:"
             ),
             lang,
         )
-        yield from (f"# {_line(Entry(('headings',), heading, ''))}" for heading in named)
+        yield from (f"# {_line(Entry(_HEADINGS, heading, ''))}" for heading in left)
 
 
 def _told(entry: Entry) -> Fact:
     """What a line means, where that is not seen."""
-    if entry.section == ("headings",):
+    if entry.section == _HEADINGS:
         return Term(str(entry.value)) if entry.value else message("carried along")
     if entry.key == "skip":
         return message("left out") if entry.value else message("read")

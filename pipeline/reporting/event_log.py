@@ -22,7 +22,7 @@ from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import cast
 
-from pipeline.files import PRIVATE, taken
+from pipeline.file_writing import PRIVATE, taken
 from pipeline.model.errors import InputProblem
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.job import Watch

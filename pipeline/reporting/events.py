@@ -23,7 +23,7 @@ from pipeline.model.job import Finished, Job, Log, Task
 from pipeline.model.result import RunResult
 from pipeline.model.table import Table
 from pipeline.settlement.compare import KINDS
-from pipeline.settlement.reconciled import Reconciled
+from pipeline.settlement.reconciliation_result import Reconciled
 
 
 def log_beginning(log: Log, job: Job, task: Task | None = None) -> None:

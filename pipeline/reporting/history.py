@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
+from pipeline.model.money import money_shown, money_text
 from pipeline.model.quoting import one_line
-from pipeline.model.table import money_shown, money_text
 from pipeline.reporting.words_history import (
     attempt_reason,
     judged_reasons,
@@ -25,7 +25,8 @@ from pipeline.reporting.words_history import (
 Row = Mapping[str, Any]
 #: The order of what happened within one millisecond.
 _ORDER = (
-    "judged", "planned", "sending", "answered", "outcome", "settled", "issued_elsewhere", "reversed", "withdrawn",
+    "prepared", "proposed", "approved", "sent", "reconciled", "judged", "planned", "sending", "answered", "outcome", "settled",
+    "issued_elsewhere", "reversed", "withdrawn", "stopped",
 )  # fmt: skip
 
 
@@ -38,6 +39,7 @@ class Recorded:
     elsewhere: Sequence[Row] = ()
     settlements: Sequence[Row] = ()
     reversals: Sequence[Row] = ()
+    people: Sequence[Row] = ()  # who had a hand in the runs that asked for it
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ def events(recorded: Recorded, lang: Lang) -> list[Event]:
         found += _in_order(_with_withdrawal(_elsewhere(row, lang), row, f"E{row['elsewhere']}"))
     for row in recorded.reversals:
         found += _in_order(_with_withdrawal(_reversed(row, lang), row, f"R{row['reversal']}"))
+    found += map(_had_a_hand, recorded.people)
     return sorted(found, key=lambda event: (event.at, event.place))
 
 
@@ -223,6 +226,11 @@ def _reversed(row: Row, lang: Lang) -> Event:
     told = {"voucher": word(row["voucher"], lang), "red": red, "evidence": rendered(row["evidence"], lang)}
     words = values | entry | told
     return Event(row["reversed_at"], "reversed", "reversed", entry | asked | values, words)
+
+
+def _had_a_hand(row: Row) -> Event:
+    values = {name: row[name] for name in ("run", "person", "plan") if row[name]}
+    return Event(row["noted_at"], row["role"], f"run_{row['role']}", values, values)
 
 
 def _outcome(row: Row, values: dict[str, Any], words: dict[str, str], lang: Lang) -> Event:

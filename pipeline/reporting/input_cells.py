@@ -7,7 +7,8 @@ from xlsxwriter.utility import xl_col_to_name
 
 from pipeline.messages.translate import RESULT_HEADINGS, in_every_language
 from pipeline.model.columns import COLUMN, COLUMNS, Kind
-from pipeline.model.table import MINOR, Indices, Table
+from pipeline.model.money import MINOR
+from pipeline.model.table import Indices, Table
 from pipeline.reporting.xlsx.column_specs import Field, width_of
 from pipeline.reporting.xlsx.row_stream import Rows
 from pipeline.reporting.xlsx.styles import Style

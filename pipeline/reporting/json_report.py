@@ -6,9 +6,10 @@ from typing import Any
 
 import orjson
 
-from pipeline.files import place_over, scratch_folder
+from pipeline.file_writing import place_over, scratch_folder
 from pipeline.model.errors import Stop
 from pipeline.model.message import system_error
+from pipeline.model.money import money_text
 from pipeline.model.quoting import bounded
 from pipeline.model.result import (
     ChargeResult,
@@ -17,9 +18,8 @@ from pipeline.model.result import (
     RowResult,
     RunResult,
 )
-from pipeline.model.table import money_text
 from pipeline.settlement.compare import KINDS, Compared
-from pipeline.settlement.reconciled import Reconciliation
+from pipeline.settlement.reconciliation_result import Reconciliation
 
 VERSION = 1
 

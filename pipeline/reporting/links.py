@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from pipeline.model.result import RequestResult, RunResult
-from pipeline.reporting.row_view import ByRow
+from pipeline.reporting.rows_by_position import ByRow
 
 #: Links that a sheet may hold: a spreadsheet program takes 65,530, and refuses a file with more.
 MOST_LINKS = 65_000

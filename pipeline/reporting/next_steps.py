@@ -8,7 +8,7 @@ from pipeline.model.status import STATUS, STATUSES
 from pipeline.reporting.links import Places
 from pipeline.reporting.words_reconciliation import period_text, said
 from pipeline.settlement.compare import DISAGREEING
-from pipeline.settlement.reconciled import Reconciliation
+from pipeline.settlement.reconciliation_result import Reconciliation
 
 #: Statuses of rows to be corrected or sent again, the most urgent first: what stopped the run, what needs a person, what needs time.
 _FAILURES = [

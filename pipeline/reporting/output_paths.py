@@ -2,9 +2,12 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
-from pipeline.files import WORKBOOK_SUFFIXES, names, scratch_folder, taken
+from pipeline.file_reading import WORKBOOK_SUFFIXES
+from pipeline.file_writing import PRIVATE, appear, scratch_folder, sync, taken
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, message, system_error
 
@@ -16,6 +19,8 @@ _UNSAFE = re.compile(
     r'[\x00-\x1f\x7f-\x9f<>:"/\\|?*\ud800-\udfff\ufffe\uffff\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]+'
 )
 _DEVICES = re.compile(r"(?:CON|PRN|AUX|NUL|COM[0-9]|LPT[0-9])(?:\..*)?", re.IGNORECASE)
+_NAME = re.compile(r"(?P<stem>.+?)(?P<suffix>(\.result|\.reconciliation)?\.xlsx)", re.IGNORECASE | re.DOTALL)
+_NUMBERED = re.compile(r"(?P<stem>.+)\.(?P<number>[2-9]|[1-9][0-9]{1,3})", re.DOTALL)
 _LONGEST_NAME = 150  # bytes: a name has 255, and a number and a suffix may follow
 
 
@@ -41,7 +46,39 @@ def free_path(wanted: Path, cure: Message = ANOTHER_FOLDER) -> Path:
             "{file}: a result is an Excel workbook; give -o a name that ends in .xlsx", file=str(wanted)
         )
     check_folder(wanted, cure)
-    return next(path for path in names(wanted) if not taken(path))
+    return next(path for path in _names(wanted) if not taken(path))
+
+
+def _names(path: Path) -> Iterator[Path]:
+    """A path, then the same with numbers before its suffix; "X.2" beside an "X" is followed by "X.3".
+
+    >>> from itertools import islice
+    >>> [path.name for path in islice(_names(Path("october.result.xlsx")), 3)]
+    ['october.result.xlsx', 'october.2.result.xlsx', 'october.3.result.xlsx']
+    """
+    yield path
+    match = _NAME.fullmatch(path.name)
+    stem, suffix = (match["stem"], match["suffix"]) if match else (path.stem, path.suffix)
+    first = 2
+    numbered = _NUMBERED.fullmatch(stem)
+    if numbered and taken(path.with_name(f"{numbered['stem']}{suffix}")):
+        stem, first = numbered["stem"], int(numbered["number"]) + 1
+    for number in count(first):
+        yield path.with_name(f"{stem}.{number}{suffix}")
+
+
+def place_new(finished: Path, wanted: Path) -> Path:
+    """Let a finished file appear under the first name that is free, never over another; give that name."""
+    finished.chmod(PRIVATE)
+    sync(finished)
+    for path in _names(wanted):
+        try:
+            appear(finished, path)
+        except FileExistsError:
+            continue
+        sync(path.parent)
+        return path
+    raise RuntimeError("_names() does not end")
 
 
 def check_report_path(path: Path) -> None:

@@ -10,8 +10,8 @@ from pipeline.model.columns import (
     Lang,
 )
 from pipeline.model.message import JOINTS
+from pipeline.model.money import MINOR
 from pipeline.model.result import RunResult
-from pipeline.model.table import MINOR
 from pipeline.reporting.links import Cell, NoPlaces, Places
 from pipeline.reporting.result_workbook import write_book
 from pipeline.reporting.sheet_buyers import add_buyers
@@ -24,7 +24,7 @@ from pipeline.reporting.xlsx.column_specs import Field
 from pipeline.reporting.xlsx.row_stream import by_column
 from pipeline.reporting.xlsx.styles import Style
 from pipeline.settlement.compare import KINDS, Compared
-from pipeline.settlement.reconciled import Reconciliation
+from pipeline.settlement.reconciliation_result import Reconciliation
 
 _OURS = ("ticket_no", "charge", "product", "voucher", "buyer", "amount", "number", "issued_on", "status")
 _STATEMENT = (

@@ -8,7 +8,7 @@ from itertools import chain, count
 from pipeline.model.columns import Lang
 from pipeline.model.register_line import RegisterLine
 from pipeline.reporting.output_paths import file_name
-from pipeline.reporting.register_content import Register
+from pipeline.reporting.register_values import Register
 from pipeline.reporting.words_register import label
 
 

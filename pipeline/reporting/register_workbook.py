@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pipeline.model.columns import Lang
-from pipeline.reporting.register_content import Register
+from pipeline.reporting.register_values import Register
 from pipeline.reporting.result_workbook import write_book
 from pipeline.reporting.sheet_register import add_lines
 from pipeline.reporting.sheet_register_summary import add_summary

@@ -11,13 +11,15 @@ import openpyxl
 import xlsxwriter
 from xlsxwriter.exceptions import XlsxWriterException
 
-from pipeline.files import Irregular, place_new, said_by, scratch_folder
+from pipeline.file_reading import Irregular, said_by
+from pipeline.file_writing import scratch_folder
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import RESULT_SHEETS
 from pipeline.model.errors import Stop
 from pipeline.model.message import Note, message
 from pipeline.model.result import RunResult
 from pipeline.reporting.links import Places
+from pipeline.reporting.output_paths import place_new
 from pipeline.reporting.sheet_buyers import add_buyers
 from pipeline.reporting.sheet_failures import add_failures
 from pipeline.reporting.sheet_requests import add_invoices, add_itineraries

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from pipeline.messages.translate import choice_words
-from pipeline.model.buyer_source import BEHIND, KEPT_APART, Source, flat
+from pipeline.model.buyer_source import BEHIND, ENTERED, KEPT_APART, Source, flat
 from pipeline.model.columns import BUYER_COLUMNS
 from pipeline.model.result import RunResult
 from pipeline.reporting.links import Places
@@ -33,6 +33,9 @@ def _lines(result: RunResult) -> Iterator[tuple[Any, ...]]:
         if instead and all(any(_of(book, file) for file in instead) for book in books):
             continue  # a buyers file's, where all rows have one that was corrected in an earlier result
         texts = [words[name].get(buyer[name], buyer[name]) for name in words]
+        if buyer["file"] == ENTERED:
+            yield (*texts, "", "")  # as one that somebody adds to the sheet
+            continue
         file = buyer["file"] or KEPT_APART
         name, *fields = map(flat, texts)
         yield (*texts, file, Source(file, name, tuple(fields)).text)

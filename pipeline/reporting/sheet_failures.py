@@ -11,12 +11,12 @@ from pipeline.model.buyer_source import Source, flat
 from pipeline.model.columns import COLUMN, COLUMNS, HEADER_FIELDS, Column, Lang
 from pipeline.model.message import message, terms
 from pipeline.model.result import ReasonText, RunResult
-from pipeline.model.status import STATUS_OF
 from pipeline.model.table import Indices, shown
 from pipeline.reporting import links
+from pipeline.reporting.failure_causes import at_fault
 from pipeline.reporting.input_cells import beside, extras, letters_of, shown_cells
 from pipeline.reporting.links import Cell, Places, line_number
-from pipeline.reporting.row_view import reason_lines
+from pipeline.reporting.reason_lines import reason_lines
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import LINE_POINTS, Field, field, lines_of, roomy, vocabulary
 from pipeline.reporting.xlsx.row_stream import Block, Rows
@@ -103,7 +103,7 @@ def _notes(reasons: Sequence[ReasonText]) -> dict[str, list[str]]:
     """By column whose cell is at fault, the sentences about it, each once."""
     found: dict[str, dict[str, None]] = {}
     for reason in reasons:
-        if _at_fault(reason):
+        if at_fault(reason):
             found.setdefault(reason.column, {}).update(dict.fromkeys((reason.message, reason.cure)))
     return {column: [*said] for column, said in found.items()}
 
@@ -209,16 +209,6 @@ def _marked(
         else cells
         for column, cells in zip(asked, columns, strict=True)
     ]
-
-
-def _at_fault(reason: ReasonText) -> bool:
-    """Whether the cell that it is about is at fault: it can't be understood, or it is what a rule forbids, so that the row is
-    issued only if a person changes that cell (or drops the row).
-
-    No cell is at fault where time mends it (`waiting`), where nothing reached the carrier or it said no in its own words, and where the
-    carrier profile lacks a key: that is filled in once, there, for all rows.
-    """
-    return bool(reason.column) and not reason.key and STATUS_OF[reason.code] in ("invalid", "ineligible")
 
 
 def _cures(reasons: Sequence[ReasonText]) -> str:

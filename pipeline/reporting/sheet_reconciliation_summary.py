@@ -6,10 +6,10 @@ from typing import Any
 
 from pipeline.messages.translate import rendered
 from pipeline.model.message import Message
+from pipeline.model.money import MINOR
 from pipeline.model.places import about
 from pipeline.model.quoting import bounded
 from pipeline.model.settled import Settled
-from pipeline.model.table import MINOR
 from pipeline.reporting.next_steps import reconciliation_steps
 from pipeline.reporting.sheet_page import Page
 from pipeline.reporting.sheet_summary import origin_facts
@@ -17,7 +17,7 @@ from pipeline.reporting.sheet_summary_charts import Lines, add_counts
 from pipeline.reporting.words_reconciliation import period_text, said, tell
 from pipeline.reporting.xlsx.book import Book
 from pipeline.settlement.compare import KINDS, Compared
-from pipeline.settlement.reconciled import Reconciliation
+from pipeline.settlement.reconciliation_result import Reconciliation
 
 _TONE = {
     "agreed": "good",

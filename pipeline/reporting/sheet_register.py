@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from pipeline.messages.translate import choice_word, heading, heading_in, rendered
 from pipeline.model.columns import COLUMN, COMPONENTS, Lang
 from pipeline.model.message import from_text
+from pipeline.model.money import MINOR
 from pipeline.model.register_line import RegisterLine
-from pipeline.model.table import MINOR
 from pipeline.reporting.input_cells import extra_heading
 from pipeline.reporting.links import Cell
 from pipeline.reporting.register_by_buyer import shown_buyer
-from pipeline.reporting.register_content import STATES, TONES, Register
 from pipeline.reporting.register_cost_centre import Carried, carried
+from pipeline.reporting.register_values import STATES, TONES, Register
 from pipeline.reporting.words_register import label
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field, width_of

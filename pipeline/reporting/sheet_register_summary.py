@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pipeline.messages.translate import choice_word, rendered
 from pipeline.model.columns import Lang
 from pipeline.model.message import Message, counted, message
-from pipeline.model.table import MINOR
+from pipeline.model.money import MINOR
 from pipeline.reporting.register_by_buyer import buyer_of
-from pipeline.reporting.register_content import STATES, TONES, Register
+from pipeline.reporting.register_values import STATES, TONES, Register
 from pipeline.reporting.sheet_page import Page
 from pipeline.reporting.sheet_register_totals import Sums
 from pipeline.reporting.words_register import label

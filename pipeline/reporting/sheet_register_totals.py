@@ -4,13 +4,13 @@ from typing import Any
 
 from pipeline.messages.translate import heading, heading_in, rendered
 from pipeline.model.columns import Lang
+from pipeline.model.money import MINOR
 from pipeline.model.places import about
 from pipeline.model.register_line import RegisterLine
-from pipeline.model.table import MINOR
 from pipeline.model.text_width import cells_wide
 from pipeline.reporting.register_by_buyer import shown_buyer
-from pipeline.reporting.register_content import STATES, Register
 from pipeline.reporting.register_cost_centre import carried
+from pipeline.reporting.register_values import STATES, Register
 from pipeline.reporting.words_register import label
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field, width_of

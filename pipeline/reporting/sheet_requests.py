@@ -9,11 +9,11 @@ from pipeline.model.columns import (
     Lang,
 )
 from pipeline.model.message import P_, message
+from pipeline.model.money import MINOR
 from pipeline.model.result import RequestResult, RunResult
 from pipeline.model.status import ISSUED
-from pipeline.model.table import MINOR
 from pipeline.reporting.links import Cell, Places, all_requests
-from pipeline.reporting.row_view import reason_lines
+from pipeline.reporting.reason_lines import reason_lines
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field, field, roomy
 from pipeline.reporting.xlsx.row_stream import by_column

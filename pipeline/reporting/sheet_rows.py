@@ -9,7 +9,7 @@ from pipeline.model.columns import COLUMNS, Lang
 from pipeline.model.result import RunResult
 from pipeline.reporting.input_cells import beside, extras, letters_of, shown_cells
 from pipeline.reporting.links import Cell, Places, line_number
-from pipeline.reporting.row_view import reason_lines
+from pipeline.reporting.reason_lines import reason_lines
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import field, roomy, vocabulary
 from pipeline.reporting.xlsx.row_stream import Block, Rows

@@ -9,10 +9,10 @@ from pipeline.messages.reasons import REASON
 from pipeline.messages.translate import choice_word, rendered, status_word
 from pipeline.model.columns import VOUCHERS, Lang
 from pipeline.model.message import Message, Term, message
+from pipeline.model.money import MINOR
 from pipeline.model.places import about
 from pipeline.model.result import RunOrigin, RunResult
 from pipeline.model.status import ISSUED, STATUS
-from pipeline.model.table import MINOR
 from pipeline.reporting import sheet_summary_charts
 from pipeline.reporting.links import Places
 from pipeline.reporting.next_steps import Step, next_steps

@@ -9,9 +9,10 @@ from pipeline.model.columns import (
     Lang,
 )
 from pipeline.model.message import message
+from pipeline.model.money import MINOR
 from pipeline.model.result import ChargeResult, RunResult
 from pipeline.model.status import STATUS
-from pipeline.model.table import MINOR, Indices
+from pipeline.model.table import Indices
 from pipeline.reporting.links import Places
 from pipeline.reporting.sheet_page import Page
 

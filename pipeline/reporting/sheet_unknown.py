@@ -4,10 +4,10 @@ from typing import Any
 
 from pipeline.messages.translate import choice_word, rendered
 from pipeline.model.message import message
+from pipeline.model.money import MINOR, money_shown
 from pipeline.model.result import RunResult, UnknownAttempt
-from pipeline.model.table import MINOR, money_shown
 from pipeline.reporting.links import Cell, Places
-from pipeline.reporting.row_view import reason_lines
+from pipeline.reporting.reason_lines import reason_lines
 from pipeline.reporting.sheet_requests import fields_of, listed
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import field

@@ -8,11 +8,11 @@ import numpy as np
 from pipeline.messages.translate import rendered, status_word
 from pipeline.model.columns import HEADER_FIELDS, Lang
 from pipeline.model.message import NOTHING, Fact, Message, Term, joined, message
+from pipeline.model.money import MINOR, money_shown
 from pipeline.model.places import about
 from pipeline.model.quoting import one_line, quoted
 from pipeline.model.result import ReasonText, RowResult, RunResult
 from pipeline.model.status import SETTLED, STATUS, STATUS_OF
-from pipeline.model.table import MINOR, money_shown
 from pipeline.model.text_width import cells_wide
 from pipeline.reporting.next_steps import (
     lacking_step,
@@ -23,7 +23,7 @@ from pipeline.reporting.next_steps import (
 )
 from pipeline.reporting.words_reconciliation import period_text, tell
 from pipeline.settlement.compare import KINDS
-from pipeline.settlement.reconciled import Reconciliation
+from pipeline.settlement.reconciliation_result import Reconciliation
 from pipeline.splitting import by_kind
 
 _MOST_REASONS = 8

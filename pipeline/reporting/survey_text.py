@@ -10,7 +10,8 @@ from pipeline.model.quoting import one_line
 from pipeline.model.survey import HeadingUse, Lack, SheetUse, Survey, ValueUse
 from pipeline.model.text_width import cells_wide
 
-_USES = {
+#: What a sheet is used as, in words.
+USES = {
     "tickets": message("tickets"),
     "buyers": message("buyers"),
     "unheaded": message("not read"),
@@ -34,7 +35,7 @@ def survey_lines(survey: Survey, lang: Lang) -> Iterator[str]:
 
 def _sheet(use: SheetUse, lang: Lang) -> Iterator[str]:
     place: Fact = on_sheet(use.file, use.sheet) if use.sheet else use.file
-    said: Fact = _USES[use.use]
+    said: Fact = USES[use.use]
     if use.heading_row:
         said = counted(
             "{use}, {count} row, headings in row {heading_row}",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from pipeline.messages.render import reason_text
+from pipeline.messages.reason_rendering import reason_text
 from pipeline.model.columns import Lang
 from pipeline.model.evidence import Unsettled
 from pipeline.model.known_charges import day_of, in_doubt_since

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from pipeline.messages.reason_rendering import reason_text
 from pipeline.messages.reasons import REASON
-from pipeline.messages.render import reason_text
 from pipeline.messages.translate import choice_word, rendered, status_word, translated
 from pipeline.model.columns import (
     Lang,
@@ -31,6 +31,12 @@ _SAID = {
     "settled_issued": P_("history", "settled as issued under {number} by {settled_by}: {evidence} ({name}; {entry})"),
     "settled_not_sent": P_("history", "settled as not issued by {settled_by}: {evidence} ({name}; {entry})"),
     "elsewhere": P_("history", "issued elsewhere: the carrier's statement lists {what} as {voucher} {number}{more} ({evidence}; found by {by}, run {run}; {entry})"),
+    "run_prepared": P_("history", "prepared by {person} (run {run})"),
+    "run_proposed": P_("history", "proposed for approval by {person} (run {run})"),
+    "run_approved": P_("history", "approved by {person} (run {run}; plan {plan})"),
+    "run_sent": P_("history", "sending begun by {person} (run {run})"),
+    "run_reconciled": P_("history", "reconciliation begun by {person} (run {run})"),
+    "run_stopped": P_("history", "stopped by {person} (run {run})"),
     "reversed": P_("history", "{voucher} {number} was reversed by the carrier{red}: {evidence} (recorded by {reversed_by}; {entry})"),
     "red": P_("history", " (red number {number})"),
     "withdrawn": P_("history", "{entry} was withdrawn by {withdrawn_by} and counts no more: {why}"),

@@ -3,7 +3,7 @@
 from pipeline.messages.translate import heading, rendered
 from pipeline.model.columns import Lang
 from pipeline.model.message import N_, Fact, Message
-from pipeline.settlement.reconciled import Reconciliation
+from pipeline.settlement.reconciliation_result import Reconciliation
 
 _SAID = {
     # headings and labels, and the names of the kinds; a column's heading goes before a kind's name

@@ -12,9 +12,10 @@ import numpy as np
 from pipeline.model.columns import COLUMN, COMPONENTS, FEES, HEADER_FIELDS
 from pipeline.model.known_charges import KnownCharge, KnownCharges, in_doubt_since
 from pipeline.model.message import Fact, Message, Private, Term, joined, message
+from pipeline.model.money import money_shown
 from pipeline.model.profile import Profile
 from pipeline.model.request import Identity, wire_text
-from pipeline.model.table import Finding, Mask, among, money_shown
+from pipeline.model.table import Finding, Mask, among
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import fare, identified, refund
 

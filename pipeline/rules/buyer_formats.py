@@ -11,7 +11,7 @@ import unicodedata
 from stdnum.cn import uscc
 from stdnum.iso7064 import mod_11_2
 
-from pipeline.model.blank_values import no_value
+from pipeline.model.error_cells import no_value
 
 _OLD_TAX_NO = re.compile(r"[0-9A-Z]{15}|[0-9A-Z]{20}")
 #: GB 32100-2015: who registered it and what it is, where, who, and a check character; never I, O, S, V or Z.

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from pipeline.model.blank_values import no_value
-from pipeline.model.buyer_source import BEHIND, Source
+from pipeline.model.buyer_source import BEHIND, ENTERED, Source
 from pipeline.model.columns import HEADER_FIELDS, HEADER_TYPES
+from pipeline.model.error_cells import no_value
 from pipeline.model.message import Message, Private, Term, joined, message
 from pipeline.model.table import (
     Indices,
@@ -224,16 +224,17 @@ def _key(name: str) -> str:
 
 
 def _asked(book: str) -> Iterator[_Place]:
-    """Where a row's buyer is looked up, in this order: as one of its workbook's or of those behind it, as one that was
-    written into an earlier result of it, the last first, and in the buyers file.
+    r"""Where a row's buyer is looked up, in this order: as one of its workbook's or of those behind it, as one that was
+    written into an earlier result of it, the last first, in the buyers file, and among those that were entered on the page.
 
     >>> list(_asked("june.xlsx: may.xlsx"))
-    [('of', 'june.xlsx: may.xlsx'), ('in', 'june.xlsx: may.xlsx'), ('in', 'june.xlsx'), ('in', '')]
+    [('of', 'june.xlsx: may.xlsx'), ('in', 'june.xlsx: may.xlsx'), ('in', 'june.xlsx'), ('in', ''), ('in', '\x00')]
     """
     yield _OF, book
     books = book.split(BEHIND)
     yield from ((_IN, BEHIND.join(books[:end])) for end in range(len(books), 0, -1))
     yield _IN, ""
+    yield _IN, ENTERED
 
 
 def _places(file: str) -> Iterator[_Place]:
@@ -248,10 +249,13 @@ def _places(file: str) -> Iterator[_Place]:
 
 
 def _only(buyers: pd.DataFrame, names: Sequence[str]) -> dict[_Place, int]:
-    """By place, the position of the only buyer that there is; one who stands twice alike is one."""
+    """By place, the position of the only buyer that there is; one who stands twice alike is one.
+
+    Who was entered on the page was entered for those who name it, and is nobody else's.
+    """
     found: dict[_Place, dict[tuple[str, ...], int]] = {}
     for at, (file, *content) in enumerate(_contents(buyers, names)):
-        for place in _places(file):
+        for place in _places(file) if file != ENTERED else ():
             found.setdefault(place, {}).setdefault(tuple(content), at)
     return {place: next(iter(those.values())) for place, those in found.items() if len(those) == 1}
 

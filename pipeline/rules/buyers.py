@@ -9,10 +9,11 @@ from functools import partial
 
 import numpy as np
 
-from pipeline.model.blank_values import name_hint, no_value
 from pipeline.model.columns import HEADER_TYPES
+from pipeline.model.error_cells import no_value
 from pipeline.model.lazy import LazySequence
 from pipeline.model.message import Joined, Private, terms
+from pipeline.model.printable_text import name_hint
 from pipeline.model.profile import Profile, Required, Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.buyer_formats import (

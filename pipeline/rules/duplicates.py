@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from pipeline.model.encoded import EncodedColumn, alike
+from pipeline.model.encoded_column import EncodedColumn, alike
 from pipeline.model.lazy import LazySequence
 from pipeline.model.message import Fact, Message, message, terms
 from pipeline.model.profile import Profile

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.model.encoded import EncodedColumn
 from pipeline.model.known_charges import KnownCharge, KnownCharges
 from pipeline.model.message import Message
 from pipeline.model.profile import Terms
@@ -15,45 +14,50 @@ from pipeline.model.table import (
     Mask,
     Table,
     Texts,
-    among,
 )
 from pipeline.rules import (
     against_ledger,
     amounts,
-    ancillaries,
     buyers,
-    codes,
+    carrier_codes,
     deadlines,
     duplicates,
-    fares,
     future_dates,
-    refunds,
+    invoice_limits,
+    itinerary_charges,
+    products,
+    refund_approval,
+    refund_fees,
     required,
     ticket_conflicts,
+    ticket_prefixes,
+    ticket_status,
+    unseen_characters,
 )
+from pipeline.rules.auto_voucher import as_held, with_auto_decided
 from pipeline.rules.overridden_buyers import overridden
 from pipeline.rules.rows import Rows, resolve
-from pipeline.rules.rule import Rule, fare, refund
+from pipeline.rules.rule import Rule
 from pipeline.rules.wide_bills import of_charges
 
 RULES: tuple[Rule, ...] = (
-    *required.RULES,
+    *required.OF_TICKETS,
+    *unseen_characters.RULES,
+    *required.OF_CHARGES,
+    *products.RULES,
     *amounts.RULES,
+    *invoice_limits.RULES,
     *future_dates.RULES,
     *buyers.RULES,
-    *codes.RULES,
-    *fares.RULES,
-    *refunds.RULES,
-    *ancillaries.RULES,
+    *carrier_codes.RULES,
+    *ticket_prefixes.RULES,
+    *ticket_status.OF_FARES,
+    *ticket_status.OF_REFUNDS,
+    *refund_approval.RULES,
+    *refund_fees.RULES,
+    *itinerary_charges.RULES,
+    *ticket_status.OF_ANCILLARIES,
     *deadlines.RULES,
-)
-
-#: The conditions that an itinerary has beyond those of an invoice; by them `auto` chooses.
-ITINERARY_CONDITIONS: tuple[Rule, ...] = (
-    required.NEEDS_FLIGHT_DATE,
-    buyers.NEEDS_EMAIL,
-    buyers.NEEDS_PHONE,
-    deadlines.FLIGHT_TOO_OLD,
 )
 
 
@@ -87,33 +91,6 @@ class Verdicts:
         return np.asarray(self.status == "ready", dtype=bool)
 
 
-def _chosen(
-    rows: Rows, held: Mapping[int, KnownCharge], bound: Mapping[str, KnownCharge], terms: Terms
-) -> Rows:
-    """`auto` decided: an itinerary where a fare's conditions for one hold, else an invoice.
-
-    Conditions are the itinerary's own, and that the ticket is not bound to invoices already, by the
-    ledger or by a refund in the same input. A charge that the ledger holds stays what it was.
-    """
-    voucher, auto = rows.coded("voucher"), rows.says("voucher", "auto")
-    supposed = rows.asking(voucher.but(auto & fare(rows), "itinerary"))
-    broken = np.any([rule.broken(supposed, terms) for rule in ITINERARY_CONDITIONS], axis=0)
-    has_refund = rows.of_tickets(refund(rows))
-    to_invoices = among(rows.ticket_no, [ticket for ticket, h in bound.items() if h.voucher == "invoice"])
-    itinerary = fare(rows) & ~broken & ~has_refund & ~to_invoices
-    chosen = voucher.but(auto, "invoice").but(auto & itinerary, "itinerary")
-    return rows.asking(_as_held(chosen, held, auto))
-
-
-def _as_held(kinds: EncodedColumn, held: Mapping[int, KnownCharge], where: Mask) -> EncodedColumn:
-    """Kinds of voucher, those of the charges that the ledger holds as it has them."""
-    for voucher in {holding.voucher for holding in held.values()}:
-        mine = np.zeros(len(kinds), dtype=bool)
-        mine[[row for row, holding in held.items() if holding.voucher == voucher]] = True
-        kinds = kinds.but(mine & where, voucher)
-    return kinds
-
-
 def _statuses(size: int, findings: list[Finding]) -> Texts:
     rank = np.zeros(size, dtype=np.int8)
     for finding in findings:
@@ -131,8 +108,8 @@ def judge(table: Table, holdings: KnownCharges, terms: Terms) -> Verdicts:
     resolved, time_zone = resolve(table), terms.profile.carrier.time_zone
     bound = against_ledger.ledger_kinds(holdings)
     held = against_ledger.held_rows(resolved, holdings, terms.profile)
-    rows = _chosen(resolved, held, bound, terms)
-    kinds = _as_held(rows.coded("voucher"), held, np.ones(len(rows), dtype=bool))
+    rows = with_auto_decided(resolved, held, bound, terms)
+    kinds = as_held(rows.coded("voucher"), held, np.ones(len(rows), dtype=bool))
     of_ledger = against_ledger.ledger_conflicts(rows, bound, held, holdings.both_kinds, time_zone)
     by_itself = [
         *(of_charges(finding, rows.line) for finding in table.findings),

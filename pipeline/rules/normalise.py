@@ -14,7 +14,7 @@ import unicodedata
 
 import numpy as np
 
-from pipeline.model.blank_values import has_unseen
+from pipeline.model.printable_text import has_unseen
 from pipeline.model.table import Indices, Texts
 from pipeline.rules.buyer_formats import is_tax_no
 

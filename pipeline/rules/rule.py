@@ -8,6 +8,7 @@ import numpy as np
 from pipeline.model.columns import COMPONENTS, FEES
 from pipeline.model.lazy import LazySequence
 from pipeline.model.message import Fact, Term
+from pipeline.model.money import money_shown
 from pipeline.model.profile import Profile, Terms
 from pipeline.model.table import (
     Days,
@@ -15,7 +16,6 @@ from pipeline.model.table import (
     Indices,
     Mask,
     Money,
-    money_shown,
 )
 from pipeline.rules.rows import Rows
 

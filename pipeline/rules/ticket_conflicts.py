@@ -7,7 +7,7 @@ neither is known to be owed).
 
 import numpy as np
 
-from pipeline.model.encoded import EncodedColumn
+from pipeline.model.encoded_column import EncodedColumn
 from pipeline.model.table import Finding
 from pipeline.rules.related_rows import Together, places
 from pipeline.rules.rows import Rows

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.model.columns import COMPONENTS, FEES
-from pipeline.model.encoded import EncodedColumn
+from pipeline.model.encoded_column import EncodedColumn
 from pipeline.model.table import (
     Finding,
     Indices,

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from pipeline.ledger import attempts, held_charges, settlements
+from pipeline.ledger import held_charges, opening, settlements
 from pipeline.ledger.opening import path_for
 from pipeline.ledger.session import ledger_to_read, note_doubt, note_gap
 from pipeline.model.job import Finished, Job, Watch
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.message import message
-from pipeline.reading.process import Opening
-from pipeline.reporting.build import RunFacts, make_result
+from pipeline.reading.child_process import Opening
+from pipeline.reporting.build_result import RunFacts, make_result
 from pipeline.reporting.events import log_beginning, log_end
 from pipeline.reporting.output_paths import free_path
 from pipeline.reporting.result_files import write_results
@@ -52,7 +52,7 @@ def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
         doubts = settlements.contents(ledger, verdicts.in_doubt) if ledger else []
         facts = RunFacts("check", terms, job.lang, origin=job.origin)
         if ledger:
-            facts = replace(facts, ledger=str(path_for(job)), ledger_id=attempts.ledger_id(ledger))
+            facts = replace(facts, ledger=str(path_for(job)), ledger_id=opening.ledger_id(ledger))
     unknown = earlier_unknowns(doubts, job.lang, job.profile.carrier.time_zone)
     result = make_result(facts, Judged(table, holdings, verdicts, requests, unknown, before))
     finished = write_results(result, target, job.report)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.files import PRIVATE, appear, scratch_folder, sync
+from pipeline.file_writing import PRIVATE, appear, scratch_folder, sync
 from pipeline.model.columns import BUYER_COLUMNS
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
@@ -141,8 +141,8 @@ def _lacking(table: Table, verdicts: Verdicts) -> Iterator[tuple[str, str, int]]
                 yield kind, column, line
 
 
-def write_mapping(text: str, path: Path) -> None:
-    """Write a mapping, never over a file. Raises InputProblem where it can't be written."""
+def write_mapping(text: str, path: Path, *, replacing: bool = False) -> None:
+    """Write a mapping, whole or not at all, never over a file unless it is `replacing` one. Raises InputProblem where it can't be written."""
     try:
         with scratch_folder(path.parent) as folder:
             finished = folder / "map.toml"
@@ -150,7 +150,10 @@ def write_mapping(text: str, path: Path) -> None:
             load_map(finished)  # what is written can be read back
             finished.chmod(PRIVATE)
             sync(finished)
-            appear(finished, path)
+            if replacing:
+                finished.replace(path)
+            else:
+                appear(finished, path)
     except OSError as problem:
         raise InputProblem(
             "{file}: can't be written ({problem}); {cure}",

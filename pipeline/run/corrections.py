@@ -17,17 +17,18 @@ from typing import Any
 import pandas as pd
 
 from pipeline.messages.translate import in_every_language
-from pipeline.model.blank_values import no_value
 from pipeline.model.buyer_source import BEHIND, KEPT_APART, Source, flat
 from pipeline.model.columns import BUYER_COLUMNS, COLUMN, HEADER_FIELDS, RESULT_SHEETS, Kind
+from pipeline.model.error_cells import no_value
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Fact, Message, Private, Term, joined
+from pipeline.model.money import MINOR
 from pipeline.model.places import on_sheet, row_at
-from pipeline.model.table import MINOR, Table, shown
+from pipeline.model.table import Table, shown
 from pipeline.reading import cells as single
 from pipeline.reading import previous_result
 from pipeline.reading.columns_file import ColumnMap
-from pipeline.reading.headings import beside_ours, find_layout
+from pipeline.reading.heading_rows import beside_ours, find_layout
 from pipeline.reading.input_files import is_ours, read_sheets
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.tickets import assemble

@@ -5,9 +5,9 @@ from pathlib import Path
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import counted
 from pipeline.model.table import Table
+from pipeline.reading.child_process import Opening
 from pipeline.reading.columns_file import load_map
 from pipeline.reading.input_files import workbook_files
-from pipeline.reading.process import Opening
 from pipeline.reading.tickets import read_table
 from pipeline.reporting.events import log_read
 from pipeline.reporting.output_paths import check_report_path
@@ -19,7 +19,7 @@ def read(job: Job, watch: Watch, begun: Opening | None = None) -> tuple[list[Pat
         check_report_path(job.report)
     mapping = load_map(job.columns)
     files = workbook_files(job.inputs)
-    table = read_table(files, job.buyers, mapping, begun, job.profile.carrier.currency)
+    table = read_table(files, job.buyers, mapping, begun, job.profile.carrier.currency, job.corrections)
     log_read(watch.log, table)
     for warning in table.warnings:
         watch.warn(warning)

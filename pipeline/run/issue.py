@@ -1,9 +1,10 @@
 """`voucher issue`: read, judge, split, submit, write; the flow is drawn in `pipeline.run`."""
 
+from pipeline.ledger.run_people import people_of, stopper_of
 from pipeline.ledger.session import ledger_to_write
-from pipeline.model.errors import Declined
+from pipeline.model.errors import Declined, InputProblem
 from pipeline.model.job import Finished, Job, Plan, Watch
-from pipeline.reading.process import Opening
+from pipeline.reading.child_process import Opening
 from pipeline.reporting.events import log_beginning, log_end
 from pipeline.reporting.output_paths import result_path
 from pipeline.reporting.result_files import write_results
@@ -17,6 +18,7 @@ from pipeline.submission.sending_run import Run
 
 def issue(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
     """The main job: judge, split, submit, write the result workbook."""
+    _check_people(job)
     keys = job.secrets or made_up_keys()
     log_beginning(watch.log, job)
     files, table = read(job, watch, begun)
@@ -28,14 +30,43 @@ def issue(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
         if rows.requests:
             ledger.check_complete(len(rows.requests))
         plan = Plan(tuple(rows.requests), job.profile, job.owner, table.sheets)
+        _check_approved(job, plan)
         if rows.requests and not watch.confirm(plan):
             raise Declined("Nothing was sent.")
         try_out(watch.note)
         run = Run("issue", job, ledger, ledger.begin("issue", job.terms, files), keys, watch)
+        ledger.note_people(run.number, people_of("issue", job))
         watch.log("ledger_taken", run=run.number, ledger_id=ledger.ledger_id)
         result, sent = submitted(run, rows)
         finished = write_results(result, target, job.report)
         if not sent.ledger_failed:  # else the next start puts it in order
-            ledger.end(run.number, finished.exit_code)
+            ledger.end(run.number, finished.exit_code, [stopper_of(job)] if sent.stopped else ())
     log_end(watch.log, finished)
     return finished
+
+
+def _check_people(job: Job) -> None:
+    """Raise InputProblem where the profile asks for two people, and this run is not what one prepared and another approved."""
+    if not job.needs_two:
+        return
+    if job.approval is None:
+        raise InputProblem(
+            "Nothing was sent: [approval].people = 2 in the profile, so that what one person prepared another approves. Both do so on"
+            " the page, which sends it then: voucher serve"
+        )
+    if not job.approval.by_two:
+        raise InputProblem(
+            "Nothing was sent: {person} had a hand in this plan before and can't approve it too; [approval].people = 2 in the profile"
+            " asks for another person",
+            person=job.approval.approved_by,
+        )
+
+
+def _check_approved(job: Job, plan: Plan) -> None:
+    """Raise InputProblem where what is to be sent is not the plan that somebody said yes to."""
+    if plan.requests and job.approval and job.approval.digest != plan.digest:
+        raise InputProblem(
+            "Nothing was sent: rows, amounts, buyers or codes are not what {person} approved any more; look at the plan again, and"
+            " approve it anew",
+            person=job.approval.approved_by,
+        )

@@ -11,9 +11,8 @@ from pathlib import Path
 import apsw
 
 from pipeline import __version__
-from pipeline.files import scratch_folder
+from pipeline.file_writing import scratch_folder
 from pipeline.ledger import (
-    attempts,
     backup,
     carrier_move,
     export,
@@ -79,7 +78,7 @@ def backed_up(job: Job, wanted: Path) -> Path:
                 why = message("it is a backup of what may be an older copy")
             else:
                 why = message("it is a backup")
-            gaps.mark_gap(copy, gaps.known_until(copy) or now, why)
+            gaps.mark_gap(copy, runs.known_until(copy) or now, why)
 
         _copy(connection, wanted, wanted, finish)
     return wanted
@@ -98,7 +97,7 @@ def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[Mess
             carrier_move.check_move(path, old, to)
         if wanted != path:
             carrier_move.check_at_rest(path, connection)
-            name = carrier_move.free_name(wanted, attempts.ledger_id(connection))
+            name = carrier_move.free_name(wanted, opening.ledger_id(connection))
             wanted_lock = stack.enter_context(name)
         if not confirm(
             message(
@@ -136,7 +135,7 @@ def nothing_missing(job: Job, note: Note, said_by: str, why: str) -> Message:
                 path=str(path),
             )
         runs.begin_change(connection, lock)
-        since = gaps.known_until(connection) or utc_now()
+        since = runs.known_until(connection) or utc_now()
         with connection:
             unnoted = message("its last run was not noted beside it, or on this machine")
             gaps.mark_gap(connection, since, unnoted)
@@ -157,7 +156,7 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
     """
     given = None if since is None else _past(since)
     with _to_change(job, note, may_lack=True) as (path, connection, lock):
-        text = given or gaps.known_until(connection)
+        text = given or runs.known_until(connection)
         if text is None:
             raise InputProblem("--since is missing: from when on may the ledger lack what was issued?")
         runs.begin_change(connection, lock)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipeline.files import PRIVATE, appear, scratch_folder, sync, taken
+from pipeline.file_writing import PRIVATE, appear, scratch_folder, sync, taken
 from pipeline.messages.translate import heading, translated
 from pipeline.model.columns import BUYER_COLUMNS, BUYERS_SHEET, COLUMN, Lang
 from pipeline.model.errors import InputProblem
@@ -18,9 +18,10 @@ from pipeline.model.message import Fact, Message, SheetName, counted, joined, me
 from pipeline.model.places import on_sheet, row_at
 from pipeline.model.table import shown
 from pipeline.reading.columns_file import ColumnMap, load_map
+from pipeline.reading.formats.column_letters import column_letters
 from pipeline.reading.formats.xlsx_prescan import sheet_parts
 from pipeline.reading.formats.zip_package import OF_XLSX, Package
-from pipeline.reading.headings import Layout, column_letters, find_layout
+from pipeline.reading.heading_rows import Layout, find_layout
 from pipeline.reading.input_files import read_sheets
 from pipeline.reading.previous_result import is_result
 from pipeline.reading.sheet import Sheet

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from pipeline.carrier.client import reach
+from pipeline.carrier.connection_check import reach
 from pipeline.model.columns import CHARGES, HEADER_TYPES, PRODUCTS
 from pipeline.model.errors import InputProblem
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.message import Message, Term, joined, message
 from pipeline.model.profile import Carrier, Profile, is_loopback
-from pipeline.settings import KEYRING_SERVICE, key_places, load_secrets
+from pipeline.secret_keys import KEYRING_SERVICE, key_places, load_secrets
 
 _FLIGHT, *_SERVICES = (choice.name for choice in PRODUCTS)
 
@@ -25,7 +25,7 @@ class Finding:
 
 
 def profile_findings(profile: Profile) -> Iterator[Finding]:
-    """What the profile says and lacks: the carrier, then each kind of charge and of buyer (rules/codes.py, code_not_configured)."""
+    """What the profile says and lacks: the carrier, then each kind of charge and of buyer (rules/carrier_codes.py, code_not_configured)."""
     carrier = profile.carrier
     if not carrier.base_url:
         yield _missing(
@@ -39,6 +39,12 @@ def profile_findings(profile: Profile) -> Iterator[Finding]:
         yield _missing(
             message(
                 "Agency: {agency} is the example's; write your own under [carrier]", agency=carrier.agency
+            )
+        )
+    if profile.approval.people > 1:
+        yield Finding(
+            message(
+                "Approval: what one person prepared another approves; both do so on the page (voucher serve), and nothing is sent elsewhere"
             )
         )
     for charge in CHARGES:

@@ -2,19 +2,21 @@
 
 from dataclasses import replace
 
+from pipeline.ledger.run_people import people_of, stopper_of
 from pipeline.ledger.session import ledger_to_write
 from pipeline.model.job import Task, Watch
 from pipeline.model.profile import Secrets
-from pipeline.reconciliation.gather import compared
+from pipeline.reconciliation.comparison_inputs import compared
 from pipeline.reconciliation.given_evidence import check_evidence, named_evidence
+from pipeline.reconciliation.handled_files import note_handled
 from pipeline.reconciliation.inbox import Batch, take_in, weighed_together
-from pipeline.reconciliation.outputs import note_handled, reconciliation_path, written
+from pipeline.reconciliation.outputs import reconciliation_path, written
 from pipeline.reconciliation.record_settlements import settle
 from pipeline.reconciliation.resubmit import again
 from pipeline.reporting.events import log_beginning, log_evidence, log_reconciled
 from pipeline.reporting.result_workbook import try_out
 from pipeline.run.inputs import read
-from pipeline.settlement.reconciled import Reconciled
+from pipeline.settlement.reconciliation_result import Reconciled
 from pipeline.submission.recovered_answers import meaning
 from pipeline.submission.sandbox_carrier import made_up_keys
 from pipeline.submission.sending_run import Run
@@ -34,6 +36,7 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
         try_out(watch.note)
         number = ledger.begin("reconcile", job.terms, [*job.inputs, *inbox.paths])
         run = Run("reconcile", job, ledger, number, keys or Secrets("", ""), watch)
+        ledger.note_people(number, people_of("reconcile", job))
         watch.log("ledger_taken", run=number, ledger_id=ledger.ledger_id)
         evidence = weighed_together(task, ledger, named, inbox)
         decided = settle(run, evidence)
@@ -42,6 +45,6 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
         finished = written(task, said, done, target)
         if not any(one.ledger_failed for one in done):  # else the next start puts it in order
             note_handled(run, inbox, done, finished)
-            ledger.end(number, finished.exit_code)
+            ledger.end(number, finished.exit_code, [stopper_of(job)] if said.result.stopped else ())
     log_reconciled(watch.log, finished)
     return finished

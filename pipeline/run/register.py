@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from pipeline.ledger import opening, register_rows
+from pipeline.ledger import opening
 from pipeline.ledger.gaps import open_gap
 from pipeline.ledger.opening import path_for
+from pipeline.ledger.register_lines import register_lines
 from pipeline.ledger.session import as_problem, note_doubt, note_gap
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.message import Note, system_error
 from pipeline.reconciliation.given_evidence import month_of
-from pipeline.reporting.masking import Masks, NoMasks, secrets_of
 from pipeline.reporting.output_paths import ANOTHER_FOLDER, check_folder
 from pipeline.reporting.register_by_buyer import buyer_numbers, names_by_buyer, split_by_buyer
-from pipeline.reporting.register_content import Register
+from pipeline.reporting.register_masking import Masks, NoMasks, secrets_of
+from pipeline.reporting.register_values import Register
 from pipeline.reporting.register_workbook import write_register
 
 _SUFFIX = ".xlsx"
@@ -65,8 +66,8 @@ def _read(job: Job, wanted: Wanted, note: Note) -> Register:
         note_gap(connection, note)
         note_doubt(connection, path_for(job), note)
         connection.execute("BEGIN")
-        lines, undated = register_rows.register_lines(connection, wanted.time_zone, days)
-        gap, owner = open_gap(connection), register_rows.owner(connection)
+        lines, undated = register_lines(connection, wanted.time_zone, days)
+        gap, owner = open_gap(connection), opening.owner_of(connection)
     return Register(
         lines,
         buyer_numbers(lines),

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Sequence
 
-from pipeline.ledger import attempts, issued_elsewhere, judgements, opening, reversals, settlements
+from pipeline.ledger import opening, run_people, ticket_rows
 from pipeline.ledger.opening import path_for
 from pipeline.ledger.session import as_problem, note_doubt
 from pipeline.model.job import Job
@@ -19,11 +19,12 @@ def history(job: Job, tickets: Sequence[str], note: Note) -> dict[str, Recorded]
         connection.execute("BEGIN")
         return {
             ticket: Recorded(
-                attempts.history(connection, ticket),
-                judgements.of_ticket(connection, ticket),
-                issued_elsewhere.of_ticket(connection, ticket),
-                settlements.of_ticket(connection, ticket),
-                reversals.of_ticket(connection, ticket),
+                ticket_rows.attempts(connection, ticket),
+                ticket_rows.judgements(connection, ticket),
+                ticket_rows.issued_elsewhere(connection, ticket),
+                ticket_rows.settlements(connection, ticket),
+                ticket_rows.reversals(connection, ticket),
+                run_people.of_ticket(connection, ticket),
             )
             for ticket in tickets
         }

@@ -1,4 +1,4 @@
-"""What a fault looks like from outside: one answer, or no answer, for each kind in `faults`."""
+"""What a fault looks like from outside: one answer, or no answer, for each kind in `fault_file`."""
 
 import base64
 import socket

@@ -57,10 +57,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self, cast
 
-from pipeline.files import said_by, settings_text, toml_problem
+from pipeline.file_reading import said_by, settings_text, toml_problem
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, joined, message
-from pipeline.sandbox.registry import plain_ticket_no
+from pipeline.sandbox.sold_tickets import plain_ticket_no
 
 Operation = Literal["invoice", "itinerary"]
 

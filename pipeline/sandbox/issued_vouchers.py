@@ -21,8 +21,8 @@ from typing import Literal, Self
 from pipeline.model.columns import CHARGES, PRODUCTS
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import system_error
-from pipeline.model.table import money_text
-from pipeline.sandbox.registry import Charge, ChargeKey, plain_ticket_no
+from pipeline.model.money import money_text
+from pipeline.sandbox.sold_tickets import Charge, ChargeKey, plain_ticket_no
 
 Voucher = Literal["invoice", "itinerary"]
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from pipeline.model.table import money_text
+from pipeline.model.money import money_text
 from pipeline.sandbox.carrier_settings import SandboxSettings
 from pipeline.sandbox.issued_vouchers import FARE_AND_REFUND, Issued
-from pipeline.sandbox.registry import Charge, Registry, plain_ticket_no
+from pipeline.sandbox.sold_tickets import Charge, Registry, plain_ticket_no
 from pipeline.sandbox.wire_documents import (
     AskedCharge,
     Buyer,

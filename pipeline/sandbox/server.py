@@ -11,11 +11,11 @@ from aiohttp import web
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message
 from pipeline.sandbox.carrier_settings import SandboxSettings
+from pipeline.sandbox.endpoints import Counts, Service
 from pipeline.sandbox.fault_file import Faults
 from pipeline.sandbox.issued_vouchers import Issued
 from pipeline.sandbox.preconditions import Books
-from pipeline.sandbox.registry import Registry
-from pipeline.sandbox.service import Counts, Service
+from pipeline.sandbox.sold_tickets import Registry
 
 LOOPBACK = "127.0.0.1"
 

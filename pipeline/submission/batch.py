@@ -12,7 +12,7 @@ from pipeline.model.outcome import Outcome, Result
 from pipeline.model.request import Request
 from pipeline.model.result import RunResult
 from pipeline.model.table import Table
-from pipeline.reporting.build import RunFacts, make_result
+from pipeline.reporting.build_result import RunFacts, make_result
 from pipeline.reporting.unknown_attempts import earlier_unknowns, new_unknowns
 from pipeline.rules.judge import Verdicts, judge
 from pipeline.rules.refused_before import hold_back

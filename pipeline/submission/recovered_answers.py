@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from pipeline.carrier.crypto import Cipher
-from pipeline.carrier.redaction import Concealed
+from pipeline.carrier.key_redaction import Concealed
 from pipeline.carrier.replies import Before, interpret, is_the_services_own
 from pipeline.ledger.attempts import Interrupted
 from pipeline.model.errors import InputProblem

@@ -16,9 +16,9 @@ from pipeline.carrier.client import Client
 from pipeline.carrier.connection_reuse import HeldConnection
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body
-from pipeline.carrier.redaction import Concealed
+from pipeline.carrier.key_redaction import Concealed
 from pipeline.carrier.replies import Before, interpret, is_the_services_own
-from pipeline.ledger.attempt_states import (
+from pipeline.ledger.attempt_changes import (
     Acknowledged,
     Again,
     Ended,
@@ -34,9 +34,10 @@ from pipeline.model.message import without_names
 from pipeline.model.outcome import Answered, Outcome, Reply, Result
 from pipeline.model.profile import Profile
 from pipeline.model.request import Request
+from pipeline.submission.failures_in_a_row import FailuresInARow
 from pipeline.submission.graceful_stop import Halt
 from pipeline.submission.rate_limit import Pace
-from pipeline.submission.retry import TRIES, FailuresInARow, may_be_tried_again, pause
+from pipeline.submission.retry import TRIES, may_be_tried_again, pause
 
 
 @dataclass

@@ -11,7 +11,7 @@ from pipeline.model.job import Job
 from pipeline.model.profile import Profile, Secrets
 from pipeline.model.table import Table
 from pipeline.sandbox.carrier_settings import SandboxSettings
-from pipeline.sandbox.registry import Registry
+from pipeline.sandbox.sold_tickets import Registry
 
 
 def made_up_keys() -> Secrets:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher
-from pipeline.carrier.redaction import Concealed
-from pipeline.ledger.attempts import ledger_id
+from pipeline.carrier.key_redaction import Concealed
 from pipeline.ledger.group_commit import Writer
+from pipeline.ledger.opening import ledger_id
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.session import OpenLedger
 from pipeline.ledger.spill import Spill, spill_path

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pipeline.files import PRIVATE
+from pipeline.file_writing import PRIVATE
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import CHARGES, HEADER_TYPES, LANGS, PRODUCTS, Choice
 from pipeline.model.message import Message, Term, message
+from pipeline.model.money import money_text
 from pipeline.model.profile import Profile
-from pipeline.model.table import money_text
 from pipeline.template.new_file import put_new
 
 #: Values by section and key, as a profile's TOML has them.
@@ -111,6 +111,14 @@ EXPLAINED: Mapping[str, tuple[Message, Mapping[str, Message]]] = {
         {
             "settle_after_hours": message(
                 "So many hours after a request the carrier's statement lists it for certain; until you know, leave it out."
+            ),
+        },
+    ),
+    "approval": (
+        message("Who says yes before anything is sent"),
+        {
+            "people": message(
+                "1 or 2. With 2, what one person prepared another approves on the page (voucher serve), and nothing is sent elsewhere."
             ),
         },
     ),

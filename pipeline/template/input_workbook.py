@@ -20,11 +20,11 @@ from pipeline.model.columns import (
 )
 from pipeline.model.errors import InputProblem
 from pipeline.model.template_version import PROPERTY, VERSION
+from pipeline.template.cell_formats import Drawing
 from pipeline.template.example import BUYERS, TICKETS
+from pipeline.template.input_sheets import add_input_sheet
 from pipeline.template.instructions import TITLE, add_instructions
-from pipeline.template.looks import Drawing
 from pipeline.template.new_file import put_new
-from pipeline.template.sheets import add_input_sheet
 
 # A fixed date in the file's properties: the same version writes the same bytes.
 _CREATED = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,8 +8,8 @@ from pipeline.model.message import Fact, Message, Term, message
 from pipeline.model.status import STATUSES
 from pipeline.model.template_version import STAMP, VERSION
 from pipeline.model.text_width import lines_high
-from pipeline.template.looks import Drawing
-from pipeline.template.sheets import permitted, print_setup
+from pipeline.template.cell_formats import Drawing
+from pipeline.template.input_sheets import permitted, print_setup
 
 #: What a template is, on this sheet and among its properties.
 TITLE = message("How to fill in this workbook")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pipeline.files import appear, scratch_folder, taken
+from pipeline.file_writing import appear, scratch_folder, taken
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import system_error
 

@@ -58,7 +58,7 @@ MOMENTS: dict[str, Callable[[Any, Desk, Path], object]] = {
         ("reading", signal.SIGTERM),
         ("reading", signal.SIGINT),
         ("reading", signal.SIGHUP),
-        ("judging", signal.SIGTERM),
+        pytest.param("judging", signal.SIGTERM, marks=pytest.mark.slow),
         ("writing", signal.SIGTERM),
     ],
 )
@@ -90,6 +90,7 @@ def start(desk: Any, *arguments: Any, **given: Any) -> Any:
         signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.slow
 def test_what_is_told_to_ignore_a_closed_terminal_goes_on(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any
 ) -> None:
@@ -147,18 +148,16 @@ def test_a_stopped_night_sends_nothing_of_the_workbooks_after_and_the_next_one_d
         assert len(carrier.issued()) == 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "number",
-    [
-        pytest.param(signal.SIGTERM, id="TERM"),
-        pytest.param(signal.SIGKILL, id="KILL", marks=pytest.mark.slow),
-    ],
+    [pytest.param(signal.SIGTERM, id="TERM"), pytest.param(signal.SIGKILL, id="KILL")],
 )
 def test_two_nights_at_once_the_second_says_so_and_a_lock_dies_with_its_process(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any, number: signal.Signals
 ) -> None:
     path = workbook(tickets(6))
-    late = '[[fault]]\nkind = "latency"\nseconds = 6\nwhen = "after"\nfirst = 1\n'
+    late = '[[fault]]\nkind = "latency"\nseconds = 3\nwhen = "after"\nfirst = 1\n'
     with sandbox(path, faults=late) as carrier:
         more = "[reconcile]\nsettle_after_hours = 0\n"
         profile = desk.profile(carrier.base_url, concurrency=1, response_timeout=60, more=more)
@@ -243,7 +242,7 @@ def renamed(path: Path, sheet: str, heading: str = "ticket_no", hidden_rows: Seq
 NAMES = ("王小明", "李晓红", "张伟", "陈丽", "赵敏")
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.slow)])
 def test_what_stands_in_a_cell_is_told_to_nobody_though_columns_have_slipped(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any, lang: str
 ) -> None:

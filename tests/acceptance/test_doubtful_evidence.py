@@ -53,6 +53,7 @@ def held(office: Office, book: Any, name: str = "check.json") -> list[str]:
 # --- what reverses a voucher -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_voucher_of_ours_reverses_none(desk: Desk, sandbox: Make, workbook: Make, tickets: Make) -> None:
     book = workbook(tickets(2))
     with sandbox(book) as carrier:
@@ -77,7 +78,7 @@ def test_a_voucher_of_ours_reverses_none(desk: Desk, sandbox: Make, workbook: Ma
 
 
 @needs_compiler
-@pytest.mark.parametrize("lost", [LOST_AFTER, LOST_BEFORE])
+@pytest.mark.parametrize("lost", [LOST_AFTER, pytest.param(LOST_BEFORE, marks=pytest.mark.slow)])
 def test_a_voucher_that_is_listed_under_the_number_of_a_red_one_is_told_and_settles_nothing(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make, lost: str
 ) -> None:
@@ -108,6 +109,7 @@ def test_a_voucher_that_is_listed_under_the_number_of_a_red_one_is_told_and_sett
         assert carrier.twice() == []
 
 
+@pytest.mark.slow
 def test_a_reversed_voucher_under_a_number_of_the_statement_s_own_is_not_the_next_one(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:
@@ -177,6 +179,7 @@ def test_a_gap_is_closed_by_a_statement_of_its_time_alone_that_was_read_whole(
         assert list(outbox.iterdir()) != []
 
 
+@pytest.mark.slow
 def test_what_a_statement_with_mixed_up_numbers_shows_stays_held_when_one_of_them_is_reversed(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:
@@ -202,6 +205,7 @@ def test_what_a_statement_with_mixed_up_numbers_shows_stays_held_when_one_of_the
 # --- whose line it is --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_an_ancillary_charge_without_its_product_settles_nothing(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
@@ -232,7 +236,7 @@ def test_an_ancillary_charge_without_its_product_settles_nothing(
         assert [one["number"] for one in office.report()["settled"]] == [unsaid["number"]], ran.err
 
 
-@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("at_once", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_number_that_a_statement_shows_for_another_ticket_is_not_taken_from_anybody(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make, *, at_once: bool
 ) -> None:
@@ -272,6 +276,7 @@ def test_the_number_of_a_red_line_that_could_not_be_recorded_settles_nothing(
 # --- while a ledger may lack something ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_numbers_of_an_odd_shape_hold_their_charges_while_a_gap_is_open(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:

@@ -160,6 +160,7 @@ def ledger_on(path: Path) -> tuple[str, str]:
     return said["Ledger"], said["Ledger ID"]
 
 
+@pytest.mark.slow
 def test_every_kind_of_evidence_at_once_is_recorded_with_who_when_and_where(office: Office) -> None:
     statement, answers = evidence(office)
     of, ours = requests(office), numbers(office)
@@ -250,6 +251,7 @@ COUNTS = " UNION ALL ".join(
 )
 
 
+@pytest.mark.slow
 def test_what_is_said_again_changes_nothing_and_what_was_withdrawn_settles_nothing(office: Office) -> None:
     statement, answers = evidence(office)
     of, given = requests(office), said(office, statement, answers)

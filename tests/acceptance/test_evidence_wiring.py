@@ -15,7 +15,7 @@ Make = Callable[..., Any]
 OTHER = "179525952880229398"
 
 
-@pytest.mark.parametrize("by_answer", [False, True])
+@pytest.mark.parametrize("by_answer", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_number_that_another_voucher_has_settles_nothing(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make, *, by_answer: bool
 ) -> None:
@@ -41,6 +41,7 @@ def test_a_number_that_another_voucher_has_settles_nothing(
         assert [one["code"] for one in office.report()["problems"]] == [] if by_answer else ["contradiction"]
 
 
+@pytest.mark.slow
 def test_what_earlier_statements_showed_is_weighed_with_what_is_said_today(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:
@@ -63,6 +64,7 @@ def test_what_earlier_statements_showed_is_weighed_with_what_is_said_today(
         assert [one["number"] for one in office.report()["settled"]] == [of_invoice["number"]]
 
 
+@pytest.mark.slow
 def test_a_number_that_an_earlier_statement_showed_for_another_ticket_settles_nothing(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:

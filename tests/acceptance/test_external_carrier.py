@@ -21,7 +21,8 @@ import pandas as pd
 import pytest
 
 from pipeline.model.columns import COMPONENTS
-from pipeline.model.table import Table, money_text
+from pipeline.model.money import money_text
+from pipeline.model.table import Table
 from pipeline.reading.tickets import read_table
 
 REPOSITORY = Path(__file__).parents[2]
@@ -153,9 +154,8 @@ def charge_names(rows: Sequence[dict[str, Any]]) -> frozenset[str]:
     )
 
 
-@pytest.mark.parametrize(
-    "hyphen", [pytest.param(False, id="digits"), pytest.param(True, id="hyphen", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("hyphen", [False, True], ids=["digits", "hyphen"])
 def test_an_external_carrier_accepts_every_request_of_the_sample_month(
     desk: Any, month: list[Path], external: External, hyphen: bool
 ) -> None:

@@ -9,6 +9,8 @@ import re
 import shlex
 import shutil
 import signal
+import subprocess
+import sys
 import textwrap
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +28,7 @@ from pipeline.model.columns import LANGS, Lang
 from pipeline.sandbox.fault_file import _KIND_KEYS, _SHARED_KEYS
 from tests.acceptance.conftest import Desk, Sandbox, _listening, running_sandbox, tickets, write_workbook
 from tests.acceptance.office import LOST_AFTER, LOST_BEFORE, answered
+from tests.acceptance.page.visiting import PASSWORD, made_certificate
 from tests.crash.forked import Ran
 
 REPOSITORY = Path(__file__).parents[2]
@@ -181,6 +184,11 @@ def faults(desk: Desk, _: Sandbox) -> None:
     (desk.folder / "faults.toml").write_text(found[1])
 
 
+def for_the_office(desk: Desk, _: Sandbox) -> None:
+    made_certificate(desk.folder, "page")
+    desk.environment["BROWSER"] = "true"  # opens nothing
+
+
 STORIES: Mapping[str, Story] = {
     "first-run": Story(
         after={
@@ -222,6 +230,7 @@ STORIES: Mapping[str, Story] = {
     ),
     "reversals": Story(before=reversed_by_the_carrier),
     "sandbox": Story(before=faults),
+    "serve": Story(before=for_the_office),
     "promises": Story(),
 }
 
@@ -281,6 +290,10 @@ def run(desk: Desk, carrier: Sandbox, command: str, codes: Mapping[str, int]) ->
         ended = server.end()
         assert ended.code == 0
         return ended
+    if arguments[0] == "serve":
+        return served(desk, arguments)
+    if arguments[:2] in (["user", "add"], ["user", "password"]):
+        return told(desk, f"{PASSWORD}\n", *arguments)
     numbers = dict(zip(NUMBERS, issued_numbers(carrier), strict=False))
     ran = desk.voucher(*(numbers.get(part, part) for part in arguments))
     assert ran.code == next(
@@ -291,6 +304,27 @@ def run(desk: Desk, carrier: Sandbox, command: str, codes: Mapping[str, int]) ->
         ran.err,
     )
     return ran
+
+
+def served(desk: Desk, arguments: Sequence[str]) -> Ran:
+    """Start the page as it is said, but on any free port, and end it."""
+    given = [re.sub(r":8\d+$", ":0", part) for part in arguments]
+    server = desk.begin(*given, *([] if "--listen" in given else ["--listen", "127.0.0.1:0"]))
+    desk.during(server, lambda: "Ctrl-C" in server.told())
+    os.kill(server.pid, signal.SIGTERM)
+    ended = server.end()
+    assert ended.code == 0, ended
+    return ended
+
+
+def told(desk: Desk, typed: str, *arguments: str) -> Ran:
+    """Run a command with a line on stdin."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "pipeline", *arguments], check=False, input=typed, env=desk.environ(), cwd=desk.folder,
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran
+    return Ran(ran.returncode, ran.stdout, ran.stderr)
 
 
 def test_the_page_on_the_sandbox_has_every_kind_of_fault_with_its_keys() -> None:

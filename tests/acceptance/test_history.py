@@ -28,7 +28,11 @@ def test_a_ticket_is_followed_from_its_row_to_its_settlement(desk: Any, settled:
     assert (ran.code, ran.err) == (0, "")
     heading, *lines = ran.out.splitlines()
     assert heading == "999-0000000001 (times: Asia/Shanghai)"
-    assert [line.split()[2] for line in lines] == ["judged", "sending", "unknown:", "settled"]
+    begun = [
+        line for line in lines if " sending begun by " in line
+    ]  # nobody where this machine's user has no name
+    told = [line.split()[2] for line in lines if line not in begun]
+    assert (len(begun) <= 1, told) == (True, ["judged", "sending", "unknown:", "settled"])
     (number,) = (row["number"] for row in settled.issued() if row["ticket_no"] == "9990000000001")
     assert f"settled as issued under {number} by chen: october.csv, " in lines[-1]
     assert "(times: UTC)" in desk.voucher("history", "9990000000001", *ISSUE[2:4]).out
@@ -48,8 +52,9 @@ def test_for_programs_there_is_one_object_by_ticket(desk: Any) -> None:
     assert (ran.code, ran.err) == (0, "")
     told = json.loads(ran.out)
     assert list(told) == ["9990000000001", "9990000000009"]
-    assert [event["event"] for event in told["9990000000001"]] == ["judged", "sending", "unknown", "settled"]
-    assert told["9990000000001"][0]["amount"] == "1000.00"
+    events = [event for event in told["9990000000001"] if event["event"] != "sent"]
+    assert [event["event"] for event in events] == ["judged", "sending", "unknown", "settled"]
+    assert events[0]["amount"] == "1000.00"
     assert told["9990000000009"] == []
     assert "canary" not in ran.out
 

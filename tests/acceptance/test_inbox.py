@@ -63,7 +63,7 @@ def test_an_inbox_is_worked_off_by_content_each_file_once(
         assert office.states() == {"issued": 2, "unknown": 1, "waiting": 1}
         assert (outbox / "october.result.xlsx").exists()
         # The statement and the answered workbook are known by what is in them.
-        shutil.copy(carrier.statement, inbox / "whatever.csv")
+        at_rest(Path(shutil.copy(carrier.statement, inbox / "whatever.csv")))
         (inbox / "broken.xlsx").unlink()
         (inbox / "notes.txt").rename(inbox / ".notes.txt")
         ran = office.reconcile(*args)
@@ -139,6 +139,7 @@ def test_a_row_that_repeats_another_leaves_nothing_to_be_done(
         assert carrier.twice() == []
 
 
+@pytest.mark.slow
 def test_what_nobody_sees_in_a_new_file_is_told_once(
     desk: Desk,
     boxes: Boxes,
@@ -195,6 +196,7 @@ def test_answers_that_come_by_the_inbox_settle_and_those_of_another_ledger_are_l
         assert len(carrier.issued()) == 1
 
 
+@pytest.mark.slow
 def test_a_statement_from_the_future_is_left_and_proves_nothing(
     desk: Desk,
     boxes: Boxes,
@@ -214,7 +216,7 @@ def test_a_statement_from_the_future_is_left_and_proves_nothing(
         assert "statement.csv" in ran.err
         assert "still to come" in ran.err
         assert office.report()["settled"] == []
-        os.utime(later)
+        at_rest(later)
         assert office.reconcile("--inbox", inbox, "--outbox", outbox).code == 0
         assert len(office.report()["settled"]) == 1
 

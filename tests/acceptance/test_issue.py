@@ -242,6 +242,7 @@ def test_the_rules_judge_on_the_day_that_is_given(
     assert desk.report("r.json")["as_of"] == day
 
 
+@pytest.mark.slow
 def test_a_carrier_that_is_down_loses_nothing(desk: Any, sandbox: Any, workbook: Any, tickets: Any) -> None:
     path = workbook(tickets(3))
     with sandbox(path) as carrier:
@@ -486,7 +487,8 @@ def test_inputs_are_never_changed(desk: Any, workbook: Any, tickets: Any) -> Non
     assert (desk.folder / "tickets.2.xlsx").exists()
 
 
-@pytest.mark.parametrize("stderr", ["closed", pytest.param("full", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("stderr", ["closed", "full"])
 def test_a_run_that_nobody_listens_to_ends_as_it_should(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any, stderr: str
 ) -> None:
@@ -567,6 +569,7 @@ def test_after_a_run_all_is_in_the_one_file(desk: Any, workbook: Any, tickets: A
     assert statuses(desk.report("r.json")) == ["already_issued"] * 3
 
 
+@pytest.mark.slow
 def test_a_killed_runs_ledger_without_its_wal_is_refused(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any
 ) -> None:

@@ -160,10 +160,11 @@ def test_what_is_wrong_with_faults_is_said_in_chinese(desk: Any, faults: str | N
     ("raised", "code", "said"),
     [
         ("RuntimeError('planted')", 3, "这是程序的缺陷，请报告。重新运行同一命令是安全的。"),
-        (
+        pytest.param(
             "OSError(28, 'No space left on device', '/x')",
             3,
             "/x 无法读写：磁盘空间不足。重新运行同一命令是安全的。",
+            marks=pytest.mark.slow,
         ),
         pytest.param(
             "OSError(5, 'Input/output error')",

@@ -48,7 +48,13 @@ def events(log: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("echo", [False, True], ids=["", "while a carrier sends everything back"])
+@pytest.mark.parametrize(
+    "echo",
+    [
+        pytest.param(False, id="", marks=pytest.mark.slow),
+        pytest.param(True, id="while a carrier sends everything back"),
+    ],
+)
 def test_no_key_and_nothing_of_people_is_in_the_log_of_a_month_of_faults(tmp_path: Path, echo: bool) -> None:
     folder = tmp_path / "CANARY folder"
     folder.mkdir()
@@ -135,6 +141,7 @@ def test_the_log_follows_a_run_from_its_beginning_to_its_end(
     assert end["written"] == ["tickets.result.xlsx"]
 
 
+@pytest.mark.slow
 def test_a_log_that_goes_away_while_requests_are_out_stops_nothing_and_is_told_once(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any
 ) -> None:

@@ -15,6 +15,7 @@ import xlsxwriter
 from pipeline.messages.translate import choice_word, heading
 from pipeline.model.columns import Lang
 from tests.acceptance.bill import write_bill, write_buyers
+from tests.acceptance.conftest import Desk, tickets, write_workbook
 
 OPTIONS = ("--sandbox", "--ledger", "L", "--as-of", "2026-11-20")
 Line = Callable[..., Any]
@@ -62,7 +63,7 @@ def differences(one: Path, other: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.slow)])
 def test_a_bill_corrected_over_two_rounds_is_judged_as_its_last_rows_and_nothing_else_of_it_changed(
     desk: Any, lang: Lang
 ) -> None:
@@ -121,13 +122,21 @@ def test_a_bill_corrected_over_two_rounds_is_judged_as_its_last_rows_and_nothing
     assert by_sheet == {("全部", "ready"): 11, ("国内机票", "repeated"): 10, ("国际机票", "repeated"): 1}
 
 
-@pytest.fixture
-def issued(desk: Any, workbook: Any, tickets: Any) -> Path:
-    """The result of a workbook two of whose four rows are wrong."""
-    rows = tickets(4)
+@pytest.fixture(scope="module")
+def issued_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of whoever issued a workbook two of whose four rows are wrong."""
+    desk, rows = Desk(tmp_path_factory.mktemp("issued")), tickets(4)
     rows[1] |= {"amount": "abc"}
     rows[2] |= {"passenger_name": ""}
-    assert desk.voucher("issue", workbook(rows), *OPTIONS, "--lang", "en").code == 1
+    book = write_workbook(desk.folder / "tickets.xlsx", rows)
+    assert desk.voucher("issue", book.name, *OPTIONS, "--lang", "en").code == 1
+    return desk.folder
+
+
+@pytest.fixture
+def issued(desk: Any, issued_once: Path) -> Path:
+    """The result of that workbook, in a copy of that folder."""
+    shutil.copytree(issued_once, desk.folder, dirs_exist_ok=True)
     return Path(desk.folder / "tickets.result.xlsx")
 
 
@@ -183,6 +192,7 @@ def test_a_later_run_wins_and_what_is_put_back_is_no_correction(desk: Any, issue
     )
 
 
+@pytest.mark.slow
 def test_a_round_that_is_left_out_is_asked_for_even_where_all_was_issued_after_it(
     desk: Any, issued: Path
 ) -> None:
@@ -284,6 +294,7 @@ def test_where_it_can_not_be_sure_nothing_is_written_and_it_says_why(
     assert {path.name: path.read_bytes() for path in desk.folder.glob("*.xlsx")} == there
 
 
+@pytest.mark.slow
 def test_a_result_of_an_earlier_one_and_of_another_workbook_corrects_both_originals(
     desk: Any, issued: Path, workbook: Any
 ) -> None:
@@ -371,7 +382,7 @@ def test_merged_cells_are_corrected_for_all_their_rows_or_not_at_all(
     assert differences(path, desk.folder / "fixed.xlsx") == {"Tickets!L2": "ACME"}
 
 
-@pytest.mark.parametrize("with_sheet", [True, False])
+@pytest.mark.parametrize("with_sheet", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_buyers_that_were_corrected_or_added_stand_on_its_sheet_of_buyers(
     desk: Any, workbook: Any, tickets: Any, with_sheet: bool
 ) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from pipeline.model.profile import Profile
-from pipeline.settings import load_profile
+from pipeline.profile_file import load_profile
 from tests.acceptance.conftest import KEYS
 from tests.acceptance.english import english
 from tests.conftest import needs_tool

@@ -19,6 +19,7 @@ from tests.acceptance.office import (
     TODAY,
     Office,
     answered,
+    at_rest,
 )
 from tests.moved_clock import needs_compiler
 
@@ -57,6 +58,7 @@ def test_a_statement_settles_what_it_lists_and_silence_alone_settles_nothing(
         assert carrier.twice() == []
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_what_turns_out_as_not_issued_and_is_in_no_workbook_given_is_told(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
@@ -127,6 +129,7 @@ def test_silence_is_no_evidence_unless_the_statement_is_complete_long_enough_aft
         assert len(carrier.issued()) == 4
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_statement_that_a_filter_a_copy_or_another_agency_has_made_small_proves_nothing(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
@@ -474,6 +477,7 @@ def test_an_unchanged_refused_row_is_not_sent_again_and_a_changed_one_is(
         assert carrier.twice() == []
 
 
+@pytest.mark.slow
 def test_evidence_of_another_ledger_or_that_is_none_stops_it_with_nothing_changed(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
 ) -> None:
@@ -523,6 +527,7 @@ def test_evidence_of_another_ledger_or_that_is_none_stops_it_with_nothing_change
         assert office.report()["unknown"] != []
 
 
+@pytest.mark.slow
 def test_a_comparison_of_nothing_agrees_with_nothing(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
 ) -> None:
@@ -544,6 +549,7 @@ def test_a_comparison_of_nothing_agrees_with_nothing(
         assert office.reconcile(book).code == 0
 
 
+@pytest.mark.slow
 def test_one_wrong_answer_does_not_hold_the_others_back_and_nobody_types_it_again(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
 ) -> None:
@@ -630,6 +636,7 @@ def test_a_statement_whose_kinds_are_those_of_its_headings_poisons_nothing(
         assert (said["comparison"]["agreed"], len(said["settled"])) == (5, 2)
 
 
+@pytest.mark.slow
 def test_a_list_of_something_else_is_asked_about_and_holds_nothing(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
 ) -> None:
@@ -659,7 +666,7 @@ def test_a_list_of_something_else_is_asked_about_and_holds_nothing(
             {"票号": f"999000000000{at}", "发票号码": number, "费用": "机票款"}
             for at, number in numbers.items()
         ]
-        office.statement("in/wrong.csv", wrong)
+        at_rest(office.statement("in/wrong.csv", wrong))
         assert office.reconcile("--inbox", inbox, "--outbox", outbox).code == 1
         assert "wrong.csv" in "".join(p["place"] for p in office.report()["problems"])
         assert office.report()["comparison"]["not_ours"] == 0, "nothing of a file that is left is taken"

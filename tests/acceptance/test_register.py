@@ -2,6 +2,7 @@
 
 import datetime
 import re
+import shutil
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from tests.acceptance.conftest import BUYERS, Desk, Ran
+from tests.acceptance.conftest import BUYERS, Desk, Ran, running_sandbox, write_workbook
 from tests.acceptance.office import LOST_AFTER, TODAY, Office
 
 Make = Callable[..., Any]
@@ -26,8 +27,8 @@ def lines_of(path: Path, sheet: str = "Register") -> list[dict[str, Any]]:
     return [dict(zip(map(str, headings), line, strict=True)) for line in lines]
 
 
-@pytest.fixture
-def month(desk: Desk, sandbox: Make, workbook: Make) -> Iterator[tuple[Office, Any]]:
+@pytest.fixture(scope="module")
+def month_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
     """A month: two itineraries (the second lost on its way back), an invoice of two charges, and one that is reversed."""
     rows = [
         {"ticket_no": "9990000000001", "amount": "", "fare": 900, "airport_fee": 50, "fuel_surcharge": 50},
@@ -47,15 +48,23 @@ def month(desk: Desk, sandbox: Make, workbook: Make) -> Iterator[tuple[Office, A
             "passport": "E12345678",
         },
     ]
-    book = workbook(rows, name="Acme Trading Co. october.xlsx")
-    with sandbox(book, faults=f"{LOST_AFTER}requests = [2]\n") as carrier:
+    desk = Desk(tmp_path_factory.mktemp("month"))
+    book = write_workbook(desk.folder / "Acme Trading Co. october.xlsx", rows)
+    with running_sandbox(desk, book, faults=f"{LOST_AFTER}requests = [2]\n") as carrier:
         office = Office(desk, carrier)
         assert office.issue(book).code == 4
         gone = next(line for line in carrier.issued() if line["ticket_no"] == "9990000000006")
         said = ("--evidence", "red invoice")
         reversed_ = desk.voucher("ledger", "reverse", gone["number"], *office.common, *said)
         assert reversed_.code == 0, reversed_.err
-        yield office, carrier
+        yield office
+
+
+@pytest.fixture
+def month(desk: Desk, month_once: Office) -> tuple[Office, Any]:
+    """That month in a folder of the test's own; the carrier is the same, and is sent nothing more."""
+    shutil.copytree(month_once.desk.folder, desk.folder, dirs_exist_ok=True)
+    return Office(desk, month_once.carrier), month_once.carrier
 
 
 def register(office: Office, *more: str | Path) -> Ran:

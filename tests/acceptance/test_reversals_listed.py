@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import pytest
+
 from tests.acceptance.conftest import Desk
 from tests.acceptance.office import Office
 
@@ -87,6 +89,7 @@ def test_a_red_line_lets_the_charges_of_its_voucher_be_issued_again_by_whoever_s
         }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_reversal_that_was_not_made_lets_nothing_be_issued_again(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:

@@ -76,7 +76,7 @@ def test_only_corrected_rows_are_taken_in_any_order_with_their_own_columns(
     assert [line["原因 (input)"] for line in lines] == [None, "出差", None]
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.slow)])
 def test_the_cells_that_the_reasons_name_and_the_notes_stand_on_are_those_to_correct(
     desk: Any, workbook: Any, tickets: Any, lang: str
 ) -> None:
@@ -113,7 +113,10 @@ def lines_of(path: Path, name: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(
     ("lang", "file", "sheet", "row"),
-    [("en", "file", "sheet", "row"), ("zh", "来源文件", "来源工作表", "来源行")],
+    [
+        ("en", "file", "sheet", "row"),
+        pytest.param("zh", "来源文件", "来源工作表", "来源行", marks=pytest.mark.slow),
+    ],
 )
 def test_where_a_row_stood_at_first_stays_beside_it_through_three_rounds(
     desk: Any, workbook: Any, tickets: Any, lang: str, file: str, sheet: str, row: str
@@ -328,7 +331,7 @@ market = "国内"
 """
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("again", [(), ("--columns", "map.toml")], ids=["without", "with"])
 def test_failures_of_a_team_s_own_headings_and_words_are_issued_with_its_mapping_or_without(
     desk: Any, lang: str, again: tuple[str, ...]

@@ -341,6 +341,7 @@ def test_files_are_readable_by_their_owner_alone_and_so_are_new_folders(faulty_m
 # --- other ends of a run -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_leaves_no_key_and_nothing_for_other_eyes(tmp_path: Path) -> None:
     desk = Desk(tmp_path / "desk", {**KEYS, **loud(tmp_path)})
     desk.folder.mkdir()
@@ -369,6 +370,7 @@ def test_a_run_that_is_killed_leaves_no_key_and_nothing_for_other_eyes(tmp_path:
     assert private(desk.folder, GIVEN) == {}
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_and_a_disk_that_takes_no_more_print_no_key(tmp_path: Path) -> None:
     desk = Desk(tmp_path / "desk", {**KEYS, **loud(tmp_path)})
     desk.folder.mkdir()

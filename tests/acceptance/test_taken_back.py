@@ -24,6 +24,7 @@ def typed(desk: Desk, name: str = "*.reconciliation*.xlsx") -> tuple[Any, ...]:
     return tuple(cell.value for cell in openpyxl.load_workbook(newest)["Unknown"][2][-4:])
 
 
+@pytest.mark.slow
 def test_an_answer_about_an_attempt_that_a_restored_ledger_lost_settles_none_of_the_same_number(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
 ) -> None:
@@ -204,7 +205,8 @@ def test_nothing_is_taken_back_while_a_run_is_on(
         slow.kill()
 
 
-@pytest.mark.parametrize("said_by", ["an answer", pytest.param("the statement", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("said_by", ["an answer", "the statement"])
 def test_what_was_issued_after_all_is_settled_once_the_voucher_in_its_place_was_reversed(
     desk: Desk,
     sandbox: Callable[..., Any],
@@ -274,6 +276,7 @@ def test_what_was_issued_after_all_is_settled_once_the_voucher_in_its_place_was_
         assert desk.voucher("ledger", "check", *office.common[2:]).code == 0
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_what_was_said_by_mistake_not_to_be_issued_is_settled_after_it_was_sent_again(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
@@ -296,7 +299,8 @@ def test_what_was_said_by_mistake_not_to_be_issued_is_settled_after_it_was_sent_
         assert len(carrier.issued()) == 3
 
 
-@pytest.mark.parametrize("at_once", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("at_once", [False, True])
 def test_what_was_sent_again_with_others_by_a_mistake_is_settled_by_an_answer_and_a_withdrawal(
     desk: Desk,
     sandbox: Callable[..., Any],

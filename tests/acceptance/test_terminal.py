@@ -49,7 +49,10 @@ def at_a_terminal(
     return code, shown.decode()
 
 
-@pytest.mark.parametrize(("answer", "code"), [(b"n\n", 3), (b"\n", 3), (CTRL_C, 3), (b"y\n", 0)])
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [(b"n\n", 3), (b"\n", 3), pytest.param(CTRL_C, 3, marks=pytest.mark.slow), (b"y\n", 0)],
+)
 def test_nothing_is_sent_until_somebody_says_yes(
     desk: Any, workbook: Any, tickets: Any, answer: bytes, code: int
 ) -> None:
@@ -88,7 +91,11 @@ def test_the_plan_is_shown_and_asked_for_in_chinese(desk: Any, workbook: Any, ti
 
 
 @pytest.mark.parametrize(
-    ("lang", "plan"), [("en", "2 of 3 rows of tickets.xlsx, sheet Tickets"), ("zh", "3 行中的 2 行")]
+    ("lang", "plan"),
+    [
+        ("en", "2 of 3 rows of tickets.xlsx, sheet Tickets"),
+        pytest.param("zh", "3 行中的 2 行", marks=pytest.mark.slow),
+    ],
 )
 def test_the_plan_counts_what_is_hidden_before_it_asks(
     desk: Any, workbook: Any, tickets: Any, lang: str, plan: str
@@ -176,7 +183,7 @@ def test_what_a_bill_leaves_open_is_asked_and_what_follows_from_the_answers_too(
     assert "1 thing is not certain" in asked_again.err
 
 
-@pytest.mark.parametrize("key", [CTRL_C, b"\x04"])
+@pytest.mark.parametrize("key", [pytest.param(CTRL_C, marks=pytest.mark.slow), b"\x04"])
 def test_nothing_is_written_by_whoever_gives_the_questions_up(desk: Any, key: bytes) -> None:
     bill = doubtful(desk.folder / "bill.xlsx")
     code, shown = at_a_terminal(desk, key, "columns", bill, "-o", "m.toml", asks=b"[0]: ")

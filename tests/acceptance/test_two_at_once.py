@@ -504,7 +504,9 @@ def test_a_second_run_on_a_ledger_that_is_in_use_says_so_and_leaves_whatever_it_
     )
     for other in others:
         assert other.code == 3, other.err
-        assert "another run is using this ledger; wait until it ends, then run again" in other.err
+        assert "another run is using this ledger (by " in other.err
+        assert ", on the command line, since 20" in other.err
+        assert "; wait until it ends, then run again" in other.err
     assert looked.code == 4, looked.err
     assert statuses(desk.report("looked.json")) == ["unknown", "ready"]
     assert told.code == 0, told.err
@@ -594,7 +596,7 @@ def test_a_ledger_that_is_missing_is_no_reason_to_issue_again(desk: Any, workboo
     assert list(desk.folder.rglob("*.ledger")) == []
 
 
-@pytest.mark.parametrize("taken_by", ["nothing", "another ledger"])
+@pytest.mark.parametrize("taken_by", [pytest.param("nothing", marks=pytest.mark.slow), "another ledger"])
 def test_a_ledger_that_goes_away_during_a_run_stops_it_and_nothing_is_issued_again(
     desk: Any, carrier: Carrier, workbook: Any, taken_by: str
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.model.blank_values import has_unseen, name_hint
+from pipeline.model.printable_text import has_unseen, name_hint
 from pipeline.rules.normalise import one_line
 
 BAD = [
@@ -36,7 +36,7 @@ def test_what_spreadsheets_bring_along_is_no_harm(name: str) -> None:
     assert name_hint(one_line(name)) == ""
 
 
-def test_such_rows_are_invalid_and_nothing_of_them_reaches_the_terminal(desk: Any) -> None:
+def test_such_rows_are_invalid_and_nothing_of_them_reaches_the_terminal(desk: Any, sandbox: Any) -> None:
     names = ["ticket_no", "passenger_name", "charge", "amount", "market", "ticket_status", "flight_date", "voucher", "header_type",
              "header_name", "tax_no", "email", "remarks"]  # fmt: skip
     good = ["", "ZHANG/WEI", "ticket_fare", "1000", "domestic", "used", "2026-10-01", "invoice", "business", "Acme Co.",
@@ -57,19 +57,12 @@ def test_such_rows_are_invalid_and_nothing_of_them_reaches_the_terminal(desk: An
     path = Path(desk.folder) / "t.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([names, *rows])
-    common = (
-        "--profile",
-        desk.profile("http://127.0.0.1:1"),
-        "--ledger",
-        "L",
-        "--as-of",
-        "2026-11-20",
-        "--report",
-        "r.json",
-    )
-    ran = desk.voucher("issue", path, *common, "--new-ledger")
+    with sandbox(path) as carrier:
+        profile = desk.profile(carrier.base_url)
+        common = ("--profile", profile, "--ledger", "L", "--as-of", "2026-11-20", "--report", "r.json")
+        ran = desk.voucher("issue", path, *common, "--new-ledger")
     report = desk.report("r.json")["rows"]
-    assert [row["status"] for row in report] == ["invalid"] * 4 + ["not_sent"], ran.err
+    assert [row["status"] for row in report] == ["invalid"] * 4 + ["issued"], ran.err
     assert {row["reasons"][0]["code"] for row in report[:4]} == {"missing_value"}
     for said in (
         ran.err,

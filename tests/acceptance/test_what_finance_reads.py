@@ -42,6 +42,7 @@ def test_totals_of_issued_vouchers_are_those_that_were_issued(
     assert [row["amount"] for row in desk.report("issue.json")["rows"]] == ["1000.00"] * 2
 
 
+@pytest.mark.slow
 def test_only_what_a_statement_shows_agrees(desk: Desk, sandbox: Make, workbook: Make, tickets: Make) -> None:
     book = workbook(tickets(4))
     with sandbox(book) as carrier:
@@ -80,6 +81,7 @@ def test_a_row_that_says_something_else_than_its_voucher_does_not_agree(
         assert (comparison["agreed"], comparison["differing"]) == (1, 1)
 
 
+@pytest.mark.slow
 def test_one_number_for_two_requests_names_both_and_where_it_was_said(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:
@@ -104,7 +106,7 @@ def test_one_number_for_two_requests_names_both_and_where_it_was_said(
         assert "which" not in ran.err
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.slow)])
 def test_a_charge_that_was_issued_as_the_other_voucher_is_told_that_and_nothing_of_a_refund(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make, lang: str
 ) -> None:
@@ -160,6 +162,7 @@ def test_the_last_lines_count_what_is_to_be_done_and_say_where_the_rest_stands(
             assert "-o" in more
 
 
+@pytest.mark.slow
 def test_a_sheet_that_is_named_by_nobody_is_named_to_whom_no_name_is_told(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:
@@ -274,6 +277,7 @@ def headers(path: Path) -> set[str | None]:
     return {sheet.oddHeader.center.text for sheet in openpyxl.load_workbook(path).worksheets}
 
 
+@pytest.mark.slow
 def test_a_workbook_says_whose_it_is_and_who_made_it(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:
@@ -296,6 +300,7 @@ def test_a_workbook_says_whose_it_is_and_who_made_it(
     assert result["Invoices"]["D1"].value == "number (the carrier's request ID)"
 
 
+@pytest.mark.slow
 def test_a_sandbox_s_workbooks_say_so_at_the_top_and_on_every_page(
     desk: Desk, workbook: Make, tickets: Make
 ) -> None:

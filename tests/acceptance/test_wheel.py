@@ -67,3 +67,14 @@ def test_every_page_is_shown_by_what_is_installed(installed: Path) -> None:
 def test_what_is_installed_speaks_chinese(installed: Path) -> None:
     said = run(installed, "issue", "--help", "--lang", "zh", PYTHONPATH=sysconfig.get_path("purelib"))
     assert "示例：voucher issue" in said
+
+
+def test_what_is_installed_has_the_page_s_files_and_its_sample_month(installed: Path) -> None:
+    said = run(
+        installed.parent / "python", "-P", "-c",
+        "from pipeline.page import demonstration, html; html.environment().get_template('month.html');"
+        " print(len(html.static_text('page.css')) > 0, demonstration.profile().is_file(), *sorted("
+        "one.name for one in demonstration.sample_data().iterdir()))",
+        PYTHONPATH=sysconfig.get_path("purelib"),
+    )  # fmt: skip
+    assert said.split() == ["True", "True", "sandbox.toml", "tickets-2026-10-zh.xlsx", "tickets-2026-10.xlsx"]

@@ -79,7 +79,7 @@ def settle(office: Office, resolution: str = "not issued", number: str = "") -> 
     return path
 
 
-@pytest.mark.parametrize("again", ["issue", "reconcile"])
+@pytest.mark.parametrize("again", ["issue", pytest.param("reconcile", marks=pytest.mark.slow)])
 def test_a_no_to_what_was_ever_in_doubt_is_a_doubt_whichever_command_sends_it(
     office: Office, again: str
 ) -> None:
@@ -122,6 +122,7 @@ def _killed(office: Office, book: Path, after: range, answered: str, faults: dic
     raise AssertionError("no moment was found")
 
 
+@pytest.mark.slow
 def test_an_answer_that_a_killed_run_left_is_read_with_the_doubt_and_without_the_key(office: Office) -> None:
     book = office.add_workbook(fares(1, voucher="invoice"))
     office.voucher("issue", book, "--new-ledger", faults={"closed": ALWAYS})
@@ -145,6 +146,7 @@ def test_an_answer_that_a_killed_run_left_is_read_with_the_doubt_and_without_the
     assert "), and an earlier attempt is unknown: it may be issued already" in ran.err
 
 
+@pytest.mark.slow
 def test_a_gap_is_asked_about_before_anything_is_sent_by_issue_and_by_reconcile(office: Office) -> None:
     done = office.add_workbook(fares(1))
     office.voucher("issue", done, "--new-ledger")
@@ -291,7 +293,7 @@ def test_a_file_of_the_inbox_that_is_written_to_while_it_is_read_is_left_for_the
     assert _rows(office.ledger, "SELECT amount FROM charge") == [(900,), (900,)]
 
 
-@pytest.mark.parametrize("only_the_ledger", [True, False])
+@pytest.mark.parametrize("only_the_ledger", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_a_ledger_that_fails_in_a_reconciliation_stops_all_of_it_and_the_next_one_knows_what_was_answered(
     office: Office, *, only_the_ledger: bool
 ) -> None:
@@ -354,6 +356,7 @@ def test_the_ledger_knows_of_each_run_what_it_was_and_how_it_ended(office: Offic
     ]
 
 
+@pytest.mark.slow
 def test_what_is_said_of_concurrency_and_rate_holds_for_the_run(office: Office) -> None:
     book, log = office.add_workbook(fares(4)), office.folder / "calls"
     office.voucher(
@@ -427,6 +430,7 @@ def test_without_keys_nothing_is_begun_that_may_come_to_send(office: Office) -> 
     assert "VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY not set" in ran.err
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_left_in_doubt_is_told_with_the_day_that_it_was_where_the_carrier_is(
     office: Office,
 ) -> None:

@@ -21,6 +21,7 @@ from tests.benchmarks import (
     ledger_age,
     packing,
     result_workbook,
+    serving,
     starting,
     submission,
     whole_job,
@@ -49,6 +50,7 @@ PARTS: dict[str, Callable[[Path], list[Line]]] = {
     "result_workbook": lambda folder: result_workbook.measured(_month(folder, _ROWS)),
     "whole_job": lambda folder: whole_job.measured(folder, _month(folder, _ROWS)),
     "ledger_age": ledger_age.measured,
+    "serving": lambda folder: serving.measured(_month(folder, _ROWS)),
     "starting": starting.measured,
 }
 

@@ -18,9 +18,9 @@ import pipeline
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.profile import Terms
 from pipeline.model.table import Table
+from pipeline.profile_file import load_profile
 from pipeline.reading.tickets import read_table
 from pipeline.rules.judge import judge
-from pipeline.settings import load_profile
 from pipeline.splitting import split
 from tests.benchmarks.timing import REPOSITORY, Line
 

@@ -16,8 +16,9 @@ from pathlib import Path
 from random import Random
 
 from pipeline.model.profile import Limits
-from pipeline.splitting import lower_bound, pack
+from pipeline.splitting import pack
 from tests.benchmarks.timing import Line
+from tests.lower_bound import lower_bound
 
 MONTHS = 1_000
 LIMITS = Limits()

@@ -23,22 +23,22 @@ from typing import Any
 import xlsxwriter
 from python_calamine import CalamineWorkbook
 
-from pipeline.messages.render import reason_text
+from pipeline.messages.reason_rendering import reason_text
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Terms
 from pipeline.model.request import Request
 from pipeline.model.result import RunResult, UnknownAttempt
+from pipeline.profile_file import load_profile
 from pipeline.reading.tickets import read_table
 from pipeline.reporting import result_workbook
-from pipeline.reporting.build import RunFacts, make_result
+from pipeline.reporting.build_result import RunFacts, make_result
 from pipeline.reporting.links import Cell, Places
 from pipeline.reporting.xlsx.book import Book
 from pipeline.reporting.xlsx.column_specs import Field
 from pipeline.reporting.xlsx.row_stream import Rows
 from pipeline.rules.judge import judge
-from pipeline.settings import load_profile
 from pipeline.splitting import Judged, split
 from tests.benchmarks.months import AS_OF
 from tests.benchmarks.timing import REPOSITORY, ROUNDS, Line, alternating, python, run

@@ -24,8 +24,8 @@ from pipeline.carrier.documents import PATHS, request_body
 from pipeline.ledger.session import ledger_to_write
 from pipeline.model.job import Job, Watch
 from pipeline.model.profile import Secrets
+from pipeline.profile_file import load_profile
 from pipeline.reading.tickets import read_table
-from pipeline.settings import load_profile
 from pipeline.submission.batch import judged
 from pipeline.submission.charge_details import charge_details
 from pipeline.submission.recovered_answers import meaning

@@ -32,7 +32,7 @@ from typing import Any, NoReturn, Self
 
 import pipeline
 from pipeline import cli
-from pipeline.reading import process
+from pipeline.reading import child_process
 from tests import moved_clock, next_version
 from tests.crash.forked_reader import Reader
 
@@ -193,7 +193,7 @@ def _become(order: Mapping[str, Any], library: ctypes.CDLL | None, imported: int
         leave(code)
 
     os._exit = told  # type: ignore[assignment]  # how the program ends, and its reader
-    process._started = partial(Reader, keeps=imported, library=library)
+    child_process._started = partial(Reader, keeps=imported, library=library)
     with next_version.program(int(os.environ.get(next_version.LATER) or 0)):
         if library:
             library.failpoint_arm()

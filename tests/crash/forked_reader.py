@@ -1,6 +1,6 @@
 """The process that reads a workbook, forked from the run instead of started: without its start-up, and the same otherwise.
 
-It has the bounds, the pipe, the few variables of the environment and the end that `pipeline.reading.process` gives it. What it is
+It has the bounds, the pipe, the few variables of the environment and the end that `pipeline.reading.child_process` gives it. What it is
 as a process of its own, from its start, is seen where the program is started as users start it, and in tests/unit/reading.
 """
 
@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from pipeline.reading import bounded_child
-from pipeline.reading.process import _ENVIRONMENT, CHILD
+from pipeline.reading.child_process import _ENVIRONMENT, CHILD
 from pipeline.signals import ENDING
 
 #: The environment's name for a folder: where it has a pipe of a file's name, that file is read once the pipe was opened and closed.
@@ -23,7 +23,7 @@ HELD = "READING_HELD_IN"
 
 
 class Reader:
-    """What `subprocess.Popen` is to `pipeline.reading.process`."""
+    """What `subprocess.Popen` is to `pipeline.reading.child_process`."""
 
     def __init__(self, path: Path, *more: str, keeps: int, library: ctypes.CDLL | None) -> None:
         """Begin to read; of the run's open files it has the one named, and it fails no calls."""

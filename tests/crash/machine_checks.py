@@ -6,7 +6,7 @@ from typing import Any
 
 import apsw
 
-from pipeline.ledger import attempts, held_charges
+from pipeline.ledger import held_charges, ticket_rows
 from pipeline.model.message import from_text, to_text, verbatim
 from pipeline.model.outcome import Answered
 from tests.crash.machine_model import Model, Tried
@@ -172,5 +172,5 @@ def check_history(model: Model, look: Prescan, found: dict[int, dict[str, Any]],
         "charge", "product", "state", "request_id", "attempt", "run", "voucher", "amount", "number",
         "trace_id", "reason", "detail", "header_name", "file", "sheet", "row", "settled", *TIMES,
     )  # fmt: skip
-    seen = [tuple(event[name] for name in names) for event in attempts.history(look.connection, ticket)]
+    seen = [tuple(event[name] for name in names) for event in ticket_rows.attempts(look.connection, ticket)]
     _same(f"history of {ticket}", seen, [row[1:] for row in sorted(expected)])

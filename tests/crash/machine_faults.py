@@ -7,7 +7,7 @@ import apsw
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from pipeline.ledger.attempt_states import (
+from pipeline.ledger.attempt_changes import (
     Again,
     Change,
     Ended,

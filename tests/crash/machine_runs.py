@@ -7,12 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from pipeline.ledger import (
-    attempts as records,
-)
-from pipeline.ledger import (
     inbox_files,
     issued_elsewhere,
     judgements,
+    opening,
     planning,
     runs,
 )
@@ -42,7 +40,7 @@ class Runs(Life):
             run = runs.begin(self.connection, self.lock, "issue", "2026-11-20", ["tickets.xlsx"])
             assert run not in self.model.runs
             self.model.runs[run] = (False, None)
-            spill = Spill(spill_path(self.path), records.ledger_id(self.connection), 1)
+            spill = Spill(spill_path(self.path), opening.ledger_id(self.connection), 1)
 
             async def writer() -> Writer:
                 return Writer(self.connection, spill)

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis.stateful import precondition, rule
 
-from pipeline.ledger.attempt_states import (
+from pipeline.ledger.attempt_changes import (
     Again,
     Change,
     Ended,

@@ -28,7 +28,7 @@ from pipeline.ledger import (
     opening,
     planning,
 )
-from pipeline.ledger.attempt_states import (
+from pipeline.ledger.attempt_changes import (
     Again,
     Change,
     Ended,
@@ -192,7 +192,7 @@ class Life:
         attempts = self._planned(connection, run, session.requests)
         recorder.acknowledge(f"run {run} is planned")
         self._phase("send", session)
-        spill = Spill(spill_path(path), records.ledger_id(connection), 1)
+        spill = Spill(spill_path(path), opening.ledger_id(connection), 1)
         flights = [self._flight(attempt.attempt_id, run) for attempt in attempts]
         with spill:
             sending = self._send(connection, spill, flights, session.in_flight)

@@ -117,6 +117,7 @@ def test_a_lock_file_that_can_not_be_written_leaves_a_ledger_that_opens(
     assert tried.reached
 
 
+@pytest.mark.slow
 def test_the_program_itself_stops_and_goes_on_like_that(
     tmp_path: Path, library: Path, carrier: Carrier, calls: list[str]
 ) -> None:

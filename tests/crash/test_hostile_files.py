@@ -24,6 +24,7 @@ def test_the_files_that_are_spoilt_are_sound(tmp_path: Path, found: Mapping[str,
         assert hostile_files.tried(path, tmp_path).said == "", name
 
 
+@pytest.mark.slow
 def test_what_the_tests_take_is_not_the_readers(tmp_path: Path, found: Mapping[str, bytes]) -> None:
     taken = b"x" * (2 * bounded_child.SMALLEST_DATA)
     (tmp_path / "t.xlsx").write_bytes(found["openpyxl.xlsx"])
@@ -55,6 +56,7 @@ def test_a_reader_that_fails_is_seen(
     assert seen in " ".join(wrong) if seen else wrong == []
 
 
+@pytest.mark.slow
 def test_a_reader_that_hangs_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def hangs(*_: object) -> None:
         while True:

@@ -39,7 +39,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
         yield found
 
 
-@pytest.mark.parametrize("seed", [1, 4])
+@pytest.mark.parametrize("seed", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_killed_run_that_is_run_again_issues_nothing_twice_and_loses_nothing(
     office: Office, seed: int
 ) -> None:
@@ -49,6 +49,7 @@ def test_a_killed_run_that_is_run_again_issues_nothing_twice_and_loses_nothing(
     assert office.totals.kills.total() >= 3
 
 
+@pytest.mark.slow
 def test_the_program_as_a_process_of_its_own_is_killed_and_ends_like_a_forked_run(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,7 +38,8 @@ def test_no_power_cut_loses_what_was_acknowledged(seed: int) -> None:
     assert (found.images, found.told) == (100, [])
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
 def test_a_folder_that_the_program_made_is_not_lost_either(seed: int) -> None:
     found = look(seed, 40, made_folder=True)
     assert (found.images, found.told) == (40, [])
@@ -55,7 +56,10 @@ def _with(setting: str) -> Callable[[Path, int, Steps], apsw.Connection]:
     return connected
 
 
-@pytest.mark.parametrize(("setting", "seed", "wrong"), [("NORMAL", 0, "lost"), ("OFF", 1, "corrupt")])
+@pytest.mark.parametrize(
+    ("setting", "seed", "wrong"),
+    [("NORMAL", 0, "lost"), pytest.param("OFF", 1, "corrupt", marks=pytest.mark.slow)],
+)
 def test_a_ledger_that_syncs_less_is_seen_to_lose_what_was_acknowledged(
     setting: str, seed: int, wrong: str
 ) -> None:

@@ -60,13 +60,18 @@ def _brisk() -> Iterator[None]:
         yield
 
 
+def _asked(request: pytest.FixtureRequest) -> set[str]:
+    """The rows whose tests are run, slow ones or not."""
+    return {item.callspec.params.get("name") for item in request.session.items if hasattr(item, "callspec")}
+
+
 def _leads_elsewhere(name: str) -> bool:
     return " to another origin" in name
 
 
 @pytest.fixture(scope="module")
 def table(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Played:
-    asked = {item.callspec.params.get("name") for item in request.session.items if hasattr(item, "callspec")}
+    asked = _asked(request)
     with opened(tmp_path_factory.mktemp("table")) as book:
         with closing(Server(Line.fin)) as elsewhere:
             faults = wire_table.faults(elsewhere.url)
@@ -83,7 +88,7 @@ def table(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def _row(at: int, fault: Fault) -> object:
     why = wire_table.defect(fault)
     marks = [pytest.mark.xfail(strict=True, reason=why)] if why else []
-    if at % 5:
+    if at % 9 or fault.stalls:
         marks.append(pytest.mark.slow)
     return pytest.param(fault.name, marks=marks)
 
@@ -113,19 +118,31 @@ def test_the_keys_are_in_no_log_and_no_ledger(table: Played) -> None:
 
 
 @pytest.fixture(scope="module")
-def unreached(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+def unreached(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[str]]:
     if not shutil.which("openssl"):
         return {}
     folder = tmp_path_factory.mktemp("unreached")
     with opened(folder) as book:
-        cases = [Unreached(way, serial) for serial, way in enumerate(WAYS.values(), start=1)]
+        cases = [
+            Unreached(way, serial)
+            for serial, way in enumerate(WAYS.values(), start=1)
+            if way.name in _asked(request)
+        ]
         # As the program does for https: the standard loop. With the other one this was seen to hang on a busy machine.
         play_unreached(cases, book, folder, loop_factory(secure=True))
         rows = book.rows()
     return {case.way.name: unreached_problems(case, rows) for case in cases}
 
 
-@pytest.mark.parametrize("name", WAYS)
+def _way(name: str) -> object:
+    """The slow ones are tried four times, and waited for each time; `unit/carrier/test_connection_check.py` has them once."""
+    waits = any(word in name for word in ("silence", "in time", "nothing more"))
+    return pytest.param(name, marks=[pytest.mark.slow] if waits else [])
+
+
+@pytest.mark.parametrize("name", [_way(name) for name in WAYS])
 def test_a_carrier_that_cannot_be_reached_was_sent_nothing(
     unreached: dict[str, list[str]], needs_tool: Callable[[str, object], None], name: str
 ) -> None:
@@ -198,7 +215,11 @@ def test_a_key_that_the_carrier_repeats_is_not_kept_nor_shown(tmp_path: Path, ec
 
 
 @pytest.mark.parametrize(
-    "loop", [loop_factory(secure=False), asyncio.new_event_loop], ids=["own loop", "asyncio"]
+    "loop",
+    [
+        pytest.param(loop_factory(secure=False), id="own loop"),
+        pytest.param(asyncio.new_event_loop, id="asyncio", marks=pytest.mark.slow),
+    ],
 )
 def test_random_courses_of_faults_keep_the_promise(
     tmp_path: Path, loop: Callable[[], asyncio.AbstractEventLoop] | None

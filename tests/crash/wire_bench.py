@@ -22,10 +22,7 @@ import apsw
 
 from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher
-from pipeline.carrier.redaction import Concealed
-from pipeline.ledger import (
-    attempts as records,
-)
+from pipeline.carrier.key_redaction import Concealed
 from pipeline.ledger import (
     opening,
     planning,
@@ -305,7 +302,7 @@ def play(
 
     async def work(heard: Heard) -> None:
         asyncio.get_running_loop().set_exception_handler(heard.complain)
-        with Spill(spill_path(book.path), records.ledger_id(book.connection), 1) as spill:
+        with Spill(spill_path(book.path), opening.ledger_id(book.connection), 1) as spill:
             writer = Writer(book.connection, spill)
             try:
                 for stalls, at_once in ((True, 40), (False, 12)):
@@ -363,7 +360,7 @@ def play_unreached(
     async def work(stack: ExitStack, heard: Heard) -> None:
         asyncio.get_running_loop().set_exception_handler(heard.complain)
         addresses = [stack.enter_context(case.way.opened(folder)) for case in cases]
-        with Spill(spill_path(book.path), records.ledger_id(book.connection), 1) as spill:
+        with Spill(spill_path(book.path), opening.ledger_id(book.connection), 1) as spill:
             writer = Writer(book.connection, spill)
             try:
                 async with asyncio.TaskGroup() as group:

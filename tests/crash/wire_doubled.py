@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.ledger import attempts as records
+from pipeline.ledger import opening
 from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path
@@ -207,7 +207,7 @@ def _run(
 
     async def work() -> None:
         turn = asyncio.Semaphore(8)
-        with Spill(spill_path(book.path), records.ledger_id(book.connection), 64) as spill:
+        with Spill(spill_path(book.path), opening.ledger_id(book.connection), 64) as spill:
             writer = Writer(book.connection, spill)
             try:
                 async with asyncio.TaskGroup() as group:

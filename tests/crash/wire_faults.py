@@ -35,7 +35,7 @@ from pathlib import Path
 import uvloop
 
 import pipeline.submission.retry
-from pipeline.ledger import attempts as records
+from pipeline.ledger import opening
 from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.spill import Spill, spill_path
@@ -203,7 +203,7 @@ def run(sequences: Sequence[Course], book: Book, loop: Loop) -> None:
 
     async def work() -> None:
         turn = asyncio.Semaphore(_AT_ONCE)
-        with Spill(spill_path(book.path), records.ledger_id(book.connection), 1) as spill:
+        with Spill(spill_path(book.path), opening.ledger_id(book.connection), 1) as spill:
             writer = Writer(book.connection, spill)
             try:
                 async with asyncio.TaskGroup() as group:

@@ -10,7 +10,7 @@ import socket
 import tempfile
 from pathlib import Path
 
-from pipeline.ledger import attempts as records
+from pipeline.ledger import opening
 from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.profile import Profile
@@ -27,7 +27,7 @@ def main() -> None:
         attempts = book.plan([request_of("itinerary", 1)])
 
         async def work() -> None:
-            with Spill(spill_path(book.path), records.ledger_id(book.connection), 1) as spill:
+            with Spill(spill_path(book.path), opening.ledger_id(book.connection), 1) as spill:
                 writer = Writer(book.connection, spill)
                 (result,) = await submitted(
                     writer, "http://127.0.0.1:9", Profile(submission=SHORT), attempts, Halt()

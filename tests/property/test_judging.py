@@ -14,7 +14,7 @@ from pipeline.model.known_charges import KnownCharge, KnownCharges
 from pipeline.model.profile import Terms
 from pipeline.model.request import Identity
 from pipeline.reading import cells, ticket_numbers
-from pipeline.reporting.build import RunFacts, make_result
+from pipeline.reporting.build_result import RunFacts, make_result
 from pipeline.rules.judge import Verdicts, judge
 from pipeline.splitting import Judged, split
 

@@ -15,11 +15,11 @@ from pipeline.model.request import Header, Identity, Request
 from pipeline.rules.judge import Verdicts, judge
 from pipeline.splitting import (
     Requests,
-    lower_bound,
     pack,
     split,
 )
 from tests.benchmarks.packing import over_months
+from tests.lower_bound import lower_bound
 
 #: The fixtures that these tests use give functions and values that no test changes.
 SETTINGS = settings(

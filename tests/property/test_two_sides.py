@@ -41,12 +41,12 @@ from pipeline.model.request import Request
 from pipeline.model.table import Mask, Table
 from pipeline.rules.buyers import ONE_LINE
 from pipeline.rules.judge import RULES, Verdicts, judge
-from pipeline.rules.required import UNSEEN as UNSEEN_CHARACTERS
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Example, Rule, fare, invoice, itinerary
+from pipeline.rules.unseen_characters import UNSEEN as UNSEEN_CHARACTERS
 from pipeline.sandbox.carrier_settings import SandboxSettings
-from pipeline.sandbox.registry import Registry
 from pipeline.sandbox.server import serve
+from pipeline.sandbox.sold_tickets import Registry
 from pipeline.splitting import split
 
 API_KEY, ENCRYPTION_KEY = "two-sides-api-key", "two-sides-encryption-key"
@@ -483,6 +483,7 @@ def one_charge_a_ticket(kinds: Sequence[tuple[str, str, Mapping[str, Any]]]) -> 
     ]
 
 
+@pytest.mark.slow
 @settings(months_tried, max_examples=max(10, TRIED // 5))
 @example(datetime.date(2026, 11, 20))
 @example(datetime.date(2024, 2, 28))

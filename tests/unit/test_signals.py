@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.files import scratch_folder
+from pipeline.file_writing import scratch_folder
 from pipeline.signals import ENDING, heed
 
 if TYPE_CHECKING:

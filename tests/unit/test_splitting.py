@@ -10,7 +10,8 @@ from pipeline.model.known_charges import KnownCharges
 from pipeline.model.profile import Limits, Profile, Terms
 from pipeline.model.request import Header, Identity, Request
 from pipeline.rules.judge import judge
-from pipeline.splitting import by_kind, lower_bound, pack, split
+from pipeline.splitting import by_kind, pack, split
+from tests.lower_bound import lower_bound
 
 REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
 SEAT = {"charge": "ancillary", "product": "seat", "purchased_on": "2026-11-01"}

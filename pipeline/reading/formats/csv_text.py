@@ -1,10 +1,5 @@
-"""Separated values: a text in one of the encodings and with one of the separators that programs save them in.
+"""Separated values, with one of the separators that programs save them with; their encoding: `text_encodings`."""
 
-UTF-8 and UTF-16 can be told from the bytes. GB18030 and Big5 can't: nearly any bytes are a text in either. So both
-are handed over, and whoever knows the headings chooses the one in which they make sense.
-"""
-
-import codecs
 import csv
 import io
 import re
@@ -13,16 +8,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pipeline.reading.formats.columnar import Columns
-from pipeline.reading.formats.prescan import SPARSE, SPARSE_AREA
 from pipeline.reading.formats.refusal import Refusal, Seen
+from pipeline.reading.formats.sheet_bounds import LARGEST_AREA, SPARSE, SPARSE_AREA
+from pipeline.reading.formats.text_encodings import certain_text, of_no_encoding, possible_texts
 
 SEPARATORS = ",\t;|"
 #: What a spreadsheet's own cell holds at most.
 LONGEST_CELL = 32_767
-LARGEST_AREA = 64_000_000
 
-#: Told by headings alone; the more frequent first.
-_CHINESE = ("gb18030", "big5hkscs")
 _SAID = re.compile(r"\s*\"?sep=(.)\"?\s*?(?:\r\n|\n|\r)")
 _SAMPLE_CHARACTERS = 100_000
 _SAMPLE_ROWS = 50
@@ -30,70 +23,18 @@ _SAMPLE_ROWS = 50
 
 def readings(content: bytes, name: str) -> dict[str, Any]:
     """The one sheet of the file: once where its encoding is certain, else once for each that it may be in."""
-    text = _certain(content)
+    text = certain_text(content, f"\r\n{SEPARATORS}")
     if text is not None:
         return {"readings": [[_sheet(text, name)]], "certain": True}
     found, problems = [], []
-    for encoding in _CHINESE:
+    for text in possible_texts(content):
         try:
-            found.append([_sheet(content.decode(encoding), name)])
-        except UnicodeDecodeError:
-            continue
+            found.append([_sheet(text, name)])
         except Refusal as refusal:
             problems.append(refusal)
     if not found:
-        raise problems[0] if problems else _of_no_encoding(content)
-    return {**_of_no_encoding(content).answer(), "readings": found, "certain": False}
-
-
-def start_of(content: bytes) -> str:
-    """The text's beginning as far as it can be told, to see whether it is a web page."""
-    head = content[:4096]
-    for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
-        if head.startswith(mark):
-            return head.decode(encoding, errors="replace").strip()
-    return head.removeprefix(codecs.BOM_UTF8).replace(b"\x00", b"").decode("latin-1").strip()
-
-
-def _certain(content: bytes) -> str | None:
-    """The text, where the bytes themselves tell its encoding; None where they don't."""
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return _decoded(content, "utf-16")
-    if encoding := _plain_utf16(content):
-        return _decoded(content, encoding)
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return None
-
-
-def _decoded(content: bytes, encoding: str) -> str:
-    try:
-        return content.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise Refusal("damaged", Seen.TEXT_ENDS, byte=error.start + 1) from error
-
-
-def _plain_utf16(content: bytes) -> str:
-    """UTF-16 without its mark: each line break and separator has a zero byte, always on the same side."""
-    sample = content[:65_536]
-    if b"\x00" not in sample:
-        return ""
-    even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    if min(even, odd) or len(content) % 2:
-        return ""
-    encoding = "utf-16-le" if odd else "utf-16-be"
-    text = sample.decode(encoding, errors="replace")
-    return encoding if any(sign in text for sign in f"\r\n{SEPARATORS}") else ""
-
-
-def _of_no_encoding(content: bytes) -> Refusal:
-    """The refusal of a text that is not UTF-8, and of which nothing tells what it is."""
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return Refusal("encoding", Seen.BYTE, byte=error.start + 1)
-    return Refusal("encoding")
+        raise problems[0] if problems else of_no_encoding(content)
+    return {**of_no_encoding(content).answer(), "readings": found, "certain": False}
 
 
 def _sheet(text: str, name: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pipeline.reading.formats import csv_text
+from pipeline.reading.formats import csv_text, text_encodings
 from pipeline.reading.formats.refusal import Refusal, Seen
 
 #: What reads a workbook, by the file's first bytes: an archive, or a compound file. It is loaded where a file is of that kind:
@@ -43,7 +43,7 @@ def readings(content: bytes, path: Path, exactly: bool = False) -> dict[str, Any
     for beginning, kind in _OTHERS.items():
         if content.startswith(beginning):
             raise Refusal("other", kind)
-    _refuse_markup(csv_text.start_of(content))
+    _refuse_markup(text_encodings.start_of(content))
     return csv_text.readings(content, path.stem)
 
 

@@ -6,8 +6,8 @@ The quick look through an .xlsx leaves the extent open; it is filled in when the
 import datetime
 import resource
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
+from pipeline.reading.formats.column_letters import column_letters
 from pipeline.reading.formats.far_cells import (
     COLUMNS,
     ROWS,
@@ -16,14 +16,7 @@ from pipeline.reading.formats.far_cells import (
     moved,
 )
 from pipeline.reading.formats.refusal import Refusal, Seen
-
-#: Positions within a sheet that are laid out, filled or not.
-LARGEST_AREA = 64_000_000
-#: Up to here a sheet may be as empty as it likes: seven columns of which one ends in its last row; all sheets together.
-SPARSE_AREA, SPARSE_SHEETS = 8_000_000, 20_000_000
-SMALL_AREA = 1_000_000  # where cells are moved, so that there is no need to be that large
-#: Beyond that, of so many positions one at least is filled.
-SPARSE = 20
+from pipeline.reading.formats.sheet_bounds import LARGEST_AREA, SMALL_AREA, SPARSE, SPARSE_AREA
 
 NO_RESULT = b"="
 Mark = bytes | datetime.date
@@ -119,7 +112,7 @@ class Prescan:
 
     def _reaching(self, sheet: str) -> Refusal:
         return Refusal(
-            "far_away", Seen.REACHES, sheet=sheet, row=self.last_row + 1, column=letters(self.last_column), count=self.filled
+            "far_away", Seen.REACHES, sheet=sheet, row=self.last_row + 1, column=column_letters(self.last_column), count=self.filled
         )  # fmt: skip
 
 
@@ -127,30 +120,3 @@ def _memory() -> int:
     """What this process may have, in bytes; where it has no bound, more than any sheet takes."""
     bound, _ = resource.getrlimit(resource.RLIMIT_DATA)
     return bound if bound != resource.RLIM_INFINITY else 1 << 62
-
-
-def letters(column: int) -> str:
-    """A column's letters, from position 0.
-
-    >>> letters(0), letters(27), letters(16383)
-    ('A', 'AB', 'XFD')
-    """
-    found = ""
-    column += 1
-    while column > 0:
-        column, rest = divmod(column - 1, 26)
-        found = chr(65 + rest) + found
-    return found
-
-
-@lru_cache(1_000)
-def column_of(name: bytes) -> int:
-    """The position of a column, from its letters.
-
-    >>> column_of(b"A"), column_of(b"xfd")
-    (0, 16383)
-    """
-    position = 0
-    for letter in name.upper():
-        position = position * 26 + letter - 64
-    return position - 1

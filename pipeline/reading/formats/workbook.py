@@ -20,13 +20,9 @@ from pipeline.reading.formats import ods_prescan, repackaging, xlsb_prescan, xls
 from pipeline.reading.formats.calamine import Beside, Workbook
 from pipeline.reading.formats.columnar import Columns
 from pipeline.reading.formats.far_cells import Far
-from pipeline.reading.formats.prescan import (
-    LARGEST_AREA,
-    SPARSE,
-    SPARSE_SHEETS,
-    Prescan,
-)
+from pipeline.reading.formats.prescan import Prescan
 from pipeline.reading.formats.refusal import Refusal, Seen
+from pipeline.reading.formats.sheet_bounds import LARGEST_AREA, SPARSE, SPARSE_SHEETS
 from pipeline.reading.formats.zip_package import (
     OF_ODS,
     OF_XLSB,

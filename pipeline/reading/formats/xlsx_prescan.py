@@ -15,7 +15,8 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 from pipeline.reading.formats import xlsx_prescan_exact
-from pipeline.reading.formats.prescan import Prescan, column_of
+from pipeline.reading.formats.column_letters import column_of
+from pipeline.reading.formats.prescan import Prescan
 from pipeline.reading.formats.refusal import Refusal, Seen
 from pipeline.reading.formats.shown_currencies import currency_styles
 from pipeline.reading.formats.xlsx_uncalculated_formulas import are_uncalculated

@@ -7,13 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from xml.parsers import expat
 
+from pipeline.reading.formats.column_letters import column_letters, column_of
 from pipeline.reading.formats.far_cells import Far
-from pipeline.reading.formats.prescan import (
-    NO_RESULT,
-    Prescan,
-    column_of,
-    letters,
-)
+from pipeline.reading.formats.prescan import NO_RESULT, Prescan
 from pipeline.reading.formats.refusal import Refusal, Seen
 from pipeline.reading.formats.xlsx_uncalculated_formulas import has_no_result
 
@@ -147,7 +143,7 @@ class _Moving(Look):
             self._put(f"{self._beyond.rows.to(self._row) + 1}")
         elif self._open == "c" and not self._beyond.near(self._at_row, self._column):
             row, column = self._beyond.rows.to(self._at_row), self._beyond.columns.to(self._column)
-            self._put(f"{letters(column)}{row + 1}")
+            self._put(f"{column_letters(column)}{row + 1}")
 
     def _put(self, place: str) -> None:
         self.places.append((self.parser.CurrentByteIndex, f'"{place}'))

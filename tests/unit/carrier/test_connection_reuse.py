@@ -38,7 +38,7 @@ def test_a_connection_is_kept_as_long_as_the_profile_says(kept: float, connectio
     async def run(url: str) -> None:
         profile = Profile(submission=Submission(concurrency=1, keepalive_seconds=kept))
         async with connected(profile, url, "the-api-key") as client:
-            for pause in (1, 0):
+            for pause in (0.5, 0):
                 _, connection = await client.post("/", b"1")
                 connection.give_back()
                 await asyncio.sleep(pause)
@@ -93,7 +93,7 @@ def test_a_connection_is_nobody_elses_before_it_is_given_back() -> None:
     """Two connections at the most; the answer's last byte has come, and nobody has said what it means."""
 
     async def run(url: str) -> None:
-        profile = Profile(submission=Submission(concurrency=2, connect_timeout_seconds=1.5))
+        profile = Profile(submission=Submission(concurrency=2, connect_timeout_seconds=0.5))
         async with connected(profile, url, "the-api-key") as client:
             _, first = await client.post("/", b"1")
             _, second = await client.post("/", b"2")

@@ -17,7 +17,7 @@ from pipeline.ledger import (
     runs,
     settlements,
 )
-from pipeline.ledger.attempt_states import Change
+from pipeline.ledger.attempt_changes import Change
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.judgements import Judgement
@@ -72,7 +72,7 @@ class Book:
         self.path = path
         self.lock = lock
         self.connection = connection
-        self.run = attempts.begin_run(connection, "issue", "0", "2026-11-20", ["tickets.xlsx"])
+        self.run = runs._begin_run(connection, "issue", "0", "2026-11-20", ["tickets.xlsx"])
 
     def plan(self, *requests: Request) -> list[Attempt]:
         places = {c.row: ("tickets.xlsx", "Tickets", c.row + 2) for r in requests for c in r.charges}
@@ -91,7 +91,7 @@ class Book:
     @asynccontextmanager
     async def writer(self, connection: Any = None) -> AsyncIterator[Writer]:
         """A writer to this ledger, by a connection that fails if need be; nobody waits for it for ever."""
-        with Spill(spill_path(self.path), attempts.ledger_id(self.connection), 4) as spill:
+        with Spill(spill_path(self.path), opening.ledger_id(self.connection), 4) as spill:
             writer = Writer(cast("apsw.Connection", connection or self.connection), spill)
             try:
                 yield writer
@@ -115,7 +115,7 @@ class Book:
 
     def kept(self) -> list[dict[str, Any]]:
         """What the spill file holds."""
-        return list(spilled(spill_path(self.path), attempts.ledger_id(self.connection)))
+        return list(spilled(spill_path(self.path), opening.ledger_id(self.connection)))
 
     @contextmanager
     def commits(self) -> Iterator[list[bool]]:

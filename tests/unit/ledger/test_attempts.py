@@ -6,8 +6,7 @@ import apsw
 import pytest
 
 from pipeline.ledger import attempts
-from pipeline.model.message import verbatim
-from pipeline.model.outcome import Answered, Outcome
+from pipeline.model.outcome import Answered
 from pipeline.model.request import Identity
 
 
@@ -18,22 +17,6 @@ def test_a_raw_answer_is_kept_as_it_came(book: Any, fare: Any) -> None:
     (left,) = attempts.interrupted(book.connection)
     assert left.answer == Answered(200, b"\x00\xff{}", "7")
     assert left.request.charges[0].identity == Identity("9990000000001", "ticket_fare", "flight")
-
-
-def test_history_tells_every_attempt_in_order(book: Any, fare: Any) -> None:
-    (first,) = book.plan(fare(1))
-    book.state(first.attempt_id, "sending")
-    attempts.record_outcome(
-        book.connection, first.attempt_id, Outcome("not_sent", "carrier_busy", detail=verbatim("HTTP 429"))
-    )
-    (second,) = book.plan(fare(1))
-    book.state(second.attempt_id, "sending")
-    attempts.record_outcome(book.connection, second.attempt_id, Outcome("issued", number="123"))
-    told = attempts.history(book.connection, "9990000000001")
-    assert [(event["attempt"], event["state"], event["number"]) for event in told] == [
-        (1, "not_sent", ""), (2, "issued", "123"),
-    ]  # fmt: skip
-    assert attempts.history(book.connection, "9990000000002") == []
 
 
 def test_an_attempt_whose_request_is_not_there_shows_a_damaged_ledger(book: Any, fare: Any) -> None:

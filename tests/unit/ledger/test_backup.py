@@ -6,7 +6,7 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.ledger import attempts, gaps, opening
+from pipeline.ledger import gaps, opening
 from pipeline.ledger.backup import copied
 from pipeline.model.message import verbatim
 
@@ -40,7 +40,7 @@ def test_a_copy_taken_while_a_run_is_on_holds_what_is_committed_in_one_file(
         (second.attempt_id, "sending", "", ""),
     ]
     assert gaps.open_gap(connection) == gaps.Gap("2026-11-20", verbatim("a backup"))
-    assert attempts.ledger_id(connection) == attempts.ledger_id(book.connection)
+    assert opening.ledger_id(connection) == opening.ledger_id(book.connection)
     connection.close()
     lock.close()
 

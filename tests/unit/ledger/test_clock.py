@@ -7,9 +7,9 @@ import apsw
 import pytest
 
 from pipeline.ledger import (
-    attempts,
     clock,
     reversals,
+    runs,
     settlements,
     withdrawals,
 )
@@ -25,7 +25,7 @@ def at(hours: float) -> str:
 
 def lasting(book: Any, begun: float, ended: float | None) -> int:
     """A run from one hour (from now) to another."""
-    run = attempts.begin_run(book.connection, "issue", "0", "2026-11-20", [])
+    run = runs._begin_run(book.connection, "issue", "0", "2026-11-20", [])
     book.connection.execute(
         "DROP TRIGGER IF EXISTS run_ends_once; UPDATE run SET started_at = ?, ended_at = ? WHERE run = ?",
         (at(begun), None if ended is None else at(ended), run),

@@ -8,7 +8,6 @@ import apsw
 import pytest
 
 from pipeline.ledger import (
-    attempts,
     epochs,
     gaps,
     inbox_files,
@@ -48,8 +47,8 @@ def restored(backup: Path, path: Path, request: Any) -> tuple[str, str, int]:
 
 
 def test_the_first_epoch_is_the_ledgers_own_id(book: Any) -> None:
-    assert epochs.of_ledger(book.connection) == [attempts.ledger_id(book.connection)]
-    assert epochs.current(book.connection) == attempts.ledger_id(book.connection)
+    assert epochs.of_ledger(book.connection) == [opening.ledger_id(book.connection)]
+    assert epochs.current(book.connection) == opening.ledger_id(book.connection)
 
 
 def test_two_restores_of_one_backup_and_the_original_name_their_next_attempts_apart(
@@ -74,7 +73,7 @@ def test_two_restores_of_one_backup_and_the_original_name_their_next_attempts_ap
 def test_nothing_is_sent_between_marking_a_gap_and_the_epoch_after_it(book: Any, fare: Any) -> None:
     gaps.mark_gap(book.connection, "2026-11-20", verbatim("restored"))
     gaps.mark_gap(book.connection, "2026-11-21", verbatim("restored again"))
-    book.run = attempts.begin_run(book.connection, "issue", "0", "2026-11-20", [])
+    book.run = runs._begin_run(book.connection, "issue", "0", "2026-11-20", [])
     (attempt,) = book.plan(fare(1))
     with pytest.raises(apsw.ConstraintError, match="gap"):
         book.state(attempt.attempt_id, "sending")
@@ -126,6 +125,6 @@ def test_a_file_that_was_handled_before_a_gap_is_a_new_one_after_it(book: Any) -
     assert inbox_files.last(book.connection, "ab", "tickets") == file
     gaps.close_gaps(book.connection, "chen", verbatim("statement"))
     assert inbox_files.last(book.connection, "ab", "tickets") is None
-    run = attempts.begin_run(book.connection, "reconcile", "0", "2026-11-21", [])
+    run = runs._begin_run(book.connection, "reconcile", "0", "2026-11-21", [])
     inbox_files.record(book.connection, run, file)
     assert inbox_files.last(book.connection, "ab", "tickets") == file

@@ -12,6 +12,8 @@ from pipeline.ledger import (
     inbox_files,
     issued_elsewhere,
     judgements,
+    opening,
+    runs,
     schema,
     settlements,
 )
@@ -135,8 +137,8 @@ def test_runs_and_files_are_told_in_the_order_in_which_they_came(book: Book) -> 
         book.connection, book.run, Handled("ff", "tickets", "b.xlsx", "b.result.xlsx", "f1", True)
     )
     inbox_files.record(book.connection, book.run, Handled("ab", "statement", "a.csv", "", "", False))
-    records.end_run(book.connection, book.run, 4)
-    records.begin_run(book.connection, "reconcile", "1", "2026-11-21", ["a.csv", "b.xlsx"])
+    runs._end_run(book.connection, book.run, 4)
+    runs._begin_run(book.connection, "reconcile", "1", "2026-11-21", ["a.csv", "b.xlsx"])
     issue = {
         "run": 1, "command": "issue", "version": "0", "as_of": "2026-11-20", "files": '["tickets.xlsx"]',
         "started_at": True, "ended_at": True, "exit_code": 4,
@@ -191,7 +193,7 @@ def test_the_ledger_says_whose_it_is_and_counts_its_attempts(book: Book, fare: A
     book.plan(fare(3))
     ((created,),) = book.connection.execute("SELECT created_at FROM ledger").fetchall()
     states = {"planned": 1, "unknown": 2}
-    ledger_id = records.ledger_id(book.connection)
+    ledger_id = opening.ledger_id(book.connection)
     found = export.about(book.connection)
     assert found == export.About(
         ledger_id, OWNER.base_url, OWNER.agency, schema.VERSION, created, states, None

@@ -7,9 +7,9 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.ledger import attempt_states
+from pipeline.ledger import attempt_changes
 from pipeline.ledger import attempts as records
-from pipeline.ledger.attempt_states import (
+from pipeline.ledger.attempt_changes import (
     Again,
     Ended,
     GotAnswer,
@@ -77,7 +77,7 @@ def test_a_failure_in_a_group_that_is_written_as_sets_undoes_all_of_it(
 ) -> None:
     one, two, three = (attempt.attempt_id for attempt in book.plan(*map(fare, (1, 2, 3))))
     book.write(Sending(one), Sending(two))
-    broken = Broken(book.connection, getattr(attempt_states, statement))
+    broken = Broken(book.connection, getattr(attempt_changes, statement))
     results = book.write(
         Ended(one, Outcome("issued", number="1")),
         GotAnswer(two, Answered(200, b"{}")),

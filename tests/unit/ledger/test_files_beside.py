@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline import files
+from pipeline import file_writing
 from pipeline.ledger import backup, carrier_move
 from pipeline.ledger.backup import copied
 from pipeline.ledger.lock import (
@@ -44,7 +44,7 @@ def test_a_copy_is_on_disk_before_it_appears(
     book: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order: list[tuple[str, bool]] = []
-    real_sync, real_appear = files.sync, files.appear
+    real_sync, real_appear = file_writing.sync, file_writing.appear
 
     def sync(path: Path) -> None:
         order.append(("folder" if path == tmp_path else "file", (tmp_path / "copy.ledger").exists()))

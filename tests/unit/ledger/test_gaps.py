@@ -5,8 +5,7 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.ledger import attempts, gaps, planning
-from pipeline.ledger.clock import utc_now
+from pipeline.ledger import gaps, planning, runs
 from pipeline.model.message import verbatim
 
 
@@ -35,28 +34,10 @@ def test_the_gap_that_begins_first_is_told(book: Any) -> None:
     assert [gap.since for gap in closed] == ["2026-10-01", "2026-11-20", "2026-11-25"]
 
 
-def test_a_ledger_knows_everything_until_its_open_run_began_or_its_last_one_ended(book: Any) -> None:
-    begun = gaps.begun_and_not_ended(book.connection)
-    assert gaps.known_until(book.connection) == begun
-    book.connection.execute("UPDATE run SET ended_at = '2026-11-20'")
-    for ended in ("2026-11-22", "2026-11-21"):
-        run = attempts.begin_run(book.connection, "issue", "0", "2026-11-20", [])
-        book.connection.execute("UPDATE run SET ended_at = ? WHERE run = ?", (ended, run))
-    assert gaps.known_until(book.connection) == "2026-11-22"
-
-
-def test_a_time_that_a_clock_ahead_wrote_is_not_believed(book: Any) -> None:
-    before = utc_now()
-    book.connection.execute("UPDATE run SET ended_at = '2099-01-01T00:00:00.000+00:00'")
-    known = gaps.known_until(book.connection)
-    assert known is not None
-    assert before <= known <= utc_now()
-
-
 def test_marking_a_gap_ends_what_was_left_open(book: Any) -> None:
-    assert gaps.begun_and_not_ended(book.connection)
+    assert runs.begun_and_not_ended(book.connection)
     gaps.mark_gap(book.connection, "2026-11-20", verbatim("restored"))
-    assert gaps.begun_and_not_ended(book.connection) is None
+    assert runs.begun_and_not_ended(book.connection) is None
 
 
 @pytest.mark.parametrize(

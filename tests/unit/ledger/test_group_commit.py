@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from pipeline.ledger import attempts as records
-from pipeline.ledger.attempt_states import (
+from pipeline.ledger.attempt_changes import (
     Again,
     Ended,
     GotAnswer,

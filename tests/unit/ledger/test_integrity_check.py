@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.ledger import attempts as records
-from pipeline.ledger import gaps, issued_elsewhere
+from pipeline.ledger import gaps, issued_elsewhere, runs
 from pipeline.ledger.integrity_check import look
 from pipeline.model.evidence import StatementLine
 from pipeline.model.message import verbatim
@@ -138,8 +137,8 @@ def test_what_is_wrong_is_named(kept: Any, change: str, told: str) -> None:
 
 def test_what_a_statement_shows_later_is_nothing_wrong(kept: Any) -> None:
     """The carrier lists what an earlier run was refused: it was sent before anybody knew."""
-    records.end_run(kept.connection, kept.run, 4)
-    later = records.begin_run(kept.connection, "reconcile", "0", "2026-11-21", [])
+    runs._end_run(kept.connection, kept.run, 4)
+    later = runs._begin_run(kept.connection, "reconcile", "0", "2026-11-21", [])
     for number, kind, voucher in ((7, "ticket_fare", "invoice"), (1, "refund", "itinerary")):
         line = StatementLine(
             voucher,

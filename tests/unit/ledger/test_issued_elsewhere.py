@@ -7,12 +7,7 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.ledger import (
-    attempt_states,
-    held_charges,
-    issued_elsewhere,
-    settlements,
-)
+from pipeline.ledger import attempt_changes, held_charges, issued_elsewhere, settlements, ticket_rows
 from pipeline.ledger.settlements import Settlement
 from pipeline.model.evidence import StatementLine
 from pipeline.model.known_charges import KnownCharge
@@ -33,7 +28,7 @@ def record(book: Any, *lines: StatementLine, wire: str = "FARE/Flight") -> list[
 
 def test_a_line_is_held_with_all_that_it_says(book: Any) -> None:
     assert record(book, LINE) == [LINE]
-    (row,) = issued_elsewhere.of_ticket(book.connection, FARE.ticket_no)
+    (row,) = ticket_rows.issued_elsewhere(book.connection, FARE.ticket_no)
     found_at = row.pop("found_at")
     assert row == {
         "elsewhere": 1, "run": book.run, "ticket_no": FARE.ticket_no, "charge": "ticket_fare", "product": "flight",
@@ -52,7 +47,7 @@ def test_a_line_is_held_with_all_that_it_says(book: Any) -> None:
 def test_a_line_that_says_little_is_held_too(book: Any) -> None:
     bare = replace(LINE, charge="ancillary", product="", amount=None, issued=None, buyer="")
     record(book, bare, wire="")
-    (row,) = issued_elsewhere.of_ticket(book.connection, FARE.ticket_no)
+    (row,) = ticket_rows.issued_elsewhere(book.connection, FARE.ticket_no)
     assert (row["product"], row["wire"], row["amount"], row["issued_at"], row["buyer"]) == (
         "",
         "",
@@ -73,16 +68,16 @@ def test_the_same_line_of_the_next_statement_is_no_second_one(book: Any) -> None
     assert record(book, LINE, LINE) == []
     other = replace(LINE, number="another")
     assert record(book, other, other) == [other]
-    assert [str(row["evidence"]) for row in issued_elsewhere.of_ticket(book.connection, FARE.ticket_no)] == [
-        "october.csv, row 7"
-    ] * 2
+    assert [
+        str(row["evidence"]) for row in ticket_rows.issued_elsewhere(book.connection, FARE.ticket_no)
+    ] == ["october.csv, row 7"] * 2
 
 
 def test_the_lines_after_one_that_is_held_already_are_held_too(book: Any) -> None:
     record(book, LINE)
     new = replace(LINE, number="new")
     assert record(book, LINE, new, LINE) == [new]
-    found = issued_elsewhere.of_ticket(book.connection, FARE.ticket_no)
+    found = ticket_rows.issued_elsewhere(book.connection, FARE.ticket_no)
     assert [row["number"] for row in found] == [LINE.number, "new"]
 
 
@@ -139,7 +134,7 @@ def test_what_the_ledger_issued_and_what_a_statement_shows_are_both_kinds_too(bo
 def test_lines_are_held_together_or_not_at_all(book: Any) -> None:
     with pytest.raises(apsw.ConstraintError, match="recorded whole"):
         record(book, LINE, replace(LINE, ticket_no="9990000000002", number=""))
-    assert issued_elsewhere.of_ticket(book.connection, FARE.ticket_no) == []
+    assert ticket_rows.issued_elsewhere(book.connection, FARE.ticket_no) == []
 
 
 def test_only_the_tickets_that_are_asked_for_are_told_of(book: Any) -> None:
@@ -149,7 +144,7 @@ def test_only_the_tickets_that_are_asked_for_are_told_of(book: Any) -> None:
         Identity("9990000000002", "ticket_fare", "flight")
     }
     assert held_charges.holdings(book.connection, ["9990000000003"]).held == {}
-    assert issued_elsewhere.of_ticket(book.connection, "9990000000003") == []
+    assert ticket_rows.issued_elsewhere(book.connection, "9990000000003") == []
 
 
 def test_what_earlier_statements_showed_is_given_as_the_lines_that_it_was(book: Any) -> None:
@@ -177,10 +172,10 @@ def test_a_number_that_a_statement_showed_for_another_ticket_is_nobody_s_here(bo
         book.state(attempts[0].attempt_id, "issued", "77")
     # A group is written as a set, which asks the database alone.
     group = [
-        attempt_states.Ended(one.attempt_id, Outcome("issued", number=f"7{7 + at}"))
+        attempt_changes.Ended(one.attempt_id, Outcome("issued", number=f"7{7 + at}"))
         for at, one in enumerate(attempts)
     ]
-    done = attempt_states.write(book.connection, group)
+    done = attempt_changes.write(book.connection, group)
     book.connection.execute("COMMIT")
     assert [(one.state, str(one.detail)) for one in done] == [
         ("unknown", "the answer brings number 77, which a statement showed for ticket 9990000000002"),

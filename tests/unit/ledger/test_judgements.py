@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.ledger import attempts, judgements
+from pipeline.ledger import judgements, runs, ticket_rows
 from pipeline.ledger.judgements import Judgement
 
 WAITING = Judgement(
@@ -16,22 +16,22 @@ WAITING = Judgement(
 
 def noted(book: Any, *judged: Judgement) -> list[Judgement]:
     """What is told of the ticket after another run has judged these."""
-    run = attempts.begin_run(book.connection, "reconcile", "0", "2026-11-21", [])
+    run = runs._begin_run(book.connection, "reconcile", "0", "2026-11-21", [])
     judgements.note(book.connection, run, judged)
-    attempts.end_run(book.connection, run, 0)
+    runs._end_run(book.connection, run, 0)
     return [
         Judgement(**{name: value for name, value in row.items() if name not in ("run", "judged_at")})
-        for row in judgements.of_ticket(book.connection, "9990000000001")
+        for row in ticket_rows.judgements(book.connection, "9990000000001")
     ]
 
 
 def test_a_judgement_is_told_as_it_was_made(book: Any) -> None:
     judgements.note(book.connection, book.run, [WAITING])
-    (row,) = judgements.of_ticket(book.connection, "9990000000001")
+    (row,) = ticket_rows.judgements(book.connection, "9990000000001")
     at = row.pop("judged_at")
     assert at.endswith("+00:00")
     assert row == {"run": book.run} | asdict(WAITING)
-    assert judgements.of_ticket(book.connection, "9990000000002") == []
+    assert ticket_rows.judgements(book.connection, "9990000000002") == []
 
 
 def test_the_same_judgement_night_after_night_is_one(book: Any) -> None:
@@ -82,7 +82,7 @@ def test_nothing_judged_is_nothing_noted(book: Any) -> None:
 
 def test_a_failing_note_leaves_nothing_half_written(book: Any) -> None:
     judgements.note(book.connection, book.run, [WAITING])
-    attempts.end_run(book.connection, book.run, 0)
+    runs._end_run(book.connection, book.run, 0)
     seat = replace(WAITING, charge="ancillary", product="seat")
     with pytest.raises(Exception, match="made by a run that is on"):
         judgements.note(book.connection, book.run, [seat])

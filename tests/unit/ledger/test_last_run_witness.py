@@ -15,7 +15,6 @@ import apsw
 import pytest
 
 from pipeline.ledger import (
-    attempts,
     checkpoint,
     gaps,
     last_run_witness,
@@ -119,7 +118,7 @@ def test_a_ledger_without_a_note_of_its_last_run_sends_nothing_and_can_be_read(
     refused(path, UNNOTED)
     assert known(path) == {"9990000000001"}
     with opened(path, unnoted=True), closing(reading(path)) as connection:
-        assert attempts.last_run(connection, Phase.ON).run == 1
+        assert runs.last_run(connection, Phase.ON).run == 1
 
 
 def test_a_ledger_whose_lock_file_was_cut_off_has_no_note_either(path: Path) -> None:
@@ -400,7 +399,7 @@ def test_two_copies_of_a_folder_are_not_at_work_at_once(path: Path) -> None:
 def test_a_run_is_noted_when_it_begins_and_when_it_ends(path: Path, state_folder: Path) -> None:
     with opened(path) as (connection, lock):
         begun = runs.begin(connection, lock, "issue", "2026-11-20", [])
-        last = attempts.last_run(connection, Phase.ON)
+        last = runs.last_run(connection, Phase.ON)
         note = the_note(state_folder)
         assert note.pop("written_at") >= last.started_at
         assert note == {
@@ -479,7 +478,7 @@ def test_a_place_that_can_not_be_written_stops_a_run_before_it_sends_anything(
         state_folder.write_text("a file where the folder should be")
         with pytest.raises(LedgerProblem, match=told):
             runs.begin(connection, lock, "issue", "2026-11-20", [])
-        assert gaps.begun_and_not_ended(connection) is None
+        assert runs.begun_and_not_ended(connection) is None
     state_folder.unlink()
     run(path, 1)
     assert known(path) == {"9990000000001"}
@@ -547,8 +546,8 @@ def dies(at: int, work: Callable[[], None]) -> bool:
         try:
             for name in ("fsync", "replace", "pwrite", "link", "unlink"):
                 setattr(os, name, stepping(getattr(os, name)))
-            for module in (runs, attempts, planning, gaps, checkpoint):
-                for name in ("fold", "folded", "begin_run", "end_run", "mark_gap", "close_gaps"):
+            for module in (runs, planning, gaps, checkpoint):
+                for name in ("fold", "folded", "_begin_run", "_end_run", "mark_gap", "close_gaps"):
                     if name in module.__dict__:
                         setattr(module, name, stepping(module.__dict__[name]))
             work()
@@ -564,10 +563,9 @@ def dies(at: int, work: Callable[[], None]) -> bool:
     "what",
     [
         "another run",
-        "gap",
         *(
             pytest.param(what, marks=pytest.mark.slow)
-            for what in ("first run", "close", "close a backup's", "nothing missing")
+            for what in ("gap", "first run", "close", "close a backup's", "nothing missing")
         ),
     ],
 )
@@ -666,7 +664,7 @@ def survived(path: Path, what: str, *, crashed: bool) -> None:
 def refused_unless_nothing_was_sent(path: Path, *, crashed: bool) -> None:
     """An older folder passes only where the run that it lacks was cut off before it could send anything."""
     with closing(reading(path)) as connection:
-        ledger_id = attempts.ledger_id(connection)
+        ledger_id = opening.ledger_id(connection)
     notes = [noted.run for _, noted in last_run_witness.noted(last_run_witness.places(), ledger_id)]
     if problem := problem_of(path):
         assert "was put back" in problem

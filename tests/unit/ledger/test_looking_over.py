@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.ledger import gaps, schema
+from pipeline.ledger import runs, schema
 from pipeline.ledger.integrity_check import Looked, look
 
 from .conftest import OWNER
@@ -20,7 +20,7 @@ def without_rules(book: Any) -> None:
 
 def test_all_that_a_ledger_holds_is_told(book: Any, fare: Any) -> None:
     book.plan(fare(1), fare(2))
-    began = gaps.begun_and_not_ended(book.connection)
+    began = runs.begun_and_not_ended(book.connection)
     assert look(book.connection) == Looked(
         version=schema.VERSION,
         base_url=OWNER.base_url,

@@ -104,8 +104,8 @@ def test_no_run_begins_that_another_command_keeps_out_of_the_file(path: Path) ->
         pytest.raises(LedgerProblem, match=r"a\.ledger: another command has been reading"),
     ):
         runs.begin(connection, lock, "issue", "2026-11-20", [])
-    assert gaps.begun_and_not_ended(connection) is None
-    assert attempts.last_run(connection, Phase.FOLDING) != lock.run
+    assert runs.begun_and_not_ended(connection) is None
+    assert runs.last_run(connection, Phase.FOLDING) != lock.run
     runs.end(connection, lock, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
     connection.close()
     lock.close()
@@ -125,7 +125,7 @@ def test_a_run_that_ends_while_another_command_reads_is_not_called_ended_until_i
         book.state(attempt.attempt_id, "sending")
         book.state(attempt.attempt_id, "issued", "2")
         runs.end(connection, lock, begun, 0)
-        assert gaps.begun_and_not_ended(connection)  # the next start ends it
+        assert runs.begun_and_not_ended(connection)  # the next start ends it
         connection.close()
         lock.close()
         shutil.copy(path, tmp_path / "moved.ledger")
@@ -145,7 +145,7 @@ def test_recovery_ends_no_run_that_another_command_keeps_out_of_the_file(path: P
         book.plan(invoice(charge(2)))  # something for recovery to do
         with pytest.raises(LedgerProblem, match="another command has been reading"):
             recover(connection, path, lock, lambda *_: pytest.fail("nothing was answered"))
-    assert gaps.begun_and_not_ended(connection)
+    assert runs.begun_and_not_ended(connection)
     connection.close()
     lock.close()
     run(path, 3)
@@ -296,13 +296,13 @@ def test_a_file_that_may_be_half_written_is_taken_together_with_its_wal(
     """As a power cut leaves it: no page of the -wal is in the file yet, or one is there in part."""
     run(path, 1)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    opening.keep_wal(connection, keep=True)
+    checkpoint.keep_wal(connection, keep=True)
     book = Book(path, connection, lock)
     (attempt,) = book.plan(invoice(charge(2)))
     book.state(attempt.attempt_id, "sending")
     book.state(attempt.attempt_id, "issued", "2")
-    attempts.end_open_runs(connection)
-    lock.run = attempts.last_run(connection, phase)
+    runs._end_open_runs(connection)
+    lock.run = runs.last_run(connection, phase)
     page = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'run'").get
     size = connection.pragma("page_size")
     connection.close()
@@ -358,10 +358,10 @@ def test_a_file_of_which_a_page_is_torn_is_whole_with_its_wal(path: Path, table:
     """As a power cut leaves it while the -wal is being folded into it."""
     run(path, 1)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    opening.keep_wal(connection, keep=True)
+    checkpoint.keep_wal(connection, keep=True)
     lock.note(Phase.FOLDING)
     if table == "run":
-        attempts.begin_run(connection, "issue", "0", "2026-11-20", [])
+        runs._begin_run(connection, "issue", "0", "2026-11-20", [])
     else:
         for owner in (Owner("http://127.0.0.1:9090", "DEMO"), OWNER):
             carrier_move.move(connection, owner, "chen", "a letter")
@@ -389,11 +389,11 @@ def test_a_row_of_which_a_sector_is_older_is_whole_with_its_wal(path: Path, tabl
     """As test_power_loss's model had it: nothing is amiss with the page, but the row says nonsense."""
     run(path, 1)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    opening.keep_wal(connection, keep=True)
+    checkpoint.keep_wal(connection, keep=True)
     lock.note(Phase.FOLDING)
     (page,) = next(iter(connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,))))
     if table == "run":
-        attempts.begin_run(connection, "issue", "0", "2026-11-20", [])
+        runs._begin_run(connection, "issue", "0", "2026-11-20", [])
         column = "started_at"
     else:
         for owner in (Owner("http://127.0.0.1:9090", "DEMO"), OWNER):
@@ -421,9 +421,9 @@ def test_a_file_that_is_torn_as_it_is_upgraded_is_whole_with_its_wal(path: Path)
     """As a power cut leaves it while the upgrade is being folded into it, the first page not yet."""
     run(path, 1)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False, steps=NEXT)
-    lock.run = attempts.last_run(connection, Phase.FOLDING)
-    opening.keep_wal(connection, keep=True)
-    attempts.begin_run(connection, "issue", "0", "2026-11-20", [])
+    lock.run = runs.last_run(connection, Phase.FOLDING)
+    checkpoint.keep_wal(connection, keep=True)
+    runs._begin_run(connection, "issue", "0", "2026-11-20", [])
     page = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'run'").get
     size = connection.pragma("page_size")
     connection.close()
@@ -492,7 +492,7 @@ def test_recovery_that_is_killed_after_a_gap_was_settled_is_repeated(path: Path)
     connection.close()
     lock.close()
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    opening.keep_wal(connection, keep=True)
+    checkpoint.keep_wal(connection, keep=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pipeline.ledger.recovery.end_open", lambda *_: pytest.fail("killed"))
         with pytest.raises(BaseException, match="killed"):
@@ -592,7 +592,7 @@ def test_a_lock_file_that_was_deleted_is_written_anew(path: Path) -> None:
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
     path.with_name("a.ledger.lock").unlink()
     runs.end(connection, lock, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
-    assert noted_run(path) == attempts.last_run(connection, Phase.AT_REST)
+    assert noted_run(path) == runs.last_run(connection, Phase.AT_REST)
     assert not [file for file in Path("/proc/self/fd").iterdir() if "lock (deleted)" in str(file.resolve())]
     connection.close()
     lock.close()
@@ -618,7 +618,7 @@ def test_whoever_has_to_wait_for_a_reader_is_told(path: Path) -> None:
 def test_a_run_is_noted_beside_its_ledger_and_stays_noted(path: Path) -> None:
     run(path, 1)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    assert noted_run(path) == lock.run == attempts.last_run(connection, Phase.AT_REST)
+    assert noted_run(path) == lock.run == runs.last_run(connection, Phase.AT_REST)
     assert lock.run
     assert lock.run.run == 1
     connection.close()

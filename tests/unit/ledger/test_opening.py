@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from pipeline.ledger import (
-    attempts,
+    checkpoint,
     files_match,
     gaps,
     opening,
@@ -40,7 +40,7 @@ def test_a_missing_ledger_is_an_error_where_one_is_expected(tmp_path: Path) -> N
 def test_a_new_ledger_is_private_and_durable(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "a.ledger"
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
-    attempts.begin_run(connection, "issue", "0", "2026-11-20", [])
+    runs._begin_run(connection, "issue", "0", "2026-11-20", [])
     modes = {found.name: stat.S_IMODE(found.stat().st_mode) for found in path.parent.iterdir()}
     assert modes == dict.fromkeys(("a.ledger", "a.ledger-wal", "a.ledger-shm", "a.ledger.lock"), 384)
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -192,7 +192,7 @@ def test_a_run_that_did_not_end_needs_its_wal_and_looking_makes_none(tmp_path: P
     connection.close()  # as where the disk was full before anything could be planned
     lock.close()
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    opening.keep_wal(connection, keep=True)
+    checkpoint.keep_wal(connection, keep=True)
     connection.close()
     lock.close()
     wal.unlink()
@@ -214,8 +214,8 @@ def test_closing_before_recovery_keeps_the_wal_of_a_run_that_did_not_end(tmp_pat
         connection.close()
         lock.close()
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    attempts.end_open_runs(connection)
-    opening.keep_wal(connection, keep=False)
+    runs._end_open_runs(connection)
+    checkpoint.keep_wal(connection, keep=False)
     connection.close()
     lock.close()
     assert not (tmp_path / "a.ledger-wal").exists()

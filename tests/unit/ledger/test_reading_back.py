@@ -6,10 +6,12 @@ from typing import Any
 
 from pipeline.ledger import (
     attempts,
-    gaps,
     held_charges,
+    opening,
     planning,
+    runs,
     settlements,
+    ticket_rows,
 )
 from pipeline.ledger.lock import LastRun, Phase
 from pipeline.ledger.recovery import Recovered, recover
@@ -63,8 +65,8 @@ def test_a_charge_whose_codes_nobody_named_is_held_by_its_identity_alone(book: A
 
 
 def test_a_run_is_recorded_from_its_beginning_to_its_end(book: Any) -> None:
-    run = attempts.begin_run(book.connection, "reconcile", "1.2", "2026-11-21", ["票.xlsx", "b.csv"])
-    attempts.end_run(book.connection, run, 4)
+    run = runs._begin_run(book.connection, "reconcile", "1.2", "2026-11-21", ["票.xlsx", "b.csv"])
+    runs._end_run(book.connection, run, 4)
     found = rows(book, "SELECT command, version, as_of, files, exit_code FROM run ORDER BY run")
     assert found == [
         ("issue", "0", "2026-11-20", '["tickets.xlsx"]', None),
@@ -72,8 +74,8 @@ def test_a_run_is_recorded_from_its_beginning_to_its_end(book: Any) -> None:
     ]
     (began, ended) = rows(book, f"SELECT started_at, ended_at FROM run WHERE run = {run}")[0]
     assert began <= ended
-    assert attempts.last_run(book.connection, Phase.ON) == LastRun(
-        attempts.ledger_id(book.connection), run, began, Phase.ON
+    assert runs.last_run(book.connection, Phase.ON) == LastRun(
+        opening.ledger_id(book.connection), run, began, Phase.ON
     )
 
 
@@ -230,7 +232,7 @@ def test_what_is_recovered_is_recorded_whole(book: Any, fare: Any) -> None:
     unsent, answered, ended, *lost = (attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 6))))
     for attempt_id in (unsent, answered, ended, *lost):
         book.state(attempt_id, "sending")
-    with Spill(spill_path(book.path), attempts.ledger_id(book.connection), 1) as spill:
+    with Spill(spill_path(book.path), opening.ledger_id(book.connection), 1) as spill:
         spill.never_sent(unsent)
         spill.answer(answered, Answered(503, b"busy", "7"))
         spill.ended(ended, Outcome("rejected", "carrier_rejected", "", "t-3", verbatim("too late")))
@@ -274,17 +276,17 @@ def test_what_is_recovered_is_recorded_whole(book: Any, fare: Any) -> None:
 
 def test_after_recovery_nothing_is_open_and_all_is_in_the_one_file(book: Any, fare: Any) -> None:
     book.plan(fare(1))
-    assert gaps.begun_and_not_ended(book.connection)
+    assert runs.begun_and_not_ended(book.connection)
     assert recover(book.connection, book.path, book.lock, never) == Recovered()
     assert book.states() == {}
-    assert gaps.begun_and_not_ended(book.connection) is None
+    assert runs.begun_and_not_ended(book.connection) is None
     assert rows(book, "SELECT exit_code FROM run") == [(None,)]
     assert book.path.with_name(book.path.name + "-wal").stat().st_size == 0
 
 
 def test_history_names_its_columns(book: Any, fare: Any) -> None:
     (attempt,) = book.plan(fare(1))
-    (event,) = attempts.history(book.connection, FARE.ticket_no)
+    (event,) = ticket_rows.attempts(book.connection, FARE.ticket_no)
     assert json.loads(json.dumps(event, default=str)) | {"planned_at": ""} == {
         **dict.fromkeys(("sending_at", "answered_at", "ended_at", "http_status")),
         "settled": 0,

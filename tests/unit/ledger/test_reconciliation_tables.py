@@ -1,4 +1,4 @@
-"""What the database refuses in what a reconciliation notes: elsewhere, judgement, handled; and in charge.content."""
+"""What the database refuses in what a run notes: elsewhere, judgement, handled, run_person; and in charge.content."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,18 +7,20 @@ import apsw
 import pytest
 
 from pipeline.ledger import (
-    attempts,
     inbox_files,
     issued_elsewhere,
     judgements,
+    run_people,
+    runs,
 )
 from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.judgements import Judgement
+from pipeline.ledger.run_people import RunPerson
 from pipeline.model.evidence import StatementLine
 
 from .conftest import charge, invoice
 
-TABLES = ("elsewhere", "judgement", "handled")
+TABLES = ("elsewhere", "judgement", "handled", "run_person")
 EITHER = ("", "OR REPLACE", "OR IGNORE", "OR FAIL", "OR ROLLBACK", "OR ABORT")
 FARE_1 = StatementLine(
     "invoice",
@@ -48,6 +50,7 @@ def filled(book: Any) -> Any:
     )  # fmt: skip
     judgements.note(book.connection, book.run, [judged])
     inbox_files.record(book.connection, book.run, Handled("ab12", "tickets", "october.xlsx", "", "f1", True))
+    run_people.note(book.connection, book.run, [RunPerson("sent", "li")])
     return book
 
 
@@ -139,7 +142,7 @@ def test_what_a_statement_showed_says_all_that_it_must(
 
 @pytest.mark.parametrize("table", TABLES)
 def test_only_a_run_that_is_on_writes_to_them(filled: Any, table: str) -> None:
-    attempts.end_run(filled.connection, filled.run, 0)
+    runs._end_run(filled.connection, filled.run, 0)
     names = ", ".join("number || '2'" if name == "number" else name for name in columns(filled, table)[1:])
     refused(filled, f"INSERT INTO {table} SELECT NULL, {names} FROM {table}")
     filled.connection.execute("PRAGMA foreign_keys = OFF")
@@ -152,6 +155,14 @@ def test_a_file_is_of_a_known_kind(filled: Any) -> None:
         column, value = wrong.split(" = ")
         values = ", ".join(value if name == column else name for name in columns(filled, "handled")[1:])
         refused(filled, f"INSERT INTO handled SELECT NULL, {values} FROM handled")
+
+
+@pytest.mark.parametrize("either", EITHER)
+@pytest.mark.parametrize("wrong", [("role", "'watched'"), ("person", "''")])
+def test_who_had_a_hand_has_a_name_and_a_known_role(filled: Any, wrong: tuple[str, str], either: str) -> None:
+    filled.connection.execute("PRAGMA ignore_check_constraints = ON")
+    values = ", ".join(dict([wrong]).get(name, name) for name in columns(filled, "run_person")[1:])
+    refused(filled, f"INSERT {either} INTO run_person SELECT NULL, {values} FROM run_person")
 
 
 @pytest.mark.parametrize("either", EITHER)

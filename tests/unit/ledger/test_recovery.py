@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.ledger import attempts, recovery
+from pipeline.ledger import attempts, opening, recovery, runs
 from pipeline.ledger.lock import Phase
 from pipeline.ledger.recovery import Recovered, recover
 from pipeline.ledger.spill import Spill, set_aside, spill_path
@@ -19,7 +19,7 @@ def never(*_: object) -> Outcome:
 
 def spilling(book: Any, **kept: Any) -> None:
     """A spill file of this ledger with what a test spills."""
-    with Spill(spill_path(book.path), attempts.ledger_id(book.connection), 1) as spill:
+    with Spill(spill_path(book.path), opening.ledger_id(book.connection), 1) as spill:
         for move, given in kept.items():
             getattr(spill, move)(*given)
 
@@ -145,7 +145,7 @@ def test_before_anything_is_recorded_the_lock_file_says_that_the_file_may_be_hal
         book.state(attempt.attempt_id, left)
     if left == "spilled":
         spilling(book, never_sent=(7,))  # neither its claim nor its plan was written
-    book.lock.run = attempts.last_run(book.connection, Phase.AT_REST)
+    book.lock.run = runs.last_run(book.connection, Phase.AT_REST)
     seen: list[Phase] = []
 
     def note(*_: object) -> bool:

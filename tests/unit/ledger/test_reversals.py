@@ -13,6 +13,7 @@ from pipeline.ledger import (
     issued_elsewhere,
     reversals,
     settlements,
+    ticket_rows,
     withdrawals,
 )
 from pipeline.ledger.settlements import Settlement
@@ -283,6 +284,7 @@ def test_the_reversals_of_a_ticket_are_told(book: Any, several: Any) -> None:
     reverse(book, "N1")
     reverse(book, "E1", run=book.run)
     told = {
-        n: [row["number"] for row in reversals.of_ticket(book.connection, f"999{n:010}")] for n in range(1, 5)
+        n: [row["number"] for row in ticket_rows.reversals(book.connection, f"999{n:010}")]
+        for n in range(1, 5)
     }
     assert told == {1: ["N1"], 2: ["N1"], 3: ["E1"], 4: []}

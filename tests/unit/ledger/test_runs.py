@@ -11,12 +11,12 @@ import apsw
 import pytest
 
 from pipeline.ledger import (
-    attempts,
     checkpoint,
     gaps,
     opening,
     runs,
 )
+from pipeline.ledger.clock import utc_now
 from pipeline.ledger.lock import LastRun, Lock, Phase
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import to_text, verbatim
@@ -88,9 +88,9 @@ def test_whenever_the_file_may_be_half_written_the_lock_file_says_so(
     with opened(path) as (connection, lock):
         seen = folds(lock)
         run = begin(connection, lock)
-        assert lock.run == attempts.last_run(connection, Phase.ON)
+        assert lock.run == runs.last_run(connection, Phase.ON)
         runs.end(connection, lock, run, 0)
-        assert lock.run == attempts.last_run(connection, Phase.AT_REST)
+        assert lock.run == runs.last_run(connection, Phase.AT_REST)
     # Before the fold that takes what the run did, the file is as whole as it was while the run was on.
     assert [(last.run, last.phase) for last in seen if last] == [
         (1, Phase.FOLDING),
@@ -106,7 +106,7 @@ def test_a_killed_run_is_ended_in_the_same_order(
     with opened(path) as (connection, lock):
         seen = folds(lock)
         runs.end_open(connection, lock)
-        assert lock.run == attempts.last_run(connection, Phase.AT_REST)
+        assert lock.run == runs.last_run(connection, Phase.AT_REST)
     assert [last.phase for last in seen if last] == [Phase.ON, Phase.FOLDING]
     assert not path.with_name("a.ledger-wal").exists()  # closing takes it away, as that of any ledger at rest
 
@@ -116,10 +116,10 @@ def test_a_start_that_was_cut_off_between_the_runs_end_and_its_note_is_made_up_f
 ) -> None:
     killed(path)
     with opened(path) as (connection, lock):
-        attempts.end_open_runs(connection)
+        runs._end_open_runs(connection)
         seen = folds(lock)
         runs.end_open(connection, lock)
-        assert lock.run == attempts.last_run(connection, Phase.AT_REST)
+        assert lock.run == runs.last_run(connection, Phase.AT_REST)
     assert [last.phase for last in seen if last] == [Phase.FOLDING]
 
 
@@ -128,11 +128,11 @@ def test_a_run_whose_end_another_command_keeps_out_of_the_file_is_not_noted_at_r
         run = begin(connection, lock)
         with read_meanwhile(path):  # all that the run did: that may go into the file
             runs.end(connection, lock, run, 0)
-            assert lock.run == attempts.last_run(connection, Phase.FOLDING)
-            assert gaps.begun_and_not_ended(connection) is None
+            assert lock.run == runs.last_run(connection, Phase.FOLDING)
+            assert runs.begun_and_not_ended(connection) is None
     with opened(path) as (connection, lock):
         runs.end_open(connection, lock)
-        assert lock.run == attempts.last_run(connection, Phase.AT_REST)
+        assert lock.run == runs.last_run(connection, Phase.AT_REST)
 
 
 def test_the_lock_file_of_a_ledger_at_rest_is_not_written(
@@ -176,13 +176,13 @@ def test_no_run_is_in_the_file_before_the_lock_file_says_that_it_is_being_writte
     with opened(path) as (connection, lock):
         connection.wal_autocheckpoint(1)
         then: list[Any] = []
-        real = attempts.begin_run
+        real = runs._begin_run
 
         def recorded(*given: Any) -> int:
             then.append(lock.run)
             return real(*given)
 
-        monkeypatch.setattr(attempts, "begin_run", recorded)
+        monkeypatch.setattr(runs, "_begin_run", recorded)
         begin(connection, lock)
         (noted,) = then
         assert (noted.run, noted.phase) == (0, Phase.FOLDING)  # that it has had none is noted, too
@@ -202,7 +202,7 @@ def test_at_the_end_nobody_is_waited_for_twice(path: Path, monkeypatch: pytest.M
     """Once everything is in the file, emptying the -wal may be left to the next start."""
     with opened(path, busy=0) as (connection, lock):
         runs.end(connection, lock, begin(connection, lock), 0)
-        attempts.begin_run(connection, "issue", "0", "2026-11-20", [])
+        runs._begin_run(connection, "issue", "0", "2026-11-20", [])
         with read_meanwhile(path):
             looked = iter((0.0, 0.0))  # where a time is awaited, it is asked again and again
             monkeypatch.setattr(checkpoint, "time", SimpleNamespace(monotonic=looked.__next__))
@@ -220,8 +220,8 @@ def test_a_change_is_in_the_file_alone_when_it_is_told(
         runs.begin_change(connection, lock)
         gaps.mark_gap(connection, "2026-11-20", verbatim("restored"))
         runs.end_change(connection, lock)
-        assert seen == [None, attempts.last_run(connection, Phase.FOLDING)]
-        assert lock.run == attempts.last_run(connection, Phase.AT_REST)
+        assert seen == [None, runs.last_run(connection, Phase.FOLDING)]
+        assert lock.run == runs.last_run(connection, Phase.AT_REST)
         assert wal_size(path) == 0
         assert alone(path, "SELECT why FROM gap") == [(to_text(verbatim("restored")),)]
 
@@ -231,7 +231,7 @@ def test_a_change_in_a_ledger_without_runs_notes_that_it_has_had_none(path: Path
         runs.begin_change(connection, lock)
         gaps.mark_gap(connection, "2026-11-20", verbatim("restored"))
         runs.end_change(connection, lock)
-        assert lock.run == attempts.last_run(connection, Phase.AT_REST)
+        assert lock.run == runs.last_run(connection, Phase.AT_REST)
         assert lock.run.run == 0
         assert alone(path, "SELECT why FROM gap") == [(to_text(verbatim("restored")),)]
 
@@ -278,9 +278,7 @@ def test_whatever_has_to_wait_for_a_reader_tells_that_once(
             checkpoint, "time", SimpleNamespace(monotonic=count().__next__)
         )  # a second a look
         with read_meanwhile(path), suppress(LedgerProblem):
-            attempts.begin_run(
-                connection, "issue", "0", "2026-11-20", []
-            )  # something that the reader keeps out
+            runs._begin_run(connection, "issue", "0", "2026-11-20", [])  # something that the reader keeps out
             match what:
                 case "a run's beginning":
                     begin(connection, lock)
@@ -289,8 +287,26 @@ def test_whatever_has_to_wait_for_a_reader_tells_that_once(
                 case "a killed run's end":
                     runs.end_open(connection, lock)
                 case "a change":
-                    attempts.end_open_runs(connection)
+                    runs._end_open_runs(connection)
                     runs.begin_change(connection, lock)
                 case _:
                     runs.begin_change(connection, lock)
         assert told == [True]
+
+
+def test_a_ledger_knows_everything_until_its_open_run_began_or_its_last_one_ended(book: Any) -> None:
+    begun = runs.begun_and_not_ended(book.connection)
+    assert runs.known_until(book.connection) == begun
+    book.connection.execute("UPDATE run SET ended_at = '2026-11-20'")
+    for ended in ("2026-11-22", "2026-11-21"):
+        run = runs._begin_run(book.connection, "issue", "0", "2026-11-20", [])
+        book.connection.execute("UPDATE run SET ended_at = ? WHERE run = ?", (ended, run))
+    assert runs.known_until(book.connection) == "2026-11-22"
+
+
+def test_a_time_that_a_clock_ahead_wrote_is_not_believed(book: Any) -> None:
+    before = utc_now()
+    book.connection.execute("UPDATE run SET ended_at = '2099-01-01T00:00:00.000+00:00'")
+    known = runs.known_until(book.connection)
+    assert known is not None
+    assert before <= known <= utc_now()

@@ -12,12 +12,12 @@ from pipeline.ledger import (
     held_charges,
     integrity_check,
     issued_elsewhere,
-    judgements,
     opening,
     planning,
     runs,
     schema,
     settlements,
+    ticket_rows,
 )
 from pipeline.ledger.lock import Phase, noted_run
 from pipeline.model.errors import InputProblem, LedgerProblem
@@ -144,7 +144,7 @@ def test_while_it_is_upgraded_the_lock_file_says_that_the_file_may_be_half_writt
     old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with contextlib.closing(apsw.Connection(str(old))) as connection:
-        last = attempts.last_run(connection, Phase.AT_REST)
+        last = runs.last_run(connection, Phase.AT_REST)
     seen = []
     real = schema.bring_up_to_date
 
@@ -192,9 +192,9 @@ def test_looking_at_an_older_ledger_shows_what_it_lacks_as_empty_and_changes_not
     }
     assert list(connection.execute("SELECT attempt_id, told FROM later_0")) == []
     assert held_charges.holdings(connection, ["9990000000001"]).held
-    assert len(attempts.history(connection, "9990000000001")) == 1
-    assert len(judgements.of_ticket(connection, "9990000000001")) == 1
-    assert {one.epoch for one in settlements.unsettled(connection)} == {attempts.ledger_id(connection)}
+    assert len(ticket_rows.attempts(connection, "9990000000001")) == 1
+    assert len(ticket_rows.judgements(connection, "9990000000001")) == 1
+    assert {one.epoch for one in settlements.unsettled(connection)} == {opening.ledger_id(connection)}
     assert integrity_check.look(connection).wrong == ()
     connection.close()
     assert old.read_bytes() == before

@@ -390,7 +390,7 @@ def test_what_keeps_doubts_from_being_told_is_told_in_their_place(
 def looked(given: Job) -> str | None:
     """The ID of the ledger that is looked at, None where there is none."""
     with ledger_to_read(given) as connection:
-        found = attempts.ledger_id(connection) if connection else None
+        found = opening.ledger_id(connection) if connection else None
     if connection:
         with pytest.raises(apsw.ConnectionClosedError):
             connection.execute("SELECT 1")
@@ -399,7 +399,7 @@ def looked(given: Job) -> str | None:
 
 def id_of(path: Path) -> str:
     with closing(opening.open_existing(path, None)) as connection:
-        return attempts.ledger_id(connection)
+        return opening.ledger_id(connection)
 
 
 def test_the_ledger_that_is_looked_at_is_the_named_one_or_the_carriers(tmp_path: Path) -> None:
@@ -467,9 +467,12 @@ def test_a_ledger_is_let_go_of_when_the_run_ends(tmp_path: Path) -> None:
         pass
     with pytest.raises(apsw.ConnectionClosedError):
         first.connection.execute("SELECT 1")
+    page = replace(job(path), operator="Li Na", on_page=True)
     with (
-        written(job(path), said) as again,
-        pytest.raises(LedgerProblem, match="another run is using this ledger"),
+        written(page, said) as again,
+        pytest.raises(
+            LedgerProblem, match=r"another run is using this ledger \(by Li Na, on the page, since "
+        ),
         written(job(path)),
     ):
         pass
@@ -534,7 +537,7 @@ def killed(path: Path, *left: Answered | Outcome | None) -> None:
     with closing(lock), closing(connection):
         book = Book.of(path, connection, runs.begin(connection, lock, "issue", "2026-11-20", []))
         planned = book.plan(*(invoice(charge(at)) for at, _ in enumerate(left)))
-        spill = Spill(spill_path(path), attempts.ledger_id(connection), 1)
+        spill = Spill(spill_path(path), opening.ledger_id(connection), 1)
         for attempt, found in zip(planned, left, strict=True):
             connection.execute(
                 "UPDATE attempt SET state = 'sending', sending_at = ? WHERE attempt_id = ?",
@@ -585,7 +588,7 @@ def test_what_a_killed_run_left_is_put_in_order_and_told(
 def ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A ledger whose last entry is later than this machine's clock."""
     with monkeypatch.context() as changed:
-        changed.setattr(attempts, "utc_now", lambda: LATER)
+        changed.setattr(runs, "utc_now", lambda: LATER)
         path = made(tmp_path / "a.ledger", ran=True)
     monkeypatch.setattr(clock, "utc_now", lambda: "2026-11-20T10:20:30.000+00:00")
     return path

@@ -6,7 +6,7 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.ledger import attempts, settlements, withdrawals
+from pipeline.ledger import attempts, opening, settlements, withdrawals
 from pipeline.ledger.settlements import Known, Settlement
 from pipeline.model.message import to_text, verbatim
 from pipeline.model.outcome import Outcome
@@ -162,7 +162,7 @@ def test_after_not_sent_the_same_is_tried_again_and_settled_by_itself(book: Any,
 
 def test_an_attempt_is_known_by_the_name_that_people_answer_with(book: Any, fare: Any) -> None:
     attempt_id, request_id = unknown(book, fare(1)), fare(1).request_id
-    epoch = attempts.ledger_id(book.connection)
+    epoch = opening.ledger_id(book.connection)
     assert settlements.known(book.connection, request_id, 1) == Known(
         attempt_id, epoch, "unknown", "", settled=False
     )

@@ -69,7 +69,7 @@ def test_no_statement_at_the_start_of_a_run_reads_a_whole_table(tmp_path: Path) 
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
 
     def start() -> None:
-        gaps.begun_and_not_ended(connection)
+        runs.begun_and_not_ended(connection)
         older_copy.doubt(path, connection, last_run_witness.places())
         recover(connection, path, lock, lambda *_: None)  # type: ignore[arg-type, return-value]
         gaps.open_gap(connection)

@@ -11,6 +11,7 @@ from pipeline.ledger import (
     issued_elsewhere,
     reversals,
     settlements,
+    ticket_rows,
 )
 from pipeline.ledger.settlements import Settlement
 from pipeline.ledger.withdrawals import Withdrawn, withdraw
@@ -54,7 +55,7 @@ def test_an_attempt_whose_settlement_is_withdrawn_is_unknown_again_and_held(
     assert held(book) == [FARE]
     assert [one.attempt_id for one in settlements.unsettled(book.connection)] == [attempt_id]
     assert not settlements.number_taken(book.connection, "N1")
-    (told,) = settlements.of_ticket(book.connection, FARE.ticket_no)
+    (told,) = ticket_rows.settlements(book.connection, FARE.ticket_no)
     assert (told["settlement"], told["withdrawn"], told["withdrawn_by"], str(told["evidence"])) == (
         1, 1, "li", "october.csv",
     )  # fmt: skip
@@ -211,7 +212,7 @@ def test_what_a_statement_showed_holds_no_more_once_it_is_withdrawn_until_it_is_
     assert issued_elsewhere.lines_of(book.connection, [FARE.ticket_no]) == []
     assert issued_elsewhere.other_ticket(book.connection, "E1", 0) == ""
     assert held_charges.holdings(book.connection, [FARE.ticket_no]).both_kinds == frozenset()
-    (told,) = issued_elsewhere.of_ticket(book.connection, FARE.ticket_no)
+    (told,) = ticket_rows.issued_elsewhere(book.connection, FARE.ticket_no)
     assert (told["withdrawn"], told["why"]) == (1, "the wrong month's statement")
     (planned,) = book.plan(fare(1))
     book.state(planned.attempt_id, "sending")

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jinja2
+import jinja2.nodes
 import pytest
 
 from pipeline.messages.translate import rendered, translated
@@ -26,7 +28,18 @@ from pipeline.model.message import (
     verbatim,
     without_names,
 )
-from tests.catalogue import CLICK, KEYWORDS, PACKAGE, both, entries, extracted, languages, read
+from tests.catalogue import (
+    CLICK,
+    KEYWORDS,
+    PACKAGE,
+    TEMPLATE_KEYWORDS,
+    TEMPLATES,
+    both,
+    entries,
+    extracted,
+    languages,
+    read,
+)
 
 CATALOGUES = {path.stem: entries(read(path)) for path in languages()}
 
@@ -62,11 +75,12 @@ def test_what_click_says_is_in_our_catalogue(lang: str) -> None:
 
 #: What stays as it is in Chinese too: names of commands, options, keys, files, sheets, programs and formats.
 NAMES = re.compile(
-    r"--?[a-z-]+|\{[^}]*\}|\.?(xlsx|lock|json|toml)\b|\[(?:answers|carrier|headings)\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
+    r"--?[a-z-]+|\{[^}]*\}|\.?(xlsx|lock|json|toml)\b|\[(?:answers|approval|carrier|headings)\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
     r"|\b(TOML|JSON|CSV|UTF|PDF|SYLK|XML|GB18030|Big5|ASCII|Excel|LibreOffice|XlsxWriter|Ctrl|Shift|End|S\d+|HTTP|SHA-256|https?|true|false|skip|check)\b"
     r"|\b(Failures|Unknown|Rows|Buyers|Differing|Not ours|Not on statement|To issue|UTC|FROM|TO|issued|not issued|reconcile)\b"
     r"|\b(VOUCHER_[A-Z_]+|XDG_STATE_HOME|ext4|xfs|btrfs|zfs|agency|[a-z]+(_[a-z]+)+|name@company\.com|proxy|seed|fault|when)\b"
     r"|\"[!-~]+\"|\.spill|%\(\w+\)s|\b(Bash|UUID|Windows|en|zh_?|ENTRY|WORKBOOK|KIND|PATH|aiohttp|close-gap|invoice|itinerary)\b"
+    r"|\b(NAME|HOST|PORT|PEM|MB|serve|page\.(pem|key)|pay\.office\.example|viewer|preparer|approver|administrator)\b|--role|--behind-proxy"
     r"|/?\b([a-z0-9]+\.)+(toml|ledger|csv|json|xlsx)\b|/backups\b"
 )
 
@@ -75,6 +89,25 @@ def test_no_english_is_left_in_a_chinese_text() -> None:
     for entry in CATALOGUES["zh"].values():
         for words in both(entry.string):
             assert re.findall("[A-Za-z]{2,}", NAMES.sub("", words)) == [], words
+
+
+def test_every_text_of_a_template_is_written_out_where_it_is_said() -> None:
+    said = [
+        call for path in TEMPLATES.glob("*.html")
+        for call in jinja2.Environment().parse(path.read_text(encoding="utf-8")).find_all(jinja2.nodes.Call)
+        if getattr(call.node, "name", "") in TEMPLATE_KEYWORDS
+    ]  # fmt: skip
+    assert len(said) > 20
+    for call in said:
+        texts = call.args[: 1 if call.node.name == "say" else 2]  # type: ignore[attr-defined]
+        assert all(isinstance(text, jinja2.nodes.Const) for text in texts), (call.node, call.lineno)
+
+
+def test_texts_are_taken_out_of_templates() -> None:
+    said = {text for text, _ in entries(extracted(TEMPLATES))}
+    assert "Skip to the content" in said
+    assert any(isinstance(text, tuple) and "{count} minutes" in text[1] for text in said)
+    assert not any("<" in both(text)[0] for text in said)
 
 
 def told(path: Path) -> Iterator[tuple[str, ast.expr]]:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pipeline.messages.hints import HINTS
+from pipeline.messages.reason_rendering import reason_text
 from pipeline.messages.reasons import REASON, REASONS, Reason
-from pipeline.messages.render import reason_text
 from pipeline.messages.translate import heading, rendered, status_word, translated
 from pipeline.model.columns import LANGS
 from pipeline.model.known_charges import KnownCharge, KnownCharges
@@ -16,7 +16,7 @@ from pipeline.model.message import terms
 from pipeline.model.profile import Carrier, Codes, Profile, Terms
 from pipeline.model.request import Identity
 from pipeline.model.status import FINDING_RANK, STATUS, STATUS_OF, STATUSES
-from pipeline.reporting.build import RunFacts, make_result
+from pipeline.reporting.build_result import RunFacts, make_result
 from pipeline.reporting.sheet_unknown import ANSWER_CHECK
 from pipeline.rules.judge import judge
 from pipeline.splitting import Judged

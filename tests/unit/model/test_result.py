@@ -13,7 +13,7 @@ from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Terms
 from pipeline.model.request import Charge, Header, Identity, Request
 from pipeline.model.result import RequestResult, RunResult
-from pipeline.reporting.build import RunFacts, make_result
+from pipeline.reporting.build_result import RunFacts, make_result
 from pipeline.reporting.links import Places
 from pipeline.rules.judge import judge
 from pipeline.splitting import Judged, split

@@ -127,7 +127,22 @@ FAR = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("content", FAR.values(), ids=FAR.keys())
+#: Of the same kind of file, and read in the same way but for its place.
+OTHERWISE_FAR = {
+    "without its place",
+    "in the midst of a near row",
+    "in the midst of a near row, and its own row is near",
+    "an error",
+}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(content, id=name, marks=[pytest.mark.slow] if name in OTHERWISE_FAR else [])
+        for name, content in FAR.items()
+    ],
+)
 def test_a_far_away_cell_takes_no_memory_and_is_told(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "t.xlsx"
     path.write_bytes(content)
@@ -197,6 +212,7 @@ def test_many_cells_far_below_are_not_left_out_either(tmp_path: Path) -> None:
     assert "reaches to row 901000" in text
 
 
+@pytest.mark.slow
 def test_a_table_with_far_cells_is_read_and_they_are_told_where_evidence_is_refused(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     for row in (["ticket_no", "amount"], ["9991234567890", 12.5]):
@@ -294,6 +310,7 @@ def test_a_text_with_one_row_of_very_many_cells_is_not_laid_out(tmp_path: Path, 
     assert "too large to be read (a row of it holds" in text
 
 
+@pytest.mark.slow
 def test_a_cell_that_is_not_so_far_away_is_read(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     path.write_bytes(
@@ -517,6 +534,7 @@ def test_the_child_sets_its_bounds_before_it_opens_anything() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_text_of_too_many_cells_is_too_large(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(b"," * 70_000_000)

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.reading import cells, cells_fast, ticket_numbers
-from pipeline.reading.headings import find_layout
+from pipeline.reading.heading_rows import find_layout
 from pipeline.reading.repeated_headings import repeats_headings
 from pipeline.reading.sheet import Sheet, is_blank
 from pipeline.reading.totals_and_footers import is_footer, is_total

@@ -14,11 +14,11 @@ import pytest
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import SheetName, message
-from pipeline.reading import process
+from pipeline.reading import child_process
+from pipeline.reading.child_process import Opening
 from pipeline.reading.deserialize import NotAnAnswer, loads
 from pipeline.reading.formats.serialize import dumps
 from pipeline.reading.input_files import read_sheets
-from pipeline.reading.process import Opening
 
 SHEET: dict[str, Any] = {
     "name": "S", "visible": True, "first_row": 0, "first_column": 0, "height": 3, "merged": [[0, 0, 1, 0]],
@@ -50,7 +50,7 @@ def taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
 
     def make(script: str) -> Path:
         (tmp_path / "child.py").write_text(script)
-        monkeypatch.setattr(process, "CHILD", tmp_path / "child.py")
+        monkeypatch.setattr(child_process, "CHILD", tmp_path / "child.py")
         path = tmp_path / "t.csv"
         path.write_text("ticket_no\n9991234567890\n")
         return path
@@ -147,7 +147,7 @@ def test_a_code_that_nobody_knows_is_a_damaged_file(taken_over: Callable[[str], 
 def test_one_that_never_stops_talking_is_ended(
     taken_over: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "LARGEST_ANSWER", 10_000_000)
+    monkeypatch.setattr(child_process, "LARGEST_ANSWER", 10_000_000)
     path, begun = taken_over("import os\nwhile True: os.write(1, b'x' * 65536)"), time.monotonic()
     assert Opening(path).answer()["problem"] == "too_large"
     assert time.monotonic() - begun < 60
@@ -156,7 +156,7 @@ def test_one_that_never_stops_talking_is_ended(
 def test_one_that_says_nothing_is_ended(
     taken_over: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "TIME_SECONDS", 0.5)
+    monkeypatch.setattr(child_process, "TIME_SECONDS", 0.2)
     assert "longer than" in str(Opening(taken_over("import time; time.sleep(60)")).answer()["detail"])
     assert "longer than" in str(
         Opening(taken_over("import os, time; os.close(1); time.sleep(60)")).answer()["detail"]

@@ -234,6 +234,7 @@ def test_a_folder_or_a_missing_file_is_no_traceback_when_it_vanishes_before_read
     assert "can't be read" in assert_problem(tmp_path / "gone.xlsx", of=read_sheets)
 
 
+@pytest.mark.slow
 def test_one_far_away_cell_does_not_take_the_machine_s_memory(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.worksheets[0]["A1"] = "ticket_no"
@@ -248,6 +249,7 @@ def test_one_far_away_cell_does_not_take_the_machine_s_memory(tmp_path: Path) ->
     assert "Ctrl+End" in text
 
 
+@pytest.mark.slow
 def test_braces_in_a_file_s_name_do_no_harm(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.worksheets[0]["A1"] = book.worksheets[0]["XFD1048576"] = "x"

@@ -112,3 +112,7 @@ def test_what_is_asked_of_a_value_is_asked_of_every_row_that_holds_it() -> None:
         *"ass",
     ]
     assert cells.at(np.array([3, 1])).objects().tolist() == ["a", "b"]
+
+
+def test_a_cell_is_named_from_where_the_sheet_starts() -> None:
+    assert Sheet.of_rows("S", [], first_row=4, first_column=2).cell_name(1, 1) == "D6"

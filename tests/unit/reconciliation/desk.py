@@ -4,7 +4,7 @@ import csv
 import datetime
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 import openpyxl
 
 from pipeline.ledger import gaps, planning, runs
+from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.session import OpenLedger
 from pipeline.model.evidence import Answer, Evidence, Statement, StatementLine
 from pipeline.model.job import Job, Task, Watch
@@ -22,7 +23,12 @@ from pipeline.model.places import row_at
 from pipeline.model.profile import Carrier, Codes, Profile, Secrets
 from pipeline.model.request import Charge, Header, Identity, Request
 from pipeline.model.settled import Decided
+from pipeline.model.table import Table
+from pipeline.reconciliation.comparison_inputs import compared
+from pipeline.reconciliation.inbox import Batch
 from pipeline.reconciliation.record_settlements import settle
+from pipeline.reconciliation.resubmit import Again, again
+from pipeline.settlement.reconciliation_result import Reconciliation
 from pipeline.submission.sending_run import Run
 from tests.conftest import AS_OF, GOOD
 from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Line, Server
@@ -224,3 +230,30 @@ def refusing() -> Iterator[Profile]:
         yield replace(PROFILE, carrier=Carrier(base_url=server.url))
     finally:
         server.close()
+
+
+Tables = Callable[..., Table]
+NO_EVIDENCE = Evidence((), (), (), None, BY)
+
+
+def batch(
+    desk: Desk, table: Table, path: Path | None, before: Handled | None = None, sha256: str = "a" * 64
+) -> Again:
+    """A batch tried again without keys: nothing of it is sent."""
+    run = desk.run_of(desk.job())
+    (done,) = again(run, [Batch(table, path, sha256, before)], NO_EVIDENCE, Decided())
+    return done
+
+
+def said_of(desk: Desk, done: Sequence[Again] = (), *statements: Statement, **settled: Any) -> Reconciliation:
+    evidence = replace(NO_EVIDENCE, statements=statements)
+    decided = desk.settle(statements=statements, **settled)
+    return compared(desk.task(), desk.ledger, evidence, decided, done)
+
+
+def unready(table_of: Tables, number: int = 1, **changes: Any) -> Table:
+    return table_of([{"ticket_no": ticket(number), "ticket_status": "open", **changes}])
+
+
+def settled(table_of: Tables, number: int = 1) -> Table:
+    return table_of([{"ticket_no": ticket(number), "ticket_status": "refunded"}])

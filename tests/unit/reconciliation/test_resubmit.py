@@ -10,15 +10,16 @@ import pytest
 from pipeline.ledger import reversals
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.evidence import Evidence, Misread, Reversal
-from pipeline.model.message import NOTHING, message
+from pipeline.model.message import message
 from pipeline.model.outcome import Outcome
 from pipeline.model.places import row_at
-from pipeline.model.profile import Limits, Profile
+from pipeline.model.profile import Profile
 from pipeline.model.settled import Decided
 from pipeline.model.table import Table
 from pipeline.reconciliation.inbox import Batch
-from pipeline.reconciliation.resubmit import Again, again, fates, unfinished, with_answers
-from tests.unit.reconciliation.desk import BY, KEYS, PROFILE, Desk, refusing, statement, ticket
+from pipeline.reconciliation.resubmit import Again, again, with_answers
+from pipeline.reconciliation.result_changes import unfinished
+from tests.unit.reconciliation.desk import BY, KEYS, Desk, refusing, statement, ticket
 
 Tables = Callable[..., Table]
 NO_EVIDENCE = Evidence((), (), (), None, BY)
@@ -170,55 +171,3 @@ def test_an_answer_that_settled_nothing_stands_beside_its_doubt_again(desk: Desk
     assert [one.typed for one in typed] == [answer.typed, ("", "", "", "")], "what was there stays"
     later = replace(answer, attempt=2)
     assert with_answers(done.result.doubts[1:], (later,))[0].typed == ("", "", "", "")
-
-
-def test_a_digest_changes_with_what_became_of_any_row_and_with_nothing_else(
-    desk: Desk, table_of: Tables
-) -> None:
-    first, second = rows(1, 2, passenger_name="", voucher="itinerary")
-
-    def digest(*given: dict[str, Any]) -> str:
-        (done,) = tried(desk, table_of(given), secrets=None)
-        return fates(done.result)
-
-    assert digest(first, second) == digest(first, {**second, "remarks": "again"})
-    seen = {
-        digest(first),
-        digest(first, second),
-        digest(first, {**second, "ticket_no": "1"}),
-        digest(first, {**second, "ticket_status": "open", "passenger_name": "ZHANG/WEI"}),
-    }
-    desk.sent(2, Outcome("issued", number="N-02"))
-    seen.add(digest(first, {**second, "amount": "10.00"}))
-    assert len(seen) == 5
-
-
-@pytest.mark.parametrize(
-    ("changes", "comes_again"),
-    [
-        ({}, True),  # it waits for keys, or for whatever stopped it
-        ({"ticket_status": "open"}, True),
-        ({"passenger_name": ""}, False),
-        ({"ticket_status": "refunded"}, False),
-        ({"flight_date": "2026-12-24"}, True),
-        ({"amount": "90000.00"}, True),
-        ({"ticket_no": "8881234567890"}, True),
-        ({"charge": "ancillary", "product": "meal", "purchased_on": "2026-10-01"}, True),
-    ],
-)
-def test_rows_may_come_to_another_end_by_time_or_by_the_profile(
-    desk: Desk, table_of: Tables, changes: dict[str, Any], comes_again: bool
-) -> None:
-    desk.gap()
-    prefixes = replace(PROFILE.carrier, ticket_prefixes=("999",))
-    profile = replace(PROFILE, carrier=prefixes, limits=Limits())
-    (done,) = tried(desk, table_of([{"ticket_no": ticket(1), **changes}]), profile=profile)
-    assert unfinished(done.result) is comes_again
-
-
-def test_a_day_in_a_years_time_is_no_passing_reason_of_another_row(desk: Desk, table_of: Tables) -> None:
-    """A row that is invalid for good, though its day passes too, is looked at again: its reasons are told anew."""
-    table = table_of([{"ticket_no": ticket(1), "passenger_name": "", "flight_date": "2026-12-24"}])
-    (done,) = tried(desk, table, secrets=None)
-    assert unfinished(done.result)
-    assert done.result.stopped is NOTHING

@@ -9,17 +9,17 @@ from typing import Any
 import openpyxl
 import pytest
 
-from pipeline.messages.render import reason_text
+from pipeline.messages.reason_rendering import reason_text
 from pipeline.model.columns import Lang
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Profile, Terms
 from pipeline.model.result import RunResult, UnknownAttempt
+from pipeline.profile_file import load_profile
 from pipeline.reading.tickets import read_table
-from pipeline.reporting.build import RunFacts, make_result
+from pipeline.reporting.build_result import RunFacts, make_result
 from pipeline.rules.judge import judge
-from pipeline.settings import load_profile
 from pipeline.splitting import Judged, split
 
 SAMPLES = Path(__file__).parents[3] / "sample_data"

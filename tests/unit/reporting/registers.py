@@ -10,9 +10,9 @@ import openpyxl
 from pipeline.model.message import message, to_text
 from pipeline.model.profile import Owner
 from pipeline.model.register_line import RegisterLine
-from pipeline.reporting.masking import Masks, NoMasks, secrets_of
 from pipeline.reporting.register_by_buyer import buyer_numbers
-from pipeline.reporting.register_content import Register
+from pipeline.reporting.register_masking import Masks, NoMasks, secrets_of
+from pipeline.reporting.register_values import Register
 from pipeline.reporting.register_workbook import write_register
 
 AT = datetime.datetime.fromisoformat("2026-10-31T23:59:59")

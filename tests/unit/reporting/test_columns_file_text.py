@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.model.message import Term, message
-from pipeline.model.survey import Answer, Entry, Question, Survey
+from pipeline.model.survey import Answer, Entry, HeadingUse, Question, SheetUse, Survey
 from pipeline.reading.columns_file import load_map
 from pipeline.reporting.columns_file_text import mapping_text
 
@@ -58,3 +58,15 @@ def test_comments_say_in_chinese_what_lines_mean() -> None:
     assert '"票号" = "ticket_no"  # 票号' in lines
     assert '"部门" = ""  # 原样保留' in lines
     assert "skip = true  # 不读取" in lines
+
+
+@pytest.mark.parametrize("said", [(), (Entry(("headings",), "Beleg", "ticket_no"),)])
+def test_unknown_headings_stand_in_the_one_section_of_headings_that_there_is(said: tuple[Entry, ...]) -> None:
+    """As where the Buyers sheet is known and that of the tickets is not."""
+    headings = (HeadingUse("A1", "Beleg"), HeadingUse("B1", "Wer"))
+    sheets = [SheetUse("a.xlsx", "Tickets", "unheaded", headings=headings)]
+    for known in ((HEADING,), ()):
+        text = mapping_text(Survey(sheets, [], [], known), said, (), "en")
+        assert len(tomllib.loads(text).get("headings", {})) == len(known) + len(said)
+        assert '# "Wer" = ""' in text
+        assert ('# "Beleg" = ""' in text) == (not said)

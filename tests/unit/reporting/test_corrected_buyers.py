@@ -19,11 +19,11 @@ from pipeline.model.columns import (
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.profile import Terms
 from pipeline.model.result import RunResult
+from pipeline.profile_file import load_profile
 from pipeline.reading.tickets import read_table
-from pipeline.reporting.build import RunFacts, make_result
+from pipeline.reporting.build_result import RunFacts, make_result
 from pipeline.reporting.result_workbook import write_workbook
 from pipeline.rules.judge import judge
-from pipeline.settings import load_profile
 from pipeline.splitting import Judged
 
 PROFILE = Path(__file__).parents[3] / "sample_data" / "sandbox.toml"

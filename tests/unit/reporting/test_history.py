@@ -8,16 +8,13 @@ from typing import Any
 import pytest
 
 from pipeline.ledger import (
-    attempts,
-    issued_elsewhere,
-    judgements,
-    reversals,
-    settlements,
+    run_people,
+    ticket_rows,
 )
 from pipeline.messages.reasons import REASON
 from pipeline.messages.translate import translated
 from pipeline.reporting.history import Recorded, history_json, history_lines
-from tests.unit.reporting.told_ledger import TICKET, ancillaries, being_told, fare
+from tests.unit.reporting.told_ledger import PLAN, TICKET, ancillaries, being_told, fare
 
 FARE, OTHERS = fare().request_id, ancillaries().request_id
 
@@ -27,11 +24,12 @@ def known(tmp_path: Path) -> Iterator[dict[str, Recorded]]:
     with being_told(tmp_path / "a.ledger") as connection:
         yield {
             ticket: Recorded(
-                attempts.history(connection, ticket),
-                judgements.of_ticket(connection, ticket),
-                issued_elsewhere.of_ticket(connection, ticket),
-                settlements.of_ticket(connection, ticket),
-                reversals.of_ticket(connection, ticket),
+                ticket_rows.attempts(connection, ticket),
+                ticket_rows.judgements(connection, ticket),
+                ticket_rows.issued_elsewhere(connection, ticket),
+                ticket_rows.settlements(connection, ticket),
+                ticket_rows.reversals(connection, ticket),
+                run_people.of_ticket(connection, ticket),
             )
             for ticket in (TICKET, "9990000000002")
         }
@@ -45,6 +43,10 @@ def said(known: Any, lang: Any = "en") -> list[str]:
 def test_everything_is_told_once_and_in_order(known: Any) -> None:
     assert said(known) == [
         "999-0000000001 (times: UTC)",
+        "prepared by zhao (run 1)",
+        "proposed for approval by zhao (run 1)",
+        f"approved by qian (run 1; plan {PLAN})",
+        "sending begun by sun (run 1)",
         "judged waiting: ticket_fare 617.25 as invoice; the ticket is not used yet (run 1; tickets.xlsx, Tickets, row 2)",
         (f"sending ticket_fare 617.25 as invoice for Example Trading Co. (request {FARE}, attempt 1, run 1; tickets.xlsx,"
         " Tickets, row 2)"),
@@ -53,6 +55,7 @@ def test_everything_is_told_once_and_in_order(known: Any) -> None:
         " run 1; tickets.xlsx, Tickets, row 4, tickets.xlsx, Tickets, row 3)"),
         f"answered with HTTP 200 (request {OTHERS}, attempt 1)",
         f"rejected: The carrier refused it: too late [31m, trace t-2 (request {OTHERS}, attempt 1)",
+        "stopped by sun (run 1)",
         f"settled as not issued by chen: not on october.csv (request {FARE}, attempt 1; S1)",
         ("issued elsewhere: the carrier's statement lists ancillary as itinerary 20179525833603931965, Acme"
         " (october.csv, row 7; found by chen, run 2; E1)"),
@@ -69,14 +72,18 @@ def test_everything_is_told_once_and_in_order(known: Any) -> None:
 
 def test_in_chinese_everything_is_told_in_chinese(known: Any) -> None:
     lines = said(known, "zh")
-    assert lines[:4] == [
+    assert lines[:8] == [
         "999-0000000001（时间：UTC）",
+        "由 zhao 准备（第 1 次运行）",
+        "由 zhao 提交批准（第 1 次运行）",
+        f"由 qian 批准（第 1 次运行；计划 {PLAN}）",
+        "由 sun 开始发送（第 1 次运行）",
         "判定为待条件满足：机票款 617.25，发票；客票尚未使用（第 1 次运行；tickets.xlsx，Tickets，第 2 行）",
         f"发送：机票款 617.25，发票，购买方 Example Trading Co.（请求 {FARE}，第 1 次，第 1 次运行；tickets.xlsx，Tickets，第 2 行）",
         f"结果未知：已发送但未收到答复：连接中断（请求 {FARE}，第 1 次）",
     ]
-    assert "由 chen 认定为未开具：not on october.csv" in lines[7]
-    assert lines[8].startswith("他处已开具：承运人账单列有 附加服务，行程单 20179525833603931965，Acme（")
+    assert "由 chen 认定为未开具：not on october.csv" in lines[12]
+    assert lines[13].startswith("他处已开具：承运人账单列有 附加服务，行程单 20179525833603931965，Acme（")
     assert lines[-2] == f"已开具，号码 017952583360393196，跟踪号 t-1（请求 {FARE}，第 2 次）"
     assert lines[-1] == "999-0000000002：台账中没有任何记录"
 
@@ -87,6 +94,14 @@ def test_programs_get_the_same_as_values(known: Any) -> None:
     assert told["9990000000002"] == []
     events = told[TICKET]
     assert [event["text"] for event in events] == said(known)[1:-1]
+    hands = [events.pop(at) for at in (10, 3, 2, 1, 0)]
+    assert [event["event"] for event in hands] == ["stopped", "sent", "approved", "proposed", "prepared"]
+    assert {name: hands[2][name] for name in ("run", "person", "plan")} == {
+        "run": 1,
+        "person": "qian",
+        "plan": PLAN,
+    }
+    assert (hands[0]["person"], "plan" in hands[0]) == ("sun", False)
     assert [event["event"] for event in events] == [
         "judged", "sending", "unknown", "sending", "answered", "rejected", "settled", "issued_elsewhere",
         "issued_elsewhere", "judged", "sending", "answered", "issued",
@@ -123,7 +138,7 @@ def test_programs_get_the_same_as_values(known: Any) -> None:
 
 
 def attempt(**changes: Any) -> dict[str, Any]:
-    """An attempt as records.history has it."""
+    """An attempt as ticket_rows.attempts has it."""
     return {
         "sending_at": "2026-11-20T16:30:00.000+00:00", "answered_at": "2026-11-20T16:30:00.000+00:00",
         "ended_at": "2026-11-20T16:30:00.000+00:00", "planned_at": "2026-11-20T16:30:00.000+00:00", "state": "issued",

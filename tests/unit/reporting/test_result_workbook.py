@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 from xlsxwriter.worksheet import Worksheet
 
-from pipeline import files
+from pipeline import file_writing
 from pipeline.model.columns import RESULT_SHEETS
 from pipeline.model.errors import Stop
 from pipeline.model.result import RunResult
@@ -40,7 +40,7 @@ def test_a_folder_without_hard_links_will_do(
     def refuse(*_: Any) -> None:
         raise PermissionError("no links here")
 
-    monkeypatch.setattr(files.os, "link", refuse)
+    monkeypatch.setattr(file_writing.os, "link", refuse)
     (tmp_path / "r.xlsx").write_text("mine")
     path = write_workbook(mixed, tmp_path / "r.xlsx")
     assert path.name == "r.2.xlsx"

@@ -200,7 +200,7 @@ def test_a_buyer_whose_name_no_file_can_hold_does_not_break_the_chart(made: Made
     columns = dataclasses.replace(
         result.columns, charges=dataclasses.replace(result.columns.charges, buyer=names)
     )
-    result = dataclasses.replace(result, rows=RowResults(columns, result.rows.__getitem__))
+    result = dataclasses.replace(result, rows=RowResults(columns, lambda _: result.rows.__getitem__, "en"))
     path = write_workbook(result, tmp_path / "r.xlsx")
     with zipfile.ZipFile(path) as package:
         assert "<c:v>Bell  &amp; &lt;Sons&gt;</c:v>" in package.read("xl/charts/chart2.xml").decode()

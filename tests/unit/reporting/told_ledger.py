@@ -19,11 +19,13 @@ from pipeline.ledger import (
     opening,
     planning,
     reversals,
+    run_people,
     runs,
     settlements,
 )
 from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.judgements import Judgement
+from pipeline.ledger.run_people import RunPerson
 from pipeline.ledger.settlements import Settlement
 from pipeline.ledger.withdrawals import withdraw
 from pipeline.model.evidence import StatementLine
@@ -47,6 +49,12 @@ PLACES = {row: ("tickets.xlsx", "Tickets", row) for row in range(20)}
 WAITING = Judgement(
     *FARE.__getstate__(), "invoice", 617_25, "waiting", "ticket_still_open", "tickets.xlsx", "Tickets", 2
 )  # type: ignore[attr-defined]
+#: Of a plan that was approved long before it was sent.
+PLAN, APPROVED = "ab12" * 16, "2020-01-01T08:30:00.000+00:00"
+HANDS = [
+    RunPerson("approved", "qian", PLAN, APPROVED), RunPerson("prepared", "zhao", at=APPROVED),
+    RunPerson("proposed", "zhao", at=APPROVED), RunPerson("sent", "sun"), RunPerson("reconciled", " "),
+]  # fmt: skip
 
 
 def fare(row: int = 2, amount: int = 617_25) -> Request:
@@ -65,8 +73,8 @@ def ancillaries() -> Request:
 
 
 def _a_moment() -> None:
-    """What comes next has a time of its own."""
-    time.sleep(0.02)
+    """What comes next has a time of its own, which the ledger notes in milliseconds."""
+    time.sleep(0.002)
 
 
 def sent(
@@ -91,6 +99,8 @@ def being_told(path: Path) -> Iterator[apsw.Connection]:
     with contextlib.closing(lock), contextlib.closing(connection):
         _a_moment()
         run = runs.begin(connection, lock, "issue", "2026-11-20", ["tickets.xlsx"])
+        run_people.note(connection, run, HANDS)
+        _a_moment()
         judgements.note(connection, run, [WAITING])
         lost = sent(
             connection, run, fare(), Outcome("unknown", "no_answer", detail=message("the connection broke"))
@@ -98,6 +108,7 @@ def being_told(path: Path) -> Iterator[apsw.Connection]:
         refused = Outcome("rejected", "carrier_rejected", trace_id="t-2", detail=verbatim("too late\x1b[31m"))
         sent(connection, run, ancillaries(), refused, 200)
         _a_moment()
+        run_people.note(connection, run, [RunPerson("stopped", "sun")])
         runs.end(connection, lock, run, 4)
         _a_moment()
         run = runs.begin(connection, lock, "reconcile", "2026-11-21", ["october.csv"])

@@ -13,7 +13,7 @@ from pipeline.model.profile import Profile, Terms
 from pipeline.model.request import Identity
 from pipeline.model.result import RunResult
 from pipeline.model.table import Table
-from pipeline.reporting.build import RunFacts, make_result
+from pipeline.reporting.build_result import RunFacts, make_result
 from pipeline.rules.judge import Verdicts, judge
 from pipeline.splitting import Judged
 

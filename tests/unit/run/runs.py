@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.ledger import attempts, gaps, opening, planning, runs
+from pipeline.ledger import gaps, opening, planning, runs
 from pipeline.ledger.clock import utc_now
 from pipeline.model.job import Job, Plan, Watch
 from pipeline.model.message import from_text, to_text, verbatim
@@ -18,8 +18,8 @@ from pipeline.model.outcome import Outcome
 from pipeline.model.profile import Carrier, Owner, Profile
 from pipeline.model.request import Charge, Header, Identity, Request
 from pipeline.reading import bounded_child
+from pipeline.reading.child_process import Opening
 from pipeline.reading.formats.serialize import dumps
-from pipeline.reading.process import Opening
 from tests.conftest import AS_OF
 from tests.crash.wire_answers import good
 from tests.crash.wire_server import Line, Server, told
@@ -148,7 +148,7 @@ def rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
 
 def ledger_id(path: Path) -> str:
     with closing(opening.open_existing(path, None)) as connection:
-        return attempts.ledger_id(connection)
+        return opening.ledger_id(connection)
 
 
 class Begun(Opening):

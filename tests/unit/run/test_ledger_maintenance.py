@@ -16,7 +16,6 @@ import pytest
 
 from pipeline import __version__
 from pipeline.ledger import (
-    attempts,
     carrier_move,
     export,
     gaps,
@@ -33,6 +32,7 @@ from pipeline.ledger.clock import utc_now
 from pipeline.ledger.files_match import wal_filled, wal_path
 from pipeline.ledger.inbox_files import EARLY, NAMED, UNREAD, Handled
 from pipeline.ledger.lock import LastRun, Lock, Phase, noted_run
+from pipeline.ledger.schema import VERSION
 from pipeline.ledger.settlements import Settlement
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.errors import InputProblem, LedgerProblem
@@ -132,7 +132,7 @@ def outside(path: Path) -> list[LastRun]:
 def assert_at_rest(path: Path) -> None:
     """All that is recorded is in the ledger's own file, and is noted beside it and outside its folder."""
     with closing(opening.open_existing(path, None)) as connection:
-        last = attempts.last_run(connection, Phase.AT_REST)
+        last = runs.last_run(connection, Phase.AT_REST)
     assert not wal_filled(path)
     assert (noted_run(path), outside(path)) == (last, [last])
 
@@ -834,8 +834,11 @@ def test_whoever_changes_an_older_ledger_is_told_that_it_was_upgraded(settled: P
     noted = list[str]()
     with next_version.program(1):
         change(job(settled, NEW_HOST), lambda line: noted.append(str(line)))
-    before = settled.with_name("a.ledger.version-1")
-    assert noted[0] == f"The ledger was upgraded from version 1 to 2; as it was before: {before}"
+    before = settled.with_name(f"a.ledger.version-{VERSION}")
+    assert (
+        noted[0]
+        == f"The ledger was upgraded from version {VERSION} to {VERSION + 1}; as it was before: {before}"
+    )
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -889,7 +892,7 @@ def test_an_export_tells_whose_ledger_it_is_and_what_it_may_lack(settled: Path, 
     assert before <= facts.pop("Exported (UTC)") <= utc_now()
     assert facts == {
         "fact": "value", "Ledger": str(kept), "Ledger ID": ledger_id, "Carrier": "https://carrier.example as agency DEMO",
-        "Version of the ledger": "1", "Begun (UTC)": created, "Exported by": f"voucher-pipeline {__version__}",
+        "Version of the ledger": f"{VERSION}", "Begun (UTC)": created, "Exported by": f"voucher-pipeline {__version__}",
         "Attempts": "2 issued, 1 not_sent", "Gap": f"may lack what was issued after {since} (it is a backup)",
         "Times on the sheets": "Asia/Shanghai",
         "Left out": "the carrier's raw answers: sealed data, kept in the ledger",
@@ -899,7 +902,7 @@ def test_an_export_tells_whose_ledger_it_is_and_what_it_may_lack(settled: Path, 
         "https://carrier.example（代理人 DEMO）", "2 已开具, 1 未发送", f"可能缺少 {since} 之后开具的内容（它是备份）",
     )  # fmt: skip
     assert {name: len(found) - 1 for name, found in sheets.items()} == {
-        "Requests": 3, "Charges": 4, "Issued elsewhere": 1, "Reversals": 1, "Withdrawals": 0, "Judgements": 0, "Runs": 2, "Files": 0,
+        "Requests": 3, "Charges": 4, "Issued elsewhere": 1, "Reversals": 1, "Withdrawals": 0, "Judgements": 0, "Runs": 2, "People": 0, "Files": 0,
         "Gaps and moves": 1,
     }  # fmt: skip
 

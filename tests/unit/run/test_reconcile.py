@@ -18,7 +18,7 @@ from pipeline.model.places import row_at
 from pipeline.model.profile import Carrier, Owner, sandbox_owner
 from pipeline.reporting import result_workbook
 from pipeline.run.reconcile import reconcile
-from pipeline.settlement.reconciled import Reconciled
+from pipeline.settlement.reconciliation_result import Reconciled
 from tests.crash.wire_answers import envelope, sealed
 from tests.unit.reconciliation.desk import (
     BY,
@@ -262,3 +262,9 @@ def test_a_run_whose_ledger_fails_is_left_for_the_next_start_and_so_are_the_file
     again = ran(ledger=ledger, by=boxes, **SANDBOX)
     assert statuses(again) == ["issued"]
     assert rows(ledger, "SELECT exit_code FROM run") == [(None,), (0,)]
+
+
+def test_an_answer_that_stands_in_no_workbook_settles_like_one_that_does(ledger: Path, desk: Path) -> None:
+    done = ran(by={"answers": (answer(ledger, 1),)}, ledger=ledger, output=desk / "r.xlsx")
+    assert done.exit_code == 4  # the other is unknown still
+    assert rows(ledger, "SELECT state, settled_by, answered FROM settlement") == [("issued", "Wang", "tel.")]

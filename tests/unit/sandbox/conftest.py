@@ -18,10 +18,10 @@ from pipeline.carrier.crypto import Cipher, Undecryptable
 from pipeline.model.columns import BUYER_COLUMNS, COLUMNS, Kind
 from pipeline.model.table import Finding, Table
 from pipeline.sandbox.carrier_settings import SandboxSettings
+from pipeline.sandbox.endpoints import Counts
 from pipeline.sandbox.fault_file import Faults
-from pipeline.sandbox.registry import Registry
 from pipeline.sandbox.server import serve
-from pipeline.sandbox.service import Counts
+from pipeline.sandbox.sold_tickets import Registry
 
 API_KEY = "key-of-the-caller"
 ENCRYPTION_KEY = "key-of-the-cipher"

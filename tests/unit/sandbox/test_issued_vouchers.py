@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.model.errors import InputProblem
 from pipeline.sandbox.issued_vouchers import Issued
-from pipeline.sandbox.registry import Charge, ChargeKey, Registry
+from pipeline.sandbox.sold_tickets import Charge, ChargeKey, Registry
 
 HEADER = "voucher,number,ticket_no,charge,amount,issued_at,product,buyer,original_number\n"
 SHANGHAI = timezone(timedelta(hours=8))

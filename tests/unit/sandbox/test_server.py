@@ -10,8 +10,8 @@ import aiohttp
 import pytest
 
 from pipeline.model.errors import InputProblem
-from pipeline.sandbox.registry import Registry
 from pipeline.sandbox.server import run_forever, serve
+from pipeline.sandbox.sold_tickets import Registry
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.ledger.settlements import Settlement
 from pipeline.ledger.settlements import settle as record
-from pipeline.messages.render import reason_text
+from pipeline.messages.reason_rendering import reason_text
 from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.outcome import Outcome
 from pipeline.model.profile import Carrier

@@ -18,11 +18,10 @@ import pipeline.submission.request_sender
 from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import body
-from pipeline.carrier.redaction import Concealed
+from pipeline.carrier.key_redaction import Concealed
 from pipeline.carrier.replies import interpret
-from pipeline.ledger import attempts as records
-from pipeline.ledger import opening, planning
-from pipeline.ledger.attempt_states import (
+from pipeline.ledger import opening, planning, runs
+from pipeline.ledger.attempt_changes import (
     Acknowledged,
     Again,
     Change,
@@ -45,10 +44,11 @@ from pipeline.model.request import (
     Identity,
     Request,
 )
+from pipeline.submission.failures_in_a_row import UNKNOWN_IN_A_ROW
 from pipeline.submission.graceful_stop import Halt
 from pipeline.submission.rate_limit import Pace
 from pipeline.submission.request_sender import RequestSender
-from pipeline.submission.retry import TRIES, UNKNOWN_IN_A_ROW
+from pipeline.submission.retry import TRIES
 
 if TYPE_CHECKING:
     from pipeline.model.job import Progress
@@ -96,7 +96,7 @@ class Bench:
         self.concealed = Concealed()
         self.answers = Answers()
         self.connection, self._lock = opening.open_for_run(self.path, sandbox_owner("A"), may_create=True)
-        self.run = records.begin_run(self.connection, "issue", "0", "2026-11-20", [])
+        self.run = runs._begin_run(self.connection, "issue", "0", "2026-11-20", [])
 
     def plan(self, requests: Sequence[Request]) -> list[Attempt]:
         return planning.plan(self.connection, self.run, requests, {n: ("f", "s", n) for n in range(1000)})
@@ -132,7 +132,7 @@ class Bench:
             await runner.setup()
             site = web.TCPSite(runner, "127.0.0.1", 0)
             await site.start()
-            with Spill(spill_path(self.path), records.ledger_id(self.connection), 4) as spill:
+            with Spill(spill_path(self.path), opening.ledger_id(self.connection), 4) as spill:
                 writer = Writer(self.connection, spill)
                 try:
                     async with connected(profile, f"http://127.0.0.1:{site.port}", "api-key") as client:
@@ -375,7 +375,7 @@ def test_the_others_wait_for_the_first_reply_and_not_for_its_retries(bench: Benc
         if len(bench.asked) == 1:
             await asyncio.sleep(0.3)
             alone.append(len(bench.asked))
-            retry = {"Retry-After": "2"}
+            retry = {"Retry-After": "1"}
             return yes(ticket_no) if first == 200 else web.Response(status=first, headers=retry)
         if len(bench.asked) == 4:
             released.set()
@@ -416,7 +416,7 @@ def test_a_ledger_that_fails_stops_all_sending_and_loses_no_answer(bench: Bench)
     issued = {str(row[0]) for row in bench.on_disk("SELECT number FROM attempt WHERE state = 'issued'")}
     kept = {
         entry["number"]
-        for entry in spilled(spill_path(bench.path), records.ledger_id(bench.connection))
+        for entry in spilled(spill_path(bench.path), opening.ledger_id(bench.connection))
         if entry.get("number")
     }
     assert issued | kept == {result.outcome.number for result in results if result.outcome.number}
@@ -651,7 +651,7 @@ def test_a_claim_that_the_ledger_refuses_is_not_sent_and_stops_the_run(
     assert len(bench.asked) == 1
     assert str(bench.halt.reason).startswith("attempt 2 is not in the ledger any more")
     assert {str(result.outcome.detail) for result in results[1:]} == {str(bench.halt.reason)}
-    assert list(spilled(spill_path(bench.path), records.ledger_id(bench.connection))) == []
+    assert list(spilled(spill_path(bench.path), opening.ledger_id(bench.connection))) == []
 
 
 @pytest.mark.parametrize("kind", [GotAnswer, Ended])

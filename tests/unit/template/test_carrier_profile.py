@@ -13,7 +13,7 @@ from pipeline.messages.translate import rendered
 from pipeline.model.columns import LANGS
 from pipeline.model.errors import InputProblem
 from pipeline.model.profile import Profile
-from pipeline.settings import load_profile, profile_keys
+from pipeline.profile_file import load_profile, profile_keys
 from pipeline.template.carrier_profile import EXPLAINED, profile_text, write_profile
 
 
@@ -30,7 +30,7 @@ def keys_in(text: str) -> dict[str, tuple[str, ...]]:
 
 
 def test_every_key_that_a_profile_may_hold_is_in_it() -> None:
-    """A key that `settings` takes and that nobody explained fails here."""
+    """A key that `profile_file` takes and that nobody explained fails here."""
     assert {section: tuple(keys) for section, (_, keys) in EXPLAINED.items()} == profile_keys()
     filled = re.sub("^# ([a-z_]+ = )", r"\1", profile_text({}), flags=re.MULTILINE)
     assert keys_in(filled) == profile_keys()

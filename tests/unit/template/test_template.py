@@ -29,13 +29,13 @@ from pipeline.model.known_charges import KnownCharges
 from pipeline.model.profile import Terms
 from pipeline.model.status import STATUS
 from pipeline.model.template_version import PROPERTY, VERSION
+from pipeline.profile_file import load_profile
 from pipeline.reading.template_stamp import version_of
 from pipeline.reading.tickets import read_table
 from pipeline.rules.judge import judge
-from pipeline.settings import load_profile
 from pipeline.template.example import BUYERS, EXAMPLE_DAY, TICKETS
+from pipeline.template.input_sheets import ROWS
 from pipeline.template.input_workbook import write_template
-from pipeline.template.sheets import ROWS
 
 pytestmark = pytest.mark.usefixtures("read_here")
 

@@ -10,7 +10,7 @@ import openpyxl
 import pytest
 from openpyxl.utils import get_column_letter
 
-from pipeline.messages.render import reason_text
+from pipeline.messages.reason_rendering import reason_text
 from pipeline.messages.translate import heading, status_word
 from pipeline.model.columns import (
     COLUMN,

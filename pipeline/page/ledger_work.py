@@ -1,0 +1,158 @@
+"""The pieces of the page's work that are about the whole ledger and no month: each runs the flow of its command."""
+
+import datetime
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pipeline.file_writing import PRIVATE
+from pipeline.ledger.opening import path_for
+from pipeline.model.columns import LANGS, Lang
+from pipeline.model.errors import InputProblem
+from pipeline.model.evidence import Answer
+from pipeline.model.exit_code import ExitCode
+from pipeline.model.job import Task
+from pipeline.model.message import counted, message
+from pipeline.page.work_task import Ended, WorkTask
+from pipeline.reporting.summary_text import reconciled_lines
+from pipeline.reporting.words_reconciliation import tell
+from pipeline.run import ledger_maintenance
+from pipeline.run.evidence_files import told_apart
+from pipeline.run.ledger_check_text import check_lines
+from pipeline.run.reconcile import reconcile
+from pipeline.run.register import Wanted, registered
+from pipeline.settlement.reconciliation_result import Reconciliation
+
+#: What a reconciliation came to, in lines, by language.
+LINES = "lines.json"
+
+
+def reconciled(task: WorkTask) -> Ended:
+    """Settle what the evidence settles, and compare; nothing is sent, which a month's page does, after a question."""
+    asked = task.asked
+    statements, resolved = told_apart([task.folder / name for name in asked["files"]])
+    if (asked["complete"] or asked["made"]) and not statements:
+        raise InputProblem(
+            "None of these files is a statement of the carrier's, so that nothing can be said of which days it is complete for, or when"
+            " it was made"
+        )
+    finished = reconcile(
+        Task(
+            replace(
+                task.job,
+                lang=asked["lang"],
+                operator=task.work.by,
+                output=task.results / "reconciliation.xlsx",
+            ),
+            task.work.by,
+            tuple(statements),
+            tuple(resolved),
+            tuple(asked["complete"]),
+            asked["made"],
+            month=asked["compare"],
+            answers=tuple(map(_answer, asked["answers"])),
+        ),
+        task.watch(lambda _: False),
+    )
+    lines = {lang: _lines(finished.said, lang) for lang in LANGS}
+    kept = task.results / LINES
+    kept.touch(PRIVATE)
+    kept.write_bytes(orjson.dumps(lines))
+    for problem in finished.problems:
+        task.teller.note(problem)
+    return finished.exit_code, (finished.workbook.name,) if finished.workbook else ()
+
+
+def _lines(said: Reconciliation, lang: Lang) -> list[str]:
+    """What it came to in a language, but for how answers are given with the commands: the page has a form for them."""
+    by_command = tell("unknown_do", lang, count=len(said.result.doubts))
+    lines = reconciled_lines(replace(said, result=replace(said.result, lang=lang)))
+    return [line for line in lines if line != by_command]
+
+
+def as_asked(answer: Answer) -> dict[str, Any]:
+    """An answer that a visitor gave, as a piece of work is begun with it."""
+    return {name: value for name, value in asdict(answer).items() if name not in ("place", "problem")}
+
+
+def _answer(said: Mapping[str, Any]) -> Answer:
+    return Answer(**said, place=message("said on the page"))
+
+
+def lines_of(folder: Path, lang: Lang) -> list[str]:
+    """The lines of a reconciliation, from the folder of its work; none where it did not come to any."""
+    try:
+        lines: list[str] = orjson.loads((folder / LINES).read_bytes())[lang]
+    except FileNotFoundError:
+        return []
+    return lines
+
+
+def register(task: WorkTask) -> Ended:
+    """Write the register of a month, or of everything; of several buyers' workbooks one archive."""
+    asked, zone = task.asked, task.job.profile.carrier.time_zone
+    wanted = Wanted(asked["month_asked"], zone, task.results, asked["split"], asked["masked"])
+    written, charges = registered(task.job, wanted, asked["lang"], task.teller.note)
+    if not written or not charges:
+        task.teller.note(
+            message("The ledger has no voucher of {month}.", month=asked["month_asked"])
+            if asked["month_asked"]
+            else message("The ledger has no voucher.")
+        )
+        return ExitCode.DONE, ()
+    task.teller.note(counted("{count} charge", "{count} charges", charges))
+    if not asked["split"]:
+        return ExitCode.DONE, (written[0].name,)
+    return ExitCode.DONE, (_archive(task.results / f"{wanted.stem}.zip", written),)
+
+
+def _archive(path: Path, workbooks: list[Path]) -> str:
+    """An archive of these workbooks, in place of them; its name."""
+    path.touch(PRIVATE)
+    with zipfile.ZipFile(path, "w") as archive:  # workbooks are compressed already
+        for workbook in workbooks:
+            archive.write(workbook, workbook.name)
+            workbook.unlink()
+    return path.name
+
+
+def ledger_check(task: WorkTask) -> Ended:
+    """Look at all of the ledger."""
+    looked, doubted, spilled = ledger_maintenance.looked_over(task.job)
+    sound = not (looked.wrong or doubted)
+    for line in [
+        *([doubted] if doubted else []),
+        *check_lines(path_for(task.job), looked, spilled=spilled, sound=sound),
+    ]:
+        task.teller.note(line)
+    return ExitCode.STOPPED.where(looked.gap or not sound), ()
+
+
+def backup(task: WorkTask) -> Ended:
+    """Copy the ledger; the copy knows that it may lack what is issued from now on."""
+    return ExitCode.DONE, (ledger_maintenance.backed_up(task.job, task.results).name,)
+
+
+def gap(task: WorkTask) -> Ended:
+    """Say that the ledger may lack something, that it lacks nothing though its last run is not noted, or that it lacks nothing any more."""
+    asked, by, note = task.asked, task.work.by, task.teller.note
+    if asked["step"] == "close":
+        done = ledger_maintenance.gap_closed(
+            task.job, note, by, asked["evidence"], lambda _: bool(asked["anyway"])
+        )
+    elif asked["step"] == "nothing_missing":
+        done = ledger_maintenance.nothing_missing(task.job, note, by, asked["why"])
+    else:
+        since = datetime.datetime.fromisoformat(asked["since"]) if asked["since"] else None
+        done = ledger_maintenance.gap_marked(task.job, note, since, f"{asked['why']} ({by})")
+    note(done or _NOTHING_CHANGED)
+    return ExitCode.STOPPED.where(not done), ()
+
+
+_NOTHING_CHANGED = message(
+    "Nothing was changed. Reconcile with the carrier's complete statement first, or say below that the gap is to be closed all the same."
+)

@@ -1,0 +1,91 @@
+"""What `voucher serve` is started with, and the bounds that the page keeps to: everything that a handler may ask `app[SETTINGS]` for."""
+
+import datetime
+import ipaddress
+from dataclasses import dataclass
+from pathlib import Path
+
+from aiohttp import web
+
+from pipeline.model.columns import Lang
+from pipeline.model.job import Job
+from pipeline.model.profile import Owner, Profile, Secrets
+
+#: Where the page listens unless told otherwise (interface.md, The page).
+DEFAULT_LISTEN = "127.0.0.1:8750"
+
+#: A session ends after so long without a request by the person, and in any case so long after the login (ASVS 3.3.2).
+IDLE_SECONDS, SESSION_SECONDS = 30 * 60, 12 * 60 * 60
+#: A one-time link is good for so long (ASVS 2.7.2).
+LINK_SECONDS = 10 * 60
+#: Wrong passwords of one name, and of one address, within so long; then nobody may try for them until the first is that old.
+TRIES_OF_NAME, TRIES_OF_ADDRESS, TRIES_SECONDS = 5, 20, 15 * 60
+#: Bytes of one upload, all of its files together; and of a form without files.
+MOST_UPLOADED, MOST_TYPED = 200_000_000, 2_000_000
+
+#: Months that nobody has changed for so many days are taken out with their files: a voucher can be asked for no longer than a year.
+KEEP_DAYS = 400
+
+
+@dataclass(frozen=True)
+class ServeSettings:
+    """What the page is started with.
+
+    `folder` is its own, beside the ledger. `login` is who started it. `secrets` are None where the sandbox is sent to.
+    `names` are the host names by which a proxy is called that stands before it; `host` and `port` where it listens.
+    """
+
+    profile: Profile
+    profile_path: Path | None
+    secrets: Secrets | None
+    ledger: Path
+    folder: Path
+    sandbox: bool = False
+    new_ledger: bool = False
+    as_of: datetime.date | None = None
+    keep_days: int = KEEP_DAYS
+    lang: Lang = "en"
+    login: str = ""
+    host: str = "127.0.0.1"
+    port: int = 8750
+    certificate: Path | None = None
+    key: Path | None = None
+    names: tuple[str, ...] = ()
+
+    @property
+    def job(self) -> Job:
+        """What a flow that only looks at the ledger is asked with."""
+        return Job((), self.profile, None, ledger=str(self.ledger), as_of=self.as_of, sandbox=self.sandbox)
+
+    @property
+    def owner(self) -> Owner:
+        """The carrier that is sent to, as the ledger has it."""
+        return self.job.owner
+
+    @property
+    def loopback(self) -> bool:
+        """Whether nobody but this machine reaches it."""
+        return is_loopback_host(self.host) and not self.names
+
+    @property
+    def tls(self) -> bool:
+        """Whether browsers reach it by https alone."""
+        return bool(self.certificate or self.names)
+
+
+SETTINGS: web.AppKey[ServeSettings] = web.AppKey("settings", ServeSettings)
+
+
+def is_loopback_host(host: str) -> bool:
+    """Whether this is a name or an address of this machine's loopback."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def page_folder(ledger: Path) -> Path:
+    """The page's own folder, beside the ledger: accounts, months, uploads, results. Deleting it loses no voucher."""
+    return ledger.with_name(f"{ledger.name}.page")

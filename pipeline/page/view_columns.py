@@ -1,0 +1,119 @@
+"""The mapping assistant: what a month's files are read as, and what somebody says of it, saved as the month's mapping or the team's."""
+
+import asyncio
+
+from aiohttp import web
+
+from pipeline.model.columns import COLUMNS
+from pipeline.model.message import Message, message
+from pipeline.model.survey import Survey
+from pipeline.page import mapping_form, months, survey_file, team_mapping, work
+from pipeline.page.html import see_other, shown
+from pipeline.page.mapping_form import MappingForm
+from pipeline.page.months import Month, Overtaken
+from pipeline.page.refused import Refused
+from pipeline.page.serve_settings import SETTINGS, ServeSettings
+from pipeline.page.uploads import typed
+from pipeline.page.view_month import asked_for
+from pipeline.page.view_work import ended
+from pipeline.page.visitor import Visitor, visitor_of
+from pipeline.page.vocabulary import Words
+from pipeline.reporting.columns_file_text import mapping_text
+from pipeline.reporting.survey_text import USES
+
+
+async def columns(request: web.Request) -> web.StreamResponse:
+    """What every sheet, heading and value is read as; where that is not known yet, it is found out now."""
+    settings, month = request.app[SETTINGS], await asked_for(request)
+    survey = await asyncio.to_thread(_survey, settings, month)
+    finding: work.Work | None = None
+    if survey is None:
+        finding = await ended(
+            request, await asyncio.to_thread(_begun, settings, month, visitor_of(request).name)
+        )
+        survey = await asyncio.to_thread(_survey, settings, month)
+    return shown(
+        request, "columns.html", month=month, finding=finding, form=MappingForm(survey) if survey else None,
+        mapping=await asyncio.to_thread(team_mapping.of_month, settings.folder, month.id),
+        team=await asyncio.to_thread(team_mapping.present, settings.folder),
+        words=Words(visitor_of(request).lang), columns=[column.name for column in COLUMNS], uses=USES,
+        present=mapping_form.present, carried=mapping_form.CARRIED,
+    )  # fmt: skip
+
+
+def _survey(settings: ServeSettings, month: Month) -> Survey | None:
+    return survey_file.read(months.folder_of(settings.folder, month.id), month.version)
+
+
+def _begun(settings: ServeSettings, month: Month, by: str) -> work.Work:
+    """The finding out, begun now unless it is on already."""
+    try:
+        return work.begin(settings, "survey", by, month.id)
+    except Overtaken:
+        return next(one for one in work.of_month(settings.folder, month.id) if one.kind == "survey")
+
+
+async def columns_live(request: web.Request) -> web.StreamResponse:
+    """For the script: whether it is found out."""
+    month = await asked_for(request)
+    done = await asyncio.to_thread(work.of_month, request.app[SETTINGS].folder, month.id)
+    finding = next((one for one in done if one.kind == "survey"), None)
+    if finding is None:
+        raise Refused(404, message("There is no such work; it may have been removed."))
+    response = shown(request, "work_on.html", work=finding)
+    if not finding.is_on:
+        response.headers["X-Reload"] = "1"
+    return response
+
+
+async def change(request: web.Request) -> web.StreamResponse:
+    """Save what the form says as the month's mapping; or keep that as the team's, take the team's, or remove either."""
+    settings, visitor, month = request.app[SETTINGS], visitor_of(request), await asked_for(request)
+    what = await typed(request, "do")
+    fields = {name: value for name, value in (await request.post()).items() if isinstance(value, str)}
+
+    def changed() -> None:
+        match what:
+            case "keep":
+                team_mapping.keep(settings.folder, month, visitor.name)
+            case "forget":
+                team_mapping.forget(settings.folder)
+            case "take":
+                team_mapping.begin_with(settings.folder, month.id, visitor.name)
+            case "remove":
+                said = message("removed the mapping")
+                team_mapping.change(settings.folder, month.id, "", visitor.name, said)
+            case _:
+                _save(settings, visitor, month, fields)
+        if what not in ("keep", "forget"):
+            work.judge(settings, month.id, visitor.name)
+
+    await asyncio.to_thread(changed)
+    raise see_other(f"/months/{month.id}" if what == "save" else f"/months/{month.id}/columns")
+
+
+def _save(settings: ServeSettings, visitor: Visitor, month: Month, fields: dict[str, str]) -> None:
+    survey = _survey(settings, month) if fields.get("version") == str(month.version) else None
+    if survey is None:
+        raise Overtaken(
+            "The files, their corrections or the mapping were changed since you looked at this, and nothing was saved. Look at it again."
+        )
+    lines, left = MappingForm(survey).said(fields)
+    text = mapping_text(survey, lines, left, visitor.lang)
+    team_mapping.change(settings.folder, month.id, text, visitor.name, _SAVED)
+
+
+_SAVED: Message = message("saved a mapping of headings and values")
+
+
+async def mapping(request: web.Request) -> web.StreamResponse:
+    """The month's mapping as a file, to be saved."""
+    month = await asked_for(request)
+    text = await asyncio.to_thread(team_mapping.of_month, request.app[SETTINGS].folder, month.id)
+    if not text:
+        raise Refused(404, message("This month has no mapping."))
+    return web.Response(
+        body=text.encode(),
+        content_type="application/toml",
+        headers={"Content-Disposition": 'attachment; filename="columns.toml"'},
+    )

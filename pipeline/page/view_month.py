@@ -1,0 +1,130 @@
+"""A month: its files, what they came to, what was done, and what can be done next."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from aiohttp import web
+
+from pipeline.messages.translate import rendered
+from pipeline.model.message import NOTHING, message
+from pipeline.model.status import STATUS
+from pipeline.page import months, work
+from pipeline.page.html import see_other, shown
+from pipeline.page.month_files import Form, received
+from pipeline.page.months import Month
+from pipeline.page.refused import Refused
+from pipeline.page.serve_settings import SETTINGS, ServeSettings
+from pipeline.page.uploads import typed
+from pipeline.page.visitor import visitor_of
+from pipeline.page.vocabulary import Words
+
+
+async def asked_for(request: web.Request) -> Month:
+    """The month that the address names. Raises Refused (404) where there is none."""
+    folder = request.app[SETTINGS].folder
+    found = await asyncio.to_thread(months.find, folder, request.match_info["month"])
+    if found is None:
+        raise Refused(404, message("There is no such month, or it was taken out."))
+    return found
+
+
+async def month(request: web.Request) -> web.StreamResponse:
+    """The month as it stands."""
+    settings, standing = request.app[SETTINGS], await asked_for(request)
+    beside = await asyncio.to_thread(_beside, settings, standing)
+    return shown(request, "month.html", month=standing, words=Words(visitor_of(request).lang), **beside)
+
+
+def _beside(settings: ServeSettings, standing: Month) -> dict[str, Any]:
+    """What a month's page shows beside the month."""
+    folder = settings.folder
+    work.note_ended(folder)
+    done = work.of_month(folder, standing.id)
+    return {
+        "uploads": months.uploads(folder, standing.id),
+        "corrections": months.corrections(folder, standing.id),
+        "changes": months.changes(folder, standing.id),
+        "sendings": [one for one in done if one.kind == "send"],
+        "judging": next((one for one in done if one.kind == "judge"), None),
+        "preparers": months.preparers(folder, standing.id),
+        "statuses": STATUS,
+        "limits": settings.profile.limits,
+        "left": next((work.time_left(one) for one in done if one.kind == "send"), NOTHING),
+        "people": settings.profile.approval.people,
+    }
+
+
+async def state(request: web.Request) -> web.StreamResponse:
+    """What the script asks for while a month is judged or sent: its state, and how far the sending is (JSON)."""
+    settings, standing = request.app[SETTINGS], await asked_for(request)
+    sending = await asyncio.to_thread(_sending, settings, standing.id)
+    lang = visitor_of(request).lang
+    told: dict[str, Any] = {"stamp": standing.stamp}
+    if sending and sending.progress:
+        total, states = sending.progress
+        done = sum(states.values())
+        text = message("{done} of {total} requests", done=done, total=total)
+        told |= {
+            "total": total,
+            "done": done,
+            "text": rendered(text, lang),
+            "left": rendered(work.time_left(sending), lang),
+        }
+    return web.Response(body=orjson.dumps(told), content_type="application/json")
+
+
+def _sending(settings: ServeSettings, standing: str) -> work.Work | None:
+    work.note_ended(settings.folder)
+    return next((one for one in work.of_month(settings.folder, standing) if one.kind == "send"), None)
+
+
+async def add_files(request: web.Request) -> web.StreamResponse:
+    """More files for a month: workbooks with tickets, or one with its buyers."""
+    settings, by, standing = request.app[SETTINGS], visitor_of(request).name, await asked_for(request)
+
+    def kept(form: Form) -> None:
+        kind = "buyers" if form.fields.get("kind") == "buyers" else "workbook"
+        form.keep(settings.folder, standing.id, kind, by)
+        work.judge(settings, standing.id, by)
+
+    async with received(request, settings.folder, "workbooks") as form:
+        await asyncio.to_thread(kept, form)
+    return see_other(f"/months/{standing.id}")
+
+
+async def take_out(request: web.Request) -> web.StreamResponse:
+    """Take an uploaded file out of a month."""
+    settings, by, standing = request.app[SETTINGS], visitor_of(request).name, await asked_for(request)
+    number = int(await typed(request, "number") or 0)
+    await asyncio.to_thread(months.take_out, settings.folder, standing.id, number, by)
+    await asyncio.to_thread(work.judge, settings, standing.id, by)
+    return see_other(f"/months/{standing.id}")
+
+
+async def judge_again(request: web.Request) -> web.StreamResponse:
+    """Judge a month anew: time went on, or vouchers were issued meanwhile."""
+    settings, by, standing = request.app[SETTINGS], visitor_of(request).name, await asked_for(request)
+    await asyncio.to_thread(months.judge_again, settings.folder, standing.id)
+    await asyncio.to_thread(work.judge, settings, standing.id, by)
+    return see_other(f"/months/{standing.id}")
+
+
+async def result(request: web.Request) -> web.StreamResponse:
+    """One of a month's results, to be saved."""
+    settings, standing, name = request.app[SETTINGS], await asked_for(request), request.match_info["name"]
+    done = await asyncio.to_thread(work.of_month, settings.folder, standing.id)
+    if not any(name in one.files for one in done):
+        raise Refused(404, message("There is no such file any more."))
+    path = months.folder_of(settings.folder, standing.id) / "results" / name
+    return attachment(path)
+
+
+def attachment(path: Path) -> web.FileResponse:
+    """A file of ours, to be saved under its name and never shown."""
+    kept = web.FileResponse(path)
+    kept.headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(path.name)}"
+    kept.content_type = "application/octet-stream"
+    return kept

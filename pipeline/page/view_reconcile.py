@@ -1,0 +1,94 @@
+"""Reconciliation: statements and resolved workbooks are brought, weighed, and what they settle is shown; nothing is sent."""
+
+import asyncio
+import re
+from typing import Any
+
+from aiohttp import web
+
+from pipeline.model.message import NOTHING, Message, message
+from pipeline.page import evidence_kept, ledger_work, months, work
+from pipeline.page.html import see_other, shown
+from pipeline.page.month_files import Form, received
+from pipeline.page.refused import Refused
+from pipeline.page.serve_settings import SETTINGS, ServeSettings
+from pipeline.page.view_work import ended, file, live, work_asked_for
+from pipeline.page.visitor import Visitor, visitor_of
+
+KINDS: tuple[work.Kind, ...] = ("reconcile",)
+_DAY, _MONTH = re.compile(r"20\d{2}-\d{2}-\d{2}"), re.compile(r"20\d{2}-\d{2}")
+_TIME = re.compile(r"20\d{2}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?")
+_VOUCHERS = ("", "invoice", "itinerary")
+
+
+async def reconcile_form(request: web.Request) -> web.StreamResponse:
+    """Where evidence is brought, and the reconciliations that were made here."""
+    folder = request.app[SETTINGS].folder
+    return shown(request, "reconcile.html", works=await asyncio.to_thread(work.latest, folder, "reconcile"))
+
+
+async def reconcile(request: web.Request) -> web.StreamResponse:
+    """Reconcile with what was brought, and show what that came to."""
+    settings, visitor = request.app[SETTINGS], visitor_of(request)
+    async with received(request, settings.folder, "evidence") as form:
+        if problem := _wrong(form.fields):
+            raise Refused(400, problem)
+        begun = await asyncio.to_thread(_begun, settings, visitor, form)
+    raise see_other(f"/reconcile/{(await ended(request, begun)).id}")
+
+
+def _wrong(said: dict[str, str]) -> Message:
+    """What is wrong with the fields; nothing where they can be meant so."""
+    days = [said.get(name, "") for name in ("from", "to")]
+    if any(days) and not all(map(_DAY.fullmatch, days)):
+        return message(
+            "Of the days for which the statement is complete both the first and the last are needed."
+        )
+    if days[0] > days[1]:
+        return message("The first of the days for which the statement is complete comes after the last.")
+    if said.get("made") and not _TIME.fullmatch(said["made"]):
+        return message("When the statement was made is a day and a time, such as 2026-11-01 09:30.")
+    if said.get("month") and not _MONTH.fullmatch(said["month"]):
+        return message("A month is written like 2026-10.")
+    return NOTHING
+
+
+def _begun(settings: ServeSettings, visitor: Visitor, form: Form) -> work.Work:
+    said = form.fields
+    kind = said.get("kind", "") if said.get("kind") in _VOUCHERS else ""
+    complete = f"{f'{kind}:' if kind else ''}{said['from']}..{said['to']}" if said.get("from") else ""
+    asked: dict[str, Any] = {
+        "files": [str(path) for path in evidence_kept.keep(settings.folder, form)],
+        "complete": [complete] if complete else [],
+        "made": said.get("made", ""),
+        "compare": said.get("month", ""),
+        "answers": [],
+        "lang": visitor.lang,
+    }
+    return work.begin(settings, "reconcile", visitor.name, **asked)
+
+
+async def reconciliation(request: web.Request) -> web.StreamResponse:
+    """What a reconciliation came to."""
+    standing = await work_asked_for(request, KINDS)
+    folder, lang = request.app[SETTINGS].folder, visitor_of(request).lang
+    return shown(
+        request, "reconciliation.html", work=standing,
+        lines=await asyncio.to_thread(ledger_work.lines_of, work.results(folder, standing.id), lang),
+        months=await asyncio.to_thread(_in_doubt, request.app[SETTINGS]),
+    )  # fmt: skip
+
+
+def _in_doubt(settings: ServeSettings) -> list[months.Month]:
+    """The months that had requests of unknown outcome when they were judged or sent: what was settled shows there once they are judged again."""
+    return [one for one in months.all_months(settings.folder) if one.plan and one.plan.unknown]
+
+
+async def reconciliation_live(request: web.Request) -> web.StreamResponse:
+    """How it stands, for the script."""
+    return await live(request, KINDS)
+
+
+async def reconciliation_file(request: web.Request) -> web.StreamResponse:
+    """Its workbook, to be saved."""
+    return await file(request, KINDS)

@@ -1,0 +1,99 @@
+"""Proposing, approving and sending a month's plan, and stopping it."""
+
+import asyncio
+import time
+
+from aiohttp import web
+
+from pipeline.model.message import message
+from pipeline.page import months, work
+from pipeline.page.html import see_other, shown
+from pipeline.page.months import Month, Overtaken
+from pipeline.page.serve_settings import SETTINGS, ServeSettings
+from pipeline.page.uploads import typed
+from pipeline.page.view_month import asked_for
+from pipeline.page.visitor import Visitor, visitor_of
+from pipeline.page.vocabulary import Words
+
+
+async def propose(request: web.Request) -> web.StreamResponse:
+    """Propose the plan that the person saw, for somebody else to approve."""
+    return await _step(request, "proposed")
+
+
+async def approve(request: web.Request) -> web.StreamResponse:
+    """Approve the plan that was proposed, if it is the one that the person saw."""
+    return await _step(request, "approved")
+
+
+async def _step(request: web.Request, step: months.Step) -> web.StreamResponse:
+    settings, visitor, month = request.app[SETTINGS], visitor_of(request), await asked_for(request)
+    digest = await typed(request, "digest")
+    await asyncio.to_thread(months.approve, settings.folder, month.id, step, digest, visitor.name)
+    return see_other(f"/months/{month.id}")
+
+
+async def question(request: web.Request) -> web.StreamResponse:
+    """The question before anything is sent: how many requests, for how much, to whom."""
+    settings, month = request.app[SETTINGS], await asked_for(request)
+    _check_may_send(settings, month)
+    return shown(
+        request,
+        "send.html",
+        month=month,
+        carrier=settings.owner.told,
+        limits=settings.profile.limits,
+        words=Words(visitor_of(request).lang),
+    )
+
+
+async def send(request: web.Request) -> web.StreamResponse:
+    """Send the very plan that the person said yes to."""
+    settings, visitor, month = request.app[SETTINGS], visitor_of(request), await asked_for(request)
+    digest = await typed(request, "digest")
+    await asyncio.to_thread(_begin, settings, visitor, month, digest)
+    return see_other(f"/months/{month.id}")
+
+
+def _begin(settings: ServeSettings, visitor: Visitor, month: Month, digest: str) -> None:
+    _check_may_send(settings, month)
+    if month.plan is None or month.plan.digest != digest:
+        raise Overtaken("The plan has changed since you looked at it. Look at it again.")
+    others = [one for one in work.on(settings.folder) if one.kind == "send"]
+    if others:
+        raise Overtaken(
+            "{by} is sending another month: one is sent at a time. Wait until it has ended.", by=others[0].by
+        )
+    # Where one person may do all, whoever sends is who said yes.
+    approval = {
+        "digest": digest,
+        "approved_by": month.approved_by or visitor.name,
+        "approved_at": month.approved_at or time.time(),
+        "proposed_by": month.proposed_by,
+        "prepared_by": sorted(months.preparers(settings.folder, month.id)),
+    }
+    work.begin(settings, "send", visitor.name, month.id, approval=approval, lang=visitor.lang)
+    months.note(
+        settings.folder, month.id, visitor.name, message("sent the plan {digest}", digest=digest[:12])
+    )
+
+
+def _check_may_send(settings: ServeSettings, month: Month) -> None:
+    """Raises Overtaken where the month is not as it has to be before it is sent."""
+    wanted = "approved" if settings.profile.approval.people > 1 else "checked"
+    if month.state != wanted or month.plan is None or not month.plan.request_count:
+        raise Overtaken("There is nothing that can be sent now: look at the month again.")
+
+
+async def stop(request: web.Request) -> web.StreamResponse:
+    """Stop the sending of a month in good order."""
+    settings, visitor, month = request.app[SETTINGS], visitor_of(request), await asked_for(request)
+
+    def stopped() -> None:
+        for one in work.of_month(settings.folder, month.id):
+            if one.kind == "send" and one.is_on:
+                work.stop(settings.folder, one, visitor.name)
+                months.note(settings.folder, month.id, visitor.name, message("stopped the sending"))
+
+    await asyncio.to_thread(stopped)
+    return see_other(f"/months/{month.id}")

@@ -1,0 +1,125 @@
+"""The child process of one file: started, waited for, and what it says of the file.
+
+It may be started ahead, so that it reads while this process loads what comes after the reading; so nothing here loads
+more than it must.
+"""
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.file_reading import WORKBOOK_SUFFIXES
+from pipeline.model.message import Message
+from pipeline.reading.formats.refusal import EXACTLY, OUT_OF_MEMORY, Seen
+from pipeline.signals import put_off
+
+#: A million rows take some 40 seconds; a slow machine has the rest.
+TIME_SECONDS = 300
+#: What it may say of a file; a million rows of 30 columns are half of it.
+LARGEST_ANSWER = 2 * 1024**3
+_PIECE = 1 << 20
+#: What it runs, and where that finds the package.
+CHILD = Path(__file__).with_name("bounded_child.py")
+_PACKAGE = {"PYTHONPATH": str(Path(__file__).parents[2])}
+#: All that it needs of the environment: where Python and its libraries are, and how names are encoded. No keys of anybody's.
+_ENVIRONMENT = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LD_LIBRARY_PATH",
+    "PYTHONHOME",
+    "PYTHONUTF8",
+    "PYTHONPYCACHEPREFIX",
+    "PYTHONDONTWRITEBYTECODE",
+)
+
+
+class Opening:
+    """A file that is being read by its own process."""
+
+    def __init__(self, path: Path, *more: str) -> None:
+        self.path, self._more = path, more
+        try:
+            with put_off():  # it would be left behind, reading
+                self._process = _started(path, *more)
+        except KeyboardInterrupt:
+            self.end()
+            raise
+
+    def answer(self) -> bytes | dict[str, Any]:
+        """What it says of the file, as bytes (`formats.serialize`), or the problem that it ended with; see `child`."""
+        try:
+            said = self._said()
+            code = self._process.wait(TIME_SECONDS)
+        except subprocess.TimeoutExpired:
+            return problem("too_large", Seen.TIME, seconds=f"{TIME_SECONDS}")
+        finally:
+            self.end()
+        if code == -signal.SIGABRT and not self._more:  # it ran out of memory: for what?
+            return Opening(self.path, EXACTLY).answer()
+        if code in (-signal.SIGABRT, OUT_OF_MEMORY):
+            return problem("too_large", Seen.MEMORY)
+        if code != 0:
+            return problem("too_large" if code < 0 else "damaged", Seen.ENDED, code=code)
+        return said
+
+    def _said(self) -> bytes:
+        """All that it writes until it ends. Raises subprocess.TimeoutExpired; what says too much is ended."""
+        assert self._process.stdout  # noqa: S101 - it is a pipe
+        out, said, deadline = self._process.stdout.fileno(), bytearray(), time.monotonic() + TIME_SECONDS
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(out, selectors.EVENT_READ)
+            while True:
+                if not waiting.select(deadline - time.monotonic()) or time.monotonic() > deadline:
+                    raise subprocess.TimeoutExpired(CHILD, TIME_SECONDS)
+                piece = os.read(out, _PIECE)
+                said += piece
+                if len(said) > LARGEST_ANSWER:
+                    self._process.kill()
+                if not piece:
+                    return bytes(said)
+
+    def end(self) -> None:
+        """End it, whether anybody has asked for its answer or not."""
+        self._process.kill()
+        with self._process:
+            pass
+
+
+def _started(path: Path, *more: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and script, no shell
+        [sys.executable, "-P", str(CHILD), str(path), *more],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ} | _PACKAGE,
+    )
+
+
+def problem(code: str, seen: Seen, /, **facts: str | int) -> dict[str, Any]:
+    """Why a file is not read, as `deserialize` gives what the child says of it."""
+    return {"problem": code, "detail": Message(seen, facts)}
+
+
+@contextlib.contextmanager
+def ahead(inputs: Sequence[Path]) -> Iterator[Opening | None]:
+    """The first of some inputs, being read already; None where it is no file that would be read as it is."""
+    begun = None
+    with contextlib.suppress(OSError, ValueError, RuntimeError):  # no path, or one in a circle
+        first = inputs[0].resolve()
+        if first.suffix.lower() in WORKBOOK_SUFFIXES and first.is_file():
+            begun = Opening(first)
+    try:
+        yield begun
+    finally:
+        if begun:
+            begun.end()

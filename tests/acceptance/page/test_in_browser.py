@@ -1,0 +1,347 @@
+"""A month in a real browser: what people press and type, by mouse and by keyboard, with and without JavaScript, one of them and two."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from tests.acceptance.conftest import REPOSITORY, Desk
+from tests.acceptance.page.browser import Window
+from tests.acceptance.page.conftest import Browsing
+from tests.acceptance.page.test_month_on_page import (
+    DEMONSTRATION,
+    PEOPLE,
+    SAMPLE,
+    SLOW,
+    carrier_profile,
+    fresh_tickets,
+    judged,
+    today,
+)
+from tests.acceptance.page.visiting import PASSWORD, serving
+
+TICKET, NUMBER = "9992437029999", '[data-row="5"][data-column="ticket_no"]'
+#: The words that are looked for, in each language.
+WORDS = {
+    "en": {"auto": "auto", "sort": "amount", "question": "Send {} requests to", "history": "issued"},
+    "zh": {"auto": "自动", "sort": "金额", "question": "把 {} 个请求发送给", "history": "开具"},
+}
+
+
+def begin(one: Window, *files: Path) -> str:
+    """Upload a new month, see it judged, and give its path."""
+    one.go("/")
+    one.choose_files(*files)
+    assert [line.text.splitlines()[0] for line in one.all(".chosen li")] == [file.name for file in files]
+    one.press("form[data-upload] button")
+    one.until(lambda: one.path.startswith("/months/") and one.state == "checked")
+    return one.path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_a_month_goes_from_its_files_to_its_vouchers(lang: str, desk: Desk, browsing: Browsing) -> None:
+    words = WORDS[lang]
+    with serving(desk, *DEMONSTRATION) as page, browsing(page.address, lang=lang) as one:
+        one.go(page.link)
+        month = begin(one, SAMPLE)
+        assert one.totals == {"ready": 72, "invalid": 3, "ineligible": 5}
+
+        # The rows: filtered, searched, sorted by the server.
+        one.press(f'.tabs [href="{month}/rows"]')
+        one.press('[name=status] [value="failing"]')
+        one.press(".filters button")
+        one.until(lambda: len(one.all("[data-row-status]")) == 8)
+        one.type("[name=q]", "781" + Keys.ENTER)
+        one.until(lambda: len(one.all("[data-row-status]")) == 1)
+        one.go(f"{month}/rows?status=failing")
+        one.driver.find_element("link text", words["sort"]).click()
+        one.until(lambda: "sort=amount" in one.path)
+        assert [cell.text for cell in one.all("td.number")] == [
+            "88.00", "411.00", "792.00", "1,350.00", "1,700.00", "1,760.00", "2,070.00", "2,330.00",
+        ]  # fmt: skip
+
+        # A correction by the keyboard alone: judged in its place, what is still wrong beside it, the focus where it was going.
+        one.go(f"{month}/rows?status=failing")
+        one.mark()
+        one.tab_to(NUMBER)
+        one.keys("999243702" + Keys.TAB)
+        one.until(lambda: "“999243702”" in one.one("#why-5-ticket_no").text)
+        assert one.status(5) == "invalid"
+        assert one.focused.tag_name == "button"
+        one.keys(Keys.TAB, held=Keys.SHIFT)
+        one.keys("a", held=Keys.CONTROL)
+        one.keys(TICKET, Keys.ENTER)
+        one.until(lambda: one.status(5) == "ready")
+        assert not one.all("#why-5-ticket_no")
+        assert one.focused.get_attribute("data-column") == "ticket_no"
+        # A drop-down; the other charge of the ticket is judged with it.
+        assert one.status(40) == "ineligible"
+        one.choose('[data-row="39"][data-column="voucher"]', words["auto"])
+        one.until(lambda: one.status(39) == one.status(40) == "ready")
+        assert one.is_marked, "all of it without another page"
+
+        one.press(f'.tabs [href="{month}"]')
+        assert one.totals == {"ready": 75, "invalid": 2, "ineligible": 3}
+        count = next(word for word in one.one(".lead").text.split() if word.isdigit())
+        one.act("send")
+        assert words["question"].format(count) in one.text
+        assert "CNY" in one.one(".lead").text
+        one.act("confirm")
+        one.until(lambda: one.state == "sent")
+        assert one.totals == {"issued": 75, "invalid": 2, "ineligible": 3}
+        one.act("download-result")
+        rows = openpyxl.load_workbook(one.downloaded())["Rows"]
+        assert TICKET in [cell.value for line in rows.iter_rows() for cell in line]
+        assert rows.max_row == 81
+
+        after_it(one, month, words["history"])
+
+
+def after_it(one: Window, month: str, word: str) -> None:
+    """What comes after a month: the history of a ticket, what is unknown, the register."""
+    one.go(f"/tickets/{TICKET}")
+    assert word in one.one(".history").text
+    one.go("/unknown")
+    assert one.one(".notice.good")
+    one.go(month)
+    one.act("download-register")
+    one.until(lambda: len([*one.downloads.glob("*.xlsx")]) == 2)
+
+
+@pytest.mark.slow
+def test_the_whole_way_is_gone_by_the_keyboard_alone(desk: Desk, browsing: Browsing) -> None:
+    with serving(desk, *DEMONSTRATION, people=PEOPLE) as page, browsing(page.address) as one:
+        one.log_in("anna", PASSWORD)
+        one.keys(Keys.TAB)
+        assert one.focused.get_attribute("class") == "skip"
+        one.keys(Keys.ENTER)
+        assert one.focused.tag_name == "main"
+        one.choose_files(SAMPLE)  # the system's dialogue is not the page's
+        one.press_by_keys("form[data-upload] button")
+        one.until(lambda: one.path.startswith("/months/") and one.state == "checked")
+        one.press_by_keys(".steps a")
+        one.until(lambda: "status=failing" in one.path)
+        one.tab_to('[data-row="39"][data-column="voucher"]')
+        one.keys("auto" + Keys.TAB)
+        one.until(lambda: one.status(39) == "ready")
+        one.press_by_keys(".tabs a")
+        one.press_by_keys("[data-action=send]")
+        one.press_by_keys("[data-action=confirm]")
+        one.until(lambda: one.state == "sent")
+        one.press_by_keys("[data-action=download-result]")
+        assert one.downloaded()
+
+
+@pytest.mark.slow
+def test_files_are_dropped_chosen_one_after_another_and_taken_out_and_their_upload_is_seen(
+    desk: Desk, browsing: Browsing, tmp_path: Path
+) -> None:
+    office = tmp_path / "office" / "十月"
+    office.mkdir(parents=True)
+    for name in (SAMPLE.name, f"~${SAMPLE.name}", "month.result.xlsx"):
+        (office / name).write_bytes(SAMPLE.read_bytes())
+    (office / "notes.txt").write_text("not a workbook")
+    other = REPOSITORY / "sample_data" / "tickets-2026-10.xlsx"
+    with serving(desk, *DEMONSTRATION, people=PEOPLE) as page, browsing(page.address) as one:
+        one.log_in("peter", PASSWORD)
+        one.choose_files(other)
+        one.choose_files(tmp_path / "office", selector="[data-folder]")
+        one.until(lambda: len(one.all(".chosen li")) == 2)
+        assert [line.text.splitlines()[0] for line in one.all(".chosen li")] == [other.name, SAMPLE.name]
+        one.press(".chosen li input")
+        one.until(lambda: len(one.all(".chosen li")) == 1)
+        one.driver.execute_script(_DROP, "dropped.csv", "ticket_no,passenger_name\n")
+        one.until(lambda: len(one.all(".chosen li")) == 2)
+        one.press(".chosen li:last-child input")
+        one.slow_upload(4_000)
+        one.press("form[data-upload] button")
+        seen = set[str]()
+        one.until(
+            lambda: (
+                seen.update(told.text for told in one.all(".upload-progress p"))
+                or one.path.startswith("/months/")
+            )
+        )
+        assert any("% uploaded" in each for each in seen), seen
+        one.slow_upload(-1)
+        one.until(lambda: one.state == "checked")
+        assert one.totals["ready"] == 72
+        # What the server does not take is said, and can be mended.
+        one.go("/")
+        one.driver.execute_script(_DROP, "letter.docx", "x")
+        one.press("form[data-upload] button")
+        one.until(lambda: "letter.docx: is not a workbook" in one.one(".upload-progress p").text)
+        assert one.one("form[data-upload] button").is_enabled()
+
+
+_DROP = """
+const files = new DataTransfer();
+files.items.add(new File([arguments[1]], arguments[0]));
+document.querySelector(".drop").dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true}));
+"""
+
+
+@pytest.mark.slow
+def test_two_people_see_each_others_changes_and_replace_none_in_silence(
+    desk: Desk, browsing: Browsing
+) -> None:
+    profile = (REPOSITORY / "sample_data" / "sandbox.toml").read_text() + "\n[approval]\npeople = 2\n"
+    (desk.folder / "two.toml").write_text(profile)
+    given = ("--profile", desk.folder / "two.toml", "--as-of", "2026-11-20")
+    with (
+        serving(desk, *given, people=PEOPLE) as page,
+        browsing(page.address) as peter,
+        browsing(page.address, lang="zh") as amy,
+    ):
+        peter.log_in("peter", PASSWORD)
+        amy.log_in("amy", PASSWORD)
+        month = begin(peter, SAMPLE)
+        assert peter.actions == {"propose"}
+        amy.go(month)
+        rows = f"{month}/rows?status=failing"
+        peter.go(rows)
+        # What Anna corrects, over the wire, Amy sees on the overview, and Peter is told of.
+        anna = page.logged_in("anna")
+        path = f"{month}/rows/5"
+        anna.submit(path, path, **{"cell.ticket_no": "9992437021111", "seen.ticket_no": "182412774069"})
+        amy.until(lambda: amy.totals.get("ready") == 73)
+        peter.until(lambda: peter.one("[data-follow] .notice").is_displayed())
+        # Peter changes the same cell, which says something else on his page.
+        peter.type(NUMBER, TICKET + Keys.TAB)
+        peter.until(lambda: "anna has changed this cell meanwhile" in peter.text)
+        assert peter.one(NUMBER).get_attribute("value") == "9992437021111"
+        assert f"your “{TICKET}” was not saved" in peter.text
+        peter.press(".why.bad button")
+        peter.until(lambda: peter.one(NUMBER).get_attribute("value") == TICKET and not peter.all(".why.bad"))
+        assert "peter changed it from “182412774069”" in peter.text
+
+        peter.go(month)
+        assert peter.totals["ready"] == 73
+        peter.act("propose")
+        peter.until(lambda: peter.state == "proposed")
+        amy.until(lambda: amy.state == "proposed")
+        amy.act("approve")
+        amy.until(lambda: amy.state == "approved")
+        peter.until(lambda: peter.state == "approved")
+        assert "send" not in peter.actions
+        amy.act("send")
+        amy.act("confirm")
+        amy.until(lambda: amy.state == "sent")
+        peter.until(lambda: peter.state == "sent")
+        assert amy.totals == {"issued": 73, "invalid": 2, "ineligible": 5}
+
+
+MANY = 40  # requests of 0.3 s, two at once
+
+
+@pytest.fixture
+def slow_carrier(desk: Desk, sandbox: Callable[..., Any]) -> Iterator[Any]:
+    """A carrier that takes its time, and what a page is told of it."""
+    with sandbox(fresh_tickets(desk, MANY), faults=SLOW, more=today()) as carrier:
+        yield carrier
+
+
+def send(one: Window, month: str) -> None:
+    one.go(month)
+    one.act("send")
+    one.act("confirm")
+    one.until(lambda: one.state == "sending")
+
+
+@pytest.mark.slow
+def test_a_sending_is_followed_as_it_goes_and_stopped(
+    desk: Desk, slow_carrier: Any, browsing: Browsing
+) -> None:
+    given = carrier_profile(desk, slow_carrier.base_url)
+    with (
+        serving(desk, *given, people=PEOPLE, sandbox=False) as page,
+        browsing(page.address) as one,
+        browsing(page.address, lang="zh") as other,
+    ):
+        one.log_in("anna", PASSWORD)
+        other.log_in("peter", PASSWORD)
+        month = judged(page.logged_in("peter"), desk.folder / "month.xlsx")
+        send(one, month)
+        one.mark()
+        seen = set[str]()
+        one.until(lambda: seen.add(one.one("[data-progress-text]").text) or len(seen) > 2)
+        assert one.is_marked, "followed without another page"
+        assert f"of {MANY} requests" in max(seen)
+        other.go(month)
+        assert other.state == "sending"
+        assert "stop" not in other.actions
+        one.act("stop")
+        one.until(lambda: one.state == "stopped")
+        other.until(lambda: other.state == "stopped")
+        assert one.totals["issued"] == len(slow_carrier.issued()) < MANY
+        assert "stopped by anna" in one.text
+
+
+@pytest.mark.slow
+def test_an_open_page_finds_its_sending_again_when_the_server_was_killed(
+    desk: Desk, slow_carrier: Any, browsing: Browsing
+) -> None:
+    given = carrier_profile(desk, slow_carrier.base_url)
+    with serving(desk, *given, people=PEOPLE, sandbox=False, killed=True) as page:
+        with browsing(page.address) as one:
+            one.log_in("anna", PASSWORD)
+            month = judged(page.logged_in("peter"), desk.folder / "month.xlsx")
+            send(one, month)
+            desk.during(page.process, lambda: len(slow_carrier.issued()) >= 2)
+            os.kill(page.process.pid, signal.SIGKILL)
+            one.mark()
+            before = len(slow_carrier.issued())
+            where = page.address.removeprefix("http://")
+            with serving(desk, *given, sandbox=False, listen=where):
+                assert one.state == "sending"
+                one.until(lambda: one.state == "sent")
+                assert not one.is_marked
+                assert one.totals == {"issued": MANY}
+        assert before < MANY
+        assert (len(slow_carrier.issued()), slow_carrier.twice()) == (MANY, [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_same_month_works_by_forms_alone(lang: str, desk: Desk, browsing: Browsing) -> None:
+    with (
+        serving(desk, *DEMONSTRATION, people=PEOPLE) as page,
+        browsing(page.address, lang=lang, script=False) as one,
+    ):
+        one.log_in("anna", PASSWORD)
+        one.choose_files(SAMPLE)
+        one.press("form[data-upload] button")
+        one.until(lambda: one.path.startswith("/months/") and one.state == "checked")  # it loads itself again
+        month = one.path
+        one.press(".steps a")
+        one.type(NUMBER, TICKET)
+        one.press('[data-of="5"] form button')
+        one.until(lambda: one.path == f"{month}/rows/5")
+        one.until(lambda: one.go(f"{month}/rows/5") or one.status(5) == "ready")
+        one.go(f"{month}/rows?q={TICKET}&sort=amount&desc=1")
+        assert len(one.all("[data-row-status]")) == 1
+        # What somebody else changed meanwhile is told, with the way back.
+        one.go(f"{month}/rows/17")
+        anna, path = page.logged_in("amy"), f"{month}/rows/16"
+        one.go(path)
+        seen = one.one('[name="seen.used_on"]').get_attribute("value")
+        anna.submit(path, path, **{"cell.used_on": "2026-09-29", "seen.used_on": seen})
+        one.type('[data-column="used_on"]', "2026-09-30")
+        one.press("form[data-correct] button")
+        one.until(lambda: "2026-09-29" in one.text and one.all(".problem"))
+        one.press(f'main [href="{path}"]')
+        assert one.one('[data-column="used_on"]').get_attribute("value") == "2026-09-29"
+        one.go(month)
+        one.until(lambda: one.state == "checked")
+        one.act("send")
+        one.act("confirm")
+        one.until(lambda: one.state == "sent")
+        assert one.totals["issued"] == 74
+        one.act("download-result")
+        assert openpyxl.load_workbook(one.downloaded())["Rows"].max_row == 81

@@ -13,10 +13,8 @@ from pathlib import Path
 import apsw
 
 from pipeline.file_writing import sync
+from pipeline.ledger.lock import PATIENCE
 from pipeline.model.errors import LedgerProblem
-
-#: Seconds that a command which reads the ledger (check, backup) is waited for.
-PATIENCE = 60.0
 
 
 def folded(

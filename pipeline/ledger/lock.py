@@ -21,6 +21,10 @@ from pipeline.ledger.in_use import InUse
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import NOTHING, Message, message, system_error
 
+#: Seconds that a command which reads the ledger (check, backup) is waited for; another run is not.
+PATIENCE = 60.0
+#: Milliseconds that SQLite itself waits for another connection.
+BUSY = 5000
 _LENGTH = 512  # bytes: a sector
 
 

@@ -34,6 +34,7 @@ from pipeline.ledger.gaps import (
 )
 from pipeline.ledger.local_disk import check_local
 from pipeline.ledger.lock import (
+    BUSY,
     Lock,
     Phase,
     noted_run,
@@ -89,7 +90,7 @@ def ledger_path(given: str) -> Path:
 def _connect(path: Path, flags: int, steps: Steps) -> apsw.Connection:
     try:
         connection = apsw.Connection(str(path), flags=flags)
-        connection.set_busy_timeout(5000)
+        connection.set_busy_timeout(BUSY)
         if flags & apsw.SQLITE_OPEN_READWRITE:
             # Before the first read, and until recovery has put an open run in order: its -wal stays, and is not
             # folded into the file by closing.

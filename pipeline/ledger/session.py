@@ -23,6 +23,7 @@ from pipeline.ledger import (
     runs,
     settlements,
 )
+from pipeline.ledger.first_ledger import may_begin_first
 from pipeline.ledger.gaps import open_gap
 from pipeline.ledger.in_use import InUse
 from pipeline.ledger.judgements import Judgement
@@ -30,14 +31,13 @@ from pipeline.ledger.lock import Lock, Named
 from pipeline.ledger.opening import path_for
 from pipeline.ledger.recovery import Meaning, Recovered, recover
 from pipeline.ledger.run_people import RunPerson
-from pipeline.ledger.same_agency import check_first
 from pipeline.model.errors import InputProblem, LedgerProblem, Stop
 from pipeline.model.evidence import Unsettled
 from pipeline.model.job import Job, Watch
 from pipeline.model.known_charges import KnownCharge, KnownCharges, Refusal
 from pipeline.model.message import NOTHING, Message, Note, message, system_error
 from pipeline.model.places import about
-from pipeline.model.profile import Terms, is_loopback
+from pipeline.model.profile import Terms
 from pipeline.model.request import Identity, Request
 from pipeline.model.result import RequestResult
 from pipeline.rules.rows import Rows
@@ -241,7 +241,7 @@ def ledger_to_write(job: Job, watch: Watch, meaning: Meaning) -> Iterator[OpenLe
         else:
             path = path_for(job)
             watch.note(message("Ledger: {path}", path=str(path)))
-        may_begin, is_new = _may_begin(job, path), not path.exists()
+        may_begin, is_new = may_begin_first(job, path), not path.exists()
         connection, lock = opening.open_for_run(
             path, job.owner, may_create=may_begin, kept=not job.throw_away, note=watch.note
         )
@@ -262,19 +262,6 @@ def ledger_to_write(job: Job, watch: Watch, meaning: Meaning) -> Iterator[OpenLe
         for line in _recovered_lines(found):
             watch.note(line)
         yield OpenLedger(path, connection, lock, Named(path.resolve()), corrected)
-
-
-def _may_begin(job: Job, path: Path) -> bool:
-    """Whether a first ledger may be begun there. Raises InputProblem if, on loopback, this agency has one already."""
-    if job.sandbox or job.new_ledger:
-        return True
-    if not is_loopback(job.profile.carrier.base_url):
-        return False
-    if job.ledger is not None and not path.resolve().parent.is_dir():  # a disk that is not mounted, say
-        return False
-    if not path.exists():
-        check_first(path, job.owner)
-    return True
 
 
 def _recovered_lines(found: Recovered) -> Iterator[Message]:

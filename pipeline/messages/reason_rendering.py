@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pipeline.messages.hints import HINTS
+from pipeline.messages.likely_mistakes import HINTS
 from pipeline.messages.reasons import REASON
 from pipeline.messages.translate import choice_word, rendered
 from pipeline.model.columns import Lang
@@ -16,7 +16,7 @@ _WRITTEN = ("seen", "differences", "differing", "other", "place", "used_at", "re
 
 
 def reason_text(code: str, column: str, lang: Lang, facts: Mapping[str, Fact]) -> ReasonText:
-    """A reason's texts for one row; a fact `hint` names the hint (hints.py) that says it more exactly."""
+    """A reason's texts for one row; a fact `hint` names the hint (likely_mistakes.py) that says it more exactly."""
     hint = facts.get("hint")
     reason = HINTS.get(hint, REASON[code]) if isinstance(hint, str) else REASON[code]
     told = {

@@ -10,7 +10,7 @@ _ERRORS = re.compile(
 
 
 def no_value(text: str) -> str:
-    """The hint (messages/hints.py) about a text that stands for no value: an error, or a formula without its result ("=").
+    """The hint (messages/likely_mistakes.py) about a text that stands for no value: an error, or a formula without its result ("=").
 
     >>> no_value("#N/A"), no_value("="), no_value("#12")
     ('error_cell', 'no_result', '')

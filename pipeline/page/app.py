@@ -24,8 +24,8 @@ from pipeline.page.html import LANG_COOKIE, LEAST, canonical, of_ours, shown
 from pipeline.page.months import Overtaken
 from pipeline.page.refused import Refused
 from pipeline.page.routes import BACKGROUND, ROUTES
-from pipeline.page.serve_settings import MOST_TYPED, MOST_UPLOADED, SETTINGS, ServeSettings
-from pipeline.page.uploads import token_given, too_large
+from pipeline.page.serve_settings import SETTINGS, ServeSettings
+from pipeline.page.uploads import MOST_TYPED, MOST_UPLOADED, token_given, too_large
 from pipeline.page.view_login import LOOKING
 from pipeline.page.visitor import VISITOR, Visitor, visitor_of
 

@@ -26,7 +26,8 @@ from pipeline.model.message import Fact, Term, counted, message
 from pipeline.model.money import money_shown
 from pipeline.page import work_words
 from pipeline.page.page_words import here
-from pipeline.page.serve_settings import MOST_UPLOADED, SETTINGS
+from pipeline.page.serve_settings import SETTINGS
+from pipeline.page.uploads import MOST_UPLOADED
 from pipeline.page.visitor import Role, Visitor, visitor_of
 
 _HERE = files("pipeline.page")

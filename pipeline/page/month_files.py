@@ -18,8 +18,7 @@ from pipeline.model.message import message
 from pipeline.page import months
 from pipeline.page.months import Upload
 from pipeline.page.refused import Refused
-from pipeline.page.serve_settings import MOST_UPLOADED
-from pipeline.page.uploads import parts, take
+from pipeline.page.uploads import MOST_UPLOADED, parts, take
 from pipeline.reporting.output_paths import file_name
 
 _LONGEST_FIELD = 10_000  # bytes

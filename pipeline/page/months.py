@@ -189,7 +189,7 @@ def add_upload(folder: Path, month: str, upload: Upload) -> None:
         )
         _note(folder, month, upload.by, message("uploaded {file}", file=upload.name))
         if upload.kind in ("workbook", "buyers"):
-            changed(folder, month)
+            changed(folder, month, upload.by)
 
 
 def take_out(folder: Path, month: str, number: int, by: str) -> None:
@@ -200,14 +200,19 @@ def take_out(folder: Path, month: str, number: int, by: str) -> None:
                 connection.execute("DELETE FROM upload WHERE month = ? AND number = ?", (month, number))
                 connection.execute("DELETE FROM correction WHERE month = ? AND file = ?", (month, one.name))
                 _note(folder, month, by, message("took {file} out", file=one.name))
-                changed(folder, month)
+                changed(folder, month, by)
 
 
-def changed(folder: Path, month: str) -> None:
-    """What is judged has changed: it has to be judged anew, and proposed and approved anew. Within a transaction.
+def changed(folder: Path, month: str, by: str) -> None:
+    """Somebody changed what is judged, and so prepares the month: it has to be judged, proposed and approved anew. Within a transaction.
 
     Raises Overtaken while the month is being sent.
     """
+    _count_up(folder, month)
+    connected(folder).execute("INSERT OR IGNORE INTO preparer VALUES (?, ?)", (month, by))
+
+
+def _count_up(folder: Path, month: str) -> None:
     standing = find(folder, month)
     if standing and standing.state == "sending":
         raise Overtaken(
@@ -219,7 +224,7 @@ def changed(folder: Path, month: str) -> None:
 def judge_again(folder: Path, month: str) -> None:
     """Have a month judged anew though nobody changed it: time went on, or vouchers were issued elsewhere."""
     with transaction(folder):
-        changed(folder, month)
+        _count_up(folder, month)
 
 
 def corrections(folder: Path, month: str) -> list[Kept]:
@@ -243,7 +248,7 @@ def correct(
     with transaction(folder):
         done = [_correct(folder, month, one, in_file.get(one.column, ""), by) for one in wanted]
         if any(done):
-            changed(folder, month)
+            changed(folder, month, by)
 
 
 def _correct(folder: Path, month: str, one: Correction, in_file: str, by: str) -> bool:
@@ -287,16 +292,13 @@ def correct_buyer(folder: Path, month: str, said: Mapping[str, str], by: str) ->
             (month, *(said.get(name, "") for name in names), time.time(), by),
         )
         _note(folder, month, by, message("corrected the buyer {buyer}", buyer=said.get("buyer", "")))
-        changed(folder, month)
+        changed(folder, month, by)
 
 
 def preparers(folder: Path, month: str) -> set[str]:
-    """Everybody who uploaded, corrected or proposed what would be sent: none of them approves it where two people are asked for."""
+    """Everybody who changed or proposed what would be sent: none of them approves it where two people are asked for."""
     sql = """
-        SELECT by FROM upload WHERE month = :month AND kind IN ('workbook', 'buyers')
-        UNION SELECT by FROM correction WHERE month = :month
-        UNION SELECT by FROM buyer_correction WHERE month = :month
-        UNION SELECT by FROM change WHERE month = :month AND said LIKE '%mapping%'
+        SELECT name FROM preparer WHERE month = :month
         UNION SELECT by FROM approval WHERE month = :month AND step = 'proposed'
             AND version = (SELECT version FROM month WHERE id = :month)
     """

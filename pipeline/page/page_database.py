@@ -75,6 +75,11 @@ CREATE TABLE buyer_correction (                  -- buyers that are new, or are 
     at REAL NOT NULL, by TEXT NOT NULL,
     PRIMARY KEY (month, buyer)
 ) STRICT;
+CREATE TABLE preparer (                          -- who changed what is judged, whatever became of the change
+    month TEXT NOT NULL REFERENCES month ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    PRIMARY KEY (month, name)
+) STRICT;
 CREATE TABLE approval (
     month TEXT NOT NULL REFERENCES month ON DELETE CASCADE,
     version INTEGER NOT NULL,

@@ -19,7 +19,7 @@ from pipeline.model.columns import BUYER_COLUMNS, COLUMN, LANGS, Lang
 from pipeline.model.result import ReasonText, RunResult
 from pipeline.model.status import STATUS, WORST
 from pipeline.model.table import shown
-from pipeline.reporting.failure_causes import at_fault
+from pipeline.reporting.cells_at_fault import at_fault
 from pipeline.reporting.input_cells import shown_cells
 
 _SCHEMA = """

@@ -18,11 +18,6 @@ DEFAULT_LISTEN = "127.0.0.1:8750"
 IDLE_SECONDS, SESSION_SECONDS = 30 * 60, 12 * 60 * 60
 #: A one-time link is good for so long (ASVS 2.7.2).
 LINK_SECONDS = 10 * 60
-#: Wrong passwords of one name, and of one address, within so long; then nobody may try for them until the first is that old.
-TRIES_OF_NAME, TRIES_OF_ADDRESS, TRIES_SECONDS = 5, 20, 15 * 60
-#: Bytes of one upload, all of its files together; and of a form without files.
-MOST_UPLOADED, MOST_TYPED = 200_000_000, 2_000_000
-
 #: Months that nobody has changed for so many days are taken out with their files: a voucher can be asked for no longer than a year.
 KEEP_DAYS = 400
 

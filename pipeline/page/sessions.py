@@ -1,4 +1,4 @@
-"""Who is asking, from one request to the next: sessions, their cookies and form tokens, and how often a password may be tried.
+"""Who is asking, from one request to the next: sessions, their cookies and form tokens, and the one-time link.
 
 A session's id is random (256 bits); the database has its SHA-256 alone, and the token of its forms is made from it. Before
 anybody has logged in, a random cookie and a key of this process make the login form's token.
@@ -22,9 +22,6 @@ from pipeline.page.serve_settings import (
     IDLE_SECONDS,
     LINK_SECONDS,
     SESSION_SECONDS,
-    TRIES_OF_ADDRESS,
-    TRIES_OF_NAME,
-    TRIES_SECONDS,
     ServeSettings,
 )
 from pipeline.page.visitor import Role
@@ -189,29 +186,3 @@ class OneTimeLink:
 LINK: web.AppKey[OneTimeLink] = web.AppKey("link", OneTimeLink)
 #: Prints a one-time link where whoever started the page sees it.
 TELL_LINK: web.AppKey[Callable[[str], str]] = web.AppKey("tell_link")
-
-
-# --- tries --------------------------------------------------------------------------------------
-
-
-def begin_try(folder: Path, name: str, address: str) -> float:
-    """Note that a password is tried, before it is: it counts as wrong until `right`. Seconds to wait instead, 0 for none."""
-    now, kept = time.time(), _kept(name.strip().casefold())
-    with transaction(folder) as connection:
-        connection.execute(
-            "DELETE FROM login_try WHERE at <= ? OR at > ?", (now - TRIES_SECONDS, now + _EVERY)
-        )
-        for column, value, most in (("name", kept, TRIES_OF_NAME), ("address", address, TRIES_OF_ADDRESS)):
-            times = connection.execute(
-                f"SELECT at FROM login_try WHERE {column} = ? ORDER BY at DESC LIMIT 1 OFFSET ?",  # noqa: S608 - names of ours
-                (value, most - 1),
-            ).get
-            if times is not None:
-                return max(1.0, float(times) + TRIES_SECONDS - now)
-        connection.execute("INSERT INTO login_try (name, address, at) VALUES (?, ?, ?)", (kept, address, now))
-    return 0
-
-
-def right(folder: Path, name: str) -> None:
-    """The password was right: the wrong ones of this name count no more."""
-    connected(folder).execute("DELETE FROM login_try WHERE name = ?", (_kept(name.strip().casefold()),))

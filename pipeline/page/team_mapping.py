@@ -69,7 +69,7 @@ def change(folder: Path, month: str, text: str, by: str, said: Message) -> None:
     """Give a month another mapping, or none (""); it has to be judged anew. Raises Overtaken while it is being sent."""
     path = months.folder_of(folder, month) / NAME
     with transaction(folder):
-        months.changed(folder, month)
+        months.changed(folder, month, by)
         if text:
             write_mapping(text, path, replacing=True)
         else:

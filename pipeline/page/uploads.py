@@ -7,7 +7,9 @@ from aiohttp import BodyPartReader, MultipartReader, web
 
 from pipeline.model.message import message
 from pipeline.page.refused import Refused
-from pipeline.page.serve_settings import MOST_UPLOADED
+
+#: Bytes of one upload, all of its files together; and of a form without files.
+MOST_UPLOADED, MOST_TYPED = 200_000_000, 2_000_000
 
 _PARTS: web.RequestKey[MultipartReader] = web.RequestKey("parts", MultipartReader)
 _TOKEN = "csrf"  # noqa: S105 - the field's name

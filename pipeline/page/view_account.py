@@ -6,7 +6,7 @@ from aiohttp import web
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, message
-from pipeline.page import accounts, sessions
+from pipeline.page import accounts, login_tries, sessions
 from pipeline.page.html import see_other, shown
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS
@@ -46,7 +46,7 @@ async def own_password(request: web.Request) -> web.StreamResponse:
             request, message("The new password was not typed the same twice; type it again"), 400
         )
     if wait := await asyncio.to_thread(
-        sessions.begin_try, folder, visitor.name, f"account {visitor.account}"
+        login_tries.begin_try, folder, visitor.name, f"account {visitor.account}"
     ):
         return await _shown(request, too_many_tries(wait), 429)
     async with request.app[LOOKING]:
@@ -55,7 +55,7 @@ async def own_password(request: web.Request) -> web.StreamResponse:
         return await _shown(
             request, message("The present password is not this one; nothing was changed"), 403
         )
-    await asyncio.to_thread(sessions.right, folder, visitor.name)
+    await asyncio.to_thread(login_tries.right, folder, visitor.name)
     try:
         async with request.app[LOOKING]:
             await asyncio.to_thread(accounts.set_password, folder, visitor.name, new)

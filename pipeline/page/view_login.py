@@ -7,7 +7,7 @@ from aiohttp import web
 
 from pipeline.model.columns import LANGS
 from pipeline.model.message import Message, counted, message
-from pipeline.page import accounts, sessions
+from pipeline.page import accounts, login_tries, sessions
 from pipeline.page.host_check import address_of
 from pipeline.page.html import LANG_COOKIE, of_ours, shown
 from pipeline.page.refused import Refused
@@ -43,14 +43,14 @@ async def login(request: web.Request) -> web.StreamResponse:
     settings = request.app[SETTINGS]
     name, password = await typed(request, "name"), await typed(request, "password")
     wanted = of_ours(await typed(request, "next") or "/")
-    wait = await asyncio.to_thread(sessions.begin_try, settings.folder, name, address_of(request))
+    wait = await asyncio.to_thread(login_tries.begin_try, settings.folder, name, address_of(request))
     if wait:
         return _login(request, wanted, too_many_tries(wait), status=429)
     async with request.app[LOOKING]:
         account = await asyncio.to_thread(accounts.with_password, settings.folder, name, password)
     if account is None:
         return _login(request, wanted, message("The name or the password is wrong"), status=401)
-    await asyncio.to_thread(sessions.right, settings.folder, name)
+    await asyncio.to_thread(login_tries.right, settings.folder, name)
     return await begun(request, account, account.name, wanted)
 
 

@@ -2,7 +2,7 @@
 
 Nothing is guessed. A number that a spreadsheet has already spoilt (a lost leading zero, digits beyond
 the fifteenth) is refused rather than repaired. A refusal that has a likely cause names it: its text is
-the code of a slip (messages/hints.py).
+the code of a slip (messages/likely_mistakes.py).
 
 >>> money("1,234.5"), money(0.1 + 0.2)
 (123450, 30)

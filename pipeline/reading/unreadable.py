@@ -2,4 +2,4 @@
 
 
 class Unreadable(ValueError):
-    """A cell that can't be read; its text is the code of a slip (messages/hints.py) or ""."""
+    """A cell that can't be read; its text is the code of a slip (messages/likely_mistakes.py) or ""."""

@@ -13,7 +13,7 @@ from pipeline.model.message import message, terms
 from pipeline.model.result import ReasonText, RunResult
 from pipeline.model.table import Indices, shown
 from pipeline.reporting import links
-from pipeline.reporting.failure_causes import at_fault
+from pipeline.reporting.cells_at_fault import at_fault
 from pipeline.reporting.input_cells import beside, extras, letters_of, shown_cells
 from pipeline.reporting.links import Cell, Places, line_number
 from pipeline.reporting.reason_lines import reason_lines

@@ -58,7 +58,7 @@ def is_tax_no(value: str) -> bool:
 
 
 def tax_hint(value: str) -> str:
-    """The likely slip in what is no tax number (messages/hints.py).
+    """The likely slip in what is no tax number (messages/likely_mistakes.py).
 
     >>> tax_hint("9111OOOO600037341L"), tax_hint("91110000600037341K"), tax_hint("9111")
     ('tax_letters', 'tax_check', 'tax_length')
@@ -100,7 +100,7 @@ def is_email(value: str) -> bool:
 
 
 def email_hint(value: str) -> str:
-    """The likely slip in what is no e-mail address (messages/hints.py).
+    """The likely slip in what is no e-mail address (messages/likely_mistakes.py).
 
     >>> email_hint("a@example.com;b@example.com"), email_hint("finance"), email_hint("a@example,com")
     ('email_several', 'email_no_at', 'email_domain')
@@ -118,7 +118,7 @@ def email_hint(value: str) -> str:
 
 
 def phone_hint(value: str) -> str:
-    """The likely slip in what is no telephone number (messages/hints.py).
+    """The likely slip in what is no telephone number (messages/likely_mistakes.py).
 
     >>> phone_hint("13800138000/13900139000"), phone_hint("12")
     ('phone_several', '')

@@ -20,9 +20,8 @@ from pipeline.rules.rule import (
     fare,
     invoice,
     itinerary,
-    still_open,
-    used,
 )
+from pipeline.rules.ticket_status import still_open, used
 
 #: From the day of the flight on, for an itinerary.
 ITINERARY_DAYS = np.timedelta64(180, "D")

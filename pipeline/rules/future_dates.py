@@ -7,7 +7,8 @@ purchase, lie on the day that the run judges on or before it. A refunded ticket'
 from pipeline.model.profile import Terms
 from pipeline.model.table import Indices, Mask
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Facts, Rule, after, ancillary, day_texts, used
+from pipeline.rules.rule import Example, Facts, Rule, after, ancillary, day_texts
+from pipeline.rules.ticket_status import used
 
 _SOURCE = "interface.md, Reason codes: date_in_future"
 _REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}

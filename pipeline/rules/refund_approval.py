@@ -8,7 +8,8 @@ import numpy as np
 from pipeline.model.profile import Terms
 from pipeline.model.table import Mask
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Rule, after, refund, refunded
+from pipeline.rules.rule import Example, Rule, after, refund
+from pipeline.rules.ticket_status import refunded
 
 
 def _not_approved(rows: Rows, terms: Terms) -> Mask:

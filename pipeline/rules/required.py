@@ -18,8 +18,8 @@ from pipeline.rules.rule import (
     invoice,
     itinerary,
     unreadable_part,
-    used,
 )
+from pipeline.rules.ticket_status import used
 
 _COLUMNS = "interface.md, Input columns"
 REQUEST = "carrier-interface.md, Invoice request and Itinerary request"

@@ -92,21 +92,6 @@ def itinerary(rows: Rows) -> Mask:
     return rows.says("voucher", "itinerary")
 
 
-def still_open(rows: Rows) -> Mask:
-    """Tickets not used yet."""
-    return rows.says("ticket_status", "open")
-
-
-def used(rows: Rows) -> Mask:
-    """Used tickets; of those that are used in part, the fares."""
-    return rows.says("ticket_status", "used") | (rows.says("ticket_status", "partly_used") & fare(rows))
-
-
-def refunded(rows: Rows) -> Mask:
-    """Refunded tickets; of those that are used in part, the refunds."""
-    return rows.says("ticket_status", "refunded") | (rows.says("ticket_status", "partly_used") & refund(rows))
-
-
 def after(days: Days, last: np.datetime64) -> Mask:
     """Days beyond another; days that are not given are beyond none."""
     return np.asarray(days > last, dtype=bool)

@@ -7,7 +7,22 @@ invoicing), and Issue itinerary, rule 3.
 from pipeline.model.profile import Terms
 from pipeline.model.table import Mask
 from pipeline.rules.rows import Rows
-from pipeline.rules.rule import Example, Rule, ancillary, fare, refund, refunded, still_open, used
+from pipeline.rules.rule import Example, Rule, ancillary, fare, refund
+
+
+def still_open(rows: Rows) -> Mask:
+    """Tickets not used yet."""
+    return rows.says("ticket_status", "open")
+
+
+def used(rows: Rows) -> Mask:
+    """Used tickets; of those that are used in part, the fares."""
+    return rows.says("ticket_status", "used") | (rows.says("ticket_status", "partly_used") & fare(rows))
+
+
+def refunded(rows: Rows) -> Mask:
+    """Refunded tickets; of those that are used in part, the refunds."""
+    return rows.says("ticket_status", "refunded") | (rows.says("ticket_status", "partly_used") & refund(rows))
 
 
 def _fare_open(rows: Rows, _terms: Terms) -> Mask:

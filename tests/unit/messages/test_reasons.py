@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.messages.hints import HINTS
+from pipeline.messages.likely_mistakes import HINTS
 from pipeline.messages.reason_rendering import reason_text
 from pipeline.messages.reasons import REASON, REASONS, Reason
 from pipeline.messages.translate import heading, rendered, status_word, translated

@@ -1,4 +1,4 @@
-"""Sessions, form tokens, one-time links, tries."""
+"""Sessions, form tokens, one-time links."""
 
 import time
 from dataclasses import replace
@@ -137,44 +137,3 @@ def test_a_link_is_good_once_and_not_for_long(monkeypatch: pytest.MonkeyPatch) -
     later = time.monotonic() + 601
     monkeypatch.setattr(time, "monotonic", lambda: later)
     assert not link.take(third)
-
-
-# --- tries --------------------------------------------------------------------------------------
-
-
-def test_five_wrong_passwords_of_a_name_are_enough(tmp_path: Path) -> None:
-    for number in range(5):
-        assert sessions.begin_try(tmp_path, "Anna", f"10.0.0.{number}") == 0
-    assert 880 < sessions.begin_try(tmp_path, " anna", "10.0.0.9") <= 900
-    assert sessions.begin_try(tmp_path, "peter", "10.0.0.9") == 0
-    connected(tmp_path).execute("UPDATE login_try SET at = at - 890")
-    assert 1 <= sessions.begin_try(tmp_path, "anna", "10.0.0.9") <= 11
-    connected(tmp_path).execute("UPDATE login_try SET at = at - 11")
-    assert sessions.begin_try(tmp_path, "anna", "10.0.0.9") == 0
-
-
-def test_twenty_of_an_address_are_enough(tmp_path: Path) -> None:
-    for number in range(20):
-        assert sessions.begin_try(tmp_path, f"name {number}", "10.0.0.1") == 0
-    assert sessions.begin_try(tmp_path, "anna", "10.0.0.1") > 880
-    assert sessions.begin_try(tmp_path, "anna", "10.0.0.2") == 0
-
-
-def test_the_right_password_clears_the_wrong_ones_of_its_name(tmp_path: Path) -> None:
-    for _ in range(4):
-        sessions.begin_try(tmp_path, "anna", "10.0.0.1")
-    sessions.begin_try(tmp_path, "peter", "10.0.0.1")
-    sessions.right(tmp_path, "ANNA")
-    assert connected(tmp_path).execute("SELECT count(*) FROM login_try").get == 1
-
-
-def test_what_was_typed_as_a_name_is_not_kept(tmp_path: Path) -> None:
-    sessions.begin_try(tmp_path, PASSWORD, "10.0.0.1")
-    assert PASSWORD.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
-
-
-def test_a_clock_that_was_wrong_locks_nobody_out_for_long(tmp_path: Path) -> None:
-    for _ in range(5):
-        sessions.begin_try(tmp_path, "anna", "10.0.0.1")
-    connected(tmp_path).execute("UPDATE login_try SET at = at + 10000000")
-    assert sessions.begin_try(tmp_path, "anna", "10.0.0.1") == 0

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pipeline.messages import hints
-from pipeline.messages.hints import HINTS
+from pipeline.messages.likely_mistakes import HINTS
 from pipeline.messages.translate import in_every_language
 from pipeline.model.columns import COLUMNS
 from pipeline.reading import cells, date_cells, ticket_numbers

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.messages.hints import HINTS
+from pipeline.messages.likely_mistakes import HINTS
 from pipeline.messages.reason_rendering import reason_text
 from pipeline.model.columns import COLUMNS, LANGS, Lang
 from pipeline.model.profile import Profile, Required

@@ -8,7 +8,7 @@ import platformdirs
 import pytest
 
 from pipeline.ledger import opening
-from pipeline.ledger.same_agency import check_first
+from pipeline.ledger.first_ledger import check_first
 from pipeline.model.errors import InputProblem
 from pipeline.model.profile import Owner, sandbox_owner
 

@@ -1,4 +1,6 @@
-"""Ledgers of an agency that are there already, under whatever name: a second one would issue again what those hold.
+"""When a first ledger may be begun: where it is asked for, or on loopback where none of this agency is there already, under whatever name.
+
+A second one would issue again what that one holds.
 
 A carrier that is reached through loopback (a tunnel, a TLS sidecar) has another address by another port or another
 name, and is the same carrier.
@@ -13,8 +15,22 @@ import apsw
 from pipeline.ledger.backup import read_alone
 from pipeline.ledger.opening import APPLICATION_ID, SQLITE, default_path, owner_of
 from pipeline.model.errors import InputProblem
+from pipeline.model.job import Job
 from pipeline.model.message import message
-from pipeline.model.profile import Owner, sandbox_owner
+from pipeline.model.profile import Owner, is_loopback, sandbox_owner
+
+
+def may_begin_first(job: Job, path: Path) -> bool:
+    """Whether a first ledger may be begun there. Raises InputProblem if, on loopback, this agency has one already."""
+    if job.sandbox or job.new_ledger:
+        return True
+    if not is_loopback(job.profile.carrier.base_url):
+        return False
+    if job.ledger is not None and not path.resolve().parent.is_dir():  # a disk that is not mounted, say
+        return False
+    if not path.exists():
+        check_first(path, job.owner)
+    return True
 
 
 def check_first(path: Path, owner: Owner) -> None:

@@ -13,7 +13,7 @@ from pipeline.cli.user_command import first_administrator
 from pipeline.ledger.opening import path_for
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import NO_CARRIER, Job
-from pipeline.page import accounts, demonstration, server
+from pipeline.page import accounts, demonstration, page_server
 from pipeline.page.serve_settings import ServeSettings, page_folder
 from pipeline.profile_file import load_profile
 from pipeline.secret_keys import load_secrets
@@ -25,7 +25,7 @@ def serve(*, open_browser: bool, **given: Any) -> None:
     with _settings(given) as settings:
         if not settings.loopback and asking() and settings.tls and not accounts.any_account(settings.folder):
             first_administrator(settings.folder, tell)
-        asyncio.run(server.serve(settings, tell, open_browser=open_browser))
+        asyncio.run(page_server.serve(settings, tell, open_browser=open_browser))
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ from pipeline.reading.sheet import Sheet
 from pipeline.reading.tickets import assemble
 from pipeline.reporting.output_paths import check_folder, unwritable
 from pipeline.reporting.xlsx.edited_cells import Place, Value, edited_sheet, with_new_sheet, write_package
-from pipeline.run.corrections import Cell, Corrections, Held, Key, corrections, named, read_round
+from pipeline.run.result_corrections import Cell, Held, Key, ResultCorrections, corrections, named, read_round
 
 _MOST_NAMED = 10
 _OF_ANOTHER = ("header_name", "tax_no", "header_type")
@@ -187,7 +187,7 @@ def _value(original: Held, key: Key, cell: Cell, column: str) -> Value:
     return value
 
 
-def _correct_alike(original: Held, found: Corrections) -> int:
+def _correct_alike(original: Held, found: ResultCorrections) -> int:
     """Correct rows that repeat a corrected one as that, or the two would differ and neither be issued. Give their number."""
     tickets, corrected = original.table.frame["ticket_no"], {original.rows[key] for key, _ in found.of_cells}
     of_ticket = defaultdict[str, list[int]](list)
@@ -205,7 +205,7 @@ def _correct_alike(original: Held, found: Corrections) -> int:
     return len(alike)
 
 
-def _put_buyers(original: _Original, found: Corrections) -> Iterator[dict[str, str]]:
+def _put_buyers(original: _Original, found: ResultCorrections) -> Iterator[dict[str, str]]:
     """Have the buyers' corrections on the sheet of buyers; give those that there is no sheet for."""
     sheet = next(
         (name for name, (_, layout) in original.sheets.items() if "ticket_no" not in layout.columns), ""
@@ -250,7 +250,7 @@ def _write(original: _Original, finished: Path, new_buyers: Sequence[dict[str, s
     return gone
 
 
-def _check_read_back(original: Held, now: Held, found: Corrections) -> None:
+def _check_read_back(original: Held, now: Held, found: ResultCorrections) -> None:
     """Raise InputProblem where the copy does not say what it should: of corrected cells, and of all rows that nobody corrected."""
     corrected = {key for key, _ in found.of_cells}
     for at, (file, sheet, row) in enumerate(original.first):
@@ -271,7 +271,9 @@ def _check_read_back(original: Held, now: Held, found: Corrections) -> None:
                 )  # fmt: skip
 
 
-def _told(asked: Merge, original: _Original, found: Corrections, gone: Sequence[str]) -> Iterator[Message]:
+def _told(
+    asked: Merge, original: _Original, found: ResultCorrections, gone: Sequence[str]
+) -> Iterator[Message]:
     """What was done, and what could not be."""
     for (sheet, column), at in original.new.items():
         yield message(

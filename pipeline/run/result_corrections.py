@@ -136,7 +136,7 @@ class Round:
 
 
 @dataclass
-class Corrections:
+class ResultCorrections:
     """All corrections of a workbook, by row and column; of its buyers each with its row, None for a new one, and what is new.
 
     `added` are the rows of Failures that stand in no workbook, `others` says of how many rows other workbooks are, and `listed`
@@ -208,13 +208,13 @@ def _changed_buyers(
                 yield source, now
 
 
-def corrections(original: Held, path: Path, results: Sequence[Round]) -> Corrections:
+def corrections(original: Held, path: Path, results: Sequence[Round]) -> ResultCorrections:
     """What the results of a workbook correct in it.
 
     Raises InputProblem where it holds something else than they say it held, where they contradict each other, and where the
     first of them is missing.
     """
-    found, names = Corrections(), (path.name, str(path))
+    found, names = ResultCorrections(), (path.name, str(path))
     results = sorted(results, key=lambda one: one.order)
     own = {extra_heading(name): name for name in original.seen if name not in COLUMN}
     told = {
@@ -249,7 +249,9 @@ def corrections(original: Held, path: Path, results: Sequence[Round]) -> Correct
     return found
 
 
-def _rows_of(result: Round, names: tuple[str, str], found: Corrections) -> Iterator[tuple[Key, Cell, Cell]]:
+def _rows_of(
+    result: Round, names: tuple[str, str], found: ResultCorrections
+) -> Iterator[tuple[Key, Cell, Cell]]:
     """The rows of a result that are of the workbook of these names: where each stood, what it held, and its row of Failures."""
     before, seen = {place: at for at, place in enumerate(result.before.first)}, dict[Key, Cell]()
     for at, place in enumerate(result.now.first):
@@ -298,7 +300,7 @@ def _check_same(now: Cell, before: Cell, wanted: Cell, own: dict[str, str], resu
             )  # fmt: skip
 
 
-def _take(found: Corrections, place: tuple[Key, str], new: Cell, order: tuple[str, int]) -> None:
+def _take(found: ResultCorrections, place: tuple[Key, str], new: Cell, order: tuple[str, int]) -> None:
     """Take a correction in place of an earlier result's. Raises InputProblem where one of the same round says otherwise."""
     old, of = found.of_cells.get(place, (new, order))
     if of == order and not old.says(new):

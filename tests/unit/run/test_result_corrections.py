@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.tickets import assemble
-from pipeline.run.corrections import Cell, Held
+from pipeline.run.result_corrections import Cell, Held
 
 HEAD = ["票号", "乘机人", "票价", "机建", "退票手续费", "金额", "客票状态", "航班日期", "电话", "成本中心"]
 LINE = ["999-2420000031", "赵磊", 980.0, 50.0, "", 1030.0, "已使用", "2026-10-02", "13800138000", "CC-1"]

@@ -1,7 +1,18 @@
 """Who answers for a plan: what the page hands to the run that sends it."""
 
 import datetime
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+
+def may_approve(person: str, prepared: Iterable[str]) -> bool:
+    """Whether this person may approve, where two are asked for, what these prepared and proposed: nobody may their own.
+
+    >>> may_approve("Amy", ["Anna"]), may_approve("anna ", ["Anna"]), may_approve("", ["Anna"])
+    (True, False, False)
+    """
+    before = {name.strip().casefold() for name in prepared}
+    return person.strip().casefold() not in {*before, ""}
 
 
 @dataclass(frozen=True)
@@ -20,5 +31,6 @@ class Approval:
     @property
     def by_two(self) -> bool:
         """Whether who approved is another person than each who had a hand in it before."""
-        before = {name.strip().casefold() for name in (self.proposed_by, *self.prepared_by)}
-        return bool(self.proposed_by.strip()) and self.approved_by.strip().casefold() not in {*before, ""}
+        return bool(self.proposed_by.strip()) and may_approve(
+            self.approved_by, (self.proposed_by, *self.prepared_by)
+        )

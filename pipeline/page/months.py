@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 import apsw
 
 from pipeline.file_writing import private_folder
+from pipeline.model.approval import may_approve
 from pipeline.model.errors import Stop
 from pipeline.model.message import Message, from_text, message, to_text
 from pipeline.page.page_database import connected, transaction
@@ -317,7 +318,7 @@ def approve(folder: Path, month: str, step: Step, digest: str, by: str) -> None:
         wanted: State = "checked" if step == "proposed" else "proposed"
         if standing.state != wanted:
             raise Overtaken("This was done meanwhile, or the month has changed. Look at it again.")
-        if step == "approved" and by in preparers(folder, month):
+        if step == "approved" and not may_approve(by, preparers(folder, month)):
             raise Overtaken("You prepared this month yourself: somebody else has to approve it.")
         connection.execute(
             "INSERT INTO approval VALUES (?, ?, ?, ?, ?, ?)",

@@ -14,10 +14,6 @@ from pipeline.model.profile import Owner, Profile, Secrets
 #: Where the page listens unless told otherwise (interface.md, The page).
 DEFAULT_LISTEN = "127.0.0.1:8750"
 
-#: A session ends after so long without a request by the person, and in any case so long after the login (ASVS 3.3.2).
-IDLE_SECONDS, SESSION_SECONDS = 30 * 60, 12 * 60 * 60
-#: A one-time link is good for so long (ASVS 2.7.2).
-LINK_SECONDS = 10 * 60
 #: Months that nobody has changed for so many days are taken out with their files: a voucher can be asked for no longer than a year.
 KEEP_DAYS = 400
 

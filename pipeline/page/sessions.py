@@ -18,14 +18,13 @@ from aiohttp import web
 from pipeline.model.columns import LANGS, Lang
 from pipeline.page.accounts import Account
 from pipeline.page.page_database import connected, transaction
-from pipeline.page.serve_settings import (
-    IDLE_SECONDS,
-    LINK_SECONDS,
-    SESSION_SECONDS,
-    ServeSettings,
-)
+from pipeline.page.serve_settings import ServeSettings
 from pipeline.page.visitor import Role
 
+#: A session ends after so long without a request by the person, and in any case so long after the login (ASVS 3.3.2).
+IDLE_SECONDS, SESSION_SECONDS = 30 * 60, 12 * 60 * 60
+#: A one-time link is good for so long (ASVS 2.7.2).
+LINK_SECONDS = 10 * 60
 _EVERY = 60  # seconds; a session's last use is noted no more often
 
 

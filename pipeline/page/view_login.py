@@ -11,7 +11,7 @@ from pipeline.page import accounts, login_tries, sessions
 from pipeline.page.host_check import address_of
 from pipeline.page.html import LANG_COOKIE, of_ours, shown
 from pipeline.page.refused import Refused
-from pipeline.page.serve_settings import LINK_SECONDS, SETTINGS
+from pipeline.page.serve_settings import SETTINGS
 from pipeline.page.uploads import typed
 from pipeline.page.visitor import visitor_of
 
@@ -28,7 +28,9 @@ async def login_form(request: web.Request) -> web.StreamResponse:
         return _to(wanted)
     settings = request.app[SETTINGS]
     if settings.loopback and not await asyncio.to_thread(accounts.any_account, settings.folder):
-        return shown(request, "link.html", printed="printed" in request.query, minutes=LINK_SECONDS // 60)
+        return shown(
+            request, "link.html", printed="printed" in request.query, minutes=sessions.LINK_SECONDS // 60
+        )
     return _login(request, wanted)
 
 

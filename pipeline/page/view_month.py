@@ -9,6 +9,7 @@ import orjson
 from aiohttp import web
 
 from pipeline.messages.translate import rendered
+from pipeline.model.approval import may_approve
 from pipeline.model.message import NOTHING, message
 from pipeline.model.status import STATUS
 from pipeline.page import months, work
@@ -34,11 +35,12 @@ async def asked_for(request: web.Request) -> Month:
 async def month(request: web.Request) -> web.StreamResponse:
     """The month as it stands."""
     settings, standing = request.app[SETTINGS], await asked_for(request)
-    beside = await asyncio.to_thread(_beside, settings, standing)
-    return shown(request, "month.html", month=standing, words=Words(visitor_of(request).lang), **beside)
+    visitor = visitor_of(request)
+    beside = await asyncio.to_thread(_beside, settings, standing, visitor.name)
+    return shown(request, "month.html", month=standing, words=Words(visitor.lang), **beside)
 
 
-def _beside(settings: ServeSettings, standing: Month) -> dict[str, Any]:
+def _beside(settings: ServeSettings, standing: Month, person: str) -> dict[str, Any]:
     """What a month's page shows beside the month."""
     folder = settings.folder
     work.note_ended(folder)
@@ -49,7 +51,7 @@ def _beside(settings: ServeSettings, standing: Month) -> dict[str, Any]:
         "changes": months.changes(folder, standing.id),
         "sendings": [one for one in done if one.kind == "send"],
         "judging": next((one for one in done if one.kind == "judge"), None),
-        "preparers": months.preparers(folder, standing.id),
+        "may_approve": may_approve(person, months.preparers(folder, standing.id)),
         "statuses": STATUS,
         "limits": settings.profile.limits,
         "left": next((work.time_left(one) for one in done if one.kind == "send"), NOTHING),

@@ -18,7 +18,7 @@ from pipeline.model.message import Fact, Message, Private, Term, joined
 from pipeline.model.money import money_shown
 from pipeline.model.places import on_sheet
 from pipeline.model.table import Finding, Mask, Money
-from pipeline.reading import cells
+from pipeline.reading import amount_cells, cells
 from pipeline.reading.cell_words import folded
 from pipeline.reading.heading_meanings import normal, vague
 from pipeline.reading.heading_rows import (
@@ -192,7 +192,7 @@ def _amount(cell: object, currency: str) -> int:
     if is_blank(cell):
         return 0
     try:
-        return cells.money(cells.value(cell), currency)
+        return amount_cells.money(cells.value(cell), currency)
     except cells.Unreadable:
         return 0
 

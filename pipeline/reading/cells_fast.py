@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.model.money import MINOR
-from pipeline.reading.cells import LARGEST_MONEY
+from pipeline.reading.amount_cells import LARGEST_MONEY
 
 _TOGETHER = 500
 _TICKET = re.compile("[0-9]{3}-?[0-9]{10}")

@@ -19,7 +19,7 @@ from pipeline.reading import cells as single
 from pipeline.reading.cell_words import folded
 from pipeline.reading.heading_rows import Layout
 from pipeline.reading.sheet import Cells, Sheet
-from pipeline.rules.normalise import one_line, same
+from pipeline.rules.buyer_lookup import name_key
 
 
 def corrected(
@@ -67,12 +67,12 @@ def with_entered(
     for buyer in entered:
         told = {column.name: single.text(buyer.get(column.name, "")) for column in BUYER_COLUMNS}
         told["header_type"] = types.get(folded(told["header_type"]), told["header_type"])
-        if not (key := same(one_line(told["buyer"]))):
+        if not (key := name_key(told["buyer"])):
             raise InputProblem(
                 "A buyer was entered on the page without the name by which rows name it; enter the name"
             )
         for row in rows:
-            if same(one_line(row["buyer"])) == key:
+            if name_key(row["buyer"]) == key:
                 row.update({**told, **of})
         new[key] = {"file": ENTERED, **told, **of}
     return pd.DataFrame([*rows, *new.values()], columns=buyers.columns, dtype=object)

@@ -14,7 +14,7 @@ from pipeline.model.columns import COMPONENTS, FEES
 from pipeline.model.message import Message, counted
 from pipeline.model.places import on_sheet
 from pipeline.model.table import Finding, Mask, Money
-from pipeline.reading import cells
+from pipeline.reading import amount_cells, cells
 
 _FARE = tuple(name for name in COMPONENTS["ticket_fare"] if name not in COMPONENTS["refund"])
 #: What may have been paid back.
@@ -79,7 +79,7 @@ def _negative(
 
 
 def _signed(cell: Any, currency: str) -> int:
-    return cells.signed_money(cells.value(cell), currency)
+    return amount_cells.signed_money(cells.value(cell), currency)
 
 
 def _is_negative(finding: Finding) -> Mask:

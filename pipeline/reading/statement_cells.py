@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.model.message import Private, message
 from pipeline.model.table import shown
-from pipeline.reading import cells
+from pipeline.reading import amount_cells, cells
 from pipeline.reading.cell_words import CHOICE_WORDS, folded
 from pipeline.reading.sheet import is_blank
 from pipeline.reading.statement_lines import EXACT_DIGITS, NUMBERS, BadCell, Line
@@ -110,7 +110,7 @@ def amount_of(cell: Any, currency: str) -> int | None:
     if is_blank(cell):
         return None
     try:
-        return cells.amount(cells.value(cell), currency)
+        return amount_cells.amount(cells.value(cell), currency)
     except Unreadable as unreadable:
         if str(unreadable) == "currency":
             wrong = message(

@@ -9,8 +9,8 @@ import pandas as pd
 from pipeline.model.columns import Column, Kind
 from pipeline.model.message import Fact, terms
 from pipeline.model.table import Finding, shown
+from pipeline.reading import amount_cells, cells_fast
 from pipeline.reading import cells as single
-from pipeline.reading import cells_fast
 from pipeline.reading.sheet import Cells, Codes, is_blank
 from pipeline.reading.ticket_numbers import ticket_no
 
@@ -48,7 +48,7 @@ def _read(
     parse: Callable[[Any], Any] = {
         Kind.TEXT: single.text,
         Kind.TICKET: ticket_no,
-        Kind.MONEY: lambda value: (single.amount if column.name == "amount" else single.money)(
+        Kind.MONEY: lambda value: (amount_cells.amount if column.name == "amount" else amount_cells.money)(
             value, currency
         ),
         Kind.DATE: single.day,

@@ -7,7 +7,7 @@ import pandas as pd
 
 from pipeline.model.columns import COMPONENTS, FEES
 from pipeline.model.table import Indices, Money, UnreadAmounts
-from pipeline.reading import cells
+from pipeline.reading import amount_cells, cells
 from pipeline.reading.ambiguous_amounts import Tickets
 from pipeline.reading.heading_rows import NOT_READ
 from pipeline.reading.sheet import is_blank
@@ -66,6 +66,6 @@ def _amount(cell: object, currency: str) -> int:
     if is_blank(cell) or not isinstance(cell, str | float):
         return 0
     try:
-        return cells.signed_money(cells.value(cell), currency)
+        return amount_cells.signed_money(cells.value(cell), currency)
     except cells.Unreadable:
         return 0

@@ -11,15 +11,15 @@ from pipeline.model.encoded_column import EncodedColumn
 from pipeline.model.known_charges import KnownCharge
 from pipeline.model.profile import Terms
 from pipeline.model.table import Mask, among
-from pipeline.rules import buyers, deadlines, required
+from pipeline.rules import deadlines, required_of_buyers, required_of_tickets
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Rule, fare, refund
 
 #: The conditions that an itinerary has beyond those of an invoice; by them `auto` chooses.
 ITINERARY_CONDITIONS: tuple[Rule, ...] = (
-    required.NEEDS_FLIGHT_DATE,
-    buyers.NEEDS_EMAIL,
-    buyers.NEEDS_PHONE,
+    required_of_tickets.NEEDS_FLIGHT_DATE,
+    required_of_buyers.NEEDS_EMAIL,
+    required_of_buyers.NEEDS_PHONE,
     deadlines.FLIGHT_TOO_OLD,
 )
 

@@ -14,6 +14,7 @@ that is, may be a slip: it is suggested and never taken, since a voucher in anot
 """
 
 import difflib
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,11 +32,11 @@ from pipeline.model.table import (
 )
 from pipeline.rules.buyer_formats import is_tax_no
 from pipeline.rules.normalise import (
+    UNSEEN,
     address,
     half_width,
     names,
     one_line,
-    same,
     tax_no,
 )
 
@@ -173,15 +174,15 @@ def _says_one(column: str, here: str, there: str) -> bool:
 
 def _looked_up(rows: Mapping[str, Texts], buyers: pd.DataFrame, wanted: Texts, in_full: Mask) -> np.ndarray:
     """The position of each row's buyer, -1 where there is none."""
-    short_names = [_key(name) for name in buyers["buyer"].tolist()]
-    full_names = [_key(name) for name in buyers["header_name"].tolist()] if in_full.any() else []
+    short_names = [name_key(name) for name in buyers["buyer"].tolist()]
+    full_names = [name_key(name) for name in buyers["header_name"].tolist()] if in_full.any() else []
     by_name = _unique(buyers, short_names)
     by_full_name = _unique(buyers, full_names) if full_names else {}
     only = _only(buyers, short_names) if (wanted == "").any() else {}
     having = {place for file in set(buyers["file"].tolist()) for place in _places(file)}
 
     def find(book: str, name: str, full: bool) -> int:
-        known, key, nearer = by_full_name if full else by_name, _key(name), False
+        known, key, nearer = by_full_name if full else by_name, name_key(name), False
         for place in _asked(book):
             if name and (place, key) in known:
                 return known[place, key]
@@ -200,11 +201,11 @@ def _near(rows: Mapping[str, Texts], named: Texts, buyers: pd.DataFrame, unknown
     known: dict[_Place, dict[str, set[str]]] = {}
     for file, *both in buyers[["file", "buyer", "header_name"]].to_numpy().tolist() if len(unknown) else ():
         for place in _places(file):
-            for key in filter(None, map(_key, both)):
+            for key in filter(None, map(name_key, both)):
                 known.setdefault(place, {}).setdefault(key, set()).add(next(filter(None, both)))
     asked: dict[tuple[str, str], list[int]] = {}
     for row in unknown.tolist():
-        asked.setdefault((rows["book"][row], _key(named[row])), []).append(row)
+        asked.setdefault((rows["book"][row], name_key(named[row])), []).append(row)
     for (book, name), those in list(asked.items())[:_MOST_SUGGESTED]:
         # One character typed for another, two swapped, or up to three left out or added.
         cutoff = max(0.7, 1 - 1.5 / max(len(name), 1))
@@ -219,7 +220,17 @@ def _near(rows: Mapping[str, Texts], named: Texts, buyers: pd.DataFrame, unknown
     return found
 
 
-def _key(name: str) -> str:
+def same(text: str) -> str:
+    """A name as names are compared: whatever its case, width and spaces.
+
+    >>> same("ACME  Ltd（上海）") == same("Acme ltd (上海)")
+    True
+    """
+    return "".join(unicodedata.normalize("NFKC", UNSEEN.sub("", text)).casefold().split())
+
+
+def name_key(name: str) -> str:
+    """What the names of one buyer have in common; "" for none."""
     return same(one_line(name))
 
 

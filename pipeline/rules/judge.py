@@ -17,9 +17,9 @@ from pipeline.model.table import (
 )
 from pipeline.rules import (
     against_ledger,
-    amounts,
     buyers,
     carrier_codes,
+    component_sums,
     deadlines,
     duplicates,
     future_dates,
@@ -28,7 +28,8 @@ from pipeline.rules import (
     products,
     refund_approval,
     refund_fees,
-    required,
+    required_of_buyers,
+    required_of_tickets,
     ticket_conflicts,
     ticket_prefixes,
     ticket_status,
@@ -41,13 +42,14 @@ from pipeline.rules.rule import Rule
 from pipeline.rules.wide_bills import of_charges
 
 RULES: tuple[Rule, ...] = (
-    *required.OF_TICKETS,
+    *required_of_tickets.OF_TICKETS,
     *unseen_characters.RULES,
-    *required.OF_CHARGES,
+    *required_of_tickets.OF_CHARGES,
     *products.RULES,
-    *amounts.RULES,
+    *component_sums.RULES,
     *invoice_limits.RULES,
     *future_dates.RULES,
+    *required_of_buyers.RULES,
     *buyers.RULES,
     *carrier_codes.RULES,
     *ticket_prefixes.RULES,

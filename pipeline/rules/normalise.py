@@ -20,7 +20,7 @@ from pipeline.rules.buyer_formats import is_tax_no
 
 _BREAK = re.compile(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 #: Zero-width spaces, and marks of direction that come along when text is copied from elsewhere.
-_UNSEEN = re.compile("[\u200b\u2060\ufeff\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+UNSEEN = re.compile("[\u200b\u2060\ufeff\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _HALF_WIDTH = {full: full - 0xFEE0 for full in range(0xFF01, 0xFF5F)} | {0x3000: " "}
 
 
@@ -32,7 +32,7 @@ def one_line(name: str) -> str:
     """
     if name.isprintable():  # as nearly every name is, and they are many
         return name
-    seen = _BREAK.sub(_joint, _UNSEEN.sub("", name)).replace("\t", " ").strip()
+    seen = _BREAK.sub(_joint, UNSEEN.sub("", name)).replace("\t", " ").strip()
     return seen if any(unicodedata.category(c) != "Cf" for c in seen) else ""
 
 
@@ -45,7 +45,7 @@ def half_width(text: str) -> str:
     """A number or an address in plain characters, without those that nobody sees."""
     if text.isascii():
         return text
-    return _UNSEEN.sub("", text).translate(_HALF_WIDTH).strip()
+    return UNSEEN.sub("", text).translate(_HALF_WIDTH).strip()
 
 
 def address(text: str) -> str:
@@ -67,15 +67,6 @@ def tax_no(text: str) -> str:
     whole = "".join(half_width(text).split()).upper()
     ungrouped = whole.replace("-", "")
     return ungrouped if ungrouped != whole and is_tax_no(ungrouped) else whole
-
-
-def same(text: str) -> str:
-    """A name as names are compared: whatever its case, width and spaces.
-
-    >>> same("ACME  Ltd（上海）") == same("Acme ltd (上海)")
-    True
-    """
-    return "".join(unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).casefold().split())
 
 
 def unprintable(values: Texts) -> Indices:

@@ -113,6 +113,18 @@ def unreadable_part(rows: Rows) -> Mask:
     return np.asarray(np.any([rows.bad(part) for part in sorted(parts)], axis=0), dtype=bool)
 
 
+def texts_seen(
+    column: str, slip: Callable[[str], str] = lambda _value: ""
+) -> Callable[[Rows, Indices, Terms], Facts]:
+    """For messages: the texts of a column as they stand, each with its likely slip."""
+
+    def facts(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
+        seen: list[str] = rows.text(column)[broken].tolist()
+        return {"seen": seen, "hint": LazySequence(len(seen), lambda at: slip(seen[at]))}
+
+    return facts
+
+
 def money_texts(amounts: Money) -> Sequence[str]:
     """Amounts of minor units as texts, for messages."""
     return LazySequence(len(amounts), lambda at: money_shown(int(amounts[at])))

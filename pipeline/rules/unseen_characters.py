@@ -11,7 +11,7 @@ from pipeline.model.printable_text import has_unseen, name_hint
 from pipeline.model.profile import Terms
 from pipeline.model.table import Mask
 from pipeline.rules.normalise import unprintable
-from pipeline.rules.required import REQUEST
+from pipeline.rules.required_of_tickets import REQUEST
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Example, Rule, invoice
 

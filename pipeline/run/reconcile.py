@@ -8,8 +8,8 @@ from pipeline.model.job import Task, Watch
 from pipeline.model.profile import Secrets
 from pipeline.reconciliation.comparison_inputs import compared
 from pipeline.reconciliation.given_evidence import check_evidence, named_evidence
-from pipeline.reconciliation.handled_files import note_handled
 from pipeline.reconciliation.inbox import Batch, take_in, weighed_together
+from pipeline.reconciliation.note_handled_files import note_handled
 from pipeline.reconciliation.outputs import reconciliation_path, written
 from pipeline.reconciliation.record_settlements import settle
 from pipeline.reconciliation.resubmit import again

@@ -25,8 +25,8 @@ from pipeline.model.message import Fact, Message, Private, Term, joined
 from pipeline.model.money import MINOR
 from pipeline.model.places import on_sheet, row_at
 from pipeline.model.table import Table, shown
+from pipeline.reading import amount_cells, previous_result
 from pipeline.reading import cells as single
-from pipeline.reading import previous_result
 from pipeline.reading.columns_file import ColumnMap
 from pipeline.reading.heading_rows import beside_ours, find_layout
 from pipeline.reading.input_files import is_ours, read_sheets
@@ -102,7 +102,7 @@ class Cell:
         kind = COLUMN[self.column].kind if self.column in COLUMN else None
         if kind is Kind.MONEY:  # as the cell says it: of a refund line the amount that is meant is another
             with contextlib.suppress(single.Unreadable):
-                return single.signed_money(self.seen) / MINOR
+                return amount_cells.signed_money(self.seen) / MINOR
         if kind is Kind.DATE and self.meant:
             day: datetime.date = self.meant.date()
             return day

@@ -1,9 +1,9 @@
-"""What statements list of an attempt whose outcome is unknown, and what contradicts it: then nothing is settled."""
+"""What statements list of an attempt whose outcome is unknown, and what contradicts it, a person's answer included: then nothing is settled."""
 
 import datetime
 from collections.abc import Mapping, Sequence
 
-from pipeline.model.evidence import StatementLine, Unsettled
+from pipeline.model.evidence import Answer, StatementLine, Unsettled
 from pipeline.model.message import NOTHING, Fact, Message, Term, joined, message
 from pipeline.model.request import Identity
 from pipeline.settlement.match import MatchedLines
@@ -165,4 +165,24 @@ def _other_kind(attempt: Unsettled, lines: MatchedLines) -> Message:
                     ticket_no=identity.ticket_no,
                     number=line.number,
                 )
+    return NOTHING
+
+
+def answer_against(answer: Answer, number: str | None, *, silent: bool) -> Message:
+    """How an answer contradicts the statements, which list its attempt under a number, or prove by silence that it was not issued."""
+    if number is not None and (answer.state, answer.number) != ("issued", number):
+        return message(
+            "the statement lists it as {listed}, and {place} says {told}",
+            listed=number,
+            place=answer.place,
+            told=message("issued as {number}", number=answer.number)
+            if answer.state == "issued"
+            else message("not issued"),
+        )
+    if silent and answer.state == "issued":
+        return message(
+            "{place} says issued as {number}, and the statement, said to be complete, does not list it",
+            place=answer.place,
+            number=answer.number,
+        )
     return NOTHING

@@ -17,7 +17,7 @@ from pipeline.model.message import NOTHING, Fact, Message, SheetName, joined, me
 from pipeline.model.places import about
 from pipeline.model.request import Identity
 from pipeline.model.settled import Decided, Settled, Trouble
-from pipeline.settlement.contradictions import denied_listed, listed, only_as
+from pipeline.settlement.contradictions import answer_against, denied_listed, listed, only_as
 from pipeline.settlement.match import MatchedLines
 from pipeline.settlement.shared_numbers import without_shared_numbers
 from pipeline.settlement.silence import Completeness, Silence, issued_requests
@@ -111,7 +111,7 @@ class _Weighing:
         silent = number is None and self.silence.claimed
         why = self.silence.unproven(attempt) if silent else NOTHING
         silent = silent and not why
-        if answer and (problem := _against(answer, number, silent=silent)):
+        if answer and (problem := answer_against(answer, number, silent=silent)):
             return Trouble("contradiction", attempt_name(attempt), problem), why
         if number is not None:
             seen = self.lines.by_charge[attempt.charges[0][0]][0].place
@@ -152,26 +152,6 @@ class _Weighing:
             told = about(place, verbatim(typed))
         both = message("{seen}; {told}", seen=seen, told=told) if seen and told else seen or told
         return Settled(attempt, state, number, by, both, typed, seen or place)
-
-
-def _against(answer: Answer, number: str | None, *, silent: bool) -> Message:
-    """How an answer contradicts the statements, which list its attempt under a number, or prove by silence that it was not issued."""
-    if number is not None and (answer.state, answer.number) != ("issued", number):
-        return message(
-            "the statement lists it as {listed}, and {place} says {told}",
-            listed=number,
-            place=answer.place,
-            told=message("issued as {number}", number=answer.number)
-            if answer.state == "issued"
-            else message("not issued"),
-        )
-    if silent and answer.state == "issued":
-        return message(
-            "{place} says issued as {number}, and the statement, said to be complete, does not list it",
-            place=answer.place,
-            number=answer.number,
-        )
-    return NOTHING
 
 
 def _not_read(evidence: Evidence) -> Iterator[Trouble]:

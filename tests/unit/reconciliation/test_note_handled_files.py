@@ -14,8 +14,8 @@ from pipeline.model.evidence import Misread
 from pipeline.model.message import message
 from pipeline.model.places import row_at
 from pipeline.reconciliation.comparison_inputs import compared
-from pipeline.reconciliation.handled_files import note_handled
 from pipeline.reconciliation.inbox import Inbox
+from pipeline.reconciliation.note_handled_files import note_handled
 from pipeline.reconciliation.resubmit import Again
 from pipeline.reconciliation.result_changes import fates
 from pipeline.settlement.reconciliation_result import Reconciled

@@ -39,8 +39,8 @@ from pipeline.model.profile import (
 )
 from pipeline.model.request import Request
 from pipeline.model.table import Mask, Table
-from pipeline.rules.buyers import ONE_LINE
 from pipeline.rules.judge import RULES, Verdicts, judge
+from pipeline.rules.required_of_buyers import ONE_LINE
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Example, Rule, fare, invoice, itinerary
 from pipeline.rules.unseen_characters import UNSEEN as UNSEEN_CHARACTERS

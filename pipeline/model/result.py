@@ -289,8 +289,14 @@ def _by_column(rows: Sequence[RowResult]) -> ResultColumns:
             having.setdefault(reason.code, {})[position] = None
     return ResultColumns(
         len(rows),
+        _texts(row.file for row in rows),
+        _texts(row.sheet for row in rows),
+        np.array([row.row for row in rows], dtype=np.int64),
+        _texts(row.ticket_no for row in rows),
         ChargeColumns(
             np.repeat(np.arange(len(rows)), np.array([len(row.charges) for row in rows], dtype=np.int64)),
+            _texts(charge.charge for charge in charges),
+            _texts(charge.product for charge in charges),
             _texts(charge.voucher for charge in charges),
             _texts(charge.buyer for charge in charges),
             np.array([charge.amount or 0 for charge in charges], dtype=np.int64),

@@ -25,12 +25,14 @@ from pipeline.model.table import (
 class ChargeColumns:
     """By charge, in the order of the rows.
 
-    `line` is each charge's row, ascending; `ended` its status; `buyer` is the name on its voucher; `amount` in minor units, 0 where it is not known; `number` "" where it has
+    `line` is each charge's row, ascending; `charge` and `product` what it is, "" where that can't be read; `ended` its status; `buyer` is the name on its voucher; `amount` in minor units, 0 where it is not known; `number` "" where it has
     none; `again` whether the ledger holds it, and an earlier row speaks of it too, so that it counts in no total; `request` the place of its request's ID in `request_ids`, -1 where it is in none; `last_day` NaT where it may be
     requested at any time, or is issued already.
     """
 
     line: Indices
+    charge: Texts
+    product: Texts
     voucher: Texts
     buyer: Texts
     amount: Money
@@ -69,10 +71,15 @@ class ChargeColumns:
 class ResultColumns:
     """By row: what became of its one charge, or of the several that a wide bill's row carries.
 
-    `size` is the number of rows; `having` are by reason code the rows that have the reason, ascending.
+    `size` is the number of rows; `file`, `sheet` and `row` are where each stands, and `ticket_no` is as it was read, "" where it can't be;
+    `having` are by reason code the rows that have the reason, ascending.
     """
 
     size: int
+    file: Texts
+    sheet: Texts
+    row: Indices
+    ticket_no: Texts
     charges: ChargeColumns
     having: Mapping[str, Indices]
 

@@ -180,9 +180,22 @@ def _columns(size: int, verdicts: Verdicts, asked: _Asked) -> ResultColumns:
         ),
     )
     by_charge = ChargeColumns(
-        rows.line, rows.voucher, buyer, amount, ended, number, request, ids, days, again
+        rows.line,
+        rows.charge,
+        rows.product,
+        rows.voucher,
+        buyer,
+        amount,
+        ended,
+        number,
+        request,
+        ids,
+        days,
+        again,
     )
-    return ResultColumns(size, by_charge, _by_code(having, rows.line))
+    first = np.searchsorted(rows.line, np.arange(size))
+    of_rows = (rows.file[first], rows.sheet[first], rows.row[first], rows.ticket_no[first])
+    return ResultColumns(size, *of_rows, by_charge, _by_code(having, rows.line))
 
 
 def _by_code(found: Sequence[tuple[str, Indices]], line: Indices) -> dict[str, Indices]:

@@ -1,13 +1,16 @@
 """The report: what became of every row and request, and how a comparison came out, for programs (interface.md, Report)."""
 
 import dataclasses
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 
 from pipeline.file_writing import place_over, scratch_folder
 from pipeline.model.errors import Stop
+from pipeline.model.lazy import LazySequence
 from pipeline.model.message import system_error
 from pipeline.model.money import money_text
 from pipeline.model.quoting import bounded
@@ -34,8 +37,8 @@ def report(result: RunResult, exit_code: int) -> dict[str, Any]:
         "ledger": result.ledger,
         "totals": {"rows": len(result.rows), **result.totals},
         "sheets": [dataclasses.asdict(sheet) for sheet in result.table.sheets],
-        "requests": [_request(asked) for asked in result.requests],
-        "rows": [_row(row) | _repeats(result, row.index) for row in result.rows],
+        "requests": LazySequence(len(result.requests), lambda at: _request(result.requests[at])),
+        "rows": _rows(result),
     }
 
 
@@ -53,6 +56,43 @@ def _request(asked: RequestResult) -> dict[str, Any]:
         "amount": money_text(request.amount),
         "rows": list(asked.rows),
     }
+
+
+def _rows(result: RunResult) -> Sequence[dict[str, Any]]:
+    """What became of each row. Nearly all are one charge that nothing is to be said about: those are made by column."""
+    columns, charges = result.columns, result.columns.charges
+    by_itself = set(np.concatenate([[], *columns.having.values()]).astype(np.int64).tolist())
+    if not columns.one_each:
+        by_itself = set(range(columns.size))
+    ids = [*charges.request_ids, None]
+    file, sheet, row = columns.file.tolist(), columns.sheet.tolist(), columns.row.tolist()
+    ticket_no, charge, product = columns.ticket_no.tolist(), charges.charge.tolist(), charges.product.tolist()
+    voucher, amount, number = charges.voucher.tolist(), charges.amount.tolist(), charges.number.tolist()
+    status, request = charges.status.tolist(), charges.request.tolist()
+
+    def made(at: int) -> dict[str, Any]:
+        if at in by_itself or not charge[at]:
+            return _row(result.rows[at]) | _repeats(result, at)
+        said = {
+            "charge": charge[at],
+            "voucher": voucher[at],
+            "amount": money_text(amount[at]) if amount[at] else None,
+            "status": status[at],
+            "number": number[at] or None,
+            "request": ids[request[at]] or None,
+        }
+        return {
+            "index": at,
+            "file": file[at],
+            "sheet": sheet[at],
+            "row": row[at],
+            "ticket_no": ticket_no[at],
+            **said,
+            "reasons": (),
+            "charges": ({"charge": charge[at], "product": product[at], **said},),
+        }
+
+    return LazySequence(columns.size, made)
 
 
 def _row(row: RowResult) -> dict[str, Any]:
@@ -167,16 +207,16 @@ def _entry(entry: Compared) -> dict[str, Any]:
 
 
 def write_report(said: dict[str, Any], path: Path) -> None:
-    """Write a report in the place of an earlier one, whole or not at all.
+    """Write a report in the place of an earlier one, whole or not at all: what is one of many, such as a row, on a line of its own.
 
     Raises Stop where it can't be written; an earlier report is still there then.
     """
-    content = _json(said)
     target = path.resolve()  # where the path is a link, the link stays
     try:
         with scratch_folder(target.parent) as folder:
             finished = folder / "report.json"
-            finished.write_bytes(content)
+            with finished.open("wb") as file:
+                file.writelines(_json(said))
             place_over(finished, target)
     except OSError as problem:
         raise Stop(
@@ -187,12 +227,25 @@ def write_report(said: dict[str, Any], path: Path) -> None:
         ) from problem
 
 
-def _json(content: dict[str, Any]) -> bytes:
-    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+def _json(content: dict[str, Any]) -> Iterator[bytes]:
+    """The report's text, in parts: a million rows are never in memory at once."""
+    for at, (name, value) in enumerate(content.items()):
+        yield b"%s\n%s: " % (b"," if at else b"{", _text(name))
+        if isinstance(value, list | LazySequence):
+            yield b"["
+            for one, item in enumerate(value):
+                yield (b",\n  " if one else b"\n  ") + _text(item)
+            yield b"\n]"
+        else:
+            yield _text(value)
+    yield b"\n}\n"
+
+
+def _text(value: Any) -> bytes:
     try:
-        return orjson.dumps(content, option=options)
+        return orjson.dumps(value)
     except orjson.JSONEncodeError:  # half a character, which a file's name may hold
-        return orjson.dumps(_whole(content), option=options)
+        return orjson.dumps(_whole(value))
 
 
 def _whole(value: Any) -> Any:
@@ -201,6 +254,6 @@ def _whole(value: Any) -> Any:
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
         return {key: _whole(item) for key, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_whole(item) for item in value]
     return value

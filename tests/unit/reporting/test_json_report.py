@@ -7,8 +7,10 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
+import orjson
 import pytest
 
+from pipeline.model.columns import Lang
 from pipeline.model.errors import Stop
 from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome
@@ -153,3 +155,25 @@ def test_a_link_stays_a_link(mixed: RunResult, tmp_path: Path) -> None:
     write_report(report(mixed, 4), tmp_path / "link.json")
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "r.json").exists()
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_rows_that_are_made_by_column_say_what_each_says_by_itself(
+    lang: Lang, sample: Callable[[Lang], RunResult], made: Callable[..., RunResult]
+) -> None:
+    free = {"ticket_no": "9991234567897", "amount": "0"}
+    for result in (
+        sample(lang),
+        made({}, {}, free, {"charge": "?"}, command="check"),
+        made({}, answers=[Outcome("issued", number="1" * 18)]),
+    ):
+        by_itself = [under_test._row(row) | under_test._repeats(result, row.index) for row in result.rows]
+        rows = [orjson.loads(orjson.dumps(row)) for row in report(result, 1)["rows"]]
+        assert rows == orjson.loads(orjson.dumps(by_itself))
+
+
+def test_each_row_and_request_is_a_line_of_its_own(mixed: RunResult, tmp_path: Path) -> None:
+    write_report(report(mixed, 4), tmp_path / "r.json")
+    lines = (tmp_path / "r.json").read_text("utf-8").splitlines()
+    assert sum(line.startswith('  {"index":') for line in lines) == len(mixed.rows)
+    assert sum(line.startswith('  {"request":') for line in lines) == len(mixed.requests)

@@ -10,7 +10,7 @@ from typing import Any
 from pipeline.cli.options import login
 from pipeline.cli.stderr import asking, teller
 from pipeline.cli.user_command import first_administrator
-from pipeline.ledger.opening import path_for
+from pipeline.ledger.ledger_path import path_for
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import NO_CARRIER, Job
 from pipeline.page import accounts, demonstration, page_server

@@ -10,7 +10,7 @@ import click
 
 from pipeline.cli.stderr import asking, reader, teller
 from pipeline.cli.stdout import print_lines
-from pipeline.ledger.opening import path_for
+from pipeline.ledger.ledger_path import path_for
 from pipeline.messages.translate import rendered
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job

@@ -10,8 +10,9 @@ import apsw
 from pipeline.file_writing import sync
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.files_match import check_nothing_left
+from pipeline.ledger.ledger_path import default_path
 from pipeline.ledger.lock import Lock
-from pipeline.ledger.opening import default_path, owner_of
+from pipeline.ledger.opening import owner_of
 from pipeline.ledger.runs import begun_and_not_ended
 from pipeline.ledger.spill import spill_path
 from pipeline.model.errors import InputProblem

@@ -13,7 +13,8 @@ from pathlib import Path
 import apsw
 
 from pipeline.ledger.backup import read_alone
-from pipeline.ledger.opening import APPLICATION_ID, SQLITE, default_path, owner_of
+from pipeline.ledger.ledger_path import default_path
+from pipeline.ledger.opening import APPLICATION_ID, SQLITE, owner_of
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.message import message

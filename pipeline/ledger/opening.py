@@ -1,4 +1,4 @@
-"""Opening a ledger: where it lies, whose it is, whether it is whole, and one run at a time.
+"""Opening a ledger: whose it is, whether it is whole, and one run at a time.
 
 SQLite in WAL mode with synchronous=FULL: an acknowledged commit survives a power cut. What is looked at
 here takes the same time in a ledger of ten years as in a new one; `integrity_check` looks at everything.
@@ -6,16 +6,13 @@ here takes the same time in a ledger of ten years as in a new one; `integrity_ch
 
 import contextlib
 import os
-import re
 import time
 import uuid
 from functools import partial
 from itertools import count
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import apsw
-import platformdirs
 
 from pipeline.file_writing import PRIVATE, appear, private_folder, sync
 from pipeline.ledger import last_run_witness, schema
@@ -43,7 +40,6 @@ from pipeline.ledger.older_copy import check_latest
 from pipeline.ledger.runs import begun_and_not_ended, known_until
 from pipeline.ledger.schema import STEPS, Steps
 from pipeline.model.errors import InputProblem, LedgerProblem
-from pipeline.model.job import Job
 from pipeline.model.message import Note, message, system_error
 from pipeline.model.profile import Owner
 
@@ -55,36 +51,6 @@ RESTORE = message(
     "If it is damaged, restore its backup; what was issued since is not in that, so nothing is sent until it was"
     " compared with the carrier's statement (`voucher help ledger`)"
 )
-
-
-def default_path(owner: Owner) -> Path:
-    """The per-user ledger of that carrier."""
-    place = urlsplit(owner.base_url)
-    name = re.sub(r"[^A-Za-z0-9.-]+", "_", f"{place.netloc or owner.base_url}{place.path}-{owner.agency}")
-    try:
-        folder = platformdirs.user_data_path("voucher-pipeline", appauthor=False)
-    except RuntimeError:
-        raise InputProblem("This user has no home folder for a ledger; name one with --ledger") from None
-    return folder / f"{name}.ledger"
-
-
-def path_for(job: Job) -> Path:
-    """Where the ledger of a run lies, unless it is thrown away."""
-    return default_path(job.owner) if job.ledger is None else ledger_path(job.ledger)
-
-
-def ledger_path(given: str) -> Path:
-    """A ledger's path from `--ledger PATH_OR_URL`. Raises InputProblem for what is no SQLite file."""
-    if not given.removeprefix("sqlite:///").strip():
-        raise InputProblem("--ledger is empty; name the ledger's file, or leave the option out")
-    if given.startswith("sqlite:///"):
-        return Path(given.removeprefix("sqlite:///"))
-    if "://" in given:
-        raise InputProblem(
-            "--ledger {kind}://…: only a file (a path or sqlite:///PATH) can be used",
-            kind=given.split("://", 1)[0],
-        )
-    return Path(given)
 
 
 def _connect(path: Path, flags: int, steps: Steps) -> apsw.Connection:

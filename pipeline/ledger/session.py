@@ -27,8 +27,8 @@ from pipeline.ledger.first_ledger import may_begin_first
 from pipeline.ledger.gaps import open_gap
 from pipeline.ledger.in_use import InUse
 from pipeline.ledger.judgements import Judgement
+from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.lock import Lock, Named
-from pipeline.ledger.opening import path_for
 from pipeline.ledger.recovery import Meaning, Recovered, recover
 from pipeline.ledger.run_people import RunPerson
 from pipeline.model.errors import InputProblem, LedgerProblem, Stop

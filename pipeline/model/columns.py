@@ -3,7 +3,7 @@
 One table for everyone. The reader recognises headings and values by it, the template is drawn from
 it, and the result workbook takes its headings from it; so a column or a value that is added here is
 understood, offered and written everywhere at once. In English a column and a choice are called by their names;
-their words in other languages are in the catalogues (messages/*.po), and other words that mean a column in synonyms.py.
+their words in other languages are in the catalogues (messages/*.po), and other words that mean a column in heading_synonyms.py.
 
 >>> [choice.name for choice in COLUMN["market"].choices]
 ['domestic', 'international']
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, get_args
 
+from pipeline.model.heading_synonyms import SYNONYMS
 from pipeline.model.message import P_, Message, Term, message
-from pipeline.model.synonyms import SYNONYMS
 
 #: English is in the code; each other language is here, and has a catalogue (messages/zh.po).
 Lang = Literal["en", "zh"]

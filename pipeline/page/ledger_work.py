@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from pipeline.file_writing import PRIVATE
-from pipeline.ledger.opening import path_for
+from pipeline.ledger.ledger_path import path_for
 from pipeline.model.columns import LANGS, Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer

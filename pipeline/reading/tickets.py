@@ -43,13 +43,13 @@ from pipeline.reading.heading_rows import (
 from pipeline.reading.hidden_rows import hidden_sheets, warnings, with_hidden_rows
 from pipeline.reading.input_files import far_cells, not_read, read_sheets, refuse_far
 from pipeline.reading.merged_cells import unmerged
-from pipeline.reading.missing_headings import refuse_unheaded
 from pipeline.reading.other_currencies import as_seen
 from pipeline.reading.refund_lines import take_refund_lines, told_refund_lines
 from pipeline.reading.repeated_headings import repeats, repeats_headings
 from pipeline.reading.sheet import Cells, Sheet, is_blank
 from pipeline.reading.totals_and_footers import is_footer, is_total
 from pipeline.reading.typed_columns import as_texts, typed
+from pipeline.reading.unheaded_sheets import refuse_unheaded
 from pipeline.reading.unread_amounts import unread_amounts
 
 

@@ -1,6 +1,6 @@
 """The forms of tax numbers, e-mail addresses and telephone numbers, and the likely slip in what is none.
 
-Judged leniently: a valid value must never be refused. Values come as they would be sent (normalise.py). Tax numbers and
+Judged leniently: a valid value must never be refused. Values come as they would be sent (text_as_sent.py). Tax numbers and
 addresses are judged by libraries that are kept for it. Nearly all addresses are of a form that the library takes whatever its
 letters and digits are; those are known at sight, a hundred times faster, and a month of them needs it not even loaded.
 """

@@ -31,7 +31,7 @@ from pipeline.model.table import (
     Texts,
 )
 from pipeline.rules.buyer_formats import is_tax_no
-from pipeline.rules.normalise import (
+from pipeline.rules.text_as_sent import (
     UNSEEN,
     address,
     half_width,

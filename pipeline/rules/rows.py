@@ -22,7 +22,7 @@ from pipeline.model.table import (
     UnreadAmounts,
 )
 from pipeline.rules.buyer_lookup import DECIDING, Whose, whose
-from pipeline.rules.normalise import names
+from pipeline.rules.text_as_sent import names
 from pipeline.rules.wide_bills import charges_of
 
 #: Columns of which nearly every row has a value of its own: finding the distinct ones would be all the work.

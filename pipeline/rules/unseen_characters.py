@@ -10,10 +10,10 @@ import numpy as np
 from pipeline.model.printable_text import has_unseen, name_hint
 from pipeline.model.profile import Terms
 from pipeline.model.table import Mask
-from pipeline.rules.normalise import unprintable
 from pipeline.rules.required_of_tickets import REQUEST
 from pipeline.rules.rows import Rows
 from pipeline.rules.rule import Example, Rule, invoice
+from pipeline.rules.text_as_sent import unprintable
 
 #: Where the interface says nothing: what no eye sees can't be compared with the ticket, and a terminal may obey it.
 UNSEEN = "interface.md, Input columns: passenger_name as on the ticket, remarks as free text"

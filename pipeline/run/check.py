@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pipeline.ledger import held_charges, opening, settlements
-from pipeline.ledger.opening import path_for
+from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.session import ledger_to_read, note_doubt, note_gap
 from pipeline.model.job import Finished, Job, Watch
 from pipeline.model.known_charges import KnownCharges

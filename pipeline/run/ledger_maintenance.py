@@ -18,6 +18,7 @@ from pipeline.ledger import (
     export,
     gaps,
     inbox_files,
+    ledger_path,
     opening,
     reversals,
     runs,
@@ -29,8 +30,8 @@ from pipeline.ledger.clock import utc_now, utc_text
 from pipeline.ledger.gaps import Gap
 from pipeline.ledger.inbox_files import EARLY, UNREAD
 from pipeline.ledger.integrity_check import Looked, look
+from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.lock import Lock
-from pipeline.ledger.opening import path_for
 from pipeline.ledger.session import as_problem, doubt
 from pipeline.ledger.spill import set_aside, spill_path
 from pipeline.messages.translate import rendered
@@ -92,7 +93,7 @@ def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[Mess
     with contextlib.ExitStack() as stack:
         path, connection, lock = stack.enter_context(_to_change(job, note))
         old, to = opening.owner_of(connection), job.owner
-        wanted = opening.default_path(to) if path in carrier_move.default_names(connection, old) else path
+        wanted = ledger_path.default_path(to) if path in carrier_move.default_names(connection, old) else path
         if old != to or wanted == path:  # else an earlier move was cut off before the ledger had its new name
             carrier_move.check_move(path, old, to)
         if wanted != path:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from pipeline.ledger import opening
 from pipeline.ledger.gaps import open_gap
-from pipeline.ledger.opening import path_for
+from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.register_lines import register_lines
 from pipeline.ledger.session import as_problem, note_doubt, note_gap
 from pipeline.model.columns import Lang

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Sequence
 
 from pipeline.ledger import opening, run_people, ticket_rows
-from pipeline.ledger.opening import path_for
+from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.session import as_problem, note_doubt
 from pipeline.model.job import Job
 from pipeline.model.message import Note

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pipeline.ledger import settlements
-from pipeline.ledger.opening import path_for
+from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.session import ledger_to_read, note_doubt, note_gap
 from pipeline.model.evidence import Unsettled
 from pipeline.model.job import Job

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
-from pipeline.ledger.opening import path_for
+from pipeline.ledger.ledger_path import path_for
 from pipeline.model.job import Job
 from pipeline.model.profile import Profile, Secrets
 from pipeline.model.table import Table

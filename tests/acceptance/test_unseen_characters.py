@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pipeline.model.printable_text import has_unseen, name_hint
-from pipeline.rules.normalise import one_line
+from pipeline.rules.text_as_sent import one_line
 
 BAD = [
     "ZHANG/WEI\x1b[31m", "\u3164", "ZHANG\u3164WEI", "\u115f\u1160", "\uffa0", "\u2800", "A\x07B", "A\x9b31m", "\ue000", "A\ud800",

@@ -13,6 +13,7 @@ from pipeline.ledger import (
     checkpoint,
     files_match,
     gaps,
+    ledger_path,
     opening,
     runs,
 )
@@ -171,15 +172,15 @@ def test_a_folder_that_can_not_be_written_is_named(tmp_path: Path) -> None:
 
 
 def test_ledger_urls() -> None:
-    assert opening.ledger_path("sqlite:///var/a.ledger") == Path("var/a.ledger")
-    assert opening.ledger_path("sqlite:////var/a.ledger") == Path("/var/a.ledger")
+    assert ledger_path.path_given("sqlite:///var/a.ledger") == Path("var/a.ledger")
+    assert ledger_path.path_given("sqlite:////var/a.ledger") == Path("/var/a.ledger")
     with pytest.raises(InputProblem, match="only a file") as refused:
-        opening.ledger_path("postgresql://user:secret@host/db")
+        ledger_path.path_given("postgresql://user:secret@host/db")
     assert "secret" not in str(refused.value)
 
 
 def test_each_carrier_has_a_default_ledger_of_its_own() -> None:
-    names = {opening.default_path(Owner(url, agency)).name for url, agency in [
+    names = {ledger_path.default_path(Owner(url, agency)).name for url, agency in [
         ("https://a.example", "X"), ("https://a.example", "Y"), ("https://a.example/v2", "X"), ("sandbox", "X"),
     ]}  # fmt: skip
     assert len(names) == 4

@@ -13,7 +13,17 @@ from typing import Any
 import apsw
 import pytest
 
-from pipeline.ledger import attempts, clock, epochs, gaps, last_run_witness, opening, runs, session
+from pipeline.ledger import (
+    attempts,
+    clock,
+    epochs,
+    gaps,
+    last_run_witness,
+    ledger_path,
+    opening,
+    runs,
+    session,
+)
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.lock import Named
@@ -405,7 +415,7 @@ def id_of(path: Path) -> str:
 def test_the_ledger_that_is_looked_at_is_the_named_one_or_the_carriers(tmp_path: Path) -> None:
     assert looked(job()) is None
     assert looked(job(tmp_path / "no.ledger")) is None
-    named, own = made(tmp_path / "a.ledger"), made(opening.default_path(OWNER))
+    named, own = made(tmp_path / "a.ledger"), made(ledger_path.default_path(OWNER))
     assert looked(job(named)) == id_of(named)
     assert looked(job()) == id_of(own)
 
@@ -423,7 +433,7 @@ def test_another_carriers_ledger_is_not_looked_at(tmp_path: Path) -> None:
 
 def test_a_sandbox_of_its_own_has_no_ledger_and_a_named_one_is_looked_at() -> None:
     sandbox = sandbox_owner("DEMO")
-    path = made(opening.default_path(sandbox), sandbox)
+    path = made(ledger_path.default_path(sandbox), sandbox)
     assert looked(job(sandbox=True)) is None
     assert looked(job(path, sandbox=True)) == id_of(path)
 

@@ -8,7 +8,7 @@ import openpyxl
 import pytest
 
 from pipeline import __version__
-from pipeline.ledger import opening
+from pipeline.ledger import ledger_path
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Finished, Job
 from pipeline.model.message import message
@@ -165,7 +165,7 @@ def test_of_a_ledger_that_may_be_an_older_copy_that_is_told(desk: Path, ledger: 
 
 def test_where_there_is_no_ledger_that_is_told(desk: Path, tmp_path: Path) -> None:
     path = workbook(desk / "b.xlsx", *fares(1))
-    own = opening.default_path(OWNER)
+    own = ledger_path.default_path(OWNER)
     missing = "There is no ledger yet ({}): what was issued before does not show"
     assert told(job(path)) == [missing.format(own)]
     assert told(job(path, ledger=tmp_path / "gone.ledger")) == [missing.format(tmp_path / "gone.ledger")]

@@ -22,6 +22,7 @@ from pipeline.ledger import (
     inbox_files,
     issued_elsewhere,
     last_run_witness,
+    ledger_path,
     opening,
     reversals,
     runs,
@@ -325,7 +326,7 @@ def test_a_move_that_is_declined_changes_nothing(path: Path, home: Path) -> None
 def test_what_is_no_move_is_refused_wherever_the_ledger_lies(
     tmp_path: Path, owner: Owner, to: Owner, told: str, default: bool
 ) -> None:
-    place = opening.default_path(owner) if default else tmp_path / "a.ledger"
+    place = ledger_path.default_path(owner) if default else tmp_path / "a.ledger"
     with running(place, owner):
         pass
     before = everything(place)
@@ -337,7 +338,7 @@ def test_what_is_no_move_is_refused_wherever_the_ledger_lies(
 @pytest.fixture
 def default() -> Path:
     """A ledger in the default place of its carrier's address."""
-    with running(opening.default_path(HOST)) as book:
+    with running(ledger_path.default_path(HOST)) as book:
         issue(book, "N1", 1)
     return book.path
 
@@ -353,7 +354,7 @@ def test_a_ledger_in_its_default_place_is_found_at_the_new_address(
         sync(folder)
 
     monkeypatch.setattr(carrier_move, "sync", synced)
-    wanted = opening.default_path(NEW_HOST)
+    wanted = ledger_path.default_path(NEW_HOST)
     assert move(default).startswith(
         f"{wanted}: belonged to https://carrier.example as agency DEMO and belongs"
     )
@@ -371,7 +372,7 @@ def test_a_move_that_is_declined_leaves_the_ledger_in_its_default_place(default:
     before = everything(default)
     assert move(default, confirm=Asked(answer=False)) == ""
     assert everything(default) == before
-    assert not opening.default_path(NEW_HOST).exists()
+    assert not ledger_path.default_path(NEW_HOST).exists()
 
 
 def test_a_move_that_was_cut_off_before_the_ledger_had_its_new_name_is_made_whole(
@@ -383,7 +384,7 @@ def test_a_move_that_was_cut_off_before_the_ledger_had_its_new_name_is_made_whol
             move(default)
     assert rows(default, "SELECT base_url FROM ledger") == [(NEW_HOST.base_url,)]
     # Or as it was to be renamed: it is expected under both names.
-    wanted = opening.default_path(NEW_HOST)
+    wanted = ledger_path.default_path(NEW_HOST)
     with closing(Lock(wanted)) as lock:
         lock.run = noted_run(default)
     asked = Asked(answer=True)
@@ -403,7 +404,7 @@ def raising(error: Exception) -> Callable[..., None]:
 
 
 def test_a_move_takes_no_name_of_another_ledgers(default: Path) -> None:
-    wanted = opening.default_path(NEW_HOST)
+    wanted = ledger_path.default_path(NEW_HOST)
     with running(wanted, NEW_HOST):
         pass
     before = everything(default)

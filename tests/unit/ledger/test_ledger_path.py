@@ -6,7 +6,7 @@ from typing import Any
 import platformdirs
 import pytest
 
-from pipeline.ledger import opening
+from pipeline.ledger import ledger_path, opening
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.profile import Owner, sandbox_owner
 
@@ -30,7 +30,7 @@ def test_the_default_ledger_is_named_for_its_carrier(
         return Path("/data")
 
     monkeypatch.setattr(platformdirs, "user_data_path", folder)
-    assert opening.default_path(Owner(base_url, agency)) == Path("/data") / name
+    assert ledger_path.default_path(Owner(base_url, agency)) == Path("/data") / name
     assert asked == [(("voucher-pipeline",), {"appauthor": False})]
 
 
@@ -42,7 +42,7 @@ def test_a_user_without_a_home_names_the_ledger(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(
         InputProblem, match=r"^This user has no home folder for a ledger; name one with --ledger$"
     ):
-        opening.default_path(Owner("https://carrier.example", "A"))
+        ledger_path.default_path(Owner("https://carrier.example", "A"))
 
 
 def test_sandbox_ledgers_are_of_one_owner_that_is_no_address() -> None:
@@ -61,7 +61,7 @@ def test_sandbox_ledgers_are_of_one_owner_that_is_no_address() -> None:
     ],
 )
 def test_paths_and_sqlite_addresses_name_a_file(given: str, path: str) -> None:
-    assert opening.ledger_path(given) == Path(path)
+    assert ledger_path.path_given(given) == Path(path)
 
 
 @pytest.mark.parametrize("given", ["", "  ", "sqlite:///", "sqlite:///  "])
@@ -69,7 +69,7 @@ def test_an_empty_name_is_refused(given: str) -> None:
     with pytest.raises(
         InputProblem, match=r"^--ledger is empty; name the ledger's file, or leave the option out$"
     ):
-        opening.ledger_path(given)
+        ledger_path.path_given(given)
 
 
 @pytest.mark.parametrize("given", ["postgresql://u:secret@host://db", "sqlite://a.ledger", "SQLITE:///a"])
@@ -79,7 +79,7 @@ def test_other_addresses_are_refused_without_what_is_secret_in_them(given: str) 
         InputProblem,
         match=rf"^--ledger {scheme}://…: only a file \(a path or sqlite:///PATH\) can be used$",
     ):
-        opening.ledger_path(given)
+        ledger_path.path_given(given)
 
 
 def test_a_path_that_can_not_be_looked_at_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

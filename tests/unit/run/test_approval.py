@@ -156,7 +156,8 @@ def test_who_prepared_approved_and_sent_is_recorded_with_the_run_and_told_of_its
     with carrier() as server:
         profile = of_two(at_address(server.url))
         given = approved(
-            job(path, profile=profile, secrets=KEYS, ledger=ledger, operator="Zhao"), prepared_by=("Li", "Chen", "Li")
+            job(path, profile=profile, secrets=KEYS, ledger=ledger, operator="Zhao"), prepared_by=("Li", "Chen", "Li"),
+            proposed_at=AT - datetime.timedelta(hours=1),
         )  # fmt: skip
         issue(given, Watched().watch)
         reconcile(Task(replace(given, inputs=(), operator="cron"), "cron"), Watched().watch)
@@ -166,8 +167,9 @@ def test_who_prepared_approved_and_sent_is_recorded_with_the_run_and_told_of_its
         (1, "prepared", "Li", ""), (1, "prepared", "Chen", ""), (1, "proposed", "Li", ""), (1, "approved", "Wang", plan),
         (1, "sent", "Zhao", ""), (2, "reconciled", "cron", ""),
     ]  # fmt: skip
-    at = rows(ledger, "SELECT noted_at FROM run_person WHERE role = 'approved'")
-    assert at == [("2026-11-20T01:30:00.000+00:00",)]
+    at = dict(rows(ledger, "SELECT role, noted_at FROM run_person WHERE run = 1"))
+    assert at["approved"] == "2026-11-20T01:30:00.000+00:00"
+    assert at["prepared"] == at["proposed"] == "2026-11-20T00:30:00.000+00:00"
     known = history(given, [ticket(1)], lambda _: None)
     told = [line.split("  ")[2] for line in history_lines(known, "en", "Asia/Shanghai") if " by " in line]
     assert told == [

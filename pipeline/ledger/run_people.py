@@ -31,9 +31,10 @@ def people_of(command: str, job: Job) -> Iterator[RunPerson]:
     """Who is known to have a hand in a run that begins."""
     if command == "issue" and (approval := job.approval):
         at = utc_text(approval.approved_at)
+        before = utc_text(approval.proposed_at or approval.approved_at)
         for name in dict.fromkeys(approval.prepared_by):
-            yield RunPerson("prepared", name, at=at)
-        yield RunPerson("proposed", approval.proposed_by, at=at)
+            yield RunPerson("prepared", name, at=before)
+        yield RunPerson("proposed", approval.proposed_by, at=before)
         yield RunPerson("approved", approval.approved_by, approval.digest, at)
     yield RunPerson(_BEGUN[command], job.operator)
 

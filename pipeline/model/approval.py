@@ -19,13 +19,15 @@ def may_approve(person: str, prepared: Iterable[str]) -> bool:
 class Approval:
     """A plan, by its digest (plan_digest), that somebody has said yes to.
 
-    `prepared_by` uploaded and corrected, `proposed_by` asked for the approval; where one person may do all, they may be blank.
+    `prepared_by` uploaded and corrected, `proposed_by` asked for the approval; where one person may do all, they may be blank, and
+    nothing is `proposed_at` any time.
     """
 
     digest: str
     approved_by: str
     approved_at: datetime.datetime
     proposed_by: str = ""
+    proposed_at: datetime.datetime | None = None
     prepared_by: tuple[str, ...] = ()
 
     @property

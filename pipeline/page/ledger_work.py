@@ -1,5 +1,6 @@
 """The pieces of the page's work that are about the whole ledger and no month: each runs the flow of its command."""
 
+import contextlib
 import datetime
 import zipfile
 from collections.abc import Mapping
@@ -17,7 +18,10 @@ from pipeline.model.evidence import Answer
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.job import Task
 from pipeline.model.message import counted, message
-from pipeline.page.work_task import Ended, WorkTask
+from pipeline.page import months, work
+from pipeline.page.months import Overtaken
+from pipeline.page.work import Ended
+from pipeline.page.work_task import WorkTask
 from pipeline.reporting.summary_text import reconciled_lines
 from pipeline.reporting.words_reconciliation import tell
 from pipeline.run import ledger_maintenance
@@ -45,7 +49,6 @@ def reconciled(task: WorkTask) -> Ended:
             replace(
                 task.job,
                 lang=asked["lang"],
-                operator=task.work.by,
                 output=task.results / "reconciliation.xlsx",
             ),
             task.work.by,
@@ -64,7 +67,18 @@ def reconciled(task: WorkTask) -> Ended:
     kept.write_bytes(orjson.dumps(lines))
     for problem in finished.problems:
         task.teller.note(problem)
-    return finished.exit_code, (finished.workbook.name,) if finished.workbook else ()
+    if finished.said.decided.settled:
+        _judge_what_was_in_doubt(task)
+    return Ended(finished.exit_code, (finished.workbook.name,) if finished.workbook else ())
+
+
+def _judge_what_was_in_doubt(task: WorkTask) -> None:
+    """Have the months judged again that had requests of unknown outcome, some of which are settled now."""
+    for month in months.all_months(task.folder):
+        if month.plan and month.plan.unknown:
+            with contextlib.suppress(Overtaken):  # what is being sent sees it by itself
+                months.judge_again(task.folder, month.id)
+                work.judge(task.settings, month.id, task.work.by)
 
 
 def _lines(said: Reconciliation, lang: Lang) -> list[str]:
@@ -103,11 +117,11 @@ def register(task: WorkTask) -> Ended:
             if asked["month_asked"]
             else message("The ledger has no voucher.")
         )
-        return ExitCode.DONE, ()
+        return Ended(ExitCode.DONE)
     task.teller.note(counted("{count} charge", "{count} charges", charges))
     if not asked["split"]:
-        return ExitCode.DONE, (written[0].name,)
-    return ExitCode.DONE, (_archive(task.results / f"{wanted.stem}.zip", written),)
+        return Ended(ExitCode.DONE, (written[0].name,))
+    return Ended(ExitCode.DONE, (_archive(task.results / f"{wanted.stem}.zip", written),))
 
 
 def _archive(path: Path, workbooks: list[Path]) -> str:
@@ -129,12 +143,12 @@ def ledger_check(task: WorkTask) -> Ended:
         *check_lines(path_for(task.job), looked, spilled=spilled, sound=sound),
     ]:
         task.teller.note(line)
-    return ExitCode.STOPPED.where(looked.gap or not sound), ()
+    return Ended(ExitCode.STOPPED.where(looked.gap or not sound))
 
 
 def backup(task: WorkTask) -> Ended:
     """Copy the ledger; the copy knows that it may lack what is issued from now on."""
-    return ExitCode.DONE, (ledger_maintenance.backed_up(task.job, task.results).name,)
+    return Ended(ExitCode.DONE, (ledger_maintenance.backed_up(task.job, task.results).name,))
 
 
 def gap(task: WorkTask) -> Ended:
@@ -150,7 +164,7 @@ def gap(task: WorkTask) -> Ended:
         since = datetime.datetime.fromisoformat(asked["since"]) if asked["since"] else None
         done = ledger_maintenance.gap_marked(task.job, note, since, f"{asked['why']} ({by})")
     note(done or _NOTHING_CHANGED)
-    return ExitCode.STOPPED.where(not done), ()
+    return Ended(ExitCode.STOPPED.where(not done))
 
 
 _NOTHING_CHANGED = message(

@@ -1,16 +1,16 @@
-"""A piece of the page's work, in a process of its own: `python -m pipeline.page.month_work --folder=… --ledger=… NUMBER`.
+"""A piece of the page's work, done in a process of its own (work_process.py).
 
 It runs the flows of `pipeline.run`, as the commands do, and writes how far it is and how it ended into the page's database, so that it
-needs no server to be there. SIGTERM stops it as it stops `voucher issue`.
+needs no server to be there.
 """
 
-import argparse
 import datetime
-import os
-import sys
+import pickle
+import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -20,15 +20,15 @@ from pipeline.model.corrections import Corrections
 from pipeline.model.errors import Declined, InputProblem, Stop
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.job import Finished, Job, Plan
-from pipeline.model.message import Message, message, system_error
+from pipeline.model.message import message, system_error
 from pipeline.page import ledger_work, months, survey_file, work
 from pipeline.page.defects import log_defect
-from pipeline.page.page_database import transaction
+from pipeline.page.page_database import connected, transaction
 from pipeline.page.plan_facts import PlanFacts
 from pipeline.page.rows_file import write_rows
-from pipeline.page.work_task import Ended, Teller, WorkTask
-from pipeline.process_hardening import protect_process
-from pipeline.profile_file import load_profile
+from pipeline.page.serve_settings import ServeSettings
+from pipeline.page.work import Ended, Work
+from pipeline.page.work_task import Teller, WorkTask
 from pipeline.run import check as check_flow
 from pipeline.run import issue as issue_flow
 from pipeline.run.column_survey import surveyed
@@ -71,29 +71,39 @@ def _corrections(folder: Path, month: str) -> Corrections:
 
 
 def _judge(task: WorkTask) -> Ended:
-    """Judge a month, until what was judged is what stands: corrections may come while it is on."""
-    while True:
-        job, version = _month_job(task)
-        try:
-            finished = check_flow.check(job, task.watch(lambda _: False))
-        except InputProblem as problem:
-            months.judged(task.folder, task.month, version, problem.message)
-            raise
-        write_rows(task.month_folder / "rows.sqlite", finished.result)
-        months.judged(task.folder, task.month, version, PlanFacts.of(finished.result, job.profile, job.owner))
-        month = months.find(task.folder, task.month)
-        if month is None or month.version == version:
-            return finished.exit_code, ()
+    """Judge a month."""
+    job, version = _month_job(task)
+    finished = check_flow.check(job, task.watch(lambda _: False))
+    write_rows(task.month_folder / "rows.sqlite", finished.result)
+    months.judged(task.folder, task.month, version, PlanFacts.of(finished.result, job.profile, job.owner))
+    return Ended(finished.exit_code)
 
 
 def _survey(task: WorkTask) -> Ended:
-    """Find out what a month's files are read as, until it is those that stand."""
-    while True:
-        job, version = _month_job(task)
-        survey_file.write(task.month_folder, version, surveyed(job))
-        month = months.find(task.folder, task.month)
-        if month is None or month.version == version:
-            return ExitCode.DONE, ()
+    """Find out what a month's files are read as."""
+    job, version = _month_job(task)
+    survey_file.write(task.month_folder, version, surveyed(job))
+    return Ended(ExitCode.DONE)
+
+
+def _result(task: WorkTask) -> Ended:
+    """Write a month's result as it stands, without sending anything."""
+    job, _ = _month_job(task)
+    finished = check_flow.check(_to_be_written(task, job), task.watch(lambda _: False))
+    _note_written(task, finished)
+    return Ended(finished.exit_code, task.teller.files)
+
+
+def _to_be_written(task: WorkTask, job: Job) -> Job:
+    """The job with the month's result, under a name that is free."""
+    name = f"{job.inputs[0].stem.removesuffix('.result')}.result.xlsx"
+    return replace(job, lang=task.asked["lang"], output=task.month_folder / "results" / name)
+
+
+def _note_written(task: WorkTask, finished: Finished) -> None:
+    task.teller.files = (finished.workbook.name,) if finished.workbook else ()
+    for problem in finished.problems:
+        task.teller.note(problem)
 
 
 def _send(task: WorkTask) -> Ended:
@@ -105,44 +115,50 @@ def _send(task: WorkTask) -> Ended:
         said["approved_by"],
         datetime.datetime.fromtimestamp(said["approved_at"], datetime.UTC),
         said["proposed_by"],
+        datetime.datetime.fromtimestamp(said["proposed_at"] or said["approved_at"], datetime.UTC),
         tuple(said["prepared_by"]),
     )
-    results = task.month_folder / "results"
     job = replace(
-        job,
-        lang=task.asked["lang"],
-        operator=task.work.by,
+        _to_be_written(task, job),
         approval=approval,
         stopped_by_file=work.stopper_file(task.folder, task.work.id),
-        output=results / f"{job.inputs[0].stem.removesuffix('.result')}.result.xlsx",
     )
-    finished = issue_flow.issue(job, task.watch(lambda plan: _is_confirmed(plan, approval.digest)))
+    finished = issue_flow.issue(job, task.watch(lambda plan: _is_confirmed(task, plan)))
+    _note_written(task, finished)
     write_rows(task.month_folder / "rows.sqlite", finished.result)
     how: months.Ending = "stopped" if finished.result.stopped else "sent"
     months.ended(task.folder, task.month, how, PlanFacts.of(finished.result, job.profile, job.owner))
-    for problem in finished.problems:
-        task.teller.note(problem)
-    return finished.exit_code, _written(finished)
+    return Ended(finished.exit_code, task.teller.files)
 
 
-def _is_confirmed(plan: Plan, digest: str) -> bool:
+def _is_confirmed(task: WorkTask, plan: Plan) -> bool:
     """Whether this is the very plan that was looked at. Raises Declined where it is another."""
-    if plan.digest != digest:
+    if plan.digest != task.asked["approval"]["digest"]:
         raise Declined(
             "Nothing was sent: what would be sent is not what was confirmed any more (rows were issued meanwhile, or a day has passed)."
             " Look at the plan again."
         )
+    _finish_once_it_sends(task.teller)
     return True
 
 
-def _written(finished: Finished) -> tuple[str, ...]:
-    return (finished.workbook.name,) if finished.workbook else ()
+def _finish_once_it_sends(teller: Teller) -> None:
+    """Let the result of what was sent be written to its end; while requests are in flight, signals are taken by graceful_stop.py."""
+
+    def interrupted(*_: object) -> None:
+        if not teller.is_sending:
+            raise KeyboardInterrupt
+
+    for number in signals.ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupted)
 
 
 _KINDS: dict[str, Callable[[WorkTask], Ended]] = {
     "judge": _judge,
     "survey": _survey,
     "send": _send,
+    "result": _result,
     "reconcile": ledger_work.reconciled,
     "register": ledger_work.register,
     "ledger_check": ledger_work.ledger_check,
@@ -151,67 +167,73 @@ _KINDS: dict[str, Callable[[WorkTask], Ended]] = {
 }
 
 
-def main() -> None:
-    """Do the work that is asked for, and note how it ended."""
-    protect_process()
-    signals.heed()
-    given = _given()
-    teller = Teller(given.folder, given.number)
-    with transaction(given.folder) as connection:  # after whoever began it has noted it
-        asked = orjson.loads(connection.execute("SELECT asked FROM work WHERE id = ?", (given.number,)).get)
-    of = work.find(given.folder, given.number)
-    code, problem, files = ExitCode.STOPPED, Message(""), tuple[str, ...]()
+def do(handed: bytes, number: int) -> None:
+    """Do a piece of work, and note how it ended; what is about a month as it stands goes on until it is.
+
+    `handed` is what the server was started with.
+    """
+    settings: ServeSettings = pickle.loads(handed)  # noqa: S301 - from the process that began this one
+    of = work.find(settings.folder, number)
+    month = of.month if of.kind in ("judge", "survey") else None
+    teller = Teller(settings.folder, number)
+    while True:
+        standing = months.find(settings.folder, month) if month else None
+        version = standing.version if standing else None
+        if work.end(settings.folder, number, _done(settings, of, teller), version):
+            break
+    signals.let_finish()
+    work.judge_if_due(settings, of)
+
+
+def note_interrupted(handed: bytes, number: int) -> None:
+    """Note that a piece of work was stopped before it came to its end."""
+    settings: ServeSettings = pickle.loads(handed)  # noqa: S301 - from the process that began this one
+    of = work.find(settings.folder, number)
+    said = {
+        "send": message("Stopped before anything was sent."),
+        "judge": message("The reading was stopped before its end; have the month judged again."),
+    }
+    problem = said.get(of.kind, message("Stopped before its end. Doing the same again is safe."))
+    work.end(settings.folder, number, Ended(ExitCode.STOPPED, problem=problem))
+    work.judge_if_due(settings, of)
+
+
+def _asked(of: Work, folder: Path) -> dict[str, Any]:
+    asked: dict[str, Any] = orjson.loads(
+        connected(folder).execute("SELECT asked FROM work WHERE id = ?", (of.id,)).get
+    )
+    return asked
+
+
+def _done(settings: ServeSettings, of: Work, teller: Teller) -> Ended:
+    """How the work ended."""
     try:
-        task = WorkTask(of, asked, _job(given), teller, given.folder)
-        code, files = _KINDS[of.kind](task)
-    except KeyboardInterrupt:
-        problem = message("Stopped before anything was sent.")
+        task = WorkTask(of, _asked(of, settings.folder), _job(settings, of), teller, settings)
+        return _KINDS[of.kind](task)
     except Stop as stop:
         code, problem = stop.exit_code, stop.message
     except OSError as error:
+        code = ExitCode.STOPPED
         problem = message(
             "{file} can't be read or written: {problem}.",
             file=Path(str(error.filename or "")).name,
             problem=system_error(error),
         )
     except Exception as error:  # noqa: BLE001 - a defect of ours: told as one, and the traceback to whoever mends it
-        number = log_defect(error)
+        code = ExitCode.STOPPED
         problem = message(
             "This is a defect of the program (number {number} in the server's log); please report it. Doing the same again is safe.",
-            number=number,
+            number=log_defect(error),
         )
-    finally:
-        signals.let_finish()
-    teller.ended(code, problem, files)
-    os._exit(0)
+    return Ended(code, teller.files, problem)
 
 
-def _given() -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    for name in ("--folder", "--profile"):
-        parser.add_argument(name, type=Path)
-    parser.add_argument("--ledger")
-    parser.add_argument("--as-of", type=datetime.date.fromisoformat)
-    for name in ("--sandbox", "--new-ledger"):
-        parser.add_argument(name, action="store_true")
-    parser.add_argument("number", type=int)
-    return parser.parse_args(sys.argv[1:])
-
-
-def _job(given: argparse.Namespace) -> Job:
+def _job(settings: ServeSettings, of: Work) -> Job:
     """The job that every piece of work is done with; the keys only where there is a carrier to send to."""
-    profile = load_profile(given.profile)
-    secrets = None if given.sandbox or not profile.carrier.base_url else load_secrets()
-    return Job(
-        (),
-        profile,
-        secrets,
-        ledger=given.ledger,
-        new_ledger=given.new_ledger,
-        as_of=given.as_of,
-        sandbox=given.sandbox,
+    return replace(
+        settings.job,
+        secrets=None if settings.sandbox or not settings.profile.carrier.base_url else load_secrets(),
+        new_ledger=settings.new_ledger,
+        operator=of.by,
+        on_page=True,
     )
-
-
-if __name__ == "__main__":
-    main()

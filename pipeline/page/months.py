@@ -54,6 +54,16 @@ class Month:
         """What is another as soon as anything of it is, for a page that is open."""
         return f"{self.version}.{self.judged}.{self.state}"
 
+    def may_be_sent(self, people: int) -> bool:
+        """Whether its plan may be sent, where it needs so many people: where it needs one, whatever it waited for while it needed two."""
+        ready: tuple[State, ...] = ("approved",) if people > 1 else ("checked", "proposed", "approved")
+        return self.state in ready and self.plan is not None and self.plan.request_count > 0
+
+    @property
+    def may_be_written(self) -> bool:
+        """Whether its result can be written as it stands."""
+        return self.state not in ("reading", "sending")
+
     @property
     def is_judged(self) -> bool:
         """Whether what is shown of it is of what was uploaded and corrected last."""
@@ -332,19 +342,21 @@ def approve(folder: Path, month: str, step: Step, digest: str, by: str) -> None:
         _note(folder, month, by, said)
 
 
-def judged(folder: Path, month: str, version: int, plan: PlanFacts | Message) -> None:
-    """What the judging of a version came to; a message where it could not be judged."""
+def judged(folder: Path, month: str, version: int, plan: PlanFacts) -> None:
+    """What the judging of a version came to."""
     with transaction(folder) as connection:
-        if isinstance(plan, Message):
-            connection.execute(
-                "UPDATE month SET judged = ?, problem = ? WHERE id = ? AND judged <= ?",
-                (version, to_text(plan), month, version),
-            )
-        else:
-            connection.execute(
-                "UPDATE month SET judged = ?, plan = ?, problem = '' WHERE id = ? AND judged <= ?",
-                (version, plan.text, month, version),
-            )
+        connection.execute(
+            "UPDATE month SET judged = ?, plan = ?, problem = '' WHERE id = ? AND judged <= ?",
+            (version, plan.text, month, version),
+        )
+
+
+def could_not_be_judged(folder: Path, month: str, problem: Message) -> None:
+    """Why a month could not be judged as it is now; what it came to before is of something else. Within a transaction."""
+    connected(folder).execute(
+        "UPDATE month SET judged = version, plan = '', problem = ? WHERE id = ? AND judged < version",
+        (to_text(problem), month),
+    )
 
 
 def ended(folder: Path, month: str, how: Ending, plan: PlanFacts) -> None:
@@ -353,8 +365,14 @@ def ended(folder: Path, month: str, how: Ending, plan: PlanFacts) -> None:
         connection.execute("UPDATE month SET ended = ?, plan = ? WHERE id = ?", (how, plan.text, month))
 
 
+def sending_ended(folder: Path, month: str) -> None:
+    """A sending is over: where it came to no result, what was looked at before it counts no more. Within a transaction."""
+    connected(folder).execute("UPDATE month SET version = version + 1 WHERE id = ? AND ended = ''", (month,))
+
+
 def forget_old(folder: Path, days: int) -> list[str]:
     """Take out, with all their files, the months that nobody has changed for so many days; their titles. Vouchers are in the ledger."""
+    there = [*(folder / "months").glob("*")]
     sql = """
         SELECT id, title FROM month WHERE NOT EXISTS (SELECT 1 FROM work WHERE work.month = month.id AND ended_at IS NULL)
             AND max(made_at, ifnull((SELECT max(at) FROM change WHERE change.month = month.id), 0),
@@ -365,8 +383,10 @@ def forget_old(folder: Path, days: int) -> list[str]:
         old = [(str(month), str(title)) for month, title in connection.execute(sql, (before,))]
         for month, _ in old:
             connection.execute("DELETE FROM month WHERE id = ?", (month,))
-    for month, _ in old:
-        shutil.rmtree(folder / "months" / month, ignore_errors=True)
+        known = {month for (month,) in connection.execute("SELECT id FROM month").fetchall()}
+    for path in there:  # those of a month that was taken out before a kill, too
+        if path.name not in known:
+            shutil.rmtree(path, ignore_errors=True)
     return [title for _, title in old]
 
 

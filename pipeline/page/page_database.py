@@ -104,7 +104,7 @@ CREATE TABLE work (                              -- what is done in processes of
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     month TEXT REFERENCES month ON DELETE SET NULL,  -- NULL: about no month
     kind TEXT NOT NULL CHECK (
-        kind IN ('judge', 'survey', 'send', 'reconcile', 'register', 'ledger_check', 'backup', 'gap')
+        kind IN ('judge', 'survey', 'send', 'result', 'reconcile', 'register', 'ledger_check', 'backup', 'gap')
     ),
     asked TEXT NOT NULL,                         -- what it was begun with, as JSON
     by TEXT NOT NULL,
@@ -116,11 +116,13 @@ CREATE TABLE work (                              -- what is done in processes of
     exit_code INTEGER,
     problem TEXT NOT NULL DEFAULT '',            -- the message with which it stopped
     files TEXT NOT NULL DEFAULT '[]',            -- names of what it wrote
+    stopping INTEGER NOT NULL DEFAULT 0,         -- it was told to stop, which a second signal would undo
     stopped_by TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX work_by_month ON work (month);
--- Of each kind one at a time, of a month or of none.
-CREATE UNIQUE INDEX work_on ON work (ifnull(month, ''), kind) WHERE ended_at IS NULL;
+-- Of each kind one at a time, of a month or of none; but registers are asked for by everybody.
+CREATE UNIQUE INDEX work_on ON work (ifnull(month, ''), kind) WHERE ended_at IS NULL AND kind != 'register';
+CREATE INDEX work_by_kind ON work (kind);
 """
 #: The step from each version of the file to the next; a new file takes all of them.
 STEPS = (SCHEMA,)

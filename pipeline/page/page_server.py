@@ -5,8 +5,10 @@ import contextlib
 import fcntl
 import logging
 import os
+import shutil
 import signal
 import socket
+import threading
 import webbrowser
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from dataclasses import replace
@@ -57,7 +59,13 @@ def check(settings: ServeSettings) -> Certificate | None:
     found = (
         certificate_of(settings.certificate, settings.key) if settings.certificate and settings.key else None
     )
-    if not settings.loopback and not accounts.any_account(settings.folder):
+    someone = accounts.any_account(settings.folder)
+    if settings.profile.approval.people > 1 and not someone:
+        raise InputProblem(
+            "[approval].people = 2 in the profile, so that what one person prepared another approves, and nobody has an account yet: make"
+            " one for each of them with voucher user add NAME --role …, for the same ledger"
+        )
+    if not settings.loopback and not someone:
         raise InputProblem(
             "Nobody has an account yet, and without accounts the page is served to this machine alone: make the first with"
             " voucher user add NAME --role administrator, for the same ledger"
@@ -69,15 +77,17 @@ async def serve(settings: ServeSettings, note: Note, *, open_browser: bool = Fal
     """Serve until SIGINT, SIGTERM or a closed terminal. Raises InputProblem where it can't listen."""
     certificate = check(settings)
     with _alone(settings.folder), _stop_asked() as stop:
+        # What was being uploaded when a server was killed.
+        await asyncio.to_thread(shutil.rmtree, settings.folder / "coming", ignore_errors=True)
         await asyncio.to_thread(work.resume, settings)
         await asyncio.to_thread(demonstration.begin, settings)
         async with listening(settings, certificate, note) as address, _meanwhile(_tidied(settings, note)):
             if open_browser:
-                # A browser on the terminal, or none: whoever waits for it is not this process.
-                await asyncio.to_thread(webbrowser.open, address)
+                # One on the terminal goes on until somebody ends it, which nothing here waits for.
+                threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
             await stop.wait()
             note(message("Ending; what is being sent stops in good order"))
-            await asyncio.to_thread(work.stop_all, settings.folder)
+            await asyncio.to_thread(work.stop_all, settings)
 
 
 @contextlib.asynccontextmanager

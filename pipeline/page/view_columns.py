@@ -50,14 +50,15 @@ def _begun(settings: ServeSettings, month: Month, by: str) -> work.Work:
     try:
         return work.begin(settings, "survey", by, month.id)
     except Overtaken:
-        return next(one for one in work.of_month(settings.folder, month.id) if one.kind == "survey")
+        if found := work.newest(settings.folder, month.id, "survey"):
+            return found
+        raise
 
 
 async def columns_live(request: web.Request) -> web.StreamResponse:
     """For the script: whether it is found out."""
     month = await asked_for(request)
-    done = await asyncio.to_thread(work.of_month, request.app[SETTINGS].folder, month.id)
-    finding = next((one for one in done if one.kind == "survey"), None)
+    finding = await asyncio.to_thread(work.newest, request.app[SETTINGS].folder, month.id, "survey")
     if finding is None:
         raise Refused(404, message("There is no such work; it may have been removed."))
     response = shown(request, "work_on.html", work=finding)

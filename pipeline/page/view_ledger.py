@@ -33,11 +33,11 @@ async def ledger_work(request: web.Request) -> web.StreamResponse:
 
 
 async def _ledger(request: web.Request, standing: work.Work | None) -> web.Response:
-    folder = request.app[SETTINGS].folder
+    settings = request.app[SETTINGS]
 
     def done() -> list[work.Work]:
-        work.note_ended(folder)
-        found = [one for kind in KINDS for one in work.latest(folder, kind, _SHOWN)]
+        work.note_ended(settings)
+        found = [one for kind in KINDS for one in work.latest(settings.folder, kind, _SHOWN)]
         return sorted(found, key=lambda one: -one.id)[:_SHOWN]
 
     return shown(request, "ledger.html", work=standing, works=await asyncio.to_thread(done))

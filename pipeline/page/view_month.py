@@ -43,19 +43,26 @@ async def month(request: web.Request) -> web.StreamResponse:
 def _beside(settings: ServeSettings, standing: Month, person: str) -> dict[str, Any]:
     """What a month's page shows beside the month."""
     folder = settings.folder
-    work.note_ended(folder)
-    done = work.of_month(folder, standing.id)
+    work.note_ended(settings)
+    written = work.of_month(folder, standing.id, "send", "result")
+    sendings = [one for one in written if one.kind == "send"]
+    results = months.folder_of(folder, standing.id) / "results"
+    people = settings.profile.approval.people
     return {
         "uploads": months.uploads(folder, standing.id),
         "corrections": months.corrections(folder, standing.id),
         "changes": months.changes(folder, standing.id),
-        "sendings": [one for one in done if one.kind == "send"],
-        "judging": next((one for one in done if one.kind == "judge"), None),
+        "written": written,
+        "sendings": sendings,
+        "newest": next((file for one in written for file in one.files if (results / file).is_file()), None),
+        "writing": next((one for one in written[:1] if one.kind == "result" and one.is_on), None),
+        "judging": work.newest(folder, standing.id, "judge"),
         "may_approve": may_approve(person, months.preparers(folder, standing.id)),
         "statuses": STATUS,
         "limits": settings.profile.limits,
-        "left": next((work.time_left(one) for one in done if one.kind == "send"), NOTHING),
-        "people": settings.profile.approval.people,
+        "left": work.time_left(sendings[0]) if sendings else NOTHING,
+        "people": people,
+        "may_be_sent": standing.may_be_sent(people),
     }
 
 
@@ -79,8 +86,8 @@ async def state(request: web.Request) -> web.StreamResponse:
 
 
 def _sending(settings: ServeSettings, standing: str) -> work.Work | None:
-    work.note_ended(settings.folder)
-    return next((one for one in work.of_month(settings.folder, standing) if one.kind == "send"), None)
+    work.note_ended(settings)
+    return work.newest(settings.folder, standing, "send")
 
 
 async def add_files(request: web.Request) -> web.StreamResponse:
@@ -117,8 +124,8 @@ async def judge_again(request: web.Request) -> web.StreamResponse:
 async def result(request: web.Request) -> web.StreamResponse:
     """One of a month's results, to be saved."""
     settings, standing, name = request.app[SETTINGS], await asked_for(request), request.match_info["name"]
-    done = await asyncio.to_thread(work.of_month, settings.folder, standing.id)
-    if not any(name in one.files for one in done):
+    written = await asyncio.to_thread(work.of_month, settings.folder, standing.id, "send", "result")
+    if not any(name in one.files for one in written):
         raise Refused(404, message("There is no such file any more."))
     path = months.folder_of(settings.folder, standing.id) / "results" / name
     return attachment(path)

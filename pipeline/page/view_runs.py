@@ -28,7 +28,7 @@ async def runs(request: web.Request) -> web.StreamResponse:
 def _found(
     settings: ServeSettings,
 ) -> tuple[list[tuple[PastRun, list[RunPerson]]], list[work.Work], dict[str, str]]:
-    work.note_ended(settings.folder)
+    work.note_ended(settings)
     titles = {month.id: month.title for month in months.all_months(settings.folder)}
     return past_runs(settings.job, _MOST), work.latest(settings.folder, most=_MOST), titles
 

@@ -70,6 +70,7 @@ def _begin(settings: ServeSettings, visitor: Visitor, month: Month, digest: str)
         "approved_by": month.approved_by or visitor.name,
         "approved_at": month.approved_at or time.time(),
         "proposed_by": month.proposed_by,
+        "proposed_at": month.proposed_at,
         "prepared_by": sorted(months.preparers(settings.folder, month.id)),
     }
     work.begin(settings, "send", visitor.name, month.id, approval=approval, lang=visitor.lang)
@@ -80,8 +81,7 @@ def _begin(settings: ServeSettings, visitor: Visitor, month: Month, digest: str)
 
 def _check_may_send(settings: ServeSettings, month: Month) -> None:
     """Raises Overtaken where the month is not as it has to be before it is sent."""
-    wanted = "approved" if settings.profile.approval.people > 1 else "checked"
-    if month.state != wanted or month.plan is None or not month.plan.request_count:
+    if not month.may_be_sent(settings.profile.approval.people):
         raise Overtaken("There is nothing that can be sent now: look at the month again.")
 
 
@@ -90,10 +90,9 @@ async def stop(request: web.Request) -> web.StreamResponse:
     settings, visitor, month = request.app[SETTINGS], visitor_of(request), await asked_for(request)
 
     def stopped() -> None:
-        for one in work.of_month(settings.folder, month.id):
-            if one.kind == "send" and one.is_on:
-                work.stop(settings.folder, one, visitor.name)
-                months.note(settings.folder, month.id, visitor.name, message("stopped the sending"))
+        one = work.newest(settings.folder, month.id, "send")
+        if one and work.stop(settings.folder, one.id, visitor.name):
+            months.note(settings.folder, month.id, visitor.name, message("stopped the sending"))
 
     await asyncio.to_thread(stopped)
     return see_other(f"/months/{month.id}")

@@ -23,12 +23,12 @@ _MOST_DIGITS = 12
 
 async def work_asked_for(request: web.Request, kinds: Collection[Kind]) -> Work:
     """The work that the address names, if it is of these kinds. Raises Refused (404) where there is none."""
-    folder, number = request.app[SETTINGS].folder, request.match_info["work"]
+    settings, number = request.app[SETTINGS], request.match_info["work"]
 
     def look() -> Work | None:
-        work.note_ended(folder)
+        work.note_ended(settings)
         try:
-            return work.find(folder, int(number))
+            return work.find(settings.folder, int(number))
         except KeyError:
             return None
 
@@ -41,11 +41,11 @@ async def work_asked_for(request: web.Request, kinds: Collection[Kind]) -> Work:
 
 async def ended(request: web.Request, begun: Work, patience: float = PATIENCE) -> Work:
     """The work when it has ended, or after so many seconds as it stands then."""
-    folder, until = request.app[SETTINGS].folder, time.monotonic() + patience
+    settings, until = request.app[SETTINGS], time.monotonic() + patience
 
     def look() -> Work:
-        work.note_ended(folder)
-        return work.find(folder, begun.id)
+        work.note_ended(settings)
+        return work.find(settings.folder, begun.id)
 
     while (now := await asyncio.to_thread(look)).is_on and time.monotonic() < until:  # noqa: ASYNC110 - another process ends it
         await asyncio.sleep(_OFTEN)

@@ -6,29 +6,34 @@ dies with it, so that a server which is started again finds what goes on, and wh
 """
 
 import contextlib
-import fcntl
 import os
+import pickle
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import apsw
 import orjson
 
-from pipeline.file_writing import PRIVATE, private_folder
+from pipeline.file_writing import PRIVATE
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.message import NOTHING, Message, counted, from_text, message, to_text
-from pipeline.page.months import Overtaken, all_months
+from pipeline.page import months
+from pipeline.page.months import Overtaken
 from pipeline.page.page_database import connected, transaction
 from pipeline.page.serve_settings import ServeSettings
+from pipeline.page.work_turn import process_of, taken_lock
 
-Kind = Literal["judge", "survey", "send", "reconcile", "register", "ledger_check", "backup", "gap"]
+Kind = Literal["judge", "survey", "send", "result", "reconcile", "register", "ledger_check", "backup", "gap"]
+#: What is done for every change of a month: of those that have ended only the last of each kind is kept.
+_OFTEN_DONE = ("judge", "survey")
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,7 @@ class Work:
     """A piece of work as it stands; `ended_at` None: it is still on. Times are seconds since 1970.
 
     `progress`: (requests, how many of them by state), None where it sends nothing. `notes` are what it told, `problem` why it stopped.
+    `stopping`: it was told to stop.
     """
 
     id: int
@@ -50,6 +56,7 @@ class Work:
     problem: Message
     files: tuple[str, ...]
     stopped_by: str
+    stopping: bool
 
     @property
     def is_on(self) -> bool:
@@ -65,9 +72,23 @@ class Work:
         return took * (total - done) / done if done and self.is_on else None
 
 
+@dataclass(frozen=True)
+class Ended:
+    """How a piece of work ended: its exit code, the names of what it wrote, and why it stopped, if it did."""
+
+    code: ExitCode
+    files: tuple[str, ...] = ()
+    problem: Message = NOTHING
+
+
 def begin(settings: ServeSettings, kind: Kind, by: str, month: str | None = None, **asked: Any) -> Work:
-    """Begin a piece of work in a process of its own. Raises Overtaken where the same is being done already."""
-    with transaction(settings.folder) as connection:
+    """Begin a piece of work in a process of its own. Raises Overtaken where the same is being done already, or the server ends."""
+    folder = settings.folder
+    with transaction(folder) as connection:
+        if _ENDING.is_set():
+            raise Overtaken(
+                "voucher serve is ending: nothing new is begun. Try again when it has been started again."
+            )
         try:
             number = connection.execute(
                 "INSERT INTO work (month, kind, asked, by, begun_at) VALUES (?, ?, ?, ?, ?) RETURNING id",
@@ -75,58 +96,45 @@ def begin(settings: ServeSettings, kind: Kind, by: str, month: str | None = None
             ).get
         except apsw.ConstraintError:
             raise Overtaken("This is being done already: wait for it to end.") from None
-        lock = _lock(settings.folder, number)
+        old = connection.execute(
+            f"DELETE FROM work WHERE month = ? AND kind = ? AND kind IN {_OFTEN_DONE} AND ended_at IS NOT NULL RETURNING id",  # noqa: S608 - constants
+            (month, kind),
+        ).fetchall()
+        lock = taken_lock(folder, number)
         try:
             pid = _start(settings, number, lock)
         finally:
             os.close(lock)
         connection.execute("UPDATE work SET pid = ? WHERE id = ?", (pid, number))
-    return find(settings.folder, number)
+    for (before,) in old:
+        (folder / "work" / f"{before}.lock").unlink(missing_ok=True)
+    return find(folder, number)
 
 
 def _start(settings: ServeSettings, number: int, lock: int) -> int:
-    """Start the process, with the lock that tells that it is there, and give its ID; it waits for its turn to write, which is after this."""
+    """Start the process, with the lock that tells that it is there, and give its ID; it waits for its turn to write, which is after this.
+
+    What the server was started with it is handed, so that page and work go by the same profile, whatever becomes of its file; but
+    the keys are in its environment, or in the keyring.
+    """
     process = subprocess.Popen(  # noqa: S603 - our own interpreter and module, no shell
-        [sys.executable, "-m", "pipeline.page.month_work", *_arguments(settings), str(number)],
-        stdin=subprocess.DEVNULL,
+        [sys.executable, "-m", "pipeline.page.work_process", settings.folder, str(number)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         start_new_session=True,
         pass_fds=(lock,),
     )
+    if process.stdin:
+        with contextlib.suppress(BrokenPipeError), process.stdin as handed:
+            handed.write(pickle.dumps(replace(settings, secrets=None)))
     _CHILDREN[number] = process
     return process.pid
 
 
-#: The processes that this server began, by their work's number, until somebody has asked how they ended.
+#: The processes that this one began, by their work's number, until somebody has asked how they ended.
 _CHILDREN: dict[int, "subprocess.Popen[bytes]"] = {}
-
-
-def _arguments(settings: ServeSettings) -> list[str]:
-    """What a process is told of how the server was started; the keys are in its environment, or in the keyring."""
-    said = {
-        "--folder": settings.folder,
-        "--ledger": settings.ledger,
-        "--profile": settings.profile_path,
-        "--as-of": settings.as_of,
-    }
-    given = [f"{name}={value}" for name, value in said.items() if value is not None]
-    return [
-        *given,
-        *(["--sandbox"] if settings.sandbox else []),
-        *(["--new-ledger"] if settings.new_ledger else []),
-    ]
-
-
-def _lock(folder: Path, number: int) -> int:
-    """The file descriptor of the work's lock, taken. Raises BlockingIOError while its process lives."""
-    private_folder(folder / "work")
-    file = os.open(folder / "work" / f"{number}.lock", os.O_RDWR | os.O_CREAT, PRIVATE)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(file)
-        raise
-    return file
+#: Set once the server ends.
+_ENDING = threading.Event()
 
 
 def results(folder: Path, number: int) -> Path:
@@ -141,9 +149,21 @@ def find(folder: Path, number: int) -> Work:
     raise KeyError(number)
 
 
-def of_month(folder: Path, month: str) -> list[Work]:
-    """What was done for a month, the newest first."""
-    return _select(folder, "WHERE month = ? ORDER BY id DESC", month)
+def of_month(folder: Path, month: str, *kinds: Kind) -> list[Work]:
+    """What was done for a month of these kinds, the newest first."""
+    return _select(
+        folder,
+        "WHERE month = ? AND kind IN (SELECT value FROM json_each(?)) ORDER BY id DESC",
+        month,
+        orjson.dumps(kinds).decode(),
+    )
+
+
+def newest(folder: Path, month: str, kind: Kind) -> Work | None:
+    """What was done last for a month of one kind, None where there was nothing."""
+    return next(
+        iter(_select(folder, "WHERE month = ? AND kind = ? ORDER BY id DESC LIMIT 1", month, kind)), None
+    )
 
 
 def latest(folder: Path, kind: Kind | None = None, most: int = 50) -> list[Work]:
@@ -173,7 +193,7 @@ _MINUTE = 60
 
 def _select(folder: Path, where: str, *given: Any) -> list[Work]:
     lines = connected(folder).execute(
-        "SELECT id, month, kind, by, begun_at, ended_at, progress, notes, exit_code, problem, files, stopped_by"  # noqa: S608 - a text of this module
+        "SELECT id, month, kind, by, begun_at, ended_at, progress, notes, exit_code, problem, files, stopped_by, stopping"  # noqa: S608 - a text of this module
         f" FROM work {where}",
         given,
     )
@@ -181,26 +201,37 @@ def _select(folder: Path, where: str, *given: Any) -> list[Work]:
 
 
 def _work(line: Sequence[Any]) -> Work:
-    *first, progress, notes, exit_code, problem, files, stopped_by = line
+    *first, progress, notes, exit_code, problem, files, stopped_by, stopping = line
     number, month, kind, by, begun_at, ended_at = first
     return Work(
         number, month, kind, by, begun_at, ended_at,
         tuple(orjson.loads(progress)) if progress else None,
         tuple(from_text(note) for note in orjson.loads(notes)),
-        exit_code, from_text(problem), tuple(orjson.loads(files)), stopped_by,
+        exit_code, from_text(problem), tuple(orjson.loads(files)), stopped_by, bool(stopping),
     )  # fmt: skip
 
 
-def stop(folder: Path, work: Work, by: str) -> None:
-    """Have it stop in good order: no further request leaves, the answers under way are waited for."""
+def stop(folder: Path, number: int, by: str = "") -> bool:
+    """Have it stop in good order, if that was not said before: no further request leaves, the answers under way are waited for.
+
+    Whether it was said now. A second signal would have the answers given up.
+    """
     with transaction(folder) as connection:
-        connection.execute("UPDATE work SET stopped_by = ? WHERE id = ? AND ended_at IS NULL", (by, work.id))
-    path = stopper_file(folder, work.id)
-    path.touch(PRIVATE)
-    path.write_text(by, encoding="utf-8")
-    process = process_of(folder, work.id)
+        first = connection.execute(
+            "UPDATE work SET stopping = 1, stopped_by = ? WHERE id = ? AND ended_at IS NULL AND NOT stopping RETURNING id",
+            (by, number),
+        ).fetchall()
+    if not first:
+        return False
+    if by:
+        path = stopper_file(folder, number)
+        path.touch(PRIVATE)
+        path.write_text(by, encoding="utf-8")
+    process = process_of(folder, number)
     if process is not None:
-        os.kill(process, signal.SIGTERM)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGTERM)
+    return True
 
 
 def stopper_file(folder: Path, number: int) -> Path:
@@ -208,43 +239,64 @@ def stopper_file(folder: Path, number: int) -> Path:
     return folder / "work" / f"{number}.stopped"
 
 
-def process_of(folder: Path, number: int) -> int | None:
-    """The ID of the process that does a piece of work, None where it is gone."""
-    try:
-        os.close(_lock(folder, number))
-    except BlockingIOError:
-        return int(connected(folder).execute("SELECT pid FROM work WHERE id = ?", (number,)).get)
-    return None
+def end(folder: Path, number: int, how: Ended, version: int | None = None) -> bool:
+    """Note how a piece of work ended; False where it has to go on, as `version` of its month, which it was about, does not stand any more.
+
+    A month that could not be judged has that problem; one whose sending came to no end has to be looked at anew.
+    """
+    with transaction(folder) as connection:
+        newer = "SELECT 1 FROM month JOIN work ON month.id = work.month WHERE work.id = ? AND version > ?"
+        if version is not None and connection.execute(newer, (number, version)).fetchall():
+            return False
+        lines: list[Any] = connection.execute(
+            "UPDATE work SET ended_at = ?, exit_code = ?, problem = ?, files = ? WHERE id = ? AND ended_at IS NULL RETURNING kind, month",
+            (time.time(), int(how.code), to_text(how.problem), orjson.dumps(how.files).decode(), number),
+        ).fetchall()
+        for kind, month in lines:
+            if kind == "judge" and how.problem:
+                months.could_not_be_judged(folder, month, how.problem)
+            if kind == "send":
+                months.sending_ended(folder, month)
+    stopper_file(folder, number).unlink(missing_ok=True)
+    return True
 
 
-def note_ended(folder: Path) -> list[Work]:
-    """Work whose process is gone without a word, noted as ended: it was killed. What it was sending the ledger knows, and the next run puts in order."""
+def note_ended(settings: ServeSettings) -> None:
+    """Note work whose process is gone without a word as ended: it was killed. What it was sending the ledger knows, and the next run puts in order."""
+    folder = settings.folder
     for number, process in [*_CHILDREN.items()]:
         if process.poll() is not None:
-            del _CHILDREN[number]
-    gone = [work for work in on(folder) if work.id not in _CHILDREN and process_of(folder, work.id) is None]
-    for work in gone:
-        with transaction(folder) as connection:
-            connection.execute(
-                "UPDATE work SET ended_at = ?, exit_code = ?, problem = ? WHERE id = ? AND ended_at IS NULL",
-                (time.time(), ExitCode.STOPPED, to_text(KILLED), work.id),
+            _CHILDREN.pop(number, None)
+    for work in on(folder):
+        if work.id not in _CHILDREN and process_of(folder, work.id) is None:
+            end(
+                folder,
+                work.id,
+                Ended(ExitCode.STOPPED, problem=_KILLED_SENDING if work.kind == "send" else _KILLED),
             )
-    return gone
+            judge_if_due(settings, work)
 
 
 def forget_old(folder: Path, days: int) -> None:
-    """Take out what was done that long ago and was about no month: registers, reconciliations and backups, with what they wrote."""
+    """Take out what was done that long ago and was about no month, registers, reconciliations and backups, and all files of work that is gone."""
+    there = [*(folder / "work").glob("*")]
     before = time.time() - days * 24 * 60 * 60
-    with transaction(folder) as connection:
-        old: list[Any] = connection.execute(
-            "DELETE FROM work WHERE month IS NULL AND ended_at < ? RETURNING id", (before,)
-        ).fetchall()
-    for (number,) in old:
-        shutil.rmtree(results(folder, number), ignore_errors=True)
-        (folder / "work" / f"{number}.lock").unlink(missing_ok=True)
+    with transaction(folder) as connection:  # what is there by now has its line
+        connection.execute("DELETE FROM work WHERE month IS NULL AND ended_at < ?", (before,))
+        known = {str(number) for (number,) in connection.execute("SELECT id FROM work").fetchall()}
+    for path in there:
+        if path.name.partition(".")[0] in known:
+            continue
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
-KILLED = message(
+_KILLED = message(
+    "The process was ended from outside, perhaps for lack of memory. Doing the same again is safe."
+)
+_KILLED_SENDING = message(
     "The process was ended from outside. Doing the same again is safe: the ledger knows what was sent, and what was in flight is asked"
     " about as unknown."
 )
@@ -256,23 +308,32 @@ def judge(settings: ServeSettings, month: str, by: str) -> None:
         begin(settings, "judge", by, month)
 
 
+def judge_if_due(settings: ServeSettings, ended: Work) -> None:
+    """Have a month judged whose sending has ended without a result."""
+    month = months.find(settings.folder, ended.month) if ended.kind == "send" and ended.month else None
+    if month and month.judged < month.version:
+        judge(settings, month.id, ended.by)
+
+
 def resume(settings: ServeSettings) -> None:
     """What a server that starts does about work: note what was killed, and have judged what was not judged to its end."""
-    note_ended(settings.folder)
-    for month in all_months(settings.folder):
-        if month.judged < month.version and month.version:
+    note_ended(settings)
+    for month in months.all_months(settings.folder):
+        last = newest(settings.folder, month.id, "judge")
+        interrupted = month.problem and last and last.exit_code == ExitCode.STOPPED
+        if month.judged < month.version or interrupted:
             judge(settings, month.id, month.made_by)
 
 
-def stop_all(folder: Path) -> None:
-    """Stop in good order what sends or settles, and wait for it: what a server that is told to end does before it ends."""
-    for one in on(folder):
-        process = process_of(folder, one.id)
-        if process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGTERM)
-    while any(process_of(folder, one.id) is not None for one in on(folder)):
-        note_ended(folder)
+def stop_all(settings: ServeSettings) -> None:
+    """Stop in good order whatever is on, and wait for it: what a server that is told to end does before it ends. Nothing is begun any more."""
+    _ENDING.set()
+    while remaining := [
+        one for one in on(settings.folder) if process_of(settings.folder, one.id) is not None
+    ]:
+        for one in remaining:
+            stop(settings.folder, one.id)
+        note_ended(settings)
         time.sleep(_WAIT)
 
 

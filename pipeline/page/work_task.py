@@ -9,25 +9,25 @@ from typing import Any
 import orjson
 
 from pipeline.file_writing import private_folder
-from pipeline.model.exit_code import ExitCode
 from pipeline.model.job import Job, Plan, Progress, Watch
 from pipeline.model.message import Message, to_text
 from pipeline.page import months, work
 from pipeline.page.page_database import transaction
+from pipeline.page.serve_settings import ServeSettings
 
-#: What a piece of work comes to: its exit code, and the names of what it wrote.
-Ended = tuple[ExitCode, tuple[str, ...]]
 _PROGRESS_EVERY = 0.25  # seconds
 _MOST_NOTES = 200
 
 
 @dataclass
 class Teller:
-    """What the work says while it is on, kept in the page's database."""
+    """What the work says while it is on, kept in the page's database. `files` are what it has written; `is_sending`: requests have left."""
 
     folder: Path
     number: int
     notes: list[str] = field(default_factory=list)
+    files: tuple[str, ...] = ()
+    is_sending: bool = False
     _told_at: float = 0.0
 
     def note(self, said: Message) -> None:
@@ -38,17 +38,10 @@ class Teller:
 
     def progress(self, seen: Progress) -> None:
         """How far the sending is; not more often than anybody looks."""
+        self.is_sending = True
         if time.monotonic() - self._told_at >= _PROGRESS_EVERY or seen.done == seen.total:
             self._told_at = time.monotonic()
             self._set("progress", orjson.dumps([seen.total, seen.states]).decode())
-
-    def ended(self, code: int, problem: Message, files: tuple[str, ...]) -> None:
-        """How it ended."""
-        with transaction(self.folder) as connection:
-            connection.execute(
-                "UPDATE work SET ended_at = ?, exit_code = ?, problem = ?, files = ? WHERE id = ?",
-                (time.time(), int(code), to_text(problem), orjson.dumps(files).decode(), self.number),
-            )
 
     def _set(self, column: str, value: str) -> None:
         with transaction(self.folder) as connection:
@@ -63,7 +56,12 @@ class WorkTask:
     asked: Mapping[str, Any]
     job: Job
     teller: Teller
-    folder: Path  # the page's
+    settings: ServeSettings
+
+    @property
+    def folder(self) -> Path:
+        """The page's folder."""
+        return self.settings.folder
 
     @property
     def month(self) -> str:

@@ -7,6 +7,7 @@ KIND = {
     "judge": message("read and judged"),
     "survey": message("looked at the headings"),
     "send": message("sending of vouchers"),
+    "result": message("result as it stood"),
     "reconcile": message("reconciliation"),
     "register": message("register"),
     "ledger_check": message("ledger looked over"),

@@ -66,7 +66,6 @@ def _check_approved(job: Job, plan: Plan) -> None:
     """Raise InputProblem where what is to be sent is not the plan that somebody said yes to."""
     if plan.requests and job.approval and job.approval.digest != plan.digest:
         raise InputProblem(
-            "Nothing was sent: rows, amounts, buyers or codes are not what {person} approved any more; look at the plan again, and"
-            " approve it anew",
+            "Nothing was sent: rows, amounts, buyers or codes are not what {person} said yes to any more; look at the plan again",
             person=job.approval.approved_by,
         )

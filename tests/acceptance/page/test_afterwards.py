@@ -19,7 +19,7 @@ from pipeline.messages.translate import heading
 from pipeline.page.visitor import Role
 from tests.acceptance.conftest import Desk, Sandbox, write_workbook
 from tests.acceptance.office import LOST_AFTER, LOST_BEFORE, TODAY
-from tests.acceptance.page.test_month_on_page import judged, settled, upload
+from tests.acceptance.page.test_month_on_page import judged, settled, totals, upload
 from tests.acceptance.page.visiting import Answer, Served, Visit, serving
 
 PEOPLE = {"vera": Role.VIEWER, "peter": Role.PREPARER, "anna": Role.APPROVER, "adam": Role.ADMINISTRATOR}
@@ -114,6 +114,17 @@ def test_an_unknown_outcome_is_answered_with_who_says_so_and_a_file(after: After
     done(anna, answering(anna, second))
     assert "settled as not issued by Ms Li (anna): said on the page: telephone" in after.history(second)
     assert "There is none" in anna.get("/unknown").said
+
+
+@pytest.mark.slow
+def test_what_was_settled_shows_in_every_month_that_was_in_doubt(after: After) -> None:
+    anna = after.visit("anna")
+    month = judged(anna, after.desk.folder / "tickets.xlsx")
+    assert totals(anna.get(month))["unknown"] == 2
+    number = after.issued_number(TICKET)
+    done(anna, answering(anna, TICKET, resolution="issued", number=number))
+    page = anna.until(month, lambda answer: totals(answer).get("unknown") == 1)
+    assert totals(page)["already_issued"] == 3
 
 
 @pytest.mark.slow

@@ -67,7 +67,7 @@ def test_an_approved_plan_is_sent_and_no_other(path: Path, tmp_path: Path) -> No
         profile = of_two(at_address(server.url))
         given = approved(job(path, profile=profile, secrets=KEYS, ledger=tmp_path / "l"))
         changed = replace(given, corrections=Corrections({("a.xlsx", "Tickets", 2): {"amount": "1.00"}}))
-        with pytest.raises(InputProblem, match=r"not what Wang approved any more.*approve it anew"):
+        with pytest.raises(InputProblem, match=r"not what Wang said yes to any more"):
             issue(changed, Watched().watch)
         assert sent(tmp_path / "l") == 0
         finished = issue(given, Watched().watch)
@@ -101,7 +101,7 @@ def test_what_one_person_sends_is_what_that_person_saw(path: Path, tmp_path: Pat
         given = job(path, profile=at_address(server.url), secrets=KEYS, ledger=tmp_path / "l")
         seen = approved(given, "Li", proposed_by="", prepared_by=("Li",))
         workbook(path, *fares(1, 2, 3))
-        with pytest.raises(InputProblem, match="not what Li approved any more"):
+        with pytest.raises(InputProblem, match="not what Li said yes to any more"):
             issue(seen, Watched().watch)
         assert sent(tmp_path / "l") == 0
         workbook(path, *fares(1, 2))
@@ -156,7 +156,8 @@ def test_who_prepared_approved_and_sent_is_recorded_with_the_run_and_told_of_its
     with carrier() as server:
         profile = of_two(at_address(server.url))
         given = approved(
-            job(path, profile=profile, secrets=KEYS, ledger=ledger, operator="Zhao"), prepared_by=("Li", "Chen", "Li")
+            job(path, profile=profile, secrets=KEYS, ledger=ledger, operator="Zhao"), prepared_by=("Li", "Chen", "Li"),
+            proposed_at=AT - datetime.timedelta(hours=1),
         )  # fmt: skip
         issue(given, Watched().watch)
         reconcile(Task(replace(given, inputs=(), operator="cron"), "cron"), Watched().watch)
@@ -166,8 +167,9 @@ def test_who_prepared_approved_and_sent_is_recorded_with_the_run_and_told_of_its
         (1, "prepared", "Li", ""), (1, "prepared", "Chen", ""), (1, "proposed", "Li", ""), (1, "approved", "Wang", plan),
         (1, "sent", "Zhao", ""), (2, "reconciled", "cron", ""),
     ]  # fmt: skip
-    at = rows(ledger, "SELECT noted_at FROM run_person WHERE role = 'approved'")
-    assert at == [("2026-11-20T01:30:00.000+00:00",)]
+    at = dict(rows(ledger, "SELECT role, noted_at FROM run_person WHERE run = 1"))
+    assert at["approved"] == "2026-11-20T01:30:00.000+00:00"
+    assert at["prepared"] == at["proposed"] == "2026-11-20T00:30:00.000+00:00"
     known = history(given, [ticket(1)], lambda _: None)
     told = [line.split("  ")[2] for line in history_lines(known, "en", "Asia/Shanghai") if " by " in line]
     assert told == [

@@ -15,17 +15,19 @@ from pathlib import Path
 import orjson
 
 from pipeline import signals
+from pipeline.ledger.opening import path_for
 from pipeline.model.approval import Approval
 from pipeline.model.corrections import Corrections
 from pipeline.model.errors import Declined, InputProblem, Stop
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.job import Finished, Job, Plan
 from pipeline.model.message import Message, message, system_error
-from pipeline.page import ledger_work, months, survey_file, work
+from pipeline.page import dropped_files, ledger_work, months, survey_file, work
 from pipeline.page.defects import log_defect
 from pipeline.page.page_database import transaction
 from pipeline.page.plan_facts import PlanFacts
 from pipeline.page.rows_file import write_rows
+from pipeline.page.serve_settings import ServeSettings
 from pipeline.page.work_task import Ended, Teller, WorkTask
 from pipeline.process_hardening import protect_process
 from pipeline.profile_file import load_profile
@@ -44,7 +46,7 @@ def _month_job(task: WorkTask) -> tuple[Job, int]:
         given = months.uploads(task.folder, task.month)
         corrected = _corrections(task.folder, task.month)
     at = task.month_folder
-    inputs = tuple(one.path(at) for one in given if one.kind == "workbook")
+    inputs = tuple(one.path(at) for one in given if one.kind in months.TICKETS)
     buyers = [one.path(at) for one in given if one.kind == "buyers"]
     mapping = at / "columns.toml"
     if not inputs:
@@ -73,7 +75,10 @@ def _corrections(folder: Path, month: str) -> Corrections:
 def _judge(task: WorkTask) -> Ended:
     """Judge a month, until what was judged is what stands: corrections may come while it is on."""
     while True:
+        dropped_files.tell_apart(task)
         job, version = _month_job(task)
+        if months.uploads(task.folder, task.month, "new"):  # dropped meanwhile
+            continue
         try:
             finished = check_flow.check(job, task.watch(lambda _: False))
         except InputProblem as problem:
@@ -162,7 +167,8 @@ def main() -> None:
     of = work.find(given.folder, given.number)
     code, problem, files = ExitCode.STOPPED, Message(""), tuple[str, ...]()
     try:
-        task = WorkTask(of, asked, _job(given), teller, given.folder)
+        job = _job(given)
+        task = WorkTask(of, asked, job, teller, _settings(given, job))
         code, files = _KINDS[of.kind](task)
     except KeyboardInterrupt:
         problem = message("Stopped before anything was sent.")
@@ -210,6 +216,20 @@ def _job(given: argparse.Namespace) -> Job:
         new_ledger=given.new_ledger,
         as_of=given.as_of,
         sandbox=given.sandbox,
+    )
+
+
+def _settings(given: argparse.Namespace, job: Job) -> ServeSettings:
+    """What the server was started with, as far as a piece of work that begins another has to know it."""
+    return ServeSettings(
+        job.profile,
+        given.profile,
+        job.secrets,
+        path_for(job),
+        given.folder,
+        given.sandbox,
+        given.new_ledger,
+        given.as_of,
     )
 
 

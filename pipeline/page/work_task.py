@@ -14,6 +14,7 @@ from pipeline.model.job import Job, Plan, Progress, Watch
 from pipeline.model.message import Message, to_text
 from pipeline.page import months, work
 from pipeline.page.page_database import transaction
+from pipeline.page.serve_settings import ServeSettings
 
 #: What a piece of work comes to: its exit code, and the names of what it wrote.
 Ended = tuple[ExitCode, tuple[str, ...]]
@@ -31,8 +32,8 @@ class Teller:
     _told_at: float = 0.0
 
     def note(self, said: Message) -> None:
-        """A line for people."""
-        if len(self.notes) < _MOST_NOTES:
+        """A line for people, once: what waits says the same again."""
+        if len(self.notes) < _MOST_NOTES and to_text(said) not in self.notes:
             self.notes.append(to_text(said))
             self._set("notes", orjson.dumps(self.notes).decode())
 
@@ -63,7 +64,12 @@ class WorkTask:
     asked: Mapping[str, Any]
     job: Job
     teller: Teller
-    folder: Path  # the page's
+    settings: ServeSettings
+
+    @property
+    def folder(self) -> Path:
+        """The page's own folder."""
+        return self.settings.folder
 
     @property
     def month(self) -> str:

@@ -21,9 +21,9 @@ from pipeline.model.job import Task
 from pipeline.model.message import counted, message
 from pipeline.page import months, work
 from pipeline.page.months import Overtaken
+from pipeline.page.page_words import told
 from pipeline.page.work_task import Ended, WorkTask
 from pipeline.reporting.summary_text import reconciled_lines
-from pipeline.reporting.words_reconciliation import tell
 from pipeline.run import ledger_maintenance
 from pipeline.run.evidence_files import told_apart
 from pipeline.run.ledger_check_text import check_lines
@@ -98,10 +98,8 @@ _FIRST_WAIT, _LONGEST_WAIT, _PATIENCE = 1.0, 30.0, 12 * 60 * 60
 
 
 def _lines(said: Reconciliation, lang: Lang) -> list[str]:
-    """What it came to in a language, but for how answers are given with the commands: the page has a form for them."""
-    by_command = tell("unknown_do", lang, count=len(said.result.doubts))
-    lines = reconciled_lines(replace(said, result=replace(said.result, lang=lang)))
-    return [line for line in lines if line != by_command]
+    """What it came to in a language, in the page's words."""
+    return reconciled_lines(replace(said, result=replace(said.result, lang=lang)), told)
 
 
 def as_asked(answer: Answer) -> dict[str, Any]:

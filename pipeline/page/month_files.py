@@ -19,7 +19,7 @@ from pipeline.page import months
 from pipeline.page.months import Upload
 from pipeline.page.page_database import transaction
 from pipeline.page.refused import Refused
-from pipeline.page.uploads import MOST_UPLOADED, parts, take
+from pipeline.page.uploads import MOST_UPLOADED, parts, piece_of, take
 from pipeline.reporting.output_paths import file_name
 
 _LONGEST_FIELD = 10_000  # bytes
@@ -96,8 +96,8 @@ def _scratch(pages: Path) -> Path:
 
 async def _text(part: BodyPartReader) -> str:
     text = b""
-    while chunk := await part.read_chunk():
-        text += chunk
+    while piece := await piece_of(part, _LONGEST_FIELD):
+        text += piece
         if len(text) > _LONGEST_FIELD:
             raise Refused(413, message("A field of the form is too long."))
     return text.decode("utf-8", "replace").strip()

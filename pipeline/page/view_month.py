@@ -18,7 +18,7 @@ from pipeline.page.month_files import Form, received
 from pipeline.page.months import Month
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS, ServeSettings
-from pipeline.page.uploads import typed
+from pipeline.page.uploads import typed, whole_number
 from pipeline.page.visitor import Role, visitor_of
 from pipeline.page.vocabulary import Words
 
@@ -111,11 +111,7 @@ async def add_files(request: web.Request) -> web.StreamResponse:
 
 async def _number(request: web.Request) -> int:
     """The upload that a form names, 0 for none."""
-    text = await typed(request, "number")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS else 0
-
-
-_MOST_DIGITS = 10
+    return whole_number(await typed(request, "number"))
 
 
 async def reconcile_with(request: web.Request) -> web.StreamResponse:

@@ -278,7 +278,7 @@ def test_the_ledger_is_looked_over_copied_and_its_gap_marked_and_closed(after: A
     assert "nothing is sent until" in done(adam, marked).said
     assert "a copy was put back (adam)" in after.visit("vera").get("/unknown").said
     refused = done(adam, adam.submit("/ledger", "/ledger/gap/close", evidence="the statement of today"))
-    assert "was given no statement since the gap was found" in refused.said
+    assert "No statement was reconciled with since the gap was found" in refused.said
     assert "Nothing was changed" in refused.said
     closed = adam.submit("/ledger", "/ledger/gap/close", evidence="the statement of today", anyway="1")
     assert "may be used for sending again" in done(adam, closed).said

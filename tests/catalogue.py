@@ -23,7 +23,7 @@ CATALOGUES = PACKAGE / "messages"
 #: What marks a text in the code, and which of its arguments are texts.
 KEYWORDS: dict[str, Any] = {
     "message": None, "counted": (1, 2), "N_": None, "P_": ((1, "c"), 2),
-    "InputProblem": None, "LedgerProblem": None, "Declined": None, "Stop": None, "Overtaken": None,
+    "InputProblem": None, "LedgerProblem": None, "LedgerInUse": None, "Declined": None, "Stop": None, "Overtaken": None,
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from pipeline.file_writing import sync
 from pipeline.ledger import in_use
 from pipeline.ledger.in_use import InUse
-from pipeline.model.errors import LedgerProblem
+from pipeline.model.errors import LedgerInUse
 from pipeline.model.message import NOTHING, Message, message, system_error
 
 #: Seconds that a command which reads the ledger (check, backup) is waited for; another run is not.
@@ -100,7 +100,7 @@ class Lock:
         waiting: Callable[[], None] = lambda: None,
         witness: Callable[[LastRun], None] = lambda _: None,
     ) -> None:
-        """Take the lock beside the ledger's path. Raises LedgerProblem if another run has it.
+        """Take the lock beside the ledger's path. Raises LedgerInUse if another run has it.
 
         `waiting` is told when another command that reads the ledger has to be waited for; `witness` of the last
         run whenever the ledger's own file has all that is noted of it.
@@ -134,7 +134,7 @@ class Lock:
             os.close(file)
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                 raise
-            raise LedgerProblem(
+            raise LedgerInUse(
                 "{path}: another run is using this ledger{by}; wait until it ends, then run again",
                 path=str(self._path),
                 by=in_use.told(self._path),

@@ -35,5 +35,9 @@ class LedgerProblem(Stop):
     """The ledger is locked, or can't be read or written: running the same command again is safe."""
 
 
+class LedgerInUse(LedgerProblem):
+    """Another run is using the ledger."""
+
+
 class Declined(Stop):
     """The person at the terminal saw the plan and said no."""

@@ -12,6 +12,7 @@ from pipeline.model.columns import Lang
 from pipeline.model.message import message
 from pipeline.page import months, work
 from pipeline.page.months import Upload
+from pipeline.page.page_database import transaction
 from pipeline.page.serve_settings import ServeSettings
 
 #: The day on which the sample month is judged, whatever day it is: its vouchers can be asked for no longer than a year.
@@ -44,5 +45,6 @@ def begin(settings: ServeSettings) -> None:
     private_folder(path.parent)
     shutil.copyfile(sample_data() / name, path)
     path.chmod(PRIVATE)
-    months.add_upload(settings.folder, month, upload)
+    with transaction(settings.folder):
+        months.add_upload(settings.folder, month, upload)
     work.judge(settings, month, settings.login)

@@ -1,7 +1,10 @@
 """Evidence that visitors bring, kept in the page's folder: statements, resolved workbooks, and whatever shows what a carrier said."""
 
+import contextlib
 import hashlib
 import secrets
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from pipeline.file_writing import private_folder, sync
@@ -10,14 +13,24 @@ from pipeline.page.month_files import Form
 _PIECE = 1 << 20
 
 
-def keep(pages: Path, form: Form) -> list[Path]:
-    """Move a form's files into a folder of their own; their paths from the page's folder on."""
+@contextlib.contextmanager
+def kept(pages: Path, form: Form) -> Iterator[list[Path]]:
+    """Move a form's files into a folder of their own, while what they are for is begun; their paths from the page's folder on.
+
+    Where that can't be begun, nothing of them stays behind.
+    """
     folder = Path("evidence", secrets.token_hex(8))
-    private_folder(pages / folder)
-    for name, file in form.files.items():
-        file.replace(pages / folder / name)
-    sync(pages / folder)
-    return [folder / name for name in form.files]
+    if form.files:
+        private_folder(pages / folder)
+    try:
+        for name, file in form.files.items():
+            file.replace(pages / folder / name)
+        if form.files:
+            sync(pages / folder)
+        yield [folder / name for name in form.files]
+    except BaseException:
+        shutil.rmtree(pages / folder, ignore_errors=True)
+        raise
 
 
 def named(pages: Path, path: Path) -> str:

@@ -25,7 +25,7 @@ from pipeline.messages.translate import rendered
 from pipeline.model.message import Fact, Term, counted, message
 from pipeline.model.money import money_shown
 from pipeline.page import work_words
-from pipeline.page.page_words import here
+from pipeline.page.page_words import here, told
 from pipeline.page.serve_settings import SETTINGS
 from pipeline.page.uploads import MOST_UPLOADED
 from pipeline.page.visitor import Role, Visitor, visitor_of
@@ -97,7 +97,7 @@ def environment() -> jinja2.Environment:
         "work_words": work_words,
         "when": jinja2.pass_context(_when),
         "nav": jinja2.pass_context(_nav),
-        "said": jinja2.pass_context(_rendered),
+        "said": jinja2.pass_context(lambda context, fact: rendered(told(fact), context["lang"])),
         "csrf_field": jinja2.pass_context(
             lambda context: Markup('<input type="hidden" name="csrf" value="{}">').format(context["visitor"].csrf)
         ),

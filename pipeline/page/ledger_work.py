@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import time
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -13,23 +14,23 @@ import orjson
 from pipeline.file_writing import PRIVATE
 from pipeline.ledger.ledger_path import path_for
 from pipeline.model.columns import LANGS, Lang
-from pipeline.model.errors import InputProblem
+from pipeline.model.errors import InputProblem, LedgerInUse
 from pipeline.model.evidence import Answer
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.job import Task
 from pipeline.model.message import counted, message
 from pipeline.page import months, work
 from pipeline.page.months import Overtaken
+from pipeline.page.page_words import told
 from pipeline.page.work import Ended
 from pipeline.page.work_task import WorkTask
 from pipeline.reporting.summary_text import reconciled_lines
-from pipeline.reporting.words_reconciliation import tell
 from pipeline.run import ledger_maintenance
 from pipeline.run.evidence_files import told_apart
 from pipeline.run.ledger_check_text import check_lines
 from pipeline.run.reconcile import reconcile
 from pipeline.run.register import Wanted, registered
-from pipeline.settlement.reconciliation_result import Reconciliation
+from pipeline.settlement.reconciliation_result import Reconciled, Reconciliation
 
 #: What a reconciliation came to, in lines, by language.
 LINES = "lines.json"
@@ -39,53 +40,73 @@ def reconciled(task: WorkTask) -> Ended:
     """Settle what the evidence settles, and compare; nothing is sent, which a month's page does, after a question."""
     asked = task.asked
     statements, resolved = told_apart([task.folder / name for name in asked["files"]])
-    if (asked["complete"] or asked["made"]) and not statements:
+    complete, made = asked.get("complete", ()), asked.get("made", "")
+    if (complete or made) and not statements:
         raise InputProblem(
             "None of these files is a statement of the carrier's, so that nothing can be said of which days it is complete for, or when"
             " it was made"
         )
-    finished = reconcile(
-        Task(
-            replace(
-                task.job,
-                lang=asked["lang"],
-                output=task.results / "reconciliation.xlsx",
-            ),
-            task.work.by,
-            tuple(statements),
-            tuple(resolved),
-            tuple(asked["complete"]),
-            asked["made"],
-            month=asked["compare"],
-            answers=tuple(map(_answer, asked["answers"])),
+    wanted = Task(
+        replace(
+            task.job,
+            lang=asked["lang"],
+            output=task.results / "reconciliation.xlsx",
         ),
-        task.watch(lambda _: False),
+        task.work.by,
+        tuple(statements),
+        tuple(resolved),
+        tuple(complete),
+        made,
+        month=asked.get("compare", ""),
+        answers=tuple(map(_answer, asked.get("answers", ()))),
     )
+    finished = _when_free(task, wanted)
     lines = {lang: _lines(finished.said, lang) for lang in LANGS}
     kept = task.results / LINES
     kept.touch(PRIVATE)
     kept.write_bytes(orjson.dumps(lines))
     for problem in finished.problems:
         task.teller.note(problem)
-    if finished.said.decided.settled:
-        _judge_what_was_in_doubt(task)
+    _judge_what_may_have_changed(task, finished.said)
     return Ended(finished.exit_code, (finished.workbook.name,) if finished.workbook else ())
 
 
-def _judge_what_was_in_doubt(task: WorkTask) -> None:
-    """Have the months judged again that had requests of unknown outcome, some of which are settled now."""
+def _judge_what_may_have_changed(task: WorkTask, said: Reconciliation) -> None:
+    """Have the month judged again that the evidence was brought to, and those with requests of unknown outcome, where some were settled."""
     for month in months.all_months(task.folder):
-        if month.plan and month.plan.unknown:
+        doubted = said.decided.settled and month.plan and month.plan.unknown
+        if month.id == task.month or doubted:
             with contextlib.suppress(Overtaken):  # what is being sent sees it by itself
                 months.judge_again(task.folder, month.id)
                 work.judge(task.settings, month.id, task.work.by)
 
 
+def _when_free(task: WorkTask, wanted: Task) -> Reconciled:
+    """What reconciling comes to once nobody else is using the ledger: what somebody brought is not lost to a month that is being sent."""
+    wait, until = _FIRST_WAIT, time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return reconcile(wanted, task.watch(lambda _: False))
+        except LedgerInUse as problem:
+            if time.monotonic() > until:
+                raise
+            task.teller.note(
+                message(
+                    "Another run is using the ledger{by}: what was brought is kept, and is weighed as soon as that has ended.",
+                    by=problem.message.facts["by"],
+                )
+            )
+        time.sleep(wait)
+        wait = min(wait * 2, _LONGEST_WAIT)  # each time the evidence is read anew
+
+
+#: Seconds: between two tries to have the ledger, and how long it is waited for at all.
+_FIRST_WAIT, _LONGEST_WAIT, _PATIENCE = 1.0, 30.0, 12 * 60 * 60
+
+
 def _lines(said: Reconciliation, lang: Lang) -> list[str]:
-    """What it came to in a language, but for how answers are given with the commands: the page has a form for them."""
-    by_command = tell("unknown_do", lang, count=len(said.result.doubts))
-    lines = reconciled_lines(replace(said, result=replace(said.result, lang=lang)))
-    return [line for line in lines if line != by_command]
+    """What it came to in a language, in the page's words."""
+    return reconciled_lines(replace(said, result=replace(said.result, lang=lang)), told)
 
 
 def as_asked(answer: Answer) -> dict[str, Any]:

@@ -105,9 +105,9 @@ class MappingForm:
             if given in {choice.name for choice in COLUMN[column].choices}:
                 found.append(Entry(("values", column), self._values[column, key].text, given))
         for field, question in self.questions:
-            given = fields.get(field, "")
-            if given.isascii() and given.isdigit() and int(given) < len(question.answers):
-                found += question.answers[int(given)].entries
+            answers = {str(number): answer for number, answer in enumerate(question.answers)}
+            if chosen := answers.get(fields.get(field, "")):
+                found += chosen.entries
         lines = [self._as_there(entry) for entry in found]
         named = {(entry.section, folded(entry.key)) for entry in found}
         left = [

@@ -17,8 +17,9 @@ from pipeline.file_writing import PRIVATE, private_folder
 from pipeline.model.message import message
 from pipeline.page import months
 from pipeline.page.months import Upload
+from pipeline.page.page_database import transaction
 from pipeline.page.refused import Refused
-from pipeline.page.uploads import MOST_UPLOADED, parts, take
+from pipeline.page.uploads import MOST_UPLOADED, parts, piece_of, take
 from pipeline.reporting.output_paths import file_name
 
 _LONGEST_FIELD = 10_000  # bytes
@@ -32,20 +33,22 @@ class Form:
     fields: dict[str, str] = field(default_factory=dict)
     files: dict[str, Path] = field(default_factory=dict)
 
-    def keep(self, pages: Path, month: str, kind: str, by: str) -> list[Upload]:
-        """Move the files into a month's folder and note them; a name that is there already gets a number."""
-        to, kept = months.folder_of(pages, month), list[Upload]()
-        for name, file in self.files.items():
-            there = months.uploads(pages, month)
-            names = {one.name.casefold() for one in there}
-            number = max((one.number for one in there), default=0) + 1
-            upload = Upload(number, _free(name, names), kind, file.stat().st_size, time.time(), by)
-            path = upload.path(to)
-            private_folder(path.parent)
-            file.replace(path)
-            months.add_upload(pages, month, upload)
-            kept.append(upload)
-        return kept
+    def keep(self, pages: Path, month: str, kind: str, by: str, reconcile_in: str = "") -> None:
+        """Move the files into a month's folder and note them, all or none; a name that is there already gets a number.
+
+        Raises Overtaken while the month is being sent.
+        """
+        to = months.folder_of(pages, month)
+        with transaction(pages):  # nobody else takes the same number or name meanwhile
+            for name, file in self.files.items():
+                names = {one.name.casefold() for one in months.uploads(pages, month)}
+                number = 1 + max((int(one.name) for one in (to / "uploads").iterdir()), default=0)
+                size = file.stat().st_size
+                upload = Upload(number, _free(name, names), kind, size, time.time(), by, reconcile_in)
+                months.add_upload(pages, month, upload)
+                path = upload.path(to)
+                private_folder(path.parent)
+                file.replace(path)
 
 
 @contextlib.asynccontextmanager
@@ -93,8 +96,8 @@ def _scratch(pages: Path) -> Path:
 
 async def _text(part: BodyPartReader) -> str:
     text = b""
-    while chunk := await part.read_chunk():
-        text += chunk
+    while piece := await piece_of(part, _LONGEST_FIELD):
+        text += piece
         if len(text) > _LONGEST_FIELD:
             raise Refused(413, message("A field of the form is too long."))
     return text.decode("utf-8", "replace").strip()

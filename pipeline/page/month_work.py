@@ -21,7 +21,7 @@ from pipeline.model.errors import Declined, InputProblem, Stop
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.job import Finished, Job, Plan
 from pipeline.model.message import message, system_error
-from pipeline.page import ledger_work, months, survey_file, work
+from pipeline.page import dropped_files, ledger_work, months, survey_file, work
 from pipeline.page.defects import log_defect
 from pipeline.page.page_database import connected, transaction
 from pipeline.page.plan_facts import PlanFacts
@@ -44,7 +44,7 @@ def _month_job(task: WorkTask) -> tuple[Job, int]:
         given = months.uploads(task.folder, task.month)
         corrected = _corrections(task.folder, task.month)
     at = task.month_folder
-    inputs = tuple(one.path(at) for one in given if one.kind == "workbook")
+    inputs = tuple(one.path(at) for one in given if one.kind in months.TICKETS)
     buyers = [one.path(at) for one in given if one.kind == "buyers"]
     mapping = at / "columns.toml"
     if not inputs:
@@ -57,6 +57,15 @@ def _month_job(task: WorkTask) -> tuple[Job, int]:
         corrections=corrected,
     )
     return job, month.version
+
+
+def _job_of_all(task: WorkTask) -> tuple[Job, int]:
+    """The same, once each file that was dropped onto the month has been told apart."""
+    while True:
+        dropped_files.tell_apart(task)
+        found = _month_job(task)
+        if not months.uploads(task.folder, task.month, "new"):
+            return found
 
 
 def _corrections(folder: Path, month: str) -> Corrections:
@@ -72,7 +81,7 @@ def _corrections(folder: Path, month: str) -> Corrections:
 
 def _judge(task: WorkTask) -> Ended:
     """Judge a month."""
-    job, version = _month_job(task)
+    job, version = _job_of_all(task)
     finished = check_flow.check(job, task.watch(lambda _: False))
     write_rows(task.month_folder / "rows.sqlite", finished.result)
     months.judged(task.folder, task.month, version, PlanFacts.of(finished.result, job.profile, job.owner))
@@ -81,7 +90,7 @@ def _judge(task: WorkTask) -> Ended:
 
 def _survey(task: WorkTask) -> Ended:
     """Find out what a month's files are read as."""
-    job, version = _month_job(task)
+    job, version = _job_of_all(task)
     survey_file.write(task.month_folder, version, surveyed(job))
     return Ended(ExitCode.DONE)
 

@@ -55,9 +55,10 @@ CREATE TABLE upload (
     month TEXT NOT NULL REFERENCES month ON DELETE CASCADE,
     number INTEGER NOT NULL,
     name TEXT NOT NULL,                          -- of the file in uploads/NUMBER/
-    kind TEXT NOT NULL CHECK (kind IN ('workbook', 'buyers', 'statement', 'resolved')),
+    kind TEXT NOT NULL CHECK (kind IN ('new', 'workbook', 'buyers', 'statement', 'resolved', 'answered')),
     size INTEGER NOT NULL,
     at REAL NOT NULL, by TEXT NOT NULL,
+    reconcile_in TEXT NOT NULL DEFAULT '',       -- the language of a reconciliation with it; '': nobody who may has asked for one
     PRIMARY KEY (month, number)
 ) STRICT;
 CREATE TABLE correction (                        -- what cells are to say in place of what the files say
@@ -120,8 +121,8 @@ CREATE TABLE work (                              -- what is done in processes of
     stopped_by TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX work_by_month ON work (month);
--- Of each kind one at a time, of a month or of none; but registers are asked for by everybody.
-CREATE UNIQUE INDEX work_on ON work (ifnull(month, ''), kind) WHERE ended_at IS NULL AND kind != 'register';
+-- Of each kind one at a time, of a month or of none; but registers are asked for by everybody, and evidence, which waits for the ledger.
+CREATE UNIQUE INDEX work_on ON work (ifnull(month, ''), kind) WHERE ended_at IS NULL AND kind NOT IN ('register', 'reconcile');
 CREATE INDEX work_by_kind ON work (kind);
 """
 #: The step from each version of the file to the next; a new file takes all of them.

@@ -56,6 +56,7 @@ ROUTES = (
     Route("GET", "/months/{month}/state", view_month.state, Role.VIEWER, background=True),
     Route("POST", "/months/{month}/files", view_month.add_files, Role.PREPARER),
     Route("POST", "/months/{month}/take-out", view_month.take_out, Role.PREPARER),
+    Route("POST", "/months/{month}/reconcile", view_month.reconcile_with, Role.APPROVER),
     Route("POST", "/months/{month}/judge", view_month.judge_again, Role.PREPARER),
     Route("GET", "/months/{month}/results/{name}", view_month.result, Role.VIEWER),
     Route("POST", "/months/{month}/result", view_result.write, Role.PREPARER),

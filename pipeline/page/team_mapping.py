@@ -6,11 +6,17 @@ from pathlib import Path
 
 from pipeline.model.message import Message, message
 from pipeline.page import months
+from pipeline.page.months import Month, Overtaken
 from pipeline.page.page_database import connected, transaction
 from pipeline.run.column_survey import write_mapping
 
 #: A month's mapping, in its folder.
 NAME = "columns.toml"
+
+
+MONTH_CHANGED = message(
+    "The files, their corrections or the mapping were changed since you looked at this, and nothing was saved. Look at it again."
+)
 
 
 @dataclass(frozen=True)
@@ -37,25 +43,33 @@ def of_month(folder: Path, month: str) -> str:
         return ""
 
 
-def keep(folder: Path, month: months.Month, by: str) -> None:
-    """Keep a month's mapping as the team's, in place of an earlier one."""
-    if text := of_month(folder, month.id):
-        with transaction(folder) as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO team_mapping VALUES (1, ?, ?, ?, ?)",
-                (text, month.title, time.time(), by),
-            )
-        months.note(folder, month.id, by, message("kept the mapping as the team's"))
+def keep(folder: Path, month: Month, by: str, seen: str) -> None:
+    """Keep a month's mapping as the team's, in place of the one that was seen (`stamp`). Raises Overtaken where either is another now."""
+    with transaction(folder) as connection:
+        _check_month(folder, month)
+        _check_team(folder, seen)
+        if not (text := of_month(folder, month.id)):
+            return
+        connection.execute(
+            "INSERT OR REPLACE INTO team_mapping VALUES (1, ?, ?, ?, ?)",
+            (text, month.title, time.time(), by),
+        )
+    months.note(folder, month.id, by, message("kept the mapping as the team's"))
 
 
-def forget(folder: Path) -> None:
-    """New months begin with none."""
-    connected(folder).execute("DELETE FROM team_mapping")
+def forget(folder: Path, month: Month, by: str, seen: str) -> None:
+    """New months begin with none; the month on whose page that was said notes it. Raises Overtaken where the team's is another now."""
+    with transaction(folder) as connection:
+        team = _check_team(folder, seen)
+        connection.execute("DELETE FROM team_mapping")
+    if team:
+        said = message("removed the team's mapping, which {person} saved from {month}", person=team.by, month=team.month)  # fmt: skip
+        months.note(folder, month.id, by, said)
 
 
-def begin_with(folder: Path, month: str, by: str) -> None:
-    """Let a new month begin with the team's mapping, if there is one."""
-    if team := present(folder):
+def take(folder: Path, month: Month, by: str, seen: str) -> None:
+    """Give a month the team's mapping in place of its own. Raises Overtaken where either is another than was seen."""
+    if team := _check_team(folder, seen):
         change(
             folder,
             month,
@@ -65,13 +79,42 @@ def begin_with(folder: Path, month: str, by: str) -> None:
         )
 
 
-def change(folder: Path, month: str, text: str, by: str, said: Message) -> None:
-    """Give a month another mapping, or none (""); it has to be judged anew. Raises Overtaken while it is being sent."""
-    path = months.folder_of(folder, month) / NAME
+def begin_with(folder: Path, month: str, by: str) -> None:
+    """Let a new month begin with the team's mapping, if there is one."""
+    begun = months.find(folder, month)
+    if begun:
+        take(folder, begun, by, stamp(present(folder)))
+
+
+def stamp(team: TeamMapping | None) -> str:
+    """What is another as soon as the team's mapping is."""
+    return str(team.at) if team else ""
+
+
+def _check_team(folder: Path, seen: str) -> TeamMapping | None:
+    """The team's mapping, if it is the one that was seen. Raises Overtaken where it is another."""
+    team = present(folder)
+    if stamp(team) != seen:
+        raise Overtaken(
+            "The team's mapping was changed since you looked at it, and nothing was done. Look at it again."
+        )
+    return team
+
+
+def _check_month(folder: Path, month: Month) -> None:
+    standing = months.find(folder, month.id)
+    if standing is None or standing.version != month.version:
+        raise Overtaken(MONTH_CHANGED)
+
+
+def change(folder: Path, month: Month, text: str, by: str, said: Message) -> None:
+    """Give a month another mapping, or none (""); it has to be judged anew. Raises Overtaken where it has changed, or is being sent."""
+    path = months.folder_of(folder, month.id) / NAME
     with transaction(folder):
-        months.changed(folder, month, by)
+        _check_month(folder, month)
+        months.changed(folder, month.id, by)
         if text:
             write_mapping(text, path, replacing=True)
         else:
             path.unlink(missing_ok=True)
-    months.note(folder, month, by, said)
+    months.note(folder, month.id, by, said)

@@ -1,6 +1,7 @@
 """What a form brings: its token, its fields, and the files of one with files, which are taken as they come and bounded."""
 
-from collections.abc import AsyncIterator
+import contextlib
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import BinaryIO
 
 from aiohttp import BodyPartReader, MultipartReader, web
@@ -15,50 +16,93 @@ _PARTS: web.RequestKey[MultipartReader] = web.RequestKey("parts", MultipartReade
 _TOKEN = "csrf"  # noqa: S105 - the field's name
 _LONGEST_TOKEN = 200  # bytes
 _MOST_PARTS = 2_000
+_MOST_DIGITS = 10
+_MULTIPART = "multipart/form-data"
+
+
+@contextlib.contextmanager
+def _understood() -> Iterator[None]:
+    """Refuse what a stranger's form is no form by: whatever the parser raises there is no defect of ours."""
+    try:
+        yield
+    except (web.HTTPException, OSError):
+        raise
+    except Exception:  # noqa: BLE001 - it raises ValueError, LookupError, AssertionError and more
+        raise web.HTTPBadRequest from None
 
 
 async def token_given(request: web.Request) -> str:
     """The token that a request brings: in its header, or as a field of its form, the first one where the form has files."""
     if header := request.headers.get("X-CSRF-Token"):
         return header
-    if request.content_type == "multipart/form-data":
+    if request.content_type == _MULTIPART:
+        return await _first_token(request)
+    if request.content_type == "application/x-www-form-urlencoded":
+        return await typed(request, _TOKEN)
+    return ""
+
+
+async def _first_token(request: web.Request) -> str:
+    token = b""
+    with _understood():
         request[_PARTS] = await request.multipart()
         first = await request[_PARTS].next()
         if isinstance(first, BodyPartReader) and first.name == _TOKEN:
-            return (await first.read_chunk(_LONGEST_TOKEN)).decode("ascii", "replace")
-        return ""
-    if request.content_type == "application/x-www-form-urlencoded":
-        token = (await request.post()).get(_TOKEN, "")
-        return token if isinstance(token, str) else ""
-    return ""
+            while len(token) <= _LONGEST_TOKEN and (piece := await first.read_chunk(_LONGEST_TOKEN)):
+                token += piece  # it may come in pieces
+    return token.decode("ascii", "replace") if len(token) <= _LONGEST_TOKEN else ""
+
+
+async def fields(request: web.Request) -> Mapping[str, str]:
+    """The fields of a form without files. Raises HTTPBadRequest for what is no such form."""
+    if request.content_type == _MULTIPART or (request.charset or "utf-8").lower() != "utf-8":
+        raise web.HTTPBadRequest
+    with _understood():
+        form = await request.post()
+    return {name: value for name, value in form.items() if isinstance(value, str)}
 
 
 async def typed(request: web.Request, name: str) -> str:
     """A field of a form without files; "" where it is not there."""
-    value = (await request.post()).get(name, "")
-    return value if isinstance(value, str) else ""
+    return (await fields(request)).get(name, "")
+
+
+def whole_number(text: str) -> int:
+    """The number that a field says, 0 for what is none or is too long for one of ours."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS else 0
 
 
 async def parts(request: web.Request) -> AsyncIterator[BodyPartReader]:
-    """The fields and files of a form with files, one after another, each to be read before the next."""
-    if _PARTS not in request:
-        request[_PARTS] = await request.multipart()
-    count = 0
-    async for part in request[_PARTS]:
-        count += 1
-        if count > _MOST_PARTS:
-            raise too_large()
-        if isinstance(part, BodyPartReader) and part.name != _TOKEN:
+    """The fields and files of a form with files, one after another, each to be read before the next. Raises HTTPBadRequest for what is none."""
+    with _understood():
+        if _PARTS not in request:
+            request[_PARTS] = await request.multipart()
+    for _ in range(_MOST_PARTS):
+        with _understood():
+            part = await request[_PARTS].next()
+            if part is None:
+                return
+            if not isinstance(part, BodyPartReader):
+                continue
+            name, _ = part.name, part.filename  # what is wrong with either shows when it is asked for
+        if name != _TOKEN:
             yield part
+    raise too_large()
+
+
+async def piece_of(part: BodyPartReader, size: int) -> bytes:
+    """The next bytes of a field or a file, none at its end. Raises HTTPBadRequest where the form ends within it."""
+    with _understood():
+        return await part.read_chunk(size)
 
 
 async def take(part: BodyPartReader, into: BinaryIO, left: int) -> int:
     """Write one file of an upload; how many bytes may still come after it. Raises Refused where it is more than is `left`."""
-    while chunk := await part.read_chunk(1 << 18):
-        left -= len(chunk)
+    while piece := await piece_of(part, 1 << 18):
+        left -= len(piece)
         if left < 0:
             raise too_large()
-        into.write(chunk)
+        into.write(piece)
     return left
 
 

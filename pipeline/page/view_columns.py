@@ -1,6 +1,8 @@
 """The mapping assistant: what a month's files are read as, and what somebody says of it, saved as the month's mapping or the team's."""
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
 
 from aiohttp import web
 
@@ -13,7 +15,7 @@ from pipeline.page.mapping_form import MappingForm
 from pipeline.page.months import Month, Overtaken
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS, ServeSettings
-from pipeline.page.uploads import typed
+from pipeline.page.uploads import fields, whole_number
 from pipeline.page.view_month import asked_for
 from pipeline.page.view_work import ended
 from pipeline.page.visitor import Visitor, visitor_of
@@ -35,7 +37,7 @@ async def columns(request: web.Request) -> web.StreamResponse:
     return shown(
         request, "columns.html", month=month, finding=finding, form=MappingForm(survey) if survey else None,
         mapping=await asyncio.to_thread(team_mapping.of_month, settings.folder, month.id),
-        team=await asyncio.to_thread(team_mapping.present, settings.folder),
+        team=(team := await asyncio.to_thread(team_mapping.present, settings.folder)), team_stamp=team_mapping.stamp(team),
         words=Words(visitor_of(request).lang), columns=[column.name for column in COLUMNS], uses=USES,
         present=mapping_form.present, carried=mapping_form.CARRIED,
     )  # fmt: skip
@@ -70,22 +72,23 @@ async def columns_live(request: web.Request) -> web.StreamResponse:
 async def change(request: web.Request) -> web.StreamResponse:
     """Save what the form says as the month's mapping; or keep that as the team's, take the team's, or remove either."""
     settings, visitor, month = request.app[SETTINGS], visitor_of(request), await asked_for(request)
-    what = await typed(request, "do")
-    fields = {name: value for name, value in (await request.post()).items() if isinstance(value, str)}
+    given = await fields(request)
+    what, team = given.get("do", ""), given.get("team", "")
+    seen = replace(month, version=whole_number(given.get("version", "")))
 
     def changed() -> None:
         match what:
             case "keep":
-                team_mapping.keep(settings.folder, month, visitor.name)
+                team_mapping.keep(settings.folder, seen, visitor.name, team)
             case "forget":
-                team_mapping.forget(settings.folder)
+                team_mapping.forget(settings.folder, seen, visitor.name, team)
             case "take":
-                team_mapping.begin_with(settings.folder, month.id, visitor.name)
+                team_mapping.take(settings.folder, seen, visitor.name, team)
             case "remove":
                 said = message("removed the mapping")
-                team_mapping.change(settings.folder, month.id, "", visitor.name, said)
+                team_mapping.change(settings.folder, seen, "", visitor.name, said)
             case _:
-                _save(settings, visitor, month, fields)
+                _save(settings, visitor, seen, given)
         if what not in ("keep", "forget"):
             work.judge(settings, month.id, visitor.name)
 
@@ -93,15 +96,13 @@ async def change(request: web.Request) -> web.StreamResponse:
     raise see_other(f"/months/{month.id}" if what == "save" else f"/months/{month.id}/columns")
 
 
-def _save(settings: ServeSettings, visitor: Visitor, month: Month, fields: dict[str, str]) -> None:
-    survey = _survey(settings, month) if fields.get("version") == str(month.version) else None
-    if survey is None:
-        raise Overtaken(
-            "The files, their corrections or the mapping were changed since you looked at this, and nothing was saved. Look at it again."
-        )
-    lines, left = MappingForm(survey).said(fields)
+def _save(settings: ServeSettings, visitor: Visitor, seen: Month, given: Mapping[str, str]) -> None:
+    survey = _survey(settings, seen)
+    if survey is None:  # of another version by now
+        raise Overtaken(team_mapping.MONTH_CHANGED)
+    lines, left = MappingForm(survey).said(given)
     text = mapping_text(survey, lines, left, visitor.lang)
-    team_mapping.change(settings.folder, month.id, text, visitor.name, _SAVED)
+    team_mapping.change(settings.folder, seen, text, visitor.name, _SAVED)
 
 
 _SAVED: Message = message("saved a mapping of headings and values")

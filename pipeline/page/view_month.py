@@ -12,14 +12,14 @@ from pipeline.messages.translate import rendered
 from pipeline.model.approval import may_approve
 from pipeline.model.message import NOTHING, message
 from pipeline.model.status import STATUS
-from pipeline.page import months, work
+from pipeline.page import dropped_files, months, work
 from pipeline.page.html import see_other, shown
 from pipeline.page.month_files import Form, received
 from pipeline.page.months import Month
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS, ServeSettings
-from pipeline.page.uploads import typed
-from pipeline.page.visitor import visitor_of
+from pipeline.page.uploads import typed, whole_number
+from pipeline.page.visitor import Role, visitor_of
 from pipeline.page.vocabulary import Words
 
 
@@ -56,6 +56,8 @@ def _beside(settings: ServeSettings, standing: Month, person: str) -> dict[str, 
         "sendings": sendings,
         "newest": next((file for one in written for file in one.files if (results / file).is_file()), None),
         "writing": next((one for one in written[:1] if one.kind == "result" and one.is_on), None),
+        "reconciliations": work.of_month(folder, standing.id, "reconcile"),
+        "evidence": months.EVIDENCE,
         "judging": work.newest(folder, standing.id, "judge"),
         "may_approve": may_approve(person, months.preparers(folder, standing.id)),
         "statuses": STATUS,
@@ -91,23 +93,53 @@ def _sending(settings: ServeSettings, standing: str) -> work.Work | None:
 
 
 async def add_files(request: web.Request) -> web.StreamResponse:
-    """More files for a month: workbooks with tickets, or one with its buyers."""
-    settings, by, standing = request.app[SETTINGS], visitor_of(request).name, await asked_for(request)
+    """More files for a month: what each is shows from what is in it, unless it is said to be tickets or buyers."""
+    settings, visitor, standing = request.app[SETTINGS], visitor_of(request), await asked_for(request)
+    if standing.state == "sending":
+        raise Refused(
+            409,
+            message(
+                "This month is being sent: nothing of it can be changed until that has ended, or was stopped. A statement of the carrier's,"
+                " or answers, are taken meanwhile under Reconcile, and wait for its end."
+            ),
+        )
+    reconcile_in = visitor.lang if visitor.may(Role.APPROVER) else ""
 
     def kept(form: Form) -> None:
-        kind = "buyers" if form.fields.get("kind") == "buyers" else "workbook"
-        form.keep(settings.folder, standing.id, kind, by)
-        work.judge(settings, standing.id, by)
+        said = form.fields.get("kind", "")
+        kind = said if said in ("workbook", "buyers") else "new"
+        form.keep(settings.folder, standing.id, kind, visitor.name, reconcile_in)
+        work.judge(settings, standing.id, visitor.name)
 
     async with received(request, settings.folder, "workbooks") as form:
         await asyncio.to_thread(kept, form)
     return see_other(f"/months/{standing.id}")
 
 
+async def _number(request: web.Request) -> int:
+    """The upload that a form names, 0 for none."""
+    return whole_number(await typed(request, "number"))
+
+
+async def reconcile_with(request: web.Request) -> web.StreamResponse:
+    """Reconcile with evidence that somebody brought who may not do that, or do it once more."""
+    settings, visitor, standing = request.app[SETTINGS], visitor_of(request), await asked_for(request)
+    number = await _number(request)
+
+    def begun() -> work.Work | None:
+        upload = months.reconcile_with(settings.folder, standing.id, number, visitor.lang)
+        return dropped_files.reconcile(settings, standing.id, upload, visitor.name) if upload else None
+
+    found = await asyncio.to_thread(begun)
+    if found is None:
+        raise Refused(404, message("There is no such file any more."))
+    return see_other(f"/reconcile/{found.id}")
+
+
 async def take_out(request: web.Request) -> web.StreamResponse:
     """Take an uploaded file out of a month."""
     settings, by, standing = request.app[SETTINGS], visitor_of(request).name, await asked_for(request)
-    number = int(await typed(request, "number") or 0)
+    number = await _number(request)
     await asyncio.to_thread(months.take_out, settings.folder, standing.id, number, by)
     await asyncio.to_thread(work.judge, settings, standing.id, by)
     return see_other(f"/months/{standing.id}")

@@ -16,7 +16,7 @@ from pipeline.page.view_work import ended, file, live, work_asked_for
 from pipeline.page.visitor import Visitor, visitor_of
 
 KINDS: tuple[work.Kind, ...] = ("reconcile",)
-_DAY, _MONTH = re.compile(r"20\d{2}-\d{2}-\d{2}"), re.compile(r"20\d{2}-\d{2}")
+_DAY, _MONTH = re.compile(r"20\d{2}-\d{2}-\d{2}"), re.compile(r"20\d{2}-(0[1-9]|1[0-2])")
 _TIME = re.compile(r"20\d{2}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?")
 _VOUCHERS = ("", "invoice", "itinerary")
 
@@ -57,15 +57,15 @@ def _begun(settings: ServeSettings, visitor: Visitor, form: Form) -> work.Work:
     said = form.fields
     kind = said.get("kind", "") if said.get("kind") in _VOUCHERS else ""
     complete = f"{f'{kind}:' if kind else ''}{said['from']}..{said['to']}" if said.get("from") else ""
-    asked: dict[str, Any] = {
-        "files": [str(path) for path in evidence_kept.keep(settings.folder, form)],
-        "complete": [complete] if complete else [],
-        "made": said.get("made", ""),
-        "compare": said.get("month", ""),
-        "answers": [],
-        "lang": visitor.lang,
-    }
-    return work.begin(settings, "reconcile", visitor.name, **asked)
+    with evidence_kept.kept(settings.folder, form) as paths:
+        asked: dict[str, Any] = {
+            "files": [str(path) for path in paths],
+            "complete": [complete] if complete else [],
+            "made": said.get("made", ""),
+            "compare": said.get("month", ""),
+            "lang": visitor.lang,
+        }
+        return work.begin(settings, "reconcile", visitor.name, **asked)
 
 
 async def reconciliation(request: web.Request) -> web.StreamResponse:

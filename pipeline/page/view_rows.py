@@ -17,7 +17,7 @@ from pipeline.page.months import Correction, Month
 from pipeline.page.refused import Refused
 from pipeline.page.rows_file import FAILING, SORTS, Asked, Row, RowsFile, columns_of
 from pipeline.page.serve_settings import SETTINGS
-from pipeline.page.uploads import typed
+from pipeline.page.uploads import fields, typed
 from pipeline.page.view_month import asked_for
 from pipeline.page.visitor import visitor_of
 from pipeline.page.vocabulary import Words
@@ -153,7 +153,7 @@ async def correct(request: web.Request) -> web.StreamResponse:
     The form has `cell.COLUMN` and `seen.COLUMN` for each cell; the script sends one cell at a time and is answered with JSON.
     """
     settings, visitor, month = request.app[SETTINGS], visitor_of(request), await asked_for(request)
-    one, form = await _row(request, month), await request.post()
+    one, form = await _row(request, month), await fields(request)
     columns = [name.removeprefix("cell.") for name in form if name.startswith("cell.")]
     known = {*columns_of(one), *one.cells}
     wanted = [

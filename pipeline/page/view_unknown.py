@@ -3,7 +3,6 @@
 import asyncio
 import re
 from datetime import datetime
-from typing import Any
 
 from aiohttp import web
 
@@ -82,17 +81,18 @@ def _lacks(form: Form) -> Message:  # noqa: PLR0911 - a line for each thing that
 
 def _begun(settings: ServeSettings, visitor: Visitor, form: Form) -> work.Work:
     said = form.fields
-    files = [evidence_kept.named(settings.folder, path) for path in evidence_kept.keep(settings.folder, form)]
     who = said["who"]
-    given = Answer(
-        said.get("ledger", ""),
-        said.get("request", ""),
-        int(said["attempt"]),
-        said["resolution"],
-        re.sub(r"\s", "", said.get("number", "")),
-        who if who == visitor.name else f"{who} ({visitor.name})",
-        "; ".join(filter(None, (said.get("evidence", ""), *files))),
-        NOTHING,
-    )
-    asked: dict[str, Any] = {"files": [], "complete": [], "made": "", "compare": "", "lang": visitor.lang}
-    return work.begin(settings, "reconcile", visitor.name, **asked, answers=[as_asked(given)])
+    with evidence_kept.kept(settings.folder, form) as paths:
+        files = [evidence_kept.named(settings.folder, path) for path in paths]
+        given = Answer(
+            said.get("ledger", ""),
+            said.get("request", ""),
+            int(said["attempt"]),
+            said["resolution"],
+            re.sub(r"\s", "", said.get("number", "")),
+            who if who == visitor.name else f"{who} ({visitor.name})",
+            "; ".join(filter(None, (said.get("evidence", ""), *files))),
+            NOTHING,
+        )
+        answers = [as_asked(given)]
+        return work.begin(settings, "reconcile", visitor.name, files=[], answers=answers, lang=visitor.lang)

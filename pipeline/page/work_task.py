@@ -31,8 +31,8 @@ class Teller:
     _told_at: float = 0.0
 
     def note(self, said: Message) -> None:
-        """A line for people."""
-        if len(self.notes) < _MOST_NOTES:
+        """A line for people, once: what waits says the same again."""
+        if len(self.notes) < _MOST_NOTES and to_text(said) not in self.notes:
             self.notes.append(to_text(said))
             self._set("notes", orjson.dumps(self.notes).decode())
 

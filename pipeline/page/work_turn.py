@@ -33,13 +33,20 @@ def taken_lock(folder: Path, number: int) -> int:
     return file
 
 
-def process_of(folder: Path, number: int) -> int | None:
-    """The ID of the process that does a piece of work, None where it is gone."""
+def is_there(folder: Path, number: int) -> bool:
+    """Whether the process that does a piece of work is there, or is about to be."""
     try:
         os.close(taken_lock(folder, number))
     except BlockingIOError:
-        return int(connected(folder).execute("SELECT pid FROM work WHERE id = ?", (number,)).get or 0) or None
-    return None
+        return True
+    return False
+
+
+def process_of(folder: Path, number: int) -> int | None:
+    """The ID of the process that does a piece of work, None where it is gone, or not there yet."""
+    if not is_there(folder, number):
+        return None
+    return int(connected(folder).execute("SELECT pid FROM work WHERE id = ?", (number,)).get or 0) or None
 
 
 def wait_for_turn(folder: Path, number: int) -> None:
@@ -47,6 +54,6 @@ def wait_for_turn(folder: Path, number: int) -> None:
     cores = len(os.sched_getaffinity(0))
     while True:
         earlier: list[Any] = connected(folder).execute(_EARLIER, (number,)).fetchall()
-        if sum(process_of(folder, one) is not None for (one,) in earlier) < cores:
+        if sum(is_there(folder, one) for (one,) in earlier) < cores:
             return
         time.sleep(_OFTEN)

@@ -21,6 +21,7 @@ _UNSAFE = re.compile(
 _DEVICES = re.compile(r"(?:CON|PRN|AUX|NUL|COM[0-9]|LPT[0-9])(?:\..*)?", re.IGNORECASE)
 _NAME = re.compile(r"(?P<stem>.+?)(?P<suffix>(\.result|\.reconciliation)?\.xlsx)", re.IGNORECASE | re.DOTALL)
 _NUMBERED = re.compile(r"(?P<stem>.+)\.(?P<number>[2-9]|[1-9][0-9]{1,3})", re.DOTALL)
+_SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _LONGEST_NAME = 150  # bytes: a name has 255, and a number and a suffix may follow
 
 
@@ -143,9 +144,15 @@ def unwritable(path: Path, problem: OSError, cure: Message = ANOTHER_FOLDER) -> 
 def file_name(text: str) -> str:
     """A text that anybody may have typed as a part of a file's name that every system takes; "" where nothing is left of it.
 
+    One that is too long is cut before its suffix.
+
     >>> file_name("../A/B: Travel*. "), file_name("con"), len(file_name("咨询" * 100).encode())
     ('A_B_ Travel', '_con', 150)
+    >>> file_name("咨询" * 100 + ".xlsx")[-7:], len(file_name("咨询" * 100 + ".xlsx").encode())
+    ('咨询.xlsx', 149)
     """
-    name = _UNSAFE.sub("_", unicodedata.normalize("NFC", text))
-    name = name.encode()[:_LONGEST_NAME].decode(errors="ignore").strip(" ._")
+    name = _UNSAFE.sub("_", unicodedata.normalize("NFC", text)).strip(" ._")
+    stem, suffix = (name[: found.start()], found[0]) if (found := _SUFFIX.search(name)) else (name, "")
+    stem = stem.encode()[: _LONGEST_NAME - len(suffix)].decode(errors="ignore").rstrip(" ._")
+    name = f"{stem}{suffix}"
     return f"_{name}" if _DEVICES.fullmatch(name) else name

@@ -1,6 +1,6 @@
 """The last lines of a run or a reconciliation, on the terminal and in cron's mail: counts, money, the commonest reasons."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -71,7 +71,7 @@ def to_send(kind: tuple[str, str, int, int], currency: str) -> Message:
     )  # fmt: skip
 
 
-def _in_words(told: Iterable[Message], lang: Lang, *, names: bool = True) -> list[str]:
+def _in_words(told: Iterable[Fact], lang: Lang, *, names: bool = True) -> list[str]:
     return [rendered(line, lang, names=names) for line in told]
 
 
@@ -124,8 +124,13 @@ def _short(text: str) -> str:
     return line if len(line) <= _MOST_LETTERS else line[:_MOST_LETTERS] + "…"
 
 
-def reconciled_lines(done: Reconciliation) -> list[str]:
-    """Short lines in the run's language, safe to print and without what stands in cells: it names people where columns slip."""
+def reconciled_lines(
+    done: Reconciliation, reworded: Callable[[Message], Fact] = lambda line: line
+) -> list[str]:
+    """Short lines in the run's language, safe to print and without what stands in cells: it names people where columns slip.
+
+    `reworded` gives a line in the words of whoever shows it.
+    """
     lang, settled = done.result.lang, [one.state for one in done.decided.settled]
     counts = [f"{tell(kind, lang)} {len(done.of(kind))}" for kind in KINDS if done.of(kind)]
     parts = joined(counts or ["0"], "sentences")
@@ -138,8 +143,9 @@ def reconciled_lines(done: Reconciliation) -> list[str]:
         lines += summary_lines(replace(done.result, doubts=(), stopped=NOTHING), cells=False)
     troubles = [about(one.place, one.message) for one in done.decided.troubles]
     troubles += [unread.problem for unread in done.unread]
-    lines += _in_words(troubles[:_MOST_TROUBLES], lang, names=False)
+    lines += _in_words(map(reworded, troubles[:_MOST_TROUBLES]), lang, names=False)
     if len(troubles) > _MOST_TROUBLES:
         lines.append(tell("more", lang, count=len(troubles) - _MOST_TROUBLES))
-    lines += _in_words((*done.decided.warnings[:_MOST_TROUBLES], *done.notes), lang, names=False)
-    return lines + _in_words(reconciliation_steps(done), lang)
+    more = (*done.decided.warnings[:_MOST_TROUBLES], *done.notes)
+    lines += _in_words(map(reworded, more), lang, names=False)
+    return lines + _in_words(map(reworded, reconciliation_steps(done)), lang)

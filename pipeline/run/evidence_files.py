@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from pipeline.model.errors import InputProblem
 from pipeline.reading.heading_meanings import meanings
 from pipeline.reading.input_files import read_sheets
+from pipeline.reading.previous_result import has_failures
 from pipeline.reading.statement import is_statement, known_heading
-from pipeline.reading.unknown_answers import unknown_sheets
+from pipeline.reading.unknown_answers import answers_of, unknown_sheets
 
 
 def told_apart(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
@@ -24,3 +26,20 @@ def told_apart(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
         statements += [path] * listed
         resolved += [path] * answered
     return statements, resolved
+
+
+def kind_for_month(path: Path) -> Literal["workbook", "statement", "resolved", "answered"]:
+    """What a file is to a month, as an inbox tells it: tickets, a statement, a result of ours with answers, or with both.
+
+    What can't be read counts as tickets: whoever reads those says what is wrong with it.
+    """
+    try:
+        sheets = read_sheets(path, known_heading)
+        if is_statement(path, sheets):
+            return "statement"
+        answers = answers_of(path, sheets) if unknown_sheets(sheets) else []
+    except InputProblem:
+        return "workbook"
+    if not answers:
+        return "workbook"
+    return "answered" if has_failures(sheets) else "resolved"

@@ -1,7 +1,9 @@
 """What comes after a month on the page: unknown outcomes answered, statements, the register, histories, deadlines, runs, the ledger."""
 
+import contextlib
 import datetime
 import hashlib
+import os
 import re
 import time
 import zipfile
@@ -15,7 +17,10 @@ from zoneinfo import ZoneInfo
 import openpyxl
 import pytest
 
+from pipeline.ledger.in_use import InUse
+from pipeline.ledger.lock import Lock
 from pipeline.messages.translate import heading
+from pipeline.page.page_database import transaction
 from pipeline.page.visitor import Role
 from tests.acceptance.conftest import Desk, Sandbox, write_workbook
 from tests.acceptance.office import LOST_AFTER, LOST_BEFORE, TODAY
@@ -284,7 +289,7 @@ def test_the_ledger_is_looked_over_copied_and_its_gap_marked_and_closed(after: A
     assert "nothing is sent until" in done(adam, marked).said
     assert "a copy was put back (adam)" in after.visit("vera").get("/unknown").said
     refused = done(adam, adam.submit("/ledger", "/ledger/gap/close", evidence="the statement of today"))
-    assert "was given no statement since the gap was found" in refused.said
+    assert "No statement was reconciled with since the gap was found" in refused.said
     assert "Nothing was changed" in refused.said
     closed = adam.submit("/ledger", "/ledger/gap/close", evidence="the statement of today", anyway="1")
     assert "may be used for sending again" in done(adam, closed).said
@@ -308,3 +313,37 @@ def test_the_last_days_of_all_months_are_shown_with_their_rows(after: After) -> 
     assert link
     assert "2 rows" in peter.get(link[1]).said
     settled(peter, month)
+
+
+def test_evidence_that_is_brought_while_the_ledger_is_used_waits_and_is_weighed(after: After) -> None:
+    anna = after.visit("anna")
+    first, second = sorted(unknowns(anna))
+    listed = after.desk.folder / "march.csv"
+    listed.write_bytes(after.carrier.statement.read_bytes())
+    with contextlib.closing(Lock(after.page.ledger)) as held:
+        held.used_by(InUse("peter", "2026-11-20T01:00:00+00:00", on_page=True, process=os.getpid()))
+        brought = [
+            answering(anna, second),
+            upload(anna, "/reconcile", listed, page="/reconcile", name="evidence"),
+        ]
+        waiting = anna.until(brought[0].location, lambda page: "what was brought is kept" in page.said)
+        assert "by peter, on the page, since" in waiting.said
+        assert sorted(unknowns(anna)) == [first, second]
+    for answer in brought:
+        done(anna, answer)
+    assert unknowns(anna) == {}
+
+
+def test_of_evidence_that_could_not_be_taken_nothing_stays_behind(after: After) -> None:
+    anna = after.visit("anna")
+    with transaction(after.page.folder) as connection:
+        connection.execute("CREATE TRIGGER full BEFORE INSERT ON work BEGIN SELECT raise(ABORT, 'no'); END")
+    try:
+        listed = after.desk.folder / "march.csv"
+        listed.write_bytes(after.carrier.statement.read_bytes())
+        answer = upload(anna, "/reconcile", listed, page="/reconcile", name="evidence")
+        assert answer.status == 409
+    finally:
+        with transaction(after.page.folder) as connection:
+            connection.execute("DROP TRIGGER full")
+    assert [*(after.page.folder / "evidence").rglob("*")] == []

@@ -86,6 +86,14 @@ def say(visit: Visit, month: str, **said: str) -> Answer:
     return visit.post(f"{month}/columns", {"csrf": page.csrf, "do": "save", **given})
 
 
+def press(visit: Visit, month: str, do: str, seen: Answer | None = None) -> Answer:
+    """Press one of the buttons about the mapping as a whole, as the page was when it was seen."""
+    page = seen or visit.get(f"{month}/columns")
+    form = page.text.rpartition("<form")[2] if 'name="team"' in page.text else ""
+    hidden = dict(re.findall(r'type="hidden" name="(version|team)" value="([^"]*)"', form))
+    return visit.post(f"{month}/columns", {"csrf": page.csrf, "do": do, **hidden})
+
+
 def toml(visit: Visit, month: str) -> Mapping[str, Any]:
     answer = visit.get(f"{month}/columns.toml")
     assert answer.headers["Content-Disposition"].startswith("attachment")
@@ -149,19 +157,19 @@ def test_new_months_begin_with_the_teams_mapping_and_say_who_saved_it(page: Serv
     month = judged(peter, strange(desk.folder))
     say(peter, month, Sorte="charge", geflogen="used")
     settled(peter, month)
-    assert peter.submit(f"{month}/columns", f"{month}/columns", do="keep").status == 303
+    assert press(peter, month, "keep").status == 303
     other = judged(page.logged_in("paul"), strange(desk.folder, 3, "december.xlsx"))
     assert totals(peter.get(other)) == {"ready": 3}
     assert "which peter saved from strange.xlsx on" in vera.get(f"{other}/columns").said
     assert "<select" in vera.get(f"{other}/columns").text
     assert "Save, and judge" not in vera.get(f"{other}/columns").said
     assert vera.submit("/account", f"{other}/columns", do="remove").status == 403
-    peter.submit(f"{other}/columns", f"{other}/columns", do="remove")
+    press(peter, other, "remove")
     assert totals(settled(peter, other)) == {"invalid": 3}
     assert peter.get(f"{other}/columns.toml").status == 404
-    peter.submit(f"{other}/columns", f"{other}/columns", do="take")
+    press(peter, other, "take")
     assert totals(settled(peter, other)) == {"ready": 3}
-    peter.submit(f"{other}/columns", f"{other}/columns", do="forget")
+    press(peter, other, "forget")
     assert "The team has no mapping" in peter.get(f"{other}/columns").said
 
 
@@ -175,6 +183,31 @@ def test_what_somebody_else_changed_meanwhile_is_not_overwritten(page: Served, d
     late = paul.post(f"{month}/columns", {"csrf": seen.csrf, "do": "save", **fields(seen)})
     assert (late.status, "nothing was saved" in late.said) == (409, True)
     assert toml(peter, month)["headings"]["Sorte"] == "charge"
+
+
+def test_what_the_team_or_the_month_has_is_not_replaced_by_a_press_on_an_old_page(
+    page: Served, desk: Desk
+) -> None:
+    peter, paul = page.logged_in("peter"), page.logged_in("paul")
+    month = judged(peter, strange(desk.folder))
+    other = judged(peter, strange(desk.folder, name="other.xlsx"))
+    say(peter, month, Sorte="charge")
+    say(peter, other, geflogen="used")
+    seen, of_other = shown(paul, month), shown(paul, other)
+    say(peter, month, geflogen="used")
+    newer = toml(peter, month)
+    for do in ("remove", "keep"):
+        assert press(paul, month, do, seen).status == 409, do
+    assert toml(peter, month) == newer
+    assert press(peter, month, "keep").status == 303
+    # The team has a mapping now, which paul's page of the other month does not show.
+    for do in ("keep", "take", "forget"):
+        assert press(paul, other, do, of_other).status == 409, do
+    assert "which peter saved from strange.xlsx on" in paul.get(f"{other}/columns").said
+    assert toml(peter, other) != newer
+    assert press(paul, other, "forget").status == 303
+    told = peter.get(other).said
+    assert "paul : removed the team's mapping, which peter saved from strange.xlsx" in told
 
 
 def test_the_assistant_speaks_chinese(page: Served, desk: Desk) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.model.message import message
 from pipeline.page import months, team_mapping
-from pipeline.page.months import Correction, Upload
+from pipeline.page.months import Correction, Month, Upload
 
 CELL = ("tickets.xlsx", "Tickets", 2, "ticket_no")
 
@@ -17,6 +17,12 @@ def month(tmp_path: Path) -> str:
     begun = months.begin(tmp_path, "peter", "November")
     months.add_upload(tmp_path, begun, Upload(1, "tickets.xlsx", "workbook", 1, 0.0, "peter"))
     return begun
+
+
+def found(folder: Path, month: str) -> Month:
+    standing = months.find(folder, month)
+    assert standing
+    return standing
 
 
 def _corrects_and_takes_it_back(folder: Path, month: str) -> None:
@@ -32,7 +38,7 @@ CHANGES: dict[str, Callable[[Path, str], None]] = {
     ),
     "corrects a buyer": lambda folder, month: months.correct_buyer(folder, month, {"buyer": "ACME"}, "anna"),
     "changes the mapping": lambda folder, month: team_mapping.change(
-        folder, month, "", "anna", message("any")
+        folder, found(folder, month), "", "anna", message("any")
     ),
 }
 

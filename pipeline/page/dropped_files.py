@@ -1,0 +1,22 @@
+"""Files dropped onto a month, told apart by what is in them: tickets for its rows, and evidence, with which a reconciliation is begun."""
+
+from pipeline.page import months, work
+from pipeline.page.months import Upload
+from pipeline.page.serve_settings import ServeSettings
+from pipeline.page.work_task import WorkTask
+from pipeline.run.evidence_files import kind_for_month
+
+
+def tell_apart(task: WorkTask) -> None:
+    """Find out what each of a month's new uploads is; where whoever brought evidence may reconcile, that is begun."""
+    for upload in months.uploads(task.folder, task.month, "new"):
+        kind = kind_for_month(upload.path(task.month_folder))
+        told = months.told_apart(task.folder, task.month, upload, kind)
+        if told and kind in months.EVIDENCE and upload.reconcile_in:
+            reconcile(task.settings, task.month, upload, upload.by)
+
+
+def reconcile(settings: ServeSettings, month: str, upload: Upload, by: str) -> work.Work:
+    """Begin a reconciliation with evidence that was uploaded to a month."""
+    path = upload.path(months.folder_of(settings.folder, month)).relative_to(settings.folder)
+    return work.begin(settings, "reconcile", by, month, files=[str(path)], lang=upload.reconcile_in)

@@ -79,8 +79,9 @@ def _judge(task: WorkTask) -> Ended:
         except InputProblem as problem:
             months.judged(task.folder, task.month, version, problem.message)
             raise
-        write_rows(task.month_folder / "rows.sqlite", finished.result)
-        months.judged(task.folder, task.month, version, PlanFacts.of(finished.result, job.profile, job.owner))
+        plan = PlanFacts.of(finished.result, job.profile, job.owner)
+        write_rows(task.month_folder / "rows.sqlite", finished.result, plan.digest)
+        months.judged(task.folder, task.month, version, plan)
         month = months.find(task.folder, task.month)
         if month is None or month.version == version:
             return finished.exit_code, ()
@@ -117,9 +118,10 @@ def _send(task: WorkTask) -> Ended:
         output=results / f"{job.inputs[0].stem.removesuffix('.result')}.result.xlsx",
     )
     finished = issue_flow.issue(job, task.watch(lambda plan: _is_confirmed(plan, approval.digest)))
-    write_rows(task.month_folder / "rows.sqlite", finished.result)
+    plan = PlanFacts.of(finished.result, job.profile, job.owner)
+    write_rows(task.month_folder / "rows.sqlite", finished.result, plan.digest)
     how: months.Ending = "stopped" if finished.result.stopped else "sent"
-    months.ended(task.folder, task.month, how, PlanFacts.of(finished.result, job.profile, job.owner))
+    months.ended(task.folder, task.month, how, plan)
     for problem in finished.problems:
         task.teller.note(problem)
     return finished.exit_code, _written(finished)

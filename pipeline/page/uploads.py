@@ -34,9 +34,9 @@ async def token_given(request: web.Request) -> str:
 
 
 async def typed(request: web.Request, name: str) -> str:
-    """A field of a form without files; "" where it is not there."""
+    """A field of a form without files, its line breaks as the script and files have them; "" where it is not there."""
     value = (await request.post()).get(name, "")
-    return value if isinstance(value, str) else ""
+    return value.replace("\r\n", "\n") if isinstance(value, str) else ""
 
 
 async def parts(request: web.Request) -> AsyncIterator[BodyPartReader]:

@@ -46,7 +46,16 @@ def _survey(settings: ServeSettings, month: Month) -> Survey | None:
 
 
 def _begun(settings: ServeSettings, month: Month, by: str) -> work.Work:
-    """The finding out, begun now unless it is on already."""
+    """The finding out, begun now unless it is on already, or has failed since the month was changed: then a person has it begun."""
+    done = work.of_month(settings.folder, month.id)
+    last = next((one for one in done if one.kind == "survey"), None)
+    changed = next((one.begun_at for one in done if one.kind == "judge"), 0.0)
+    if last and (last.is_on or (last.problem and last.begun_at > changed)):
+        return last
+    return _begin(settings, month, by)
+
+
+def _begin(settings: ServeSettings, month: Month, by: str) -> work.Work:
     try:
         return work.begin(settings, "survey", by, month.id)
     except Overtaken:
@@ -76,6 +85,8 @@ async def change(request: web.Request) -> web.StreamResponse:
         match what:
             case "keep":
                 team_mapping.keep(settings.folder, month, visitor.name)
+            case "look":
+                _begin(settings, month, visitor.name)
             case "forget":
                 team_mapping.forget(settings.folder)
             case "take":
@@ -85,7 +96,7 @@ async def change(request: web.Request) -> web.StreamResponse:
                 team_mapping.change(settings.folder, month.id, "", visitor.name, said)
             case _:
                 _save(settings, visitor, month, fields)
-        if what not in ("keep", "forget"):
+        if what not in ("keep", "forget", "look"):
             work.judge(settings, month.id, visitor.name)
 
     await asyncio.to_thread(changed)

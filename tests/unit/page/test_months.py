@@ -63,15 +63,25 @@ def test_a_cell_says_what_stands_while_the_page_still_shows_what_was_taken_back(
     late = [Correction(*CELL, "newer", "new")]  # seen on rows that were judged with the correction in them
     with pytest.raises(Overtaken, match="it says “old” now"):
         months.correct(tmp_path, month, late, {"ticket_no": "new"}, "peter")
-    # Once the month is judged the rows say it themselves.
+    # Once the month is judged the rows say it themselves, whatever a mapping reads in that column by now.
     standing = months.find(tmp_path, month)
     assert standing
     months.judged(tmp_path, month, standing.version, PLAN)
-    months.correct(tmp_path, month, [Correction(*CELL, "newer", "old")], {"ticket_no": "old"}, "peter")
-    assert [(one.before, one.value) for one in months.corrections(tmp_path, month)] == [("old", "newer")]
+    months.correct(tmp_path, month, [Correction(*CELL, "newer", "other")], {"ticket_no": "other"}, "peter")
+    assert [(one.before, one.value) for one in months.corrections(tmp_path, month)] == [("other", "newer")]
 
 
 def test_no_correction_is_kept_of_a_file_that_is_not_there(month: str, tmp_path: Path) -> None:
     months.take_out(tmp_path, month, 1, "peter")
     with pytest.raises(Overtaken, match="was taken out meanwhile"):
         months.correct(tmp_path, month, [Correction(*CELL, "new", "old")], {"ticket_no": "old"}, "anna")
+
+
+def test_a_buyer_is_one_however_its_name_is_written(month: str, tmp_path: Path) -> None:
+    acme = {"buyer": "ACME", "header_name": "Acme Trading"}
+    months.correct_buyer(tmp_path, month, BuyerCorrection(acme, {}, {}), "anna")
+    other = {"buyer": "Acme ", "header_name": "Another"}
+    with pytest.raises(Overtaken, match="anna has entered the buyer Acme"):
+        months.correct_buyer(tmp_path, month, BuyerCorrection(other, {}, {}), "peter")
+    months.correct_buyer(tmp_path, month, BuyerCorrection(other, acme, {}), "peter")
+    assert [(one["buyer"], one["by"]) for one in months.buyers(tmp_path, month)] == [("Acme ", "peter")]

@@ -20,7 +20,7 @@ from pipeline.page import sessions
 from pipeline.page.connection import HEADERS, Connection
 from pipeline.page.defects import log_defect
 from pipeline.page.host_check import CERTIFIED, is_ours, is_own_origin
-from pipeline.page.html import LANG_COOKIE, LEAST, canonical, of_ours, shown
+from pipeline.page.html import LANG_COOKIE, LEAST, canonical, of_ours, seen, shown
 from pipeline.page.months import Overtaken
 from pipeline.page.page_words import told
 from pipeline.page.refused import Refused
@@ -117,7 +117,9 @@ def _of_status(status: int) -> Message:
 def _problem(request: web.Request, status: int, said: Message) -> web.Response:
     """A page that says what is wrong; for the script, the same as JSON."""
     if request.headers.get("Accept", "").startswith("application/json"):
-        return web.json_response({"problem": rendered(told(said), visitor_of(request).lang)}, status=status)
+        return web.json_response(
+            {"problem": seen(rendered(told(said), visitor_of(request).lang))}, status=status
+        )
     return shown(request, "error.html", status=status, problem=said, back=_back(request))
 
 

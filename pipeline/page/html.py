@@ -2,7 +2,8 @@
 
 In a template: `say("English text {fact}", fact=…)` and `count_say("{count} row", "{count} rows", n)` are messages as in the code
 (tests/catalogue.py takes them out of the templates for the catalogues), `said(message)` is one that the code has made. Everything
-is escaped; `text | cell` is for what strangers wrote: its own direction, and nothing that can't be seen. Also there:
+is escaped, and nothing of it can't be seen (`seen`), wherever it stands; but `text | exact` for what a form sends back. `text | cell`
+is for what strangers wrote: its own direction too. Also there:
 `term("issued", "status")` for `said`, `minor | money`, `when(seconds)`, `may("POST", "/months/{id}/send")`, `nav(path, words)`,
 `csrf_field()` (the first thing in every form), `static(name)`; charts, badges and the pages of a list in macros.html.
 """
@@ -37,6 +38,9 @@ LEAST: web.AppKey[Mapping[tuple[str, str], Role | None]] = web.AppKey("least", d
 #: Which language was last chosen in a browser.
 LANG_COOKIE = "voucher-lang"
 
+#: How many buyers a drop-down has; of more, one is found by typing.
+MOST_OPTIONS = 200
+
 #: Files that pages load, by name, with their types.
 STATIC = {"page.css": "text/css", "page.js": "text/javascript"}
 
@@ -63,13 +67,24 @@ def seen(text: object) -> str:
     >>> seen("a\u202eb\x00c\td")
     'a�b�c\td'
     """
+    said = str(text)
+    if said.isprintable():
+        return said
     return "".join(
         character if character in "\n\t" or unicodedata.category(character) not in _UNSEEN else "\ufffd"
-        for character in str(text)
+        for character in said
     )
 
 
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn")
+
+
+def _finalized(value: object) -> object:
+    return seen(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _exact(text: object) -> Markup:
+    return Markup("{}").format(text)
 
 
 def _cell(text: object) -> Markup:
@@ -86,6 +101,7 @@ def environment() -> jinja2.Environment:
     """The templates; a name that is not there is an error, not nothing."""
     made = jinja2.Environment(
         loader=_Loader(), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        finalize=_finalized,
     )  # fmt: skip
     made.globals |= {
         "static": _static,
@@ -94,6 +110,7 @@ def environment() -> jinja2.Environment:
             lambda context, one, many, /, count, **facts: _rendered(context, counted(one, many, count, **facts))
         ),
         "term": Term,
+        "most_options": MOST_OPTIONS,
         "work_words": work_words,
         "when": jinja2.pass_context(_when),
         "nav": jinja2.pass_context(_nav),
@@ -102,7 +119,7 @@ def environment() -> jinja2.Environment:
             lambda context: Markup('<input type="hidden" name="csrf" value="{}">').format(context["visitor"].csrf)
         ),
     }  # fmt: skip
-    made.filters |= {"cell": _cell, "money": money_shown, "count": "{:,}".format}
+    made.filters |= {"cell": _cell, "exact": _exact, "money": money_shown, "count": "{:,}".format}
     return made
 
 

@@ -83,8 +83,9 @@ def _judge(task: WorkTask) -> Ended:
     """Judge a month."""
     job, version = _job_of_all(task)
     finished = check_flow.check(job, task.watch(lambda _: False))
-    write_rows(task.month_folder / "rows.sqlite", finished.result)
-    months.judged(task.folder, task.month, version, PlanFacts.of(finished.result, job.profile, job.owner))
+    plan = PlanFacts.of(finished.result, job.profile, job.owner)
+    write_rows(task.month_folder / "rows.sqlite", finished.result, plan.digest)
+    months.judged(task.folder, task.month, version, plan)
     return Ended(finished.exit_code)
 
 
@@ -134,9 +135,10 @@ def _send(task: WorkTask) -> Ended:
     )
     finished = issue_flow.issue(job, task.watch(lambda plan: _is_confirmed(task, plan)))
     _note_written(task, finished)
-    write_rows(task.month_folder / "rows.sqlite", finished.result)
+    plan = PlanFacts.of(finished.result, job.profile, job.owner)
+    write_rows(task.month_folder / "rows.sqlite", finished.result, plan.digest)
     how: months.Ending = "stopped" if finished.result.stopped else "sent"
-    months.ended(task.folder, task.month, how, PlanFacts.of(finished.result, job.profile, job.owner))
+    months.ended(task.folder, task.month, how, plan)
     return Ended(finished.exit_code, task.teller.files)
 
 

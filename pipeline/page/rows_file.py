@@ -1,4 +1,4 @@
-"""A month's rows as they were judged last, in a SQLite file of their own: written whole by the process that judged them,
+"""A month's rows as they were judged last, and the requests that they come to, in a SQLite file of their own: written whole by the process that judged them,
 and asked by the pages a screen at a time, so that the server holds no month in memory.
 
 Reasons are written in every language, because people of several look at one month.
@@ -7,6 +7,8 @@ Reasons are written in every language, because people of several look at one mon
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,6 +41,18 @@ CREATE TABLE buyer (                -- as the files' Buyers sheets have them
     buyer TEXT PRIMARY KEY, header_type TEXT NOT NULL, header_name TEXT NOT NULL, tax_no TEXT NOT NULL,
     phone TEXT NOT NULL, email TEXT NOT NULL
 ) STRICT;
+CREATE TABLE reason (                -- which rows have it
+    code TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (code, at)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE charge (                -- what would be sent, a line for each charge of a request, request after request
+    id INTEGER PRIMARY KEY,          -- from 1 on, without a gap
+    request INTEGER NOT NULL,
+    voucher TEXT NOT NULL, market TEXT NOT NULL, header_name TEXT NOT NULL, tax_no TEXT NOT NULL,
+    total INTEGER NOT NULL,          -- of the request; minor units, as is `amount`
+    ticket_no TEXT NOT NULL, charge TEXT NOT NULL, product TEXT NOT NULL, amount INTEGER NOT NULL
+) STRICT;
+CREATE TABLE plan (digest TEXT NOT NULL, requests INTEGER NOT NULL, charges INTEGER NOT NULL) STRICT;
 """
 _INDEXES = """
 CREATE INDEX row_by_status ON row (status);
@@ -64,6 +78,7 @@ _AS_THEY_ARE = (
 FAILING = "failing"
 _FAILURES = tuple(name for name, status in STATUS.items() if status.failure)
 PAGE = 50  # rows a screen
+CHARGES = 100  # of requests, a screen
 
 
 class Reason(NamedTuple):
@@ -113,8 +128,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Asked:
-    """Which rows are wanted: of a status (or FAILING, or "" for all), of a last day, holding a text, sorted, from which page on (1 is
-    the first).
+    """Which rows are wanted: of a status (or FAILING, or "" for all), of a last day, with a reason (its code), holding a text, sorted,
+    from which page on (1 is the first).
     """
 
     status: str = ""
@@ -123,6 +138,7 @@ class Asked:
     descending: bool = False
     page: int = 1
     day: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,8 +150,41 @@ class Screen:
     pages: int
 
 
-def write_rows(path: Path, result: RunResult) -> None:
-    """Write the rows of one run, told in every language, in place of those before. Raises OSError, apsw.Error."""
+class PlannedCharge(NamedTuple):
+    """A charge of a request that would be sent, with what stands on the voucher; `total` is the request's. Money in minor units."""
+
+    id: int
+    request: int
+    voucher: str
+    market: str
+    header_name: str
+    tax_no: str
+    total: int
+    ticket_no: str
+    charge: str
+    product: str
+    amount: int
+
+
+@dataclass(frozen=True)
+class PlanScreen:
+    """The requests of one screen, each with those of its charges that stand there, and how many there are in all of the plan of
+    that digest ("" where the month was never judged).
+    """
+
+    digest: str
+    requests: int
+    charges: int
+    shown: tuple[tuple[PlannedCharge, ...], ...]
+    page: int
+    pages: int
+
+
+def write_rows(path: Path, result: RunResult, digest: str) -> None:
+    """Write the rows of one run, told in every language, and its requests, whose digest is given, in place of those before.
+
+    Raises OSError, apsw.Error.
+    """
     with scratch_folder(path.parent) as folder:
         made = folder / path.name
         with contextlib.closing(apsw.Connection(str(made))) as connection:
@@ -149,7 +198,16 @@ def write_rows(path: Path, result: RunResult) -> None:
                 said = result.table.buyers[[column.name for column in BUYER_COLUMNS]].drop_duplicates("buyer")
                 connection.executemany(
                     f"INSERT INTO buyer VALUES ({marks})",  # noqa: S608 - marks alone
-                    said[said["buyer"] != ""].itertuples(index=False, name=None),
+                    (tuple(map(_text, line)) for line in said[said["buyer"] != ""].itertuples(index=False)),
+                )
+                having = (
+                    (code, at) for code, rows in result.columns.having.items() for at in set(map(int, rows))
+                )
+                connection.executemany("INSERT INTO reason VALUES (?, ?)", having)
+                marks = ", ".join("?" * len(PlannedCharge._fields[1:]))
+                connection.executemany(f"INSERT INTO charge VALUES (NULL, {marks})", _planned(result))  # noqa: S608 - marks alone
+                connection.execute(
+                    "INSERT INTO plan SELECT ?, ?, count(*) FROM charge", (digest, len(result.asked))
                 )
             connection.execute(_INDEXES)
         made.chmod(PRIVATE)
@@ -172,7 +230,7 @@ def _lines(result: RunResult) -> Iterator[tuple[Any, ...]]:
     status = columns.status.tolist()
     for at, (file, sheet, line, ticket, passenger, charge) in enumerate(zip(*names, *asked, strict=True)):
         one = int(first[at])
-        said = {name: text for name, values in cells.items() if (text := shown(values[at]).strip())}
+        said = {name: text for name, values in cells.items() if (text := _text(values[at]))}
         ticket_seen = ticket or said.get("ticket_no", "")
         numbers = "\n".join(columns.numbers[at])
         buyer = str(charges.buyer[one])
@@ -187,6 +245,22 @@ def _lines(result: RunResult) -> Iterator[tuple[Any, ...]]:
             orjson.dumps(said).decode(), orjson.dumps(reasons).decode(),
             "\n".join((*said.values(), ticket_seen, buyer, numbers)).casefold(),
         )  # fmt: skip
+
+
+def _planned(result: RunResult) -> Iterator[tuple[Any, ...]]:
+    for number, request in enumerate(result.asked, 1):
+        header = request.header
+        for charge in request.charges:
+            of = charge.identity
+            yield (
+                number, request.voucher, request.market, header.header_name, header.tax_no, request.amount,
+                of.ticket_no, of.charge, of.product, charge.amount,
+            )  # fmt: skip
+
+
+def _text(cell: Any) -> str:
+    """A cell's text, its line breaks as a browser has them in a field."""
+    return shown(cell).strip().replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _reason(reason: ReasonText) -> Reason:
@@ -224,6 +298,22 @@ class RowsFile:
         with self._open() as connection:
             found = connection.execute("SELECT * FROM row WHERE at = ?", (at,)) if connection else ()
             return next((self._row(line) for line in found), None)
+
+    def plan(self, page: int) -> PlanScreen:
+        """One screen of the requests that would be sent; a page beyond the last is the last."""
+        with self._open() as connection:
+            if connection is None:
+                return PlanScreen("", 0, 0, (), 1, 1)
+            plan = next(iter(connection.execute("SELECT * FROM plan")))
+            pages = max(1, -(-plan["charges"] // CHARGES))
+            page = min(max(page, 1), pages)
+            first = (page - 1) * CHARGES
+            found = connection.execute(
+                "SELECT * FROM charge WHERE id > ? AND id <= ? ORDER BY id", (first, first + CHARGES)
+            )
+            charges = [PlannedCharge(**line) for line in found]
+            by_request = tuple(tuple(of) for _, of in groupby(charges, attrgetter("request")))
+            return PlanScreen(plan["digest"], plan["requests"], plan["charges"], by_request, page, pages)
 
     def tickets(self, ticket_no: str) -> list[Row]:
         """The rows of one ticket."""
@@ -286,6 +376,9 @@ def _filter(asked: Asked) -> tuple[str, tuple[Any, ...]]:
     if asked.day:
         conditions.append("last_day = ?")
         given.append(asked.day)
+    if asked.reason:
+        conditions.append("at IN (SELECT at FROM reason WHERE code = ?)")
+        given.append(asked.reason)
     for word in asked.text.casefold().split():
         conditions.append("instr(search, ?) > 0")
         given.append(word)

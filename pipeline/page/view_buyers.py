@@ -8,13 +8,15 @@ from pipeline.model.columns import BUYER_COLUMNS
 from pipeline.model.message import message
 from pipeline.page import months, work
 from pipeline.page.html import see_other, shown
+from pipeline.page.months import BuyerCorrection
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS
 from pipeline.page.uploads import typed
 from pipeline.page.view_month import asked_for
-from pipeline.page.view_rows import known_buyers
+from pipeline.page.view_rows import known_buyers, rows_of
 from pipeline.page.visitor import visitor_of
 from pipeline.page.vocabulary import Words
+from pipeline.rules.buyer_lookup import name_key
 
 _COLUMNS = tuple(column.name for column in BUYER_COLUMNS)
 _LONGEST = 200
@@ -25,25 +27,27 @@ async def buyers(request: web.Request) -> web.StreamResponse:
     month = await asked_for(request)
     known = await asyncio.to_thread(known_buyers, request, month)
     wanted = request.query.get("buyer", "")
-    blank = dict.fromkeys(_COLUMNS, "")
-    chosen = next((one for one in known if one["buyer"] == wanted), blank | {"buyer": wanted[:_LONGEST]})
+    seen = next((one for one in known if one["buyer"] == wanted), dict.fromkeys(_COLUMNS, ""))
     return shown(
         request, "buyers.html", month=month, buyers=[{"by": ""} | one for one in known], columns=_COLUMNS,
-        chosen=chosen, words=Words(visitor_of(request).lang),
+        seen=seen, chosen=seen | {"buyer": wanted[:_LONGEST]}, words=Words(visitor_of(request).lang),
     )  # fmt: skip
 
 
 async def correct(request: web.Request) -> web.StreamResponse:
-    """Add a buyer, or let one be other than the files say."""
+    """Add a buyer, or let one be other than the files say, where it still says what the person saw (`seen.COLUMN`)."""
     settings, by, month = request.app[SETTINGS], visitor_of(request).name, await asked_for(request)
     said = {column: (await typed(request, column)).strip()[:_LONGEST] for column in _COLUMNS}
-    if not said["buyer"] or not said["header_name"]:
+    seen = {column: await typed(request, f"seen.{column}") for column in _COLUMNS}
+    key = name_key(said["buyer"])
+    if not key or not said["header_name"]:
         raise Refused(
             400, message("A buyer needs the name that rows call it by, and the name on the voucher.")
         )
 
     def saved() -> None:
-        months.correct_buyer(settings.folder, month.id, said, by)
+        files = (one for one in rows_of(request, month).buyers() if name_key(one["buyer"]) == key)
+        months.correct_buyer(settings.folder, month.id, BuyerCorrection(said, seen, next(files, {})), by)
         work.judge(settings, month.id, by)
 
     await asyncio.to_thread(saved)

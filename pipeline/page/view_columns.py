@@ -48,7 +48,15 @@ def _survey(settings: ServeSettings, month: Month) -> Survey | None:
 
 
 def _begun(settings: ServeSettings, month: Month, by: str) -> work.Work:
-    """The finding out, begun now unless it is on already."""
+    """The finding out, begun now unless it is on already, or has failed since the month was changed: then a person has it begun."""
+    last, judging = (work.newest(settings.folder, month.id, kind) for kind in ("survey", "judge"))
+    changed = judging.begun_at if judging else 0.0
+    if last and (last.is_on or (last.problem and last.begun_at > changed)):
+        return last
+    return _begin(settings, month, by)
+
+
+def _begin(settings: ServeSettings, month: Month, by: str) -> work.Work:
     try:
         return work.begin(settings, "survey", by, month.id)
     except Overtaken:
@@ -80,6 +88,8 @@ async def change(request: web.Request) -> web.StreamResponse:
         match what:
             case "keep":
                 team_mapping.keep(settings.folder, seen, visitor.name, team)
+            case "look":
+                _begin(settings, month, visitor.name)
             case "forget":
                 team_mapping.forget(settings.folder, seen, visitor.name, team)
             case "take":
@@ -89,7 +99,7 @@ async def change(request: web.Request) -> web.StreamResponse:
                 team_mapping.change(settings.folder, seen, "", visitor.name, said)
             case _:
                 _save(settings, visitor, seen, given)
-        if what not in ("keep", "forget"):
+        if what not in ("keep", "forget", "look"):
             work.judge(settings, month.id, visitor.name)
 
     await asyncio.to_thread(changed)

@@ -1,5 +1,6 @@
 """The vocabulary of tickets, buyers and statuses in a visitor's language, as templates ask for it."""
 
+from pipeline.messages.reasons import REASON
 from pipeline.messages.translate import choice_words, heading, status_word
 from pipeline.model.columns import COLUMN, Kind, Lang
 from pipeline.model.message import Message, message
@@ -31,6 +32,10 @@ class Words:
     def meaning(self, status: str) -> Message:
         """What a status means, beside its rows."""
         return message(STATUS[status].meaning)
+
+    def reason(self, code: str) -> Message:
+        """In short what is wrong where a reason applies."""
+        return message(REASON[code].short) if code in REASON else Message(code)
 
     def kind(self, column: str) -> str:
         """What a column holds: text, ticket, money, date or choice."""

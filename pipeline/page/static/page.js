@@ -120,7 +120,7 @@
         remove.type = "button";
         remove.className = "button quiet";
         remove.value = list.dataset.takeOut;
-        remove.setAttribute("aria-label", `${list.dataset.takeOut} ${file.name}`);
+        remove.setAttribute("aria-label", `${list.dataset.takeOut} ${file.name.replace(/\p{C}/gu, "\ufffd")}`);
         remove.addEventListener("click", () => {
           choose([...input.files].filter((other) => other !== file));
           input.focus();
@@ -281,7 +281,7 @@
   async function save(cells) {
     const [{ form, dataset }] = cells;
     const { row } = dataset;
-    const body = new URLSearchParams();
+    const body = new URLSearchParams(partOf(row).dataset.place);
     for (const cell of cells) {
       cell.dataset.saving = cell.value;
       body.append(cell.name, cell.value);
@@ -312,19 +312,31 @@
       }
     } catch (problem) {
       for (const cell of cells) delete cell.dataset.saving;
-      told.textContent = problem.message;
-      told.classList.add("bad");
-      tell(problem.message);
+      told.textContent = problem.message || told.dataset.late;
+      told.classList.toggle("bad", Boolean(problem.message));
+      if (problem === LATE) {
+        const again = document.createElement("a");
+        again.href = "";
+        again.textContent = told.dataset.reload;
+        told.append(" ", again);
+      }
+      tell(told.textContent);
     } finally {
       ours -= 1;
     }
   }
 
-  /** A row as it is shown once the month has been judged as it is now. */
+  const LATE = new Error(""); // what was saved is judged later than anybody waits for
+  const PATIENCE = 20_000;
+
+  /** A row as it is shown once the month has been judged as it is now; LATE is thrown where that takes its time. */
   async function judged(row) {
     const month = document.querySelector("[data-follow]");
+    const until = Date.now() + PATIENCE;
     for (;;) {
-      const now = await askedJson(`/months/${month.dataset.month}/rows/${row}/state?part=${partOf(row).dataset.part}`);
+      if (Date.now() > until) throw LATE;
+      const { part, place } = partOf(row).dataset;
+      const now = await askedJson(`/months/${month.dataset.month}/rows/${row}/state?part=${part}&${place}`);
       if (now.judged) {
         month.dataset.stamp = now.stamp;
         return now;
@@ -402,6 +414,15 @@
       location.reload(); // a page that comes back from the browser's memory is fresh
     }
   });
+
+  // A file that falls beside its place is not opened in the page's.
+  for (const name of ["dragover", "drop"]) {
+    document.addEventListener(name, (event) => {
+      if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = "none";
+    });
+  }
 
   document.querySelectorAll("form[data-upload]").forEach(uploads);
   document.querySelectorAll("[data-follow]").forEach(follow);

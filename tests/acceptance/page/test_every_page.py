@@ -93,7 +93,7 @@ def _filled(served: Served, first: Path, second: Path, statement: Path) -> dict[
         "ticket": "/tickets/9990000000002", "ticket-unknown": "/tickets/9990000000001", "ticket-none": "/tickets/9991111111111",
         "month-sent": month_sent, "month-mixed": mixed, "month-unread": unread, "rows": f"{mixed}/rows",
         "rows-to-correct": f"{mixed}/rows?status=failing", "rows-none": f"{mixed}/rows?q=nobody", "row": row,
-        "row-wrong": f"{mixed}/rows/136", "row-sent": f"{month_sent}/rows/1", "buyers": f"{mixed}/buyers",
+        "row-wrong": f"{mixed}/rows/136", "row-sent": f"{month_sent}/rows/1", "buyers": f"{mixed}/buyers", "requests": f"{mixed}/requests",
         "columns": f"{mixed}/columns", "columns-unread": f"{unread}/columns",
         "send": f"{approved(begun(second, title='November'))}/send",
     } | {name: _ended(adam, answer) for name, answer in work.items()}  # fmt: skip

@@ -1,5 +1,6 @@
 """A month in a real browser: what people press and type, by mouse and by keyboard, with and without JavaScript, one of them and two."""
 
+import datetime
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -10,7 +11,10 @@ import openpyxl
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from tests.acceptance.conftest import REPOSITORY, Desk
+from pipeline.page import months
+from pipeline.page.visitor import Role
+from tests.acceptance.conftest import REPOSITORY, Desk, write_workbook
+from tests.acceptance.office import LOST_AFTER, LOST_BEFORE, TODAY
 from tests.acceptance.page.browser import Window
 from tests.acceptance.page.conftest import Browsing
 from tests.acceptance.page.test_month_on_page import (
@@ -28,8 +32,20 @@ from tests.acceptance.page.visiting import PASSWORD, serving
 TICKET, NUMBER = "9992437029999", '[data-row="5"][data-column="ticket_no"]'
 #: The words that are looked for, in each language.
 WORDS = {
-    "en": {"auto": "auto", "sort": "amount", "question": "Send {} requests to", "history": "issued"},
-    "zh": {"auto": "自动", "sort": "金额", "question": "把 {} 个请求发送给", "history": "开具"},
+    "en": {
+        "auto": "auto",
+        "sort": "amount",
+        "question": "Send {} requests to",
+        "history": "issued",
+        "settled": "1 issued, 0 not issued",
+    },
+    "zh": {
+        "auto": "自动",
+        "sort": "金额",
+        "question": "把 {} 个请求发送给",
+        "history": "开具",
+        "settled": "1 项已开具，0 项未开具",
+    },
 }
 
 
@@ -345,3 +361,129 @@ def test_the_same_month_works_by_forms_alone(lang: str, desk: Desk, browsing: Br
         assert one.totals["issued"] == 74
         one.act("download-result")
         assert openpyxl.load_workbook(one.downloaded())["Rows"].max_row == 81
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_comes_after_a_month_is_done_by_hand(
+    lang: str, desk: Desk, sandbox: Callable[..., Any], browsing: Browsing
+) -> None:
+    """Two unknown outcomes, the first of which was issued, are answered and reconciled; deadlines, runs and the ledger are looked at."""
+    book = write_workbook(desk.folder / "tickets.xlsx", [{"ticket_no": f"999{at:010}"} for at in range(1, 5)])
+    flown = TODAY - datetime.timedelta(days=170)
+    later = [{"ticket_no": "9990000000071", "flight_date": f"{flown}", "voucher": "itinerary"}]
+    later_book = write_workbook(desk.folder / "later.xlsx", later)
+    with sandbox(book, faults=f"{LOST_AFTER}requests = [1]\n{LOST_BEFORE}requests = [2]\n") as carrier:
+        profile = desk.profile(carrier.base_url, more="[reconcile]\nsettle_after_hours = 0\n", concurrency=1)
+        given = ("--profile", profile)
+        ran = desk.voucher(
+            "issue", book, *given, "--ledger", desk.folder / "page-test.ledger", "--as-of", "2026-11-20"
+        )
+        assert ran.code == 4, ran.err
+        with (
+            serving(desk, *given, people={"adam": Role.ADMINISTRATOR}, sandbox=False) as page,
+            browsing(page.address, lang=lang) as one,
+        ):
+            month = judged(page.logged_in("adam"), later_book)
+            one.log_in("adam", PASSWORD)
+            one.press('nav [href="/deadlines"]')
+            one.press(f'[data-last-day="{TODAY + datetime.timedelta(days=10)}"] a')
+            one.until(lambda: one.path.startswith(f"{month}/rows?day=") and one.all("[data-row-status]"))
+
+            one.press('nav [href="/unknown"]')
+            (number,) = {line["number"] for line in carrier.issued() if line["ticket_no"] == "9990000000001"}
+            first = "[data-unknown]:has(a[href$='9990000000001'])"
+            one.press(f"{first} [value=issued]")
+            one.type(f"{first} [name=number]", number)
+            one.type(f"{first} [name=who]", "Li")
+            one.type(f"{first} [name=evidence]", "her e-mail")
+            one.press(f"{first} button")
+            one.until(lambda: one.path.startswith("/reconcile/") and one.all("[data-exit]"))
+            assert WORDS[lang]["settled"] in one.text
+
+            one.press('nav [href="/reconcile"]')
+            one.driver.execute_script(_DROP, "march.csv", carrier.statement.read_text())
+            one.until(lambda: one.all(".chosen li"))
+            for name, day in (("from", TODAY - datetime.timedelta(days=1)), ("to", TODAY)):
+                one.driver.execute_script(
+                    "document.querySelector(arguments[0]).value = arguments[1]", f"[name={name}]", f"{day}"
+                )
+            one.press("form[data-upload] button")
+            one.until(lambda: one.path.startswith("/reconcile/") and one.all("[data-exit]"))
+            assert one.all("[data-lines] li")
+            assert one.all('main a[href$=".xlsx"]')
+            one.press('nav [href="/unknown"]')
+            assert [card.get_attribute("data-attempt") for card in one.all("[data-unknown]")] == ["1"]
+            assert "9990000000002" in str(one.one("[data-unknown] details").get_attribute("innerHTML"))
+
+            one.press('nav [href="/runs"]')
+            one.until(lambda: len(one.all("[data-run]")) == len(one.all("[data-work]")) + 1 == 3)
+            one.press('nav [href="/ledger"]')
+            one.press('[action="/ledger/check"] button')
+            one.until(lambda: one.path.startswith("/ledger/") and one.all('[data-exit="0"]'))
+
+
+@pytest.mark.slow
+def test_a_cell_of_several_lines_is_left_as_it_is_by_whoever_corrects_another(
+    desk: Desk, browsing: Browsing
+) -> None:
+    book = write_workbook(
+        desk.folder / "month.xlsx",
+        [{"ticket_no": "12", "remarks": "first\nsecond", "flight_date": "2026-10-02"}],
+    )
+    cells = {name: f'[data-row="0"][data-column="{name}"]' for name in ("ticket_no", "remarks")}
+    with serving(desk, *DEMONSTRATION, people=PEOPLE) as page:
+        month = judged(page.logged_in("peter"), book)
+        for script in (True, False):
+            with browsing(page.address, script=script) as one:
+                one.log_in("peter", PASSWORD)
+                one.go(f"{month}/rows/0")
+                one.type(cells["ticket_no"], f"999243702999{int(script)}" + Keys.ENTER)
+                one.until(lambda: one.go(f"{month}/rows/0") or one.status(0) == "ready")
+                assert one.one(cells["remarks"]).get_attribute("value") == "first\nsecond"
+                assert "first" not in str(one.all(".hint")), "not corrected"
+        kept = months.corrections(page.folder, month.rsplit("/")[-1])
+        assert [(one.column, one.value) for one in kept] == [("ticket_no", "9992437029990")]
+
+
+@pytest.mark.slow
+def test_a_correction_that_is_judged_late_says_so(desk: Desk, browsing: Browsing) -> None:
+    with serving(desk, *DEMONSTRATION, people=PEOPLE) as page, browsing(page.address) as one:
+        one.log_in("peter", PASSWORD)
+        month = judged(page.logged_in("peter"), SAMPLE)
+        one.go(f"{month}/rows?status=failing")
+        one.driver.execute_script(_NOT_JUDGED)
+        one.type(NUMBER, TICKET + Keys.TAB)
+        one.until(
+            lambda: "It is saved; the month is still being judged." in one.one('[data-of="5"] .saving').text
+        )
+        one.press('[data-of="5"] .saving a')
+        one.until(lambda: one.all("[data-row-status]") and not one.all('[data-of="5"] .saving a'))
+
+
+#: The server says that the month is not judged yet, whenever it is asked, and time flies.
+_NOT_JUDGED = """
+const ask = window.fetch;
+window.fetch = (address, given) =>
+  String(address).includes("/state?") ? Promise.resolve(new Response('{"judged": false}')) : ask(address, given);
+const began = Date.now();
+Date.now = () => began + (performance.now() * 20);
+"""
+
+
+@pytest.mark.slow
+def test_a_file_that_falls_beside_its_place_leaves_the_page_as_it_is(desk: Desk, browsing: Browsing) -> None:
+    with serving(desk, *DEMONSTRATION, people=PEOPLE) as page, browsing(page.address) as one:
+        one.log_in("peter", PASSWORD)
+        for event in ("dragover", "drop"):
+            assert one.driver.execute_script(_BESIDE, event), event
+        assert not one.all(".chosen li")
+
+
+_BESIDE = """
+const files = new DataTransfer();
+files.items.add(new File(["x"], "dropped.csv"));
+const fallen = new DragEvent(arguments[0], {dataTransfer: files, bubbles: true, cancelable: true});
+document.querySelector("h1").dispatchEvent(fallen);
+return fallen.defaultPrevented;
+"""

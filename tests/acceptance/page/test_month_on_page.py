@@ -137,11 +137,11 @@ def test_a_correction_never_replaces_what_somebody_else_wrote_meanwhile(demonstr
     page = peter.get(path)
     said = {"cell.ticket_no": "9992437029999", "seen.ticket_no": "182412774069"}
     assert anna.submit(path, path, **said).status == 303
-    answer = peter.post(path, {"csrf": page.csrf, **said, "cell.ticket_no": "9992437028888"})
+    seen = {"csrf": page.csrf, **page.hidden(path), **said}
+    answer = peter.post(path, {**seen, "cell.ticket_no": "9992437028888"})
     assert answer.status == 409
     both = {
-        "csrf": page.csrf,
-        **said,
+        **seen,
         "cell.ticket_no": "9992437028888",
         "cell.remarks": "x",
         "seen.remarks": "",

@@ -52,6 +52,12 @@ class Answer:
         found = re.search(r'name="csrf" value="(\w+)"', self.text)
         return found[1] if found else ""
 
+    def hidden(self, path: str) -> dict[str, str]:
+        """The hidden fields of the page's first form to this path; none where it has no such form."""
+        form = re.search(rf'<form[^>]* action="{re.escape(path)}"[^>]*>(.*?)</form>', self.text, re.DOTALL)
+        found = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', form[1] if form else "")
+        return {name: html.unescape(value) for name, value in found}
+
 
 @dataclass
 class Visit:
@@ -97,8 +103,9 @@ class Visit:
         return self.ask("POST", path, urlencode(fields).encode(), **headers)
 
     def submit(self, page: str, path: str, **fields: str) -> Answer:
-        """Look at a page and send its form."""
-        return self.post(path, {"csrf": self.get(page).csrf, **fields})
+        """Look at a page and send its form to this path, with what is hidden in it."""
+        shown = self.get(page)
+        return self.post(path, {"csrf": shown.csrf, **shown.hidden(path), **fields})
 
     def until(self, path: str, reached: Callable[[Answer], object]) -> Answer:
         """The page at this path, once it is so."""

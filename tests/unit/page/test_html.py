@@ -33,6 +33,24 @@ def test_a_strangers_text_is_text(source: str) -> None:
     assert "{{7*7}}" in text
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<title>{{ x }} · {{ say('Vouchers') }}</title>",
+        '<a title="{{ x }}">',
+        """<p aria-label="{{ say('What {heading} means', heading=x) }}">""",
+        '<option value="">{{ x }}</option>',
+        "<bdi>{{ x }}</bdi>",
+    ],
+)
+def test_no_text_turns_round_what_stands_beside_it(source: str) -> None:
+    assert re.search("a[ \ufffd]b", _filled(source, x="a\u202eb"))
+
+
+def test_what_a_form_sends_back_is_as_it_was() -> None:
+    assert _filled('<input value="{{ x | exact }}">', x='a\u202e"b') == '<input value="a\u202e&#34;b">'
+
+
 def test_a_bar_chart_is_lines_and_texts(full_profile: object) -> None:
     del full_profile
     source = '{% from "macros.html" import bars with context %}{{ bars(rows, title) }}'

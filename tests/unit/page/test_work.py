@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -226,32 +227,47 @@ def test_what_is_gone_already_is_stopped_without_a_word(tmp_path: Path) -> None:
 # --- whose turn it is ------------------------------------------------------------------------------
 
 
-def test_what_only_reads_waits_for_its_turn_and_what_sends_does_not(
-    settings: ServeSettings, month: str
-) -> None:
-    folder = settings.folder
+@contextmanager
+def _cores_taken(folder: Path) -> Iterator[None]:
+    """As many registers going on as there are cores; afterwards their processes are gone, though nobody has noted so."""
     with ExitStack() as stack:
         for _ in range(len(os.sched_getaffinity(0))):
-            earlier = _begun(folder, "register")
-            lock = taken_lock(folder, earlier)
-            stack.callback(os.close, lock)
-        wait_for_turn(folder, _begun(folder, "send", month))
-        wait_for_turn(folder, _begun(folder, "reconcile"))
-        begun = work.begin(settings, "judge", "anna", month)
-        time.sleep(4)
-        assert work.find(folder, begun.id).is_on
-    # Their processes are gone, though nobody has noted so.
-    assert "tickets.xlsx" in str(_until_ended(settings, begun.id).problem)
+            number = _begun(folder, "register")
+            connected(folder).execute("UPDATE work SET pid = ? WHERE id = ?", (os.getpid(), number))
+            stack.callback(os.close, taken_lock(folder, number))
+        yield
+
+
+def _turn(folder: Path, kind: str, month: str | None = None) -> threading.Thread:
+    """A thread that lasts until its turn has come."""
+    number = _begun(folder, kind, month)
+    thread = threading.Thread(target=wait_for_turn, args=(folder, number), daemon=True)
+    thread.start()
+    return thread
+
+
+def test_what_only_reads_waits_for_its_turn_and_what_sends_does_not(tmp_path: Path, month: str) -> None:
+    with _cores_taken(tmp_path):
+        reading = [_turn(tmp_path, kind, month) for kind in ("judge", "survey", "result")]
+        for kind in ("send", "reconcile", "backup"):
+            other = _turn(tmp_path, kind)
+            other.join(30)
+            assert not other.is_alive(), kind
+        time.sleep(0.5)
+        assert all(one.is_alive() for one in reading)
+    for one in reading:
+        one.join(30)
+        assert not one.is_alive()
 
 
 def test_a_waiting_judging_is_stopped_and_says_so(settings: ServeSettings, month: str) -> None:
     folder = settings.folder
-    with ExitStack() as stack:
-        for _ in range(len(os.sched_getaffinity(0))):
-            stack.callback(os.close, taken_lock(folder, _begun(folder, "register")))
+    with _cores_taken(folder):
         begun = work.begin(settings, "judge", "anna", month)
         time.sleep(1)
-        os.kill(process_of(folder, begun.id) or 0, signal.SIGTERM)
+        process = process_of(folder, begun.id)
+        assert process
+        os.kill(process, signal.SIGTERM)
         ended = _until_ended(settings, begun.id)
     assert "The reading was stopped before its end" in str(ended.problem)
     assert _standing(folder, month).problem == ended.problem

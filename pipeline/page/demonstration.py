@@ -14,6 +14,7 @@ from pipeline.page import months, work
 from pipeline.page.months import Upload
 from pipeline.page.page_database import transaction
 from pipeline.page.serve_settings import ServeSettings
+from pipeline.submission.sandbox_carrier import statement_beside
 
 #: The day on which the sample month is judged, whatever day it is: its vouchers can be asked for no longer than a year.
 DAY = datetime.date(2026, 11, 20)
@@ -30,6 +31,12 @@ def sample_data() -> Path:
 def profile() -> Path:
     """The profile that the sample month is sent with."""
     return sample_data() / "sandbox.toml"
+
+
+def statement(settings: ServeSettings) -> Path | None:
+    """What the sandbox carrier has issued, as its statement; None where there is none, as with a real carrier."""
+    path = statement_beside(settings.ledger)
+    return path if settings.sandbox and path.is_file() else None
 
 
 def begin(settings: ServeSettings) -> None:

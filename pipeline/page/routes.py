@@ -84,6 +84,7 @@ ROUTES = (
     Route("POST", "/unknown", view_unknown.answer, Role.APPROVER),
     Route("GET", "/reconcile", view_reconcile.reconcile_form, Role.VIEWER),
     Route("POST", "/reconcile", view_reconcile.reconcile, Role.APPROVER),
+    Route("GET", "/reconcile/statement.csv", view_reconcile.made_up_statement, Role.VIEWER),
     Route("GET", "/reconcile/{work}", view_reconcile.reconciliation, Role.VIEWER),
     Route("GET", "/reconcile/{work}/live", view_reconcile.reconciliation_live, Role.VIEWER, background=True),
     Route("GET", "/reconcile/{work}/{name}", view_reconcile.reconciliation_file, Role.VIEWER),

@@ -7,11 +7,12 @@ from typing import Any
 from aiohttp import web
 
 from pipeline.model.message import NOTHING, Message, message
-from pipeline.page import evidence_kept, ledger_work, months, work
+from pipeline.page import demonstration, evidence_kept, ledger_work, months, work
 from pipeline.page.html import see_other, shown
 from pipeline.page.month_files import Form, received
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS, ServeSettings
+from pipeline.page.view_month import attachment
 from pipeline.page.view_work import ended, file, live, work_asked_for
 from pipeline.page.visitor import Visitor, visitor_of
 
@@ -23,8 +24,18 @@ _VOUCHERS = ("", "invoice", "itinerary")
 
 async def reconcile_form(request: web.Request) -> web.StreamResponse:
     """Where evidence is brought, and the reconciliations that were made here."""
-    folder = request.app[SETTINGS].folder
-    return shown(request, "reconcile.html", works=await asyncio.to_thread(work.latest, folder, "reconcile"))
+    settings = request.app[SETTINGS]
+    return shown(
+        request, "reconcile.html", works=await asyncio.to_thread(work.latest, settings.folder, "reconcile"),
+        made_up=demonstration.statement(settings) is not None,
+    )  # fmt: skip
+
+
+async def made_up_statement(request: web.Request) -> web.StreamResponse:
+    """The statement of the demonstration's carrier, to be saved."""
+    if path := demonstration.statement(request.app[SETTINGS]):
+        return attachment(path)
+    raise Refused(404, message("There is no such file any more."))
 
 
 async def reconcile(request: web.Request) -> web.StreamResponse:

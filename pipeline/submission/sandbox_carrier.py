@@ -27,7 +27,7 @@ async def inside(job: Job, table: Table, keys: Secrets) -> AsyncIterator[str]:
     """
     from pipeline.sandbox.server import serve  # noqa: PLC0415 - slow to import, and a run that asks the carrier itself needs none
 
-    beside = None if job.throw_away else Path(f"{path_for(job)}.statement.csv")
+    beside = None if job.throw_away else statement_beside(path_for(job))
     as_of = job.terms.as_of
     settings = sandbox_settings(job.profile, keys, lambda: as_of, job.statement or beside)
     async with serve(settings, Registry.from_table(table)) as base_url:
@@ -50,3 +50,8 @@ def sandbox_settings(
         international_invoice_max=profile.limits.international_invoice_max,
         statement=statement,
     )
+
+
+def statement_beside(ledger: Path) -> Path:
+    """Where the sandbox carrier of a ledger that is kept has its statement."""
+    return ledger.with_name(f"{ledger.name}.statement.csv")

@@ -8,7 +8,7 @@ import pytest
 from pipeline.page.routes import ROUTES, Route
 from pipeline.page.visitor import Role
 from tests.acceptance.conftest import Desk
-from tests.acceptance.page.visiting import Served, Visit, serving
+from tests.acceptance.page.visiting import PASSWORD, Answer, Served, Visit, serving
 
 PEOPLE = {"vera": Role.VIEWER, "peter": Role.PREPARER, "anna": Role.APPROVER, "adam": Role.ADMINISTRATOR}
 WHO: dict[str, Role | None] = {"nobody": None, **PEOPLE}
@@ -51,7 +51,7 @@ def _may(who: str, route: Route) -> bool:
     ids=_name,
 )
 def test_a_route_is_closed_below_its_role_and_open_from_it_on(
-    visits: dict[str, Visit], route: Route, who: str
+    served: Served, visits: dict[str, Visit], route: Route, who: str
 ) -> None:
     visit = visits[who]
     if _may(who, route):
@@ -59,6 +59,10 @@ def test_a_route_is_closed_below_its_role_and_open_from_it_on(
             answer = visit.get(_path(route))
             assert answer.status not in (401, 403, 500), answer.said
             assert not answer.location.startswith("/login")
+        if route.method == "POST" and route.least is not None:
+            answer = _allowed(served, visit, who, route)
+            assert answer.status not in (401, 403, 500), answer.said
+            assert route.path == "/logout" or not answer.location.startswith("/login")
         return
     # With a token that is good, so that it is the role that closes it.
     token = visit.get("/account" if WHO[who] else "/login").csrf
@@ -71,6 +75,13 @@ def test_a_route_is_closed_below_its_role_and_open_from_it_on(
     else:
         assert answer.status == 403
         assert "Your role does not allow this" in answer.said
+
+
+def _allowed(served: Served, visit: Visit, who: str, route: Route) -> Answer:
+    """What is answered to a form with nothing in it but the token and the password; whoever logs out does so elsewhere."""
+    if route.path == "/logout":
+        visit = served.logged_in(who)
+    return visit.post(_path(route), {"present": PASSWORD}, X_CSRF_Token=visit.get("/account").csrf)
 
 
 def _bare(visit: Visit, route: Route) -> Any:

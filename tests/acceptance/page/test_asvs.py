@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.page.routes import ROUTES, Route
 from pipeline.page.visitor import Role
-from tests.acceptance.conftest import KEYS, Desk
+from tests.acceptance.conftest import KEYS, Desk, write_workbook
+from tests.acceptance.page.test_month_on_page import judged
 from tests.acceptance.page.visiting import serving
 from tests.catalogue import TEMPLATES
 
@@ -57,13 +59,33 @@ def test_password_fields_are_for_password_managers() -> None:
         assert "maxlength" not in field
 
 
+def _path(route: Route, month: str) -> str:
+    """The address of a route, with a month that is there, its first row, and what is made first."""
+    places = {
+        "month": month,
+        "row": "0",
+        "work": "1",
+        "name": "page.js",
+        "version": "1",
+        "ticket": "9990000000001",
+    }
+    return route.path.format(**places)
+
+
 def test_no_key_is_in_a_page_or_a_file(desk: Desk) -> None:
     profile = desk.profile("http://127.0.0.1:1")
     with serving(
         desk, "--profile", profile, "--new-ledger", people={"adam": Role.ADMINISTRATOR}, sandbox=False
     ) as page:
         visit = page.logged_in("adam")
-        pages = [visit.get(path).text for path in ("/", "/account", "/no-such-page")]
+        month = judged(visit, write_workbook(desk.folder / "may.xlsx", [{"ticket_no": "9990000000001"}]))
+        backup = visit.submit("/ledger", "/ledger/backup").location
+        page_of_backup = visit.until(backup, lambda answer: "data-live" not in answer.text).text
+        paths = ["/no-such-page", *re.findall(r'href="(/ledger/\d+/[^"]+)"', page_of_backup)]
+        paths += [_path(route, month.rpartition("/")[2]) for route in ROUTES if route.method == "GET"]
+        answers = [visit.get(path) for path in paths]
+        assert all(answer.status < 500 for answer in answers)
+        pages = [f"{answer.headers}{answer.body!r}" for answer in answers]
         files = [path.read_bytes() for path in desk.folder.rglob("*") if path.is_file()]
         told = page.process.told()
     for key in KEYS.values():

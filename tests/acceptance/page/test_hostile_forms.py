@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pytest
@@ -96,20 +97,13 @@ def test_a_number_that_is_none_takes_nothing_out(page: Served, peter: Visit, mon
     assert "defect" not in page.process.told()
 
 
-def test_a_token_that_comes_in_pieces_is_the_token(page: Served, peter: Visit) -> None:
+def test_a_token_that_comes_in_pieces_is_the_token(peter: Visit) -> None:
     token = peter.get("/account").csrf
     body = part(NAMED.format("csrf"), f"{token}\r\n".encode())
     body += part(NAMED.format("workbooks") + '; filename="a.txt"', b"x\r\n--x--\r\n")
-    place = urlsplit(page.address)
-    with socket.create_connection((place.hostname, place.port), timeout=30) as wire:
-        wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        cookies = "; ".join(f"{name}={value}" for name, value in peter.cookies.items())
-        head = (
-            f"POST /months HTTP/1.1\r\nHost: {place.netloc}\r\nCookie: {cookies}\r\nConnection: close\r\n"
-            f"Content-Type: {FILES}; boundary=x\r\nContent-Length: {len(body)}\r\n\r\n"
-        )
-        cut = body.index(token.encode()) + 10
-        wire.sendall(head.encode() + body[:cut])
+    cut = body.index(token.encode()) + 10
+    with sending(peter, len(body)) as wire:
+        wire.sendall(body[:cut])
         # The server has to have read the one before the other comes.
         peter.get("/healthz")
         peter.get("/account")
@@ -119,8 +113,24 @@ def test_a_token_that_comes_in_pieces_is_the_token(page: Served, peter: Visit) -
 
 
 def test_a_token_that_never_ends_is_none(peter: Visit) -> None:
-    body = part(NAMED.format("csrf"), b"0" * 100_000 + b"\r\n--x--\r\n")
-    assert peter.ask("POST", "/months", body, Content_Type=f"{FILES}; boundary=x").status == 403
+    with sending(peter, 100_000) as wire:
+        wire.sendall(part(NAMED.format("csrf"), b"0" * 1000))
+        assert wire.recv(65536).startswith(b"HTTP/1.1 403"), "before it has come whole"
+
+
+@contextmanager
+def sending(visit: Visit, length: int) -> Iterator[socket.socket]:
+    """A connection on which the head of an upload of so many bytes was sent."""
+    place = urlsplit(visit.address)
+    with socket.create_connection((place.hostname, place.port), timeout=20) as wire:
+        wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        cookies = "; ".join(f"{name}={value}" for name, value in visit.cookies.items())
+        head = (
+            f"POST /months HTTP/1.1\r\nHost: {place.netloc}\r\nCookie: {cookies}\r\nConnection: close\r\n"
+            f"Content-Type: {FILES}; boundary=x\r\nContent-Length: {length}\r\n\r\n"
+        )
+        wire.sendall(head.encode())
+        yield wire
 
 
 def test_a_long_name_keeps_its_suffix(page: Served, peter: Visit) -> None:

@@ -122,6 +122,15 @@ def test_the_sample_month_is_judged_corrected_sent_and_its_result_downloaded(dem
     assert len(numbers) > 1
     told = [cell.value for line in book["Rows"].iter_rows() for cell in line]
     assert "9992437029999" in told, "the correction is in the result"
+    # What the carrier of the demonstration says of it can be had, and brought to the month.
+    assert 'href="/reconcile/statement.csv"' in anna.get("/reconcile").text
+    listed = demonstration.ledger.with_name("listed.csv")
+    listed.write_bytes(anna.get("/reconcile/statement.csv").body)
+    assert upload(anna, f"{month}/files", listed, page=month).status == 303
+    page = anna.until(month, lambda answer: re.search(r'href="(/reconcile/\d+)"', answer.text))
+    link = re.search(r'href="(/reconcile/\d+)"', page.text)
+    assert link
+    assert "Agreed" in anna.until(link[1], lambda answer: "data-live" not in answer.text).said
     # Judged again, nothing is left to be sent, and nothing is sent twice.
     anna.submit(month, f"{month}/judge")
     page = settled(anna, month)

@@ -79,14 +79,20 @@ async def serve(settings: ServeSettings, note: Note, *, open_browser: bool = Fal
     with _alone(settings.folder), _stop_asked() as stop:
         # What was being uploaded when a server was killed.
         await asyncio.to_thread(shutil.rmtree, settings.folder / "coming", ignore_errors=True)
-        await asyncio.to_thread(work.resume, settings)
-        await asyncio.to_thread(demonstration.begin, settings)
-        async with listening(settings, certificate, note) as address, _meanwhile(_tidied(settings, note)):
-            if open_browser:
-                # One on the terminal goes on until somebody ends it, which nothing here waits for.
-                threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-            await stop.wait()
-            note(message("Ending; what is being sent stops in good order"))
+        try:
+            await asyncio.to_thread(work.resume, settings)
+            await asyncio.to_thread(demonstration.begin, settings)
+            async with (
+                listening(settings, certificate, note) as address,
+                _meanwhile(_tidied(settings, note)),
+            ):
+                if open_browser:
+                    # One on the terminal goes on until somebody ends it, which nothing here waits for.
+                    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+                await stop.wait()
+                note(message("Ending; what is being sent stops in good order"))
+                await asyncio.to_thread(work.stop_all, settings)
+        finally:  # also where it can't listen: what was begun for a demonstration writes into a folder that is thrown away
             await asyncio.to_thread(work.stop_all, settings)
 
 

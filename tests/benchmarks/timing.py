@@ -75,11 +75,11 @@ def voucher(*arguments: str | Path) -> list[str]:
     return python("-m", "pipeline", *arguments)
 
 
-def check(month: Path) -> Took:
-    """`voucher check` of a workbook by the sample profile, where nothing was issued before."""
+def check(month: Path, *more: str | Path) -> Took:
+    """`voucher check` of a workbook by the sample profile, where nothing was issued before; `more` are options."""
     profile = REPOSITORY / "sample_data" / "sandbox.toml"
     asked = ("--profile", profile, "--as-of", "2026-11-20", "--ledger", month.with_suffix(".ledger"))
-    return run(voucher("check", month, *asked), month.parent)
+    return run(voucher("check", month, *asked, *more), month.parent)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import openpyxl
 import pytest
 
 from pipeline.page import work
+from pipeline.page.serve_settings import page_folder
 from pipeline.page.visitor import Role
 from pipeline.page.work_turn import process_of
 from tests.acceptance.conftest import REPOSITORY, Desk
@@ -220,10 +221,38 @@ def test_a_result_is_written_as_it_stands_without_sending(desk: Desk) -> None:
         assert state(told) == "sent"
 
 
+@pytest.mark.slow
+def test_a_result_is_there_to_download_whatever_fails_after_it(desk: Desk) -> None:
+    with serving(desk, *DEMONSTRATION, people=PEOPLE) as page:
+        anna = page.logged_in("anna")
+        month = judged(anna, SAMPLE)
+        rows = page.folder / month.strip("/") / "rows.sqlite"
+        rows.unlink()
+        (rows / "in the way").mkdir(parents=True)  # so that the rows can't be written
+        sent(anna, month)
+        told = anna.until(month, lambda answer: 'role="alert"' in answer.text)
+        assert "rows.sqlite" in told.said
+        assert openpyxl.load_workbook(BytesIO(anna.get(newest_result(told)).body))["Rows"].max_row > 1
+        (rows / "in the way").rmdir()
+        rows.rmdir()
+        anna.submit(month, f"{month}/judge")
+        again = settled(anna, month)
+        assert totals(again)["already_issued"] == 72
+        assert newest_result(again) == newest_result(told)
+
+
 def newest_result(page: Answer) -> str:
     found = re.search(r'data-action="download-result" href="([^"]+)"', page.text)
     assert found
     return found[1]
+
+
+def test_what_a_kill_left_of_an_upload_is_taken_out(desk: Desk) -> None:
+    coming = page_folder(desk.folder / "page-test.ledger") / "coming"
+    coming.mkdir(parents=True)
+    (coming / "half").touch()
+    with serving(desk):
+        assert not coming.exists()
 
 
 def test_two_people_need_accounts(desk: Desk) -> None:

@@ -27,7 +27,7 @@ PEOPLE = {"adam": Role.ADMINISTRATOR, "anna": Role.APPROVER, "peter": Role.PREPA
 #: Routes that are no pages, but files to save, or the link that opens the page.
 NO_PAGES = {
     "/healthz", "/static/{version}/{name}", "/open", "/months/{month}/results/{name}", "/months/{month}/columns.toml",
-    "/register/download", "/reconcile/{work}/{name}", "/register/{work}/{name}", "/ledger/{work}/{name}",
+    "/register/download", "/reconcile/statement.csv", "/reconcile/{work}/{name}", "/register/{work}/{name}", "/ledger/{work}/{name}",
 }  # fmt: skip
 
 

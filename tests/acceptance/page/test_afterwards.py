@@ -315,6 +315,7 @@ def test_the_last_days_of_all_months_are_shown_with_their_rows(after: After) -> 
     settled(peter, month)
 
 
+@pytest.mark.slow
 def test_evidence_that_is_brought_while_the_ledger_is_used_waits_and_is_weighed(after: After) -> None:
     anna = after.visit("anna")
     first, second = sorted(unknowns(anna))

@@ -72,6 +72,7 @@ def _path(route: Route, month: str) -> str:
     return route.path.format(**places)
 
 
+@pytest.mark.slow
 def test_no_key_is_in_a_page_or_a_file(desk: Desk) -> None:
     profile = desk.profile("http://127.0.0.1:1")
     with serving(

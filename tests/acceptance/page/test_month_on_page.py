@@ -332,6 +332,11 @@ def test_a_killed_run_is_told_and_what_it_left_in_doubt_is_never_sent_again(
         assert "The process was ended from outside" in page_after.said
         # What was looked at counts no more: it is judged anew by itself, and what is unknown shows.
         assert totals(page_after)["unknown"] >= 1
+        in_doubt = anna.get("/unknown")
+        assert (
+            "of every request the ledger knows" in in_doubt.said,
+            'href="/reconcile"' in in_doubt.text,
+        ) == (False, True)
         sent(anna, month)
         settled(anna, month)
         assert carrier.twice() == []

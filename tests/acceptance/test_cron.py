@@ -121,6 +121,7 @@ def inbox_files(desk: Any, *lots: tuple[str, list[dict[str, Any]]]) -> None:
         at_rest(write_workbook(desk.folder / "in" / name, rows))
 
 
+@pytest.mark.slow
 def test_a_stopped_night_sends_nothing_of_the_workbooks_after_and_the_next_one_does(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any
 ) -> None:

@@ -140,6 +140,7 @@ def test_a_reversed_voucher_under_a_number_of_the_statement_s_own_is_not_the_nex
         assert not [message for _, message in problems(office) if first["number"] in message]
 
 
+@pytest.mark.slow
 def test_a_gap_is_closed_by_a_statement_of_its_time_alone_that_was_read_whole(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:

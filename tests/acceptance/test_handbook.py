@@ -254,6 +254,7 @@ PAGES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("topic", "lang"), PAGES)
 def test_every_command_of_a_page_does_what_it_says(desk: Desk, topic: str, lang: Lang) -> None:
     story = STORIES[topic]

@@ -64,6 +64,7 @@ def test_a_sound_ledger_is_called_so(desk: Any, issued: Any) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_whoever_begins_a_ledger_is_told_to_keep_it_even_in_quiet_and_later_runs_are_not(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any
 ) -> None:
@@ -253,6 +254,7 @@ def test_a_copy_made_while_the_clock_is_ahead_lacks_what_came_after_what_it_know
             assert since == known, copy
 
 
+@pytest.mark.slow
 def test_a_folder_put_back_from_last_night_sends_nothing_until_its_gap_is_settled(
     desk: Any, issued: Any
 ) -> None:

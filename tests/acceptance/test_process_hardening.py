@@ -97,6 +97,7 @@ def _with_keyring(folder: Path, ends: str) -> Desk:
     return desk
 
 
+@pytest.mark.slow
 def test_the_process_is_closed_before_a_key_is_read(tmp_path: Path) -> None:
     desk = _with_keyring(tmp_path, f"return {KEY!r}")
     book = write_workbook(desk.folder / "t.xlsx", [{}])

@@ -28,6 +28,7 @@ def statement(office: Office, name: str, lines: Sequence[Line]) -> Any:
     return office.statement(name, lines)
 
 
+@pytest.mark.slow
 def test_a_red_line_lets_the_charges_of_its_voucher_be_issued_again_by_whoever_starts_it(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:

@@ -70,6 +70,7 @@ def test_an_answer_about_an_attempt_that_a_restored_ledger_lost_settles_none_of_
         assert [one["status"] for one in office.report()["settled"]] == ["not_sent"]
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_clock_behind_the_last_entry_stops_a_run_before_it_sends(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
@@ -105,6 +106,7 @@ def test_a_clock_behind_the_last_entry_stops_a_run_before_it_sends(
         assert [row[1].value for row in told.iter_rows(min_row=2)] == ["Correction of the clock"]
 
 
+@pytest.mark.slow
 def test_evidence_that_is_withdrawn_counts_no_more(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
 ) -> None:
@@ -143,6 +145,7 @@ def test_evidence_that_is_withdrawn_counts_no_more(
         assert desk.voucher("ledger", "check", *office.common[2:]).code == 0
 
 
+@pytest.mark.slow
 def test_a_voucher_that_was_reversed_is_issued_again_under_another_number(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
 ) -> None:

@@ -232,6 +232,7 @@ STAYS = re.compile(
 )
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_every_line_of_a_reconciliation_with_troubles_is_in_chinese(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make

@@ -450,6 +450,7 @@ def test_what_a_killed_run_left_in_doubt_is_told_with_the_day_that_it_was_where_
         (office.desk / "told.xlsx").unlink()
 
 
+@pytest.mark.slow
 def test_who_says_that_the_clock_is_right_is_on_record(office: Office) -> None:
     by_name = ("reconcile", "--by", "Night Shift")
     for at, (command, expected) in enumerate(

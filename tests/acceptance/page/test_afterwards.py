@@ -259,6 +259,7 @@ def test_a_tickets_history_is_found_by_its_number(after: After, lang: str, said:
     assert vera.get("/tickets?number=%3Cb%3E").status == 404
 
 
+@pytest.mark.slow
 def test_runs_are_shown_with_how_they_ended_and_who_did_what_on_the_page(after: After) -> None:
     anna = after.visit("anna")
     done(anna, answering(anna, TICKET))

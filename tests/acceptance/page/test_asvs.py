@@ -106,6 +106,7 @@ def test_no_token_stands_in_an_address(desk: Desk) -> None:
         assert not re.search(r'(?:href|action|src)="[^"]*(?:csrf|token|session)', visit.get("/").text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["__Host-voucher-session", "voucher-session", "session", "voucher-session-1"]
 )

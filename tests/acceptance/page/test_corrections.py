@@ -85,6 +85,7 @@ def test_a_correction_of_a_row_that_stands_elsewhere_by_now_is_not_saved(
     assert kept(served, month) == [("second.xlsx", 5, "remarks", "mine")]
 
 
+@pytest.mark.slow
 def test_a_column_that_a_row_has_not_is_refused(served: Served, tmp_path: Path) -> None:
     anna = served.logged_in("anna")
     month = judged(anna, write_workbook(tmp_path / "one.xlsx", ROWS[:1]))
@@ -111,6 +112,7 @@ def test_a_cell_of_several_lines_keeps_them(served: Served, tmp_path: Path) -> N
     assert kept(served, month) == [("one.xlsx", 2, "remarks", "first\nthird")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lang", "word"), [("zh", "自动"), ("en", "auto")])
 def test_a_drop_down_that_nobody_touches_says_what_the_cell_says(
     lang: str, word: str, served: Served, tmp_path: Path
@@ -130,6 +132,7 @@ def test_a_drop_down_that_nobody_touches_says_what_the_cell_says(
     assert {"", "ACME"} < {*buyers}
 
 
+@pytest.mark.slow
 def test_a_buyer_is_not_replaced_by_whoever_did_not_see_it(served: Served, tmp_path: Path) -> None:
     anna, peter = served.logged_in("anna"), served.logged_in("peter")
     month = judged(anna, write_workbook(tmp_path / "one.xlsx", ROWS[:1]))
@@ -156,6 +159,7 @@ def test_a_buyer_is_not_replaced_by_whoever_did_not_see_it(served: Served, tmp_p
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_correction_is_taken_back_where_it_keeps_a_month_from_being_judged(
     served: Served, tmp_path: Path
 ) -> None:
@@ -180,6 +184,7 @@ def test_a_correction_is_taken_back_where_it_keeps_a_month_from_being_judged(
     assert state(settled(anna, month)) == "checked"
 
 
+@pytest.mark.slow
 def test_a_plan_is_seen_request_by_request_with_its_digest(served: Served) -> None:
     vera, anna = served.logged_in("vera"), served.logged_in("anna")
     month = judged(anna, SAMPLE, SAMPLE.with_name("tickets-2026-10.xlsx"))
@@ -201,6 +206,7 @@ def test_a_plan_is_seen_request_by_request_with_its_digest(served: Served) -> No
     assert f"request {standing.plan.request_count} of {standing.plan.request_count}" in page.said
 
 
+@pytest.mark.slow
 def test_what_presses_is_seen_by_reason_and_by_voucher(served: Served) -> None:
     vera, anna = served.logged_in("vera"), served.logged_in("anna")
     month = judged(anna, SAMPLE)
@@ -247,6 +253,7 @@ def test_headings_that_can_not_be_looked_at_are_looked_at_again_when_somebody_as
 BACKWARDS = "\u202e"  # what comes after it is shown from right to left
 
 
+@pytest.mark.slow
 def test_no_page_shows_a_name_that_turns_its_text_around(served: Served, tmp_path: Path) -> None:
     anna = served.logged_in("anna")
     bad = f"x{BACKWARDS}slx"

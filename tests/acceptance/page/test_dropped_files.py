@@ -104,6 +104,7 @@ def test_a_statement_dropped_by_an_approver_is_reconciled_with_and_its_month_jud
     assert len(dropping.carrier.issued()) == issued, "nothing is sent"
 
 
+@pytest.mark.slow
 def test_whoever_brings_a_statement_has_not_prepared_the_month(dropping: Dropping) -> None:
     dropping.dropped("anna", statement(dropping))
     assert months.preparers(dropping.page.folder, dropping.month.rpartition("/")[2]) == {"peter"}
@@ -111,6 +112,7 @@ def test_whoever_brings_a_statement_has_not_prepared_the_month(dropping: Droppin
     assert months.preparers(dropping.page.folder, dropping.month.rpartition("/")[2]) == {"peter", "anna"}
 
 
+@pytest.mark.slow
 def test_what_a_preparer_brings_is_kept_until_an_approver_reconciles_with_it(dropping: Dropping) -> None:
     peter, page = dropping.dropped("peter", statement(dropping))
     assert dropping.kinds()["from the carrier.csv"] == "statement"
@@ -130,6 +132,7 @@ def test_what_a_preparer_brings_is_kept_until_an_approver_reconciles_with_it(dro
         assert anna.submit(dropping.month, f"{dropping.month}/reconcile", number=number).status == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("failing", "kind"), [(False, "resolved"), (True, "answered")])
 def test_answers_in_a_result_are_recorded_and_its_failures_are_tickets(
     dropping: Dropping, failing: bool, kind: str
@@ -141,6 +144,7 @@ def test_answers_in_a_result_are_recorded_and_its_failures_are_tickets(
     assert totals(page)["invalid"] == 1 + failing
 
 
+@pytest.mark.slow
 def test_a_result_without_answers_and_what_is_said_to_be_tickets_are_tickets(dropping: Dropping) -> None:
     _, page = dropping.dropped("anna", dropping.result)
     assert dropping.kinds()["may.result.xlsx"] == "workbook"

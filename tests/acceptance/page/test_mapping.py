@@ -185,6 +185,7 @@ def test_what_somebody_else_changed_meanwhile_is_not_overwritten(page: Served, d
     assert toml(peter, month)["headings"]["Sorte"] == "charge"
 
 
+@pytest.mark.slow
 def test_what_the_team_or_the_month_has_is_not_replaced_by_a_press_on_an_old_page(
     page: Served, desk: Desk
 ) -> None:
@@ -210,6 +211,7 @@ def test_what_the_team_or_the_month_has_is_not_replaced_by_a_press_on_an_old_pag
     assert "paul : removed the team's mapping, which peter saved from strange.xlsx" in told
 
 
+@pytest.mark.slow
 def test_the_assistant_speaks_chinese(page: Served, desk: Desk) -> None:
     peter = page.logged_in("peter")
     peter.headers = {"Accept-Language": "zh"}

@@ -91,6 +91,7 @@ def test_whoever_starts_it_opens_it_by_a_link_that_works_once(local: Served) -> 
     assert second.get("/account").status == 200
 
 
+@pytest.mark.slow
 def test_a_link_and_its_sessions_end_when_there_are_accounts(desk: Desk) -> None:
     with serving(desk) as page:
         visit, late = page.local(), page.visit()
@@ -462,6 +463,7 @@ def test_too_many_tries_wait_and_say_how_long(desk: Desk) -> None:
         assert page.visit().log_in("vera").status == 303
 
 
+@pytest.mark.slow
 def test_somebody_ends_their_other_sessions(desk: Desk) -> None:
     with serving(desk, people=PEOPLE) as page:
         here, there, adam = page.logged_in("vera"), page.logged_in("vera"), page.logged_in("adam")

@@ -154,6 +154,7 @@ def test_a_password_is_asked_for_twice_and_not_shown(desk: Desk, ledger: Path) -
     assert OTHER not in shown
 
 
+@pytest.mark.slow
 def test_the_first_start_for_the_office_asks_for_the_first_administrator(desk: Desk, ledger: Path) -> None:
     pem, key = made_certificate(desk.folder, "page")
     answers = [

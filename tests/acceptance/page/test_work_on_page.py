@@ -177,6 +177,7 @@ def test_what_is_sent_goes_by_the_profile_that_the_page_was_started_with(
         assert totals(settled(anna, month)) == {"issued": 3}
 
 
+@pytest.mark.slow
 def test_registers_are_made_beside_each_other(desk: Desk) -> None:
     with serving(desk, people=PEOPLE) as page:
         anna = page.logged_in("anna")
@@ -205,6 +206,7 @@ def test_nothing_is_begun_by_a_server_that_ends(desk: Desk, sandbox: Callable[..
         assert (late.status, "voucher serve is ending" in late.said) == (409, True)
 
 
+@pytest.mark.slow
 def test_a_result_is_written_as_it_stands_without_sending(desk: Desk) -> None:
     with serving(desk, *DEMONSTRATION, people={**PEOPLE, "vera": Role.VIEWER}) as page:
         anna, vera = page.logged_in("anna"), page.logged_in("vera")

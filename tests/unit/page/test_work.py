@@ -260,6 +260,7 @@ def test_what_only_reads_waits_for_its_turn_and_what_sends_does_not(tmp_path: Pa
         assert not one.is_alive()
 
 
+@pytest.mark.slow
 def test_a_waiting_judging_is_stopped_and_says_so(settings: ServeSettings, month: str) -> None:
     folder = settings.folder
     with _cores_taken(folder):

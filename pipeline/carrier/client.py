@@ -1,30 +1,40 @@
 """The socket: sealed bytes out, one raw reply in. One try, no decisions, nothing logged.
 
-What tells "nothing was sent" from "something may have been": aiohttp writes a request in its `send` and nowhere
-else (client_reqrep, 3.14), so a request whose `send` was never called has not left this machine. That is tried on a server of our
-own before anything is sent (`send_is_called`); in a version of aiohttp where it is not so, a request counts as sent as soon as it
-has a connection (TraceConfig), and each has a connection of its own. Redirects are not followed: 307 and 308
-would send the body again, 301 to 303 would become a GET that looks like success. `connection_reuse` says when
-a connection is used again.
+What tells "nothing was sent" from "something may have been": a request is written in `_answer_over`, head and body at once,
+and nowhere else; what has no connection has not left this machine. Redirects are not followed, for nobody here follows
+any: 307 and 308 would send the body again, 301 to 303 would become a GET that looks like success. `connection_reuse` says
+when a connection is used again.
+
+Of aiohttp the connector (names, TLS, proxies, connections that are kept) and the protocol that reads answers are used
+directly: what its session does for each request beside them costs several times what they do, and nothing of it is wanted
+here. They are not in its manual. So its version is bounded in pyproject.toml, and before anything is sent one request
+goes to a server of our own (`connected`).
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from types import SimpleNamespace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import aiohttp
 from aiohttp.connector import Connection
+from aiohttp.http import HttpProcessingError
+from yarl import URL
 
-from pipeline.carrier.connection_reuse import HeldConnection, HeldResponse, connector, is_quiet
+from pipeline.carrier.connection_reuse import HeldConnection, connector, is_quiet
+from pipeline.model.errors import InputProblem
 from pipeline.model.message import N_, Message, message
 from pipeline.model.outcome import Answered, Lost, NotSent, Reply
-from pipeline.model.profile import Profile
+from pipeline.model.profile import Profile, Submission
+
+if TYPE_CHECKING:
+    from aiohttp.client_proto import ResponseHandler
 
 #: A result document is a few hundred bytes; an answer beyond this is none of the service's.
 LARGEST_ANSWER = 64 * 1024
 _TRIAL = 5  # seconds, for a request to our own server
+_SWITCHING = 101  # the one status below 200 after which no other comes
+_STRAY = N_("an answer came that nobody had asked for")
 
 
 class Client:
@@ -32,65 +42,87 @@ class Client:
 
     def __init__(
         self,
-        session: aiohttp.ClientSession,
-        base_url: str,
-        headers: Callable[[], Mapping[str, str]],
-        proxy: str,
+        connections: aiohttp.BaseConnector,
+        profile: Profile,
+        made: Callable[[str], aiohttp.ClientRequest],
     ) -> None:
-        # With each request and not with the session: a session's headers would be told to the proxy, in clear.
-        # A function, so that nothing that shows this object shows the key.
-        self._headers = headers
-        self._session = session
-        self._base_url = base_url
-        self._proxy = proxy or None
+        self._connections = connections
+        self._profile = profile
+        # What makes the request to a path: a function, so that nothing that shows this object shows the key.
+        self._made = made
+        self._requests: dict[str, aiohttp.ClientRequest] = {}
 
     async def post(self, path: str, body: bytes) -> tuple[Reply, HeldConnection]:
         """Send one request once; what came of it, and the connection, for the caller to close or to give back.
 
         Cancelling it while it is under way leaves the request's fate open; the caller records that.
         """
-        sent = _Body(body)
         try:
-            answer = await self._answer_to(path, sent)
-        except Exception as error:  # noqa: BLE001 - whatever it was, the request's fate is known by `over` alone
-            # Never str() or repr() of the error: a ClientResponseError's holds the request headers.
-            HeldConnection(sent.over).close()
-            if sent.over is None and not sent.has_connection:
-                return NotSent(_plain_name(error)), HeldConnection()
-            broken = isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError)
+            if (request := self._requests.get(path)) is None:
+                request = self._requests[path] = self._made(path)
+            connection = await connect(self._connections, request, self._profile)
+        except Exception as error:  # noqa: BLE001 - whatever it was, there is nothing that the request could have left over
+            # Never str() or repr() of the error: one of a proxy holds headers.
+            return NotSent(_plain_name(error)), HeldConnection()
+        held = HeldConnection(connection)
+        if not is_quiet(connection):
+            held.close()
+            return NotSent(Message(_STRAY)), HeldConnection()
+        try:
+            return await self._answer_over(connection, _head(request, len(body)) + body), held
+        except Exception as error:  # noqa: BLE001 - whatever it was, the request may have arrived
+            held.close()
+            broken = isinstance(error, HttpProcessingError | aiohttp.ClientPayloadError)
             return Lost(_plain_name(error), readable=not broken), HeldConnection()
         except BaseException:
-            HeldConnection(sent.over).close()
+            held.close()
             raise
-        return answer, HeldConnection(sent.over)
 
-    async def _answer_to(self, path: str, sent: "_Body") -> Reply:
-        async with self._session.post(
-            self._base_url + path,
-            data=sent,
-            headers=self._headers(),
-            proxy=self._proxy,
-            allow_redirects=False,
-            trace_request_ctx=sent,
-        ) as response:
+    async def _answer_over(self, connection: Connection, request: bytes) -> Reply:
+        protocol = cast("ResponseHandler", connection.protocol)  # which a quiet connection has
+        protocol.set_response_params(read_until_eof=True)
+        async with asyncio.timeout(self._profile.submission.response_timeout_seconds):
+            cast("asyncio.Transport", protocol.transport).write(request)
+            while True:
+                head, content = await protocol.read()
+                if (
+                    not 100 <= head.code < 200 or head.code == _SWITCHING
+                ):  # what announces another answer is none
+                    break
             answer = b""
-            while len(answer) <= LARGEST_ANSWER and (more := await response.content.read(LARGEST_ANSWER)):
+            while len(answer) <= LARGEST_ANSWER and (more := await content.read(LARGEST_ANSWER)):
                 answer += more
-            if len(answer) > LARGEST_ANSWER:
-                much = message(
-                    "HTTP {status} with more than {bytes} bytes", status=response.status, bytes=LARGEST_ANSWER
-                )
-                return Lost(much, readable=False)
-            return Answered(response.status, answer, _short_ascii(response.headers.get("Retry-After", "")))
+        if len(answer) > LARGEST_ANSWER:
+            much = message(
+                "HTTP {status} with more than {bytes} bytes", status=head.code, bytes=LARGEST_ANSWER
+            )
+            return Lost(much, readable=False)
+        return Answered(head.code, answer, _short_ascii(head.headers.get("Retry-After", "")))
+
+
+async def connect(
+    connections: aiohttp.BaseConnector, request: aiohttp.ClientRequest, profile: Profile
+) -> Connection:
+    """A connection for a request, one that was kept or a new one. Raises aiohttp's errors; nothing was sent then."""
+    patience = aiohttp.ClientTimeout(connect=profile.submission.connect_timeout_seconds)
+    try:
+        return await connections.connect(request, [], patience)
+    except TimeoutError as error:
+        raise aiohttp.ConnectionTimeoutError from error
+
+
+def _head(request: aiohttp.ClientRequest, length: int) -> bytes:
+    """A request's first lines; made for each, as a proxy's own header comes in with the first connection."""
+    whole = request.proxy is not None and not request.is_ssl()  # a proxy without a tunnel is told whom to ask
+    request.headers["Content-Length"] = str(length)  # in place of aiohttp's own, which knows of no body
+    target = str(request.url) if whole else request.url.raw_path_qs
+    lines = [f"{name}: {value}" for name, value in request.headers.items()]
+    return "\r\n".join((f"POST {target} HTTP/1.1", *lines, "", "")).encode()
 
 
 def _short_ascii(header: str) -> str:
     """A header's text, if it is one that can be kept."""
     return header if header.isascii() and header.isprintable() and len(header) <= 100 else ""
-
-
-class _Stray(aiohttp.ClientConnectionError):
-    """Something came over an idle connection that nobody had asked for."""
 
 
 #: What happened, in words without an address or a header in them.
@@ -103,11 +135,10 @@ ERROR_NAMES: ErrorNames = (
     (aiohttp.ClientHttpProxyError, N_("the proxy refused")),
     (aiohttp.ConnectionTimeoutError, N_("the connection was not made in time")),
     (aiohttp.ClientConnectorError, N_("the connection was refused or could not be made")),
-    (_Stray, N_("an answer came that nobody had asked for")),
     (aiohttp.ServerDisconnectedError, N_("the carrier closed the connection without an answer")),
     (aiohttp.SocketTimeoutError, N_("no answer in time")),
     (aiohttp.ClientPayloadError, N_("the answer broke off")),
-    (aiohttp.ClientResponseError, N_("the answer is not HTTP")),
+    (HttpProcessingError, N_("the answer is not HTTP")),
     (TimeoutError, N_("no answer in time")),
     (aiohttp.ClientOSError, N_("the connection broke")),
     (OSError, N_("the connection broke")),
@@ -120,98 +151,50 @@ def _plain_name(error: Exception) -> Message:
     )
 
 
-class _Body(aiohttp.BytesPayload):
-    """A request's body, and the connection over which it was begun to be written, None as long as it was not.
-
-    `has_connection` is noted only where aiohttp does not call `send`.
-    """
-
-    over: Connection | None = None
-    has_connection = False
-
-
-class _OnQuietConnection(aiohttp.ClientRequest):
-    """A request that leaves only over a connection on which nothing has come meanwhile, and says so before it does.
-
-    What came while it was idle would be taken for this request's own.
-    """
-
-    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
-        if not is_quiet(conn):
-            raise _Stray
-        if not isinstance(self.body, _Body):
-            raise TypeError(type(self.body))
-        self.body.over = conn
-        return await super().send(conn)
-
-
-async def send_is_called() -> bool:
-    """Whether this version of aiohttp calls `send` before a request leaves, and takes our classes, tried on a server of our own."""
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"{}")
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-        writer.close()
-
-    sent = _Body(b"{}")
-    timeout = aiohttp.ClientTimeout(total=_TRIAL)
-    try:
-        async with (
-            await asyncio.start_server(answer, "127.0.0.1") as server,
-            aiohttp.ClientSession(
-                request_class=_OnQuietConnection, response_class=HeldResponse, timeout=timeout
-            ) as session,
-            session.post(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", data=sent) as response,
-        ):
-            HeldConnection(cast("HeldResponse", response).held).close()
-    except Exception:  # noqa: BLE001 - whatever it is that another version does otherwise
-        return False
-    return sent.over is not None
-
-
-def _noting_connections() -> aiohttp.TraceConfig:
-    """What notes that a request has a connection, over which it may have left."""
-    trace = aiohttp.TraceConfig()
-
-    async def note(_session: object, context: SimpleNamespace, _params: object) -> None:
-        context.trace_request_ctx.has_connection = True
-
-    trace.on_connection_create_end.append(note)
-    trace.on_connection_reuseconn.append(note)
-    return trace
-
-
-def timeout_of(profile: Profile) -> aiohttp.ClientTimeout:
-    """The profile's patience with a connection and with an answer, as aiohttp takes it."""
-    submission = profile.submission
-    connect = submission.connect_timeout_seconds
-    return aiohttp.ClientTimeout(
-        total=connect + submission.response_timeout_seconds,
-        connect=connect,
-        sock_read=submission.response_timeout_seconds,
-    )
-
-
 @asynccontextmanager
 async def connected(
     profile: Profile, base_url: str, api_key: str, *, direct: bool = False
 ) -> AsyncIterator[Client]:
     """A client for one run. Every request carries Content-Type, agency and APIKEY.
 
-    `direct` goes round the profile's proxy, for a carrier on this machine.
+    `direct` goes round the profile's proxy, for a carrier on this machine. Raises InputProblem where the aiohttp that is
+    installed can't be used as it is here.
     """
+    if not await _can_post():
+        raise InputProblem(
+            "nothing was sent: this program can't send with aiohttp {version}; install the program anew, with the versions that it names",
+            version=aiohttp.__version__,
+        )
+    async with _connected(profile, base_url, api_key, "" if direct else profile.carrier.proxy) as client:
+        yield client
 
-    def headers() -> Mapping[str, str]:
-        return {"Content-Type": "application/json", "agency": profile.carrier.agency, "APIKEY": api_key}
 
-    called = await send_is_called()
-    async with aiohttp.ClientSession(
-        connector=connector(profile, keep=called),
-        request_class=_OnQuietConnection if called else aiohttp.ClientRequest,
-        response_class=HeldResponse if called else aiohttp.ClientResponse,
-        trace_configs=None if called else [_noting_connections()],
-        timeout=timeout_of(profile),
-        trust_env=False,
-        cookie_jar=aiohttp.DummyCookieJar(),
-    ) as session:
-        yield Client(session, base_url, headers, "" if direct else profile.carrier.proxy)
+@asynccontextmanager
+async def _connected(profile: Profile, base_url: str, api_key: str, proxy: str) -> AsyncIterator[Client]:
+    def made(path: str) -> aiohttp.ClientRequest:
+        headers = {"Content-Type": "application/json", "agency": profile.carrier.agency, "APIKEY": api_key}
+        if connections.force_close:
+            headers["Connection"] = "close"
+        return aiohttp.ClientRequest(
+            "POST", URL(base_url + path), headers=headers, proxy=URL(proxy) if proxy else None
+        )
+
+    async with connector(profile) as connections:
+        yield Client(connections, profile, made)
+
+
+async def _can_post() -> bool:
+    """Whether the aiohttp that is installed has what is used of it here, tried on a server of our own."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"{}")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        writer.close()
+
+    patient = Profile(submission=Submission(connect_timeout_seconds=_TRIAL, response_timeout_seconds=_TRIAL))
+    async with await asyncio.start_server(answer, "127.0.0.1") as server:
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with _connected(patient, address, "", "") as client:
+            reply, connection = await client.post("/", b"{}")
+            connection.close()
+    return reply == Answered(200, b"{}")

@@ -5,32 +5,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import aiohttp
-from aiohttp.connector import Connection
+from yarl import URL
 
-from pipeline.carrier.client import ERROR_NAMES, ErrorNames, send_is_called, timeout_of
+from pipeline.carrier.client import ERROR_NAMES, ErrorNames, connect
 from pipeline.carrier.connection_reuse import connector
 from pipeline.model.message import N_, NOTHING, Message, message
 from pipeline.model.profile import Profile
-
-
-class _Connected(Exception):
-    """Where a request would have been written: over a connection whose certificate is trusted until then, None without TLS."""
-
-    def __init__(self, trusted_until: datetime | None) -> None:
-        super().__init__()
-        self.trusted_until = trusted_until
-
-
-class _Unsent(aiohttp.ClientRequest):
-    """A request that is given up where it would be written: all that happens is what it takes to have a connection."""
-
-    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
-        tls = conn.transport.get_extra_info("ssl_object") if conn.transport else None
-        if conn.transport:
-            conn.transport.abort()  # nobody is kept waiting for TLS to say good-bye
-        ends = ssl.cert_time_to_seconds(tls.getpeercert()["notAfter"]) if tls else None
-        raise _Connected(datetime.fromtimestamp(ends, UTC) if ends else None)
-
 
 #: What is wrong with a certificate, by OpenSSL's number of it (X509_V_ERR_*).
 _UNTRUSTED = {
@@ -67,23 +47,20 @@ class Reached:
 async def reach(profile: Profile) -> Reached:
     """Connect to the carrier as a run would, by TCP and TLS, through the proxy where there is one; send it nothing, and no key."""
     carrier = profile.carrier
-    if await send_is_called():
-        try:
-            async with (
-                aiohttp.ClientSession(
-                    connector=connector(profile, keep=False),
-                    request_class=_Unsent,
-                    timeout=timeout_of(profile),
-                    trust_env=False,
-                ) as session,
-                session.post(carrier.base_url, proxy=carrier.proxy or None),
-            ):
-                pass  # never: `send` ends it
-        except _Connected as now:
-            return Reached(trusted_until=now.trusted_until)
-        except Exception as error:  # noqa: BLE001 - as in `post`
-            return Reached(_why_not(error, proxy=bool(carrier.proxy)))
-    return Reached(message("the aiohttp that is installed can't connect without sending"))
+    try:
+        async with connector(profile) as connections:
+            proxy = URL(carrier.proxy) if carrier.proxy else None
+            request = aiohttp.ClientRequest("POST", URL(carrier.base_url), proxy=proxy)
+            connection = await connect(connections, request, profile)
+            tls = None
+            if transport := connection.transport:
+                tls = transport.get_extra_info("ssl_object")
+                transport.abort()  # nobody is kept waiting for TLS to say good-bye
+            connection.close()
+    except Exception as error:  # noqa: BLE001 - as in `post`
+        return Reached(_why_not(error, proxy=bool(carrier.proxy)))
+    ends = ssl.cert_time_to_seconds(tls.getpeercert()["notAfter"]) if tls else None
+    return Reached(trusted_until=datetime.fromtimestamp(ends, UTC) if ends else None)
 
 
 def _why_not(error: Exception, *, proxy: bool) -> Message:

@@ -5,7 +5,6 @@ means (`HeldConnection`); it is closed after anything but a yes; and it is left 
 """
 
 import ssl
-from typing import cast
 
 import aiohttp
 from aiohttp.connector import Connection
@@ -51,43 +50,16 @@ def is_quiet(connection: Connection) -> bool:
 
     aiohttp asks `should_close` before it keeps a connection, but not before it takes one again.
     """
-    return connection.protocol is not None and not connection.protocol.should_close
+    protocol = connection.protocol
+    return protocol is not None and protocol.transport is not None and not protocol.should_close
 
 
-def connector(profile: Profile, *, keep: bool) -> aiohttp.TCPConnector:
+def connector(profile: Profile) -> aiohttp.TCPConnector:
     """A run's connections; one that is given back is kept for `keepalive_seconds`, or not at all."""
     submission, carrier = profile.submission, profile.carrier
     verify = ssl.create_default_context(cafile=carrier.ca_file) if carrier.ca_file else True
-    if submission.keepalive_seconds > 0 and keep:
+    if submission.keepalive_seconds > 0:
         return aiohttp.TCPConnector(
             limit=submission.concurrency, ssl=verify, keepalive_timeout=submission.keepalive_seconds
         )
     return aiohttp.TCPConnector(limit=submission.concurrency, ssl=verify, force_close=True)
-
-
-class HeldResponse(aiohttp.ClientResponse):
-    """An answer that does not give its connection back.
-
-    aiohttp does so as soon as the last byte has come, before anybody has read what it says: a second answer would
-    then be taken for that of the next request.
-    """
-
-    held: Connection | None = None
-
-    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        """Begin to read it, by a connection that it can't give back."""
-        self.held = connection
-        return await super().start(cast("Connection", _Borrowed(connection)))
-
-
-class _Borrowed:
-    """A connection as an answer has it: all of it but its release, which is left to `HeldConnection`."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._connection, name)
-
-    def release(self) -> None:
-        """Nothing, not yet."""

@@ -9,10 +9,11 @@ from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
+from aiohttp.client_proto import ResponseHandler
 
 from pipeline.carrier import client
 from pipeline.carrier.client import LARGEST_ANSWER, connected
-from pipeline.carrier.connection_reuse import HeldResponse
+from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, message
 from pipeline.model.outcome import Answered, Lost, NotSent, Reply
 from pipeline.model.profile import Carrier, Profile, Submission
@@ -28,6 +29,8 @@ def test_a_request_carries_the_three_headers_and_the_body() -> None:
     assert lines[0] == b"POST /invoice/issueInvoice HTTP/1.1"
     assert {b"Content-Type: application/json", b"agency: AGENCY", b"APIKEY: the-api-key"} <= set(lines)
     assert body == b'"body"'
+    # Twice the same header with two values is two requests to whoever reads it that way.
+    assert [line for line in lines if line.lower().startswith(b"content-length")] == [b"Content-Length: 6"]
 
 
 def test_nothing_but_the_profile_says_where_a_request_goes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,84 +259,36 @@ def test_the_key_is_in_no_reply() -> None:
             assert "the-api-key" not in repr(post(carrier.url, **patience(lost)))
 
 
-@pytest.fixture
-def send_is_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a version of aiohttp that writes requests in another way."""
-    monkeypatch.delattr(client._OnQuietConnection, "send")
-    assert not asyncio.run(client.send_is_called())
+def test_where_aiohttp_is_another_one_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a version that reads answers in another way: a trial shows it, before the carrier hears of anything."""
+
+    async def read(_protocol: ResponseHandler) -> None:
+        raise AttributeError
+
+    monkeypatch.setattr(ResponseHandler, "read", read)
+    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+        with pytest.raises(InputProblem, match="can't send with aiohttp"):
+            post(carrier.url)
+        assert carrier.connections == []
 
 
-def test_this_version_of_aiohttp_calls_send() -> None:
-    assert asyncio.run(client.send_is_called())
-
-
-def test_a_version_of_aiohttp_that_gets_no_answer_by_our_classes_is_not_waited_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async def start(_answer: HeldResponse, _connection: object) -> None:
+def test_a_version_of_aiohttp_that_gets_no_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def read(_protocol: ResponseHandler) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(HeldResponse, "start", start)
+    monkeypatch.setattr(ResponseHandler, "read", read)
     monkeypatch.setattr(client, "_TRIAL", 0.05)
-    assert not asyncio.run(asyncio.wait_for(client.send_is_called(), 30))
+    with pytest.raises(InputProblem):
+        post("http://127.0.0.1:9")
 
 
-def test_nothing_leaves_of_which_it_would_not_be_noted() -> None:
-    """A body of another class has no place for it."""
-
-    async def run(url: str) -> None:
-        async with connected(Profile(), url, "the-api-key") as client:
-            with pytest.raises(TypeError, match="BytesPayload"):
-                await client._session.post(url, data=b"1")
-
+def test_a_request_that_closes_its_connection_says_so() -> None:
     with carrying(raw(http("200 OK", b"{}"))) as carrier:
-        asyncio.run(run(carrier.url))
-    assert carrier.requests == []
+        assert post(carrier.url, keepalive_seconds=0, times=2) == [Answered(200, b"{}")] * 2
+    assert all(b"\r\nConnection: close\r\n" in request for request in carrier.requests)
+    assert len(set(carrier.connections)) == 2
 
 
-@pytest.mark.usefixtures("send_is_not_called")
-@pytest.mark.parametrize(("answer", "lost"), LOST.values(), ids=LOST)
-def test_where_send_is_not_called_what_has_a_connection_may_have_been_sent(
-    answer: Answer, lost: Lost
-) -> None:
-    with carrying(answer) as carrier:
-        assert post(carrier.url, **patience(lost)) == [lost]
-    assert len(carrier.requests) == 1
-
-
-@pytest.mark.usefixtures("send_is_not_called")
-def test_where_send_is_not_called_what_has_no_connection_was_not_sent() -> None:
-    test_a_refused_connection_sent_nothing()
-    test_a_name_that_does_not_resolve_sent_nothing()
-
-
-@pytest.mark.usefixtures("send_is_not_called")
-def test_where_send_is_not_called_each_request_has_a_connection_of_its_own() -> None:
-    with carrying(raw(http("200 OK", b"{}"))) as carrier:
-        assert post(carrier.url, times=3) == [Answered(200, b"{}")] * 3
-    assert len(set(carrier.connections)) == 3
-
-
-@pytest.mark.usefixtures("send_is_not_called")
-def test_where_send_is_not_called_what_has_a_connection_that_was_kept_all_the_same_may_have_been_sent(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    real = client.connector
-    monkeypatch.setattr(client, "connector", lambda profile, **_: real(profile, keep=True))
-    answers = [raw(http("200 OK", b"{}")), raw(b"", then_close=True)]
-
-    def one_after_the_other(connection: socket.socket) -> None:
-        answers.pop(0)(connection)
-
-    with carrying(one_after_the_other) as carrier:
-        assert post(carrier.url, times=2) == [Answered(200, b"{}"), _HUNG_UP]
-    assert len(set(carrier.connections)) == 1
-
-
-def test_where_aiohttp_does_not_take_our_request_it_sends_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    def otherwise(*_: object, **_named: object) -> None:
-        raise TypeError("another signature")
-
-    monkeypatch.setattr(client._OnQuietConnection, "__init__", otherwise)
-    with carrying(raw(http("200 OK", b"{}"))) as carrier:
+def test_an_answer_that_is_announced_by_another_is_waited_for() -> None:
+    with carrying(raw(b"HTTP/1.1 100 Continue\r\n\r\n" + http("200 OK", b"{}"))) as carrier:
         assert post(carrier.url) == [Answered(200, b"{}")]

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.carrier import connection_check
 from pipeline.carrier.connection_check import Reached, reach
 from pipeline.model.profile import Carrier, Profile, Submission
 from tests.conftest import needs_tool
@@ -123,15 +122,3 @@ def test_what_is_wrong_with_a_proxy_is_told_as_the_proxy_s(proxy: str | bytes, w
     with closing(Server(answers)) as server:
         assert str(reached("https://carrier.invalid", server.url).problem) == why
     assert server.log.heard.startswith(b"CONNECT carrier.invalid:443 ")
-
-
-def test_where_aiohttp_would_write_a_request_otherwise_nothing_is_tried(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async def not_called() -> bool:
-        return False
-
-    monkeypatch.setattr(connection_check, "send_is_called", not_called)
-    with closing(Server(lambda line: line.read_some(1 << 20))) as server:
-        assert "can't connect without sending" in str(reached(server.url).problem)
-    assert server.log.heard == b""

@@ -61,6 +61,8 @@ class Concealed:
         for _ in range(_DEEPEST):
             if any(begin in text for begin in self._begins):
                 return True
+            if not any(mark in text for mark in "\\%&"):  # no escape begins otherwise
+                return False
             plain = _ESCAPE.sub(_unescaped, text)
             if plain == text:
                 return False

@@ -174,18 +174,19 @@ def _envelope(  # noqa: PLR0911 - one return for each thing that an envelope can
         return Outcome(
             "unknown", "answer_unreadable", trace_id=trace, detail=message("the envelope has no numeric code")
         )
-    words = Private(_clean(envelope.get("message", "")), whole=True)
-    said = message("code {code}: {words}", code=code, words=words)
     result, problem = _result(envelope.get("data"), cipher)
     accepted = None if result is None else _success(result, request.voucher)
     if code != 200:
+        said = _said(envelope)
         return _other_code(code, _Signals(said, trace, accepted, result, _says_success(envelope)), answers)
     if result is None:
         return Outcome("unknown", "answer_unreadable", trace_id=trace, detail=problem)
     if accepted is False and _names_another(result, request):
         return _about_another(_inner(result, request.voucher), trace)
     if accepted is False:
-        return Outcome("rejected", "carrier_rejected", trace_id=trace, detail=_refusal(result, said))
+        return Outcome(
+            "rejected", "carrier_rejected", trace_id=trace, detail=_refusal(result, _said(envelope))
+        )
     if accepted is None:
         return Outcome(
             "unknown",
@@ -194,9 +195,15 @@ def _envelope(  # noqa: PLR0911 - one return for each thing that an envelope can
             detail=message("the result says neither yes nor no, or both"),
         )
     if not _says_success(envelope):
-        detail = message("{answer}, though the result says success", answer=said)
+        detail = message("{answer}, though the result says success", answer=_said(envelope))
         return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=detail)
     return _accepted(result, request, trace)
+
+
+def _said(envelope: Mapping[str, Any]) -> Message:
+    """An envelope's own words, with its code."""
+    words = Private(_clean(envelope.get("message", "")), whole=True)
+    return message("code {code}: {words}", code=envelope["code"], words=words)
 
 
 def _result(data: Any, cipher: Cipher) -> tuple[Mapping[str, Any] | None, Message]:
@@ -220,7 +227,7 @@ def _success(result: Mapping[str, Any], voucher: str) -> bool | None:
     success = inner.get("success")
     if not isinstance(success, bool) or result.get("success", success) is not success:
         return None
-    return None if _has_number(result) and not success else success
+    return None if not success and _has_number(result) else success
 
 
 def _says_success(envelope: Mapping[str, Any]) -> bool:

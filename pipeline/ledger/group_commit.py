@@ -105,7 +105,8 @@ class Writer:
                 done.set_exception(result)
             else:
                 done.set_result(result)
-        self._hand_over()
+        # Whoever was waiting has its turn first: what comes of that goes with the next group, and not with the one after it.
+        self._loop.call_soon(self._hand_over)
 
     def _results(self, group: Sequence[Change]) -> list[Acknowledged | LedgerProblem]:
         """One transaction for the group; what can't be kept in the ledger is kept in the spill file."""

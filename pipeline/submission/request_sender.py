@@ -8,7 +8,7 @@ further request leaves.
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -82,29 +82,34 @@ class RequestSender:
         states: Counter[str] = Counter()
         queue = iter(attempts)
         undecided: list[tuple[Attempt, _Try]] = []
+        ended: asyncio.Queue[tuple[Attempt, _Try] | None] = asyncio.Queue()
 
-        async def finish(attempt: Attempt, last: _Try) -> None:
-            await self._recorded(attempt.request, last)
-            results[attempt.attempt_id] = Result(attempt.request, last.number, last.outcome)
-            states[last.outcome.state] += 1
-            self.progress(Progress(len(attempts), states))
-
-        async def work(waiting: Iterator[Attempt]) -> None:
-            for attempt in waiting:
-                # Not waited for: what this one came to and the next one's `sending` go to disk together, in that order.
+        async def work() -> None:
+            for attempt in queue:
                 last = await self._settled(attempt)
                 if last.undecided is None:
-                    group.create_task(finish(attempt, last))
+                    # Not waited for: what this one came to and the next one's `sending` go to disk together, in that order.
+                    ended.put_nowait((attempt, last))
                 else:
                     undecided.append((attempt, last))
 
-        async with asyncio.TaskGroup() as group:
-            workers = min(self.profile.submission.concurrency, len(attempts))
-            for _ in range(workers):
-                group.create_task(work(queue))
-                await self._replied.wait()
-        for attempt, last in undecided:
-            await finish(attempt, self._decided(attempt.request, last))
+        async def finish() -> None:
+            while one := await ended.get():
+                attempt, last = one
+                await self._recorded(attempt.request, last)
+                results[attempt.attempt_id] = Result(attempt.request, last.number, last.outcome)
+                states[last.outcome.state] += 1
+                self.progress(Progress(len(attempts), states))
+
+        async with asyncio.TaskGroup() as finishing:
+            finishing.create_task(finish())
+            async with asyncio.TaskGroup() as lanes:
+                for _ in range(min(self.profile.submission.concurrency, len(attempts))):
+                    lanes.create_task(work())
+                    await self._replied.wait()
+            for attempt, last in undecided:
+                ended.put_nowait((attempt, self._decided(attempt.request, last)))
+            ended.put_nowait(None)
         return [results[attempt.attempt_id] for attempt in attempts]
 
     async def _settled(self, attempt: Attempt) -> _Try:

@@ -1,7 +1,8 @@
 """Whether the carrier can be connected to, tried before a first real run: nothing is sent, and no key."""
 
 import ssl
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import aiohttp
@@ -58,10 +59,13 @@ _OF_PROXY: ErrorNames = (
 
 @dataclass(frozen=True)
 class Reached:
-    """Whether the carrier can be connected to: `problem` is why not; `trusted_until` is its certificate's last moment, None without TLS."""
+    """Whether the carrier can be connected to, and how long that took: `problem` is why not; `trusted_until` is its certificate's last
+    moment, None without TLS.
+    """
 
     problem: Message = NOTHING
     trusted_until: datetime | None = None
+    seconds: float = field(default=0, compare=False)
 
 
 async def reach(profile: Profile) -> Reached:
@@ -69,18 +73,17 @@ async def reach(profile: Profile) -> Reached:
     carrier = profile.carrier
     if await send_is_called():
         try:
-            async with (
-                aiohttp.ClientSession(
-                    connector=connector(profile, keep=False),
-                    request_class=_Unsent,
-                    timeout=timeout_of(profile),
-                    trust_env=False,
-                ) as session,
-                session.post(carrier.base_url, proxy=carrier.proxy or None),
-            ):
-                pass  # never: `send` ends it
+            async with aiohttp.ClientSession(
+                connector=connector(profile, keep=False),
+                request_class=_Unsent,
+                timeout=timeout_of(profile),
+                trust_env=False,
+            ) as session:
+                begun = time.perf_counter()
+                async with session.post(carrier.base_url, proxy=carrier.proxy or None):
+                    pass  # never: `send` ends it
         except _Connected as now:
-            return Reached(trusted_until=now.trusted_until)
+            return Reached(trusted_until=now.trusted_until, seconds=time.perf_counter() - begun)
         except Exception as error:  # noqa: BLE001 - as in `post`
             return Reached(_why_not(error, proxy=bool(carrier.proxy)))
     return Reached(message("the aiohttp that is installed can't connect without sending"))

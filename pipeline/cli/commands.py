@@ -273,9 +273,12 @@ def new() -> None:
     epilog="Example: voucher profile check --profile carrier.toml",
 )
 @PROFILE
+@LEDGER
 @LANG
 def check_profile() -> None:
     """Say what a profile, the keys and the connection lack; no request is sent.
+
+    It tells, too, how long the ledger's disk takes to keep something for good, and what that makes of the requests in flight.
 
     Exit codes: 0 all there; 1 something is missing; 2 wrong usage or unreadable profile; 3 the carrier can't be reached.
     """

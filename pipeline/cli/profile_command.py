@@ -80,14 +80,14 @@ def _answer(asked: tuple[str, str], lang: Lang) -> Any:
         teller(lang)(message("{key} {wanted}", key=key, wanted=problem))
 
 
-def check(*, profile: Path | None, lang: Lang) -> None:
+def check(*, profile: Path | None, ledger: str | None, lang: Lang) -> None:
     """Print what was looked at, a line each, as soon as it is known."""
     if profile is None:
         raise InputProblem(
             "no profile is given: name it with --profile or VOUCHER_PROFILE; voucher profile new PATH writes one"
         )
     code = ExitCode.DONE
-    for finding in findings(load_profile(profile)):
+    for finding in findings(load_profile(profile), ledger):
         print_lines([rendered(finding.said, lang)])
         code = max(code, finding.exit_code)
     sys.exit(code)

@@ -1,19 +1,30 @@
-"""`voucher profile check`: what a carrier profile, the keys and the connection lack before a first real run. No request is sent."""
+"""`voucher profile check`: what a carrier profile, the keys and the connection lack before a first real run. No request is sent.
+
+It says, too, what the ledger's disk costs: a request in flight is a while with the disk, in two syncs, and only the rest with the carrier.
+"""
 
 import asyncio
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from pipeline.carrier.connection_check import reach
+from pipeline.ledger.ledger_path import path_for
+from pipeline.ledger.sync_time import sync_seconds
 from pipeline.model.columns import CHARGES, HEADER_TYPES, PRODUCTS
 from pipeline.model.errors import InputProblem
 from pipeline.model.exit_code import ExitCode
-from pipeline.model.message import Message, Term, joined, message
+from pipeline.model.job import Job
+from pipeline.model.message import Message, Term, joined, message, system_error
 from pipeline.model.profile import Carrier, Profile, is_loopback
 from pipeline.secret_keys import KEYRING_SERVICE, key_places, load_secrets
 
 _FLIGHT, *_SERVICES = (choice.name for choice in PRODUCTS)
+_MOST_IN_FLIGHT = 1000  # that a profile takes
+#: Seconds after which an answer is supposed to come: what the carrier takes is not known before it is asked, and less would have
+#: more requests with it at once than the profile means.
+_ANSWER = 0.2
 
 
 @dataclass(frozen=True)
@@ -123,9 +134,52 @@ def connection_finding(profile: Profile) -> Finding:
     return Finding(said)
 
 
-def findings(profile: Profile) -> Iterator[Finding]:
+def disk_finding(profile: Profile, ledger: str | None) -> Finding:
+    """What a sync takes where the ledger lies, and what that makes of the requests in flight.
+
+    `ledger` is as in `Job`. A disk that can't be written is told where it is written.
+    """
+    try:
+        folder = path_for(Job((), profile, None, ledger=ledger)).absolute().parent
+    except InputProblem as problem:
+        return _missing(problem.message)
+    try:
+        sync = sync_seconds(folder)
+    except OSError as error:
+        return Finding(
+            message(
+                "Disk: the time of a sync can't be measured in {folder}, where the ledger is to lie: {problem}",
+                folder=str(folder),
+                problem=system_error(error),
+            )
+        )
+    said = message(
+        "Disk: a sync takes {sync} ms in {folder}, where the ledger lies; every request waits for two",
+        sync=_milliseconds(sync),
+        folder=str(folder),
+    )
+    in_flight, whole = profile.submission.concurrency, _ANSWER + 2 * sync
+    return Finding(
+        message(
+            "{said}; with answers after {answer} ms {concurrency} requests in flight give at most"
+            " {rate} a second; to keep {concurrency} of them with the carrier at once in spite of the disk: {wanted}",
+            said=said,
+            answer=int(1000 * _ANSWER),
+            concurrency=in_flight,
+            rate=int(in_flight / whole),
+            wanted=f"concurrency = {min(_MOST_IN_FLIGHT, math.ceil(in_flight * whole / _ANSWER))}",
+        )
+    )
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1000 * seconds:.1f}"
+
+
+def findings(profile: Profile, ledger: str | None = None) -> Iterator[Finding]:
     """Everything, each as soon as it is known."""
     yield from profile_findings(profile)
     yield from key_findings()
     if profile.carrier.base_url:
         yield connection_finding(profile)
+        yield disk_finding(profile, ledger)

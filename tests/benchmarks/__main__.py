@@ -27,12 +27,12 @@ from tests.benchmarks import (
     whole_job,
 )
 from tests.benchmarks.months import write_month
-from tests.benchmarks.timing import Line
+from tests.benchmarks.timing import Line, Load
 
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _TITLE = (
     "# Benchmarks\n\nWritten by `python -m tests.benchmarks`, a part at a time (`--only`): ratios of medians over alternating runs, each"
-    " process fresh. In brackets the least and the most."
+    " process fresh. In brackets the least and the most, and how many cores' time other processes took meanwhile."
 )
 _ROWS, _MILLION, _BUYERS = 100_000, 1_000_000, 3_000
 
@@ -48,7 +48,7 @@ PARTS: dict[str, Callable[[Path], list[Line]]] = {
     "packing": packing.measured,
     "submission": submission.measured,
     "result_workbook": lambda folder: result_workbook.measured(_month(folder, _ROWS)),
-    "whole_job": lambda folder: whole_job.measured(folder, _month(folder, _ROWS)),
+    "whole_job": lambda folder: whole_job.measured(folder, _month(folder, _ROWS), _month(folder, _MILLION)),
     "ledger_age": ledger_age.measured,
     "serving": lambda folder: serving.measured(_month(folder, _ROWS)),
     "starting": starting.measured,
@@ -67,12 +67,12 @@ def _machine() -> str:
     return f"{os.cpu_count()} × {model}, {memory:.0f} GB, {platform.system()} {platform.release()}, Python {platform.python_version()}"
 
 
-def _section(name: str, lines: list[Line]) -> str:
-    """A part's figures, with when and where they were measured."""
+def _section(name: str, lines: list[Line], others: float) -> str:
+    """A part's figures, with when and where they were measured, and how many cores' time others took."""
     table = [
         f"## {name}",
         "",
-        f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC, {_machine()}",
+        f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC, {_machine()}; others used {others:.2f} of its processors",
         "",
         "| what | measured against | to reach | measured | | figures |",
         "|---|---|---|---|---|---|",
@@ -105,7 +105,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="benchmarks-") as temporary:
         folder = (given.folder or Path(temporary)).resolve()
         for name in given.only:
-            section = _section(name, PARTS[name](folder))
+            load = Load()
+            section = _section(name, PARTS[name](folder), load.cores)
             sys.stdout.write(f"{section}\n")
             sys.stdout.flush()
             _write(name, section)

@@ -3,7 +3,7 @@
 It judges nothing and keeps nothing, so that what is measured is the program and not the sandbox. It is written on
 bare asyncio, because it shares the machine with what is measured.
 
-    python -m tests.benchmarks.carrier --wait 0.02
+    python -m tests.benchmarks.carrier --wait 0.02 [--tls CERTIFICATE.pem]
 
 prints its address, and at its end (SIGTERM) the most requests that came within any second.
 """
@@ -14,6 +14,7 @@ import contextlib
 import itertools
 import re
 import signal
+import ssl
 import subprocess
 import sys
 import time
@@ -26,6 +27,7 @@ import orjson
 
 from pipeline.carrier.crypto import Cipher
 from tests.benchmarks.timing import KEYS, environment, python
+from tests.crash.wire_unreached import secured
 
 _LENGTH = re.compile(rb"content-length: *([0-9]+)", re.IGNORECASE)
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
@@ -89,13 +91,16 @@ class _Answering(asyncio.Protocol):
         return _HEAD % len(answer) + answer
 
 
-async def _serve(wait: float, port: int) -> None:
+async def _serve(wait: float, port: int, pem: Path | None) -> None:
     _Answering.wait = wait
+    tls = secured(pem) if pem else None
+    if tls:
+        tls.minimum_version = ssl.TLSVersion.TLSv1_3
     loop = asyncio.get_running_loop()
     done = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, done.set)
-    server = await loop.create_server(_Answering, "127.0.0.1", port)
-    _tell(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    server = await loop.create_server(_Answering, "127.0.0.1", port, ssl=tls)
+    _tell(f"{'https' if tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     await done.wait()
     _tell(f"most_in_a_second={_Answering.most}")
 
@@ -106,11 +111,12 @@ def _tell(line: str) -> None:
 
 
 @contextlib.contextmanager
-def answering(folder: Path, wait: float = 0.0, port: int = 0) -> Iterator[str]:
-    """Such a carrier in a process of its own; its address."""
+def answering(folder: Path, wait: float = 0.0, port: int = 0, tls: Path | None = None) -> Iterator[str]:
+    """Such a carrier in a process of its own, over https with that certificate; its address."""
+    secure = ("--tls", tls) if tls else ()
     with (folder / "carrier.txt").open("w+") as said:
         process = subprocess.Popen(
-            python("-m", "tests.benchmarks.carrier", "--wait", str(wait), "--port", str(port)),
+            python("-m", "tests.benchmarks.carrier", "--wait", str(wait), "--port", str(port), *secure),
             stdout=said,
             env=environment(),
             cwd=folder,
@@ -136,10 +142,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--wait", type=float, default=0.0)
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--tls", type=Path)
     given = parser.parse_args()
     import uvloop  # noqa: PLC0415 - where it installs, as the program has it
 
-    uvloop.run(_serve(given.wait, given.port))
+    uvloop.run(_serve(given.wait, given.port, given.tls))
 
 
 if __name__ == "__main__":

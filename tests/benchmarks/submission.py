@@ -3,25 +3,49 @@
     python -m tests.benchmarks.submission ours ADDRESS MONTH.xlsx --in-flight 64
     python -m tests.benchmarks.submission bare ADDRESS MONTH.xlsx --in-flight 64
 
-Each prints the seconds that its requests took; `--sync-ms 5` makes every sync of the ledger last that much longer. `ours` is `sending_run.send` with a real ledger, from the planned attempts
-to their results: document, encryption, synced `sending`, the post, the raw answer on disk, the outcome on disk.
-`bare` has its bodies ready and looks at no answer.
+Each prints the seconds that its requests took, the processor time of its own process meanwhile, and that of its children beside it.
+`--sync-ms 5` makes every sync of the disk last that much longer (slow_sync.c, for every process that it starts as well), `--ca-file`
+names the certificate of a carrier over https. `ours` is `sending_run.send` with a real ledger, from the planned attempts to their
+results: document, encryption, synced `sending`, the post, the raw answer on disk, the outcome on disk; it prints the time of a sync
+in its ledger's folder, too. `bare` has its bodies ready and looks at no answer: by uvloop, and over https by the standard loop, as
+the program has it.
+
+What can be had at N in flight (`most_a_second`). A request waits for two syncs, one after the other: of its `sending`, together with
+the outcome of the request before it, and of its answer. A sync takes S and writes whatever was waiting when it began; there is one at
+a time; and the loop does R requests a second by itself, here the bare loop's number, in which the carrier's answers are. Between
+the two syncs the request is with the loop. Then the disk
+
+- waits for it: all N go to the disk together and to the loop together, and a round takes 2 S + N / R; or
+- writes a group of the others meanwhile: two halves take turns, but what comes in while a sync goes on waits for its end, so that a
+  round is as long as three syncs: 3 S.
+
+Ways in between are no better: where of N changes d are taken on from one group to the next while the disk waits g for
+them, there are at most (N + d) / 3 (S + g) requests a second, with d at most R g; that rises or falls with g all the way, so that one of
+its ends is the best. No request comes faster than the loop, so that there are at most
+
+    min(R, N / (2 S + min(S, N / R)))
+
+A carrier that answers after a makes N / R the sum a + N / R, and the third sync the larger of S and a.
 """
 
 import argparse
 import asyncio
+import math
+import os
+import resource
+import ssl
+import statistics
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import apsw
 
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body
 from pipeline.ledger.session import ledger_to_write
+from pipeline.ledger.sync_time import sync_seconds
 from pipeline.model.job import Job, Watch
 from pipeline.model.profile import Secrets
 from pipeline.profile_file import load_profile
@@ -32,121 +56,165 @@ from pipeline.submission.recovered_answers import meaning
 from pipeline.submission.sending_run import Run, send
 from tests.benchmarks.carrier import answering, most_in_a_second
 from tests.benchmarks.months import AS_OF, write_month
-from tests.benchmarks.timing import KEYS, REPOSITORY, Line, alternating, python, run
+from tests.benchmarks.timing import KEYS, REPOSITORY, ROUNDS, Line, Took, alternating, python, run
+from tests.crash.failpoint import compiled
+from tests.crash.wire_unreached import certificate
 
 #: One charge to an invoice, so that a month of N rows is N requests.
 _SINGLE = 1
+_IN_FLIGHT = 64
 _MODULE = "tests.benchmarks.submission"
+#: How much longer a sync takes than the disk's own, in milliseconds.
+_DISKS = {"0": "the disk as it is", "5": "every sync 5 ms longer", "20": "every sync 20 ms longer"}
 
 
-class _SlowDisk(apsw.VFS):
-    """The disk, but for syncs that take so many seconds longer."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        super().__init__("slow disk", "unix", makedefault=True)
-
-    def xOpen(self, name: Any, flags: list[int]) -> "_SlowFile":  # noqa: N802 - SQLite's name
-        return _SlowFile(self.seconds, name, flags)
+def most_a_second(rate: float, sync: float, in_flight: int = _IN_FLIGHT) -> float:
+    """The most requests a second that the loop's own rate and the seconds of a sync allow: see above."""
+    return min(rate, in_flight / (2 * sync + min(sync, in_flight / rate)))
 
 
-class _SlowFile(apsw.VFSFile):
-    def __init__(self, seconds: float, name: Any, flags: list[int]) -> None:
-        self.seconds = seconds
-        super().__init__("unix", name, flags)
+def measured(folder: Path, rows: int = 10_000, rounds: int = ROUNDS) -> list[Line]:
+    """The figures of sending: its processor time and its rate over http and https, to a slow carrier, at a bounded rate."""
+    many = write_month(folder / f"{rows}.xlsx", rows, 3_000)
+    few = write_month(folder / f"{rows // 2}-more.xlsx", rows // 2, 3_000)
+    pem = certificate(folder, "IP:127.0.0.1")
+    return [
+        *_without_delay(folder, many, rows, rounds, None, 1.6),
+        *_without_delay(folder, many, rows, rounds, pem, 1.5),
+        _to_a_slow_carrier(folder, few, rows // 2, rounds),
+        _at_a_rate(folder, few, rows // 2),
+    ]
 
-    def xSync(self, flags: int) -> None:  # noqa: N802 - likewise
-        time.sleep(self.seconds)
-        super().xSync(flags)
 
+def _without_delay(
+    folder: Path, month: Path, rows: int, rounds: int, pem: Path | None, most: float
+) -> list[Line]:
+    """Processor time against the bare loop's, and the rate on each disk against its bound."""
+    scheme = "https" if pem else "http"
+    secure = ("--ca-file", f"{pem}.crt") if pem else ()
+    took: defaultdict[str, list[Took]] = defaultdict(list)
 
-def measured(folder: Path) -> list[Line]:
-    """The figures of sending: against the bare loop, on a disk with slow syncs, to a slow carrier, at a bounded rate."""
-    many, few = (write_month(folder / f"{rows}.xlsx", rows, 3_000) for rows in (10_000, 5_000))
-    with answering(folder) as address:
-        sides = {
-            "bare": lambda _: _seconds("bare", address, many),
-            "ours": lambda _: _seconds("ours", address, many),
-            "slow disk": lambda _: _seconds("ours", address, many, "--sync-ms", "5"),
-        }
-        found = alternating(sides)
-    lines = []
-    for side, what in (
-        ("ours", "submission with everything on"),
-        ("slow disk", "the same, every sync 5 ms longer"),
-    ):
-        ratio = found["bare"].median / found[side].median
-        rates = [f"{10_000 / found[name].median:,.0f}/s ({found[name].spread} s)" for name in (side, "bare")]
-        lines.append(
-            Line(what, "a bare aiohttp + uvloop loop", "≥ 0.65 ×", ratio, ratio >= 0.65, " : ".join(rates))
+    def turn(name: str, side: str, *more: str) -> float:
+        took[name].append(_sent(side, address, month, *secure, *more))
+        return took[name][-1].figure("seconds")
+
+    def median(name: str, figure: str) -> float:
+        return statistics.median(each.figure(figure) for each in took[name])
+
+    with answering(folder, tls=pem) as address:
+        ours_by_disk = {ms: lambda _, ms=ms: turn(ms, "ours", "--sync-ms", ms) for ms in _DISKS}
+        found = alternating({"bare": lambda _: turn("bare", "bare"), **ours_by_disk}, rounds)
+    ours, children, bare = (
+        1e6 * median(name, figure) / rows
+        for name, figure in (("0", "processor"), ("0", "children"), ("bare", "processor"))
+    )
+    lines = [
+        Line(
+            f"processor time of the sending process, {rows:,} requests over {scheme}", "that of a bare aiohttp loop",
+            f"≤ {most} ×", ours / bare, ours <= most * bare,
+            f"{ours:.0f} µs a request, and {children:.0f} µs of its children : {bare:.0f} µs",
         )
-    return [*lines, _to_a_slow_carrier(folder, few), _at_a_rate(folder, few)]
+    ]  # fmt: skip
+    rate = rows / found["bare"].median
+    for ms, disk in _DISKS.items():
+        sync = median(ms, "sync")
+        bound, reached = most_a_second(rate, sync), rows / found[ms].median
+        lines.append(
+            Line(
+                f"requests a second over {scheme}, {_IN_FLIGHT} in flight, {disk}", "min(R, N / (2 S + min(S, N / R)))",
+                "≥ 0.85 ×", reached / bound, reached >= 0.85 * bound,
+                f"{reached:,.0f}/s, {found[ms].median:.2f} s ({found[ms].spread}) : {bound:,.0f}/s; S {1000 * sync:.2f} ms,"
+                f" R {rate:,.0f}/s, {found['bare'].median:.2f} s ({found['bare'].spread})",
+            )
+        )  # fmt: skip
+    return lines
+
+
+def _sent(side: str, address: str, month: Path, *more: str) -> Took:
+    return run(python("-m", _MODULE, side, address, month, *more), month.parent)
 
 
 def _seconds(side: str, address: str, month: Path, *more: str) -> float:
-    return run(python("-m", _MODULE, side, address, month, *more), month.parent).figure("seconds")
+    return _sent(side, address, month, *more).figure("seconds")
 
 
-def _to_a_slow_carrier(folder: Path, month: Path) -> Line:
+def _to_a_slow_carrier(folder: Path, month: Path, rows: int, rounds: int) -> Line:
     """To one that answers after 200 ms; the bare loop beside it shows what can be had here."""
     with answering(folder, wait=0.2) as address:
-        found = alternating(
-            {
-                "bare": lambda _: _seconds("bare", address, month),
-                "ours": lambda _: _seconds("ours", address, month),
-            }
-        )
-    least, ours, bare = 5_000 * 0.2 / 64, found["ours"], found["bare"]
+        sides = {side: lambda _, side=side: _seconds(side, address, month) for side in ("bare", "ours")}
+        found = alternating(sides, rounds)
+    least, ours, bare = math.ceil(rows / _IN_FLIGHT) * 0.2, found["ours"], found["bare"]
     return Line(
-        "5,000 requests to a carrier that answers after 200 ms, 64 in flight", "requests × 0.2 s / 64", "≤ 1.03 ×",
-        ours.median / least, ours.median <= 1.03 * least,
+        f"{rows:,} requests to a carrier that answers after 200 ms, {_IN_FLIGHT} in flight",
+        f"{least / 0.2:.0f} waves of 0.2 s", "≤ 1.03 ×", ours.median / least, ours.median <= 1.03 * least,
         f"{ours.median:.2f} s ({ours.spread}) : {least:.2f} s; the bare loop {bare.median:.2f} s ({bare.spread})",
     )  # fmt: skip
 
 
-def _at_a_rate(folder: Path, month: Path) -> Line:
+def _at_a_rate(folder: Path, month: Path, rows: int) -> Line:
     """At 100 a second: how many came in all, and the most within any one second, by the carrier's own count."""
     allowed = 100
     with answering(folder, wait=0.2) as address:
         took = _seconds("ours", address, month, "--rate", str(allowed))
     # The first leaves at once, and the last is answered 0.2 s after it left.
-    ratio, most = (5_000 - 1) / (took - 0.2) / allowed, most_in_a_second(folder)
+    ratio, most = (rows - 1) / (took - 0.2) / allowed, most_in_a_second(folder)
     return Line(
         "the same at `rate_per_second` 100", "the allowed rate", "0.98 to 1.00, never above", ratio,
         0.98 <= ratio <= 1.0 and most <= allowed, f"{took:.2f} s; at most {most} within any second",
     )  # fmt: skip
 
 
-def _job(address: str, month: Path, folder: Path, in_flight: int, rate: float) -> Job:
+def _job(given: argparse.Namespace, folder: Path) -> Job:
     profile = load_profile(REPOSITORY / "sample_data" / "sandbox.toml")
+    limits = profile.limits if given.packed else replace(profile.limits, max_charges_per_invoice=_SINGLE)
     profile = replace(
         profile,
-        carrier=replace(profile.carrier, base_url=address),
-        limits=replace(profile.limits, max_charges_per_invoice=_SINGLE),
-        submission=replace(profile.submission, concurrency=in_flight, rate_per_second=rate),
+        carrier=replace(profile.carrier, base_url=given.address, ca_file=given.ca_file),
+        limits=limits,
+        submission=replace(profile.submission, concurrency=given.in_flight, rate_per_second=given.rate),
     )
-    return Job((month,), profile, None, ledger=str(folder / "benchmark.ledger"), as_of=AS_OF)
+    return Job((given.month,), profile, None, ledger=str(folder / "benchmark.ledger"), as_of=AS_OF)
 
 
-def _ours(job: Job, month: Path) -> tuple[int, float]:
+def _processor(whose: int) -> float:
+    used = resource.getrusage(whose)
+    return used.ru_utime + used.ru_stime
+
+
+def _ours(job: Job, month: Path) -> dict[str, float]:
     keys = Secrets(KEYS["VOUCHER_API_KEY"], KEYS["VOUCHER_ENCRYPTION_KEY"])
     watch = Watch(lambda _: None, lambda _: None, lambda _: True, print)
     with ledger_to_write(job, watch, meaning(job, keys)) as ledger:
-        rows = judged(ledger, read_table([month]), job)
+        table = read_table([month])
+        times = [time.perf_counter()]
+        rows = judged(ledger, table, job)
+        times.append(time.perf_counter())
         run = Run("issue", job, ledger, ledger.begin("issue", job.terms, [month]), keys, watch)
         of_rows = rows.verdicts.rows
         attempts = ledger.plan(run.number, rows.requests, of_rows, charge_details(rows.table, of_rows))
+        times.append(time.perf_counter())
+        sync = sync_seconds(ledger.path.parent)
+        before = {whose: _processor(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)}
         begun = time.perf_counter()
         sent = send(run, attempts, rows.table, rows.holdings.doubts)
         seconds = time.perf_counter() - begun
+        processor = _processor(resource.RUSAGE_SELF) - before[resource.RUSAGE_SELF]
         ledger.end(run.number, 0)
     states = {result.outcome.state for result in sent.results}
     if states != {"issued"}:
         raise RuntimeError(f"not all were issued: {states} {sent.stopped}")
-    return len(attempts), seconds
+    return {
+        "requests": len(attempts),
+        "seconds": seconds,
+        "processor": processor,
+        "children": _processor(resource.RUSAGE_CHILDREN) - before[resource.RUSAGE_CHILDREN],
+        "sync": sync,
+        "judging": times[1] - times[0],
+        "planning": times[2] - times[1],
+    }
 
 
-def _bare(job: Job, month: Path) -> tuple[int, float]:
+def _bare(job: Job, month: Path) -> dict[str, float]:
     import aiohttp  # noqa: PLC0415 - this side alone
     import uvloop  # noqa: PLC0415 - likewise
 
@@ -157,11 +225,13 @@ def _bare(job: Job, month: Path) -> tuple[int, float]:
     cipher = Cipher(keys.encryption_key)
     ready = [(PATHS[r.voucher], request_body(r, job.profile, cipher)) for r in requests]
     headers = {"Content-Type": "application/json", "agency": "SANDBOX", "APIKEY": keys.api_key}
+    carrier, in_flight = job.profile.carrier, job.profile.submission.concurrency
+    verify = ssl.create_default_context(cafile=carrier.ca_file) if carrier.ca_file else True
 
     async def post_all() -> None:
         queue = iter(ready)
-        connector = aiohttp.TCPConnector(limit=job.profile.submission.concurrency)
-        async with aiohttp.ClientSession(job.profile.carrier.base_url, connector=connector) as session:
+        connector = aiohttp.TCPConnector(limit=in_flight, ssl=verify)
+        async with aiohttp.ClientSession(carrier.base_url, connector=connector) as session:
 
             async def work() -> None:
                 for path, body in queue:
@@ -169,12 +239,24 @@ def _bare(job: Job, month: Path) -> tuple[int, float]:
                         await response.read()
 
             async with asyncio.TaskGroup() as group:
-                for _ in range(job.profile.submission.concurrency):
+                for _ in range(in_flight):
                     group.create_task(work())
 
-    begun = time.perf_counter()
-    uvloop.run(post_all())
-    return len(ready), time.perf_counter() - begun
+    before, begun = _processor(resource.RUSAGE_SELF), time.perf_counter()
+    with asyncio.Runner(loop_factory=None if carrier.ca_file else uvloop.new_event_loop) as runner:
+        runner.run(post_all())
+    return {
+        "requests": len(ready),
+        "seconds": time.perf_counter() - begun,
+        "processor": _processor(resource.RUSAGE_SELF) - before,
+    }
+
+
+def _slow_down(milliseconds: str, folder: Path) -> None:
+    """Begin anew with a slow disk under this process and all that it starts."""
+    library = compiled(folder, Path(__file__).with_name("slow_sync.c"))
+    slow = {"LD_PRELOAD": str(library), "SLOW_SYNC_MS": milliseconds}
+    os.execve(sys.executable, sys.orig_argv, {**os.environ, **slow})
 
 
 def main() -> None:
@@ -183,17 +265,19 @@ def main() -> None:
     parser.add_argument("side", choices=("ours", "bare"))
     parser.add_argument("address")
     parser.add_argument("month", type=Path)
-    parser.add_argument("--in-flight", type=int, default=64)
+    parser.add_argument("--in-flight", type=int, default=_IN_FLIGHT)
     parser.add_argument("--rate", type=float, default=0)
-    parser.add_argument("--sync-ms", type=float, default=0)
+    parser.add_argument("--sync-ms", default="0")
+    parser.add_argument("--ca-file", default="")
+    parser.add_argument(
+        "--packed", action="store_true", help="with the profile's limits, not a request a row"
+    )
     given = parser.parse_args()
-    slow = _SlowDisk(given.sync_ms / 1000) if given.sync_ms else None
+    if float(given.sync_ms) and "SLOW_SYNC_MS" not in os.environ:
+        _slow_down(given.sync_ms, given.month.parent)
     with tempfile.TemporaryDirectory(prefix="submission-", dir=given.month.parent) as folder:
-        job = _job(given.address, given.month, Path(folder), given.in_flight, given.rate)
-        count, seconds = (_ours if given.side == "ours" else _bare)(job, given.month)
-    if slow:
-        slow.unregister()
-    sys.stdout.write(f"requests={count}\nseconds={seconds:.4f}\n")
+        figures = (_ours if given.side == "ours" else _bare)(_job(given, Path(folder)), given.month)
+    sys.stdout.write("".join(f"{name}={figure:.6f}\n" for name, figure in figures.items()))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Times of fresh processes, side by side: so many rounds, in each of which every side has its turn.
 
 What is compared is medians, so that one disturbed round does not count; what is printed beside them is the least and
-the most, so that a disturbed machine shows.
+the most, and how much of the machine others used meanwhile (`Load`), so that a disturbed machine shows.
 """
 
 import os
@@ -82,11 +82,40 @@ def check(month: Path, *more: str | Path) -> Took:
     return run(voucher("check", month, *asked, *more), month.parent)
 
 
+def _processor(pid: int) -> int:
+    """Ticks of processor of a process and of the children that it has waited for."""
+    return sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]))
+
+
+class Load:
+    """What processes of others, and machines beside this one, take of its processors from now on, where Linux tells it."""
+
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
+        self._before = self._ticks()
+
+    @staticmethod
+    def _ticks() -> int:
+        if not Path("/proc/stat").exists():
+            return 0
+        user, nice, system, _, _, *interrupted = Path("/proc/stat").read_text().split()[1:9]
+        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+        busy = sum(map(int, (user, nice, system, *interrupted)))
+        return busy - sum(map(_processor, (os.getpid(), *map(int, children))))
+
+    @property
+    def cores(self) -> float:
+        """How many processors' time they took so far."""
+        ticks = (self._ticks() - self._before) / os.sysconf("SC_CLK_TCK")
+        return max(0.0, ticks / (time.monotonic() - self._begun))
+
+
 @dataclass(frozen=True)
 class Measured:
-    """A side's figures over all rounds."""
+    """A side's figures over all rounds, and the cores that others used meanwhile."""
 
     figures: tuple[float, ...]
+    others: float
 
     @property
     def median(self) -> float:
@@ -95,17 +124,20 @@ class Measured:
 
     @property
     def spread(self) -> str:
-        """The least and the most."""
-        return f"{min(self.figures):.3g} to {max(self.figures):.3g}"
+        """The least and the most, and what others used."""
+        return f"{min(self.figures):.3g} to {max(self.figures):.3g}; others {self.others:.2f}"
 
 
 def alternating(sides: Mapping[str, Callable[[int], float]], rounds: int = ROUNDS) -> dict[str, Measured]:
     """Give every side its turn in every round; a side is told the round's number."""
     figures: dict[str, list[float]] = {name: [] for name in sides}
+    others: dict[str, list[float]] = {name: [] for name in sides}
     for at in range(rounds):
         for name, side in sides.items():
+            load = Load()
             figures[name].append(side(at))
-    return {name: Measured(tuple(found)) for name, found in figures.items()}
+            others[name].append(load.cores)
+    return {name: Measured(tuple(found), statistics.median(others[name])) for name, found in figures.items()}
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from pathlib import Path
 SOURCE = Path(__file__).with_name("failpoint.c")
 
 
-def compiled(folder: Path) -> Path:
+def compiled(folder: Path, source: Path = SOURCE) -> Path:
     """Build the library in a folder, or take the one that was built there from the same source."""
-    library = folder / f"failpoint-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]}.so"
+    library = folder / f"{source.stem}-{hashlib.sha256(source.read_bytes()).hexdigest()[:16]}.so"
     if not library.exists():
         folder.mkdir(parents=True, exist_ok=True)
         building = library.with_suffix(f".{os.getpid()}")
-        command = ["cc", "-O2", "-shared", "-fPIC", "-o", str(building), str(SOURCE), "-ldl"]
+        command = ["cc", "-O2", "-shared", "-fPIC", "-o", str(building), str(source), "-ldl"]
         subprocess.run(command, check=True, capture_output=True, text=True)
         building.replace(library)  # two that build at once both end with a whole library
     return library

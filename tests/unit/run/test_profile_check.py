@@ -1,17 +1,19 @@
 """What is said to be missing is what a run would miss: the rules and the settings are asked, too."""
 
 import dataclasses
+import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.known_charges import KnownCharges
-from pipeline.model.profile import Carrier, Codes, Profile, Terms
+from pipeline.model.profile import Carrier, Codes, Profile, Submission, Terms
 from pipeline.model.table import Table
 from pipeline.rules.judge import judge
-from pipeline.run.profile_check import Finding, findings, key_findings, profile_findings
+from pipeline.run.profile_check import Finding, disk_finding, findings, key_findings, profile_findings
 
 CARRIER = Carrier(base_url="https://carrier.example", agency="AGENCY")
 CHARGES = {
@@ -129,6 +131,42 @@ def test_where_nobody_answers_a_run_would_stop(
 ) -> None:
     monkeypatch.setenv("VOUCHER_API_KEY", "s3cret")
     monkeypatch.setenv("VOUCHER_ENCRYPTION_KEY", "s3cret")
-    *_, last = findings(dataclasses.replace(full_profile, carrier=Carrier(base_url="http://127.0.0.1:1")))
+    carrier = Carrier(base_url="http://127.0.0.1:1")
+    *_, last, _disk = findings(dataclasses.replace(full_profile, carrier=carrier))
     assert str(last.said) == "Connection: the connection was refused or could not be made"
     assert last.exit_code == ExitCode.STOPPED
+
+
+def disk(profile: Profile, ledger: object) -> str:
+    found = disk_finding(profile, str(ledger))
+    assert found.exit_code == ExitCode.DONE
+    return str(found.said)
+
+
+def test_a_sync_is_timed_where_the_ledger_lies_and_nothing_is_left_there(
+    tmp_path: Path, full_profile: Profile
+) -> None:
+    (folder := tmp_path / "ledgers").mkdir()
+    told = disk(full_profile, folder / "x.ledger")
+    where = f"in {re.escape(str(folder))}, where the ledger lies; every request waits for two;"
+    assert re.match(rf"Disk: a sync takes [0-9]+\.[0-9] ms {where}", told)
+    assert not list(folder.iterdir())
+
+
+def test_no_more_in_flight_is_asked_for_than_a_profile_takes(tmp_path: Path, full_profile: Profile) -> None:
+    most = dataclasses.replace(full_profile, submission=Submission(concurrency=1000))
+    assert disk(most, tmp_path / "x.ledger").endswith(": concurrency = 1000")
+
+
+def test_a_disk_that_is_not_there_or_can_t_be_written_is_no_failure(
+    tmp_path: Path, full_profile: Profile
+) -> None:
+    missing = disk(full_profile, tmp_path / "nowhere" / "x.ledger")
+    start = "Disk: the time of a sync can't be measured in"
+    assert missing == f"{start} {tmp_path / 'nowhere'}, where the ledger is to lie: No such file or directory"
+    assert disk(full_profile, "/proc/x.ledger").startswith(f"{start} /proc, where the ledger is to lie: ")
+
+
+def test_a_ledger_that_can_t_be_one_needs_somebody(full_profile: Profile) -> None:
+    found = disk_finding(full_profile, "other://host/ledger")
+    assert (found.exit_code, "only a file" in str(found.said)) == (ExitCode.NEEDS_PERSON, True)

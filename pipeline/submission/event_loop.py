@@ -22,15 +22,15 @@ def event_loop(*, secure: bool) -> Iterator[asyncio.Runner]:
 
 
 def loop_factory(*, secure: bool) -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Give uvloop's event loop where it installs, else the standard one, and that for https too.
+    """Give uvloop's event loop where it is installed (the extra of that name), else the standard one, and that for https always.
 
-    uvloop's TLS was seen to lose track of sockets when many connections fail at once ("File descriptor is
-    used by transport"), which the standard loop's never was: see tests/crash/README.md.
+    uvloop's TLS loses track of sockets when many connections fail at once ("File descriptor is used by transport"), and
+    has ended the whole process, which the standard loop never did: `python -m tests.crash.uvloop_tls`.
     """
     if secure:
         return None
     try:
-        import uvloop  # noqa: PLC0415 - not there on every platform
+        import uvloop  # noqa: PLC0415 - an extra
     except ImportError:
         return None
     factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop

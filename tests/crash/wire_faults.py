@@ -294,7 +294,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The long form; the exit code says whether anything was found."""
     parser = argparse.ArgumentParser(prog="python -m tests.crash.wire_faults")
     parser.add_argument("--seeds", default="0..200", help="A..B, B not included")
-    parser.add_argument("--loop", choices=("uvloop", "asyncio"), default="uvloop")
+    parser.add_argument("--loop", choices=("asyncio", "uvloop"), default="asyncio")
     parser.add_argument("--table", action="store_true", help="the table instead, once")
     parser.add_argument("--only", default="", help="of the table, the rows with this in their names")
     parser.add_argument(

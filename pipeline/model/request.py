@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from operator import attrgetter
@@ -80,16 +81,21 @@ class Request:
     @cached_property
     def request_id(self) -> str:
         """The same content has the same ID, in whichever run or file it is asked for."""
-        content = [
-            [self.voucher, self.market],
-            self.header.values,
-            sorted(
-                [c.identity.ticket_no, c.identity.charge, c.identity.product, c.passenger_name, c.amount]
-                for c in self.charges
-            ),
-        ]
-        digest = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
-        return f"R{digest[:19]}"
+        charges = (
+            (c.identity.ticket_no, c.identity.charge, c.identity.product, c.passenger_name, c.amount)
+            for c in self.charges
+        )
+        return content_id((self.voucher, self.market), self.header.values, charges)
+
+
+_compact = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def content_id(
+    kind: tuple[str, str], header: Sequence[str], charges: Iterable[tuple[str, str, str, str, int]]
+) -> str:
+    """The ID of a request: its voucher and market, its header, and of each charge what it is, its passenger and its amount."""
+    return f"R{hashlib.sha256(_compact((kind, header, sorted(charges))).encode()).hexdigest()[:19]}"
 
 
 def content_digest(voucher: str, market: str, header: Header, charge: Charge) -> str:
@@ -100,4 +106,4 @@ def content_digest(voucher: str, market: str, header: Header, charge: Charge) ->
         identity.ticket_no, identity.charge, identity.product,
         charge.passenger_name, charge.amount,
     ]  # fmt: skip
-    return hashlib.sha256(json.dumps(asked, separators=(",", ":")).encode()).hexdigest()[:20]
+    return hashlib.sha256(_compact(asked).encode()).hexdigest()[:20]

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from operator import attrgetter
@@ -88,14 +88,22 @@ class Request:
         return content_id((self.voucher, self.market), self.header.values, charges)
 
 
-_compact = json.JSONEncoder(separators=(",", ":")).encode
+_json: Callable[[str], str] = json.encoder.encode_basestring_ascii
 
 
 def content_id(
     kind: tuple[str, str], header: Sequence[str], charges: Iterable[tuple[str, str, str, str, int]]
 ) -> str:
-    """The ID of a request: its voucher and market, its header, and of each charge what it is, its passenger and its amount."""
-    return f"R{hashlib.sha256(_compact((kind, header, sorted(charges))).encode()).hexdigest()[:19]}"
+    """The ID of a request: its voucher and market, its header, and of each charge what it is, its passenger and its amount.
+
+    It is the digest of all that as JSON, which is written here: a month has tens of thousands, and json takes twice as long.
+    """
+    each = [
+        f"[{_json(ticket_no)},{_json(charge)},{_json(product)},{_json(passenger_name)},{amount}]"
+        for ticket_no, charge, product, passenger_name, amount in sorted(charges)
+    ]
+    content = f"[[{','.join(map(_json, kind))}],[{','.join(map(_json, header))}],[{','.join(each)}]]"
+    return f"R{hashlib.sha256(content.encode()).hexdigest()[:19]}"
 
 
 def content_digest(voucher: str, market: str, header: Header, charge: Charge) -> str:
@@ -106,4 +114,4 @@ def content_digest(voucher: str, market: str, header: Header, charge: Charge) ->
         identity.ticket_no, identity.charge, identity.product,
         charge.passenger_name, charge.amount,
     ]  # fmt: skip
-    return hashlib.sha256(_compact(asked).encode()).hexdigest()[:20]
+    return hashlib.sha256(json.dumps(asked, separators=(",", ":")).encode()).hexdigest()[:20]

@@ -34,11 +34,11 @@ _REQUEST = (
     b'{"request":"%b","attempt":0,"voucher":%b,"status":%b,"number":null,"trace_id":null,"buyer":%b,"market":%b,'
     b'"amount":"%d.%02d","rows":%b}'
 )
-_CAME_OF = b'"voucher":%b,"amount":%b,"status":%b,"number":%b,"request":%b'
 _ROW = (
-    b'{"index":%d,"file":%b,"sheet":%b,"row":%d,"ticket_no":%b,"charge":%b,%b,"reasons":[],'
+    b'{"index":%%d,"file":%b,"sheet":%b,"row":%%d,"ticket_no":%%b,"charge":%b,%b,"reasons":[],'
     b'"charges":[{"charge":%b,"product":%b,%b}]}'
 )
+_SAID = b'"voucher":%b,"amount":%%b,"status":%b,"number":%%b,"request":%%b'
 
 
 def report(result: RunResult, exit_code: int) -> dict[str, Any]:
@@ -98,22 +98,36 @@ def _rows(result: RunResult) -> Iterator[bytes]:
     if not columns.one_each:
         by_itself = set(range(columns.size))
     ids = [*(_text(request_id or None) for request_id in charges.request_ids), b"null"]
-    said = functools.cache(_text)  # of what many rows have in common
+    line = functools.cache(_line)
     of_rows = (columns.file, columns.sheet, columns.row, columns.ticket_no)
     of_charges = (
-        charges.charge, charges.product, charges.voucher, charges.amount, charges.status, charges.number, charges.request,
+        charges.charge, charges.product, charges.voucher, charges.status, charges.amount, charges.number, charges.request,
     )  # fmt: skip
     where, what = (zip(*(one.tolist() for one in of), strict=True) for of in (of_rows, of_charges))
     for at, (place, of_charge) in enumerate(zip(where, what, strict=columns.one_each)):
         file, sheet, row, ticket_no = place
-        charge, product, voucher, amount, status, number, request = of_charge
+        charge, product, voucher, status, amount, number, request = of_charge
         if at in by_itself or not charge:
             yield _text(_row(result.rows[at]) | _repeats(result, at))
             continue
         money = b'"%d.%02d"' % divmod(amount, MINOR) if amount else b"null"
-        came_of = _CAME_OF % (said(voucher), money, said(status), _text(number or None), ids[request])
-        this = at, said(file), said(sheet), row, _text(ticket_no), said(charge), came_of
-        yield _ROW % (*this, said(charge), said(product), came_of)
+        said = money, _text(number) if number else b"null", ids[request]
+        yield line(file, sheet, (charge, product), voucher, status) % (
+            at,
+            row,
+            _text(ticket_no),
+            *said,
+            *said,
+        )
+
+
+def _line(file: str, sheet: str, what: tuple[str, str], voucher: str, status: str) -> bytes:
+    """What a row of one charge has in common with many, to be filled in with what is its own."""
+    file_as, sheet_as, charge, product, voucher_as, status_as = (
+        _text(text).replace(b"%", b"%%") for text in (file, sheet, *what, voucher, status)
+    )
+    said = _SAID % (voucher_as, status_as)
+    return _ROW % (file_as, sheet_as, charge, said, charge, product, said)
 
 
 def _row(row: RowResult) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 import pytest
 
@@ -178,6 +179,16 @@ def test_what_is_made_by_column_says_what_each_says_by_itself(
         said = report(result, 1)
         assert [*said["rows"]] == [*map(orjson.dumps, by_itself)]
         assert [*said["requests"]] == [*map(orjson.dumps, requests)]
+
+
+def test_a_file_s_name_may_hold_a_percent_sign(made: Callable[..., RunResult]) -> None:
+    result = made({}, command="check")
+    names = np.array(["100 % of May %d.xlsx"], dtype=object)
+    rows = RowResults(
+        dataclasses.replace(result.columns, file=names), lambda _: result.rows.__getitem__, "en"
+    )
+    (row,) = each(report(dataclasses.replace(result, rows=rows), 0)["rows"])
+    assert row["file"] == names[0]
 
 
 def test_a_charge_that_a_statement_alone_shows_is_of_no_request(made: Callable[..., RunResult]) -> None:

@@ -10,7 +10,7 @@ import functools
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from pipeline.model.request import (
     Header,
     Identity,
     Request,
+    content_id,
 )
 from pipeline.model.result import RequestResult, UnknownAttempt
 from pipeline.model.table import Indices, Mask, Table, among
@@ -105,11 +106,29 @@ class Requests(LazySequence[Request]):
         wire = self._profile.wire(identity.charge, identity.product)
         return Charge(identity, rows.passenger_name[row], int(rows.amount[row]), row, wire)
 
+    @functools.cached_property
+    def ids(self) -> Sequence[str]:
+        """The ID of each request, none of which is made for that."""
+        rows, at, first = self._rows, self.charges, self.charges[self.starts[:-1]]
+        what = (rows.ticket_no, rows.charge, rows.product, rows.passenger_name, rows.amount)
+        charges = list(zip(*(column[at].tolist() for column in what), strict=True))
+        kinds = zip(rows.voucher[first].tolist(), rows.market[first].tolist(), strict=True)
+        headers = zip(*(rows.text(name)[first].tolist() for name in HEADER), strict=True)
+        return [
+            content_id(kind, header, charges[start:end])
+            for kind, header, (start, end) in zip(kinds, headers, pairwise(self.starts.tolist()), strict=True)
+        ]
+
     def kinds(self) -> Iterator[tuple[str, str, int]]:
         """Voucher, market and total of each request, none of which is made for that."""
         first = self.charges[self.starts[:-1]]
         totals = np.add.reduceat(self._rows.amount[self.charges], self.starts[:-1])
         return zip(self._rows.voucher[first], self._rows.market[first], totals.tolist(), strict=True)
+
+    def buyers(self) -> list[str]:
+        """The name on each request's voucher."""
+        names: list[str] = self._rows.header_name[self.charges[self.starts[:-1]]].tolist()
+        return names
 
 
 def charges_of(requests: Sequence[Request]) -> tuple[Indices, Indices]:
@@ -119,6 +138,11 @@ def charges_of(requests: Sequence[Request]) -> tuple[Indices, Indices]:
     each = [[charge.row for charge in request.charges] for request in requests]
     charges = np.array(list(chain.from_iterable(each)), dtype=np.int64)
     return charges, np.cumsum([0, *map(len, each)])
+
+
+def ids_of(requests: Sequence[Request]) -> Sequence[str]:
+    """The ID of each request."""
+    return requests.ids if isinstance(requests, Requests) else [one.request_id for one in requests]
 
 
 def by_kind(requests: Sequence[Request]) -> list[tuple[str, str, int, int]]:

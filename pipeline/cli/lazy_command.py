@@ -5,6 +5,7 @@ once as well, the declarations are light and always there, and what is lazy is t
 its top whatever it needs.
 """
 
+import gc
 from importlib import import_module
 from typing import Any
 
@@ -31,7 +32,11 @@ class ReadingCommand(LazyCommand):
     """A command whose first workbook is read while its module is loaded; the function takes the reading as `begun`."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Begin to read, then load and call."""
-        with ahead(ctx.params["workbooks"]) as begun:
-            ctx.params["begun"] = begun
-            return super().invoke(ctx)
+        """Begin to read, then load and call. Nothing looks for rubbish: what is loaded and read is much, and none of it is any."""
+        gc.disable()
+        try:
+            with ahead(ctx.params["workbooks"]) as begun:
+                ctx.params["begun"] = begun
+                return super().invoke(ctx)
+        finally:
+            gc.enable()

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from operator import attrgetter
@@ -80,16 +81,29 @@ class Request:
     @cached_property
     def request_id(self) -> str:
         """The same content has the same ID, in whichever run or file it is asked for."""
-        content = [
-            [self.voucher, self.market],
-            self.header.values,
-            sorted(
-                [c.identity.ticket_no, c.identity.charge, c.identity.product, c.passenger_name, c.amount]
-                for c in self.charges
-            ),
-        ]
-        digest = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
-        return f"R{digest[:19]}"
+        charges = (
+            (c.identity.ticket_no, c.identity.charge, c.identity.product, c.passenger_name, c.amount)
+            for c in self.charges
+        )
+        return content_id((self.voucher, self.market), self.header.values, charges)
+
+
+_json: Callable[[str], str] = json.encoder.encode_basestring_ascii
+
+
+def content_id(
+    kind: tuple[str, str], header: Sequence[str], charges: Iterable[tuple[str, str, str, str, int]]
+) -> str:
+    """The ID of a request: its voucher and market, its header, and of each charge what it is, its passenger and its amount.
+
+    It is the digest of all that as JSON, which is written here: a month has tens of thousands, and json takes twice as long.
+    """
+    each = [
+        f"[{_json(ticket_no)},{_json(charge)},{_json(product)},{_json(passenger_name)},{amount}]"
+        for ticket_no, charge, product, passenger_name, amount in sorted(charges)
+    ]
+    content = f"[[{','.join(map(_json, kind))}],[{','.join(map(_json, header))}],[{','.join(each)}]]"
+    return f"R{hashlib.sha256(content.encode()).hexdigest()[:19]}"
 
 
 def content_digest(voucher: str, market: str, header: Header, charge: Charge) -> str:

@@ -1,5 +1,6 @@
 """The run's result made: verdicts and outcomes of sending, by column; single rows are made when they are looked at."""
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -28,7 +29,7 @@ from pipeline.model.table import Indices
 from pipeline.reporting.build_rows import SingleResults
 from pipeline.rules.deadlines import last_days
 from pipeline.rules.judge import Verdicts
-from pipeline.splitting import Judged, charges_of
+from pipeline.splitting import Judged, charges_of, ids_of
 
 #: Statuses of charges that an earlier run asked for: what it asked for counts.
 _AS_ASKED = ("already_issued", "unknown")
@@ -55,9 +56,14 @@ class _Asked:
         of_charge = np.full(size, -1, dtype=np.int64)
         of_charge[charges] = np.repeat(np.arange(len(requests)), np.diff(starts))
         by_id = {result.request.request_id: result for result in results}
-        numbered = enumerate(requests) if by_id else ()
-        found = {n: by_id[request.request_id] for n, request in numbered if request.request_id in by_id}
+        numbered = enumerate(ids_of(requests)) if by_id else ()
+        found = {n: by_id[request_id] for n, request_id in numbered if request_id in by_id}
         return cls(requests, charges, starts, of_charge, found)
+
+    @functools.cached_property
+    def ids(self) -> Sequence[str]:
+        """The requests' IDs."""
+        return ids_of(self.requests)
 
     def states(self) -> list[str]:
         """How each request ended; one that was not sent is ready."""
@@ -173,11 +179,7 @@ def _columns(size: int, verdicts: Verdicts, asked: _Asked) -> ResultColumns:
     days = np.where(spoken_for, np.datetime64("NaT", "D"), last_days(rows))
     ids = LazySequence(
         len(asked.requests) + len(held),
-        lambda n: (
-            asked.requests[n].request_id
-            if n < len(asked.requests)
-            else held[n - len(asked.requests)][1].request_id
-        ),
+        lambda n: asked.ids[n] if n < len(asked.requests) else held[n - len(asked.requests)][1].request_id,
     )
     by_charge = ChargeColumns(
         rows.line,

@@ -1,7 +1,9 @@
 """The report: what became of every row and request, and how a comparison came out, for programs (interface.md, Report)."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Iterator
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +12,37 @@ import orjson
 
 from pipeline.file_writing import place_over, scratch_folder
 from pipeline.model.errors import Stop
-from pipeline.model.lazy import LazySequence
 from pipeline.model.message import system_error
-from pipeline.model.money import money_text
+from pipeline.model.money import MINOR, money_text
 from pipeline.model.quoting import bounded
 from pipeline.model.result import (
     ChargeResult,
     ReasonText,
     RequestResult,
+    RequestResults,
     RowResult,
     RunResult,
 )
 from pipeline.settlement.compare import KINDS, Compared
 from pipeline.settlement.reconciliation_result import Reconciliation
+from pipeline.splitting import Requests
 
 VERSION = 1
+_BLOCK = 1_000  # lines that are written at once
+#: What is said of a request that was not sent, and of a row of one charge: as `_request` and `_row` say it.
+_REQUEST = (
+    b'{"request":"%b","attempt":0,"voucher":%b,"status":%b,"number":null,"trace_id":null,"buyer":%b,"market":%b,'
+    b'"amount":"%d.%02d","rows":%b}'
+)
+_ROW = (
+    b'{"index":%%d,"file":%b,"sheet":%b,"row":%%d,"ticket_no":%%b,"charge":%b,%b,"reasons":[],'
+    b'"charges":[{"charge":%b,"product":%b,%b}]}'
+)
+_SAID = b'"voucher":%b,"amount":%%b,"status":%b,"number":%%b,"request":%%b'
 
 
 def report(result: RunResult, exit_code: int) -> dict[str, Any]:
-    """The report's content, as plain values."""
+    """The report's content: plain values, and requests and rows as the JSON of one after the other."""
     return {
         "version": VERSION,
         "command": result.command,
@@ -37,7 +51,7 @@ def report(result: RunResult, exit_code: int) -> dict[str, Any]:
         "ledger": result.ledger,
         "totals": {"rows": len(result.rows), **result.totals},
         "sheets": [dataclasses.asdict(sheet) for sheet in result.table.sheets],
-        "requests": LazySequence(len(result.requests), lambda at: _request(result.requests[at])),
+        "requests": _requests(result),
         "rows": _rows(result),
     }
 
@@ -58,41 +72,62 @@ def _request(asked: RequestResult) -> dict[str, Any]:
     }
 
 
-def _rows(result: RunResult) -> Sequence[dict[str, Any]]:
+def _requests(result: RunResult) -> Iterator[bytes]:
+    """What became of each request. Those that were not sent, as all of a check, are made by column."""
+    made, asked = result.requests, result.asked
+    if not (isinstance(made, RequestResults) and isinstance(asked, Requests)):
+        yield from (_text(_request(one)) for one in made)
+        return
+    rows = result.columns.charges.line[asked.charges].tolist()
+    said = functools.cache(_text)
+    each = zip(
+        made.statuses, asked.ids, asked.kinds(), asked.buyers(), pairwise(asked.starts.tolist()), strict=True
+    )
+    for at, (status, request_id, (voucher, market, amount), buyer, (start, end)) in enumerate(each):
+        if status != "ready":
+            yield _text(_request(made[at]))
+            continue
+        what = said(buyer), said(market), *divmod(amount, MINOR), _text(sorted({*rows[start:end]}))
+        yield _REQUEST % (request_id.encode(), said(voucher), said(status), *what)
+
+
+def _rows(result: RunResult) -> Iterator[bytes]:
     """What became of each row. Nearly all are one charge that nothing is to be said about: those are made by column."""
     columns, charges = result.columns, result.columns.charges
     by_itself = set(np.concatenate([[], *columns.having.values()]).astype(np.int64).tolist())
     if not columns.one_each:
         by_itself = set(range(columns.size))
-    ids = [*charges.request_ids, None]
-    file, sheet, row = columns.file.tolist(), columns.sheet.tolist(), columns.row.tolist()
-    ticket_no, charge, product = columns.ticket_no.tolist(), charges.charge.tolist(), charges.product.tolist()
-    voucher, amount, number = charges.voucher.tolist(), charges.amount.tolist(), charges.number.tolist()
-    status, request = charges.status.tolist(), charges.request.tolist()
+    ids = [*(_text(request_id or None) for request_id in charges.request_ids), b"null"]
+    line = functools.cache(_line)
+    of_rows = (columns.file, columns.sheet, columns.row, columns.ticket_no)
+    of_charges = (
+        charges.charge, charges.product, charges.voucher, charges.status, charges.amount, charges.number, charges.request,
+    )  # fmt: skip
+    where, what = (zip(*(one.tolist() for one in of), strict=True) for of in (of_rows, of_charges))
+    for at, (place, of_charge) in enumerate(zip(where, what, strict=columns.one_each)):
+        file, sheet, row, ticket_no = place
+        charge, product, voucher, status, amount, number, request = of_charge
+        if at in by_itself or not charge:
+            yield _text(_row(result.rows[at]) | _repeats(result, at))
+            continue
+        money = b'"%d.%02d"' % divmod(amount, MINOR) if amount else b"null"
+        said = money, _text(number) if number else b"null", ids[request]
+        yield line(file, sheet, (charge, product), voucher, status) % (
+            at,
+            row,
+            _text(ticket_no),
+            *said,
+            *said,
+        )
 
-    def made(at: int) -> dict[str, Any]:
-        if at in by_itself or not charge[at]:
-            return _row(result.rows[at]) | _repeats(result, at)
-        said = {
-            "charge": charge[at],
-            "voucher": voucher[at],
-            "amount": money_text(amount[at]) if amount[at] else None,
-            "status": status[at],
-            "number": number[at] or None,
-            "request": ids[request[at]] or None,
-        }
-        return {
-            "index": at,
-            "file": file[at],
-            "sheet": sheet[at],
-            "row": row[at],
-            "ticket_no": ticket_no[at],
-            **said,
-            "reasons": (),
-            "charges": ({"charge": charge[at], "product": product[at], **said},),
-        }
 
-    return LazySequence(columns.size, made)
+def _line(file: str, sheet: str, what: tuple[str, str], voucher: str, status: str) -> bytes:
+    """What a row of one charge has in common with many, to be filled in with what is its own."""
+    file_as, sheet_as, charge, product, voucher_as, status_as = (
+        _text(text).replace(b"%", b"%%") for text in (file, sheet, *what, voucher, status)
+    )
+    said = _SAID % (voucher_as, status_as)
+    return _ROW % (file_as, sheet_as, charge, said, charge, product, said)
 
 
 def _row(row: RowResult) -> dict[str, Any]:
@@ -231,10 +266,12 @@ def _json(content: dict[str, Any]) -> Iterator[bytes]:
     """The report's text, in parts: a million rows are never in memory at once."""
     for at, (name, value) in enumerate(content.items()):
         yield b"%s\n%s: " % (b"," if at else b"{", _text(name))
-        if isinstance(value, list | LazySequence):
+        if isinstance(value, list | Iterator):
             yield b"["
-            for one, item in enumerate(value):
-                yield (b",\n  " if one else b"\n  ") + _text(item)
+            lines, apart = value if isinstance(value, Iterator) else map(_text, value), b"\n  "
+            while block := list(islice(lines, _BLOCK)):
+                yield apart + b",\n  ".join(block)
+                apart = b",\n  "
             yield b"\n]"
         else:
             yield _text(value)

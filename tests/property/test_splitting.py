@@ -106,6 +106,7 @@ def test_every_ready_row_is_in_exactly_one_request_as_itself(
     rows = verdicts.rows
     assert verdicts.ready.all()
     assert sorted(charge.row for request in requests for charge in request.charges) == list(range(len(rows)))
+    assert requests.ids == [request.request_id for request in requests]
     for request in requests:
         for charge in request.charges:
             at = charge.row

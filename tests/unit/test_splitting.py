@@ -10,7 +10,7 @@ from pipeline.model.known_charges import KnownCharges
 from pipeline.model.profile import Limits, Profile, Terms
 from pipeline.model.request import Header, Identity, Request
 from pipeline.rules.judge import judge
-from pipeline.splitting import by_kind, pack, split
+from pipeline.splitting import by_kind, ids_of, pack, split
 from tests.lower_bound import lower_bound
 
 REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}
@@ -181,6 +181,16 @@ def test_the_lower_bound_is_by_sum_by_count_and_by_what_excludes_each_other(
     amounts: list[int], limit: int, most: int, bound: int
 ) -> None:
     assert lower_bound(amounts, limit, most) == bound
+
+
+def test_ids_and_names_by_column_are_those_of_each_request(requests: Any) -> None:
+    found = requests(
+        {"ticket_no": _ticket(7), "passenger_name": "ZHANG/SAN"}, {"ticket_no": _ticket(6), "passenger_name": '欧阳/"四'},
+        {"ticket_no": _ticket(6), **SEAT}, {"header_name": "示例贸易", "remarks": "PO 1"}, {"market": "international"},
+    )  # fmt: skip
+    assert len(found) == 4
+    assert found.ids == ids_of(list(found)) == [request.request_id for request in found]
+    assert found.buyers() == [request.header.header_name for request in found]
 
 
 def test_the_requests_of_each_kind_are_counted_without_being_made(requests: Any) -> None:

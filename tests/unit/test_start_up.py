@@ -52,6 +52,37 @@ def test_completion_names_all_commands_and_loads_none_of_them() -> None:
     _assert_light(loaded)
 
 
+_COLLECTIONS = """
+import gc
+import sys
+from pipeline.cli import voucher
+before = gc.get_stats()[0]["collections"]
+try:
+    voucher(sys.argv[1:], prog_name="voucher")
+except SystemExit:
+    pass
+print(gc.get_stats()[0]["collections"] - before, gc.isenabled())
+"""
+
+
+@pytest.mark.parametrize(("command", "least", "most"), [("check", 0, 20), ("issue", 21, 10_000)])
+def test_rubbish_is_looked_for_while_a_run_sends_and_not_in_a_check(
+    tmp_path: Path, command: str, least: int, most: int
+) -> None:
+    asked = (command, *_CHECK[1:], "--sandbox", "--ledger", str(tmp_path / "ledger"))
+    done = subprocess.run(
+        [sys.executable, "-c", _COLLECTIONS, *asked],
+        cwd=tmp_path,
+        env={},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    count, on = done.stdout.splitlines()[-1].split()
+    assert least <= int(count) <= most
+    assert on == "True"
+
+
 def test_a_check_loads_nothing_that_sends_draws_or_writes_workbooks(tmp_path: Path) -> None:
     loaded = set(_printed(*_CHECK, VOUCHER_LEDGER=str(tmp_path / "ledger"))[-1].split())
     assert {"pandas", "apsw"} <= loaded

@@ -50,7 +50,9 @@ def _apart(codes: bytes | None, numbers: list[bytes]) -> int | None:
 
 def _values(values: Sequence[Any]) -> Sequence[Any]:
     kinds = set(map(type, values))
-    if kinds <= {str, float} and all(map(math.isfinite, [v for v in values if v.__class__ is float])):
+    if kinds <= {str, float} and (
+        float not in kinds or math.isfinite(sum([v for v in values if v.__class__ is float]))
+    ):
         return values  # as nearly every column is
     return [_value(value) for value in values]
 

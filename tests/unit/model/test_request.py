@@ -1,6 +1,8 @@
 """A request's identity is its content: nothing else changes it, and everything that is asked for does."""
 
 import dataclasses
+import hashlib
+import json
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from pipeline.model.request import (
     Header,
     Identity,
     Request,
+    content_id,
 )
 
 HEADER = Header(
@@ -34,6 +37,14 @@ def test_the_amount_is_the_charges_sum() -> None:
 def test_the_id_is_the_same_in_every_process_and_version() -> None:
     # Ledgers hold it: a change here would make old and new requests strangers.
     assert REQUEST.request_id == "R3dc6e1437e2da16c42f"
+
+
+@pytest.mark.parametrize("text", ["", '"\\/', "\x00\x1f\x7f\n", "示例旅客", "é😀", "\udcff", "],["])
+def test_the_id_is_that_of_the_content_as_json(text: str) -> None:
+    charges = sorted([(text, "b", text, text, -7), (text, text * 2, "a", text, 10**12)])
+    content = [[text, text], [text] * 6, charges]
+    digest = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
+    assert content_id((text, text), [text] * 6, charges[::-1]) == f"R{digest[:19]}"
 
 
 @pytest.mark.parametrize(

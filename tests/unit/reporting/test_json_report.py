@@ -4,9 +4,11 @@ import dataclasses
 import datetime
 import json
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import orjson
 import pytest
 
@@ -14,9 +16,13 @@ from pipeline.model.columns import Lang
 from pipeline.model.errors import Stop
 from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome
-from pipeline.model.result import RunResult
+from pipeline.model.result import RowResults, RunResult
 from pipeline.reporting import json_report as under_test
 from pipeline.reporting.json_report import report, write_report
+
+
+def each(lines: Iterator[bytes]) -> list[dict[str, Any]]:
+    return [orjson.loads(line) for line in lines]
 
 
 def test_the_whole_of_it(mixed: RunResult, tmp_path: Path) -> None:
@@ -76,7 +82,7 @@ def test_a_check_reports_what_would_be_sent(made: Callable[..., RunResult]) -> N
         {"ticket_no": "9991234567892"},
         command="check",
     )
-    (asked,) = report(result, 0)["requests"]
+    (asked,) = each(report(result, 0)["requests"])
     assert (asked["status"], asked["attempt"], asked["number"], asked["trace_id"]) == ("ready", 0, None, None)
     assert (asked["rows"], asked["amount"]) == ([0, 1, 2], "1003.50")
 
@@ -91,7 +97,7 @@ SAID = ("charge", "voucher", "number", "request")
 
 def test_a_row_of_several_charges_shows_the_first_that_has_a_number(made: Callable[..., RunResult]) -> None:
     result = made(BILL, answers=[Outcome("rejected", "carrier_rejected", detail=verbatim("no")), ISSUED])
-    (row,) = report(result, 1)["rows"]
+    (row,) = each(report(result, 1)["rows"])
     fare, seat = row["charges"]
     assert [fare["charge"], fare["voucher"], fare["status"], fare["number"], fare["amount"]] == [
         "ticket_fare", "itinerary", "rejected", None, "950.00",
@@ -108,14 +114,14 @@ def test_a_row_of_several_charges_shows_its_first_where_none_or_all_have_a_numbe
     made: Callable[..., RunResult], command: str
 ) -> None:
     result = made(BILL, answers=[ISSUED] if command == "issue" else [], command=command)
-    (row,) = report(result, 0)["rows"]
+    (row,) = each(report(result, 0)["rows"])
     assert [charge["charge"] for charge in row["charges"]] == ["ticket_fare", "ancillary"]
     assert [row[name] for name in SAID] == [row["charges"][0][name] for name in SAID]
     assert (row["voucher"], row["amount"]) == ("itinerary", "980.00")
 
 
 def test_a_row_of_several_charges_is_never_blank_where_it_is_invalid(made: Callable[..., RunResult]) -> None:
-    (row,) = report(made({**BILL, "seat_fee": "x"}), 1)["rows"]
+    (row,) = each(report(made({**BILL, "seat_fee": "x"}), 1)["rows"])
     assert (row["status"], row["charge"], row["voucher"]) == ("invalid", "ticket_fare", "itinerary")
     assert all(charge["charge"] and charge["voucher"] for charge in row["charges"])
 
@@ -158,18 +164,41 @@ def test_a_link_stays_a_link(mixed: RunResult, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_rows_that_are_made_by_column_say_what_each_says_by_itself(
+def test_what_is_made_by_column_says_what_each_says_by_itself(
     lang: Lang, sample: Callable[[Lang], RunResult], made: Callable[..., RunResult]
 ) -> None:
     free = {"ticket_no": "9991234567897", "amount": "0"}
     for result in (
         sample(lang),
-        made({}, {}, free, {"charge": "?"}, command="check"),
+        made({}, {"amount": "7.05", "header_name": "欧阳"}, free, {"charge": "?"}, BILL, command="check"),
+        made({**BILL, "fare": None, "airport_fee": None, "lounge_fee": 70.0}, command="check"),
         made({}, answers=[Outcome("issued", number="1" * 18)]),
     ):
         by_itself = [under_test._row(row) | under_test._repeats(result, row.index) for row in result.rows]
-        rows = [orjson.loads(orjson.dumps(row)) for row in report(result, 1)["rows"]]
-        assert rows == orjson.loads(orjson.dumps(by_itself))
+        requests = [under_test._request(one) for one in result.requests]
+        said = report(result, 1)
+        assert [*said["rows"]] == [*map(orjson.dumps, by_itself)]
+        assert [*said["requests"]] == [*map(orjson.dumps, requests)]
+
+
+def test_a_file_s_name_may_hold_a_percent_sign(made: Callable[..., RunResult]) -> None:
+    result = made({}, command="check")
+    names = np.array(["100 % of May %d.xlsx"], dtype=object)
+    rows = RowResults(
+        dataclasses.replace(result.columns, file=names), lambda _: result.rows.__getitem__, "en"
+    )
+    (row,) = each(report(dataclasses.replace(result, rows=rows), 0)["rows"])
+    assert row["file"] == names[0]
+
+
+def test_a_charge_that_a_statement_alone_shows_is_of_no_request(made: Callable[..., RunResult]) -> None:
+    result = made({}, command="check")
+    charges = dataclasses.replace(result.columns.charges, request_ids=[""])
+    rows = RowResults(
+        dataclasses.replace(result.columns, charges=charges), lambda _: result.rows.__getitem__, "en"
+    )
+    (row,) = each(report(dataclasses.replace(result, rows=rows), 0)["rows"])
+    assert [row["request"], row["charges"][0]["request"]] == [None, None]
 
 
 def test_each_row_and_request_is_a_line_of_its_own(mixed: RunResult, tmp_path: Path) -> None:

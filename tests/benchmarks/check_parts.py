@@ -1,0 +1,96 @@
+"""What `voucher check` is made of: the least processor seconds of each of its parts, one after the other.
+
+python -m tests.benchmarks.check_parts MONTH.xlsx     # README.md adds them up
+"""
+
+import gc
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from pipeline.model.known_charges import KnownCharges
+from pipeline.model.profile import Terms
+from pipeline.profile_file import load_profile
+from pipeline.reading.deserialize import loads
+from pipeline.reading.formats import workbook
+from pipeline.reading.formats.calamine import Workbook
+from pipeline.reading.formats.serialize import dumps
+from pipeline.reading.formats.zip_package import Package
+from pipeline.reading.input_files import sheets_of
+from pipeline.reading.tickets import assemble
+from pipeline.reporting.build_result import RunFacts, make_result
+from pipeline.reporting.json_report import report, write_report
+from pipeline.rules.judge import judge
+from pipeline.splitting import Judged, split
+from tests.benchmarks.months import AS_OF
+from tests.benchmarks.timing import REPOSITORY, ROUNDS, python, run
+
+Made = TypeVar("Made")
+
+
+class Parts:
+    """The least that each part took so far."""
+
+    def __init__(self) -> None:
+        self.least: dict[str, float] = {}
+
+    def of(self, name: str, part: Callable[[], Made]) -> Made:
+        """Do a part, and keep what it took."""
+        begun = time.process_time()
+        made = part()
+        self.keep(name, time.process_time() - begun)
+        return made
+
+    def keep(self, name: str, took: float) -> None:
+        """Keep what a part took where it is the least so far."""
+        self.least[name] = min(took, self.least.get(name, took))
+
+
+def processes(parts: Parts, month: Path, folder: Path) -> None:
+    """What is a process of its own: calamine alone, and what both processes of a check load."""
+    for name, command in {
+        "python-calamine alone": ("-m", "tests.benchmarks.checking", "calamine", month.resolve()),
+        "the command line loaded": ("-c", "import pipeline.cli.main"),
+        "the reading process loaded": ("-P", "-c", "import pipeline.reading.bounded_child"),
+    }.items():
+        parts.keep(name, run(python(*command), folder).processor)
+
+
+def check(parts: Parts, month: Path, folder: Path) -> None:
+    """A check with its report, in this process alone."""
+    content, package = month.read_bytes(), Package(month.read_bytes())
+    looks = parts.of("the look", lambda: workbook.looks_of_xlsx(package, exactly=False))
+    laid_out = parts.of("laid out", lambda: Workbook(content, first_sheet=True))
+    taken = parts.of("taken into columns", lambda: workbook.taken_out(lambda: laid_out, looks))
+    said = parts.of(
+        "handed over", lambda: b"".join(dumps({"readings": [taken], "certain": True, "detail": ""}))
+    )
+    sheets = parts.of("taken apart", lambda: sheets_of(month, loads(said)))
+    table = parts.of("the Table", lambda: assemble([(month, sheets)]))
+    terms = Terms(AS_OF, load_profile(REPOSITORY / "sample_data" / "sandbox.toml"))
+    verdicts = parts.of("judged", lambda: judge(table, KnownCharges(), terms))
+    requests = parts.of("split", lambda: split(verdicts, KnownCharges(), terms))
+    judged = Judged(table, KnownCharges(), verdicts, requests)
+    result = parts.of("the result", lambda: make_result(RunFacts("check", terms, "en"), judged))
+    parts.of("request IDs", lambda: requests.ids)
+    parts.of("the report but for its IDs", lambda: write_report(report(result, 0), folder / "report.json"))
+
+
+def main() -> None:
+    """Print the parts."""
+    parts, month = Parts(), Path(sys.argv[1])
+    gc.disable()  # as both processes of a check have it
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(ROUNDS):
+            processes(parts, month, Path(folder))
+            check(parts, month, Path(folder))
+            gc.collect()
+    for name, least in parts.least.items():
+        sys.stdout.write(f"{least:.3f}  {name}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -303,8 +303,11 @@ def test_where_send_is_not_called_what_has_a_connection_may_have_been_sent(
 
 @pytest.mark.usefixtures("send_is_not_called")
 def test_where_send_is_not_called_what_has_no_connection_was_not_sent() -> None:
-    test_a_refused_connection_sent_nothing()
-    test_a_name_that_does_not_resolve_sent_nothing()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        (refused,) = post(f"http://127.0.0.1:{free.getsockname()[1]}")
+    (unresolved,) = post("http://carrier.invalid")
+    assert {type(refused), type(unresolved)} == {NotSent}
 
 
 @pytest.mark.usefixtures("send_is_not_called")

@@ -40,6 +40,8 @@ GOOD: dict[str, Any] = {
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # The programs that tests start over and over are compiled once, as they are where users have them, and so are the tests themselves.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if not hasattr(config, "workerinput"):  # of several processes, the first
         catalogue.compile_all()
     if config.option.markexpr == "not slow":

@@ -10,6 +10,7 @@ import click
 from pipeline.cli.stderr import asking, teller
 from pipeline.cli.stdout import print_lines
 from pipeline.ledger.ledger_path import path_for
+from pipeline.ledger.reversals import SaidReversed
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
@@ -101,7 +102,7 @@ def withdraw(entry: str, *, by: str, why: str, lang: Lang, **given: Any) -> None
 def reverse(number: str, *, lang: Lang, **given: Any) -> None:
     """Say that the carrier has reversed a voucher (red invoice)."""
     tell, voucher, red = teller(lang), given["voucher"] or "", given["red_number"].strip()
-    said = ledger_maintenance.SaidReversed(number.strip(), given["by"], given["evidence"], voucher, red)
+    said = SaidReversed(number.strip(), given["by"], given["evidence"], voucher, red)
     for line in ledger_maintenance.voucher_reversed(_job(given), tell, said):
         tell(line)
 

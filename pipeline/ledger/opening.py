@@ -8,6 +8,7 @@ import contextlib
 import os
 import time
 import uuid
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -249,26 +250,36 @@ def open_existing(path: Path, owner: Owner | None) -> apsw.Connection:
     return connection
 
 
-def open_for_run(  # noqa: PLR0913 - each allows one thing, and is said by name
+@dataclass(frozen=True)
+class OpenOptions:
+    """How a ledger is opened for changing it.
+
+    `may_lack`: that something is missing in it is about to be recorded; `unnoted`: likewise, that nothing is missing though its last run is
+    not noted beside it or on this machine. `kept`: it is to outlast the run, so that its runs are noted outside its folder too. `note` is told
+    what takes time, and that an older one is upgraded.
+    """
+
+    may_lack: bool = False
+    unnoted: bool = False
+    kept: bool = True
+    note: Note = lambda _: None
+
+
+def open_for_run(
     path: Path,
     owner: Owner | None,
+    options: OpenOptions = OpenOptions(),
     *,
     may_create: bool,
-    may_lack: bool = False,
-    unnoted: bool = False,
-    kept: bool = True,
-    note: Note = lambda _: None,
     steps: Steps = STEPS,
 ) -> tuple[apsw.Connection, Lock]:
     """The ledger for changing it, locked; `owner` None: whosever it is.
 
-    One of an older version is brought to that of `steps`, the program's, which `note` is told. Raises InputProblem where it is missing and may
-    not be made, and where it may be an older copy of itself. `may_lack`: that is about to be recorded; `unnoted`: likewise, that
-    nothing is missing though its last run is not noted beside it or on this machine. `kept`: it is to outlast the run, so that its runs are
-    noted outside its folder too.
+    One of an older version is brought to that of `steps`, the program's. Raises InputProblem where it is missing and may not be made, and
+    where it may be an older copy of itself.
     """
-    path = path.resolve()
-    witnesses = last_run_witness.places() if kept else ()
+    path, note = path.resolve(), options.note
+    witnesses = last_run_witness.places() if options.kept else ()
     try:
         if path.is_dir():
             raise InputProblem(
@@ -296,14 +307,14 @@ def open_for_run(  # noqa: PLR0913 - each allows one thing, and is said by name
                 _create(path, owner, steps)
             check_single_name(path)
             lock.hold()
-            check_memory(path, lock.run, may_lack=may_lack)
+            check_memory(path, lock.run, may_lack=options.may_lack)
             connection = _connect(path, apsw.SQLITE_OPEN_READWRITE, steps)
             if owner is not None:
                 _check_owner(path, connection, owner)
             last_run_witness.hold(lock, witnesses, ledger_id(connection))
             lock.noted_outside = open_gap(connection) is None
-            if not may_lack:
-                check_latest(path, connection, witnesses, unnoted=unnoted)
+            if not options.may_lack:
+                check_latest(path, connection, witnesses, unnoted=options.unnoted)
             if connection.pragma("user_version") != len(steps):
                 lock.note(Phase.FOLDING)
                 _upgrade(path, connection, steps, note)

@@ -54,22 +54,28 @@ class Reversed:
     charges: tuple[tuple[Identity, int], ...]
 
 
-def reverse(  # noqa: PLR0913 - what a reversal is made of
-    connection: apsw.Connection,
-    number: str,
-    *,
-    reversed_by: str,
-    evidence: str | Message,
-    voucher: str = "",
-    red_number: str = "",
-    run: int | None = None,
-) -> Reversed:
-    """Record that the carrier has reversed the voucher of this number, and let its charges go.
+@dataclass(frozen=True)
+class SaidReversed:
+    """What is said of a voucher that the carrier has reversed, and by whom.
 
-    `voucher` (invoice, itinerary) is needed only where both kinds have the number; `run` where a run found it out. Raises
-    InputProblem if the ledger does not hold the number as issued, or has it as reversed already, or knows `red_number` as
+    `voucher` (invoice, itinerary) is needed only where both kinds have the number; `red_number` is that of what reversed it, "" where
+    it is not known.
+    """
+
+    number: str
+    reversed_by: str
+    evidence: str | Message
+    voucher: str = ""
+    red_number: str = ""
+
+
+def reverse(connection: apsw.Connection, said_of: SaidReversed, run: int | None = None) -> Reversed:
+    """Record that the carrier has reversed a voucher, and let its charges go; `run` where a run found it out.
+
+    Raises InputProblem if the ledger does not hold the number as issued, or has it as reversed already, or knows `red_number` as
     a voucher's; with a run, also if its reversal was withdrawn.
     """
+    number, voucher, red_number = said_of.number, said_of.voucher, said_of.red_number
     with connection:
         before = [one for one in standing(connection, [number]) if voucher in ("", one.voucher)]
         if before:
@@ -108,8 +114,8 @@ def reverse(  # noqa: PLR0913 - what a reversal is made of
                 number,
                 found[kinds[0]],
                 red_number,
-                reversed_by,
-                to_text(said(evidence)),
+                said_of.reversed_by,
+                to_text(said(said_of.evidence)),
                 utc_now(),
             ),
         )

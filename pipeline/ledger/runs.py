@@ -90,24 +90,33 @@ def changes_outside_runs(connection: apsw.Connection) -> int:
     return found
 
 
-def _begin_run(
-    connection: apsw.Connection, command: str, version: str, as_of: str, names: Sequence[str]
-) -> int:
+@dataclass(frozen=True)
+class RunStart:
+    """What a run is recorded with: its command, the day that the rules are judged on, and the names of its files."""
+
+    command: str
+    as_of: str
+    files: Sequence[str] = ()
+    version: str = __version__
+
+
+def _begin_run(connection: apsw.Connection, start: RunStart) -> int:
     """Record a run; its number."""
     connection.execute(
         "INSERT INTO run (command, version, as_of, files, started_at) VALUES (?, ?, ?, ?, ?)",
-        (command, version, as_of, json.dumps(list(names), ensure_ascii=False), utc_now()),
+        (
+            start.command,
+            start.version,
+            start.as_of,
+            json.dumps([*start.files], ensure_ascii=False),
+            utc_now(),
+        ),
     )
     return connection.last_insert_rowid()
 
 
-def begin(  # noqa: PLR0913 - what a run is recorded with
-    connection: apsw.Connection,
-    lock: Lock,
-    command: str,
-    as_of: str,
-    names: Sequence[str],
-    corrected: tuple[str, str] | None = None,
+def begin(
+    connection: apsw.Connection, lock: Lock, start: RunStart, corrected: tuple[str, str] | None = None
 ) -> int:
     """Record a run and note it beside the ledger; its number.
 
@@ -125,7 +134,7 @@ def begin(  # noqa: PLR0913 - what a run is recorded with
     lock.run = last_run(connection, Phase.FOLDING)
     if corrected:
         clock.correct(connection, *corrected)
-    run = _begin_run(connection, command, __version__, as_of, names)
+    run = _begin_run(connection, start)
     try:
         fold(connection, lock.waiting)
         lock.run = last_run(connection, Phase.ON)

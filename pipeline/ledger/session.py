@@ -29,8 +29,10 @@ from pipeline.ledger.in_use import InUse
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.lock import Lock, Named
+from pipeline.ledger.opening import OpenOptions
 from pipeline.ledger.recovery import Meaning, Recovered, recover
 from pipeline.ledger.run_people import RunPerson
+from pipeline.ledger.runs import RunStart
 from pipeline.model.errors import InputProblem, LedgerProblem, Stop
 from pipeline.model.evidence import Unsettled
 from pipeline.model.job import Job, Watch
@@ -123,7 +125,9 @@ class OpenLedger:
         """Record the run, and what the clock's being right says of entries before it; its number."""
         names = [str(path).encode(errors="replace").decode() for path in files]
         with as_problem(self.path):
-            return runs.begin(self.connection, self.lock, command, str(terms.as_of), names, self.corrected)
+            return runs.begin(
+                self.connection, self.lock, RunStart(command, str(terms.as_of), names), self.corrected
+            )
 
     def note_people(self, run: int, people: Iterable[RunPerson]) -> None:
         """Record who had a hand in a run that is on."""
@@ -242,9 +246,8 @@ def ledger_to_write(job: Job, watch: Watch, meaning: Meaning) -> Iterator[OpenLe
             path = path_for(job)
             watch.note(message("Ledger: {path}", path=str(path)))
         may_begin, is_new = may_begin_first(job, path), not path.exists()
-        connection, lock = opening.open_for_run(
-            path, job.owner, may_create=may_begin, kept=not job.throw_away, note=watch.note
-        )
+        options = OpenOptions(kept=not job.throw_away, note=watch.note)
+        connection, lock = opening.open_for_run(path, job.owner, options, may_create=may_begin)
         stack.callback(lock.close)
         stack.callback(connection.close)
         lock.used_by(InUse(job.operator, clock.utc_text(job.began), job.on_page, os.getpid()))

@@ -10,8 +10,8 @@ from pipeline.file_writing import PRIVATE, private_folder
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.message import message
-from pipeline.page import months, work
-from pipeline.page.months import Upload
+from pipeline.page import month_uploads, months, work
+from pipeline.page.month_uploads import Upload
 from pipeline.page.page_database import transaction
 from pipeline.page.serve_settings import ServeSettings
 from pipeline.submission.sandbox_carrier import statement_beside
@@ -53,5 +53,5 @@ def begin(settings: ServeSettings) -> None:
     shutil.copyfile(sample_data() / name, path)
     path.chmod(PRIVATE)
     with transaction(settings.folder):
-        months.add_upload(settings.folder, month, upload)
+        month_uploads.add_upload(settings.folder, month, upload)
     work.judge(settings, month, settings.login)

@@ -1,7 +1,7 @@
 """Files dropped onto a month, told apart by what is in them: tickets for its rows, and evidence, with which a reconciliation is begun."""
 
-from pipeline.page import months, work
-from pipeline.page.months import Upload
+from pipeline.page import month_uploads, months, work
+from pipeline.page.month_uploads import Upload
 from pipeline.page.serve_settings import ServeSettings
 from pipeline.page.work_task import WorkTask
 from pipeline.run.evidence_files import kind_for_month
@@ -9,10 +9,10 @@ from pipeline.run.evidence_files import kind_for_month
 
 def tell_apart(task: WorkTask) -> None:
     """Find out what each of a month's new uploads is; where whoever brought evidence may reconcile, that is begun."""
-    for upload in months.uploads(task.folder, task.month, "new"):
+    for upload in month_uploads.uploads(task.folder, task.month, "new"):
         kind = kind_for_month(upload.path(task.month_folder))
-        told = months.told_apart(task.folder, task.month, upload, kind)
-        if told and kind in months.EVIDENCE and upload.reconcile_in:
+        told = month_uploads.told_apart(task.folder, task.month, upload, kind)
+        if told and kind in month_uploads.EVIDENCE and upload.reconcile_in:
             reconcile(task.settings, task.month, upload, upload.by)
 
 

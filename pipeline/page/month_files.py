@@ -15,8 +15,8 @@ from aiohttp import BodyPartReader, web
 from pipeline.file_reading import WORKBOOK_SUFFIXES
 from pipeline.file_writing import PRIVATE, private_folder
 from pipeline.model.message import message
-from pipeline.page import months
-from pipeline.page.months import Upload
+from pipeline.page import month_uploads, months
+from pipeline.page.month_uploads import Upload
 from pipeline.page.page_database import transaction
 from pipeline.page.refused import Refused
 from pipeline.page.uploads import MOST_UPLOADED, parts, piece_of, take
@@ -41,11 +41,11 @@ class Form:
         to = months.folder_of(pages, month)
         with transaction(pages):  # nobody else takes the same number or name meanwhile
             for name, file in self.files.items():
-                names = {one.name.casefold() for one in months.uploads(pages, month)}
+                names = {one.name.casefold() for one in month_uploads.uploads(pages, month)}
                 number = 1 + max((int(one.name) for one in (to / "uploads").iterdir()), default=0)
                 size = file.stat().st_size
                 upload = Upload(number, _free(name, names), kind, size, time.time(), by, reconcile_in)
-                months.add_upload(pages, month, upload)
+                month_uploads.add_upload(pages, month, upload)
                 path = upload.path(to)
                 private_folder(path.parent)
                 file.replace(path)

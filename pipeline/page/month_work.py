@@ -21,7 +21,15 @@ from pipeline.model.errors import Declined, InputProblem, Stop
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.job import Finished, Job, Plan
 from pipeline.model.message import message, system_error
-from pipeline.page import dropped_files, ledger_work, months, survey_file, work
+from pipeline.page import (
+    dropped_files,
+    ledger_work,
+    month_corrections,
+    month_uploads,
+    months,
+    survey_file,
+    work,
+)
 from pipeline.page.defects import log_defect
 from pipeline.page.page_database import connected, transaction
 from pipeline.page.plan_facts import PlanFacts
@@ -41,10 +49,10 @@ def _month_job(task: WorkTask) -> tuple[Job, int]:
         month = months.find(task.folder, task.month)
         if month is None:
             raise InputProblem("There is no such month any more.")
-        given = months.uploads(task.folder, task.month)
+        given = month_uploads.uploads(task.folder, task.month)
         corrected = _corrections(task.folder, task.month)
     at = task.month_folder
-    inputs = tuple(one.path(at) for one in given if one.kind in months.TICKETS)
+    inputs = tuple(one.path(at) for one in given if one.kind in month_uploads.TICKETS)
     buyers = [one.path(at) for one in given if one.kind == "buyers"]
     mapping = at / "columns.toml"
     if not inputs:
@@ -64,17 +72,17 @@ def _job_of_all(task: WorkTask) -> tuple[Job, int]:
     while True:
         dropped_files.tell_apart(task)
         found = _month_job(task)
-        if not months.uploads(task.folder, task.month, "new"):
+        if not month_uploads.uploads(task.folder, task.month, "new"):
             return found
 
 
 def _corrections(folder: Path, month: str) -> Corrections:
     cells: dict[tuple[str, str, int], dict[str, str]] = {}
-    for one in months.corrections(folder, month):
+    for one in month_corrections.corrections(folder, month):
         cells.setdefault((one.file, one.sheet, one.line), {})[one.column] = one.value
     buyers = tuple(
         {name: str(value) for name, value in one.items() if name not in ("month", "at", "by")}
-        for one in months.buyers(folder, month)
+        for one in month_corrections.buyers(folder, month)
     )
     return Corrections(cells, buyers)
 

@@ -8,6 +8,7 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -175,3 +176,13 @@ def transaction(folder: Path) -> Iterator[apsw.Connection]:
         connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+
+
+def named_columns(folder: Path, sql: str, *given: Any) -> list[dict[str, Any]]:
+    """What is asked for, line by line, by the names of its columns."""
+    cursor = connected(folder).execute(sql, given)
+    try:
+        names = [name for name, _ in cursor.get_description()]
+    except apsw.ExecutionCompleteError:  # no line at all
+        return []
+    return [dict(zip(names, line, strict=True)) for line in cursor]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.model.message import Message, message
-from pipeline.page import months
+from pipeline.page import month_history, months
 from pipeline.page.months import Month, Overtaken
 from pipeline.page.page_database import connected, transaction
 from pipeline.run.column_survey import write_mapping
@@ -54,7 +54,7 @@ def keep(folder: Path, month: Month, by: str, seen: str) -> None:
             "INSERT OR REPLACE INTO team_mapping VALUES (1, ?, ?, ?, ?)",
             (text, month.title, time.time(), by),
         )
-    months.note(folder, month.id, by, message("kept the mapping as the team's"))
+    month_history.note(folder, month.id, by, message("kept the mapping as the team's"))
 
 
 def forget(folder: Path, month: Month, by: str, seen: str) -> None:
@@ -64,7 +64,7 @@ def forget(folder: Path, month: Month, by: str, seen: str) -> None:
         connection.execute("DELETE FROM team_mapping")
     if team:
         said = message("removed the team's mapping, which {person} saved from {month}", person=team.by, month=team.month)  # fmt: skip
-        months.note(folder, month.id, by, said)
+        month_history.note(folder, month.id, by, said)
 
 
 def take(folder: Path, month: Month, by: str, seen: str) -> None:
@@ -117,4 +117,4 @@ def change(folder: Path, month: Month, text: str, by: str, said: Message) -> Non
             write_mapping(text, path, replacing=True)
         else:
             path.unlink(missing_ok=True)
-    months.note(folder, month.id, by, said)
+    month_history.note(folder, month.id, by, said)

@@ -6,9 +6,9 @@ from aiohttp import web
 
 from pipeline.model.columns import BUYER_COLUMNS
 from pipeline.model.message import message
-from pipeline.page import months, work
+from pipeline.page import month_corrections, work
 from pipeline.page.html import see_other, shown
-from pipeline.page.months import BuyerCorrection
+from pipeline.page.month_corrections import BuyerCorrection
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS
 from pipeline.page.uploads import typed
@@ -47,7 +47,9 @@ async def correct(request: web.Request) -> web.StreamResponse:
 
     def saved() -> None:
         files = (one for one in rows_of(request, month).buyers() if name_key(one["buyer"]) == key)
-        months.correct_buyer(settings.folder, month.id, BuyerCorrection(said, seen, next(files, {})), by)
+        month_corrections.correct_buyer(
+            settings.folder, month.id, BuyerCorrection(said, seen, next(files, {})), by
+        )
         work.judge(settings, month.id, by)
 
     await asyncio.to_thread(saved)

@@ -12,7 +12,15 @@ from pipeline.messages.translate import rendered
 from pipeline.model.approval import may_approve
 from pipeline.model.message import NOTHING, message
 from pipeline.model.status import STATUS
-from pipeline.page import dropped_files, months, work
+from pipeline.page import (
+    dropped_files,
+    month_approval,
+    month_corrections,
+    month_history,
+    month_uploads,
+    months,
+    work,
+)
 from pipeline.page.html import see_other, shown
 from pipeline.page.month_files import Form, received
 from pipeline.page.months import Month
@@ -49,17 +57,17 @@ def _beside(settings: ServeSettings, standing: Month, person: str) -> dict[str, 
     results = months.folder_of(folder, standing.id) / "results"
     people = settings.profile.approval.people
     return {
-        "uploads": months.uploads(folder, standing.id),
-        "corrections": months.corrections(folder, standing.id),
-        "changes": months.changes(folder, standing.id),
+        "uploads": month_uploads.uploads(folder, standing.id),
+        "corrections": month_corrections.corrections(folder, standing.id),
+        "changes": month_history.changes(folder, standing.id),
         "written": written,
         "sendings": sendings,
         "newest": next((file for one in written for file in one.files if (results / file).is_file()), None),
         "writing": next((one for one in written[:1] if one.kind == "result" and one.is_on), None),
         "reconciliations": work.of_month(folder, standing.id, "reconcile"),
-        "evidence": months.EVIDENCE,
+        "evidence": month_uploads.EVIDENCE,
         "judging": work.newest(folder, standing.id, "judge"),
-        "may_approve": may_approve(person, months.preparers(folder, standing.id)),
+        "may_approve": may_approve(person, month_approval.preparers(folder, standing.id)),
         "statuses": STATUS,
         "limits": settings.profile.limits,
         "left": work.time_left(sendings[0]) if sendings else NOTHING,
@@ -127,7 +135,7 @@ async def reconcile_with(request: web.Request) -> web.StreamResponse:
     number = await _number(request)
 
     def begun() -> work.Work | None:
-        upload = months.reconcile_with(settings.folder, standing.id, number, visitor.lang)
+        upload = month_uploads.reconcile_with(settings.folder, standing.id, number, visitor.lang)
         return dropped_files.reconcile(settings, standing.id, upload, visitor.name) if upload else None
 
     found = await asyncio.to_thread(begun)
@@ -140,7 +148,7 @@ async def take_out(request: web.Request) -> web.StreamResponse:
     """Take an uploaded file out of a month."""
     settings, by, standing = request.app[SETTINGS], visitor_of(request).name, await asked_for(request)
     number = await _number(request)
-    await asyncio.to_thread(months.take_out, settings.folder, standing.id, number, by)
+    await asyncio.to_thread(month_uploads.take_out, settings.folder, standing.id, number, by)
     await asyncio.to_thread(work.judge, settings, standing.id, by)
     return see_other(f"/months/{standing.id}")
 

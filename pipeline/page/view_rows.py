@@ -13,9 +13,10 @@ from aiohttp import web
 from pipeline.messages.translate import rendered
 from pipeline.model.message import Term, message
 from pipeline.model.status import STATUS
-from pipeline.page import months, work
+from pipeline.page import month_corrections, months, work
 from pipeline.page.html import see_other, shown
-from pipeline.page.months import Correction, Month, Overtaken
+from pipeline.page.month_corrections import Correction
+from pipeline.page.months import Month, Overtaken
 from pipeline.page.refused import Refused
 from pipeline.page.rows_file import FAILING, SORTS, Asked, Row, RowsFile, columns_of
 from pipeline.page.serve_settings import SETTINGS
@@ -87,15 +88,17 @@ def _number(text: str) -> int:
 _MOST_DIGITS = 10
 
 
-def _corrected(request: web.Request, month: Month) -> dict[tuple[str, str, int], dict[str, months.Kept]]:
+def _corrected(
+    request: web.Request, month: Month
+) -> dict[tuple[str, str, int], dict[str, month_corrections.Kept]]:
     """The corrections that stand, by row and column."""
-    found: dict[tuple[str, str, int], dict[str, months.Kept]] = {}
-    for one in months.corrections(request.app[SETTINGS].folder, month.id):
+    found: dict[tuple[str, str, int], dict[str, month_corrections.Kept]] = {}
+    for one in month_corrections.corrections(request.app[SETTINGS].folder, month.id):
         found.setdefault((one.file, one.sheet, one.line), {})[one.column] = one
     return found
 
 
-def _changed(request: web.Request, month: Month, one: Row) -> dict[str, months.Kept]:
+def _changed(request: web.Request, month: Month, one: Row) -> dict[str, month_corrections.Kept]:
     """The corrections of one row that stand, by column."""
     return _corrected(request, month).get((one.file, one.sheet, one.line), {})
 
@@ -103,7 +106,7 @@ def _changed(request: web.Request, month: Month, one: Row) -> dict[str, months.K
 def known_buyers(request: web.Request, month: Month) -> list[dict[str, str]]:
     """The buyers of a month, those that were added or corrected on the page as they are said there; `by` is who did."""
     said = {name_key(one["buyer"]): one for one in rows_of(request, month).buyers()}
-    for one in months.buyers(request.app[SETTINGS].folder, month.id):
+    for one in month_corrections.buyers(request.app[SETTINGS].folder, month.id):
         said[name_key(one["buyer"])] = one
     return sorted(said.values(), key=itemgetter("buyer"))
 
@@ -192,7 +195,7 @@ async def correct(request: web.Request) -> web.StreamResponse:
 
     def saved() -> None:
         changed = [correction for correction in wanted if correction.value != correction.seen]
-        months.correct(settings.folder, month.id, changed, one.cells, visitor.name)
+        month_corrections.correct(settings.folder, month.id, changed, one.cells, visitor.name)
         work.judge(settings, month.id, visitor.name)
 
     await asyncio.to_thread(saved)
@@ -208,7 +211,7 @@ async def take_back(request: web.Request) -> web.StreamResponse:
     wanted = Correction(file, sheet, _number(line), column, "", seen)
 
     def taken_back() -> None:
-        months.take_back(settings.folder, month.id, wanted, by)
+        month_corrections.take_back(settings.folder, month.id, wanted, by)
         work.judge(settings, month.id, by)
 
     await asyncio.to_thread(taken_back)

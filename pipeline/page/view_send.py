@@ -6,7 +6,7 @@ import time
 from aiohttp import web
 
 from pipeline.model.message import message
-from pipeline.page import months, work
+from pipeline.page import month_approval, month_history, work
 from pipeline.page.html import see_other, shown
 from pipeline.page.months import Month, Overtaken
 from pipeline.page.serve_settings import SETTINGS, ServeSettings
@@ -26,10 +26,10 @@ async def approve(request: web.Request) -> web.StreamResponse:
     return await _step(request, "approved")
 
 
-async def _step(request: web.Request, step: months.Step) -> web.StreamResponse:
+async def _step(request: web.Request, step: month_approval.Step) -> web.StreamResponse:
     settings, visitor, month = request.app[SETTINGS], visitor_of(request), await asked_for(request)
     digest = await typed(request, "digest")
-    await asyncio.to_thread(months.approve, settings.folder, month.id, step, digest, visitor.name)
+    await asyncio.to_thread(month_approval.approve, settings.folder, month.id, step, digest, visitor.name)
     return see_other(f"/months/{month.id}")
 
 
@@ -71,10 +71,10 @@ def _begin(settings: ServeSettings, visitor: Visitor, month: Month, digest: str)
         "approved_at": month.approved_at or time.time(),
         "proposed_by": month.proposed_by,
         "proposed_at": month.proposed_at,
-        "prepared_by": sorted(months.preparers(settings.folder, month.id)),
+        "prepared_by": sorted(month_approval.preparers(settings.folder, month.id)),
     }
     work.begin(settings, "send", visitor.name, month.id, approval=approval, lang=visitor.lang)
-    months.note(
+    month_history.note(
         settings.folder, month.id, visitor.name, message("sent the plan {digest}", digest=digest[:12])
     )
 
@@ -92,7 +92,7 @@ async def stop(request: web.Request) -> web.StreamResponse:
     def stopped() -> None:
         one = work.newest(settings.folder, month.id, "send")
         if one and work.stop(settings.folder, one.id, visitor.name):
-            months.note(settings.folder, month.id, visitor.name, message("stopped the sending"))
+            month_history.note(settings.folder, month.id, visitor.name, message("stopped the sending"))
 
     await asyncio.to_thread(stopped)
     return see_other(f"/months/{month.id}")

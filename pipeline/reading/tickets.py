@@ -338,21 +338,27 @@ def _take_buyers_file(path: Path, gathered: Gathered) -> None:
     gathered.buyers += found
 
 
-def read_table(  # noqa: PLR0913 - all that says how files are read
+@dataclass(frozen=True)
+class ReadOptions:
+    """How files are read: by a team's mapping, amounts in the carrier's currency (ISO 4217), corrections in place of what stands there."""
+
+    mapping: ColumnMap = NO_MAP
+    currency: str = "CNY"
+    corrections: Corrections = NO_CORRECTIONS
+
+
+def read_table(
     files: Sequence[Path],
     buyers_file: Path | None = None,
-    mapping: ColumnMap = NO_MAP,
+    options: ReadOptions = ReadOptions(),
     begun: Opening | None = None,
-    currency: str = "CNY",
-    corrections: Corrections = NO_CORRECTIONS,
 ) -> Table:
     """Read every workbook into one Table, in the order of the files, sheets and rows.
 
-    `begun` may be a child that reads one of them already; `currency` is the carrier's (ISO 4217); `corrections` count in place of
-    what stands in the files. Raises InputProblem naming the file, sheet or cell and the cure.
+    `begun` may be a child that reads one of them already. Raises InputProblem naming the file, sheet or cell and the cure.
     """
-    workbooks = [(path, read_sheets(path, mapping.knows, begun)) for path in files]
-    return assemble(workbooks, buyers_file, mapping, currency, corrections)
+    workbooks = [(path, read_sheets(path, options.mapping.knows, begun)) for path in files]
+    return assemble(workbooks, buyers_file, options.mapping, options.currency, options.corrections)
 
 
 def file_names(workbooks: Sequence[tuple[Path, list[Sheet]]]) -> dict[Path, str]:

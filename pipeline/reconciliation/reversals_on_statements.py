@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from pipeline.ledger import reversals
+from pipeline.ledger.reversals import SaidReversed
 from pipeline.ledger.session import OpenLedger
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Evidence, Reversal
@@ -49,10 +50,8 @@ def record_reversals(
             try:
                 for red in lines:
                     reversals.check_red(ledger.connection, original, red.number)
-                reversals.reverse(
-                    ledger.connection, original, reversed_by=by, evidence=lines[0].place, voucher=lines[0].voucher,
-                    red_number=lines[0].number, run=run,
-                )  # fmt: skip
+                said = SaidReversed(original, by, lines[0].place, lines[0].voucher, lines[0].number)
+                reversals.reverse(ledger.connection, said, run)
             except InputProblem as refused:
                 problem = refused.message
         if problem:

@@ -8,7 +8,7 @@ from pipeline.model.table import Table
 from pipeline.reading.child_process import Opening
 from pipeline.reading.columns_file import load_map
 from pipeline.reading.input_files import workbook_files
-from pipeline.reading.tickets import read_table
+from pipeline.reading.tickets import ReadOptions, read_table
 from pipeline.reporting.events import log_read
 from pipeline.reporting.output_paths import check_report_path
 
@@ -17,9 +17,9 @@ def read(job: Job, watch: Watch, begun: Opening | None = None) -> tuple[list[Pat
     """The files and their Table; whatever can be refused before reading is refused first."""
     if job.report:
         check_report_path(job.report)
-    mapping = load_map(job.columns)
+    options = ReadOptions(load_map(job.columns), job.profile.carrier.currency, job.corrections)
     files = workbook_files(job.inputs)
-    table = read_table(files, job.buyers, mapping, begun, job.profile.carrier.currency, job.corrections)
+    table = read_table(files, job.buyers, options, begun)
     log_read(watch.log, table)
     for warning in table.warnings:
         watch.warn(warning)

@@ -1,10 +1,8 @@
 """What a team does with its one ledger beside issuing: look it over, back it up, export it, move it, mend its memory."""
 
 import contextlib
-import dataclasses
 import datetime
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -32,6 +30,8 @@ from pipeline.ledger.inbox_files import EARLY, UNREAD
 from pipeline.ledger.integrity_check import Looked, look
 from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.lock import Lock
+from pipeline.ledger.opening import OpenOptions
+from pipeline.ledger.reversals import SaidReversed
 from pipeline.ledger.session import as_problem, doubt
 from pipeline.ledger.spill import set_aside, spill_path
 from pipeline.messages.translate import rendered
@@ -91,7 +91,7 @@ def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[Mess
     A ledger in its default place is renamed to that of the new address, or it would not be found there.
     """
     with contextlib.ExitStack() as stack:
-        path, connection, lock = stack.enter_context(_to_change(job, note))
+        path, connection, lock = stack.enter_context(_to_change(job, OpenOptions(note=note)))
         old, to = opening.owner_of(connection), job.owner
         wanted = ledger_path.default_path(to) if path in carrier_move.default_names(connection, old) else path
         if old != to or wanted == path:  # else an earlier move was cut off before the ledger had its new name
@@ -123,7 +123,7 @@ def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[Mess
 
 def nothing_missing(job: Job, note: Note, said_by: str, why: str) -> Message:
     """Record that a ledger lacks nothing whose last run is not noted beside it, or on this machine; what was done."""
-    with _to_change(job, note, unnoted=True) as (path, connection, lock):
+    with _to_change(job, OpenOptions(unnoted=True, note=note)) as (path, connection, lock):
         if gaps.open_gap(connection) is not None:
             raise InputProblem(
                 "{path}: has a gap, which only the carrier's statement can close: voucher ledger close-gap",
@@ -156,7 +156,7 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
     run that the ledger knows, after which it may be an older copy.
     """
     given = None if since is None else _past(since)
-    with _to_change(job, note, may_lack=True) as (path, connection, lock):
+    with _to_change(job, OpenOptions(may_lack=True, note=note)) as (path, connection, lock):
         text = given or runs.known_until(connection)
         if text is None:
             raise InputProblem("--since is missing: from when on may the ledger lack what was issued?")
@@ -187,7 +187,7 @@ def gap_closed(
 
     It is asked about where voucher reconcile was given no statement since that can show that, or could not read all of one.
     """
-    with _to_change(job, note) as (path, connection, lock):
+    with _to_change(job, OpenOptions(note=note)) as (path, connection, lock):
         gap = gaps.open_gap(connection)
         if gap is None:
             raise InputProblem("{path}: has no gap to close", path=str(path))
@@ -235,7 +235,7 @@ def _unseen(connection: apsw.Connection, gap: Gap) -> Message:
 
 def withdrawn(job: Job, note: Note, entry: str, withdrawn_by: str, why: str) -> list[Message]:
     """Let a piece of evidence count no more; what was done, line by line."""
-    with _to_change(job, note) as (path, connection, lock):
+    with _to_change(job, OpenOptions(note=note)) as (path, connection, lock):
         runs.begin_change(connection, lock)
         done = withdrawals.withdraw(connection, entry, withdrawn_by=withdrawn_by, why=why)
         runs.end_change(connection, lock)
@@ -255,22 +255,11 @@ def withdrawn(job: Job, note: Note, entry: str, withdrawn_by: str, why: str) -> 
     return [counts, follows]
 
 
-@dataclass(frozen=True)
-class SaidReversed:
-    """What a person says of a voucher that the carrier has reversed: `voucher` its kind, `red_number` what reversed it, "" for neither."""
-
-    number: str
-    reversed_by: str
-    evidence: str
-    voucher: str = ""
-    red_number: str = ""
-
-
 def voucher_reversed(job: Job, note: Note, said: SaidReversed) -> list[Message]:
     """Record that the carrier has reversed a voucher; what was done, line by line."""
-    with _to_change(job, note) as (path, connection, lock):
+    with _to_change(job, OpenOptions(note=note)) as (path, connection, lock):
         runs.begin_change(connection, lock)
-        done = reversals.reverse(connection, **dataclasses.asdict(said))
+        done = reversals.reverse(connection, said)
         runs.end_change(connection, lock)
     tickets = dict.fromkeys(identity.ticket_no for identity, _ in done.charges)
     recorded = message(
@@ -358,13 +347,9 @@ def _to_read(job: Job) -> Iterator[apsw.Connection]:
 
 
 @contextlib.contextmanager
-def _to_change(
-    job: Job, note: Note, *, may_lack: bool = False, unnoted: bool = False
-) -> Iterator[tuple[Path, apsw.Connection, Lock]]:
+def _to_change(job: Job, options: OpenOptions) -> Iterator[tuple[Path, apsw.Connection, Lock]]:
     """The ledger, whosever it is, locked for a change, with its path; a missing one is an error."""
-    connection, lock = opening.open_for_run(
-        path_for(job), None, may_create=False, may_lack=may_lack, unnoted=unnoted, note=note
-    )
+    connection, lock = opening.open_for_run(path_for(job), None, options, may_create=False)
     with contextlib.closing(lock), contextlib.closing(connection), as_problem(path_for(job)):
         yield path_for(job).resolve(), connection, lock
 

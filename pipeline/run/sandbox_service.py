@@ -4,7 +4,7 @@ from pipeline.model.job import SandboxJob, today
 from pipeline.model.message import Message, Note, message
 from pipeline.reading.columns_file import load_map
 from pipeline.reading.input_files import workbook_files
-from pipeline.reading.tickets import read_table
+from pipeline.reading.tickets import ReadOptions, read_table
 from pipeline.sandbox.fault_file import Faults
 from pipeline.sandbox.server import run_forever
 from pipeline.sandbox.sold_tickets import Registry
@@ -13,11 +13,9 @@ from pipeline.submission.sandbox_carrier import sandbox_settings
 
 async def serve_until_ended(job: SandboxJob, note: Note) -> Message:
     """Serve until Ctrl-C or SIGTERM; a closing line with what was counted."""
-    mapping = load_map(job.columns)
+    options = ReadOptions(load_map(job.columns), job.profile.carrier.currency)
     registry = (
-        Registry.from_table(
-            read_table(workbook_files(job.tickets), None, mapping, currency=job.profile.carrier.currency)
-        )
+        Registry.from_table(read_table(workbook_files(job.tickets), None, options))
         if job.tickets
         else Registry([])
     )

@@ -44,14 +44,14 @@ MORE = [
     *((named, "huge") for named in NAMED),
     *((named, "device") for named in NAMED if named not in ("statement", "workbook")),
     *((named, "folder") for named in ("profile", "columns", "faults", "buyers")),
-    *((named, "nested") for named in ("columns", "faults")), ("profile", "standard input"), ("statement", "standard input"),
+    *((named, "nested") for named in ("profile", "columns", "faults")), ("resolved", "folder"), ("profile", "standard input"), ("statement", "standard input"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("named", "kind"),
     [
-        ("profile", "pipe"), ("profile", "nested"), ("resolved", "folder"), ("statement", "device"), ("workbook", "device"),
+        ("profile", "pipe"), ("statement", "device"), ("workbook", "device"),
         *(pytest.param(named, kind, marks=pytest.mark.slow) for named, kind in MORE),
     ],
 )  # fmt: skip

@@ -139,6 +139,7 @@ def test_who_runs_it_is_on_record(desk: Desk, sandbox: Make, workbook: Make, tic
         assert f"which Night Shift says is complete for {COMPLETE}" in settled["evidence"]
 
 
+@pytest.mark.slow
 def test_a_kind_that_is_said_to_be_complete_is_compared_though_the_statement_has_no_column_for_it(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:
@@ -160,6 +161,7 @@ def test_a_kind_that_is_said_to_be_complete_is_compared_though_the_statement_has
         assert office.report()["comparison"]["not_on_statement"] == 2
 
 
+@pytest.mark.slow
 def test_a_carrier_that_numbers_its_invoices_otherwise_is_believed_by_our_own_numbers(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:
@@ -174,6 +176,7 @@ def test_a_carrier_that_numbers_its_invoices_otherwise_is_believed_by_our_own_nu
         assert [one["number"] for one in office.report()["settled"]] == [lines[1]["number"]]
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_what_was_issued_in_any_of_the_times_that_are_claimed_is_looked_at(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make

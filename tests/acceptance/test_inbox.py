@@ -80,6 +80,7 @@ def test_an_inbox_is_worked_off_by_content_each_file_once(
         assert carrier.twice() == []
 
 
+@pytest.mark.slow
 def test_a_finished_workbook_is_not_read_again_and_a_changed_one_is(
     desk: Desk,
     boxes: Boxes,
@@ -113,6 +114,7 @@ def test_a_finished_workbook_is_not_read_again_and_a_changed_one_is(
         assert carrier.twice() == []
 
 
+@pytest.mark.slow
 def test_a_row_that_repeats_another_leaves_nothing_to_be_done(
     desk: Desk,
     boxes: Boxes,
@@ -260,6 +262,7 @@ def test_the_buyers_of_an_inbox_s_rows_are_looked_up_in_a_file_kept_apart(
     assert files == json.dumps([str(book)])
 
 
+@pytest.mark.slow
 def test_an_answer_that_says_too_little_stands_on_the_result_of_its_row_again(
     desk: Desk,
     boxes: Boxes,

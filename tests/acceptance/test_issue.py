@@ -166,6 +166,7 @@ def test_every_kind_of_charge_is_issued_by_a_carrier_in_another_process(
     assert "tickets.xlsx, Tickets, row 2" in told.out
 
 
+@pytest.mark.slow
 def test_of_a_ticket_used_here_and_refunded_there_nothing_is_sent_until_its_rows_agree(
     desk: Any, sandbox: Any, workbook: Any
 ) -> None:
@@ -197,6 +198,7 @@ def test_of_a_ticket_used_here_and_refunded_there_nothing_is_sent_until_its_rows
         assert sorted(line["charge"] for line in carrier.issued()) == ["refund", "ticket_fare"]
 
 
+@pytest.mark.slow
 def test_the_charges_of_a_refused_invoice_go_one_to_a_request_from_then_on(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any
 ) -> None:
@@ -264,14 +266,14 @@ def test_a_carrier_that_is_down_loses_nothing(desk: Any, sandbox: Any, workbook:
 
 
 FAULTS = [
-    ("http", "before", "status = 500", "unknown", "answer_unexplained", 4),
     ("http", "before", "status = 403", "not_sent", "key_refused", 3),
     ("reset", "before", "", "unknown", "no_answer", 4),
     ("reset", "after", "", "unknown", "no_answer", 4),
-    ("undecryptable", "after", "", "unknown", "answer_unreadable", 4),
     ("refuse", "before", "", "rejected", "carrier_rejected", 1),
 ]  # fmt: skip
 MORE_FAULTS = [
+    ("http", "before", "status = 500", "unknown", "answer_unexplained", 4),
+    ("undecryptable", "after", "", "unknown", "answer_unreadable", 4),
     ("http", "after", "status = 500", "unknown", "answer_unexplained", 4),
     ("http", "before", "status = 302", "unknown", "answer_unexplained", 4),
     ("http", "before", "status = 404", "not_sent", "carrier_unreachable", 3),

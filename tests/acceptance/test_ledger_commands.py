@@ -326,6 +326,7 @@ def test_a_move_of_the_carrier_is_recorded_and_the_ledger_goes_along(
         assert again.code == 2
 
 
+@pytest.mark.slow
 def test_a_ledger_in_its_default_place_is_found_at_the_new_address(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any
 ) -> None:
@@ -423,6 +424,7 @@ def test_a_real_carriers_ledger_never_becomes_a_trials(desk: Any) -> None:
     assert "carrier.invalid" in desk.voucher("ledger", "check", "--ledger", other).out
 
 
+@pytest.mark.slow
 def test_a_move_to_an_address_that_has_a_ledger_changes_nothing(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any
 ) -> None:
@@ -518,6 +520,7 @@ def test_a_folder_is_no_ledger(desk: Any, workbook: Any, tickets: Any) -> None:
         assert "ledgers: is a folder; name the ledger's file in it" in ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("left")
 def test_a_backup_onto_a_full_disk_names_the_disk(desk: Any) -> None:
     command = "ulimit -f 80; exec python -m pipeline ledger backup full.ledger --ledger october.ledger"
@@ -574,6 +577,7 @@ def test_an_export_onto_a_full_disk_names_the_disk_and_leaves_nothing(desk: Any)
     assert not list(desk.folder.glob(".voucher-*"))
 
 
+@pytest.mark.slow
 def test_another_port_or_name_of_a_carrier_on_loopback_begins_no_second_ledger(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any
 ) -> None:

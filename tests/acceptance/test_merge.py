@@ -147,6 +147,7 @@ def merged(desk: Any, *results: Path, original: str = "tickets.xlsx") -> Any:
     return desk.voucher("merge", original, *results, "-o", "fixed.xlsx")
 
 
+@pytest.mark.slow
 def test_copies_that_two_people_correct_are_put_together_and_may_not_contradict_each_other(
     desk: Any, issued: Path
 ) -> None:
@@ -168,6 +169,7 @@ def test_copies_that_two_people_correct_are_put_together_and_may_not_contradict_
     assert not (desk.folder / "fixed.xlsx").exists()
 
 
+@pytest.mark.slow
 def test_a_later_run_wins_and_what_is_put_back_is_no_correction(desk: Any, issued: Path) -> None:
     correct(issued, "en", (SECOND, {"amount": "12,5", "remarks": "one"}), (THIRD, {"remarks": "x"}))
     assert desk.voucher("issue", issued, *OPTIONS, "--lang", "en").code == 1
@@ -318,6 +320,7 @@ def test_a_result_of_an_earlier_one_and_of_another_workbook_corrects_both_origin
     assert differences(other, desk.folder / "fixed-other.xlsx") == {"Tickets!B2": "ZHAO/LEI"}
 
 
+@pytest.mark.slow
 def test_formulas_of_rows_keep_their_results_and_those_of_totals_are_calculated_anew(desk: Any) -> None:
     row = {
         "ticket_no": "", "passenger_name": "LI/NA", "charge": "ticket_fare", "fare": 950, "airport_fee": 50, "amount": "",
@@ -363,6 +366,7 @@ def test_what_is_no_result_or_was_not_corrected_is_refused(desk: Any, issued: Pa
     assert (ran.code, "no result of voucher issue" in ran.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_merged_cells_are_corrected_for_all_their_rows_or_not_at_all(
     desk: Any, workbook: Any, tickets: Any
 ) -> None:

@@ -92,12 +92,12 @@ CLAIM = "--statement-complete"
         ("", ALL, 6, "settle_after_hours under [reconcile]"),  # the profile does not say how long it takes
         # It is not long enough ago.
         pytest.param("[reconcile]\nsettle_after_hours = 24\n", ALL, 6, "ended 25 hours before", marks=pytest.mark.slow),
-        (SETTLED, ALL, 0.5, "ended 1 hours before"),  # nor for two clocks
+        pytest.param(SETTLED, ALL, 0.5, "ended 1 hours before", marks=pytest.mark.slow),  # nor for two clocks
         pytest.param(
             SETTLED, (CLAIM, YESTERDAY, "--statement-made", MADE), 6, "must have begun", marks=pytest.mark.slow
         ),
         (SETTLED, ("--statement-made", MADE), 6, ""),  # nobody says that it is complete
-        (SETTLED, (CLAIM, COMPLETE), 6, "does not say when it was made"),
+        pytest.param(SETTLED, (CLAIM, COMPLETE), 6, "does not say when it was made", marks=pytest.mark.slow),
         pytest.param(
             SETTLED, (CLAIM, COMPLETE, "--statement-made", f"{YESTERDAY[:10]}T09:30"), 6, "statement was made",
             marks=pytest.mark.slow,
@@ -269,7 +269,7 @@ def test_a_statement_whose_file_is_older_than_the_request_proves_nothing_about_i
         assert office.report()["settled"] == []
 
 
-@pytest.mark.parametrize("resolution", ["issued", "not issued"])
+@pytest.mark.parametrize("resolution", ["issued", pytest.param("not issued", marks=pytest.mark.slow)])
 def test_a_persons_answer_settles_exactly_that_attempt(
     desk: Desk,
     sandbox: Callable[..., Any],
@@ -309,10 +309,10 @@ def test_a_persons_answer_settles_exactly_that_attempt(
     ("answer", "problem"),
     [
         ({"resolution": "perhaps"}, "is no answer"),
-        ({"resolution": "not issued", "by": ""}, "resolved_by missing"),
         *(
             pytest.param(answer, problem, marks=pytest.mark.slow)
             for answer, problem in (
+                ({"resolution": "not issued", "by": ""}, "resolved_by missing"),
                 ({"resolution": "issued"}, "number is missing"),
                 ({"resolution": "not issued", "number": "20179525952873829059"}, "gives a number"),
                 ({"resolution": "not issued", "why": ""}, "evidence missing"),
@@ -339,6 +339,7 @@ def test_an_answer_that_says_too_little_settles_nothing(
         assert problem in ran.err
 
 
+@pytest.mark.slow
 def test_a_contradiction_settles_nothing_and_is_reported(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
 ) -> None:
@@ -457,6 +458,7 @@ def test_the_comparison_names_every_kind_of_disagreement(
         )
 
 
+@pytest.mark.slow
 def test_an_unchanged_refused_row_is_not_sent_again_and_a_changed_one_is(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
 ) -> None:
@@ -612,6 +614,7 @@ def test_the_sample_statement_holds_what_was_issued_at_the_counter(desk: Desk) -
     assert [place is not None for place in where] == [True, True, False]
 
 
+@pytest.mark.slow
 def test_a_statement_whose_kinds_are_those_of_its_headings_poisons_nothing(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
 ) -> None:

@@ -188,6 +188,7 @@ def test_what_is_not_corrected_fails_again_and_nothing_is_issued_twice(
     ]
 
 
+@pytest.mark.slow
 def test_a_row_of_a_wide_bill_comes_back_as_one_row_with_all_its_columns(
     desk: Any, workbook: Any, tickets: Any
 ) -> None:
@@ -219,6 +220,7 @@ def test_a_row_of_a_wide_bill_comes_back_as_one_row_with_all_its_columns(
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_chinese_result_is_corrected_and_issued_just_so(desk: Any, workbook: Any, tickets: Any) -> None:
     rows = tickets(2)
     rows[1] |= {"ticket_status": "也许", "项目": "研发"}
@@ -236,6 +238,7 @@ def test_a_chinese_result_is_corrected_and_issued_just_so(desk: Any, workbook: A
     assert "研发" in [cell.value for cell in sheet[2]]
 
 
+@pytest.mark.slow
 def test_a_result_made_with_a_mapping_is_corrected_and_issued_with_it_again(
     desk: Any, workbook: Any, tickets: Any
 ) -> None:
@@ -287,7 +290,14 @@ def test_a_second_column_for_the_same_thing_added_to_failures_is_refused(
     assert "“金额” both mean amount" in second.err
 
 
-@pytest.mark.parametrize("column", ["passenger_name", "remarks", "amount", "header_name"])
+@pytest.mark.parametrize(
+    "column",
+    [
+        "passenger_name",
+        "amount",
+        *(pytest.param(column, marks=pytest.mark.slow) for column in ("remarks", "header_name")),
+    ],
+)
 def test_an_error_cell_that_is_left_as_it_is_passes_for_no_value(
     desk: Any, workbook: Any, tickets: Any, column: str
 ) -> None:
@@ -332,7 +342,13 @@ market = "国内"
 
 
 @pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("again", [(), ("--columns", "map.toml")], ids=["without", "with"])
+@pytest.mark.parametrize(
+    "again",
+    [
+        pytest.param((), id="without", marks=pytest.mark.slow),
+        pytest.param(("--columns", "map.toml"), id="with"),
+    ],
+)
 def test_failures_of_a_team_s_own_headings_and_words_are_issued_with_its_mapping_or_without(
     desk: Any, lang: str, again: tuple[str, ...]
 ) -> None:

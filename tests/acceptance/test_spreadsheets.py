@@ -243,6 +243,7 @@ def test_a_team_s_own_words_are_issued_by_its_mapping_on_both_sides(
     assert sorted(request["market"] for request in desk.report()["requests"]) == ["domestic", "international"]
 
 
+@pytest.mark.slow
 def test_a_team_s_own_words_are_known_in_an_inbox_too(
     desk: Any, sandbox: Any, mapped: Callable[[], tuple[Path, Path]]
 ) -> None:
@@ -309,6 +310,7 @@ def test_an_ancillary_charge_may_stand_in_its_own_fee_s_column_on_both_sides(
     assert _charges(desk.report()) == {("9991234567890", "ancillary", "seat", "20.00")}
 
 
+@pytest.mark.slow
 def test_corrected_failures_of_an_export_are_issued_as_they_are(desk: Any) -> None:
     """What the sheet's name and the order type said stands in the Failures' cells, and so is not lost."""
     bad = [list(row) for row in DOMESTIC]

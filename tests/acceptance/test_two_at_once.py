@@ -392,6 +392,7 @@ def test_what_differs_is_in_the_result_and_no_buyer_on_the_screen(months: Months
 # --- one input that says a thing twice ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_row_that_stands_twice_goes_once_and_the_other_names_it(desk: Any, sandbox: Any) -> None:
     rows: list[Row] = [{"ticket_no": ticket(1)}, {"ticket_no": ticket(2)}, {"ticket_no": ticket(2)}]
     folder = desk.folder / "month"
@@ -631,6 +632,7 @@ def test_a_ledger_that_goes_away_during_a_run_stops_it_and_nothing_is_issued_aga
     assert carrier.twice() == []
 
 
+@pytest.mark.slow
 def test_a_carrier_that_has_moved_is_asked_for_nothing_again(
     desk: Any, carrier: Carrier, workbook: Any
 ) -> None:

@@ -26,8 +26,8 @@ _BEGAN = datetime.datetime(2016, 11, 1, tzinfo=datetime.UTC)
 def write_ledger(path: Path, base_url: str, agency: str, charges: int) -> Path:
     """A ledger of that carrier with so many issued charges."""
     owner = Owner(base_url, agency)
-    connection, lock = opening.open_for_run(path, owner, may_create=True, kept=False, note=lambda _: None)
-    run = runs.begin(connection, lock, "issue", "2016-11-01", ["years.xlsx"])
+    connection, lock = opening.open_for_run(path, owner, opening.OpenOptions(kept=False), may_create=True)
+    run = runs.begin(connection, lock, runs.RunStart("issue", "2016-11-01", ["years.xlsx"]))
     guards = list(
         connection.execute(
             "SELECT name, sql FROM sqlite_master WHERE type IN ('trigger', 'index') AND sql NOT NULL"

@@ -32,9 +32,11 @@ from typing import Any, NoReturn, Self
 
 import pipeline
 from pipeline import cli
+from pipeline.page import work
 from pipeline.reading import child_process
 from tests import moved_clock, next_version
 from tests.crash.forked_reader import Reader
+from tests.crash.forked_work import Works
 
 REPOSITORY = Path(__file__).parents[2]
 #: What `run` says of a child that had to be killed because it did not end.
@@ -187,6 +189,8 @@ def _become(order: Mapping[str, Any], library: ctypes.CDLL | None, imported: int
         os.dup2(opened, number)
         os.close(opened)
     leave = os._exit
+    if order["arguments"][:1] == ["serve"]:
+        work.subprocess = Works(imported, leave)  # type: ignore[assignment]
 
     def told(code: int) -> NoReturn:
         os.write(imported, "".join(f"{name} " for name in sys.modules if name not in known).encode())

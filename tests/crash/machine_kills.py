@@ -120,7 +120,9 @@ class Kills(Life):
             raise AssertionError("a ledger is opened that lacks what its killed run issued")
 
     def _refused_recovery(self, path: Path) -> None:
-        connection, lock = opening.open_for_run(path, OWNER, may_create=False, may_lack=True)
+        connection, lock = opening.open_for_run(
+            path, OWNER, opening.OpenOptions(may_lack=True), may_create=False
+        )
         before = list(connection.execute("SELECT * FROM attempt"))
         try:
             recover(connection, path, lock, self._meaning)

@@ -37,7 +37,9 @@ class Runs(Life):
     def begin(self, number: int) -> None:
         """A run begins and plans, with room for what may have to be spilled."""
         with self._step("runs begun"):
-            run = runs.begin(self.connection, self.lock, "issue", "2026-11-20", ["tickets.xlsx"])
+            run = runs.begin(
+                self.connection, self.lock, runs.RunStart("issue", "2026-11-20", ["tickets.xlsx"])
+            )
             assert run not in self.model.runs
             self.model.runs[run] = (False, None)
             spill = Spill(spill_path(self.path), opening.ledger_id(self.connection), 1)

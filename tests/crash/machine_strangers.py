@@ -133,7 +133,7 @@ class ByHand(Life):
             DONE[f"reversed: {'taken' if legal else 'refused'}"] += 1
             try:
                 reversals.reverse(
-                    self.connection, chosen, reversed_by="li", evidence="red letter", red_number=red_number
+                    self.connection, reversals.SaidReversed(chosen, "li", "red letter", red_number=red_number)
                 )
             except InputProblem:
                 assert not legal, f"{chosen} can't be reversed"

@@ -180,9 +180,9 @@ class Book:
         """`kept`: its runs are noted outside its folder, so that the program goes on with it."""
         self.path = folder / "wire.ledger"
         self.connection, self._lock = opening.open_for_run(
-            self.path, sandbox_owner("A"), may_create=True, kept=kept
+            self.path, sandbox_owner("A"), opening.OpenOptions(kept=kept), may_create=True
         )
-        self.run = runs.begin(self.connection, self._lock, "issue", "2026-11-20", [])
+        self.run = runs.begin(self.connection, self._lock, runs.RunStart("issue", "2026-11-20"))
 
     def plan(self, requests: Sequence[Request]) -> list[Attempt]:
         """As a run plans them."""
@@ -192,7 +192,7 @@ class Book:
     def next_run(self) -> None:
         """The run ends, what it never claimed is forgotten, and another begins."""
         runs.end(self.connection, self._lock, self.run, 3)
-        self.run = runs.begin(self.connection, self._lock, "issue", "2026-11-20", [])
+        self.run = runs.begin(self.connection, self._lock, runs.RunStart("issue", "2026-11-20"))
 
     def rows(self) -> dict[str, list[Row]]:
         """Every attempt by its first ticket, read from the file by another connection."""

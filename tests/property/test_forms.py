@@ -31,7 +31,7 @@ ADDRESSES = st.builds(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=5 * settings().max_examples, deadline=None)
 @given(address=ADDRESSES.filter(PLAIN_ADDRESS.fullmatch))
 def test_an_address_that_is_plain_is_one_to_the_library(address: str) -> None:
     found = email_validator.validate_email(address, check_deliverability=False, test_environment=True)

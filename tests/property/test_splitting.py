@@ -184,7 +184,7 @@ def test_no_two_invoices_could_have_been_one(table_of: Callable[..., Any], as_of
                 assert counted_out or one.amount + other.amount > limit
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples, deadline=None)
 @given(amounts=st.lists(st.integers(1, 1000), max_size=60), most=st.sampled_from([0, 0, 1, 3, 10]))
 def test_packing_loses_nothing_and_is_within_its_bounds(amounts: list[int], most: int) -> None:
     limit = 1000
@@ -197,7 +197,7 @@ def test_packing_loses_nothing_and_is_within_its_bounds(amounts: list[int], most
     assert len(bins) >= lower_bound(amounts, limit, most)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples, deadline=None)
 @given(
     cuts=st.lists(st.lists(st.integers(1, 999), max_size=6, unique=True), min_size=1, max_size=12),
 )

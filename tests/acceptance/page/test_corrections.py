@@ -10,8 +10,8 @@ from urllib.parse import quote
 import openpyxl
 import pytest
 
-from pipeline.page import months, work
-from pipeline.page.months import Correction
+from pipeline.page import month_corrections, months, work
+from pipeline.page.month_corrections import Correction
 from pipeline.page.rows_file import CHARGES
 from pipeline.page.visitor import Role
 from tests.acceptance.conftest import Desk, write_workbook
@@ -40,7 +40,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def kept(served: Served, month: str) -> list[tuple[str, int, str, str]]:
     """The corrections that stand."""
-    found = months.corrections(served.folder, month.rsplit("/", maxsplit=1)[-1])
+    found = month_corrections.corrections(served.folder, month.rsplit("/", maxsplit=1)[-1])
     return [(one.file, one.line, one.column, one.value) for one in found]
 
 
@@ -148,13 +148,13 @@ def test_a_buyer_is_not_replaced_by_whoever_did_not_see_it(served: Served, tmp_p
     # A new one under a name that there is, in whatever letters.
     answer = peter.submit(path, path, **given | {"buyer": "acme", "header_name": "Another"})
     assert answer.status == 409
-    assert [one["header_name"] for one in months.buyers(served.folder, month.rsplit("/")[-1])] == [
+    assert [one["header_name"] for one in month_corrections.buyers(served.folder, month.rsplit("/")[-1])] == [
         "Acme of Anna"
     ]
     assert peter.submit(own, path, **given | {"header_name": "Acme of both"}).status == 303
     new = given | {"buyer": "New Ltd", "header_name": "New Ltd"}
     assert peter.submit(path, path, **new).status == 303
-    assert [one["header_name"] for one in months.buyers(served.folder, month.rsplit("/")[-1])] == [
+    assert [one["header_name"] for one in month_corrections.buyers(served.folder, month.rsplit("/")[-1])] == [
         "Acme of both", "New Ltd",
     ]  # fmt: skip
 
@@ -169,7 +169,7 @@ def test_a_correction_is_taken_back_where_it_keeps_a_month_from_being_judged(
     # A mapping or another file of that name may leave the row out.
     number = month.rsplit("/")[-1]
     gone = Correction(book.name, "Tickets", 99, "remarks", "mine", "")
-    months.correct(served.folder, number, [gone], {}, "peter")
+    month_corrections.correct(served.folder, number, [gone], {}, "peter")
     anna.submit(month, f"{month}/judge")
     page = anna.until(month, lambda page: "take the correction back" in page.said)
     assert state(page) == "reading"

@@ -9,7 +9,7 @@ import openpyxl
 import pytest
 
 from pipeline.messages.translate import heading
-from pipeline.page import months, work
+from pipeline.page import month_approval, month_uploads, work
 from tests.acceptance.conftest import Desk, Sandbox, write_workbook
 from tests.acceptance.office import LOST_AFTER, LOST_BEFORE
 from tests.acceptance.page.test_afterwards import PEOPLE, done, unknowns
@@ -30,7 +30,7 @@ class Dropping:
         return self.page.logged_in(name)
 
     def kinds(self) -> dict[str, str]:
-        told = months.uploads(self.page.folder, self.month.rpartition("/")[2])
+        told = month_uploads.uploads(self.page.folder, self.month.rpartition("/")[2])
         return {one.name: one.kind for one in told}
 
     def dropped(self, name: str, *files: Path, **fields: str) -> tuple[Visit, Answer]:
@@ -107,9 +107,12 @@ def test_a_statement_dropped_by_an_approver_is_reconciled_with_and_its_month_jud
 @pytest.mark.slow
 def test_whoever_brings_a_statement_has_not_prepared_the_month(dropping: Dropping) -> None:
     dropping.dropped("anna", statement(dropping))
-    assert months.preparers(dropping.page.folder, dropping.month.rpartition("/")[2]) == {"peter"}
+    assert month_approval.preparers(dropping.page.folder, dropping.month.rpartition("/")[2]) == {"peter"}
     dropping.dropped("anna", dropping.answered("both.xlsx", failing=True))
-    assert months.preparers(dropping.page.folder, dropping.month.rpartition("/")[2]) == {"peter", "anna"}
+    assert month_approval.preparers(dropping.page.folder, dropping.month.rpartition("/")[2]) == {
+        "peter",
+        "anna",
+    }
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pipeline.page import months
+from pipeline.page import month_uploads
 from pipeline.page.visitor import Role
 from tests.acceptance.conftest import Desk, write_workbook
 from tests.acceptance.page.test_month_on_page import judged, upload
@@ -90,10 +90,10 @@ def test_an_upload_that_is_none_is_refused_with_a_page(
 
 @pytest.mark.parametrize("number", ["abc", "9" * 5000, "-1", "1.5", "٣", "1\x00", ""])
 def test_a_number_that_is_none_takes_nothing_out(page: Served, peter: Visit, month: str, number: str) -> None:
-    before = months.uploads(page.folder, month.rpartition("/")[2])
+    before = month_uploads.uploads(page.folder, month.rpartition("/")[2])
     answer = peter.submit(month, f"{month}/take-out", number=number)
     assert answer.status == 303, answer.said
-    assert months.uploads(page.folder, month.rpartition("/")[2]) == before
+    assert month_uploads.uploads(page.folder, month.rpartition("/")[2]) == before
     assert "defect" not in page.process.told()
 
 
@@ -139,6 +139,6 @@ def test_a_long_name_keeps_its_suffix(page: Served, peter: Visit) -> None:
     long = book.rename(book.with_name("航" * 80 + ".xlsx"))
     answer = upload(peter, "/months", long)
     assert answer.status == 303, answer.said
-    (kept,) = months.uploads(page.folder, answer.location.rpartition("/")[2])
+    (kept,) = month_uploads.uploads(page.folder, answer.location.rpartition("/")[2])
     assert kept.name.endswith("航.xlsx")
     assert len(kept.name.encode()) <= 150

@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from pipeline.page import months
+from pipeline.page import month_corrections
 from pipeline.page.visitor import Role
 from tests.acceptance.conftest import REPOSITORY, Desk, write_workbook
 from tests.acceptance.office import LOST_AFTER, LOST_BEFORE, TODAY
@@ -442,7 +442,7 @@ def test_a_cell_of_several_lines_is_left_as_it_is_by_whoever_corrects_another(
                 one.until(lambda: one.go(f"{month}/rows/0") or one.status(0) == "ready")
                 assert one.one(cells["remarks"]).get_attribute("value") == "first\nsecond"
                 assert "first" not in str(one.all(".hint")), "not corrected"
-        kept = months.corrections(page.folder, month.rsplit("/")[-1])
+        kept = month_corrections.corrections(page.folder, month.rsplit("/")[-1])
         assert [(one.column, one.value) for one in kept] == [("ticket_no", "9992437029990")]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from pipeline.page import months, work
+from pipeline.page import month_corrections, months, work
 from pipeline.page.page_database import transaction
 from pipeline.page.visitor import Role
 from pipeline.page.work_turn import process_of
@@ -157,9 +157,9 @@ def test_a_correction_never_replaces_what_somebody_else_wrote_meanwhile(demonstr
     }
     assert peter.post(path, both).status == 409  # all of a form or none
     assert "anna has changed this cell meanwhile: it says “9992437029999” now" in answer.said
-    assert [one.value for one in months.corrections(demonstration.folder, month.rsplit("/")[-1])] == [
-        "9992437029999"
-    ]
+    assert [
+        one.value for one in month_corrections.corrections(demonstration.folder, month.rsplit("/")[-1])
+    ] == ["9992437029999"]
 
 
 @pytest.mark.slow

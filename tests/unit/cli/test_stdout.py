@@ -36,7 +36,10 @@ def test_whoever_reads_may_leave_before_the_end(monkeypatch: pytest.MonkeyPatch)
     assert (read, ended) == ([b"line 0\nline 1\n"], True)
 
 
-@pytest.mark.parametrize(("command", "code"), [("history 9990000000001", 0), ("ledger check", 3)])
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [("history 9990000000001", 0), pytest.param("ledger check", 3, marks=pytest.mark.slow)],
+)
 def test_a_command_whose_reader_has_left_ends_with_its_own_code(
     tmp_path: Path, command: str, code: int
 ) -> None:

@@ -72,7 +72,9 @@ class Book:
         self.path = path
         self.lock = lock
         self.connection = connection
-        self.run = runs._begin_run(connection, "issue", "0", "2026-11-20", ["tickets.xlsx"])
+        self.run = runs._begin_run(
+            connection, runs.RunStart("issue", "2026-11-20", ["tickets.xlsx"], version="0")
+        )
 
     def plan(self, *requests: Request) -> list[Attempt]:
         places = {c.row: ("tickets.xlsx", "Tickets", c.row + 2) for r in requests for c in r.charges}
@@ -134,7 +136,7 @@ class Book:
 def write_used_ledger(path: Path) -> None:
     """A ledger at rest: issued, refused, in doubt and settled, a judgement, a gap that is closed."""
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
-    run = runs.begin(connection, lock, "issue", "2026-11-20", ["tickets.xlsx"])
+    run = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20", ["tickets.xlsx"]))
     book = Book.of(path, connection, run)
     outcomes = (
         Outcome("issued", number="N1"),

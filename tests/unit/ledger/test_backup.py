@@ -34,7 +34,9 @@ def test_a_copy_taken_while_a_run_is_on_holds_what_is_committed_in_one_file(
     assert {path.name for path in tmp_path.iterdir() if "copy" in path.name} == {"copy.ledger"}
     assert (tmp_path / "copy.ledger").stat().st_mode & 0o777 == 0o600
     # While that run is on, none is begun on the copy: where they are noted alone.
-    connection, lock = opening.open_for_run(tmp_path / "copy.ledger", OWNER, may_create=False, kept=False)
+    connection, lock = opening.open_for_run(
+        tmp_path / "copy.ledger", OWNER, opening.OpenOptions(kept=False), may_create=False
+    )
     assert list(connection.execute("SELECT attempt_id, state, number, detail FROM attempt")) == [
         (first.attempt_id, "issued", "1", ""),
         (second.attempt_id, "sending", "", ""),

@@ -25,7 +25,7 @@ def at(hours: float) -> str:
 
 def lasting(book: Any, begun: float, ended: float | None) -> int:
     """A run from one hour (from now) to another."""
-    run = runs._begin_run(book.connection, "issue", "0", "2026-11-20", [])
+    run = runs._begin_run(book.connection, runs.RunStart("issue", "2026-11-20"))
     book.connection.execute(
         "DROP TRIGGER IF EXISTS run_ends_once; UPDATE run SET started_at = ?, ended_at = ? WHERE run = ?",
         (at(begun), None if ended is None else at(ended), run),
@@ -139,7 +139,7 @@ def test_a_request_was_first_asked_for_by_an_earlier_attempt_in_doubt_but_for_th
     first = book.connection.execute("SELECT sending_at FROM attempt WHERE attempt_id = 2").get
     assert first_asked() == first
     settled("issued", "111111111111111111")
-    reversals.reverse(book.connection, "111111111111111111", reversed_by="Wang", evidence="telephone")
+    reversals.reverse(book.connection, reversals.SaidReversed("111111111111111111", "Wang", "telephone"))
     book.connection.execute("UPDATE run SET ended_at = ? WHERE run = ?", (at(-7), book.run))
     book.run = lasting(book, -1, None)
     unknown(book, fare(1), 20, 20)  # by a wrong clock
@@ -172,7 +172,7 @@ def test_an_attempt_in_doubt_again_was_first_asked_for_when_it_was_sent_whatever
     book.connection.execute("UPDATE run SET ended_at = ? WHERE run = ?", (at(21), book.run))
     clock.correct(book.connection, at(21), "chen")
     if later == "issued":
-        reversals.reverse(book.connection, "111111111111111111", reversed_by="Wang", evidence="telephone")
+        reversals.reverse(book.connection, reversals.SaidReversed("111111111111111111", "Wang", "telephone"))
     withdrawals.withdraw(book.connection, "S1", withdrawn_by="Li", why="misheard")
     (one,) = settlements.unsettled(book.connection)
     assert (one.attempt, one.first_asked) == (1, one.began)

@@ -291,7 +291,7 @@ def test_another_carriers_ledger_is_named_with_both_and_let_go(path: Path) -> No
 def test_closing_keeps_the_wal_of_an_open_run_alone(path: Path, ended: bool) -> None:
     wal = path.with_name("a.ledger-wal")
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-    run = runs.begin(connection, lock, "issue", "2026-11-20", [])
+    run = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
     if ended:
         runs.end(connection, lock, run, 0)
     connection.close()

@@ -34,7 +34,7 @@ def restored(backup: Path, path: Path, request: Any) -> tuple[str, str, int]:
     shutil.copy(backup, path)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
     gaps.close_gaps(connection, "chen", verbatim("nothing is missing"))
-    run = runs.begin(connection, lock, "issue", "2026-11-20", [])
+    run = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
     places = {charge.row: ("tickets.xlsx", "Tickets", 2) for charge in request.charges}
     (attempt,) = planning.plan(connection, run, [request], places)
     connection.execute("UPDATE attempt SET state = 'sending', sending_at = 'now' WHERE run = ?", (run,))
@@ -73,7 +73,7 @@ def test_two_restores_of_one_backup_and_the_original_name_their_next_attempts_ap
 def test_nothing_is_sent_between_marking_a_gap_and_the_epoch_after_it(book: Any, fare: Any) -> None:
     gaps.mark_gap(book.connection, "2026-11-20", verbatim("restored"))
     gaps.mark_gap(book.connection, "2026-11-21", verbatim("restored again"))
-    book.run = runs._begin_run(book.connection, "issue", "0", "2026-11-20", [])
+    book.run = runs._begin_run(book.connection, runs.RunStart("issue", "2026-11-20"))
     (attempt,) = book.plan(fare(1))
     with pytest.raises(apsw.ConstraintError, match="gap"):
         book.state(attempt.attempt_id, "sending")
@@ -125,6 +125,6 @@ def test_a_file_that_was_handled_before_a_gap_is_a_new_one_after_it(book: Any) -
     assert inbox_files.last(book.connection, "ab", "tickets") == file
     gaps.close_gaps(book.connection, "chen", verbatim("statement"))
     assert inbox_files.last(book.connection, "ab", "tickets") is None
-    run = runs._begin_run(book.connection, "reconcile", "0", "2026-11-21", [])
+    run = runs._begin_run(book.connection, runs.RunStart("reconcile", "2026-11-21"))
     inbox_files.record(book.connection, run, file)
     assert inbox_files.last(book.connection, "ab", "tickets") == file

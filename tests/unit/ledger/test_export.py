@@ -138,7 +138,9 @@ def test_runs_and_files_are_told_in_the_order_in_which_they_came(book: Book) -> 
     )
     inbox_files.record(book.connection, book.run, Handled("ab", "statement", "a.csv", "", "", False))
     runs._end_run(book.connection, book.run, 4)
-    runs._begin_run(book.connection, "reconcile", "1", "2026-11-21", ["a.csv", "b.xlsx"])
+    runs._begin_run(
+        book.connection, runs.RunStart("reconcile", "2026-11-21", ["a.csv", "b.xlsx"], version="1")
+    )
     issue = {
         "run": 1, "command": "issue", "version": "0", "as_of": "2026-11-20", "files": '["tickets.xlsx"]',
         "started_at": True, "ended_at": True, "exit_code": 4,

@@ -138,7 +138,7 @@ def test_what_is_wrong_is_named(kept: Any, change: str, told: str) -> None:
 def test_what_a_statement_shows_later_is_nothing_wrong(kept: Any) -> None:
     """The carrier lists what an earlier run was refused: it was sent before anybody knew."""
     runs._end_run(kept.connection, kept.run, 4)
-    later = runs._begin_run(kept.connection, "reconcile", "0", "2026-11-21", [])
+    later = runs._begin_run(kept.connection, runs.RunStart("reconcile", "2026-11-21"))
     for number, kind, voucher in ((7, "ticket_fare", "invoice"), (1, "refund", "itinerary")):
         line = StatementLine(
             voucher,

@@ -16,7 +16,7 @@ WAITING = Judgement(
 
 def noted(book: Any, *judged: Judgement) -> list[Judgement]:
     """What is told of the ticket after another run has judged these."""
-    run = runs._begin_run(book.connection, "reconcile", "0", "2026-11-21", [])
+    run = runs._begin_run(book.connection, runs.RunStart("reconcile", "2026-11-21"))
     judgements.note(book.connection, run, judged)
     runs._end_run(book.connection, run, 0)
     return [

@@ -49,7 +49,7 @@ def path(tmp_path: Path) -> Path:
 
 @contextmanager
 def opened(path: Path, **more: Any) -> Iterator[tuple[apsw.Connection, Lock]]:
-    connection, lock = opening.open_for_run(path, OWNER, may_create=True, **more)
+    connection, lock = opening.open_for_run(path, OWNER, opening.OpenOptions(**more), may_create=True)
     with closing(lock), closing(connection):
         yield connection, lock
 
@@ -58,7 +58,7 @@ def run(path: Path, number: int, *, killed: bool = False, **more: Any) -> None:
     """A run that issues one ticket, or is killed when it has."""
     with opened(path, **more) as (connection, lock):
         recover(connection, path, lock, lambda *_: pytest.fail("nothing was answered"))
-        begun = runs.begin(connection, lock, "issue", "2026-11-20", [])
+        begun = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
         book = Book.of(path, connection, begun)
         (attempt,) = book.plan(invoice(charge(number)))
         book.state(attempt.attempt_id, "sending")
@@ -202,7 +202,7 @@ def test_one_from_before_the_first_run_is_too(path: Path) -> None:
 def test_one_made_while_a_run_was_on_that_has_ended_since_is_too(path: Path) -> None:
     run(path, 1)
     with opened(path) as (connection, lock):
-        begun = runs.begin(connection, lock, "issue", "2026-11-20", [])
+        begun = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
         meanwhile = kept(path)
         book = Book.of(path, connection, begun)
         (attempt,) = book.plan(invoice(charge(2)))
@@ -246,7 +246,7 @@ def marked(book: apsw.Connection) -> None:
 
 
 def reversed_(book: apsw.Connection) -> None:
-    reversals.reverse(book, "1", reversed_by="chen", evidence="red invoice")
+    reversals.reverse(book, reversals.SaidReversed("1", "chen", "red invoice"))
 
 
 def withdrawn(book: apsw.Connection) -> None:
@@ -329,7 +329,7 @@ def idle(path: Path) -> None:
     """A run that sends nothing, as with an open gap."""
     with opened(path) as (connection, lock):
         recover(connection, path, lock, lambda *_: pytest.fail("nothing was answered"))
-        runs.end(connection, lock, runs.begin(connection, lock, "issue", "2026-11-20", []), 2)
+        runs.end(connection, lock, runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20")), 2)
 
 
 def test_a_run_and_a_change_on_a_backup_leave_the_notes_of_the_live_ledger_alone(
@@ -364,7 +364,7 @@ def test_a_gap_marked_in_the_live_ledger_is_noted_and_so_is_its_closing(
     idle(path)
     if killed:
         with opened(path) as (connection, lock):
-            runs.begin(connection, lock, "issue", "2026-11-20", [])
+            runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
     assert the_note(state_folder)["run"] == 1
     open_still = kept(path)
     with opened(path) as (connection, lock):
@@ -398,7 +398,7 @@ def test_two_copies_of_a_folder_are_not_at_work_at_once(path: Path) -> None:
 
 def test_a_run_is_noted_when_it_begins_and_when_it_ends(path: Path, state_folder: Path) -> None:
     with opened(path) as (connection, lock):
-        begun = runs.begin(connection, lock, "issue", "2026-11-20", [])
+        begun = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
         last = runs.last_run(connection, Phase.ON)
         note = the_note(state_folder)
         assert note.pop("written_at") >= last.started_at
@@ -477,7 +477,7 @@ def test_a_place_that_can_not_be_written_stops_a_run_before_it_sends_anything(
         shutil.rmtree(state_folder)
         state_folder.write_text("a file where the folder should be")
         with pytest.raises(LedgerProblem, match=told):
-            runs.begin(connection, lock, "issue", "2026-11-20", [])
+            runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
         assert runs.begun_and_not_ended(connection) is None
     state_folder.unlink()
     run(path, 1)
@@ -617,7 +617,7 @@ def done(path: Path, what: str) -> None:
     with opened(path, **more) as (connection, lock):
         if what in ("first run", "another run"):
             recover(connection, path, lock, lambda *_: pytest.fail("nothing was answered"))
-            begun = runs.begin(connection, lock, "issue", "2026-11-20", [])
+            begun = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
             if what == "another run":
                 book = Book.of(path, connection, begun)
                 (attempt,) = book.plan(invoice(charge(2)))

@@ -50,9 +50,9 @@ def path(tmp_path: Path) -> Path:
 
 def run(path: Path, number: int, *, killed: bool = False, **more: Any) -> None:
     """A run that issues one ticket, or is killed when it has."""
-    connection, lock = opening.open_for_run(path, OWNER, may_create=True, **more)
+    connection, lock = opening.open_for_run(path, OWNER, opening.OpenOptions(**more), may_create=True)
     recover(connection, path, lock, lambda *_: pytest.fail("nothing was answered"))
-    begun = runs.begin(connection, lock, "issue", "2026-11-20", [])
+    begun = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
     book = Book.of(path, connection, begun)
     (attempt,) = book.plan(invoice(charge(number)))
     book.state(attempt.attempt_id, "sending")
@@ -64,7 +64,7 @@ def run(path: Path, number: int, *, killed: bool = False, **more: Any) -> None:
 
 
 def for_a_run(path: Path, **more: Any) -> None:
-    connection, lock = opening.open_for_run(path, OWNER, may_create=False, **more)
+    connection, lock = opening.open_for_run(path, OWNER, opening.OpenOptions(**more), may_create=False)
     connection.close()
     lock.close()
 
@@ -85,7 +85,7 @@ def refused(path: Path, told: str) -> None:
 
 def known(path: Path, **more: Any) -> set[str]:
     """The tickets that the ledger holds."""
-    connection, lock = opening.open_for_run(path, OWNER, may_create=False, **more)
+    connection, lock = opening.open_for_run(path, OWNER, opening.OpenOptions(**more), may_create=False)
     found = {ticket for (ticket,) in connection.execute("SELECT ticket_no FROM charge WHERE live = 1")}
     connection.close()
     lock.close()
@@ -103,10 +103,10 @@ def test_no_run_begins_that_another_command_keeps_out_of_the_file(path: Path) ->
         read_meanwhile(path),
         pytest.raises(LedgerProblem, match=r"a\.ledger: another command has been reading"),
     ):
-        runs.begin(connection, lock, "issue", "2026-11-20", [])
+        runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
     assert runs.begun_and_not_ended(connection) is None
     assert runs.last_run(connection, Phase.FOLDING) != lock.run
-    runs.end(connection, lock, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
+    runs.end(connection, lock, runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20")), 0)
     connection.close()
     lock.close()
     assert known(path) == {"9990000000001"}
@@ -118,7 +118,7 @@ def test_a_run_that_ends_while_another_command_reads_is_not_called_ended_until_i
     run(path, 1)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
     connection.set_busy_timeout(0)
-    begun = runs.begin(connection, lock, "issue", "2026-11-20", [])
+    begun = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
     book = Book.of(path, connection, begun)
     with read_meanwhile(path):
         (attempt,) = book.plan(invoice(charge(2)))
@@ -164,7 +164,7 @@ def test_an_older_copy_in_its_place_is_known_for_one(path: Path, tmp_path: Path)
         path,
         r"does not know the last run on this ledger \(begun 2.*If it is lost for good: voucher ledger mark-gap",
     )
-    connection, lock = opening.open_for_run(path, OWNER, may_create=False, may_lack=True)
+    connection, lock = opening.open_for_run(path, OWNER, opening.OpenOptions(may_lack=True), may_create=False)
     with connection:
         gaps.mark_gap(connection, "2026-11-20", verbatim("an older copy"))
     connection.close()
@@ -339,7 +339,7 @@ def test_an_older_copy_is_known_for_one_while_the_file_is_being_written_too(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "fold", lambda *_: pytest.fail("killed"))
         with pytest.raises(BaseException, match="killed"):
-            runs.begin(connection, lock, "issue", "2026-11-20", [])
+            runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
     connection.close()
     lock.close()
     assert noted_run(path).phase is Phase.FOLDING  # type: ignore[union-attr]
@@ -361,7 +361,7 @@ def test_a_file_of_which_a_page_is_torn_is_whole_with_its_wal(path: Path, table:
     checkpoint.keep_wal(connection, keep=True)
     lock.note(Phase.FOLDING)
     if table == "run":
-        runs._begin_run(connection, "issue", "0", "2026-11-20", [])
+        runs._begin_run(connection, runs.RunStart("issue", "2026-11-20"))
     else:
         for owner in (Owner("http://127.0.0.1:9090", "DEMO"), OWNER):
             carrier_move.move(connection, owner, "chen", "a letter")
@@ -393,7 +393,7 @@ def test_a_row_of_which_a_sector_is_older_is_whole_with_its_wal(path: Path, tabl
     lock.note(Phase.FOLDING)
     (page,) = next(iter(connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,))))
     if table == "run":
-        runs._begin_run(connection, "issue", "0", "2026-11-20", [])
+        runs._begin_run(connection, runs.RunStart("issue", "2026-11-20"))
         column = "started_at"
     else:
         for owner in (Owner("http://127.0.0.1:9090", "DEMO"), OWNER):
@@ -423,7 +423,7 @@ def test_a_file_that_is_torn_as_it_is_upgraded_is_whole_with_its_wal(path: Path)
     connection, lock = opening.open_for_run(path, OWNER, may_create=False, steps=NEXT)
     lock.run = runs.last_run(connection, Phase.FOLDING)
     checkpoint.keep_wal(connection, keep=True)
-    runs._begin_run(connection, "issue", "0", "2026-11-20", [])
+    runs._begin_run(connection, runs.RunStart("issue", "2026-11-20"))
     page = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'run'").get
     size = connection.pragma("page_size")
     connection.close()
@@ -444,7 +444,7 @@ def test_a_copy_made_while_a_run_was_on_is_known_for_one_when_that_has_ended(
     path: Path, tmp_path: Path
 ) -> None:
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
-    begun = runs.begin(connection, lock, "issue", "2026-11-20", [])
+    begun = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
     book = Book.of(path, connection, begun)
     book.plan(invoice(charge(1)))
     for end in ("", "-wal"):
@@ -477,14 +477,14 @@ def test_an_old_wal_put_back_beside_a_ledger_at_rest_is_refused_and_nothing_is_l
 
 def test_recovery_that_is_killed_after_a_gap_was_settled_is_repeated(path: Path) -> None:
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
-    book = Book.of(path, connection, runs.begin(connection, lock, "issue", "2026-11-20", []))
+    book = Book.of(path, connection, runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20")))
     (attempt,) = book.plan(invoice(charge(1)))
     book.state(attempt.attempt_id, "sending")
     checkpoint.fold(connection)
     connection.close()
     lock.close()
     Path(f"{path}-wal").unlink()
-    connection, lock = opening.open_for_run(path, OWNER, may_create=False, may_lack=True)
+    connection, lock = opening.open_for_run(path, OWNER, opening.OpenOptions(may_lack=True), may_create=False)
     runs.begin_change(connection, lock)
     with connection:
         gaps.mark_gap(connection, "2026-11-20", verbatim("its -wal is lost"))
@@ -567,7 +567,7 @@ def test_it_is_refused_under_whatever_name_it_has(tmp_path: Path) -> None:
 def test_a_run_has_a_wal_with_content_from_its_beginning(path: Path) -> None:
     """By that an empty one is known for another program's, at whatever moment the run is killed."""
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
-    runs.begin(connection, lock, "issue", "2026-11-20", [])
+    runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
     assert path.with_name("a.ledger-wal").stat().st_size > 0
     connection.close()
     lock.close()
@@ -591,7 +591,7 @@ def test_a_run_keeps_others_out_though_its_lock_file_is_gone(path: Path) -> None
 def test_a_lock_file_that_was_deleted_is_written_anew(path: Path) -> None:
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
     path.with_name("a.ledger.lock").unlink()
-    runs.end(connection, lock, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
+    runs.end(connection, lock, runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20")), 0)
     assert noted_run(path) == runs.last_run(connection, Phase.AT_REST)
     assert not [file for file in Path("/proc/self/fd").iterdir() if "lock (deleted)" in str(file.resolve())]
     connection.close()
@@ -601,13 +601,15 @@ def test_a_lock_file_that_was_deleted_is_written_anew(path: Path) -> None:
 def test_whoever_has_to_wait_for_a_reader_is_told(path: Path) -> None:
     run(path, 1)
     told: list[str | Message] = []
-    connection, lock = opening.open_for_run(path, OWNER, may_create=False, note=told.append)
+    connection, lock = opening.open_for_run(
+        path, OWNER, opening.OpenOptions(note=told.append), may_create=False
+    )
     connection.set_busy_timeout(0)
     with pytest.MonkeyPatch.context() as patch, read_meanwhile(path):
         patch.setattr(checkpoint, "PATIENCE", 2)
         patch.setattr(checkpoint, "time", SimpleNamespace(monotonic=count().__next__))  # a second a look
         with pytest.raises(LedgerProblem):
-            runs.begin(connection, lock, "issue", "2026-11-20", [])
+            runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
     assert [str(line) for line in told] == [
         "Waiting for another command that reads the ledger; a minute at most"
     ]

@@ -41,7 +41,7 @@ def test_a_missing_ledger_is_an_error_where_one_is_expected(tmp_path: Path) -> N
 def test_a_new_ledger_is_private_and_durable(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "a.ledger"
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
-    runs._begin_run(connection, "issue", "0", "2026-11-20", [])
+    runs._begin_run(connection, runs.RunStart("issue", "2026-11-20"))
     modes = {found.name: stat.S_IMODE(found.stat().st_mode) for found in path.parent.iterdir()}
     assert modes == dict.fromkeys(("a.ledger", "a.ledger-wal", "a.ledger-shm", "a.ledger.lock"), 384)
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -189,7 +189,7 @@ def test_each_carrier_has_a_default_ledger_of_its_own() -> None:
 def test_a_run_that_did_not_end_needs_its_wal_and_looking_makes_none(tmp_path: Path) -> None:
     path, wal = tmp_path / "a.ledger", tmp_path / "a.ledger-wal"
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
-    runs.begin(connection, lock, "issue", "2026-11-20", [])
+    runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
     connection.close()  # as where the disk was full before anything could be planned
     lock.close()
     connection, lock = opening.open_for_run(path, OWNER, may_create=False)
@@ -207,7 +207,7 @@ def test_a_run_that_did_not_end_needs_its_wal_and_looking_makes_none(tmp_path: P
 def test_closing_before_recovery_keeps_the_wal_of_a_run_that_did_not_end(tmp_path: Path) -> None:
     path = tmp_path / "a.ledger"
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
-    runs.begin(connection, lock, "issue", "2026-11-20", [])
+    runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
     connection.close()
     lock.close()
     for _ in range(2):  # opened and closed, as where a spill file of another ledger stops the start
@@ -225,7 +225,7 @@ def test_closing_before_recovery_keeps_the_wal_of_a_run_that_did_not_end(tmp_pat
 def left_open(path: Path) -> None:
     """A ledger as a killed run leaves it: begun in the file, one change in its -wal, noted in the lock file."""
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
-    runs.begin(connection, lock, "issue", "2026-11-20", [])
+    runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
     connection.execute(
         "INSERT INTO request VALUES ('R1', 'invoice', 'domestic', 100, 'business', 'A', '', '', '', '')"
     )
@@ -373,7 +373,7 @@ def test_a_reader_takes_nothing_away_from_a_run_that_begins_meanwhile(
         def first_a_run_begins(*given: object, real: Callable[..., object] = real, **named: object) -> object:
             monkeypatch.undo()
             connection, lock = opening.open_for_run(path, OWNER, may_create=False)
-            run = runs.begin(connection, lock, "issue", "2026-11-20", [])
+            run = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
             begun.append((connection, lock, run))
             return real(*given, **named)
 

@@ -65,7 +65,9 @@ def test_a_charge_whose_codes_nobody_named_is_held_by_its_identity_alone(book: A
 
 
 def test_a_run_is_recorded_from_its_beginning_to_its_end(book: Any) -> None:
-    run = runs._begin_run(book.connection, "reconcile", "1.2", "2026-11-21", ["票.xlsx", "b.csv"])
+    run = runs._begin_run(
+        book.connection, runs.RunStart("reconcile", "2026-11-21", ["票.xlsx", "b.csv"], version="1.2")
+    )
     runs._end_run(book.connection, run, 4)
     found = rows(book, "SELECT command, version, as_of, files, exit_code FROM run ORDER BY run")
     assert found == [

@@ -108,7 +108,7 @@ def test_a_charge_whose_voucher_was_reversed_waits_for_a_person_like_a_refused_o
 ) -> None:
     tried(book, fare(1), Outcome("issued", number="N1"))
     assert refusals(book) == {}
-    reversals.reverse(book.connection, "N1", reversed_by="li", evidence="red letter")
+    reversals.reverse(book.connection, reversals.SaidReversed("N1", "li", "red letter"))
     (refusal,) = refusals(book).values()
     assert refusal.content == fare(1).content_of(fare(1).charges[0])
     assert refusal.reversed_number == "N1"
@@ -122,5 +122,5 @@ def test_what_statements_alone_showed_waits_too_once_it_is_reversed(book: Any) -
     )
     issued_elsewhere.record(book.connection, book.run, [(line, "")], "chen")
     assert refusals(book) == {}
-    reversals.reverse(book.connection, "E1", reversed_by="li", evidence="red letter")
+    reversals.reverse(book.connection, reversals.SaidReversed("E1", "li", "red letter"))
     assert refusals(book)[FARE].content == ""

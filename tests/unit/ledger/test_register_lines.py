@@ -89,7 +89,7 @@ def test_states_are_issued_unknown_and_reversed_and_nothing_else_is_listed(book:
     issued(book, invoice(charge(4)), at, "rejected")
     issued(book, invoice(charge(5)), at, "not_sent")
     gone = issued(book, invoice(charge(6)), at)
-    reversals.reverse(book.connection, gone, reversed_by="li", evidence="red", red_number="R7")
+    reversals.reverse(book.connection, reversals.SaidReversed(gone, "li", "red", red_number="R7"))
     book.plan(invoice(charge(7)))
     found = {line.ticket_no[-1]: (line.state, line.number != "", line.red_number) for line in lines(book)}
     assert found == {

@@ -37,10 +37,9 @@ def issue(book: Book, request: Any, number: str) -> int:
     return attempt.attempt_id
 
 
-def reverse(book: Book, number: str, **more: Any) -> reversals.Reversed:
-    return reversals.reverse(
-        book.connection, number, reversed_by="chen", evidence="red letter of 3 Dec", **more
-    )
+def reverse(book: Book, number: str, *, run: int | None = None, **more: Any) -> reversals.Reversed:
+    said = reversals.SaidReversed(number, "chen", "red letter of 3 Dec", **more)
+    return reversals.reverse(book.connection, said, run)
 
 
 def held(book: Book) -> list[Identity]:

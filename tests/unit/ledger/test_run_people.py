@@ -18,17 +18,17 @@ def test_a_ledger_of_the_first_version_is_shown_without_people_and_takes_them_fr
     connection, lock = opening.open_for_run(path, OWNER, may_create=True, steps=STEPS[:1])
     with closing(lock), closing(connection):
         assert schema.differences(connection, STEPS[:1]) == []
-        runs.end(connection, lock, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
+        runs.end(connection, lock, runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20")), 0)
     with closing(opening.open_existing(path, OWNER)) as older:
         assert older.pragma("user_version") == 1
         assert run_people.of_ticket(older, "9990000000001") == []
     told: list[str] = []
     connection, lock = opening.open_for_run(
-        path, OWNER, may_create=False, note=lambda said: told.append(str(said))
+        path, OWNER, opening.OpenOptions(note=lambda said: told.append(str(said))), may_create=False
     )
     with closing(lock), closing(connection):
         assert (connection.pragma("user_version"), schema.differences(connection)) == (2, [])
-        run = runs.begin(connection, lock, "issue", "2026-11-21", [])
+        run = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-21"))
         run_people.note(connection, run, [RunPerson("sent", " li \n na "), RunPerson("stopped", "")])
         assert list(connection.execute("SELECT run, role, person, plan FROM run_person")) == [
             (2, "sent", "li na", "")

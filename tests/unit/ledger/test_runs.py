@@ -39,7 +39,7 @@ def opened(path: Path, *, busy: int = 5000) -> Iterator[tuple[apsw.Connection, L
 
 
 def begin(connection: apsw.Connection, lock: Lock) -> int:
-    return runs.begin(connection, lock, "issue", "2026-11-20", [])
+    return runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20"))
 
 
 def killed(path: Path) -> LastRun:
@@ -202,7 +202,7 @@ def test_at_the_end_nobody_is_waited_for_twice(path: Path, monkeypatch: pytest.M
     """Once everything is in the file, emptying the -wal may be left to the next start."""
     with opened(path, busy=0) as (connection, lock):
         runs.end(connection, lock, begin(connection, lock), 0)
-        runs._begin_run(connection, "issue", "0", "2026-11-20", [])
+        runs._begin_run(connection, runs.RunStart("issue", "2026-11-20"))
         with read_meanwhile(path):
             looked = iter((0.0, 0.0))  # where a time is awaited, it is asked again and again
             monkeypatch.setattr(checkpoint, "time", SimpleNamespace(monotonic=looked.__next__))
@@ -278,7 +278,9 @@ def test_whatever_has_to_wait_for_a_reader_tells_that_once(
             checkpoint, "time", SimpleNamespace(monotonic=count().__next__)
         )  # a second a look
         with read_meanwhile(path), suppress(LedgerProblem):
-            runs._begin_run(connection, "issue", "0", "2026-11-20", [])  # something that the reader keeps out
+            runs._begin_run(
+                connection, runs.RunStart("issue", "2026-11-20")
+            )  # something that the reader keeps out
             match what:
                 case "a run's beginning":
                     begin(connection, lock)
@@ -299,7 +301,7 @@ def test_a_ledger_knows_everything_until_its_open_run_began_or_its_last_one_ende
     assert runs.known_until(book.connection) == begun
     book.connection.execute("UPDATE run SET ended_at = '2026-11-20'")
     for ended in ("2026-11-22", "2026-11-21"):
-        run = runs._begin_run(book.connection, "issue", "0", "2026-11-20", [])
+        run = runs._begin_run(book.connection, runs.RunStart("issue", "2026-11-20"))
         book.connection.execute("UPDATE run SET ended_at = ? WHERE run = ?", (ended, run))
     assert runs.known_until(book.connection) == "2026-11-22"
 

@@ -70,7 +70,9 @@ def without_its_gap(copied: dict[str, list[dict[str, object]]]) -> dict[str, lis
 def upgraded(old: Path) -> list[str]:
     """Open it by a program of the next version, and close it; what was told."""
     notes = list[str | Message]()
-    connection, lock = opening.open_for_run(old, OWNER, may_create=False, note=notes.append, steps=NEXT)
+    connection, lock = opening.open_for_run(
+        old, OWNER, opening.OpenOptions(note=notes.append), may_create=False, steps=NEXT
+    )
     assert schema.differences(connection, NEXT) == []
     connection.close()
     lock.close()
@@ -116,7 +118,7 @@ def test_steps_are_all_taken_or_none(old: Path) -> None:
 
 def test_an_upgraded_ledger_is_sound_and_can_be_used(old: Path) -> None:
     connection, lock = opening.open_for_run(old, OWNER, may_create=False, steps=NEXT)
-    run = runs.begin(connection, lock, "issue", "2026-11-20", ["tickets.xlsx"])
+    run = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20", ["tickets.xlsx"]))
     request = Request("invoice", "domestic", HEADER, (charge(77),))
     (attempt,) = planning.plan(connection, run, [request], {77: ("tickets.xlsx", "Tickets", 2)})
     connection.execute(

@@ -96,7 +96,7 @@ def made(path: Path, owner: Owner = OWNER, *, ran: bool = False) -> Path:
     connection, lock = opening.open_for_run(path, owner, may_create=True)
     with closing(lock), closing(connection):
         if ran:
-            runs.end(connection, lock, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
+            runs.end(connection, lock, runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20")), 0)
     return path
 
 
@@ -545,7 +545,7 @@ def killed(path: Path, *left: Answered | Outcome | None) -> None:
     """A run that left an attempt for each of these: without an answer, with one that is not read yet, or spilled."""
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
     with closing(lock), closing(connection):
-        book = Book.of(path, connection, runs.begin(connection, lock, "issue", "2026-11-20", []))
+        book = Book.of(path, connection, runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20")))
         planned = book.plan(*(invoice(charge(at)) for at, _ in enumerate(left)))
         spill = Spill(spill_path(path), opening.ledger_id(connection), 1)
         for attempt, found in zip(planned, left, strict=True):

@@ -88,7 +88,7 @@ def test_no_statement_at_the_start_of_a_run_reads_a_whole_table(tmp_path: Path) 
         reversals.red(connection, "1")
         inbox_files.last(connection, "0", "tickets")
         judgements.note(connection, 1, [])
-        runs.end(connection, lock, runs.begin(connection, lock, "issue", "2026-11-20", []), 0)
+        runs.end(connection, lock, runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20")), 0)
 
     found = plans_of(connection, start)
     connection.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.page import months, view_reconcile
+from pipeline.page import month_uploads, months, view_reconcile
 from pipeline.page.month_files import Form
 from pipeline.page.months import Overtaken
 from pipeline.page.page_database import transaction
@@ -37,7 +37,7 @@ def test_what_several_people_upload_at_once_under_one_name_is_all_kept(tmp_path:
     for thread in threads:
         thread.join()
     assert failed == []
-    kept = months.uploads(tmp_path, month)
+    kept = month_uploads.uploads(tmp_path, month)
     folder = months.folder_of(tmp_path, month)
     assert {one.path(folder).read_text() for one in kept} == {f"text {at}" for at in range(8)}
     assert len({one.name for one in kept}) == len({one.number for one in kept}) == 8
@@ -47,8 +47,8 @@ def test_a_number_is_given_once_though_its_file_was_taken_out(tmp_path: Path) ->
     month = months.begin(tmp_path, "peter", "November")
     for text in ("first", "second"):
         _form(tmp_path / text, "may.xlsx", text).keep(tmp_path, month, "workbook", "peter")
-        (one,) = months.uploads(tmp_path, month)
-        months.take_out(tmp_path, month, one.number, "peter")
+        (one,) = month_uploads.uploads(tmp_path, month)
+        month_uploads.take_out(tmp_path, month, one.number, "peter")
     lie = sorted(months.folder_of(tmp_path, month).glob("uploads/*/*"))
     assert [path.read_text() for path in lie] == ["first", "second"]
 
@@ -65,7 +65,7 @@ def test_what_comes_while_a_month_is_being_sent_leaves_no_file(tmp_path: Path, k
     with pytest.raises(Overtaken):
         form.keep(tmp_path, month, kind, "peter")
     assert [*months.folder_of(tmp_path, month).glob("uploads/*")] == []
-    assert months.uploads(tmp_path, month) == []
+    assert month_uploads.uploads(tmp_path, month) == []
 
 
 @pytest.mark.parametrize("month", ["2026-13", "2026-00", "2026-1", "1926-10"])

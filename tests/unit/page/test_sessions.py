@@ -15,6 +15,9 @@ from pipeline.page.visitor import Role
 PASSWORD = "a horse, a battery and a staple"
 
 
+pytestmark = pytest.mark.usefixtures("light_hashes")
+
+
 @pytest.fixture
 def anna(tmp_path: Path) -> accounts.Account:
     accounts.add(tmp_path, "anna", Role.APPROVER, PASSWORD)

@@ -15,8 +15,8 @@ import pytest
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.message import message
 from pipeline.model.profile import Profile
-from pipeline.page import months, work
-from pipeline.page.months import Upload
+from pipeline.page import month_uploads, months, work
+from pipeline.page.month_uploads import Upload
 from pipeline.page.page_database import connected, transaction
 from pipeline.page.serve_settings import ServeSettings
 from pipeline.page.work import Ended
@@ -54,7 +54,7 @@ def settings(tmp_path: Path) -> ServeSettings:
 @pytest.fixture
 def month(tmp_path: Path) -> str:
     begun = months.begin(tmp_path, "peter", "November")
-    months.add_upload(tmp_path, begun, Upload(1, "tickets.xlsx", "workbook", 1, 0.0, "peter"))
+    month_uploads.add_upload(tmp_path, begun, Upload(1, "tickets.xlsx", "workbook", 1, 0.0, "peter"))
     return begun
 
 

@@ -179,7 +179,10 @@ BELOW: dict[str, Callable[[str], bytes]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("suffix", BELOW)
+@pytest.mark.parametrize(
+    "suffix",
+    [".xlsx", *(pytest.param(suffix, marks=pytest.mark.slow) for suffix in BELOW if suffix != ".xlsx")],
+)
 def test_what_is_far_below_is_told_by_its_place_unless_it_is_blank(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"t{suffix}"
     for text, far in (("note", [(899_999, 0), (1_048_574, 1)]), ("\u3000", [(899_999, 0)])):
@@ -430,7 +433,10 @@ def test_an_xml_bomb_is_told_before_it_is_parsed(tmp_path: Path, part: str) -> N
     assert "declares entities of its own" in text
 
 
-@pytest.mark.parametrize("before", [1, 1_000, (1 << 20) - 4, (1 << 20) + 9])
+@pytest.mark.parametrize(
+    "before",
+    [1, (1 << 20) - 4, *(pytest.param(before, marks=pytest.mark.slow) for before in (1_000, (1 << 20) + 9))],
+)
 def test_an_xml_bomb_is_told_wherever_it_stands(tmp_path: Path, before: int) -> None:
     content = "<!--" + "x" * before + "-->" + ENTITIES + XML.format("")
     texts = (

@@ -9,7 +9,7 @@ import pytest
 from pipeline.model.errors import InputProblem
 from pipeline.reading.columns_file import load_map
 from pipeline.reading.input_files import read_sheets
-from pipeline.reading.tickets import read_table
+from pipeline.reading.tickets import ReadOptions, read_table
 from tests.crash.hostile_bases import separated
 
 pytestmark = pytest.mark.usefixtures("read_here")
@@ -96,7 +96,7 @@ def test_a_text_that_is_known_by_the_team_s_mapping_alone_is_read(
     toml = written(tmp_path, mapping.encode(), "map.toml")
     with pytest.raises(InputProblem, match="encoding that can't be told"):
         read_table([path])
-    table = read_table([path], None, load_map(toml))
+    table = read_table([path], None, ReadOptions(load_map(toml)))
     assert table.frame["ticket_no"].tolist() == ["9991234567890"]
     assert "陳" in table.cells.iloc[0].tolist()
 
@@ -105,7 +105,9 @@ def test_a_buyers_file_that_is_known_by_the_team_s_mapping_alone_is_read(tmp_pat
     tickets = written(tmp_path, b"ticket_no,passenger_name\n9991234567890,A\n")
     buyers = written(tmp_path, separated([["客方", "全稱"], ["甲", "乙公司"]], "gb18030"), "buyers.csv")
     toml = written(tmp_path, '[headings]\n"客方" = "buyer"\n"全稱" = "header_name"'.encode(), "map.toml")
-    assert read_table([tickets], buyers, load_map(toml)).buyers["header_name"].tolist() == ["乙公司"]
+    assert read_table([tickets], buyers, ReadOptions(load_map(toml))).buyers["header_name"].tolist() == [
+        "乙公司"
+    ]
 
 
 def test_the_line_that_names_the_separator_is_no_row(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from pipeline.model.corrections import NO_CORRECTIONS, Corrections
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Finished
 from pipeline.reading.sheet import Sheet
-from pipeline.reading.tickets import assemble, read_table
+from pipeline.reading.tickets import ReadOptions, assemble, read_table
 from pipeline.run.check import check
 from pipeline.run.issue import issue
 from tests.conftest import GOOD
@@ -249,7 +249,7 @@ def test_rows_of_two_files_and_sheets_of_the_same_name_are_told_apart(tmp_path: 
         (str(paths[2]), "T", 2): {"fare": "2"},
         (str(paths[0]), "S", 2): {"passenger_name": "B", "fare": "3"},
     }
-    table = read_table(paths, corrections=Corrections(cells))
+    table = read_table(paths, options=ReadOptions(corrections=Corrections(cells)))
     assert table.frame["fare"].tolist() == [300, 100000, 100, 100000, 100000, 200]
     assert table.frame["passenger_name"].tolist() == ["B", *"AAAAA"]
 
@@ -292,7 +292,9 @@ def test_a_file_of_buyers_kept_apart_is_corrected_by_its_own_place(tmp_path: Pat
     tickets = written(tmp_path / "t.xlsx", {"S": [head, [ticket(1), "A", "1000", "A"]]})
     buyers = written(tmp_path / "buyers.xlsx", {"B": [["购买方", "抬头名称"], ["A", "甲公司"]]})
     corrected = Corrections({("buyers.xlsx", "B", 2): {"header_name": "乙公司"}})
-    assert read_table([tickets], buyers, corrections=corrected).buyers["header_name"].tolist() == ["乙公司"]
+    assert read_table([tickets], buyers, ReadOptions(corrections=corrected)).buyers[
+        "header_name"
+    ].tolist() == ["乙公司"]
 
 
 # --- buyers that are entered whole -----------------------------------------------------------------
@@ -329,7 +331,7 @@ def test_a_buyer_that_is_entered_counts_in_place_of_those_of_its_name(tmp_path: 
     assert buyers_of(judged(path, Corrections(buyers=(ACME,)))[0]) == ["Acme", "Beta"]
     apart = month(tmp_path / "apart.xlsx", "x", buyers=known)
     table = read_table(
-        [month(tmp_path / "u.xlsx", "ACME")], apart, corrections=Corrections(buyers=(ACME, ACME))
+        [month(tmp_path / "u.xlsx", "ACME")], apart, ReadOptions(corrections=Corrections(buyers=(ACME, ACME)))
     )
     assert table.buyers["header_name"].tolist() == ["Acme", "Beta", "Acme"]
 

@@ -18,5 +18,5 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     path = tmp_path / "o.ledger"
     connection, lock = opening.open_for_run(path, Owner("http://127.0.0.1:1", "A"), may_create=True)
     with contextlib.closing(lock), contextlib.closing(connection):
-        run = runs.begin(connection, lock, "reconcile", "2026-11-20", [])
+        run = runs.begin(connection, lock, runs.RunStart("reconcile", "2026-11-20"))
         yield Desk(OpenLedger(path, connection, lock, Named(path), None), run)

@@ -142,7 +142,9 @@ class Desk:
     def gap(self, since: str = "2026-11-01T00:00:00.000+00:00") -> None:
         """The ledger was put back and may lack what was issued since then; the run is another one."""
         gaps.mark_gap(self.ledger.connection, since, verbatim("a copy was put back"))
-        self.run = runs.begin(self.ledger.connection, self.ledger.lock, "reconcile", str(AS_OF), [])
+        self.run = runs.begin(
+            self.ledger.connection, self.ledger.lock, runs.RunStart("reconcile", str(AS_OF))
+        )
 
     @contextmanager
     def failing(self) -> Iterator[None]:

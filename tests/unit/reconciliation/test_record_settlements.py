@@ -111,7 +111,7 @@ def test_lines_of_an_odd_number_hold_where_the_ledger_may_lack_something(desk: D
     if gap:
         connection = desk.ledger.connection
         gaps.mark_gap(connection, "2026-11-01T00:00:00.000+00:00", "a copy was put back")
-        desk.run = runs.begin(connection, desk.ledger.lock, "reconcile", "2026-11-20", [])
+        desk.run = runs.begin(connection, desk.ledger.lock, runs.RunStart("reconcile", "2026-11-20"))
     odd = (line(1, "1"), line(2, "2"))
     desk.settle(statements=statement(set_aside=odd))
     assert desk.rows("SELECT ticket_no FROM elsewhere") == ([("9990000000002",)] if gap else [])
@@ -125,11 +125,7 @@ def test_a_number_that_another_has_settles_nothing(desk: Desk, by_answer: bool) 
     desk.settle(statements=statement(line(7, "N-07")))
     reversals.reverse(
         desk.ledger.connection,
-        "N-08",
-        reversed_by="Li",
-        evidence="letter",
-        voucher="itinerary",
-        red_number="R-08",
+        reversals.SaidReversed("N-08", "Li", "letter", voucher="itinerary", red_number="R-08"),
     )
     for ticket, number in enumerate(("N-09", "N-07", "R-08"), start=1):
         about = desk.doubt(ticket)

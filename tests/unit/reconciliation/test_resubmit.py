@@ -127,7 +127,7 @@ def test_tickets_of_which_something_is_not_clear_are_not_sent_by_themselves(
 ) -> None:
     """Of a voucher that was reversed, of a line that can't be read, and of a red line; a line without a ticket holds nothing."""
     desk.sent(1, Outcome("issued", number="N-01"))
-    reversals.reverse(desk.ledger.connection, "N-01", reversed_by="Li", evidence="letter")
+    reversals.reverse(desk.ledger.connection, reversals.SaidReversed("N-01", "Li", "letter"))
 
     def misread(number: int) -> Misread:
         return Misread(row_at("s.csv", "s", number), ticket(number) if number else "", message("what?"))

@@ -215,7 +215,7 @@ def test_rows_are_read_as_they_are_asked_for(ledger: Path) -> None:
     with being_told(ledger.with_name("b.ledger")) as connection:
         rows = auditing.rows(connection, "runs")
         assert next(rows)["run"] == 1
-        run = runs._begin_run(connection, "issue", "0", "2026-11-23", [])
+        run = runs._begin_run(connection, runs.RunStart("issue", "2026-11-23"))
         assert [row["run"] for row in rows] == [2, 3, run]
         for sheet in ("requests", "charges", "elsewhere", "judgements", "runs", "files"):
             plan = connection.execute(f"EXPLAIN QUERY PLAN {auditing._QUERIES[sheet]}").fetchall()

@@ -98,7 +98,7 @@ def being_told(path: Path) -> Iterator[apsw.Connection]:
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
     with contextlib.closing(lock), contextlib.closing(connection):
         _a_moment()
-        run = runs.begin(connection, lock, "issue", "2026-11-20", ["tickets.xlsx"])
+        run = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20", ["tickets.xlsx"]))
         run_people.note(connection, run, HANDS)
         _a_moment()
         judgements.note(connection, run, [WAITING])
@@ -111,7 +111,7 @@ def being_told(path: Path) -> Iterator[apsw.Connection]:
         run_people.note(connection, run, [RunPerson("stopped", "sun")])
         runs.end(connection, lock, run, 4)
         _a_moment()
-        run = runs.begin(connection, lock, "reconcile", "2026-11-21", ["october.csv"])
+        run = runs.begin(connection, lock, runs.RunStart("reconcile", "2026-11-21", ["october.csv"]))
         _a_moment()
         settlements.settle(connection, lost, Settlement("not_sent", "", "chen", "not on october.csv"))
         _a_moment()
@@ -131,7 +131,9 @@ def being_told(path: Path) -> Iterator[apsw.Connection]:
         others = [replace(dated, ticket_no="9990000000003", number=number) for number in ("88", "89")]
         issued_elsewhere.record(connection, run, [(line, ""), (dated, "REFUND_FEE/Flight")], "chen")
         issued_elsewhere.record(connection, run, [(other, "REFUND_FEE/Flight") for other in others], "chen")
-        reversals.reverse(connection, "88", reversed_by="li", evidence="november.csv, row 2", red_number="90")
+        reversals.reverse(
+            connection, reversals.SaidReversed("88", "li", "november.csv, row 2", red_number="90")
+        )
         withdraw(connection, "E4", withdrawn_by="li", why="another agency's")
         _a_moment()
         judgements.note(connection, run, [replace(WAITING, status="ready", reasons="", row=5)])
@@ -148,5 +150,5 @@ def being_told(path: Path) -> Iterator[apsw.Connection]:
         _a_moment()
         gaps.close_gaps(connection, "li", verbatim("nothing after the 20th"))
         _a_moment()
-        runs.begin(connection, lock, "issue", "2026-11-22", ["other.xlsx"])
+        runs.begin(connection, lock, runs.RunStart("issue", "2026-11-22", ["other.xlsx"]))
         yield connection

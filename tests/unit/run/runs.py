@@ -121,7 +121,7 @@ def earlier(path: Path, owner: Owner = OWNER, *, ends: bool = True) -> Iterator[
     path.parent.mkdir(parents=True, exist_ok=True)
     connection, lock = opening.open_for_run(path, owner, may_create=True)
     with closing(lock), closing(connection):
-        run = runs.begin(connection, lock, "issue", str(AS_OF), ["october.xlsx"])
+        run = runs.begin(connection, lock, runs.RunStart("issue", str(AS_OF), ["october.xlsx"]))
         yield Ledger(path, connection, run)
         if ends:
             runs.end(connection, lock, run, 0)

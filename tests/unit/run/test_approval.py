@@ -178,7 +178,7 @@ def test_who_prepared_approved_and_sent_is_recorded_with_the_run_and_told_of_its
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("named", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_who_stopped_a_run_on_the_page_is_recorded(desk: Path, tmp_path: Path, *, named: bool) -> None:
     ledger, stopped_by = tmp_path / "l", tmp_path / "stopped-by"
 

@@ -33,6 +33,7 @@ from pipeline.ledger.clock import utc_now
 from pipeline.ledger.files_match import wal_filled, wal_path
 from pipeline.ledger.inbox_files import EARLY, NAMED, UNREAD, Handled
 from pipeline.ledger.lock import LastRun, Lock, Phase, noted_run
+from pipeline.ledger.reversals import SaidReversed
 from pipeline.ledger.schema import VERSION
 from pipeline.ledger.settlements import Settlement
 from pipeline.ledger.spill import Spill, spill_path
@@ -43,7 +44,6 @@ from pipeline.model.message import NOTHING, Message, from_text
 from pipeline.model.outcome import Answered
 from pipeline.model.profile import Carrier, Owner, Profile, sandbox_owner
 from pipeline.run import ledger_maintenance
-from pipeline.run.ledger_maintenance import SaidReversed
 from tests import next_version
 from tests.unit.ledger.conftest import Book, charge, invoice
 
@@ -75,7 +75,7 @@ def running(path: Path, owner: Owner = HOST, *, exit_code: int | None = 0) -> It
     """A run on a ledger, which is made if it is missing; without an exit code it is killed."""
     connection, lock = opening.open_for_run(path, owner, may_create=True)
     with closing(lock), closing(connection):
-        run = runs.begin(connection, lock, "issue", "2026-11-20", ["tickets.xlsx"])
+        run = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-20", ["tickets.xlsx"]))
         yield Book.of(path, connection, run)
         if exit_code is not None:
             runs.end(connection, lock, run, exit_code)
@@ -698,7 +698,7 @@ def settled(path: Path) -> Path:
         )
         issued_elsewhere.record(book.connection, book.run, [(line("E9", 4), "")], "li")
         issue(book, "N2", 5)
-        reversals.reverse(book.connection, "N2", reversed_by="li", evidence="red letter")
+        reversals.reverse(book.connection, reversals.SaidReversed("N2", "li", "red letter"))
     return path
 
 

@@ -96,7 +96,7 @@ class Bench:
         self.concealed = Concealed()
         self.answers = Answers()
         self.connection, self._lock = opening.open_for_run(self.path, sandbox_owner("A"), may_create=True)
-        self.run = runs._begin_run(self.connection, "issue", "0", "2026-11-20", [])
+        self.run = runs._begin_run(self.connection, runs.RunStart("issue", "2026-11-20"))
 
     def plan(self, requests: Sequence[Request]) -> list[Attempt]:
         return planning.plan(self.connection, self.run, requests, {n: ("f", "s", n) for n in range(1000)})

@@ -213,6 +213,7 @@ def test_no_thread_is_left_of_it(desk: Desk) -> None:
     assert [one.name for one in threading.enumerate() if one.name == "ledger"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("openssl")
 def test_tls_is_for_the_standard_loop_and_nothing_else(desk: Desk, tmp_path: Path) -> None:
     ours = certificate(tmp_path, "IP:127.0.0.1")

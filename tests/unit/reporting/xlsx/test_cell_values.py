@@ -20,22 +20,29 @@ def records(path: Path, sheet: str) -> list[dict[str, Any]]:
     return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["=1+1", "+x", "@SUM(A1)", "-1", "1", "http://example.com", "{=1}", " two  ", "\ta\nb\n",
-     "<r>x</r>", "<r></r>", "<r> &amp; </r>", "<r><t>_x0041_</t></r>", "_x0041_&_x0042_x0043_"],
+TEXTS = (
+    "=1+1", "+x", "@SUM(A1)", "-1", "1", "http://example.com", "{=1}", " two  ", "\ta\nb\n",
+    "<r>x</r>", "<r></r>", "<r> &amp; </r>", "<r><t>_x0041_</t></r>", "_x0041_&_x0042_x0043_",
 )  # fmt: skip
-def test_a_text_stays_a_text(text: str, made: Made, with_cells: Any, tmp_path: Path) -> None:
-    result = with_cells(made({"note to self": "x", "amount": "abc"}), "note to self", text)
+
+
+def test_a_text_stays_a_text(made: Made, with_cells: Any, tmp_path: Path) -> None:
+    columns = {f"note {number}": text for number, text in enumerate(TEXTS)}
+    result = made({**dict.fromkeys(columns, "x"), "amount": "abc"})
+    for column, text in columns.items():
+        result = with_cells(result, column, text)
     path = write_workbook(result, tmp_path / "r.xlsx")
+    book = openpyxl.load_workbook(path)
     for name in ("Rows", "Failures"):
-        sheet = openpyxl.load_workbook(path)[name]
-        cell = sheet.cell(2, next(cell.column for cell in sheet[1] if cell.value == "note to self"))
-        assert (cell.value, cell.data_type, cell.number_format) == (text, "s", "@")
-        assert cell.hyperlink is None
+        sheet = book[name]
+        cells = {heading.value: sheet.cell(2, heading.column) for heading in sheet[1]}
+        found = {column: cells[column] for column in columns}
+        assert {column: cell.value for column, cell in found.items()} == columns
+        assert {(cell.data_type, cell.number_format) for cell in found.values()} == {("s", "@")}
+        assert not [cell for cell in found.values() if cell.hyperlink]
         assert not sheet._hyperlinks
         rows = CalamineWorkbook.from_path(path).get_sheet_by_name(name).to_python()
-        assert rows[1][rows[0].index("note to self")] == text
+        assert {column: rows[1][rows[0].index(column)] for column in columns} == columns
 
 
 def test_a_buyers_name_stays_a_text_on_the_summary(made: Made, tmp_path: Path) -> None:

@@ -48,14 +48,14 @@ def lines_high(text: str, width: float, most: int) -> float:
     (1, 2, 2.2)
     """
     room = (width - _BESIDE) * _COLUMN
+    if "\n" not in text and sum(map(_wide_is, text)) <= room:  # as nearly all texts
+        return 1
     lines = min(sum(_wrapped(line, room, most) for line in text.split("\n")[:most]), most)
     return lines if lines == 1 or cells_wide(text) == len(text) else lines * _WIDE_LINE
 
 
 def _wrapped(line: str, room: float, most: int) -> int:
     """How many lines it takes: words are not broken, Chinese is, anywhere."""
-    if sum(map(_wide_is, line)) <= room:  # as nearly all do
-        return 1
     lines, left = 1, room
     for word in _WORDS.findall(line):
         wide = sum(map(_wide_is, word))

@@ -1,30 +1,14 @@
 """How rows were judged, for whoever asks for a ticket's history."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from operator import attrgetter
+from typing import NamedTuple
 
 import apsw
 
 from pipeline.ledger.clock import utc_now
 
-_COLUMNS = "ticket_no, charge, product, voucher, amount, status, reasons, file, sheet, row"
-_MADE = f"CREATE TEMP TABLE IF NOT EXISTS judged (at INTEGER PRIMARY KEY, {_COLUMNS})"
-#: A nightly run judges the same rows again and again: only what has changed is worth a line.
-_NOTE = f"""
-INSERT INTO judgement (run, {_COLUMNS}, judged_at)
-SELECT ?, {_COLUMNS}, ? FROM judged
-WHERE (voucher, amount, status, reasons, file, sheet, row) IS NOT (
-    SELECT last.voucher, last.amount, last.status, last.reasons, last.file, last.sheet, last.row FROM judgement AS last
-    WHERE (last.ticket_no, last.charge, last.product) = (judged.ticket_no, judged.charge, judged.product)
-    ORDER BY last.judgement DESC LIMIT 1
-)
-ORDER BY at
-"""  # noqa: S608 - names of columns, all of them written above
 
-
-@dataclass(frozen=True)
-class Judgement:
+class Judgement(NamedTuple):
     """One charge of one row as a run judged it, before anything was sent. `amount` in minor units."""
 
     ticket_no: str
@@ -39,7 +23,19 @@ class Judgement:
     row: int
 
 
-_values = attrgetter(*_COLUMNS.split(", "))
+_COLUMNS = ", ".join(Judgement._fields)
+_MADE = f"CREATE TEMP TABLE IF NOT EXISTS judged (at INTEGER PRIMARY KEY, {_COLUMNS})"
+#: A nightly run judges the same rows again and again: only what has changed is worth a line.
+_NOTE = f"""
+INSERT INTO judgement (run, {_COLUMNS}, judged_at)
+SELECT ?, {_COLUMNS}, ? FROM judged
+WHERE (voucher, amount, status, reasons, file, sheet, row) IS NOT (
+    SELECT last.voucher, last.amount, last.status, last.reasons, last.file, last.sheet, last.row FROM judgement AS last
+    WHERE (last.ticket_no, last.charge, last.product) = (judged.ticket_no, judged.charge, judged.product)
+    ORDER BY last.judgement DESC LIMIT 1
+)
+ORDER BY at
+"""  # noqa: S608 - names of columns, all of them written above
 
 
 def note(connection: apsw.Connection, run: int, judged: Iterable[Judgement]) -> None:
@@ -49,7 +45,7 @@ def note(connection: apsw.Connection, run: int, judged: Iterable[Judgement]) -> 
         connection.execute("DELETE FROM judged")
         connection.executemany(
             f"INSERT INTO judged ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - as above
-            map(_values, judged),
+            judged,
         )
         connection.execute(_NOTE, (run, utc_now()))
         connection.execute("DELETE FROM judged")

@@ -67,6 +67,7 @@ def _connect(path: Path, flags: int, steps: Steps) -> apsw.Connection:
             "foreign_keys = ON",
             "fullfsync = ON",
             "checkpoint_fullfsync = ON",
+            "cache_size = -65536",  # KiB: what a plan has written is not written and read again before it is committed
         ):
             connection.execute(f"PRAGMA {pragma}")
         if connection.pragma("application_id") != APPLICATION_ID:

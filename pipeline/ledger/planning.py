@@ -14,12 +14,8 @@ import apsw
 from pipeline.ledger.clock import utc_now
 from pipeline.model.request import Request, wire_text
 
-# As sets: a statement by itself costs many times what a row of it does (each keeps what it may have to undo). What a row
-# is goes as JSON, of which `->>` gives each value as it was.
-_PLAN_REQUESTS = f"""
-INSERT INTO request SELECT {", ".join(f"value ->> {at}" for at in range(10))} FROM json_each(?) WHERE true
-ON CONFLICT DO NOTHING
-"""  # noqa: S608 - numbers alone
+_PLAN_REQUESTS = "INSERT INTO request VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+# As a set, for what it gives back: one by one that costs ten times as much.
 _PLAN_ATTEMPTS = """
 INSERT INTO attempt (request_id, attempt, run, state, planned_at, epoch)
 SELECT value, 1 + (SELECT coalesce(max(attempt), 0) FROM attempt WHERE request_id = value), ?2, 'planned', ?3,
@@ -31,12 +27,12 @@ _CHARGE = (
     "attempt_id", "ticket_no", "charge", "product", "wire", "voucher", "amount", "file", "sheet", "row", "content",
     "passenger_name", "components", "carried",
 )  # fmt: skip
-_PLAN_CHARGES = f"""
-INSERT INTO charge ({", ".join(_CHARGE)})
-SELECT {", ".join(f"value ->> {at}" for at in range(len(_CHARGE)))} FROM json_each(?)
-"""  # noqa: S608 - names of columns, all of them written above
-_TOGETHER = 10_000  # rows in one statement at the most, so that no text of them grows too large
-
+_CHARGES = ", ".join(_CHARGE)
+_TO_PLAN = f"CREATE TEMP TABLE IF NOT EXISTS charge_to_plan (at INTEGER PRIMARY KEY, {_CHARGES})"
+_GATHER = f"INSERT INTO charge_to_plan ({_CHARGES}) VALUES ({', '.join('?' * len(_CHARGE))})"  # noqa: S608 - names of columns, all of them written above
+# As a set: a statement by itself costs more than what a row of it does, for it keeps what it may have to undo.
+_PLAN_CHARGES = f"INSERT INTO charge ({_CHARGES}) SELECT {_CHARGES} FROM charge_to_plan ORDER BY at"  # noqa: S608 - as above
+_TOGETHER = 10_000  # rows in one statement at the most, so that they are gathered in memory
 
 #: By a charge's row: its components and the columns carried along with it, each as a JSON object (charge.components, carried).
 Details = Callable[[int], tuple[str, str]]
@@ -65,16 +61,16 @@ def plan(
     """
     if len({request.request_id for request in requests}) < len(requests):
         raise apsw.ConstraintError("a request stands in a plan twice")
-    attempts = []
+    connection.execute(_TO_PLAN)
     with connection:
-        for begin in range(0, len(requests), _TOGETHER):
-            some = requests[begin : begin + _TOGETHER]
-            connection.execute(_PLAN_REQUESTS, (as_json([*map(_request_values, some)]),))
-            numbered = _numbered(connection, run, [request.request_id for request in some])
-            attempts += [Attempt(*numbered[request.request_id], request) for request in some]
+        connection.executemany(_PLAN_REQUESTS, map(_request_values, requests))
+        numbered = _numbered(connection, run, [request.request_id for request in requests])
+        attempts = [Attempt(*numbered[request.request_id], request) for request in requests]
         charges = _charge_values(attempts, places, details)
         while together := list(islice(charges, _TOGETHER)):
-            connection.execute(_PLAN_CHARGES, (as_json(together),))
+            connection.executemany(_GATHER, together)
+            connection.execute(_PLAN_CHARGES)
+            connection.execute("DELETE FROM charge_to_plan")
     return attempts
 
 

@@ -10,7 +10,17 @@ _WIDTHS = {
     584: "+<=>~", 611: "FTZ", 667: "&ABEKPSVXY", 722: "CDHNRUw", 778: "GOQ", 833: "Mm", 889: "%", 944: "W", 1015: "@",
 }  # fmt: skip
 _DIGIT, _WIDE = 556, 1000
-_OF_LETTER = {letter: width for width, letters in _WIDTHS.items() for letter in letters}
+
+
+class _Letters(dict[str, int]):
+    """How wide each letter is, found out when it is met first."""
+
+    def __missing__(self, letter: str) -> int:
+        self[letter] = _DIGIT if letter.isascii() or not is_wide(letter) else _WIDE
+        return self[letter]
+
+
+_wide_is = _Letters((letter, width) for width, letters in _WIDTHS.items() for letter in letters).__getitem__
 _COLUMN = 525  # of 10 points: what a column is measured by, a digit of the workbook's own letters
 _BESIDE = 1.3  # of a column's width, what stays free on its left and right
 _WORDS = re.compile("[!-~]+|[^!-~]")
@@ -38,6 +48,8 @@ def lines_high(text: str, width: float, most: int) -> float:
     (1, 2, 2.2)
     """
     room = (width - _BESIDE) * _COLUMN
+    if "\n" not in text and sum(map(_wide_is, text)) <= room:  # as nearly all texts
+        return 1
     lines = min(sum(_wrapped(line, room, most) for line in text.split("\n")[:most]), most)
     return lines if lines == 1 or cells_wide(text) == len(text) else lines * _WIDE_LINE
 
@@ -46,7 +58,7 @@ def _wrapped(line: str, room: float, most: int) -> int:
     """How many lines it takes: words are not broken, Chinese is, anywhere."""
     lines, left = 1, room
     for word in _WORDS.findall(line):
-        wide = sum(map(_letter_wide, word))
+        wide = sum(map(_wide_is, word))
         if wide > left and word != " ":
             own = math.ceil(wide / room)  # a word that is longer than the cell is broken after all
             lines += own - (left == room)
@@ -55,7 +67,3 @@ def _wrapped(line: str, room: float, most: int) -> int:
             left = room * own
         left -= wide
     return lines
-
-
-def _letter_wide(letter: str) -> int:
-    return _OF_LETTER.get(letter, _DIGIT if letter.isascii() or not is_wide(letter) else _WIDE)

@@ -31,6 +31,7 @@ def charge_details(table: Table, rows: Rows) -> Details:
     ]
     carried = [cells[name].tolist() for name in own]
     headings = [_text(name) for name in own]
+    lines, charges, amounts = rows.line.tolist(), rows.charge.tolist(), rows.amount.tolist()
 
     @functools.lru_cache(maxsize=10_000)
     def as_object(*values: str) -> str:
@@ -38,13 +39,10 @@ def charge_details(table: Table, rows: Rows) -> Details:
         return json.dumps(said, ensure_ascii=False)
 
     def details(row: int) -> tuple[str, str]:
-        line = int(rows.line[row])
-        given = {
-            name: parts[name][line] for name in COMPONENTS.get(rows.charge[row], ()) if parts[name][line]
-        }
-        return _adding_up(given, int(rows.amount[row])), as_object(
-            *(_text(column[line]) for column in carried)
-        )
+        line = lines[row]
+        given = {name: parts[name][line] for name in COMPONENTS.get(charges[row], ()) if parts[name][line]}
+        values = (_text(column[line]) for column in carried)
+        return _adding_up(given, amounts[row]) if given else "{}", as_object(*values)
 
     return details
 
@@ -56,7 +54,7 @@ def _adding_up(parts: dict[str, int], amount: int) -> str:
     """
     if sum(parts.values()) != amount:
         parts = {name: part for name, part in parts.items() if name != "change_fee"}
-    return json.dumps(parts) if parts and sum(parts.values()) == amount else "{}"
+    return json.dumps(parts) if sum(parts.values()) == amount else "{}"
 
 
 def _text(value: object) -> str:

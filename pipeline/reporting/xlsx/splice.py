@@ -14,6 +14,7 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 
 import xlsxwriter
@@ -74,9 +75,14 @@ def put_in_rows(
         for name in made.namelist():
             sheet, content = of_part.get(name), made.read(name)
             large = sheet is not None and sheet.count * sheet.columns > _MANY
-            with whole.open(name, "w", force_zip64=large) as part:
-                for piece in _with_rows(content.decode(), sheet, cells, formats) if sheet else (content,):
-                    part.write(piece)
+            pieces = _with_rows(content.decode(), sheet, cells, formats) if sheet else (content,)
+            # In a thread of its own, since zlib lets Python go on: the next piece is made meanwhile, and no more than that.
+            with whole.open(name, "w", force_zip64=large) as part, ThreadPoolExecutor(1) as compressing:
+                written = compressing.submit(part.write, b"")
+                for piece in pieces:
+                    written.result()
+                    written = compressing.submit(part.write, piece)
+                written.result()
 
 
 def _with_rows(xml: str, sheet: SheetRows, cells: Cells, formats: Sequence[Any]) -> Iterator[bytes]:

@@ -1,6 +1,5 @@
 """How rows were judged is noted where it is new, and told in time order."""
 
-from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -30,7 +29,7 @@ def test_a_judgement_is_told_as_it_was_made(book: Any) -> None:
     (row,) = ticket_rows.judgements(book.connection, "9990000000001")
     at = row.pop("judged_at")
     assert at.endswith("+00:00")
-    assert row == {"run": book.run} | asdict(WAITING)
+    assert row == {"run": book.run} | WAITING._asdict()
     assert ticket_rows.judgements(book.connection, "9990000000002") == []
 
 
@@ -47,7 +46,7 @@ def test_the_same_judgement_night_after_night_is_one(book: Any) -> None:
     ],
 )  # fmt: skip
 def test_whatever_is_new_is_noted_and_so_is_the_way_back(book: Any, change: dict[str, Any]) -> None:
-    changed = replace(WAITING, **change)
+    changed = WAITING._replace(**change)
     noted(book, WAITING)
     assert noted(book, changed) == [WAITING, changed]
     assert noted(book, changed) == [WAITING, changed]
@@ -55,24 +54,24 @@ def test_whatever_is_new_is_noted_and_so_is_the_way_back(book: Any, change: dict
 
 
 def test_charges_of_a_ticket_are_judged_each_for_itself(book: Any) -> None:
-    seat = replace(WAITING, charge="ancillary", product="seat", row=3)
-    meal = replace(WAITING, charge="ancillary", product="meal", row=4)
+    seat = WAITING._replace(charge="ancillary", product="seat", row=3)
+    meal = WAITING._replace(charge="ancillary", product="meal", row=4)
     assert noted(book, WAITING, seat, meal) == [WAITING, seat, meal]
     assert noted(book, meal, seat, WAITING) == [WAITING, seat, meal]
 
 
 def test_the_last_judgement_of_another_charge_or_ticket_says_nothing_of_this_one(book: Any) -> None:
     """Nothing but the ticket, or nothing but the charge, tells these from one another."""
-    refund = replace(WAITING, charge="refund", row=3)
-    other = replace(WAITING, ticket_no="9990000000002", row=4)
+    refund = WAITING._replace(charge="refund", row=3)
+    other = WAITING._replace(ticket_no="9990000000002", row=4)
     assert noted(book, WAITING, refund, other) == [WAITING, refund]
     assert noted(book, other, refund, WAITING) == [WAITING, refund]
-    assert noted(book, replace(WAITING, row=3)) == [WAITING, refund, replace(WAITING, row=3)]
+    assert noted(book, WAITING._replace(row=3)) == [WAITING, refund, WAITING._replace(row=3)]
 
 
 def test_a_charge_that_stands_twice_is_noted_for_both_rows(book: Any) -> None:
-    first = replace(WAITING, status="ineligible", reasons="duplicate_charge")
-    second = replace(first, row=3)
+    first = WAITING._replace(status="ineligible", reasons="duplicate_charge")
+    second = first._replace(row=3)
     assert noted(book, first, second) == [first, second]
 
 
@@ -83,7 +82,7 @@ def test_nothing_judged_is_nothing_noted(book: Any) -> None:
 def test_a_failing_note_leaves_nothing_half_written(book: Any) -> None:
     judgements.note(book.connection, book.run, [WAITING])
     runs._end_run(book.connection, book.run, 0)
-    seat = replace(WAITING, charge="ancillary", product="seat")
+    seat = WAITING._replace(charge="ancillary", product="seat")
     with pytest.raises(Exception, match="made by a run that is on"):
         judgements.note(book.connection, book.run, [seat])
     assert noted(book, WAITING) == [WAITING]

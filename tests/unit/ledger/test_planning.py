@@ -8,11 +8,7 @@ import pytest
 from pipeline.ledger import planning
 
 
-@pytest.mark.parametrize("together", [10, 2], ids=["in one statement", "in several"])
-def test_a_plan_names_a_request_once(
-    book: Any, fare: Any, together: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pipeline.ledger.planning._TOGETHER", together)
+def test_a_plan_names_a_request_once(book: Any, fare: Any) -> None:
     with pytest.raises(apsw.ConstraintError, match="twice"):
         book.plan(fare(1), fare(2), fare(1))
     assert book.states() == {}
@@ -27,7 +23,7 @@ def test_what_is_no_text_is_refused_and_nothing_is_planned(book: Any, fare: Any)
 def test_a_plan_of_many_is_written_whole_and_in_its_order(
     book: Any, several: Any, fare: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """More requests and charges than go into one statement; texts are kept as they are."""
+    """More charges than go into one statement; texts are kept as they are."""
     monkeypatch.setattr("pipeline.ledger.planning._TOGETHER", 3)
     requests = [several(*range(1, 6)), *(fare(number, remarks='"\\ 空✈\t') for number in range(10, 17))]
     attempts = book.plan(*requests)

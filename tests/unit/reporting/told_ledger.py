@@ -136,7 +136,7 @@ def being_told(path: Path) -> Iterator[apsw.Connection]:
         )
         withdraw(connection, "E4", withdrawn_by="li", why="another agency's")
         _a_moment()
-        judgements.note(connection, run, [replace(WAITING, status="ready", reasons="", row=5)])
+        judgements.note(connection, run, [WAITING._replace(status="ready", reasons="", row=5)])
         sent(connection, run, fare(5), Outcome("issued", number="017952583360393196", trace_id="t-1"), 200)
         inbox_files.record(
             connection, run, Handled("ab12", "statement", "october.csv", "", "", unfinished=False)

@@ -1,6 +1,5 @@
 """`voucher issue`."""
 
-import gc
 import sys
 from typing import Any
 
@@ -13,7 +12,6 @@ from pipeline.run import issue as flow
 
 def issue(*, yes: bool, begun: Opening | None, **given: Any) -> None:
     """Issue, say what came of it, exit."""
-    gc.enable()  # which ReadingCommand has switched off; sending may take hours
     terminal = Terminal(quiet=given["quiet"], verbose=given["verbose"], lang=given["lang"])
     with terminal.watch(yes=yes) as seen, logged(given["log_file"], "issue", seen) as watch:
         finished = flow.issue(job_from(given, needs_keys=True), watch, begun)

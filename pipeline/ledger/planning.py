@@ -61,8 +61,8 @@ def plan(
     """
     if len({request.request_id for request in requests}) < len(requests):
         raise apsw.ConstraintError("a request stands in a plan twice")
-    connection.execute(_TO_PLAN)
     with connection:
+        connection.execute(_TO_PLAN)
         connection.executemany(_PLAN_REQUESTS, map(_request_values, requests))
         numbered = _numbered(connection, run, [request.request_id for request in requests])
         attempts = [Attempt(*numbered[request.request_id], request) for request in requests]

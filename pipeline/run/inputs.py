@@ -1,6 +1,5 @@
 """What every run reads first."""
 
-import gc
 from pathlib import Path
 
 from pipeline.model.job import Job, Watch
@@ -13,13 +12,9 @@ from pipeline.reading.tickets import ReadOptions, read_table
 from pipeline.reporting.events import log_read
 from pipeline.reporting.output_paths import check_report_path
 
-#: So many new objects, and the garbage collector looks at them, and so many times until it looks at older ones; Python's own numbers are 700 and 10.
-_NEW_OBJECTS, _TIMES = 100_000, 50
-
 
 def read(job: Job, watch: Watch, begun: Opening | None = None) -> tuple[list[Path], Table]:
     """The files and their Table; whatever can be refused before reading is refused first."""
-    gc.set_threshold(_NEW_OBJECTS, _TIMES)  # what is read stays to the end, and so does what is made of it
     if job.report:
         check_report_path(job.report)
     options = ReadOptions(load_map(job.columns), job.profile.carrier.currency, job.corrections)

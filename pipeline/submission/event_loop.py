@@ -39,15 +39,21 @@ def loop_factory(*, secure: bool) -> Callable[[], asyncio.AbstractEventLoop] | N
 
 @contextlib.contextmanager
 def _collecting_less() -> Iterator[None]:
-    """What was read and judged stays to the end, and so do results: the garbage collector need not look for it so often."""
-    before = gc.get_threshold()
+    """What was read and judged stays to the end, and so do results: the garbage collector need not look for it so often.
+
+    It is on meanwhile, whatever was before: sending may take hours.
+    """
+    before, on = gc.get_threshold(), gc.isenabled()
     gc.collect()
     gc.freeze()
     gc.set_threshold(_NEW_OBJECTS)
+    gc.enable()
     try:
         yield
     finally:
         gc.set_threshold(*before)
+        if not on:
+            gc.disable()
         gc.unfreeze()
 
 

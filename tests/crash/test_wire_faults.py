@@ -21,9 +21,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import aiohttp
 import pytest
 
+from pipeline.carrier.client import Client
+from pipeline.carrier.connection_reuse import HeldConnection
+from pipeline.model.outcome import Lost, Reply
 from pipeline.submission.event_loop import loop_factory
 from pipeline.submission.retry import TRIES
 from tests.crash import wire_doubled, wire_table
@@ -181,9 +183,14 @@ def _alone(folder: Path, *faults: Fault) -> tuple[list[Case], dict[str, list[Row
 def test_a_client_that_sends_again_would_be_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
-    """What aiohttp does for methods that it takes for idempotent, on a reused connection that drops."""
-    methods = aiohttp.client.IDEMPOTENT_METHODS
-    monkeypatch.setattr(aiohttp.client, "IDEMPOTENT_METHODS", methods | {"POST"})
+    """As aiohttp's session does for methods that it takes for idempotent, over a connection that drops."""
+    once = Client.post
+
+    async def post(client: Client, path: str, body: bytes) -> tuple[Reply, HeldConnection]:
+        reply, connection = await once(client, path, body)
+        return await once(client, path, body) if isinstance(reply, Lost) else (reply, connection)
+
+    monkeypatch.setattr(Client, "post", post)
     until, reason = POINTS[point]
 
     def drop(line: Line) -> None:

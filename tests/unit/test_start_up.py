@@ -65,10 +65,8 @@ print(gc.get_stats()[0]["collections"] - before, gc.isenabled())
 """
 
 
-@pytest.mark.parametrize(("command", "least", "most"), [("check", 0, 20), ("issue", 21, 10_000)])
-def test_rubbish_is_looked_for_while_a_run_sends_and_not_in_a_check(
-    tmp_path: Path, command: str, least: int, most: int
-) -> None:
+@pytest.mark.parametrize("command", ["check", "issue"])
+def test_rubbish_is_hardly_looked_for_in_what_is_read_and_made_of_it(tmp_path: Path, command: str) -> None:
     asked = (command, *_CHECK[1:], "--sandbox", "--ledger", str(tmp_path / "ledger"))
     done = subprocess.run(
         [sys.executable, "-c", _COLLECTIONS, *asked],
@@ -79,7 +77,7 @@ def test_rubbish_is_looked_for_while_a_run_sends_and_not_in_a_check(
         check=True,
     )
     count, on = done.stdout.splitlines()[-1].split()
-    assert least <= int(count) <= most
+    assert int(count) <= 20
     assert on == "True"
 
 

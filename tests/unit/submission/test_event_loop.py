@@ -5,8 +5,22 @@ import gc
 import sys
 import weakref
 
+import pytest
+
 from pipeline.submission import event_loop
 from pipeline.submission.sending_run import Sent
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_while_sending_the_collector_is_on_whatever_it_was_before(on: bool) -> None:
+    if not on:
+        gc.disable()
+    try:
+        with event_loop._collecting_less():
+            assert gc.isenabled()
+        assert gc.isenabled() is on
+    finally:
+        gc.enable()
 
 
 def test_while_sending_the_collector_leaves_what_was_read_alone_and_only_then() -> None:

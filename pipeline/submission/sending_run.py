@@ -78,7 +78,7 @@ def send(run: Run, attempts: Sequence[Attempt], table: Table, doubts: Doubts) ->
         halt = Halt()
         async with contextlib.AsyncExitStack() as stack:
             stack.enter_context(stopped_by_signals(halt, watch.note))
-            writer = Writer(ledger.connection, spill)
+            writer = Writer(ledger.connection, spill, in_flight)
             stack.push_async_callback(writer.close)
             base_url = job.profile.carrier.base_url
             if job.sandbox:

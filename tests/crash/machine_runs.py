@@ -45,7 +45,7 @@ class Runs(Life):
             spill = Spill(spill_path(self.path), opening.ledger_id(self.connection), 1)
 
             async def writer() -> Writer:
-                return Writer(self.connection, spill)
+                return Writer(self.connection, spill, 4)
 
             self.running = Running(run, spill, self.loop.run_until_complete(writer()))
             self._say(f"run {run} begins")

@@ -233,7 +233,7 @@ class Life:
         self, connection: apsw.Connection, spill: Spill, flights: list[_Flight], in_flight: int
     ) -> bool:
         """Let the flights go on in rounds, some at once, so that their changes meet in one group; whether it failed."""
-        writer = Writer(connection, spill)
+        writer = Writer(connection, spill, in_flight)
         try:
             while flights and not self._recorder.dead:
                 here = flights[:in_flight]

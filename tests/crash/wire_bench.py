@@ -303,7 +303,7 @@ def play(
     async def work(heard: Heard) -> None:
         asyncio.get_running_loop().set_exception_handler(heard.complain)
         with Spill(spill_path(book.path), opening.ledger_id(book.connection), 1) as spill:
-            writer = Writer(book.connection, spill)
+            writer = Writer(book.connection, spill, 40)
             try:
                 for stalls, at_once in ((True, 40), (False, 12)):
                     turn = asyncio.Semaphore(at_once)
@@ -361,7 +361,7 @@ def play_unreached(
         asyncio.get_running_loop().set_exception_handler(heard.complain)
         addresses = [stack.enter_context(case.way.opened(folder)) for case in cases]
         with Spill(spill_path(book.path), opening.ledger_id(book.connection), 1) as spill:
-            writer = Writer(book.connection, spill)
+            writer = Writer(book.connection, spill, len(cases))
             try:
                 async with asyncio.TaskGroup() as group:
                     for n, (case, address) in enumerate(zip(cases, addresses, strict=True)):

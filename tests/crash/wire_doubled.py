@@ -208,7 +208,7 @@ def _run(
     async def work() -> None:
         turn = asyncio.Semaphore(8)
         with Spill(spill_path(book.path), opening.ledger_id(book.connection), 64) as spill:
-            writer = Writer(book.connection, spill)
+            writer = Writer(book.connection, spill, 8)
             try:
                 async with asyncio.TaskGroup() as group:
                     for trial in every:

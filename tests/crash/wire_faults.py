@@ -204,7 +204,7 @@ def run(sequences: Sequence[Course], book: Book, loop: Loop) -> None:
     async def work() -> None:
         turn = asyncio.Semaphore(_AT_ONCE)
         with Spill(spill_path(book.path), opening.ledger_id(book.connection), 1) as spill:
-            writer = Writer(book.connection, spill)
+            writer = Writer(book.connection, spill, _AT_ONCE)
             try:
                 async with asyncio.TaskGroup() as group:
                     for sequence in sequences:

@@ -28,7 +28,7 @@ def main() -> None:
 
         async def work() -> None:
             with Spill(spill_path(book.path), opening.ledger_id(book.connection), 1) as spill:
-                writer = Writer(book.connection, spill)
+                writer = Writer(book.connection, spill, 1)
                 (result,) = await submitted(
                     writer, "http://127.0.0.1:9", Profile(submission=SHORT), attempts, Halt()
                 )

@@ -92,9 +92,12 @@ class Book:
 
     @asynccontextmanager
     async def writer(self, connection: Any = None) -> AsyncIterator[Writer]:
-        """A writer to this ledger, by a connection that fails if need be; nobody waits for it for ever."""
+        """A writer to this ledger, by a connection that fails if need be; nobody waits for it for ever.
+
+        With so many in flight that what is handed in within one turn of the loop is one group.
+        """
         with Spill(spill_path(self.path), opening.ledger_id(self.connection), 4) as spill:
-            writer = Writer(cast("apsw.Connection", connection or self.connection), spill)
+            writer = Writer(cast("apsw.Connection", connection or self.connection), spill, 1000)
             try:
                 yield writer
             finally:

@@ -1,7 +1,9 @@
 """Group commit, and what is left when the ledger's file fails."""
 
+import asyncio
 import errno
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +11,14 @@ import apsw
 import pytest
 
 from pipeline.ledger import attempts as records
+from pipeline.ledger import opening
 from pipeline.ledger.attempt_changes import (
     Again,
     Ended,
     GotAnswer,
     Sending,
 )
+from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.recovery import recover
 from pipeline.ledger.spill import Spill, spill_path, spilled
 from pipeline.model.errors import LedgerProblem
@@ -51,6 +55,53 @@ def test_changes_that_wait_together_share_a_transaction(book: Any, fare: Any) ->
     with book.commits() as commits:
         book.write(*(Sending(attempt.attempt_id) for attempt in attempts))
     assert len(commits) <= 10
+
+
+@pytest.mark.parametrize(("commit_seconds", "least", "most"), [(0.2, 1, 1), (0.0, 4, 8)])
+def test_on_a_slow_disk_alone_those_that_keep_coming_share_a_commit(
+    book: Any, fare: Any, commit_seconds: float, least: int, most: int
+) -> None:
+    attempts = book.plan(*(fare(number) for number in range(12)))
+    commits: list[float] = []
+
+    def committed() -> bool:
+        time.sleep(commit_seconds)
+        commits.append(time.monotonic())
+        return False
+
+    async def one(writer: Writer, at: int) -> None:
+        await asyncio.sleep(0.01 * at)
+        await writer.commit(Sending(attempts[at].attempt_id))
+
+    async def run() -> None:
+        with Spill(spill_path(book.path), opening.ledger_id(book.connection), 12) as spill:
+            writer = Writer(book.connection, spill, 12)
+            for at in (8, 9):  # by which it sees what disk it is
+                await writer.commit(Sending(attempts[at].attempt_id))
+            commits.clear()
+            async with asyncio.TaskGroup() as lanes:
+                for at in range(8):
+                    lanes.create_task(one(writer, at))
+            await writer.close()
+
+    book.connection.set_commit_hook(committed)
+    asyncio.run(run())
+    assert least <= len(commits) <= most
+    assert set(book.states().values()) == {"sending", "planned"}
+
+
+def test_when_all_there_are_wait_nobody_else_is_waited_for(book: Any, fare: Any) -> None:
+    attempts = book.plan(*(fare(number) for number in range(6)))
+
+    async def run() -> None:
+        with Spill(spill_path(book.path), opening.ledger_id(book.connection), 2) as spill:
+            writer = Writer(book.connection, spill, 2)
+            writer._took = (60.0, 60.0)  # by which it would wait for a quarter of a minute
+            await asyncio.gather(*(writer.commit(Sending(attempts[at].attempt_id)) for at in (0, 1)))
+            await writer.close()
+
+    asyncio.run(asyncio.wait_for(run(), 14))
+    assert list(book.states().values()).count("sending") == 2
 
 
 def test_a_refused_change_does_not_take_the_others_with_it(book: Any, fare: Any) -> None:

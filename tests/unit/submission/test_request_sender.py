@@ -133,7 +133,7 @@ class Bench:
             site = web.TCPSite(runner, "127.0.0.1", 0)
             await site.start()
             with Spill(spill_path(self.path), opening.ledger_id(self.connection), 4) as spill:
-                writer = Writer(self.connection, spill)
+                writer = Writer(self.connection, spill, profile.submission.concurrency)
                 try:
                     async with connected(profile, f"http://127.0.0.1:{site.port}", "api-key") as client:
                         submission = RequestSender(

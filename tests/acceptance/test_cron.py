@@ -56,8 +56,8 @@ MOMENTS: dict[str, Callable[[Any, Desk, Path], object]] = {
     ("moment", "number"),
     [
         ("reading", signal.SIGTERM),
-        ("reading", signal.SIGINT),
-        ("reading", signal.SIGHUP),
+        pytest.param("reading", signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param("reading", signal.SIGHUP, marks=pytest.mark.slow),
         pytest.param("judging", signal.SIGTERM, marks=pytest.mark.slow),
         ("writing", signal.SIGTERM),
     ],

@@ -306,6 +306,7 @@ def rows_of_every_kind(office: Office) -> Path:
     ])  # fmt: skip
 
 
+@pytest.mark.slow
 def test_rows_of_every_kind_are_judged_sent_and_accounted_for_by_what_the_ledger_holds(
     office: Office,
 ) -> None:

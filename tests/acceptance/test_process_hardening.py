@@ -111,6 +111,7 @@ def test_the_process_is_closed_before_a_key_is_read(tmp_path: Path) -> None:
     assert KEY not in ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "raised",
     [

@@ -117,6 +117,7 @@ def test_where_all_is_there_it_says_so_and_sends_nothing(desk: Any, pem: Path) -
     assert not any(key in ran.out for key in KEYS.values())
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_what_the_ledger_s_disk_makes_of_the_requests_in_flight(desk: Any, tmp_path: Path) -> None:
     """On a disk whose syncs take 50 ms, of which a request waits for two."""

@@ -252,7 +252,7 @@ def test_a_line_of_a_statement_that_can_not_be_read_holds_back_its_ticket_and_no
     }
 
 
-@pytest.mark.parametrize("ours", [True, False])
+@pytest.mark.parametrize("ours", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_an_answer_with_a_number_that_a_statement_showed_for_another_ticket_is_a_doubt(
     office: Office, *, ours: bool
 ) -> None:

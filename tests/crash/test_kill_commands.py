@@ -9,7 +9,7 @@ from tests.crash.kill_points import forking_office
 
 
 @pytest.mark.usefixtures("compiler")
-@pytest.mark.parametrize("every", [100, pytest.param(23, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [250, pytest.param(23, marks=pytest.mark.slow)])
 def test_a_killed_backup_or_export_leaves_the_ledger_as_it_was_and_nothing_half_made(
     tmp_path: Path, every: int
 ) -> None:

@@ -285,6 +285,7 @@ COLUMNS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_command_tells_every_fault_and_no_key(tmp_path: Path) -> None:
     """Each fault between good answers, in a process of its own, at its most talkative."""
     fates = {f"999{n:010}": FAULTS[SHOWN[n // 2]] if n % 2 else None for n in range(2 * len(SHOWN))}

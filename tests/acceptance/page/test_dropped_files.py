@@ -87,6 +87,7 @@ def statement(dropping: Dropping, name: str = "from the carrier.csv") -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_statement_dropped_by_an_approver_is_reconciled_with_and_its_month_judged_again(
     dropping: Dropping,
 ) -> None:

@@ -44,11 +44,17 @@ def many(desk: Desk) -> Path:
     return book
 
 
+def being_written(folder: Path) -> bool:
+    with contextlib.suppress(FileNotFoundError):  # what is written takes its place meanwhile
+        return any(folder.glob(".voucher-*/*"))
+    return False
+
+
 #: A moment, and how it is known from outside: the process, its desk, and what it has said so far.
 MOMENTS: dict[str, Callable[[Any, Desk, Path], object]] = {
     "reading": lambda process, _, __: readers(process),
     "judging": lambda _, __, said: "Read 20,000 rows" in said.read_text(),
-    "writing": lambda _, desk, __: list(desk.folder.glob(".voucher-*/*")),
+    "writing": lambda _, desk, __: being_written(desk.folder),
 }
 
 

@@ -164,7 +164,8 @@ def _at_a_rate(folder: Path, month: Path, rows: int) -> Line:
     )  # fmt: skip
 
 
-def _job(given: argparse.Namespace, folder: Path) -> Job:
+def job_of(given: argparse.Namespace, folder: Path) -> Job:
+    """The job that sends a month by these settings, with a ledger in this folder."""
     profile = load_profile(REPOSITORY / "sample_data" / "sandbox.toml")
     limits = profile.limits if given.packed else replace(profile.limits, max_charges_per_invoice=_SINGLE)
     profile = replace(
@@ -276,7 +277,7 @@ def main() -> None:
     if float(given.sync_ms) and "SLOW_SYNC_MS" not in os.environ:
         _slow_down(given.sync_ms, given.month.parent)
     with tempfile.TemporaryDirectory(prefix="submission-", dir=given.month.parent) as folder:
-        figures = (_ours if given.side == "ours" else _bare)(_job(given, Path(folder)), given.month)
+        figures = (_ours if given.side == "ours" else _bare)(job_of(given, Path(folder)), given.month)
     sys.stdout.write("".join(f"{name}={figure:.6f}\n" for name, figure in figures.items()))
 
 

@@ -1,0 +1,154 @@
+"""What sending a request is made of: the least processor time of each part by itself, in microseconds a request.
+
+python -m tests.benchmarks.sending_parts MONTH.xlsx     # README.md adds them up
+"""
+
+import asyncio
+import sys
+import tempfile
+import time
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar, cast
+
+import apsw
+
+from pipeline.carrier.client import connected
+from pipeline.carrier.crypto import Cipher
+from pipeline.carrier.documents import PATHS, request_body
+from pipeline.carrier.key_redaction import Concealed
+from pipeline.carrier.replies import Before, interpret
+from pipeline.ledger import attempt_changes
+from pipeline.ledger.attempt_changes import Change, Ended, GotAnswer, Sending
+from pipeline.ledger.planning import Attempt
+from pipeline.ledger.session import ledger_to_write
+from pipeline.model.job import Job, Watch
+from pipeline.model.outcome import Answered, Outcome, Reply
+from pipeline.model.profile import Secrets
+from pipeline.reading.tickets import read_table
+from pipeline.submission.batch import judged
+from pipeline.submission.charge_details import charge_details
+from pipeline.submission.event_loop import event_loop
+from pipeline.submission.recovered_answers import meaning
+from pipeline.submission.sending_run import Run, send
+from tests.benchmarks.carrier import answering
+from tests.benchmarks.submission import job_of
+from tests.benchmarks.timing import KEYS, ROUNDS
+
+_IN_FLIGHT = 64
+Made = TypeVar("Made")
+_KEYS = Secrets(KEYS["VOUCHER_API_KEY"], KEYS["VOUCHER_ENCRYPTION_KEY"])
+_WATCH = Watch(lambda _: None, lambda _: None, lambda _: True, lambda _: None)
+
+
+class _Parts(dict[str, float]):
+    """The least that each part took so far, in seconds."""
+
+    def of(self, name: str, part: Callable[[], Made]) -> Made:
+        begun = time.process_time()
+        made = part()
+        self[name] = min(time.process_time() - begun, self.get(name, 1e9))
+        return made
+
+
+def _posted(job: Job, attempts: Sequence[Attempt], bodies: Sequence[bytes]) -> list[Reply]:
+    """The replies to prepared bodies, by our own client and as many lanes as are in flight."""
+    replies: dict[int, Reply] = {}
+
+    async def post_all() -> None:
+        queue = iter(enumerate(zip(attempts, bodies, strict=True)))
+
+        async def lane() -> None:
+            for at, (attempt, body) in queue:
+                replies[at], connection = await client.post(PATHS[attempt.request.voucher], body)
+                connection.give_back()
+
+        async with (
+            connected(job.profile, job.profile.carrier.base_url, _KEYS.api_key) as client,
+            asyncio.TaskGroup() as lanes,
+        ):
+            for _ in range(_IN_FLIGHT):
+                lanes.create_task(lane())
+
+    with event_loop(secure=False) as runner:
+        runner.run(post_all())
+    return [replies[at] for at in range(len(bodies))]
+
+
+def _understood(job: Job, attempts: Sequence[Attempt], replies: Sequence[Reply]) -> list[Outcome]:
+    """What the replies mean, as they are kept and interpreted within a run."""
+    cipher, concealed = Cipher(_KEYS.encryption_key), Concealed(_KEYS.api_key, _KEYS.encryption_key)
+    outcomes = []
+    for attempt, reply in zip(attempts, replies, strict=True):
+        concealed.answer(cast("Answered", reply))
+        before = Before(accepted=True)
+        outcome = interpret(reply, attempt.request, cipher, job.profile.answers, before)
+        outcomes.append(concealed.outcome(outcome))
+    return outcomes
+
+
+def _recorded(
+    connection: apsw.Connection,
+    attempts: Sequence[Attempt],
+    replies: Sequence[Reply],
+    outcomes: Sequence[Outcome],
+) -> None:
+    """All changes, as those of all that are in flight come together: outcomes with the next `sending`, then answers."""
+    ended: list[Change] = []
+    for first in range(0, len(attempts), _IN_FLIGHT):
+        here = range(first, min(first + _IN_FLIGHT, len(attempts)))
+        ids = [attempts[at].attempt_id for at in here]
+        for group in (
+            [*ended, *map(Sending, ids)],
+            [GotAnswer(attempts[at].attempt_id, cast("Answered", replies[at])) for at in here],
+        ):
+            attempt_changes.write(connection, group)
+            connection.execute("COMMIT")
+        ended = [Ended(attempts[at].attempt_id, outcomes[at]) for at in here]
+    attempt_changes.write(connection, ended)
+    connection.execute("COMMIT")
+
+
+def _measure(parts: _Parts, address: str, month: Path, folder: Path, *, whole: bool) -> int:
+    """One round, on a ledger of its own: the parts one after the other, or the whole."""
+    given = Namespace(
+        address=address, ca_file=None, in_flight=_IN_FLIGHT, rate=0.0, packed=False, month=month
+    )
+    job = job_of(given, folder)
+    with ledger_to_write(job, _WATCH, meaning(job, _KEYS)) as ledger:
+        rows = judged(ledger, read_table([month]), job)
+        run = Run("issue", job, ledger, ledger.begin("issue", job.terms, [month]), _KEYS, _WATCH)
+        of_rows = rows.verdicts.rows
+        attempts = ledger.plan(run.number, rows.requests, of_rows, charge_details(rows.table, of_rows))
+        if whole:
+            parts.of(
+                "the whole, everything on", lambda: send(run, attempts, rows.table, rows.holdings.doubts)
+            )
+        else:
+            cipher = Cipher(_KEYS.encryption_key)
+            bodies = parts.of(
+                "documents made and sealed",
+                lambda: [request_body(attempt.request, job.profile, cipher) for attempt in attempts],
+            )
+            replies = parts.of("prepared bodies posted by our client", lambda: _posted(job, attempts, bodies))
+            outcomes = parts.of("answers interpreted", lambda: _understood(job, attempts, replies))
+            parts.of("the ledger", lambda: _recorded(ledger.connection, attempts, replies, outcomes))
+        ledger.end(run.number, 0)
+    return len(attempts)
+
+
+def main() -> None:
+    """Some rounds; the least of each part."""
+    month, parts = Path(sys.argv[1]).resolve(), _Parts()
+    with tempfile.TemporaryDirectory(prefix="sending-parts-") as folder, answering(Path(folder)) as address:
+        for round_ in range(2 * ROUNDS):
+            place = Path(folder) / str(round_)
+            place.mkdir()
+            count = _measure(parts, address, month, place, whole=bool(round_ % 2))
+    for name, seconds in parts.items():
+        sys.stdout.write(f"{1e6 * seconds / count:7.1f} µs {name}\n")
+
+
+if __name__ == "__main__":
+    main()

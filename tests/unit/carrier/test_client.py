@@ -209,6 +209,29 @@ def test_an_answer_is_waited_for_as_long_as_the_profile_says(
     assert time.monotonic() - begun < 30
 
 
+def test_the_patience_with_one_answer_is_not_that_with_the_next_over_its_connection() -> None:
+    """1.2 s after the first request, and 0.6 s after its own."""
+    pauses = [0.0, 0.6]
+
+    def answer(connection: socket.socket) -> None:
+        time.sleep(pauses.pop(0))
+        connection.sendall(http("200 OK", b"{}"))
+
+    async def run(url: str) -> Reply:
+        settings = Submission(concurrency=1, response_timeout_seconds=1, keepalive_seconds=60)
+        async with connected(Profile(submission=settings), url, "the-api-key") as client:
+            _, line = await client.post("/", b"1")
+            line.give_back()
+            await asyncio.sleep(0.6)
+            reply, line = await client.post("/", b"2")
+            line.close()
+            return reply
+
+    with carrying(answer) as carrier:
+        assert asyncio.run(run(carrier.url)) == Answered(200, b"{}")
+    assert len(set(carrier.connections)) == 1
+
+
 def test_an_answer_at_the_bound_is_whole() -> None:
     body = b"x" * LARGEST_ANSWER
     with carrying(raw(http("200 OK", body))) as carrier:

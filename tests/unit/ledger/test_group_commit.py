@@ -90,6 +90,26 @@ def test_on_a_slow_disk_alone_those_that_keep_coming_share_a_commit(
     assert set(book.states().values()) == {"sending", "planned"}
 
 
+def test_what_comes_while_a_group_is_written_shares_the_next(book: Any, fare: Any) -> None:
+    attempts = book.plan(*(fare(number) for number in range(6)))
+    commits: list[bool] = []
+
+    def committed() -> bool:
+        time.sleep(0.2)
+        commits.append(True)
+        return False
+
+    async def run() -> None:
+        async with book.writer() as writer:
+            for attempt in attempts:  # all of them within the first one's commit
+                writer.commit(Sending(attempt.attempt_id))
+                await asyncio.sleep(0.005)
+
+    book.connection.set_commit_hook(committed)
+    asyncio.run(run())
+    assert len(commits) == 2
+
+
 def test_when_all_there_are_wait_nobody_else_is_waited_for(book: Any, fare: Any) -> None:
     attempts = book.plan(*(fare(number) for number in range(6)))
 

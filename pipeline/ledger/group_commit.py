@@ -96,7 +96,7 @@ class Writer:
         return sync if 2 * sync > self._in_flight * _OWN_WORK else 0.0
 
     def _look(self) -> None:
-        """Hand over a group that is large enough at once, a smaller one when everybody had a turn to join it."""
+        """Hand over at once where all requests wait, else when everybody had a turn to join the group."""
         if self._writing:
             return
         if self._requests >= self._in_flight:  # all there are

@@ -67,7 +67,7 @@ def _connect(path: Path, flags: int, steps: Steps) -> apsw.Connection:
             "foreign_keys = ON",
             "fullfsync = ON",
             "checkpoint_fullfsync = ON",
-            # Pages, 32 MB of them: folding the -wal into the file takes two syncs more, while which every request waits.
+            # Pages, 32 MB of them: folding the -wal into the file takes two syncs more, for which every request waits.
             "wal_autocheckpoint = 8000",
             "cache_size = -65536",  # KiB: what a plan has written is not written and read again before it is committed
         ):

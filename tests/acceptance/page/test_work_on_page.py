@@ -192,13 +192,13 @@ def test_registers_are_made_beside_each_other(desk: Desk) -> None:
 def test_nothing_is_begun_by_a_server_that_ends(desk: Desk, sandbox: Callable[..., Any]) -> None:
     tickets = fresh_tickets(desk, 3)
     with (
-        sandbox(tickets, faults=SLOW.replace("0.3", "8"), more=today()) as carrier,
+        sandbox(tickets, faults=SLOW.replace("0.3", "8") + 'when = "after"\n', more=today()) as carrier,
         serving(desk, *carrier_profile(desk, carrier.base_url), people=PEOPLE, sandbox=False) as page,
     ):
         anna = page.logged_in("anna")
         month = judged(anna, tickets)
         sent(anna, month)
-        desk.during(page.process, carrier.issued)
+        desk.during(page.process, carrier.issued)  # the answers come 8 seconds after it
         os.kill(page.process.pid, signal.SIGTERM)
         desk.during(page.process, lambda: "Ending" in page.process.told())
         time.sleep(0.2)

@@ -38,6 +38,7 @@ def program(count: int) -> Iterator[None]:
         for room, name in (
             (opening, "open_for_run"),
             (opening, "open_for_reading"),
+            (opening, "open_beside"),
             (schema, "differences"),
             (schema, "show_as_current"),
         ):

@@ -59,9 +59,10 @@ class Concealed:
     def _may_hold_one(self, text: str) -> bool:
         """Whether a key begins anywhere, as the text is or once its escapes are taken away; quick, and never no for a yes."""
         for _ in range(_DEEPEST):
-            if any(begin in text for begin in self._begins):
-                return True
-            if not any(mark in text for mark in "\\%&"):  # no escape begins otherwise
+            for begin in self._begins:
+                if begin in text:
+                    return True
+            if "\\" not in text and "%" not in text and "&" not in text:  # no escape begins otherwise
                 return False
             plain = _ESCAPE.sub(_unescaped, text)
             if plain == text:
@@ -79,7 +80,7 @@ class Concealed:
 
     def outcome(self, outcome: Outcome) -> Outcome:
         """An outcome without the keys: what the carrier says inside an encrypted result is readable only here."""
-        detail, trace_id = changed(outcome.detail, self.text), self.text(outcome.trace_id)
+        detail, trace_id = outcome.detail and changed(outcome.detail, self.text), self.text(outcome.trace_id)
         if (detail, trace_id) == (outcome.detail, outcome.trace_id):
             return outcome
         return replace(outcome, detail=detail, trace_id=trace_id)

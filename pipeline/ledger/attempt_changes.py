@@ -1,8 +1,8 @@
 """The changes of a run that is sending, and how a group of them is written: as sets, or one by one.
 
-A group is nearly always as it should be, and then each kind of change is one statement for all of them: its rules
+Changes are nearly always as they should be, and then each kind is one statement for all of them: its rules
 are asked of every row all the same, and nobody waits while statements are handed over one by one. If the ledger
-refuses anything, or an attempt is not where it should be, the group is undone and written change by change, so
+refuses anything, or an attempt is not where it should be, the transaction is undone and written change by change, so
 that what can't be written is refused alone.
 """
 
@@ -71,25 +71,15 @@ WHERE attempt_id = ended ->> 0 AND state = 'sending'
 """
 
 
-def write(connection: apsw.Connection, group: Sequence[Change]) -> list[Acknowledged | LedgerProblem]:
-    """Begin a transaction and write a group in it; each change's acknowledgement, or why it alone is refused.
+def write_as_sets(connection: apsw.Connection, changes: Sequence[Change]) -> bool:
+    """Write changes in the transaction that is on, each kind in one statement, in the order that an attempt goes through them.
 
-    It is for the caller to commit. Raises whatever keeps the whole group from being written.
+    False if not all fit, and then the transaction is to be undone. Raises what keeps any from being written.
     """
-    connection.execute("BEGIN IMMEDIATE")
-    if _as_sets(connection, group):
-        return [change.outcome if isinstance(change, Ended) else None for change in group]
-    connection.execute("ROLLBACK")
-    connection.execute("BEGIN IMMEDIATE")
-    return [_alone(connection, change) for change in group]
-
-
-def _as_sets(connection: apsw.Connection, group: Sequence[Change]) -> bool:
-    """Each kind in one statement, in the order that an attempt goes through them; False if not all fit."""
     answers: list[Any] = []
     ends: list[Any] = []
     sendings: list[Any] = []
-    for change in group:
+    for change in changes:
         match change:
             case Sending(attempt_id):
                 sendings.append(attempt_id)
@@ -109,6 +99,11 @@ def _as_sets(connection: apsw.Connection, group: Sequence[Change]) -> bool:
     except apsw.ConstraintError:
         return False
     return True
+
+
+def write_alone(connection: apsw.Connection, changes: Sequence[Change]) -> list[Acknowledged | LedgerProblem]:
+    """Write changes in the transaction that is on, one by one; each one's acknowledgement, or why it alone is refused."""
+    return [_alone(connection, change) for change in changes]
 
 
 def _alone(connection: apsw.Connection, change: Change) -> Acknowledged | LedgerProblem:

@@ -1,10 +1,7 @@
 """What the ledger knows of charges: of some tickets, before anything is planned; of a time, to compare with a statement."""
 
-import itertools
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
-from operator import itemgetter
 from typing import Any
 
 import apsw
@@ -17,8 +14,7 @@ from pipeline.model.known_charges import (
     Refusal,
 )
 from pipeline.model.message import NOTHING, from_text, message
-from pipeline.model.request import Charge, Header, Identity, Request
-from pipeline.model.result import RequestResult
+from pipeline.model.request import Identity
 
 _ASKED = "CREATE TEMP TABLE IF NOT EXISTS asked (ticket_no TEXT PRIMARY KEY) WITHOUT ROWID"
 
@@ -62,16 +58,6 @@ SELECT charge.ticket_no, charge.charge, charge.product, charge.content, attempt.
        attempt.state, charge.live, attempt.number, max(attempt.attempt_id)
 FROM asked CROSS JOIN charge USING (ticket_no) CROSS JOIN attempt USING (attempt_id)
 WHERE attempt.state <> 'planned' GROUP BY 1, 2, 3
-"""
-
-#: All charges of named attempts, those of an attempt one after the other.
-_REQUESTS = """
-SELECT attempt_id, attempt.attempt, attempt.run, attempt.number, attempt.trace_id, request.voucher, market,
-       header_type, header_name, tax_no, phone, email, remarks, ticket_no, charge, product, passenger_name, charge.amount
-FROM json_each(?) AS named
-     CROSS JOIN attempt ON attempt.request_id = named.value ->> 0 AND attempt.attempt = named.value ->> 1
-     CROSS JOIN request USING (request_id) CROSS JOIN charge USING (attempt_id)
-ORDER BY attempt_id
 """
 
 
@@ -137,20 +123,6 @@ def refusals(connection: apsw.Connection, tickets: Iterable[str]) -> dict[Identi
         elif state == "issued" and not live:
             known[identity] = Refusal(content, NOTHING, request_id, number)
     return known
-
-
-def issued_requests(connection: apsw.Connection, wanted: Iterable[tuple[str, int]]) -> list[RequestResult]:
-    """The requests of these (request, attempt) pairs, which were issued, in the order in which they were: no rows are named."""
-    rows: Iterator[Any] = connection.execute(_REQUESTS, (json.dumps([*wanted]),))
-    found = []
-    for _, charges in itertools.groupby(rows, itemgetter(0)):
-        first, *_ = parts = [*charges]
-        asked = tuple(Charge(Identity(*row[13:16]), row[16], row[17], 0, None) for row in parts)
-        request = Request(first[5], first[6], Header(*first[7:13]), asked)
-        found.append(
-            RequestResult(request, (), first[1], "already_issued", first[3], first[4], None, first[2])
-        )
-    return found
 
 
 def issued_between(connection: apsw.Connection, since: str, until: str) -> dict[Identity, KnownCharge]:

@@ -47,11 +47,26 @@ def clear(ledger: Path) -> None:
         in_use_path(ledger).unlink(missing_ok=True)
 
 
+def _noted(ledger: Path) -> InUse:
+    with in_use_path(ledger).open(encoding="utf-8") as file:
+        return InUse(**json.loads(file.read(_LONGEST)))
+
+
+def was_killed(ledger: Path) -> bool:
+    """Whether the run that says that it has the lock is gone: then what commits its changes has it, for a moment."""
+    try:
+        os.kill(_noted(ledger).process, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError, ValueError, TypeError):
+        return False
+    return False
+
+
 def told(ledger: Path) -> Message:
     """Who has the lock, in brackets; nothing where that is not known, or the process that said so is gone."""
     try:
-        with in_use_path(ledger).open(encoding="utf-8") as file:
-            run = InUse(**json.loads(file.read(_LONGEST)))
+        run = _noted(ledger)
         since = datetime.datetime.fromisoformat(run.since).astimezone()
         os.kill(run.process, 0)
     except (OSError, OverflowError, ValueError, TypeError):

@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -23,6 +24,8 @@ from pipeline.model.message import NOTHING, Message, message, system_error
 
 #: Seconds that a command which reads the ledger (check, backup) is waited for; another run is not.
 PATIENCE = 60.0
+_LAST_COMMIT = 10.0  # seconds, that what commits for a run that was killed is waited for
+_A_MOMENT = 0.02  # seconds
 #: Milliseconds that SQLite itself waits for another connection.
 BUSY = 5000
 _LENGTH = 512  # bytes: a sector
@@ -128,18 +131,24 @@ class Lock:
     def _taken(self, path: Path, flags: int) -> int:
         """The file, opened and locked."""
         file = os.open(path, flags | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(file)
-            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                raise
-            raise LedgerInUse(
-                "{path}: another run is using this ledger{by}; wait until it ends, then run again",
-                path=str(self._path),
-                by=in_use.told(self._path),
-            ) from None
-        return file
+        until = time.monotonic() + _LAST_COMMIT
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                taken = error.errno in (errno.EWOULDBLOCK, errno.EACCES)
+                if taken and in_use.was_killed(self._path) and time.monotonic() < until:
+                    time.sleep(_A_MOMENT)
+                    continue
+                os.close(file)
+                if not taken:
+                    raise
+                raise LedgerInUse(
+                    "{path}: another run is using this ledger{by}; wait until it ends, then run again",
+                    path=str(self._path),
+                    by=in_use.told(self._path),
+                ) from None
+            return file
 
     def hold(self) -> None:
         """Lock the ledger's own file too, which is the same one whatever became of the lock file.
@@ -153,6 +162,11 @@ class Lock:
     def hold_too(self, path: Path) -> None:
         """Lock another file, which is made if it is missing. Raises LedgerProblem if another run has it."""
         self._files.append(self._taken(path, os.O_CREAT | os.O_RDWR))
+
+    @property
+    def files(self) -> tuple[int, ...]:
+        """The locked files, for a process that is to hold the lock as well; it is let go of when both have."""
+        return tuple(self._files)
 
     @property
     def run(self) -> LastRun | None:

@@ -245,6 +245,11 @@ def open_for_reading(path: Path, owner: Owner | None, steps: Steps = STEPS) -> a
     return connection
 
 
+def open_beside(path: Path, *, steps: Steps = STEPS) -> apsw.Connection:
+    """A further connection for changing a ledger that a run has opened and locked already."""
+    return _connect(path, apsw.SQLITE_OPEN_READWRITE, steps)
+
+
 def open_existing(path: Path, owner: Owner | None) -> apsw.Connection:
     """The ledger for looking only. Raises InputProblem where there is none."""
     connection = open_for_reading(path, owner)

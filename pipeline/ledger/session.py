@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 import os
+import socket
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,8 +13,10 @@ import apsw
 
 from pipeline.ledger import (
     clock,
+    commit_process,
     epochs,
     held_charges,
+    issued_requests,
     judgements,
     last_run_witness,
     older_copy,
@@ -119,7 +122,7 @@ class OpenLedger:
     def issued_requests(self, attempts: Iterable[tuple[str, int]]) -> list[RequestResult]:
         """The requests of these (request, attempt) pairs, which were issued."""
         with as_problem(self.path):
-            return held_charges.issued_requests(self.connection, attempts)
+            return issued_requests.issued_requests(self.connection, attempts)
 
     def begin(self, command: str, terms: Terms, files: Sequence[Path]) -> int:
         """Record the run, and what the clock's being right says of entries before it; its number."""
@@ -141,6 +144,10 @@ class OpenLedger:
         places = dict(enumerate(zip(rows.file, rows.sheet, rows.row.tolist(), strict=True)))
         with as_problem(self.path):
             return planning.plan(self.connection, run, requests, places, details)
+
+    def committing(self) -> contextlib.AbstractContextManager[socket.socket]:
+        """Begin the process that commits while requests are in flight; a connection to it, for `group_commit`."""
+        return commit_process.committing(self.named, self.lock)
 
     def end(self, run: int, exit_code: int, stopped_by: Iterable[RunPerson] = ()) -> None:
         """Record how it ended, and who stopped it, and forget what was not sent.

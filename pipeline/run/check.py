@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pipeline.ledger import held_charges, opening, settlements
+from pipeline.ledger import held_charges, issued_requests, opening, settlements
 from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.session import ledger_to_read, note_doubt, note_gap
 from pipeline.model.job import Finished, Job, Watch
@@ -48,7 +48,7 @@ def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
         for note in verdicts.notes:
             watch.note(note)
         requests = split(verdicts, holdings, terms)
-        before = held_charges.issued_requests(ledger, verdicts.issued_before) if ledger else []
+        before = issued_requests.issued_requests(ledger, verdicts.issued_before) if ledger else []
         doubts = settlements.contents(ledger, verdicts.in_doubt) if ledger else []
         facts = RunFacts("check", terms, job.lang, origin=job.origin)
         if ledger:

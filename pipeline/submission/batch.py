@@ -1,6 +1,6 @@
 """One Table's way from its rows to their result: judged, split, noted, sent."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -55,15 +55,20 @@ def submitted(
             held_up if rows.requests else NOTHING,
         )
     else:
-        of_rows = rows.verdicts.rows
-        attempts = ledger.plan(run.number, clear, of_rows, charge_details(rows.table, of_rows))
-        sent = send(run, attempts, rows.table, rows.holdings.doubts)
+        sent = _planned_and_sent(run, rows, clear) if clear else Sent()
         sent = replace(sent, results=(*sent.results, *_kept_back(rows.requests, unclear)))
     path = "" if job.throw_away else str(ledger.path)
     facts = RunFacts(
         run.command, job.terms, job.lang, path, ledger_id, sent.stopped, replace(job.origin, run=run.number)
     )
     return make_result(facts, rows, sent.results, new_unknowns(sent.results, epoch, job.lang)), sent
+
+
+def _planned_and_sent(run: Run, rows: Judged, requests: Sequence[Request]) -> Sent:
+    of_rows = rows.verdicts.rows
+    with run.ledger.committing() as channel:
+        attempts = run.ledger.plan(run.number, requests, of_rows, charge_details(rows.table, of_rows))
+        return send(run, channel, attempts, rows.table, rows.holdings.doubts)
 
 
 def _tickets(request: Request) -> set[str]:

@@ -21,8 +21,8 @@ class FailuresInARow:
         """Why every further request would fare the same after this outcome; NOTHING while others may fare better."""
         if outcome.state in ("issued", "rejected"):
             self._count.clear()
-        else:
-            self._count[outcome.state] += 1
+            return NOTHING
+        self._count[outcome.state] += 1
         detail: Message = without_names(outcome.detail)
         if outcome.stop:
             return detail

@@ -2,13 +2,14 @@
 
 import contextlib
 import re
+import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.key_redaction import Concealed
-from pipeline.ledger.group_commit import Writer
+from pipeline.ledger.group_commit import group_commit
 from pipeline.ledger.opening import ledger_id
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.session import OpenLedger
@@ -47,14 +48,13 @@ class Sent:
     ledger_failed: bool = False
 
 
-def send(run: Run, attempts: Sequence[Attempt], table: Table, doubts: Doubts) -> Sent:
+def send(run: Run, channel: socket.socket, attempts: Sequence[Attempt], table: Table, doubts: Doubts) -> Sent:
     """Send every planned attempt; each has a result afterwards, whatever happened.
 
-    `table` has the rows that they come from, for a sandbox; `doubts` are the charges that were in doubt before.
+    `channel` leads to what commits the ledger's changes (`OpenLedger.committing`); `table` has the rows that the attempts come from, for a
+    sandbox; `doubts` are the charges that were in doubt before.
     Raises LedgerProblem, before anything is sent, if there is no room to keep outcomes safe.
     """
-    if not attempts:
-        return Sent()
     job, ledger, keys, watch = run.job, run.ledger, run.keys, run.watch
     in_flight = min(job.profile.submission.concurrency, len(attempts))
     spill = Spill(spill_path(ledger.path.resolve()), ledger_id(ledger.connection), in_flight)
@@ -78,8 +78,7 @@ def send(run: Run, attempts: Sequence[Attempt], table: Table, doubts: Doubts) ->
         halt = Halt()
         async with contextlib.AsyncExitStack() as stack:
             stack.enter_context(stopped_by_signals(halt, watch.note))
-            writer = Writer(ledger.connection, spill, in_flight)
-            stack.push_async_callback(writer.close)
+            writer = await stack.enter_async_context(group_commit(channel, ledger.named, spill, in_flight))
             base_url = job.profile.carrier.base_url
             if job.sandbox:
                 base_url = await stack.enter_async_context(inside(job, table, keys))

@@ -122,9 +122,11 @@ def _measure(parts: _Parts, address: str, month: Path, folder: Path, *, whole: b
         of_rows = rows.verdicts.rows
         attempts = ledger.plan(run.number, rows.requests, of_rows, charge_details(rows.table, of_rows))
         if whole:
-            parts.of(
-                "the whole, everything on", lambda: send(run, attempts, rows.table, rows.holdings.doubts)
-            )
+            with ledger.committing() as channel:
+                parts.of(
+                    "the whole, everything on, without the process that commits",
+                    lambda: send(run, channel, attempts, rows.table, rows.holdings.doubts),
+                )
         else:
             cipher = Cipher(_KEYS.encryption_key)
             bodies = parts.of(

@@ -192,14 +192,16 @@ def _ours(job: Job, month: Path) -> dict[str, float]:
         times.append(time.perf_counter())
         run = Run("issue", job, ledger, ledger.begin("issue", job.terms, [month]), keys, watch)
         of_rows = rows.verdicts.rows
-        attempts = ledger.plan(run.number, rows.requests, of_rows, charge_details(rows.table, of_rows))
-        times.append(time.perf_counter())
-        sync = sync_seconds(ledger.path.parent)
         before = {whose: _processor(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)}
-        begun = time.perf_counter()
-        sent = send(run, attempts, rows.table, rows.holdings.doubts)
-        seconds = time.perf_counter() - begun
-        processor = _processor(resource.RUSAGE_SELF) - before[resource.RUSAGE_SELF]
+        with ledger.committing() as channel:
+            attempts = ledger.plan(run.number, rows.requests, of_rows, charge_details(rows.table, of_rows))
+            times.append(time.perf_counter())
+            sync = sync_seconds(ledger.path.parent)
+            before[resource.RUSAGE_SELF] = _processor(resource.RUSAGE_SELF)
+            begun = time.perf_counter()
+            sent = send(run, channel, attempts, rows.table, rows.holdings.doubts)
+            seconds = time.perf_counter() - begun
+            processor = _processor(resource.RUSAGE_SELF) - before[resource.RUSAGE_SELF]
         ledger.end(run.number, 0)
     states = {result.outcome.state for result in sent.results}
     if states != {"issued"}:

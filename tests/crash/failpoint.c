@@ -9,12 +9,14 @@
  *   FAILPOINT_ONLY     "changes": writes, syncs and truncates of files alone; "traffic": calls on sockets
  *                      alone; "" (default): everything above
  *   FAILPOINT_AT       N, counted from 1; 0: count only
- *   FAILPOINT_WHAT     "kill": SIGKILL before the Nth call; "torn": half of what it writes or sends, then
- *                      SIGKILL; or the number of an errno that the Nth call fails with
+ *   FAILPOINT_WHAT     "kill": SIGKILL before the Nth call, of all processes of the run; "torn": half of what it writes
+ *                      or sends, then SIGKILL; "kill one", "torn one": of the process alone whose call it is; or the number
+ *                      of an errno that the Nth call fails with
  *   FAILPOINT_FOREVER  "1": every counted call from the Nth on fails
  *   FAILPOINT_LOG      a file that gets a line for every counted call: number, call, path or "socket"
  *
- * A process started by the program under test (the bounded reader) is left alone.
+ * A process started by the program under test (the bounded reader) is left alone; one that was forked for it and has called
+ * failpoint_join (the one that commits) is of the run, and its calls are counted with the run's.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -27,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -39,21 +42,28 @@ enum verdict { GO_ON, HALF, FAIL };
 static char folder[PATH_MAX];
 static size_t folder_length;
 static long at;
-static int kills, torn, with_errno, forever, changes_only, traffic_only, log_file = -1;
-static atomic_long counted;
+static int kills, torn, alone, with_errno, forever, changes_only, traffic_only, log_file = -1;
+
+/* What the processes of a run have in common. */
+struct run { atomic_long counted; atomic_int members; pid_t member[8]; };
+static struct run *run;
 
 static const char *setting(const char *name) {
     const char *found = getenv(name);
     return found ? found : "";
 }
 
+/* Be of the run that the process was forked from. */
+void failpoint_join(void) { run->member[atomic_fetch_add(&run->members, 1)] = getpid(); }
+
 /* Take the settings of the environment and count from 0 again; for a process that was forked, too. */
 void failpoint_arm(void) {
     snprintf(folder, sizeof folder, "%s", setting("FAILPOINT_FOLDER"));
     folder_length = strlen(folder);
     at = atol(setting("FAILPOINT_AT"));
-    kills = !strcmp(setting("FAILPOINT_WHAT"), "kill");
-    torn = !strcmp(setting("FAILPOINT_WHAT"), "torn");
+    kills = !strncmp(setting("FAILPOINT_WHAT"), "kill", 4);
+    torn = !strncmp(setting("FAILPOINT_WHAT"), "torn", 4);
+    alone = strstr(setting("FAILPOINT_WHAT"), " one") != NULL;
     with_errno = atoi(setting("FAILPOINT_WHAT"));
     forever = !strcmp(setting("FAILPOINT_FOREVER"), "1");
     changes_only = !strcmp(setting("FAILPOINT_ONLY"), "changes");
@@ -62,7 +72,9 @@ void failpoint_arm(void) {
     if (*setting("FAILPOINT_LOG"))
         log_file = (int)syscall(SYS_openat, AT_FDCWD, setting("FAILPOINT_LOG"),
                                 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    counted = 0;
+    run = mmap(NULL, sizeof *run, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (run == MAP_FAILED) abort();
+    failpoint_join();
 }
 
 __attribute__((constructor)) static void begin(void) {
@@ -70,16 +82,23 @@ __attribute__((constructor)) static void begin(void) {
     unsetenv("LD_PRELOAD"); /* what the program starts is not under test */
 }
 
+/* The end of all processes of the run, or of this one alone. */
+static void die(void) {
+    for (int i = 0; !alone && i < run->members; i++)
+        if (run->member[i] != getpid()) kill(run->member[i], SIGKILL);
+    raise(SIGKILL);
+}
+
 /* What happens to a counted call; does not return where the process is killed before it. */
 static enum verdict reached(const char *call, const char *target) {
-    long number = atomic_fetch_add(&counted, 1) + 1;
+    long number = atomic_fetch_add(&run->counted, 1) + 1;
     if (log_file >= 0) {
         char line[PATH_MAX + 64];
         int length = snprintf(line, sizeof line, "%ld %s %s\n", number, call, target);
         (void)!syscall(SYS_write, log_file, line, (size_t)length);
     }
     if (!at || number < at || (number > at && !(forever && with_errno))) return GO_ON;
-    if (kills) raise(SIGKILL);
+    if (kills) die();
     if (torn) return HALF;
     errno = with_errno;
     return FAIL;
@@ -124,7 +143,7 @@ static const char *counted_file(int fd, int change, char *name) {
         const char *target = counted_file(fd, change, path);                                          \
         if (target) switch (reached(#name, target)) {                                                 \
             case FAIL: return -1;                                                                     \
-            case HALF: (void)!half; raise(SIGKILL); break;                                            \
+            case HALF: (void)!half; die(); break;                                            \
             case GO_ON: break;                                                                        \
         }                                                                                             \
         return whole;                                                                                 \
@@ -155,7 +174,7 @@ BYTES(ftruncate64, int, 1, (int fd, off_t size), real(fd, size), 0)
         REAL(name, name##_type);                                                                      \
         if (!changes_only && !traffic_only && ours(path)) switch (reached(#name, path)) {                              \
             case FAIL: return -1;                                                                     \
-            case HALF: raise(SIGKILL); break;                                                         \
+            case HALF: die(); break;                                                         \
             case GO_ON: break;                                                                        \
         }                                                                                             \
         return whole;                                                                                 \

@@ -32,9 +32,11 @@ from typing import Any, NoReturn, Self
 
 import pipeline
 from pipeline import cli
+from pipeline.ledger import commit_process
 from pipeline.page import work
 from pipeline.reading import child_process
 from tests import moved_clock, next_version
+from tests.crash.forked_committer import Committers
 from tests.crash.forked_reader import Reader
 from tests.crash.forked_work import Works
 
@@ -201,6 +203,7 @@ def _become(order: Mapping[str, Any], library: ctypes.CDLL | None, imported: int
     with next_version.program(int(os.environ.get(next_version.LATER) or 0)):
         if library:
             library.failpoint_arm()
+        commit_process._started = Committers(library).started  # type: ignore[assignment]
         cli.main(order["arguments"])
     leave(_NOT_SEEN)
 

@@ -38,6 +38,7 @@ class Running:
     run: int
     spill: Spill
     writer: Writer
+    stack: contextlib.AsyncExitStack
 
 
 class Life(RuleBasedStateMachine):
@@ -112,7 +113,7 @@ class Life(RuleBasedStateMachine):
 
     def _stop_writing(self) -> None:
         assert self.running
-        self.loop.run_until_complete(self.running.writer.close())
+        self.loop.run_until_complete(self.running.stack.aclose())
         self.running.spill.close()
         self.running = None
 

@@ -1,5 +1,6 @@
 """Runs that begin, plan and end."""
 
+import contextlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +15,12 @@ from pipeline.ledger import (
     planning,
     runs,
 )
-from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.evidence import StatementLine
 from pipeline.model.request import Identity, Request
+from tests.committing import writer_by
 from tests.crash.machine_choices import ONE, mixed, parts, several
 from tests.crash.machine_faults import heal_ledger
 from tests.crash.machine_life import DONE, Life, Running
@@ -44,10 +45,11 @@ class Runs(Life):
             self.model.runs[run] = (False, None)
             spill = Spill(spill_path(self.path), opening.ledger_id(self.connection), 1)
 
-            async def writer() -> Writer:
-                return Writer(self.connection, spill, 4)
-
-            self.running = Running(run, spill, self.loop.run_until_complete(writer()))
+            stack = contextlib.AsyncExitStack()
+            writer = self.loop.run_until_complete(
+                stack.enter_async_context(writer_by(self.connection, spill, 4))
+            )
+            self.running = Running(run, spill, writer, stack)
             self._say(f"run {run} begins")
             self._note(run)
             self._show(run, self._new(number))

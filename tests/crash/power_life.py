@@ -1,7 +1,7 @@
 """The life of a small ledger, as the product leads it: runs that end, that are killed, that fill the disk.
 
 Everything is done by the product's own code, opening to closing; only the carrier is made up. Every change
-goes through the writer's thread and its group commits, with some requests in flight at once.
+goes through the writer and its group commits, with some requests in flight at once.
 """
 
 import asyncio
@@ -51,6 +51,7 @@ from pipeline.model.request import (
     Request,
 )
 from tests import next_version
+from tests.committing import writer_by
 from tests.crash.power_disk import KINDS, Disk, Image
 from tests.crash.power_recorder import Attempts, Recorder, Recording, recording
 
@@ -233,14 +234,11 @@ class Life:
         self, connection: apsw.Connection, spill: Spill, flights: list[_Flight], in_flight: int
     ) -> bool:
         """Let the flights go on in rounds, some at once, so that their changes meet in one group; whether it failed."""
-        writer = Writer(connection, spill, in_flight)
-        try:
+        async with writer_by(connection, spill, in_flight) as writer:
             while flights and not self._recorder.dead:
                 here = flights[:in_flight]
                 moving = self._chance.sample(here, self._chance.randint(1, len(here)))
                 await asyncio.gather(*(self._step(writer, spill, flight, flights) for flight in moving))
-        finally:
-            await writer.close()
         return writer.failed
 
     async def _step(self, writer: Writer, spill: Spill, flight: _Flight, flights: list[_Flight]) -> None:

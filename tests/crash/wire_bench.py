@@ -44,6 +44,7 @@ from pipeline.model.request import (
 from pipeline.submission.graceful_stop import Halt
 from pipeline.submission.request_sender import RequestSender
 from pipeline.submission.retry import TRIES
+from tests.committing import writer_by
 from tests.crash.wire_answers import good, good_bye
 from tests.crash.wire_fault import Fault
 from tests.crash.wire_server import API_KEY, ENCRYPTION_KEY, Line, Log, Server, Turn
@@ -303,16 +304,13 @@ def play(
     async def work(heard: Heard) -> None:
         asyncio.get_running_loop().set_exception_handler(heard.complain)
         with Spill(spill_path(book.path), opening.ledger_id(book.connection), 1) as spill:
-            writer = Writer(book.connection, spill, 40)
-            try:
+            async with writer_by(book.connection, spill, 40) as writer:
                 for stalls, at_once in ((True, 40), (False, 12)):
                     turn = asyncio.Semaphore(at_once)
                     async with asyncio.TaskGroup() as group:
                         for case in cases:
                             if case.fault.stalls is stalls:
                                 group.create_task(_played(case, writer, mine[case.serial], turn))
-            finally:
-                await writer.close()
 
     with ExitStack() as stack:
         heard = stack.enter_context(overheard())
@@ -361,13 +359,12 @@ def play_unreached(
         asyncio.get_running_loop().set_exception_handler(heard.complain)
         addresses = [stack.enter_context(case.way.opened(folder)) for case in cases]
         with Spill(spill_path(book.path), opening.ledger_id(book.connection), 1) as spill:
-            writer = Writer(book.connection, spill, len(cases))
-            try:
-                async with asyncio.TaskGroup() as group:
-                    for n, (case, address) in enumerate(zip(cases, addresses, strict=True)):
-                        group.create_task(meet(case, writer, address, attempts[2 * n : 2 * n + 2]))
-            finally:
-                await writer.close()
+            async with (
+                writer_by(book.connection, spill, len(cases)) as writer,
+                asyncio.TaskGroup() as group,
+            ):
+                for n, (case, address) in enumerate(zip(cases, addresses, strict=True)):
+                    group.create_task(meet(case, writer, address, attempts[2 * n : 2 * n + 2]))
 
     with ExitStack() as stack:
         heard = stack.enter_context(overheard())

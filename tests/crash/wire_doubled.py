@@ -24,6 +24,7 @@ from pipeline.model.outcome import Result
 from pipeline.model.profile import Answers, Profile
 from pipeline.model.profile import Submission as Settings
 from pipeline.submission.graceful_stop import Halt
+from tests.committing import writer_by
 from tests.crash.wire_answers import ABSENT, envelope, good, number_of, result, sealed, yes
 from tests.crash.wire_bench import Book, Row, request_of, submitted
 from tests.crash.wire_server import Asked, Line, Log, Server, Talk
@@ -208,13 +209,9 @@ def _run(
     async def work() -> None:
         turn = asyncio.Semaphore(8)
         with Spill(spill_path(book.path), opening.ledger_id(book.connection), 64) as spill:
-            writer = Writer(book.connection, spill, 8)
-            try:
-                async with asyncio.TaskGroup() as group:
-                    for trial in every:
-                        group.create_task(one(trial, writer, turn))
-            finally:
-                await writer.close()
+            async with writer_by(book.connection, spill, 8) as writer, asyncio.TaskGroup() as group:
+                for trial in every:
+                    group.create_task(one(trial, writer, turn))
 
     with asyncio.Runner(loop_factory=loop) as runner:
         runner.run(work())

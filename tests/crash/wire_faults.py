@@ -44,6 +44,7 @@ from pipeline.model.profile import Profile
 from pipeline.model.profile import Submission as Settings
 from pipeline.model.request import Request
 from pipeline.submission.graceful_stop import Halt
+from tests.committing import writer_by
 from tests.crash import wire_doubled, wire_said, wire_table
 from tests.crash.wire_answers import good, good_bye, number_of, yes
 from tests.crash.wire_bench import Book, Row, opened, play, request_of, submitted
@@ -204,14 +205,13 @@ def run(sequences: Sequence[Course], book: Book, loop: Loop) -> None:
     async def work() -> None:
         turn = asyncio.Semaphore(_AT_ONCE)
         with Spill(spill_path(book.path), opening.ledger_id(book.connection), 1) as spill:
-            writer = Writer(book.connection, spill, _AT_ONCE)
-            try:
-                async with asyncio.TaskGroup() as group:
-                    for sequence in sequences:
-                        mine = [next(remaining) for _ in sequence.requests]
-                        group.create_task(_run(sequence, writer, mine, turn))
-            finally:
-                await writer.close()
+            async with (
+                writer_by(book.connection, spill, _AT_ONCE) as writer,
+                asyncio.TaskGroup() as group,
+            ):
+                for sequence in sequences:
+                    mine = [next(remaining) for _ in sequence.requests]
+                    group.create_task(_run(sequence, writer, mine, turn))
 
     with asyncio.Runner(loop_factory=loop) as runner:
         runner.run(work())

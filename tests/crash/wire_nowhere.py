@@ -11,10 +11,10 @@ import tempfile
 from pathlib import Path
 
 from pipeline.ledger import opening
-from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.profile import Profile
 from pipeline.submission.graceful_stop import Halt
+from tests.committing import writer_by
 from tests.crash.wire_bench import SHORT, opened, request_of, submitted
 from tests.crash.wire_faults import brisk
 
@@ -28,11 +28,10 @@ def main() -> None:
 
         async def work() -> None:
             with Spill(spill_path(book.path), opening.ledger_id(book.connection), 1) as spill:
-                writer = Writer(book.connection, spill, 1)
-                (result,) = await submitted(
-                    writer, "http://127.0.0.1:9", Profile(submission=SHORT), attempts, Halt()
-                )
-                await writer.close()
+                async with writer_by(book.connection, spill, 1) as writer:
+                    (result,) = await submitted(
+                        writer, "http://127.0.0.1:9", Profile(submission=SHORT), attempts, Halt()
+                    )
             print(result.outcome.state, result.outcome.reason, result.attempt)  # noqa: T201 - likewise
 
         asyncio.run(work())

@@ -34,6 +34,7 @@ from pipeline.model.request import (
     Identity,
     Request,
 )
+from tests.committing import writer_by
 
 OWNER = Owner("http://127.0.0.1:8080", "DEMO")
 HEADER = Header("business", "Example Trading Co.", "91110000600037341L", "", "finance@example.com")
@@ -97,11 +98,11 @@ class Book:
         With so many in flight that what is handed in within one turn of the loop is one group.
         """
         with Spill(spill_path(self.path), opening.ledger_id(self.connection), 4) as spill:
-            writer = Writer(cast("apsw.Connection", connection or self.connection), spill, 1000)
-            try:
+            async with (
+                asyncio.timeout(20),
+                writer_by(cast("apsw.Connection", connection or self.connection), spill, 1000) as writer,
+            ):
                 yield writer
-            finally:
-                await asyncio.wait_for(writer.close(), 20)
 
     @staticmethod
     async def together(writer: Writer, *changes: Change) -> list[Any]:

@@ -14,6 +14,8 @@ from pipeline.ledger.attempt_changes import (
     GotAnswer,
     Sending,
 )
+from pipeline.ledger.commit_process import _Committer
+from pipeline.ledger.lock import Named
 from pipeline.model.message import verbatim
 from pipeline.model.outcome import Answered, Outcome
 
@@ -41,11 +43,14 @@ FROM attempt ORDER BY 1
 LIVE = "SELECT attempt_id, live FROM charge ORDER BY 1"
 
 
-def written(book: Any, groups: Sequence[Sequence[Change]]) -> list[list[Any]]:
+def written(book: Any, groups: Sequence[Sequence[Change]]) -> list[list[Any] | None]:
     results = []
     for group in groups:
-        results.append(attempt_changes.write(book.connection, group))
-        book.connection.execute("COMMIT")
+        committer = _Committer(book.connection, Named(book.path))
+        committer.add(group)
+        written = committer.written()
+        assert not written.failure
+        results.append(written.results)
     return results
 
 
@@ -59,8 +64,7 @@ def a_life(ids: Sequence[int]) -> list[list[Change]]:
 
 def test_sets_come_to_the_same_as_change_by_change(book: Any, fare: Any) -> None:
     first = [attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 6)))]
-    as_sets = written(book, a_life(first))
-    assert as_sets == [[None] * 5, [None] * 5, ENDS]
+    assert written(book, a_life(first)) == [None, None, None]  # as they were handed in
     rows, live = list(book.connection.execute(ALL)), list(book.connection.execute(LIVE))
     assert [row[9] for row in rows] == [answer.body for answer in ANSWERS]
     assert [row[3] for row in rows] == [outcome.number for outcome in ENDS]
@@ -72,7 +76,7 @@ def test_sets_come_to_the_same_as_change_by_change(book: Any, fare: Any) -> None
     ]  # fmt: skip
     for (change,) in apart:
         book.connection.execute("BEGIN IMMEDIATE")
-        attempt_changes._alone(book.connection, change)
+        attempt_changes.write_alone(book.connection, [change])
         book.connection.execute("COMMIT")
     again = [row for row in book.connection.execute(ALL) if row[0] in others]
     assert [(row[1:3], row[4:]) for row in again] == [(row[1:3], row[4:]) for row in rows]
@@ -89,7 +93,7 @@ def test_a_group_of_all_kinds_is_one_transaction_of_sets(book: Any, fare: Any) -
         [[Sending(ids[2]), GotAnswer(ids[1], ANSWERS[0]), Ended(ids[0], ENDS[0])]],
     )
     book.connection.set_profile(None)
-    assert results == [[None, None, ENDS[0]]]
+    assert results == [None]
     assert seen == ["BEGIN", "UPDATE", "UPDATE", "UPDATE", "COMMIT"]
     assert book.states() == {ids[0]: "issued", ids[1]: "sending", ids[2]: "sending"}
 
@@ -135,11 +139,9 @@ def test_what_is_no_text_is_refused_in_a_set_as_it_is_alone(book: Any, fare: Any
     first, second = [attempt.attempt_id for attempt in book.plan(fare(1), fare(2))]
     written(book, [[Sending(first), Sending(second)]])
     half = Ended(first, Outcome("unknown", "no_answer", detail=verbatim("half a character: \ud83d")))
-    for refused in (
-        lambda: attempt_changes.write(book.connection, [half]),
-        lambda: attempt_changes._alone(book.connection, half),
-    ):
+    book.connection.execute("BEGIN IMMEDIATE")
+    for write in (attempt_changes.write_as_sets, attempt_changes.write_alone):
         with pytest.raises(UnicodeEncodeError):
-            refused()
+            write(book.connection, [half])
     book.connection.execute("ROLLBACK")
     assert book.states() == {first: "sending", second: "sending"}

@@ -148,15 +148,6 @@ def test_a_refusal_is_told_with_the_rule(book: Any, fare: Any) -> None:
     assert book.kept() == []
 
 
-def test_more_than_fit_into_one_group_are_all_written(book: Any, fare: Any) -> None:
-    attempts = [attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 1101)))]
-    with book.commits() as commits:
-        results = book.write(*map(Sending, attempts))
-    assert results == [None] * 1100
-    assert set(book.states().values()) == {"sending"}
-    assert len(commits) >= 3  # 512 at the most go together
-
-
 @pytest.mark.parametrize("statement", ["COMMIT", ""])
 def test_a_writer_knows_whether_its_ledger_failed(book: Any, fare: Any, statement: str) -> None:
     (attempt,) = book.plan(fare(1))
@@ -218,11 +209,10 @@ def test_closing_waits_for_all_that_was_asked_for_before(book: Any, fare: Any) -
 
     async def run() -> list[Any]:
         async with book.writer() as writer:
-            assert writer._thread.daemon  # it keeps no program alive
             first = writer.commit(Sending(one))
             await asyncio.to_thread(writing.wait, 20)
             second = writer.commit(Sending(two))
-            closed = asyncio.ensure_future(writer.close())
+            closed = asyncio.ensure_future(writer.settled())
             still_waiting = not (await asyncio.wait({closed}, timeout=0.2))[0]
             go_on.set()
             assert still_waiting

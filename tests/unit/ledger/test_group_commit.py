@@ -23,6 +23,7 @@ from pipeline.ledger.recovery import recover
 from pipeline.ledger.spill import Spill, spill_path, spilled
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.outcome import Answered, Outcome
+from tests.committing import writer_by
 
 
 def seen_by_another(book: Any, query: str) -> list[Any]:
@@ -75,14 +76,13 @@ def test_on_a_slow_disk_alone_those_that_keep_coming_share_a_commit(
 
     async def run() -> None:
         with Spill(spill_path(book.path), opening.ledger_id(book.connection), 12) as spill:
-            writer = Writer(book.connection, spill, 12)
-            for at in (8, 9):  # by which it sees what disk it is
-                await writer.commit(Sending(attempts[at].attempt_id))
-            commits.clear()
-            async with asyncio.TaskGroup() as lanes:
-                for at in range(8):
-                    lanes.create_task(one(writer, at))
-            await writer.close()
+            async with writer_by(book.connection, spill, 12) as writer:
+                for at in (8, 9):  # by which it sees what disk it is
+                    await writer.commit(Sending(attempts[at].attempt_id))
+                commits.clear()
+                async with asyncio.TaskGroup() as lanes:
+                    for at in range(8):
+                        lanes.create_task(one(writer, at))
 
     book.connection.set_commit_hook(committed)
     asyncio.run(run())
@@ -115,10 +115,9 @@ def test_when_all_there_are_wait_nobody_else_is_waited_for(book: Any, fare: Any)
 
     async def run() -> None:
         with Spill(spill_path(book.path), opening.ledger_id(book.connection), 2) as spill:
-            writer = Writer(book.connection, spill, 2)
-            writer._took = (60.0, 60.0)  # by which it would wait for a quarter of a minute
-            await asyncio.gather(*(writer.commit(Sending(attempts[at].attempt_id)) for at in (0, 1)))
-            await writer.close()
+            async with writer_by(book.connection, spill, 2) as writer:
+                writer._took = (60.0, 60.0)  # by which it would wait for a quarter of a minute
+                await asyncio.gather(*(writer.commit(Sending(attempts[at].attempt_id)) for at in (0, 1)))
 
     asyncio.run(asyncio.wait_for(run(), 14))
     assert list(book.states().values()).count("sending") == 2

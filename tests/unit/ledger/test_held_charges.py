@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.ledger import attempts, held_charges
+from pipeline.ledger import attempts, held_charges, issued_requests
 from pipeline.model.known_charges import Doubts
 from pipeline.model.outcome import Outcome
 from pipeline.model.request import (
@@ -54,15 +54,15 @@ def test_the_request_of_an_attempt_has_all_its_charges(book: Any, several: Any, 
             book.connection, attempt.attempt_id, Outcome("issued", number=number, trace_id="t")
         )
     wanted = [(attempt.request.request_id, 1) for attempt in plans]
-    found = held_charges.issued_requests(book.connection, wanted)
+    found = issued_requests.issued_requests(book.connection, wanted)
     assert [(one.number, one.run, one.attempt, one.status, one.trace_id) for one in found] == [
         ("124", 1, 1, "already_issued", "t"), ("123", 1, 1, "already_issued", "t"),
     ]  # fmt: skip
     assert [one.request_id for one in found] == [request for request, _ in wanted]
     assert [one.request.header for one in found] == [plan.request.header for plan in plans]
     assert [len(one.request.charges) for one in found] == [2, 1]
-    assert held_charges.issued_requests(book.connection, wanted[1:])[0].number == "123"
-    assert held_charges.issued_requests(book.connection, [(wanted[0][0], 2)]) == []
+    assert issued_requests.issued_requests(book.connection, wanted[1:])[0].number == "123"
+    assert issued_requests.issued_requests(book.connection, [(wanted[0][0], 2)]) == []
 
 
 def test_an_attempt_in_flight_is_in_doubt_for_whoever_looks(book: Any, fare: Any) -> None:

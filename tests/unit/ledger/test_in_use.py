@@ -50,7 +50,10 @@ def test_who_has_it_is_told_while_they_have_it(path: Path) -> None:
         assert "ledger; wait" in refused(path)
 
 
-def test_what_a_killed_run_had_said_is_not_told_of_the_next(path: Path) -> None:
+def test_what_a_killed_run_had_said_is_not_told_of_the_next(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.ledger.lock._LAST_COMMIT", 0.1)
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     in_use.note(path, replace(RUN, process=ended.pid))

@@ -5,6 +5,9 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from pipeline.ledger import commit_process
 from pipeline.ledger.settlements import Settlement
 from pipeline.ledger.settlements import settle as record
 from pipeline.messages.reason_rendering import reason_text
@@ -270,6 +273,14 @@ def test_where_nothing_may_be_sent_every_request_says_why(desk: Desk, table_of: 
     ]
     assert (str(outcome.stopped), str(result.stopped)) == ("not now", "not now")
     assert (asked, desk.states()) == ([], [])
+
+
+def test_where_there_is_nothing_to_send_nothing_is_begun(
+    desk: Desk, table_of: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commit_process, "_started", None)
+    rows = judged(desk.ledger, table_of(itineraries(1, passenger_name="")), desk.job())
+    assert sent(desk, rows)[1] == Sent()
 
 
 def test_what_has_nothing_to_send_is_not_held_up(desk: Desk, table_of: Tables) -> None:

@@ -49,6 +49,7 @@ from pipeline.submission.graceful_stop import Halt
 from pipeline.submission.rate_limit import Pace
 from pipeline.submission.request_sender import RequestSender
 from pipeline.submission.retry import TRIES
+from tests.committing import writer_by
 
 if TYPE_CHECKING:
     from pipeline.model.job import Progress
@@ -133,9 +134,11 @@ class Bench:
             site = web.TCPSite(runner, "127.0.0.1", 0)
             await site.start()
             with Spill(spill_path(self.path), opening.ledger_id(self.connection), 4) as spill:
-                writer = Writer(self.connection, spill, profile.submission.concurrency)
                 try:
-                    async with connected(profile, f"http://127.0.0.1:{site.port}", "api-key") as client:
+                    async with (
+                        writer_by(self.connection, spill, profile.submission.concurrency) as writer,
+                        connected(profile, f"http://127.0.0.1:{site.port}", "api-key") as client,
+                    ):
                         submission = RequestSender(
                             client,
                             writer,
@@ -149,7 +152,6 @@ class Bench:
                         )
                         return await submission.submit(attempts)
                 finally:
-                    await writer.close()
                     await runner.cleanup()
 
         return asyncio.run(work())

@@ -21,6 +21,7 @@ from pipeline.model.known_charges import Doubts
 from pipeline.model.message import Message, from_text
 from pipeline.model.profile import Carrier, Submission
 from pipeline.submission.sending_run import Run, Sent, send
+from tests.committing import LEDGER, channel_to
 from tests.conftest import table_of
 from tests.crash.wire_answers import envelope, good, number_of, result, sealed
 from tests.crash.wire_bench import request_of
@@ -61,7 +62,8 @@ def sent(
     """What comes of requests for these tickets, and what the carrier was asked."""
     with closing(Server(told([talk] * 100))) as server:
         run = run_to(desk, Carrier(base_url=server.url, proxy=proxy), in_flight, **told_to)
-        return send(run, planned(desk, *numbers), ROWS, doubts or Doubts()), server.log.asked
+        with channel_to(desk.ledger.connection) as channel:
+            return send(run, channel, planned(desk, *numbers), ROWS, doubts or Doubts()), server.log.asked
 
 
 def states(sent: Sent) -> list[str]:
@@ -96,10 +98,8 @@ def test_the_log_is_told_why_and_of_no_trace_that_is_none(desk: Desk, trace: str
     assert (facts["state"], facts["reason"], facts["trace_id"]) == ("rejected", "carrier_rejected", "")
 
 
-def test_nothing_to_send_takes_nothing(desk: Desk) -> None:
-    """Not even room to keep outcomes safe."""
+def test_without_room_to_keep_outcomes_safe_nothing_is_sent(desk: Desk) -> None:
     spill_path(desk.ledger.path).mkdir()
-    assert sent(desk) == (Sent(), [])
     with pytest.raises(LedgerProblem, match="no room to keep outcomes safe"):
         sent(desk, 1)
 
@@ -124,7 +124,7 @@ def test_there_is_room_for_as_many_outcomes_as_may_be_in_flight(
 def failing(desk: Desk, line: Line) -> None:
     """An answer comes, and the ledger's disk takes nothing any more."""
     asked = line.read()
-    desk.ledger.connection.set_commit_hook(lambda: threading.current_thread().name == "ledger")
+    desk.ledger.connection.set_commit_hook(lambda: threading.current_thread().name == LEDGER)
     line.answer(200, envelope(sealed(result(asked, "N-1"))))
 
 
@@ -202,7 +202,8 @@ def test_a_run_goes_by_the_profiles_proxy_and_its_own_sandbox_round_it(desk: Des
         came, asked = sent(desk, 3, proxy=proxy.url)
         assert (states(came), len(asked), len(proxy.log.asked)) == (["issued"], 0, 1)
         run = run_to(desk, Carrier(base_url=proxy.url, agency="A", proxy=proxy.url), sandbox=True)
-        came = send(run, planned(desk, 1, 2), ROWS, Doubts())
+        with channel_to(desk.ledger.connection) as channel:
+            came = send(run, channel, planned(desk, 1, 2), ROWS, Doubts())
         assert states(came) == ["issued", "rejected"]
         assert len(proxy.log.asked) == 1
 
@@ -228,5 +229,6 @@ def test_tls_is_for_the_standard_loop_and_nothing_else(desk: Desk, tmp_path: Pat
             ((carrier, False), (carrier, True), (replace(carrier, base_url=plain.url), False))
         ):
             run = run_to(desk, to, sandbox=sandbox, progress=note)
-            send(run, planned(desk, number), ROWS, Doubts())
+            with channel_to(desk.ledger.connection) as channel:
+                send(run, channel, planned(desk, number), ROWS, Doubts())
     assert seen == ["asyncio", "uvloop", "uvloop"]

@@ -1,0 +1,45 @@
+"""The process that commits, as a thread of the test's own: by a connection that the test has its hands on, with a hook or a recorder.
+
+What goes over the channel, and both its ends, are the program's own. As a process of its own it is tried in
+tests/unit/ledger/test_commit_process.py, and by whatever runs the program.
+"""
+
+import asyncio
+import socket
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import apsw
+
+from pipeline.ledger.commit_process import packed, serve
+from pipeline.ledger.group_commit import Writer, group_commit
+from pipeline.ledger.lock import Named
+from pipeline.ledger.spill import Spill
+
+#: The thread's name.
+LEDGER = "ledger"
+
+
+@contextmanager
+def channel_to(connection: apsw.Connection) -> Iterator[socket.socket]:
+    """A channel to what commits by this connection, for as long as the context lasts."""
+    ours, its = socket.socketpair()
+    ours.sendall(packed(Named(Path(connection.filename))))
+    thread = threading.Thread(target=serve, args=(its, lambda _: connection), name=LEDGER)
+    thread.start()
+    try:
+        with ours:
+            yield ours
+    finally:
+        thread.join()
+
+
+@asynccontextmanager
+async def writer_by(connection: apsw.Connection, spill: Spill, in_flight: int) -> AsyncIterator[Writer]:
+    """A writer whose groups are committed by this connection; when it is left, all is on disk or spilled."""
+    with channel_to(connection) as channel:
+        async with group_commit(channel, Named(Path(connection.filename)), spill, in_flight) as writer:
+            yield writer
+        await asyncio.sleep(0)  # for the channel to be closed, which the thread waits for

@@ -1,0 +1,184 @@
+"""The process that commits, as a process of its own: with its keys, its lock, its signals, its end."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.ledger import commit_process, in_use, opening
+from pipeline.ledger.attempt_changes import Ended, GotAnswer, Sending
+from pipeline.ledger.commit_process import committing
+from pipeline.ledger.group_commit import Writer, group_commit
+from pipeline.ledger.lock import Lock, Named
+from pipeline.ledger.spill import Spill, spill_path
+from pipeline.model.errors import LedgerInUse, LedgerProblem
+from pipeline.model.outcome import Answered, Outcome
+
+ISSUED = Outcome("issued", number="1", trace_id="t")
+
+
+@pytest.fixture
+def process(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    """Gives the process that was begun last."""
+    begun: list[Any] = []
+    started = commit_process._started
+
+    def noted(*given: Any) -> Any:
+        begun.append(started(*given))
+        return begun[-1]
+
+    monkeypatch.setattr(commit_process, "_started", noted)
+    return lambda: begun[-1]
+
+
+def written(book: Any, work: Callable[[Writer], Awaitable[Any]]) -> Any:
+    """What comes of some work with a writer by a process of its own."""
+
+    async def run(channel: Any, spill: Spill) -> Any:
+        async with asyncio.timeout(20), group_commit(channel, Named(book.path), spill, 4) as writer:
+            return await work(writer)
+
+    with (
+        committing(Named(book.path), book.lock) as channel,
+        Spill(spill_path(book.path), opening.ledger_id(book.connection), 4) as spill,
+    ):
+        return asyncio.run(run(channel, spill))
+
+
+async def together(writer: Writer, *changes: Any) -> list[Any]:
+    return await asyncio.gather(*map(writer.commit, changes), return_exceptions=True)
+
+
+def test_a_change_that_the_process_acknowledges_is_on_disk(book: Any, fare: Any, process: Any) -> None:
+    one, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
+
+    async def work(writer: Writer) -> None:
+        assert await together(writer, Sending(one), Sending(two)) == [None, None]
+        assert book.states() == {one: "sending", two: "sending"}
+        assert await writer.commit(GotAnswer(one, Answered(200, b"raw"))) is None
+        ended, unknown = await together(writer, Ended(one, ISSUED), Sending(99))
+        assert (ended, "attempt 99" in str(unknown), writer.failed) == (ISSUED, True, False)
+
+    written(book, work)
+    assert book.states() == {one: "issued", two: "sending"}
+    assert process().poll() == 0
+
+
+def test_it_has_no_keys_and_is_no_reading_for_others(
+    book: Any, process: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VOUCHER_API_KEY", "key-4711")
+
+    async def work(_: Writer) -> None:
+        found = Path(f"/proc/{process().pid}")
+        if os.getuid() == 0:  # else its environment can't even be read
+            assert b"key-4711" not in (found / "environ").read_bytes()
+        assert (found / "environ").stat().st_uid == 0  # not dumpable
+
+    written(book, work)
+
+
+def test_signals_to_all_of_a_service_do_not_end_it(book: Any, fare: Any, process: Any) -> None:
+    (attempt,) = book.plan(fare(1))
+
+    async def work(writer: Writer) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process().send_signal(number)
+        assert os.getsid(process().pid) != os.getsid(0)  # nor does the terminal's end
+        await asyncio.sleep(0.05)
+        assert await writer.commit(Sending(attempt.attempt_id)) is None
+
+    written(book, work)
+    assert process().poll() == 0
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_when_it_is_killed_nobody_is_told_yes_and_all_is_spilled(
+    book: Any, fare: Any, process: Any, busy: bool
+) -> None:
+    one, two = (attempt.attempt_id for attempt in book.plan(fare(1), fare(2)))
+
+    async def work(writer: Writer) -> list[Any]:
+        assert await writer.commit(Sending(one)) is None
+        process().send_signal(signal.SIGSTOP if busy else signal.SIGKILL)
+        answers = asyncio.ensure_future(together(writer, Ended(one, ISSUED), Sending(two)))
+        await asyncio.sleep(0.1)
+        process().kill()
+        found = await answers
+        assert writer.failed
+        return [*found, *await together(writer, GotAnswer(one, Answered(200, b"late")))]
+
+    results = written(book, work)
+    assert {str(result) for result in results} == {
+        f"{book.path}: the process that writes the ledger was ended from outside, perhaps for lack of memory; run the same command again"
+    }
+    assert book.states() == {one: "sending", two: "planned"}
+    kept = [(entry["attempt_id"], entry.get("number"), entry.get("never_sent")) for entry in book.kept()]
+    assert kept == [(one, "1", None), (two, None, True), (one, None, None)]
+
+
+def test_where_it_can_not_begin_nothing_may_be_sent(book: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(_: Writer) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(commit_process, "_RUN", "raise SystemExit(1)")
+    with pytest.raises(LedgerProblem, match="was ended from outside"):
+        written(book, never)
+    monkeypatch.undo()
+    monkeypatch.setattr(commit_process.sys, "executable", str(book.path.with_name("none")))
+    with pytest.raises(LedgerProblem, match="No such file or directory"):
+        written(book, never)
+    monkeypatch.undo()
+    book.path.rename(book.path.with_name("elsewhere"))
+    book.path.write_bytes(b"another file")
+    with pytest.raises(LedgerProblem, match=r"^[^ ]*: is not a ledger"):
+        written(book, never)
+
+
+def test_no_other_run_begins_before_it_has_ended(book: Any, fare: Any, process: Any) -> None:
+    """The process that sends is killed: a copy of its lock, closed, stands for that."""
+    (attempt,) = book.plan(fare(1))
+    with committing(Named(book.path), book.lock) as channel:
+        its = process()
+        its.send_signal(signal.SIGSTOP)
+        book.lock.close()
+        with pytest.raises(LedgerInUse):
+            Lock(book.path)
+        its.send_signal(signal.SIGCONT)
+        channel.close()
+        its.wait(20)
+        book.lock = Lock(book.path)
+    assert book.states() == {attempt.attempt_id: "planned"}
+
+
+def test_it_ends_when_the_process_that_sends_is_gone(book: Any, process: Any) -> None:
+    with committing(Named(book.path), book.lock) as channel:
+        channel.close()
+        deadline = time.monotonic() + 20
+        while process().poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    assert process().returncode == 0
+
+
+def test_a_run_waits_for_what_a_killed_one_left_to_be_committed(book: Any, process: Any) -> None:
+    """The process that sends is gone, and the one that commits is not yet."""
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    in_use.note(book.path, in_use.InUse("chen", "2026-11-20T00:00:00+00:00", on_page=False, process=gone.pid))
+    with committing(Named(book.path), book.lock) as channel:
+        book.lock.close()
+        its = process()
+        its.send_signal(signal.SIGSTOP)
+        channel.close()
+        threading.Timer(0.3, its.send_signal, (signal.SIGCONT,)).start()
+        book.lock = Lock(book.path)
+        its.wait(20)
+    assert its.returncode == 0

@@ -15,7 +15,6 @@ import contextlib
 import pickle
 import socket
 from collections.abc import AsyncIterator, Sequence
-from typing import cast
 
 from pipeline.ledger.attempt_changes import (
     Acknowledged,
@@ -32,6 +31,8 @@ from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import NOTHING, message
 
 _OWN_WORK = 0.0001  # seconds, about, that the program itself needs for a request
+_SHARE = 4  # of the requests there are: on a fast disk so many groups of them take turns
+_PIECE = 1 << 16
 _A_MOMENT = 0.002  # seconds in which more come back, if any; event loops know hardly less
 
 _Waiting = tuple[Change, "asyncio.Future[Acknowledged]"]
@@ -46,20 +47,20 @@ async def group_commit(
     `in_flight`: how many requests there are at once; each waits for one change at a time, its outcome aside. Raises
     LedgerProblem where the ledger can't be written; nothing may be sent then.
     """
-    writer = Writer(named, spill, in_flight)
-    transport, _ = await asyncio.get_running_loop().create_unix_connection(lambda: writer, sock=channel)
+    writer = Writer(channel, named, spill, in_flight)
     try:
         await writer.ready
         yield writer
     finally:
         await writer.settled()
-        transport.close()
+        writer.close()
 
 
-class Writer(asyncio.Protocol):
+class Writer:
     """Hands groups of changes to the process that commits them, one at a time, and tells everybody how his went."""
 
-    def __init__(self, named: Named, spill: Spill, in_flight: int) -> None:
+    def __init__(self, channel: socket.socket, named: Named, spill: Spill, in_flight: int) -> None:
+        self._channel = channel
         self._named = named
         self._spill = spill
         self._in_flight = in_flight
@@ -75,7 +76,10 @@ class Writer(asyncio.Protocol):
         self._idle.set()
         self._took = (0.0, 0.0)  # seconds of the last two commits
         self._said = bytearray()  # by the process, and not whole yet
+        self._unsaid = bytearray()  # to the process, which has no room for it yet
         self._failure = NOTHING
+        channel.setblocking(False)
+        self._loop.add_reader(channel, self._heard)
 
     def commit(self, change: Change) -> "asyncio.Future[Acknowledged]":
         """Done when the change is on disk.
@@ -98,6 +102,12 @@ class Writer(asyncio.Protocol):
         """Wait until everything that was handed in is on disk or spilled."""
         await self._idle.wait()
 
+    def close(self) -> None:
+        """Have no more for the process, which ends then."""
+        self._loop.remove_reader(self._channel)
+        self._loop.remove_writer(self._channel)
+        self._channel.close()
+
     # When a group goes.
 
     @property
@@ -106,9 +116,14 @@ class Writer(asyncio.Protocol):
         sync = min(self._took)
         return sync if 2 * sync > self._in_flight * _OWN_WORK else 0.0
 
+    @property
+    def _enough(self) -> float:
+        """So many requests that wait are not kept waiting for more: all there are on a slow disk, a share of them on a fast one."""
+        return self._in_flight if self._slow else self._in_flight / _SHARE
+
     def _look(self) -> None:
-        """Hand over at once where all requests wait, else when everybody had a turn to join the group."""
-        if not self._group and self._requests >= self._in_flight:  # all there are
+        """Hand over at once where enough requests wait, else when everybody had a turn to join the group."""
+        if not self._group and self._requests >= self._enough:
             self._hand_over()
         elif not self._looking:
             self._looking = True
@@ -141,38 +156,48 @@ class Writer(asyncio.Protocol):
         """Let the process have what it has not yet, to be written while more comes up."""
         part = Part([change for change, _ in self._waiting[self._written :]], last)
         if (part.changes or last) and not self._failure:
-            self._transport.write(packed(part))
+            self._unsaid += packed(part)
             self._written = len(self._waiting)
+            self._say()
+
+    def _say(self) -> None:
+        """At once, and not when the turn of the event loop is over: the process has a processor to itself."""
+        try:
+            del self._unsaid[: self._channel.send(self._unsaid)]
+        except BlockingIOError:
+            pass
+        except OSError:  # it is gone, as its end of the channel says
+            self._unsaid.clear()
+        if self._unsaid:
+            self._loop.add_writer(self._channel, self._say)
+        else:
+            self._loop.remove_writer(self._channel)
 
     # What becomes of it.
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The channel to the process is there."""
-        self._transport = cast("asyncio.WriteTransport", transport)
-
-    def data_received(self, data: bytes) -> None:
-        """The process has said something, or a part of it."""
+    def _heard(self) -> None:
+        """The process has said something, or is gone."""
+        try:
+            data = self._channel.recv(_PIECE)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._loop.remove_reader(self._channel)
+            ended = message(
+                "{path}: the process that writes the ledger was ended from outside, perhaps for lack of memory; run the same command again",
+                path=str(self._named.path),
+            )
+            self._tell(Written(ended))
         self._said += data
         while len(self._said) >= LENGTH.size:
             end = LENGTH.size + LENGTH.unpack_from(self._said)[0]
             if len(self._said) < end:
                 return
-            written = pickle.loads(memoryview(self._said)[LENGTH.size : end])  # noqa: S301 - our own process wrote it
+            written = pickle.loads(self._said[LENGTH.size : end])  # noqa: S301 - our own process wrote it
             del self._said[:end]
             self._tell(written)
-
-    def eof_received(self) -> None:
-        """The process is gone."""
-        ended = message(
-            "{path}: the process that writes the ledger was ended from outside, perhaps for lack of memory; run the same command again",
-            path=str(self._named.path),
-        )
-        self._tell(Written(ended))
-
-    def connection_lost(self, error: Exception | None) -> None:
-        """The channel is closed: by us, where there is no error."""
-        if error:
-            self.eof_received()
 
     def _tell(self, written: Written) -> None:
         """What the process says: first that it is ready, then of each group what became of it; at any time that it is gone."""

@@ -2,7 +2,7 @@
 
 A run of `voucher issue` is killed (SIGKILL) before the Nth of its system calls that matter - writes, syncs
 and names of its files, and its traffic with the carrier - or in the middle of one ("torn"), with N over the
-whole run; the run that puts things in order is killed too now and then, and some runs end with a ledger
+whole run, of the process that sends and of the one that commits, both of which die, or one of them alone; the run that puts things in order is killed too now and then, and some runs end with a ledger
 that could not be written once, so that the spill file is what there is to go by. The last run is left in
 peace. Then what the carrier received is held against the ledger: see kill_checks.
 
@@ -106,6 +106,7 @@ class Totals:
     taken_in: Counter[str] = field(default_factory=Counter)
     failed_writes: int = 0
     torn: int = 0
+    alone: int = 0
     not_reached: int = 0
     litter: int = 0
     violations: list[str] = field(default_factory=list)
@@ -120,7 +121,7 @@ class Totals:
         kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(self.kills.items()))
         recovered = ", ".join(f"{self.taken_in[name]} {name}" for name in _TAKEN_IN)
         return (
-            f"{self.points} points, {self.kills.total()} kills ({kinds}; {self.torn} of them torn), {self.failed_writes} failed ledger writes,"
+            f"{self.points} points, {self.kills.total()} kills ({kinds}; {self.torn} of them torn, {self.alone} of one process alone), {self.failed_writes} failed ledger writes,"
             f" {self.not_reached} not reached; {self.runs} runs, {self.requests} requests received, {self.issued} issued,"
             f" {self.unknown} unknown at the end; put in order: {recovered}; {self.litter} points left temporary files;"
             f" {len(self.violations)} violations"
@@ -212,7 +213,8 @@ class Point:
             totals.failed_writes += 1
         else:
             totals.kills[hit.kind] += 1
-            totals.torn += disturbance.what == "torn"
+            totals.torn += disturbance.what.startswith("torn")
+            totals.alone += disturbance.what.endswith(" one")
 
     def _look(self, ran: Ran, disturbance: Disturbance) -> None:
         """The promise, right after a run, however it ended."""
@@ -322,7 +324,8 @@ def disturbances(calls: Sequence[Call], chance: random.Random) -> list[Disturban
 
 
 def _kill(chance: random.Random) -> str:
-    return "torn" if chance.random() < 0.25 else "kill"
+    """Mostly of all processes of the run; now and then of the one that sends, or that commits, alone."""
+    return ("torn" if chance.random() < 0.25 else "kill") + (" one" if chance.random() < 0.25 else "")
 
 
 def _early(count: int, chance: random.Random) -> int:

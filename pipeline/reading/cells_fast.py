@@ -19,7 +19,7 @@ from pipeline.reading.amount_cells import LARGEST_MONEY
 _TOGETHER = 500
 _TICKET = re.compile("[0-9]{3}-?[0-9]{10}")
 #: What an error, and a number that a spreadsheet has spoilt, may begin with; and a space of another width.
-_ODD_BEGINNINGS, _SPACES = frozenset("#Ee="), re.compile("[\u00a0\u3000]")
+_ODD_BEGINNINGS, _SPACES = frozenset("#Ee="), "\u00a0\u3000"
 
 
 def tickets(values: Sequence[Any]) -> list[str | None]:
@@ -41,9 +41,11 @@ def _are_tickets(values: Sequence[Any]) -> bool:
 
 def named(values: Sequence[Any]) -> list[bool]:
     """Which cells are a ticket's number, hyphen or not, and so no part of a total or of a note."""
-    return [
-        plain is not None or _is_ticket(value) for value, plain in zip(values, tickets(values), strict=True)
-    ]
+    found: list[bool] = []
+    for begin in range(0, len(values), _TOGETHER):
+        some = values[begin : begin + _TOGETHER]
+        found += [True] * len(some) if _are_tickets(some) else map(_is_ticket, some)
+    return found
 
 
 def _is_ticket(cell: Any) -> bool:
@@ -54,12 +56,14 @@ def _is_ticket(cell: Any) -> bool:
 
 def texts(values: Sequence[Any]) -> list[str | None]:
     """Texts without the spaces at their ends."""
-    found = [
-        plain if value.__class__ is str and (plain := value.strip())[:1] not in _ODD_BEGINNINGS else None
-        for value in values
-    ]
-    if _SPACES.search("".join(filter(None, found))):
-        return [None if value is None or _SPACES.search(value) else value for value in found]
+    try:
+        stripped = [*map(str.strip, values)]
+    except TypeError:  # a number is among them
+        stripped = [value.strip() if value.__class__ is str else "#" for value in values]
+    found = [None if text[:1] in _ODD_BEGINNINGS else text for text in stripped]
+    together = "".join(stripped)
+    if any(space in together for space in _SPACES):
+        return [None if text is None or any(space in text for space in _SPACES) else text for text in found]
     return found
 
 

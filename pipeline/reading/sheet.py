@@ -203,10 +203,9 @@ class Sheet:
         return any(not is_blank(value) for column in self.columns for value in column.different)
 
 
-def _column(values: list[Any], codes: bytes | None, height: int) -> Cells:
+def _column(values: list[Any], codes: Codes, height: int) -> Cells:
     """A column down to the sheet's last row, as it was handed over."""
-    found = Cells.of(values) if codes is None else Cells(values, np.frombuffer(codes, dtype=np.int32))
-    if len(found) == height:
-        return found
-    below = np.full(height - len(found), len(values), dtype=np.int32)
-    return Cells([*values, ""], np.concatenate([found.codes, below]))
+    if len(codes) == height:
+        return Cells(values, codes)
+    below = np.full(height - len(codes), len(values), dtype=np.int32)
+    return Cells([*values, ""], np.concatenate([codes, below]))

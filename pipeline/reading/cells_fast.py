@@ -8,7 +8,7 @@ read there as the same.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,41 @@ _TOGETHER = 500
 _TICKET = re.compile("[0-9]{3}-?[0-9]{10}")
 #: What an error, and a number that a spreadsheet has spoilt, may begin with; and a space of another width.
 _ODD_BEGINNINGS, _SPACES = frozenset("#Ee="), "\u00a0\u3000"
+
+
+Reader = Callable[[Sequence[Any]], list[Any]]
+
+
+class Values(list[Any]):
+    """A column's values, of the first of which it is known how readers read them."""
+
+    def __init__(self, values: Sequence[Any] = ()) -> None:
+        super().__init__(values)
+        self.known: dict[Reader, list[Any]] = {}
+
+    def look(self) -> None:
+        """Read them as cells of their kind are read: while a sheet's next rows are still taken in, nobody waits for it."""
+        last = self[-1] if self else None
+        of_text = (tickets, named) if last.__class__ is str and _are_tickets([last]) else (texts,)
+        for reader in (money,) if last.__class__ is float else of_text:
+            self.known[reader] = reader(self)
+
+    def add(self, more: "Values") -> None:
+        """Put others behind them."""
+        for reader, known in more.known.items():
+            if len(mine := self.known.setdefault(reader, [])) == len(self):
+                mine += known
+        self += more
+
+    def read(self, reader: Reader) -> list[Any]:
+        """Each value as a reader reads it."""
+        known = self.known.get(reader, [])
+        return [*known, *reader(self[len(known) :])]
+
+
+def at_sight(reader: Reader, values: Sequence[Any]) -> list[Any]:
+    """Each value as a reader reads it."""
+    return values.read(reader) if isinstance(values, Values) else reader(values)
 
 
 def tickets(values: Sequence[Any]) -> list[str | None]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import orjson
 
 from pipeline.model.message import SYSTEM_ERRORS, Fact, Message, SheetName
+from pipeline.reading.cells_fast import Values
 from pipeline.reading.formats.refusal import LENGTH_BYTES, Seen
 
 #: Positions of all sheets together, which cost 4 bytes each here; the reader refuses a quarter of it (see look, columns).
@@ -27,7 +28,7 @@ _OURS = {*Seen, *SYSTEM_ERRORS}
 
 Codes = npt.NDArray[np.int32]
 #: A column's values, or those that are new in a piece of it, and the number of the value in each of its rows; None where each row has its own.
-Part = tuple[list[Any], Codes | None]
+Part = tuple[Values, Codes | None]
 
 
 class NotAnAnswer(ValueError):
@@ -43,7 +44,9 @@ def loads(said: Iterable[bytes]) -> dict[str, Any]:
             end = LENGTH_BYTES + int.from_bytes(one[:LENGTH_BYTES], "little")
             answer, numbers = orjson.loads(memoryview(one)[LENGTH_BYTES:end]), _Numbers(one, end)
             if "piece" in answer:
-                pieces[answer["piece"]] = _parts(answer["columns"], numbers)
+                pieces[answer["piece"]] = parts = _parts(answer["columns"], numbers)
+                for values, _ in parts:
+                    values.look()
             else:
                 found = _answer(answer, numbers, pieces)
         _check(bool(found))
@@ -132,20 +135,19 @@ def _parts(columns: Any, numbers: _Numbers) -> list[Part]:
     return [(_values(values), None if count is None else numbers.take(count)) for values, count in columns]
 
 
-def _values(values: Any) -> list[Any]:
+def _values(values: Any) -> Values:
     _check(isinstance(values, list))
-    found: list[Any] = values
-    if set(map(type, found)) <= {str, float}:
-        return found
-    return [value if value.__class__ in (str, float) else _value(value) for value in found]
+    if set(map(type, values)) <= {str, float}:
+        return Values(values)
+    return Values([value if value.__class__ in (str, float) else _value(value) for value in values])
 
 
 def _column(parts: Sequence[Part], height: int) -> Part:
     """A column of its parts, one below the other."""
-    values, codes = list[Any](), list[Codes]()
+    values, codes = Values(), list[Codes]()
     for its_values, its_codes in parts:
         begin = len(values)
-        values += its_values
+        values.add(its_values)
         if its_codes is None:
             codes.append(np.arange(begin, len(values), dtype=np.int32))
         else:

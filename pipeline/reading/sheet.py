@@ -41,8 +41,10 @@ class Cells:
         return cls([cell], np.zeros(rows, dtype=np.int32))
 
     @classmethod
-    def joined(cls, parts: Sequence["Cells"]) -> Self:
+    def joined(cls, parts: Sequence["Cells"]) -> "Cells":
         """One column below the other."""
+        if len(parts) == 1:
+            return parts[0]
         begins = np.cumsum([0, *(len(part.different) for part in parts)])
         codes = [part.codes + begin for part, begin in zip(parts, begins[:-1], strict=True)]
         return cls(

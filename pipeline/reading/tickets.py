@@ -136,7 +136,7 @@ def _input_rows(where: Message, sheet: Sheet, layout: Layout, own: Own) -> tuple
     """
     below = layout.heading_row + 1
     tickets = ticket_numbers.of_sheet(sheet, layout)
-    taken = np.array(cells_fast.named(tickets.different), dtype=bool)[tickets.codes]
+    taken = np.array(cells_fast.at_sight(cells_fast.named, tickets.different), dtype=bool)[tickets.codes]
     taken[:below] = False
     others = np.flatnonzero(~taken[below:]) + below
     no_data = 0

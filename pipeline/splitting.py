@@ -123,7 +123,8 @@ class Requests(LazySequence[Request]):
         """Voucher, market and total of each request, none of which is made for that."""
         first = self.charges[self.starts[:-1]]
         totals = np.add.reduceat(self._rows.amount[self.charges], self.starts[:-1])
-        return zip(self._rows.voucher[first], self._rows.market[first], totals.tolist(), strict=True)
+        what = (self._rows.voucher[first], self._rows.market[first], totals)
+        return zip(*(column.tolist() for column in what), strict=True)
 
     def buyers(self) -> list[str]:
         """The name on each request's voucher."""

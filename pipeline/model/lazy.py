@@ -4,7 +4,7 @@ A month has hundreds of thousands of rows, of which a run looks at few one by on
 that it is in, its result. What all rows have is kept by column, and a member is made of it where somebody asks.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar, overload
 
 T_co = TypeVar("T_co", covariant=True)
@@ -24,6 +24,9 @@ class LazySequence(Sequence[T_co], Generic[T_co]):
 
     def __len__(self) -> int:
         return self._size
+
+    def __iter__(self) -> Iterator[T_co]:
+        return map(self._make, range(self._size))
 
     @overload
     def __getitem__(self, at: int) -> T_co: ...

@@ -17,7 +17,7 @@ def has_unseen(text: str) -> bool:
     >>> has_unseen("ZHANG\x1b[31m"), has_unseen("\u3164"), has_unseen("ZHANG/WEI\u00a0MR")
     (True, True, False)
     """
-    return bool(_UNSEEN.search(text))
+    return not (text.isascii() and text.isprintable()) and bool(_UNSEEN.search(text))
 
 
 def name_hint(text: str) -> str:

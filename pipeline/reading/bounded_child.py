@@ -11,10 +11,11 @@ near row; the parent asks so where a first reading came to its end by a signal.
 It is a boundary, not only a bound: it is given no keys, and what it says is data only (`formats.serialize`), which the
 parent checks (`deserialize`). So whoever takes it over by a file can say wrong values, as the file could, and no more.
 
-It answers on standard output `{"readings": [[sheet, …], …], "certain": …}` or `{"problem": code, "detail": text, "facts": {…}}` (see
+It answers on standard output, the length in bytes (8 of them) before each thing that it says: pieces of a long sheet, `{"piece": number, "columns":
+[…]}`, and at last `{"readings": [[sheet, …], …], "certain": …}` or `{"problem": code, "detail": text, "facts": {…}}` (see
 `formats.refusal`), or both where no reading is certain. There is one certain reading, or one for each encoding that a text may be in. A sheet is a dict of `name`, `visible`,
-`first_row`, `first_column` (both from 0), `merged` and `currencies` (see `look`), `height` (in rows) and `columns` (see
-`columns`), whose values are str, float, bool-as-text, datetime, date, time, timedelta or bytes. "" is a blank cell. Bytes
+`first_row`, `first_column` (both from 0), `merged` and `currencies` (see `look`), `height` (in rows), `pieces`, the numbers of those that hold its first rows, and `columns`, what
+is below them (see `columnar`), whose values are str, float, bool-as-text, datetime, date, time, timedelta or bytes. "" is a blank cell. Bytes
 are no value: an error's text (b"#N/A"), or b"=" for a formula whose result was never stored. Of a hidden sheet that holds
 anything one cell is handed over, and how many of its rows hold a ticket's number (`hidden_tickets`); of one that is shown which
 rows are hidden or filtered out (`hidden_rows`, see `look`), and where the filled cells stood that are left out because they are
@@ -26,11 +27,13 @@ import os
 import resource
 import stat
 import sys
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from pipeline.reading.formats import detect
-from pipeline.reading.formats.refusal import EXACTLY, OUT_OF_MEMORY, Refusal, Seen
+from pipeline.reading.formats.columnar import Columns, Part
+from pipeline.reading.formats.refusal import EXACTLY, LENGTH_BYTES, OUT_OF_MEMORY, Refusal, Seen
 from pipeline.reading.formats.serialize import dumps
 
 #: Of addresses, whatever the file. Of data, what a small file may cost, and so much more for each of its bytes: a program that
@@ -74,18 +77,32 @@ def _bound(what: int, most: int) -> None:
     resource.setrlimit(what, (least, least))
 
 
+def _say(what: dict[str, Any]) -> None:
+    """Write an answer, or a piece that comes before it, and before it how many bytes it has."""
+    said = [*dumps(what)]
+    sys.stdout.buffer.write(sum(map(len, said)).to_bytes(LENGTH_BYTES, "little"))
+    sys.stdout.buffer.writelines(said)
+    sys.stdout.flush()
+
+
 def main() -> None:
     """Set the bounds, read, hand over."""
     path = Path(sys.argv[1])
     set_bounds(path.stat().st_size if path.is_file() else 0)
     gc.disable()  # cells are many, and hold nothing that could hold them
+    numbers = count()
+
+    def hand_over(columns: list[Part]) -> int:
+        number = next(numbers)
+        _say({"piece": number, "columns": columns})
+        return number
+
+    Columns.hand_over = hand_over
     result = read(path, exactly=EXACTLY in sys.argv[2:])
     try:
-        for piece in dumps(result):
-            sys.stdout.buffer.write(piece)
+        _say(result)
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
-    sys.stdout.flush()
     os._exit(
         0
     )  # what was refused may still be being laid out (see `formats/calamine.py`); nobody waits for that

@@ -8,7 +8,7 @@ read there as the same.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,42 @@ from pipeline.reading.amount_cells import LARGEST_MONEY
 _TOGETHER = 500
 _TICKET = re.compile("[0-9]{3}-?[0-9]{10}")
 #: What an error, and a number that a spreadsheet has spoilt, may begin with; and a space of another width.
-_ODD_BEGINNINGS, _SPACES = frozenset("#Ee="), re.compile("[\u00a0\u3000]")
+_ODD_BEGINNINGS, _SPACES = frozenset("#Ee="), "\u00a0\u3000"
+
+
+Reader = Callable[[Sequence[Any]], list[Any]]
+
+
+class Values(list[Any]):
+    """A column's values, of the first of which it is known how readers read them."""
+
+    def __init__(self, values: Sequence[Any] = ()) -> None:
+        super().__init__(values)
+        self.known: dict[Reader, list[Any]] = {}
+
+    def look(self) -> None:
+        """Read them as cells of their kind are read: while a sheet's next rows are still taken in, nobody waits for it."""
+        last = self[-1] if self else None
+        of_text = (tickets, named) if last.__class__ is str and _are_tickets([last]) else (texts,)
+        for reader in (money,) if last.__class__ is float else of_text:
+            self.known[reader] = reader(self)
+
+    def add(self, more: "Values") -> None:
+        """Put others behind them."""
+        for reader, known in more.known.items():
+            if len(mine := self.known.setdefault(reader, [])) == len(self):
+                mine += known
+        self += more
+
+    def read(self, reader: Reader) -> list[Any]:
+        """Each value as a reader reads it."""
+        known = self.known.get(reader, [])
+        return [*known, *reader(self[len(known) :])]
+
+
+def at_sight(reader: Reader, values: Sequence[Any]) -> list[Any]:
+    """Each value as a reader reads it."""
+    return values.read(reader) if isinstance(values, Values) else reader(values)
 
 
 def tickets(values: Sequence[Any]) -> list[str | None]:
@@ -41,9 +76,11 @@ def _are_tickets(values: Sequence[Any]) -> bool:
 
 def named(values: Sequence[Any]) -> list[bool]:
     """Which cells are a ticket's number, hyphen or not, and so no part of a total or of a note."""
-    return [
-        plain is not None or _is_ticket(value) for value, plain in zip(values, tickets(values), strict=True)
-    ]
+    found: list[bool] = []
+    for begin in range(0, len(values), _TOGETHER):
+        some = values[begin : begin + _TOGETHER]
+        found += [True] * len(some) if _are_tickets(some) else map(_is_ticket, some)
+    return found
 
 
 def _is_ticket(cell: Any) -> bool:
@@ -54,12 +91,14 @@ def _is_ticket(cell: Any) -> bool:
 
 def texts(values: Sequence[Any]) -> list[str | None]:
     """Texts without the spaces at their ends."""
-    found = [
-        plain if value.__class__ is str and (plain := value.strip())[:1] not in _ODD_BEGINNINGS else None
-        for value in values
-    ]
-    if _SPACES.search("".join(filter(None, found))):
-        return [None if value is None or _SPACES.search(value) else value for value in found]
+    try:
+        stripped = [*map(str.strip, values)]
+    except TypeError:  # a number is among them
+        stripped = [value.strip() if value.__class__ is str else "#" for value in values]
+    found = [None if text[:1] in _ODD_BEGINNINGS else text for text in stripped]
+    together = "".join(stripped)
+    if any(space in together for space in _SPACES):
+        return [None if text is None or any(space in text for space in _SPACES) else text for text in found]
     return found
 
 

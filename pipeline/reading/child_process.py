@@ -17,7 +17,7 @@ from typing import Any
 
 from pipeline.file_reading import WORKBOOK_SUFFIXES
 from pipeline.model.message import Message
-from pipeline.reading.formats.refusal import EXACTLY, OUT_OF_MEMORY, Seen
+from pipeline.reading.formats.refusal import EXACTLY, LENGTH_BYTES, OUT_OF_MEMORY, Seen
 from pipeline.signals import put_off
 
 #: A million rows take some 40 seconds; a slow machine has the rest.
@@ -55,38 +55,43 @@ class Opening:
             self.end()
             raise
 
-    def answer(self) -> bytes | dict[str, Any]:
-        """What it says of the file, as bytes (`formats.serialize`), or the problem that it ended with; see `child`."""
+    def said(self) -> Iterator[bytes]:
+        """What it says of the file, each thing as it comes, as bytes (`formats.serialize`). Raises Ended."""
         try:
-            said = self._said()
+            yield from self._each()
             code = self._process.wait(TIME_SECONDS)
         except subprocess.TimeoutExpired:
-            return problem("too_large", Seen.TIME, seconds=f"{TIME_SECONDS}")
+            raise Ended("too_large", Seen.TIME, seconds=f"{TIME_SECONDS}") from None
         finally:
             self.end()
         if code == -signal.SIGABRT and not self._more:  # it ran out of memory: for what?
-            return Opening(self.path, EXACTLY).answer()
-        if code in (-signal.SIGABRT, OUT_OF_MEMORY):
-            return problem("too_large", Seen.MEMORY)
-        if code != 0:
-            return problem("too_large" if code < 0 else "damaged", Seen.ENDED, code=code)
-        return said
+            yield from Opening(self.path, EXACTLY).said()
+        elif code in (-signal.SIGABRT, OUT_OF_MEMORY):
+            raise Ended("too_large", Seen.MEMORY)
+        elif code != 0:
+            raise Ended("too_large" if code < 0 else "damaged", Seen.ENDED, code=code)
 
-    def _said(self) -> bytes:
-        """All that it writes until it ends. Raises subprocess.TimeoutExpired; what says too much is ended."""
+    def _each(self) -> Iterator[bytes]:
+        """Each thing that it says, until it ends. Raises subprocess.TimeoutExpired; what says too much is ended."""
         assert self._process.stdout  # noqa: S101 - it is a pipe
         out, said, deadline = self._process.stdout.fileno(), bytearray(), time.monotonic() + TIME_SECONDS
+        room = LARGEST_ANSWER
         with selectors.DefaultSelector() as waiting:
             waiting.register(out, selectors.EVENT_READ)
             while True:
                 if not waiting.select(deadline - time.monotonic()) or time.monotonic() > deadline:
                     raise subprocess.TimeoutExpired(CHILD, TIME_SECONDS)
-                piece = os.read(out, _PIECE)
-                said += piece
-                if len(said) > LARGEST_ANSWER:
+                some = os.read(out, _PIECE)
+                said, room = said + some, room - len(some)
+                if room < 0:
                     self._process.kill()
-                if not piece:
-                    return bytes(said)
+                while (end := LENGTH_BYTES + int.from_bytes(said[:LENGTH_BYTES], "little")) <= len(said):
+                    yield bytes(said[LENGTH_BYTES:end])
+                    del said[:end]
+                if not some:
+                    break
+        if said:  # it was cut off, so that it will not be understood
+            yield bytes(said)
 
     def end(self) -> None:
         """End it, whether anybody has asked for its answer or not."""
@@ -103,6 +108,14 @@ def _started(path: Path, *more: str) -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,
         env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ} | _SETTINGS,
     )
+
+
+class Ended(Exception):
+    """The process ended without an answer; `problem` is why the file is not read."""
+
+    def __init__(self, code: str, seen: Seen, /, **facts: str | int) -> None:
+        super().__init__(code, seen, facts)
+        self.problem = problem(code, seen, **facts)
 
 
 def problem(code: str, seen: Seen, /, **facts: str | int) -> dict[str, Any]:

@@ -5,16 +5,17 @@ can reach here is what it could have said in its cells; of what it says of the f
 """
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from string import Formatter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 
 from pipeline.model.message import SYSTEM_ERRORS, Fact, Message, SheetName
-from pipeline.reading.formats.refusal import Seen
-from pipeline.reading.formats.serialize import LENGTH_BYTES
+from pipeline.reading.cells_fast import Values
+from pipeline.reading.formats.refusal import LENGTH_BYTES, Seen
 
 #: Positions of all sheets together, which cost 4 bytes each here; the reader refuses a quarter of it (see look, columns).
 LARGEST_AREA = 256_000_000
@@ -25,26 +26,45 @@ _LONGEST_NAME, _LONGEST_DETAIL = 1_000, 200
 _OURS = {*Seen, *SYSTEM_ERRORS}
 
 
+Codes = npt.NDArray[np.int32]
+#: A column's values, or those that are new in a piece of it, and the number of the value in each of its rows; None where each row has its own.
+Part = tuple[Values, Codes | None]
+
+
 class NotAnAnswer(ValueError):
     """Bytes that the reader of files does not write."""
 
 
-def loads(said: bytes) -> dict[str, Any]:
-    """The answer (see `pipeline.reading.bounded_child`). Raises NotAnAnswer."""
-    end = LENGTH_BYTES + int.from_bytes(said[:LENGTH_BYTES], "little")
+def loads(said: Iterable[bytes]) -> dict[str, Any]:
+    """The answer (see `pipeline.reading.bounded_child`), of what the reader says until it ends. Raises NotAnAnswer."""
+    pieces: dict[int, list[Part]] = {}
+    found: dict[str, Any] = {}
     try:
-        answer = orjson.loads(memoryview(said)[LENGTH_BYTES:end])
-        detail = _detail(answer)
-        if "readings" not in answer:
-            return {"problem": _text(answer["problem"], _LONGEST_DETAIL), "detail": detail}
-        numbers = _Numbers(said, end)
-        readings = [[_sheet(sheet, numbers) for sheet in sheets] for sheets in answer["readings"]]
-        sheets = [sheet for reading in readings for sheet in reading]
-        _check(0 < len(readings) <= _MOST_READINGS and len(sheets) <= _MOST_SHEETS)
-        _check(sum(sheet["height"] * len(sheet["columns"]) for sheet in sheets) <= LARGEST_AREA)
-        return {"readings": readings, "certain": answer["certain"] is True, "detail": detail}
+        for one in said:
+            end = LENGTH_BYTES + int.from_bytes(one[:LENGTH_BYTES], "little")
+            answer, numbers = orjson.loads(memoryview(one)[LENGTH_BYTES:end]), _Numbers(one, end)
+            if "piece" in answer:
+                pieces[answer["piece"]] = parts = _parts(answer["columns"], numbers)
+                for values, _ in parts:
+                    values.look()
+            else:
+                found = _answer(answer, numbers, pieces)
+        _check(bool(found))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise NotAnAnswer(type(error).__name__) from None
+    return found
+
+
+def _answer(answer: Mapping[str, Any], numbers: "_Numbers", pieces: dict[int, list[Part]]) -> dict[str, Any]:
+    """What is said at last, with the pieces that came before it."""
+    detail = _detail(answer)
+    if "readings" not in answer:
+        return {"problem": _text(answer["problem"], _LONGEST_DETAIL), "detail": detail}
+    readings = [[_sheet(sheet, numbers, pieces) for sheet in sheets] for sheets in answer["readings"]]
+    sheets = [sheet for reading in readings for sheet in reading]
+    _check(0 < len(readings) <= _MOST_READINGS and len(sheets) <= _MOST_SHEETS)
+    _check(sum(sheet["height"] * len(sheet["columns"]) for sheet in sheets) <= LARGEST_AREA)
+    return {"readings": readings, "certain": answer["certain"] is True, "detail": detail}
 
 
 def _detail(answer: Mapping[str, Any]) -> Fact:
@@ -70,21 +90,28 @@ class _Numbers:
         self._all = np.frombuffer(said, dtype=np.int32, offset=begin)
         self._at = 0
 
-    def take(self, count: Any, below: int) -> Any:
-        """The next ones, each from 0 and below a bound."""
+    def take(self, count: Any) -> Codes:
+        """The next ones."""
         taken = self._all[self._at : self._at + _whole(count)]
         self._at += count
-        _check(len(taken) == count and bool(((taken >= 0) & (taken < below)).all()))
+        _check(len(taken) == count)
         return taken
 
 
-def _sheet(sheet: Mapping[str, Any], numbers: _Numbers) -> dict[str, Any]:
+def _sheet(sheet: Mapping[str, Any], numbers: _Numbers, pieces: dict[int, list[Part]]) -> dict[str, Any]:
     height = _whole(sheet["height"])
     currencies = {
-        _text(signs, _LONGEST_NAME): numbers.take(count, _FURTHEST) for signs, count in sheet["currencies"]
+        _text(signs, _LONGEST_NAME): _below(_FURTHEST, numbers.take(count))
+        for signs, count in sheet["currencies"]
     }
     _check(all(len(places) % 2 == 0 for places in currencies.values()))
-    columns = [_column(values, count, height, numbers) for values, count in sheet["columns"]]
+    above, last = (
+        [pieces.pop(number) for number in sheet.get("pieces", [])],
+        _parts(sheet["columns"], numbers),
+    )
+    columns = [
+        _column([parts[at] for parts in (*above, last) if at < len(parts)], height) for at in range(len(last))
+    ]
     merged = sheet.get("merged", [])
     hidden, far = sheet.get("hidden_rows", []), sheet.get("far", [])
     _check(max(map(len, (merged, hidden, far))) <= _MOST_MERGED and height * len(columns) <= LARGEST_AREA)
@@ -103,13 +130,36 @@ def _sheet(sheet: Mapping[str, Any], numbers: _Numbers) -> dict[str, Any]:
     }
 
 
-def _column(values: Any, count: Any, height: int, numbers: _Numbers) -> tuple[list[Any], Any]:
+def _parts(columns: Any, numbers: _Numbers) -> list[Part]:
+    """What one thing that is said holds of each column."""
+    return [(_values(values), None if count is None else numbers.take(count)) for values, count in columns]
+
+
+def _values(values: Any) -> Values:
     _check(isinstance(values, list))
-    if not set(map(type, values)) <= {str, float}:
-        values = [value if value.__class__ in (str, float) else _value(value) for value in values]
-    codes = None if count is None else numbers.take(count, len(values))
-    _check(len(values if codes is None else codes) <= height)
-    return values, codes
+    if set(map(type, values)) <= {str, float}:
+        return Values(values)
+    return Values([value if value.__class__ in (str, float) else _value(value) for value in values])
+
+
+def _column(parts: Sequence[Part], height: int) -> Part:
+    """A column of its parts, one below the other."""
+    values, codes = Values(), list[Codes]()
+    for its_values, its_codes in parts:
+        begin = len(values)
+        values.add(its_values)
+        if its_codes is None:
+            codes.append(np.arange(begin, len(values), dtype=np.int32))
+        else:
+            codes.append(_below(len(values), its_codes))
+    _check(sum(map(len, codes)) <= height)
+    return values, np.concatenate(codes)
+
+
+def _below(bound: int, numbers: Codes) -> Codes:
+    """Numbers, each from 0 and below a bound."""
+    _check(bool(((numbers >= 0) & (numbers < bound)).all()))
+    return numbers
 
 
 def _value(value: Any) -> Any:

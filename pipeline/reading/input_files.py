@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.file_reading import WORKBOOK_SUFFIXES
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import N_, Fact, Message, SheetName, system_error
-from pipeline.reading.child_process import Opening, problem
+from pipeline.reading.child_process import Ended, Opening, problem
 from pipeline.reading.deserialize import NotAnAnswer, loads
 from pipeline.reading.encoding_by_headings import confirmed
 from pipeline.reading.formats.column_letters import column_letters
@@ -147,15 +147,15 @@ def read_sheets(
     """
     whole = path.resolve()
     opening = begun if begun and begun.path == whole else Opening(whole)
-    return sheets_of(path, _taken_apart(opening.answer()), known)
+    return sheets_of(path, _answer(opening), known)
 
 
-def _taken_apart(answer: bytes | dict[str, Any]) -> dict[str, Any]:
-    """What the child process says of the file, as values."""
-    if not isinstance(answer, bytes):
-        return answer
+def _answer(opening: Opening) -> dict[str, Any]:
+    """What the child process says of the file, as values; taken apart as it comes."""
     try:
-        return loads(answer)
+        return loads(opening.said())
+    except Ended as ended:
+        return ended.problem
     except NotAnAnswer:
         return problem("damaged", Seen.NO_ANSWER)
 

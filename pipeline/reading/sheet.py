@@ -41,8 +41,10 @@ class Cells:
         return cls([cell], np.zeros(rows, dtype=np.int32))
 
     @classmethod
-    def joined(cls, parts: Sequence["Cells"]) -> Self:
+    def joined(cls, parts: Sequence["Cells"]) -> "Cells":
         """One column below the other."""
+        if len(parts) == 1:
+            return parts[0]
         begins = np.cumsum([0, *(len(part.different) for part in parts)])
         codes = [part.codes + begin for part, begin in zip(parts, begins[:-1], strict=True)]
         return cls(
@@ -203,10 +205,9 @@ class Sheet:
         return any(not is_blank(value) for column in self.columns for value in column.different)
 
 
-def _column(values: list[Any], codes: bytes | None, height: int) -> Cells:
+def _column(values: list[Any], codes: Codes, height: int) -> Cells:
     """A column down to the sheet's last row, as it was handed over."""
-    found = Cells.of(values) if codes is None else Cells(values, np.frombuffer(codes, dtype=np.int32))
-    if len(found) == height:
-        return found
-    below = np.full(height - len(found), len(values), dtype=np.int32)
-    return Cells([*values, ""], np.concatenate([found.codes, below]))
+    if len(codes) == height:
+        return Cells(values, codes)
+    below = np.full(height - len(codes), len(values), dtype=np.int32)
+    return Cells([*values, ""], np.concatenate([codes, below]))

@@ -136,7 +136,7 @@ def _input_rows(where: Message, sheet: Sheet, layout: Layout, own: Own) -> tuple
     """
     below = layout.heading_row + 1
     tickets = ticket_numbers.of_sheet(sheet, layout)
-    taken = np.array(cells_fast.named(tickets.different), dtype=bool)[tickets.codes]
+    taken = np.array(cells_fast.at_sight(cells_fast.named, tickets.different), dtype=bool)[tickets.codes]
     taken[:below] = False
     others = np.flatnonzero(~taken[below:]) + below
     no_data = 0
@@ -172,7 +172,7 @@ def _buyer_rows(place: str, sheet: Sheet, layout: Layout, gathered: Gathered, na
     found = {"file": np.array([book for book in whose.values() if book is not None], dtype=object)}
     for column in BUYER_COLUMNS:
         at = layout.columns.get(column.name)
-        texts = (Cells.same("", sheet.height) if at is None else sheet.columns[at]).read(cells.text).at(lines)
+        texts = _texts(Cells.same("", sheet.height) if at is None else sheet.columns[at]).at(lines)
         # A word that is no known type stays as it is; the rules report it with the rows that use it.
         if column.choices:
             texts = texts.read(partial(_named, gathered.mapping.words(column.name)))
@@ -180,6 +180,12 @@ def _buyer_rows(place: str, sheet: Sheet, layout: Layout, gathered: Gathered, na
     of: tuple[Any, ...] = (name, sheet.name, lines + sheet.first_row + 1)
     found |= dict(zip(BUYER_PLACE, of, strict=True))
     return pd.DataFrame(found, dtype=object)
+
+
+def _texts(column: Cells) -> Cells:
+    """A column's cells as texts, nearly all of them at first sight."""
+    at_sight = zip(column.different, cells_fast.texts(column.different), strict=True)
+    return Cells([cells.text(cell) if plain is None else plain for cell, plain in at_sight], column.codes)
 
 
 def _named(words: Mapping[str, str], text: str) -> str:

@@ -20,7 +20,7 @@ _BAD = {
     Kind.DATE: "bad_date",
     Kind.CHOICE: "bad_choice",
 }
-_AT_SIGHT: Mapping[Kind, Callable[[Sequence[Any]], list[Any]]] = {
+_AT_SIGHT: Mapping[Kind, cells_fast.Reader] = {
     Kind.TEXT: cells_fast.texts,
     Kind.TICKET: cells_fast.tickets,
     Kind.MONEY: cells_fast.money,
@@ -55,7 +55,7 @@ def _read(
         Kind.CHOICE: lambda value: single.choice(column.name, value, words),
     }[column.kind]
     at_sight = _AT_SIGHT.get(column.kind)
-    read: list[Any] = at_sight(values) if at_sight else [None] * len(values)
+    read = cells_fast.at_sight(at_sight, values) if at_sight else [None] * len(values)
     hints: dict[int, str] = {}
     for index in [at for at, plain in enumerate(read) if plain is None]:
         read[index] = nothing

@@ -37,6 +37,8 @@ def _off(frame: pd.DataFrame) -> Money:
     """What each total has beyond the components of its row's charge, or of all charges where it names none."""
     given = frame["amount"].to_numpy()
     every = dict.fromkeys([*COMPONENTS["ticket_fare"], *COMPONENTS["refund"], *FEES.values()])
+    if not any(frame[name].to_numpy().any() for name in every):
+        return np.zeros(len(frame), dtype=np.int64)
     parts = frame[list(every)].to_numpy().sum(axis=1)
     for charge, names in COMPONENTS.items():
         mine = (frame["charge"] == charge).to_numpy(dtype=bool)

@@ -97,7 +97,7 @@ def _rows(result: RunResult) -> Iterator[bytes]:
     by_itself = set(np.concatenate([[], *columns.having.values()]).astype(np.int64).tolist())
     if not columns.one_each:
         by_itself = set(range(columns.size))
-    ids = [*(_text(request_id or None) for request_id in charges.request_ids), b"null"]
+    ids = [*(b'"%b"' % one.encode() if one else b"null" for one in charges.request_ids), b"null"]
     line = functools.cache(_line)
     of_rows = (columns.file, columns.sheet, columns.row, columns.ticket_no)
     of_charges = (

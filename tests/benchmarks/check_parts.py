@@ -7,9 +7,9 @@ import gc
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.profile import Terms
@@ -17,18 +17,22 @@ from pipeline.profile_file import load_profile
 from pipeline.reading.deserialize import loads
 from pipeline.reading.formats import workbook
 from pipeline.reading.formats.calamine import Workbook
+from pipeline.reading.formats.columnar import Columns
+from pipeline.reading.formats.prescan import Prescan
 from pipeline.reading.formats.serialize import dumps
 from pipeline.reading.formats.zip_package import Package
 from pipeline.reading.input_files import sheets_of
 from pipeline.reading.tickets import assemble
 from pipeline.reporting.build_result import RunFacts, make_result
 from pipeline.reporting.json_report import report, write_report
+from pipeline.reporting.summary_text import summary_lines
 from pipeline.rules.judge import judge
 from pipeline.splitting import Judged, split
 from tests.benchmarks.months import AS_OF
 from tests.benchmarks.timing import REPOSITORY, ROUNDS, python, run
 
 Made = TypeVar("Made")
+_LOADED = "import pipeline.reading.bounded_child, pipeline.reading.formats.zip_workbook"
 
 
 class Parts:
@@ -54,9 +58,32 @@ def processes(parts: Parts, month: Path, folder: Path) -> None:
     for name, command in {
         "python-calamine alone": ("-m", "tests.benchmarks.checking", "calamine", month.resolve()),
         "the command line loaded": ("-c", "import pipeline.cli.main"),
-        "the reading process loaded": ("-P", "-c", "import pipeline.reading.bounded_child"),
+        "the reading process loaded, until it lays out": ("-P", "-c", _LOADED),
     }.items():
         parts.keep(name, run(python(*command), folder).processor)
+
+
+def _said(laid_out: Workbook, looks: dict[str, Prescan]) -> list[bytes]:
+    """All that the reading process says of a sheet that is laid out: its pieces, and the answer."""
+    said = list[bytes]()
+
+    def say(what: dict[str, Any]) -> int:
+        said.append(b"".join(dumps(what)))
+        return len(said) - 1
+
+    Columns.hand_over = lambda columns: say({"piece": len(said), "columns": columns})
+    say({"readings": [workbook.taken_out(lambda: laid_out, looks)], "certain": True, "detail": ""})
+    return said
+
+
+def _heard(parts: Parts, said: list[bytes]) -> Iterator[bytes]:
+    """What is said, one after the other; the program takes it apart meanwhile, all but the last while the reading process goes on."""
+    begun = time.process_time()
+    yield from said[:-1]
+    parts.keep("pieces taken apart and read, beside", time.process_time() - begun)
+    begun = time.process_time()
+    yield said[-1]
+    parts.keep("the answer taken apart", time.process_time() - begun)
 
 
 def check(parts: Parts, month: Path, folder: Path) -> None:
@@ -64,17 +91,15 @@ def check(parts: Parts, month: Path, folder: Path) -> None:
     content, package = month.read_bytes(), Package(month.read_bytes())
     looks = parts.of("the look", lambda: workbook.looks_of_xlsx(package, exactly=False))
     laid_out = parts.of("laid out", lambda: Workbook(content, first_sheet=True))
-    taken = parts.of("taken into columns", lambda: workbook.taken_out(lambda: laid_out, looks))
-    said = parts.of(
-        "handed over", lambda: b"".join(dumps({"readings": [taken], "certain": True, "detail": ""}))
-    )
-    sheets = parts.of("taken apart", lambda: sheets_of(month, loads(said)))
+    said = parts.of("taken into columns and handed over", lambda: [*_said(laid_out, looks)])
+    sheets = sheets_of(month, loads(_heard(parts, said)))
     table = parts.of("the Table", lambda: assemble([(month, sheets)]))
     terms = Terms(AS_OF, load_profile(REPOSITORY / "sample_data" / "sandbox.toml"))
     verdicts = parts.of("judged", lambda: judge(table, KnownCharges(), terms))
     requests = parts.of("split", lambda: split(verdicts, KnownCharges(), terms))
     judged = Judged(table, KnownCharges(), verdicts, requests)
     result = parts.of("the result", lambda: make_result(RunFacts("check", terms, "en"), judged))
+    parts.of("the last lines", lambda: summary_lines(result))
     parts.of("request IDs", lambda: requests.ids)
     parts.of("the report but for its IDs", lambda: write_report(report(result, 0), folder / "report.json"))
 

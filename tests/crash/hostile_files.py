@@ -90,7 +90,7 @@ def tried(path: Path, folder: Path) -> Tried:
         wrong.append(f"it took {seconds:.0f} s and {megabytes} MB")
     line = ""
     if not status:
-        line, more = _told(path, loads((folder / "answer").read_bytes()))
+        line, more = _told(path, loads([(folder / "answer").read_bytes()]))
         wrong += more
     return Tried(line, wrong, seconds, megabytes)
 

@@ -16,8 +16,8 @@ class _Here:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def answer(self) -> bytes:
-        return b"".join(dumps(bounded_child.read(self._path)))
+    def said(self) -> Iterator[bytes]:
+        yield b"".join(dumps(bounded_child.read(self._path)))
 
 
 @pytest.fixture

@@ -3,13 +3,15 @@
 A month has few different days, statuses and buyers, and many rows. Of such a column each value is handed over once,
 with a number for every row that says which of them stands there: a fifth of what the cells themselves would take. A
 column whose values are nearly all their own, such as ticket numbers, is handed over as its cells.
+
+Of a long sheet the rows are handed over in pieces, while those below are still taken in.
 """
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count, islice, zip_longest
-from typing import Any
+from typing import Any, ClassVar
 
 from pipeline.reading.formats.refusal import Refusal, Seen
 
@@ -21,14 +23,23 @@ _MANY = 2_000
 _WIDEST = 100_000
 _LARGEST = 256_000_000
 _NUMBERS = {bool, int}
+#: So many rows are a piece.
+_PIECE = 10_000
+#: A column's values, or those that are new in a piece, and the number of the value in each row (int32); None where each row has its own.
+Part = tuple[list[Any], bytes | None]
 
 
 class Columns:
-    """A sheet's cells, taken in row by row."""
+    """A sheet's cells, taken in row by row; `by_piece` where none of them is put in its place later."""
 
-    def __init__(self) -> None:
+    #: What a piece is handed over to, each column's part of it; it tells the piece's number. None where nobody takes pieces.
+    hand_over: ClassVar[Callable[[list[Part]], int] | None] = None
+
+    def __init__(self, *, by_piece: bool = False) -> None:
         self.height = 0
         self._columns: list[_Column] = []
+        self._pieces: list[int] = []
+        self._hand_over = Columns.hand_over if by_piece else None
 
     def take(self, rows: Iterable[Sequence[Any]], left: int = 0) -> None:
         """Take in rows below those that are there, the first cell of each at `left`; they may differ in length."""
@@ -41,6 +52,8 @@ class Columns:
             for at, cells in enumerate(columns, start=left):
                 self._columns[at].take(self.height, cells)
             self.height += len(block)
+            if self._hand_over and self.height >= _PIECE * (1 + len(self._pieces)):
+                self._pieces.append(self._hand_over([column.part() for column in self._columns]))
 
     def skip(self, rows: int) -> None:
         """Take in so many blank rows."""
@@ -57,12 +70,13 @@ class Columns:
         """How many cells are not blank."""
         return sum(column.filled for column in self._columns)
 
-    def handed_over(self) -> list[tuple[list[Any], bytes | None]]:
-        """Each column's values, and the number of the value in each row (int32); None where there is one for each.
+    def handed_over(self) -> dict[str, Any]:
+        """The sheet's height, the numbers of its pieces, and each column's part behind them.
 
         A column may end above the sheet's last row: below it is blank.
         """
-        return [column.handed_over() for column in self._columns]
+        columns = [column.part() for column in self._columns]
+        return {"height": self.height, "pieces": self._pieces, "columns": columns}
 
     def _reach(self, height: int, width: int) -> None:
         if width > _WIDEST:
@@ -83,6 +97,7 @@ class _Column:
         self._numbers: defaultdict[Any, int] = defaultdict(count().__next__)
         self._codes = array("i")
         self._cells: list[Any] | None = None
+        self._values_above = self._rows_above = 0  # those that are handed over
 
     def take(self, row: int, cells: Sequence[Any]) -> None:
         """Take in the cells from this row on."""
@@ -93,7 +108,7 @@ class _Column:
             self._cells += cells
             return
         self._codes.extend(map(self._numbers.__getitem__, cells))
-        if len(self._numbers) > _MANY and 2 * len(self._numbers) > len(self._codes):
+        if len(self._numbers) > _MANY and 2 * len(self._numbers) > self._rows_above + len(self._codes):
             values = list(self._numbers)
             self._cells = [values[code] for code in self._codes]
 
@@ -107,6 +122,7 @@ class _Column:
 
     def _reach(self, height: int) -> None:
         """Blank cells down to there."""
+        height -= self._rows_above
         if self._cells is not None:
             self._cells += [""] * (height - len(self._cells))
         elif height > len(self._codes):
@@ -119,11 +135,19 @@ class _Column:
             return len(self._cells) - self._cells.count("")
         return len(self._codes) - (self._codes.count(self._numbers[""]) if "" in self._numbers else 0)
 
-    def handed_over(self) -> tuple[list[Any], bytes | None]:
-        """See Columns.handed_over."""
+    def part(self) -> Part:
+        """What was taken in since it was asked for last."""
         if self._cells is not None:
-            return self._cells, None
-        return list(self._numbers), self._codes.tobytes()
+            part, self._cells = (self._cells, None), []
+            self._rows_above += len(part[0])
+            return part
+        values, codes = list(islice(self._numbers, self._values_above, None)), self._codes
+        self._values_above, self._rows_above, self._codes = (
+            len(self._numbers),
+            self._rows_above + len(codes),
+            array("i"),
+        )
+        return values, codes.tobytes()
 
 
 def _plain(cell: Any) -> Any:

@@ -53,8 +53,7 @@ def _sheet(text: str, name: str) -> dict[str, Any]:
     except csv.Error as error:
         seen = Seen.LONG_CELL if "field larger" in str(error) else Seen.LINE
         raise Refusal("damaged", seen, line=reader.line_num) from error
-    place = {"first_row": 0, "first_column": 0, "height": columns.height}
-    return {"name": name, "visible": True, **place, "columns": columns.handed_over()}
+    return {"name": name, "visible": True, "first_row": 0, "first_column": 0, **columns.handed_over()}
 
 
 def _bounded(rows: Iterable[list[str]]) -> Iterator[list[str]]:

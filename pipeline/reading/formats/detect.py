@@ -10,8 +10,8 @@ from pipeline.reading.formats.refusal import Refusal, Seen
 #: What reads a workbook, by the file's first bytes: an archive, or a compound file. It is loaded where a file is of that kind:
 #: a text needs none, and few files need what takes a compound file apart.
 _READERS = {
-    b"PK\x03\x04": "pipeline.reading.formats.workbook",
-    b"PK\x05\x06": "pipeline.reading.formats.workbook",
+    b"PK\x03\x04": "pipeline.reading.formats.zip_workbook",
+    b"PK\x05\x06": "pipeline.reading.formats.zip_workbook",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "pipeline.reading.formats.xls_or_encrypted",
 }
 _OTHERS = {

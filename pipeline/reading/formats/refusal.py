@@ -9,6 +9,8 @@ from pipeline.model.message import N_
 EXACTLY = "exactly"
 #: The child's exit code, where it ran out of memory while it handed over.
 OUT_OF_MEMORY = 3
+#: Of the number that says how many bytes come.
+LENGTH_BYTES = 8
 
 
 class Seen(StrEnum):

@@ -1,6 +1,6 @@
-"""What the process that opens a file hands to the other, as bytes that hold data only.
+"""What the process that opens a file hands to the other, as bytes that hold data only: pieces of a long sheet's rows, and the answer.
 
-The length of a JSON text (8 bytes), the text, and then, in the order in which it speaks of them, numbers of 4 bytes each:
+Each of them is the length of a JSON text (8 bytes), the text, and then, in the order in which it speaks of them, numbers of 4 bytes each:
 of a column the number of the value in each row, of a currency the rows and columns of what is shown in it. In JSON a
 text and a number are themselves; of anything else a kind and a text:
 
@@ -11,20 +11,23 @@ text and a number are themselves; of anything else a kind and a text:
 
 import datetime
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
 
-LENGTH_BYTES = 8
+from pipeline.reading.formats.columnar import Part
+from pipeline.reading.formats.refusal import LENGTH_BYTES
 
 
 def dumps(answer: Mapping[str, Any]) -> Iterator[bytes]:
-    """The bytes of an answer (see `pipeline.reading.bounded_child`), piece by piece."""
+    """The bytes of an answer (see `pipeline.reading.bounded_child`), or of a piece that comes before it, one after the other."""
     numbers: list[bytes] = []
     if "readings" in answer:
         readings = [[_sheet(sheet, numbers) for sheet in sheets] for sheets in answer["readings"]]
         answer = {**answer, "readings": readings}
+    elif "columns" in answer:
+        answer = {**answer, "columns": _columns(answer["columns"], numbers)}
     try:
         text = orjson.dumps(answer)
     except TypeError:  # half a character, which UTF-8 does not have: of a name as the system has it
@@ -36,8 +39,11 @@ def dumps(answer: Mapping[str, Any]) -> Iterator[bytes]:
 
 def _sheet(sheet: Mapping[str, Any], numbers: list[bytes]) -> dict[str, Any]:
     currencies = [(signs, _apart(places, numbers)) for signs, places in sheet.get("currencies", {}).items()]
-    columns = [(_values(values), _apart(codes, numbers)) for values, codes in sheet["columns"]]
-    return {**sheet, "currencies": currencies, "columns": columns}
+    return {**sheet, "currencies": currencies, "columns": _columns(sheet["columns"], numbers)}
+
+
+def _columns(columns: Iterable[Part], numbers: list[bytes]) -> list[tuple[Sequence[Any], int | None]]:
+    return [(_values(values), _apart(codes, numbers)) for values, codes in columns]
 
 
 def _apart(codes: bytes | None, numbers: list[bytes]) -> int | None:

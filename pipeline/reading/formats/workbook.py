@@ -17,7 +17,7 @@ from typing import Any
 from python_calamine import CalamineError, PasswordError
 
 from pipeline.reading.formats import ods_prescan, repackaging, xlsb_prescan, xlsx_prescan
-from pipeline.reading.formats.calamine import Beside, Workbook
+from pipeline.reading.formats.calamine import Workbook
 from pipeline.reading.formats.columnar import Columns
 from pipeline.reading.formats.far_cells import Far
 from pipeline.reading.formats.prescan import Prescan
@@ -31,31 +31,25 @@ from pipeline.reading.formats.zip_package import (
 )
 
 _SMALL = 1024**2
-#: Every .xlsb calls itself binary.macroEnabled, with macros or without.
-_MACROS = re.compile(rb"(?<!binary\.)macroEnabled")
 _HIDDEN_CELL = "…"
 _TICKET = re.compile("[0-9]{3}-?[0-9]{10}")
 _MOST_FAR, _TICKET_DIGITS = 1_000, 10  # without the airline's own
 _NOWHERE = 1 << 20  # beyond every sheet's last row
 
 
-def sheets(content: bytes, exactly: bool = False) -> list[dict[str, Any]]:
-    """The worksheets in their order; see `child` for their shape, and for when to look exactly."""
+def sheets(content: bytes, made: Callable[[], Workbook], exactly: bool) -> list[dict[str, Any]]:
+    """The worksheets in their order; `made` gives them laid out, where nothing is in the way of that."""
     try:
-        return _all_sheets(content, exactly)
+        return _all_sheets(content, made, exactly)
     except Refusal as refusal:
         if refusal.code != "far_away" or exactly:
             raise
-        return _all_sheets(content, True)  # which tells how it can be read all the same, if it can
+        # Which tells how it can be read all the same, if it can.
+        return _all_sheets(content, partial(Workbook, content), True)
 
 
-def _all_sheets(content: bytes, exactly: bool) -> list[dict[str, Any]]:
+def _all_sheets(content: bytes, made: Callable[[], Workbook], exactly: bool) -> list[dict[str, Any]]:
     package = Package(content)
-    _refuse_macros(package)
-    made: Callable[[], Workbook] = partial(Workbook, content)
-    if OF_XLSX in package and not exactly:
-        package.check()
-        made = Beside(content).workbook
     if book := repackaging.workbook_part(package):
         if not repackaging.is_usual(package, book):
             content = repackaging.xlsx_anew(package, book)
@@ -107,14 +101,6 @@ def _no_workbook(package: Package) -> Refusal:
         if any(name.startswith(folder) for name in package.names()):
             return Refusal("other", kind)
     return Refusal("no_workbook")
-
-
-def _refuse_macros(package: Package) -> None:
-    """Macros are never run here; but a file that has them is not what a month of tickets comes as."""
-    if any(name.endswith("vbaproject.bin") for name in package.names()) or (
-        "[content_types].xml" in package and _MACROS.search(package.whole("[content_types].xml", _SMALL))
-    ):
-        raise Refusal("macros")
 
 
 def _is_open_document(package: Package) -> bool:
@@ -205,7 +191,7 @@ def taken_out(made: Callable[[], Any], looks: dict[str, Prescan]) -> list[dict[s
     for name, visible in workbook.worksheets:
         if name not in looks:  # its errors, and formulas without a result, would be taken for blank cells
             raise Refusal("damaged", Seen.CUT_OFF)
-        look, columns = looks[name], Columns()
+        look, columns = looks[name], Columns(by_piece=not looks[name].marks)
         sheet: dict[str, Any] = {"name": name, "visible": visible, "first_row": 0, "first_column": 0}
         if visible:
             look.check(name)
@@ -218,7 +204,7 @@ def taken_out(made: Callable[[], Any], looks: dict[str, Prescan]) -> list[dict[s
         elif look.filled:
             columns.take([[_HIDDEN_CELL]])
             sheet["hidden_tickets"] = _tickets_of_hidden(workbook, name, look, LARGEST_AREA - area)
-        found.append(sheet | {"height": columns.height, "columns": columns.handed_over()})
+        found.append(sheet | columns.handed_over())
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import msoffcrypto
 import olefile
 
-from pipeline.reading.formats import workbook, xls_prescan
+from pipeline.reading.formats import workbook, xls_prescan, zip_workbook
 from pipeline.reading.formats.refusal import Refusal, Seen
 
 _ENCRYPTED_PACKAGE = "encryptedpackage"
@@ -23,7 +23,7 @@ def sheets(content: bytes, exactly: bool = False) -> list[dict[str, Any]]:
     """The worksheets in their order; see `child` for their shape, and for when to look exactly."""
     stream = workbook_stream(content)
     if stream is None:
-        return workbook.sheets(decrypted(content), exactly)
+        return zip_workbook.sheets(decrypted(content), exactly)
     if xls_prescan.is_encrypted(stream):
         stream = workbook_stream(decrypted(content)) or stream
     book = xls_prescan.Workbook(stream)

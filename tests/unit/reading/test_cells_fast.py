@@ -67,6 +67,38 @@ def test_what_months_are_made_of_is_plain() -> None:
     assert cells_fast.texts(["ZHANG/WEI MR ", "张伟", ""]) == ["ZHANG/WEI MR", "张伟", ""]
 
 
+PIECE = st.lists(CELL | TICKET, max_size=5) | st.lists(TICKET, max_size=5)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(PIECE, st.booleans()), max_size=4))
+@example([(["999-1234567890"], True), ([1.5], True), (["Ann", "#N/A"], False), (["9991234567890"], True)])
+def test_values_that_are_read_piece_by_piece_are_read_as_all_at_once(
+    pieces: list[tuple[list[Any], bool]],
+) -> None:
+    whole = cells_fast.Values()
+    for values, looked_at in pieces:
+        piece = cells_fast.Values(values)
+        if looked_at:
+            piece.look()
+        whole.add(piece)
+    assert list(map(id, whole)) == [id(value) for values, _ in pieces for value in values]
+    for reader in (cells_fast.tickets, cells_fast.named, cells_fast.texts, cells_fast.money):
+        assert cells_fast.at_sight(reader, whole) == reader(list(whole))
+
+
+def test_what_was_read_already_is_not_read_again() -> None:
+    texts, amounts = cells_fast.Values(["999-1234567890", "9991234567890"]), cells_fast.Values([12.5])
+    texts.look()
+    amounts.look()
+    assert [*texts.known] == [cells_fast.tickets, cells_fast.named]
+    assert [*amounts.known] == [cells_fast.money]
+    whole = cells_fast.Values()
+    whole.add(texts)
+    whole.add(amounts)
+    assert (whole.known[cells_fast.named], whole.known.get(cells_fast.money)) == ([True, True], [])
+
+
 OTHER = st.sampled_from(
     ["合计", "Total", "制表人：张三", "日期：2026-10-01", "票号", "ticket_no", "第1页", "", 3.0, "3张", "x"]
 )

@@ -3,13 +3,16 @@
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import xlsxwriter
 
 from pipeline.model.errors import InputProblem
 from pipeline.reading import bounded_child, child_process
 from pipeline.reading.child_process import Opening, ahead
+from pipeline.reading.input_files import read_sheets
 from pipeline.reading.tickets import read_table
 
 TEXT = "ticket_no,passenger_name,amount\n9991234567890,A,12.50\n"
@@ -97,3 +100,31 @@ def test_a_file_is_read_within_bounds(tmp_path: Path) -> None:
     finally:
         opened.end()
     assert str(bounded_child.CPU_SECONDS) in limits
+
+
+@pytest.mark.parametrize("error", ["", "#N/A"])
+def test_a_long_sheet_is_the_same_read_by_pieces_and_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: str
+) -> None:
+    path, pieces = tmp_path / "t.xlsx", list[bytes]()
+    with xlsxwriter.Workbook(path) as book:
+        for name in ("S", "T"):
+            sheet = book.add_worksheet(name)
+            for row in range(25_000):
+                sheet.write_row(row, 0, [f"999{row:010}", row % 7, *(["late"] if row > 15_000 else [])])
+            if error:  # in the first piece, and put in its place when all rows are taken in
+                sheet.write_formula(1, 1, "=NA()", value=error)
+    real = Opening.said
+
+    def said(self: Opening) -> Iterator[bytes]:
+        for one in real(self):
+            pieces.append(one)
+            yield one
+
+    monkeypatch.setattr(Opening, "said", said)
+    sheets = read_sheets(path)
+    assert len(pieces) == (1 if error else 5)
+    for sheet in sheets:
+        rows = [[f"999{row:010}", float(row % 7), "late" if row > 15_000 else ""] for row in range(25_000)]
+        rows[1][1] = error.encode() or rows[1][1]
+        assert list(sheet.rows) == rows

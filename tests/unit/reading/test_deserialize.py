@@ -15,7 +15,7 @@ import pytest
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import SheetName, message
 from pipeline.reading import child_process
-from pipeline.reading.child_process import Opening
+from pipeline.reading.child_process import Ended, Opening
 from pipeline.reading.deserialize import NotAnAnswer, loads
 from pipeline.reading.formats.serialize import dumps
 from pipeline.reading.input_files import read_sheets
@@ -44,6 +44,16 @@ def answer(sheet: Any = None, numbers: list[int] | None = None, **more: Any) -> 
     return len(text).to_bytes(8, "little") + text + behind
 
 
+def framed(said: bytes) -> bytes:
+    """One thing that is said, with its length before it."""
+    return len(said).to_bytes(8, "little") + said
+
+
+def piece(number: Any, *columns: Any, numbers: list[int]) -> bytes:
+    text = orjson.dumps({"piece": number, "columns": columns})
+    return len(text).to_bytes(8, "little") + text + struct.pack(f"<{len(numbers)}i", *numbers)
+
+
 @pytest.fixture
 def taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
     """A file whose reader does what a script does."""
@@ -59,11 +69,57 @@ def taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
 
 
 def test_what_the_reader_writes_is_taken() -> None:
-    (sheet,) = loads(answer())["readings"][0]
-    assert [list(codes) if codes is not None else None for _, codes in sheet["columns"]] == [[0, 1, 1], None]
+    (sheet,) = loads([answer()])["readings"][0]
+    assert [list(codes) for _, codes in sheet["columns"]] == [[0, 1, 1], [0, 1, 2]]
     assert (sheet["merged"], list(sheet["currencies"]["$"])) == ([(0, 0, 1, 0)], [1, 1])
     problem = b"".join(dumps({"problem": "encrypted", "detail": ""}))
-    assert loads(problem) == {"problem": "encrypted", "detail": ""}
+    assert loads([problem]) == {"problem": "encrypted", "detail": ""}
+
+
+#: The sheet's second row and third, and the piece that holds its first.
+BELOW = {**SHEET, "pieces": [4], "columns": [[["a"], 2], [["z"], None]]}
+FIRST = piece(4, [["b"], 1], [["x", "y"], None], numbers=[0])
+
+
+def test_pieces_are_taken_together_with_what_is_below_them() -> None:
+    (sheet,) = loads([FIRST, answer(BELOW, [1, 1, 1, 0])])["readings"][0]
+    assert [(values, list(codes)) for values, codes in sheet["columns"]] == [
+        (["b", "a"], [0, 1, 0]),
+        (["x", "y", "z"], [0, 1, 2]),
+    ]
+
+
+def test_of_two_pieces_of_one_number_the_last_one_counts() -> None:
+    before = piece(4, [["c"], 1], [["u", "v"], None], numbers=[0])
+    (sheet,) = loads([before, FIRST, answer(BELOW, [1, 1, 1, 0])])["readings"][0]
+    assert sheet["columns"][0][0] == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("first", "below"),
+    [
+        (FIRST, {"pieces": [5]}), (FIRST, {"pieces": [4, 4], "height": 5}), (FIRST, {"pieces": 4}), (FIRST, {"pieces": [[4]]}),
+        (FIRST, {"height": 2}), (FIRST[:-1], {}), (FIRST[:-4], {}), (answer(BELOW), {}),
+        (piece(4, [["b"], 1], [["x", "y"], None], numbers=[1]), {}),  # of a value that only the next piece has
+        (piece(4, [["b"], 1], [["x", "y"], None], numbers=[-1]), {}), (piece(4, [["b", 1], 1], numbers=[0]), {}),
+        (piece([4], [["b"], 1], [["x", "y"], None], numbers=[0]), {}), (piece(4, ["b"], numbers=[0]), {}),
+    ],
+)  # fmt: skip
+def test_a_piece_that_does_not_fit_is_no_answer(first: bytes, below: dict[str, Any]) -> None:
+    with pytest.raises(NotAnAnswer):
+        loads([first, answer({**BELOW, **below}, [1, 1, 1, 0])])
+
+
+@pytest.mark.parametrize("said", [framed(answer()) + b"more", framed(answer())[:-1], framed(FIRST)])
+def test_what_is_cut_off_on_its_way_is_no_answer(taken_over: Callable[[str], Path], said: bytes) -> None:
+    with pytest.raises(InputProblem, match="does not fit together"):
+        read_sheets(taken_over(f"import sys; sys.stdout.buffer.write({said!r})"))
+
+
+@pytest.mark.parametrize("said", [[], [FIRST]])
+def test_pieces_alone_are_no_answer(said: list[bytes]) -> None:
+    with pytest.raises(NotAnAnswer):
+        loads(said)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +138,7 @@ def test_what_the_reader_writes_is_taken() -> None:
 )  # fmt: skip
 def test_whatever_does_not_fit_is_no_answer(change: dict[str, Any]) -> None:
     with pytest.raises(NotAnAnswer):
-        loads(answer({**SHEET, **change}))
+        loads([answer({**SHEET, **change})])
 
 
 @pytest.mark.parametrize(
@@ -97,11 +153,11 @@ def test_whatever_does_not_fit_is_no_answer(change: dict[str, Any]) -> None:
 )  # fmt: skip
 def test_whatever_is_cut_off_or_another_is_no_answer(said: bytes) -> None:
     with pytest.raises(NotAnAnswer):
-        loads(said)
+        loads([said])
 
 
 def test_a_pickle_is_not_read(taken_over: Callable[[str], Path], tmp_path: Path) -> None:
-    harm = pickle.dumps({"readings": Harm(tmp_path / "harm"), "certain": True})
+    harm = framed(pickle.dumps({"readings": Harm(tmp_path / "harm"), "certain": True}))
     path = taken_over(f"import sys; sys.stdout.buffer.write({harm!r})")
     with pytest.raises(InputProblem, match="does not fit together"):
         read_sheets(path)
@@ -125,7 +181,7 @@ def test_a_pickle_is_not_read(taken_over: Callable[[str], Path], tmp_path: Path)
     ],
 )
 def test_only_texts_of_ours_about_files_are_taken_for_ours(said: dict[str, Any], taken: Any) -> None:
-    detail = loads(b"".join(dumps({"problem": "damaged", **said})))["detail"]
+    detail = loads([b"".join(dumps({"problem": "damaged", **said}))])["detail"]
     assert (detail, type(detail)) == (taken, type(taken))
 
 
@@ -134,11 +190,11 @@ def test_only_texts_of_ours_about_files_are_taken_for_ours(said: dict[str, Any],
 )
 def test_a_text_of_ours_with_other_facts_is_no_answer(facts: Any) -> None:
     with pytest.raises(NotAnAnswer):
-        loads(b"".join(dumps({"problem": "damaged", "detail": "it holds {count} parts", "facts": facts})))
+        loads([b"".join(dumps({"problem": "damaged", "detail": "it holds {count} parts", "facts": facts}))])
 
 
 def test_a_code_that_nobody_knows_is_a_damaged_file(taken_over: Callable[[str], Path]) -> None:
-    said = b"".join(dumps({"problem": "no such", "detail": "{path.__class__}" + "x" * 10_000}))
+    said = framed(b"".join(dumps({"problem": "no such", "detail": "{path.__class__}" + "x" * 10_000})))
     with pytest.raises(InputProblem, match="can't be read as a workbook") as refused:
         read_sheets(taken_over(f"import sys; sys.stdout.buffer.write({said!r})"))
     assert len(str(refused.value)) < 600
@@ -149,7 +205,9 @@ def test_one_that_never_stops_talking_is_ended(
 ) -> None:
     monkeypatch.setattr(child_process, "LARGEST_ANSWER", 10_000_000)
     path, begun = taken_over("import os\nwhile True: os.write(1, b'x' * 65536)"), time.monotonic()
-    assert Opening(path).answer()["problem"] == "too_large"
+    with pytest.raises(Ended) as ended:
+        [*Opening(path).said()]
+    assert ended.value.problem["problem"] == "too_large"
     assert time.monotonic() - begun < 60
 
 
@@ -157,10 +215,10 @@ def test_one_that_says_nothing_is_ended(
     taken_over: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(child_process, "TIME_SECONDS", 0.2)
-    assert "longer than" in str(Opening(taken_over("import time; time.sleep(60)")).answer()["detail"])
-    assert "longer than" in str(
-        Opening(taken_over("import os, time; os.close(1); time.sleep(60)")).answer()["detail"]
-    )
+    for silent in ("", "os.close(1); "):
+        with pytest.raises(Ended) as ended:
+            [*Opening(taken_over(f"import os, time; {silent}time.sleep(60)")).said()]
+        assert "longer than" in str(ended.value.problem["detail"])
 
 
 def test_the_reader_gets_no_keys_of_anybody_s(
@@ -169,9 +227,8 @@ def test_the_reader_gets_no_keys_of_anybody_s(
     for name in ("VOUCHER_API_KEY", "VOUCHER_ENCRYPTION_KEY", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD"):
         monkeypatch.setenv(name, "canary-secret")
     seen = tmp_path / "environment"
-    Opening(
-        taken_over(f"import os, json; open({str(seen)!r}, 'w').write(json.dumps(dict(os.environ)))")
-    ).answer()
+    script = f"import os, json; open({str(seen)!r}, 'w').write(json.dumps(dict(os.environ)))"
+    assert [*Opening(taken_over(script)).said()] == []
     environment = json.loads(seen.read_text())
     assert "canary-secret" not in environment.values()
     assert environment["PATH"] == os.environ["PATH"]

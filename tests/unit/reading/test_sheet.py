@@ -24,11 +24,11 @@ CELL = st.sampled_from(
 )  # fmt: skip
 
 
-def sheet_of(columns: Columns) -> Sheet:
-    """The sheet as it comes out on the other side."""
-    made = {"name": "S", "visible": True, "first_row": 0, "first_column": 0, "height": columns.height}
-    answer = {"readings": [[made | {"columns": columns.handed_over()}]], "certain": True, "detail": ""}
-    return Sheet.handed_over(loads(b"".join(dumps(answer)))["readings"][0][0])
+def sheet_of(columns: Columns, pieces: Sequence[bytes] = ()) -> Sheet:
+    """The sheet as it comes out on the other side, after the pieces of it that were handed over before."""
+    made = {"name": "S", "visible": True, "first_row": 0, "first_column": 0, **columns.handed_over()}
+    answer = {"readings": [[made]], "certain": True, "detail": ""}
+    return Sheet.handed_over(loads([*pieces, b"".join(dumps(answer))])["readings"][0][0])
 
 
 def exact(rows: Sequence[Sequence[Any]], width: int) -> list[list[tuple[type, Any]]]:
@@ -47,16 +47,26 @@ def exact(rows: Sequence[Sequence[Any]], width: int) -> list[list[tuple[type, An
     st.lists(st.lists(CELL, max_size=4), max_size=30),
     st.sampled_from([1, 3, 500]),
     st.sampled_from([0, 3, 2_000]),
+    st.sampled_from([1, 2, 7, 10_000]),
 )
 def test_rows_that_are_handed_over_column_by_column_are_the_same_rows(
-    rows: list[list[Any]], block: int, many: int
+    rows: list[list[Any]], block: int, many: int, piece: int
 ) -> None:
+    pieces = list[bytes]()
+
+    def hand_over(parts: list[handing.Part]) -> int:
+        pieces.append(b"".join(dumps({"piece": len(pieces), "columns": parts})))
+        return len(pieces) - 1
+
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(handing, "_BLOCK", block)
         patched.setattr(handing, "_MANY", many)
-        columns = Columns()
+        patched.setattr(handing, "_PIECE", piece)
+        patched.setattr(Columns, "hand_over", hand_over)
+        columns = Columns(by_piece=True)
         columns.take(rows)
-    sheet, width = sheet_of(columns), max(map(len, rows), default=0)
+    assert bool(pieces) == (len(rows) >= piece)
+    sheet, width = sheet_of(columns, pieces), max(map(len, rows), default=0)
     assert (sheet.height, sheet.width) == (len(rows), width)
     assert exact(list(sheet.rows), width) == exact(rows, width)
     assert exact([sheet.rows[at] for at in range(len(rows))], width) == exact(rows, width)
@@ -66,7 +76,7 @@ def test_rows_that_are_handed_over_column_by_column_are_the_same_rows(
 def test_a_column_of_few_values_is_handed_over_with_each_once_and_one_of_many_as_its_cells() -> None:
     columns = Columns()
     columns.take([[f"999{at:010}", "used", ""] for at in range(5_000)])
-    (tickets, no_codes), (statuses, codes), (blank, _) = columns.handed_over()
+    (tickets, no_codes), (statuses, codes), (blank, _) = columns.handed_over()["columns"]
     assert (len(tickets), no_codes) == (5_000, None)
     assert (statuses, len(codes or b"")) == (["used"], 4 * 5_000)
     assert blank == [""]

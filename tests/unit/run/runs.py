@@ -157,9 +157,9 @@ class Begun(Opening):
     def __init__(self, path: Path) -> None:
         self.path, self.asked = path, 0
 
-    def answer(self) -> bytes:
+    def said(self) -> Iterator[bytes]:
         self.asked += 1
-        return b"".join(dumps(bounded_child.read(self.path)))
+        yield b"".join(dumps(bounded_child.read(self.path)))
 
 
 @contextmanager

@@ -31,6 +31,7 @@ from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import NOTHING, message
 
 _OWN_WORK = 0.0001  # seconds, about, that the program itself needs for a request
+_IN_A_TURN = 16
 _SHARE = 4  # of the requests there are: on a fast disk so many groups of them take turns
 _PIECE = 1 << 16
 _A_MOMENT = 0.002  # seconds in which more come back, if any; event loops know hardly less
@@ -247,15 +248,23 @@ class Writer:
 
     def _acknowledge(self, results: Sequence[Acknowledged | LedgerProblem]) -> None:
         group, self._group = self._group, []
-        for (_, done), result in zip(group, results, strict=True):
+        self._wake([*zip((done for _, done in group), results, strict=True)])
+
+    def _wake(
+        self, told: Sequence[tuple["asyncio.Future[Acknowledged]", Acknowledged | LedgerProblem]]
+    ) -> None:
+        """Tell everybody, some in each turn of the event loop: what they send leaves when it is over, and the carrier has it while others have theirs."""
+        for done, result in told[:_IN_A_TURN]:
             if done.cancelled():
                 continue
             if isinstance(result, LedgerProblem):
                 done.set_exception(result)
             else:
                 done.set_result(result)
-        # If there is not enough, whoever was waiting has its turn first: what comes of that goes with the next group then.
-        self._look()
+        if rest := told[_IN_A_TURN:]:
+            self._loop.call_soon(self._wake, rest)
+        else:
+            self._look()
 
     def _keep(self, changes: Sequence[Change]) -> None:
         """Put into the spill file what is known and could not be put into the ledger."""

@@ -1,23 +1,17 @@
-"""The event loop that requests are sent in, and what of Python itself is set for it: garbage collection, turns of threads."""
+"""The event loop that requests are sent in, and how often Python collects garbage meanwhile."""
 
 import asyncio
 import contextlib
 import gc
-import sys
 from collections.abc import Callable, Iterator
 
-_TURN = 0.0001  # seconds
 _NEW_OBJECTS = 10_000  # so many, and the garbage collector looks at them; Python's own number is 700
 
 
 @contextlib.contextmanager
 def event_loop(*, secure: bool) -> Iterator[asyncio.Runner]:
     """An event loop that is ended behind what runs in it; `secure`: it speaks https."""
-    with (
-        _collecting_less(),
-        _turns_at_once(),
-        asyncio.Runner(loop_factory=loop_factory(secure=secure)) as runner,
-    ):
+    with _collecting_less(), asyncio.Runner(loop_factory=loop_factory(secure=secure)) as runner:
         yield runner
 
 
@@ -55,14 +49,3 @@ def _collecting_less() -> Iterator[None]:
         if not on:
             gc.disable()
         gc.unfreeze()
-
-
-@contextlib.contextmanager
-def _turns_at_once() -> Iterator[None]:
-    """The ledger's thread gets its turn at once, and not after the 5 ms for which Python lets another thread go on."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(_TURN)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)

@@ -12,6 +12,7 @@ while the rest of the group is still coming up; and for the last part of each gr
 """
 
 import contextlib
+import gc
 import os
 import pickle
 import signal
@@ -216,8 +217,8 @@ def _failure(named: Named, error: Exception) -> Message:
 def main() -> None:
     """Serve whoever holds the other end of standard input."""
     protect_process()
-    for (
-        number
-    ) in ENDING:  # a service's manager tells all its processes to end: the one that sends stops in good order
+    gc.disable()  # groups are many, and hold nothing that could hold them
+    # A service's manager tells all its processes to end: the one that sends stops in good order, and this one with it.
+    for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
     serve(socket.socket(fileno=os.dup(0)), opening.open_beside)

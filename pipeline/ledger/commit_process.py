@@ -69,7 +69,7 @@ class Written:
 
 
 def packed(value: object) -> bytes:
-    """A value as it goes over the pipe."""
+    """A value as it goes over the channel."""
     data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     return LENGTH.pack(len(data)) + data
 
@@ -119,11 +119,8 @@ def _started(channel: socket.socket, lock: Sequence[int]) -> "subprocess.Popen[b
 
 def serve(channel: socket.socket, connect: Callable[[Path], apsw.Connection]) -> None:
     """Write groups until the other side has no more, by a connection to the ledger that it names first."""
-    with (
-        channel,
-        channel.makefile("rb") as said,
-        contextlib.suppress(ConnectionError),
-    ):  # nobody is there any more
+    nobody_there = contextlib.suppress(ConnectionError)
+    with channel, channel.makefile("rb") as said, nobody_there:
         named: Named = _value(said)
         committer, failure = None, NOTHING
         try:
@@ -200,9 +197,8 @@ class _Committer:
     def _fail(self, error: Exception) -> None:
         self._failure = _failure(self._named, error)
         if not self._connection.get_autocommit():
-            with contextlib.suppress(
-                apsw.Error
-            ):  # the failure is already known, and the next start recovers the file
+            # The failure is already known, and the next start recovers the file.
+            with contextlib.suppress(apsw.Error):
                 self._connection.execute("ROLLBACK")
 
 

@@ -35,7 +35,7 @@ from pipeline.reading.tickets import read_table
 from pipeline.reporting import result_workbook
 from pipeline.reporting.build_result import RunFacts, make_result
 from pipeline.reporting.links import Cell, Places
-from pipeline.reporting.xlsx.book import Book
+from pipeline.reporting.xlsx.book import Book, Cover
 from pipeline.reporting.xlsx.column_specs import Field
 from pipeline.reporting.xlsx.row_stream import Rows
 from pipeline.rules.judge import judge
@@ -116,7 +116,7 @@ class _Collecting(Book):
     """Instead of writing rows, keeps the cells that are to be written: None, texts, numbers, days."""
 
     def __init__(self, of: Any, result: RunResult) -> None:
-        super().__init__(of, result.lang)
+        super().__init__(of, Cover("Result", result.lang))
         self.collected: dict[str, list[list[Any]]] = {}
 
     def add_rows(

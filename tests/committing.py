@@ -8,14 +8,16 @@ import asyncio
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
+from unittest import mock
 
 import apsw
 
+from pipeline.ledger import commit_process, opening
 from pipeline.ledger.commit_process import packed, serve
 from pipeline.ledger.group_commit import Writer, group_commit
-from pipeline.ledger.lock import Named
+from pipeline.ledger.lock import Lock, Named
 from pipeline.ledger.spill import Spill
 
 #: The thread's name.
@@ -43,3 +45,18 @@ async def writer_by(connection: apsw.Connection, spill: Spill, in_flight: int) -
         async with group_commit(channel, Named(Path(connection.filename)), spill, in_flight) as writer:
             yield writer
         await asyncio.sleep(0)  # for the channel to be closed, which the thread waits for
+
+
+@contextmanager
+def nothing_is_kept() -> Iterator[None]:
+    """Meanwhile no ledger takes anything of what is sent."""
+
+    @contextmanager
+    def committing(named: Named, _: Lock) -> Iterator[socket.socket]:
+        with closing(opening.open_beside(named.path)) as connection:
+            connection.set_commit_hook(lambda: True)
+            with channel_to(connection) as channel:
+                yield channel
+
+    with mock.patch.object(commit_process, "committing", committing):
+        yield

@@ -175,8 +175,7 @@ def test_a_number_that_a_statement_showed_for_another_ticket_is_nobody_s_here(bo
         attempt_changes.Ended(one.attempt_id, Outcome("issued", number=f"7{7 + at}"))
         for at, one in enumerate(attempts)
     ]
-    done = attempt_changes.write(book.connection, group)
-    book.connection.execute("COMMIT")
+    done = book.write(*group)
     assert [(one.state, str(one.detail)) for one in done] == [
         ("unknown", "the answer brings number 77, which a statement showed for ticket 9990000000002"),
         ("unknown", f"the answer brings number 78, which a statement showed for ticket {FARE.ticket_no}"),

@@ -3,7 +3,6 @@
 import csv
 import datetime
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -145,15 +144,6 @@ class Desk:
         self.run = runs.begin(
             self.ledger.connection, self.ledger.lock, runs.RunStart("reconcile", str(AS_OF))
         )
-
-    @contextmanager
-    def failing(self) -> Iterator[None]:
-        """The ledger's disk takes nothing of what is sent meanwhile."""
-        self.ledger.connection.set_commit_hook(lambda: threading.current_thread().name == "ledger")
-        try:
-            yield
-        finally:
-            self.ledger.connection.set_commit_hook(None)
 
 
 def line(number: int, voucher_number: str, **changes: Any) -> StatementLine:

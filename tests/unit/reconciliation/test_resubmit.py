@@ -19,6 +19,7 @@ from pipeline.model.table import Table
 from pipeline.reconciliation.inbox import Batch
 from pipeline.reconciliation.resubmit import Again, again, with_answers
 from pipeline.reconciliation.result_changes import unfinished
+from tests.committing import nothing_is_kept
 from tests.unit.reconciliation.desk import BY, KEYS, Desk, refusing, statement, ticket
 
 Tables = Callable[..., Table]
@@ -116,7 +117,7 @@ def test_what_stops_the_sending_of_one_batch_stops_that_of_all_after_it(desk: De
 
 
 def test_after_a_failed_ledger_no_other_batch_is_looked_at(desk: Desk, table_of: Tables) -> None:
-    with desk.failing():
+    with nothing_is_kept():
         done = tried(desk, table_of(rows(1)), table_of(rows(2)), sandbox=True)
     assert [(one.ledger_failed, one.result.rows[0].status) for one in done] == [(True, "not_sent")]
     assert "the ledger can't be written" in str(done[0].result.stopped)

@@ -1,6 +1,5 @@
 """Runs in this process: what each is asked for, on which ledger, and what it tells whoever watches it."""
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -8,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-import pytest
 
 from pipeline.ledger import gaps, opening, planning, runs
 from pipeline.ledger.clock import utc_now
@@ -167,18 +165,3 @@ def carrier(*talk: Callable[[Line], None]) -> Iterator[Server]:
     """A carrier that answers so, and issues whatever it is asked for from then on."""
     with closing(Server(told([*talk, *[good] * 100]))) as server:
         yield server
-
-
-@contextmanager
-def failing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Meanwhile no ledger takes anything of what is sent."""
-    open_for_run = opening.open_for_run
-
-    def opened(*given: Any, **more: Any) -> Any:
-        connection, lock = open_for_run(*given, **more)
-        connection.set_commit_hook(lambda: threading.current_thread().name == "ledger")
-        return connection, lock
-
-    with monkeypatch.context() as changed:
-        changed.setattr(opening, "open_for_run", opened)
-        yield

@@ -16,6 +16,7 @@ from pipeline.model.profile import Carrier, Owner
 from pipeline.model.table import SheetRows
 from pipeline.reporting import result_workbook
 from pipeline.run.issue import issue
+from tests.committing import nothing_is_kept
 from tests.crash.wire_answers import envelope, sealed
 from tests.unit.reconciliation.desk import KEYS, PROFILE, ticket, workbook
 from tests.unit.run.runs import (
@@ -25,7 +26,6 @@ from tests.unit.run.runs import (
     at_address,
     carrier,
     earlier,
-    failing,
     fares,
     job,
     ledger_id,
@@ -178,11 +178,9 @@ def test_an_answer_that_a_killed_run_left_is_read_by_the_keys(desk: Path, tmp_pa
     assert (row.status, row.numbers) == ("already_issued", ("20000000000000000001",))
 
 
-def test_a_run_whose_ledger_fails_is_left_for_the_next_start_to_end(
-    desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_whose_ledger_fails_is_left_for_the_next_start_to_end(desk: Path, tmp_path: Path) -> None:
     path, ledger = workbook(desk / "a.xlsx", *fares(1)), tmp_path / "a.ledger"
-    with failing(monkeypatch):
+    with nothing_is_kept():
         finished = ran(job(path, profile=SANDBOX, sandbox=True, ledger=ledger))
     assert "the ledger can't be written" in str(finished.result.stopped)
     assert (finished.exit_code, finished.workbook) == (3, desk / "a.result.xlsx")

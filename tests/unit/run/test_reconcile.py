@@ -19,6 +19,7 @@ from pipeline.model.profile import Carrier, Owner, sandbox_owner
 from pipeline.reporting import result_workbook
 from pipeline.run.reconcile import reconcile
 from pipeline.settlement.reconciliation_result import Reconciled
+from tests.committing import nothing_is_kept
 from tests.crash.wire_answers import envelope, sealed
 from tests.unit.reconciliation.desk import (
     BY,
@@ -37,7 +38,6 @@ from tests.unit.run.runs import (
     at_address,
     carrier,
     earlier,
-    failing,
     fares,
     job,
     ledger_id,
@@ -251,10 +251,10 @@ def test_another_version_of_what_writes_workbooks_is_told(
 
 
 def test_a_run_whose_ledger_fails_is_left_for_the_next_start_and_so_are_the_files(
-    tmp_path: Path, boxes: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, boxes: dict[str, Path]
 ) -> None:
     book, ledger = workbook(boxes["inbox"] / "a.xlsx", *fares(1)), tmp_path / "a.ledger"
-    with failing(monkeypatch):
+    with nothing_is_kept():
         done = ran(ledger=ledger, by=boxes, **SANDBOX)
     assert "the ledger can't be written" in str(done.said.result.stopped)
     assert done.results == {book: boxes["outbox"] / "a.result.xlsx"}

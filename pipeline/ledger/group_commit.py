@@ -7,7 +7,8 @@ comes in, goes to the spill file.
 
 A request waits for two commits, so that how long it takes is a matter of who shares them. On a slow disk, one that takes longer
 than the program's own work does, all requests should go through each commit together (in two halves that take turns, each would
-wait for four): so those that are at the carrier are waited for, as long as more of them keep coming back.
+wait for four): so those that are at the carrier are waited for, as long as more of them keep coming back. On a fast disk halves do take turns, and
+changes are written as they come up (`commit_process`), so that only the sync itself is waited for.
 """
 
 import asyncio
@@ -31,8 +32,7 @@ from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import NOTHING, message
 
 _OWN_WORK = 0.0001  # seconds, about, that the program itself needs for a request
-_IN_A_TURN = 16
-_SHARE = 4  # of the requests there are: on a fast disk so many groups of them take turns
+_SHARES = 2  # of the requests: on a fast disk one is committed while the other is with the carrier
 _PIECE = 1 << 16
 _A_MOMENT = 0.002  # seconds in which more come back, if any; event loops know hardly less
 
@@ -119,8 +119,8 @@ class Writer:
 
     @property
     def _enough(self) -> float:
-        """So many requests that wait are not kept waiting for more: all there are on a slow disk, a share of them on a fast one."""
-        return self._in_flight if self._slow else self._in_flight / _SHARE
+        """So many requests that wait are not kept waiting for more: all there are on a slow disk, a half on a fast one."""
+        return self._in_flight if self._slow else self._in_flight / _SHARES
 
     def _look(self) -> None:
         """Hand over at once where enough requests wait, else when everybody had a turn to join the group."""
@@ -248,23 +248,15 @@ class Writer:
 
     def _acknowledge(self, results: Sequence[Acknowledged | LedgerProblem]) -> None:
         group, self._group = self._group, []
-        self._wake([*zip((done for _, done in group), results, strict=True)])
-
-    def _wake(
-        self, told: Sequence[tuple["asyncio.Future[Acknowledged]", Acknowledged | LedgerProblem]]
-    ) -> None:
-        """Tell everybody, some in each turn of the event loop: what they send leaves when it is over, and the carrier has it while others have theirs."""
-        for done, result in told[:_IN_A_TURN]:
+        for (_, done), result in zip(group, results, strict=True):
             if done.cancelled():
                 continue
             if isinstance(result, LedgerProblem):
                 done.set_exception(result)
             else:
                 done.set_result(result)
-        if rest := told[_IN_A_TURN:]:
-            self._loop.call_soon(self._wake, rest)
-        else:
-            self._look()
+        # If there is not enough, whoever was waiting has its turn first: what comes of that goes with the next group then.
+        self._look()
 
     def _keep(self, changes: Sequence[Change]) -> None:
         """Put into the spill file what is known and could not be put into the ledger."""

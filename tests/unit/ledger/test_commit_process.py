@@ -182,3 +182,23 @@ def test_a_run_waits_for_what_a_killed_one_left_to_be_committed(book: Any, proce
         book.lock = Lock(book.path)
         its.wait(20)
     assert its.returncode == 0
+
+
+def test_more_than_the_channel_holds_goes_over_it_while_the_event_loop_goes_on(
+    book: Any, fare: Any, process: Any
+) -> None:
+    ids = [attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 41)))]
+    large = Answered(200, bytes(64 * 1024))
+
+    async def work(writer: Writer) -> None:
+        await together(writer, *map(Sending, ids))
+        process().send_signal(signal.SIGSTOP)
+        answers = asyncio.ensure_future(together(writer, *(GotAnswer(each, large) for each in ids)))
+        await asyncio.sleep(0.1)
+        assert not answers.done()
+        process().send_signal(signal.SIGCONT)
+        assert await answers == [None] * 40
+
+    written(book, work)
+    (kept,) = book.connection.execute("SELECT count(*) FROM attempt WHERE length(answer) = 65536")
+    assert kept == (40,)

@@ -38,11 +38,11 @@ def process(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
     return lambda: begun[-1]
 
 
-def written(book: Any, work: Callable[[Writer], Awaitable[Any]]) -> Any:
+def written(book: Any, work: Callable[[Writer], Awaitable[Any]], in_flight: int = 4) -> Any:
     """What comes of some work with a writer by a process of its own."""
 
     async def run(channel: Any, spill: Spill) -> Any:
-        async with asyncio.timeout(20), group_commit(channel, Named(book.path), spill, 4) as writer:
+        async with asyncio.timeout(20), group_commit(channel, Named(book.path), spill, in_flight) as writer:
             return await work(writer)
 
     with (
@@ -199,6 +199,6 @@ def test_more_than_the_channel_holds_goes_over_it_while_the_event_loop_goes_on(
         process().send_signal(signal.SIGCONT)
         assert await answers == [None] * 40
 
-    written(book, work)
+    written(book, work, in_flight=100)
     (kept,) = book.connection.execute("SELECT count(*) FROM attempt WHERE length(answer) = 65536")
     assert kept == (40,)

@@ -188,12 +188,12 @@ def test_more_than_the_channel_holds_goes_over_it_while_the_event_loop_goes_on(
     book: Any, fare: Any, process: Any
 ) -> None:
     ids = [attempt.attempt_id for attempt in book.plan(*map(fare, range(1, 41)))]
-    large = Answered(200, bytes(64 * 1024))
+    large = [GotAnswer(each, Answered(200, os.urandom(64 * 1024))) for each in ids]
 
     async def work(writer: Writer) -> None:
         await together(writer, *map(Sending, ids))
         process().send_signal(signal.SIGSTOP)
-        answers = asyncio.ensure_future(together(writer, *(GotAnswer(each, large) for each in ids)))
+        answers = asyncio.ensure_future(together(writer, *large))
         await asyncio.sleep(0.1)
         assert not answers.done()
         process().send_signal(signal.SIGCONT)

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -14,11 +15,12 @@ import pytest
 
 from pipeline.ledger import commit_process, in_use, opening
 from pipeline.ledger.attempt_changes import Ended, GotAnswer, Sending
-from pipeline.ledger.commit_process import committing
+from pipeline.ledger.commit_process import Written, committing, packed
 from pipeline.ledger.group_commit import Writer, group_commit
 from pipeline.ledger.lock import Lock, Named
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.errors import LedgerInUse, LedgerProblem
+from pipeline.model.message import message
 from pipeline.model.outcome import Answered, Outcome
 
 ISSUED = Outcome("issued", number="1", trace_id="t")
@@ -202,3 +204,34 @@ def test_more_than_the_channel_holds_goes_over_it_while_the_event_loop_goes_on(
     written(book, work, in_flight=100)
     (kept,) = book.connection.execute("SELECT count(*) FROM attempt WHERE length(answer) = 65536")
     assert kept == (40,)
+
+
+def test_what_a_process_that_fails_and_ends_had_is_spilled_once(
+    book: Any, fare: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its end is seen while what it could not take is still being spilled."""
+    (attempt,) = book.plan(fare(1))
+    never_sent = Spill.never_sent
+
+    def slowly(spill: Spill, attempt_id: int) -> None:
+        time.sleep(0.2)
+        never_sent(spill, attempt_id)
+
+    monkeypatch.setattr(Spill, "never_sent", slowly)
+    ours, its = socket.socketpair()
+    its.sendall(packed(Written()))
+
+    async def run(spill: Spill) -> BaseException | None:
+        async with asyncio.timeout(20), group_commit(ours, Named(book.path), spill, 4) as writer:
+            done = writer.commit(Sending(attempt.attempt_id))
+            await asyncio.sleep(0.05)
+            its.recv(1 << 16)
+            its.sendall(packed(Written(message("no room"))))
+            its.close()
+            await asyncio.wait({done})
+            return done.exception()
+
+    with Spill(spill_path(book.path), opening.ledger_id(book.connection), 4) as spill:
+        told = asyncio.run(run(spill))
+    assert (type(told), str(told)) == (LedgerProblem, "no room")
+    assert [entry["attempt_id"] for entry in book.kept()] == [attempt.attempt_id]

@@ -211,9 +211,10 @@ def test_what_a_process_that_fails_and_ends_had_is_spilled_once(
 ) -> None:
     """Its end is seen while what it could not take is still being spilled."""
     (attempt,) = book.plan(fare(1))
-    never_sent = Spill.never_sent
+    never_sent, spilled = Spill.never_sent, []
 
     def slowly(spill: Spill, attempt_id: int) -> None:
+        spilled.append(attempt_id)
         time.sleep(0.2)
         never_sent(spill, attempt_id)
 
@@ -234,4 +235,4 @@ def test_what_a_process_that_fails_and_ends_had_is_spilled_once(
     with Spill(spill_path(book.path), opening.ledger_id(book.connection), 4) as spill:
         told = asyncio.run(run(spill))
     assert (type(told), str(told)) == (LedgerProblem, "no room")
-    assert [entry["attempt_id"] for entry in book.kept()] == [attempt.attempt_id]
+    assert [entry["attempt_id"] for entry in book.kept()] == spilled == [attempt.attempt_id]

@@ -107,11 +107,10 @@ def content_id(
 
 
 def content_digest(voucher: str, market: str, header: Header, charge: Charge) -> str:
-    """What is asked for one charge, as a digest."""
+    """What is asked for one charge, as a digest of it as JSON, which is written here as in `content_id`."""
     identity = charge.identity
-    asked = [
-        voucher, market, *header.values,
-        identity.ticket_no, identity.charge, identity.product,
-        charge.passenger_name, charge.amount,
-    ]  # fmt: skip
-    return hashlib.sha256(json.dumps(asked, separators=(",", ":")).encode()).hexdigest()[:20]
+    asked = (
+        voucher, market, *header.values, identity.ticket_no, identity.charge, identity.product, charge.passenger_name,
+    )  # fmt: skip
+    content = f"[{','.join(map(_json, asked))},{charge.amount}]"
+    return hashlib.sha256(content.encode()).hexdigest()[:20]

@@ -37,6 +37,7 @@ def test_the_amount_is_the_charges_sum() -> None:
 def test_the_id_is_the_same_in_every_process_and_version() -> None:
     # Ledgers hold it: a change here would make old and new requests strangers.
     assert REQUEST.request_id == "R3dc6e1437e2da16c42f"
+    assert [*map(REQUEST.content_of, REQUEST.charges)] == ["795b2d438b4e1558f9c4", "853239b3698c8dc2a090"]
 
 
 @pytest.mark.parametrize("text", ["", '"\\/', "\x00\x1f\x7f\n", "示例旅客", "é😀", "\udcff", "],["])
@@ -45,6 +46,14 @@ def test_the_id_is_that_of_the_content_as_json(text: str) -> None:
     content = [[text, text], [text] * 6, charges]
     digest = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
     assert content_id((text, text), [text] * 6, charges[::-1]) == f"R{digest[:19]}"
+
+
+@pytest.mark.parametrize("text", ["", '"\\/', "\x00\x1f\x7f\n", "示例旅客", "é😀", "\udcff", "],["])
+def test_the_digest_of_a_charge_is_that_of_what_is_asked_for_it_as_json(text: str) -> None:
+    asked = [text, "m", *[text] * 6, "t", text, "p", text, -7]
+    digest = hashlib.sha256(json.dumps(asked, separators=(",", ":")).encode()).hexdigest()
+    charge = Charge(Identity("t", text, "p"), text, -7, 0, None)
+    assert Request(text, "m", Header(*[text] * 6), (charge,)).content_of(charge) == digest[:20]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
 """The process that commits, as a process of its own: with its keys, its lock, its signals, its end."""
 
 import asyncio
+import fcntl
 import os
+import re
+import resource
 import signal
 import socket
 import subprocess
@@ -83,8 +86,15 @@ def test_it_has_no_keys_and_is_no_reading_for_others(
         if os.getuid() == 0:  # else its environment can't even be read
             assert b"key-4711" not in (found / "environ").read_bytes()
         assert (found / "environ").stat().st_uid == 0  # not dumpable
+        (cores,) = re.findall(r"Max core file size +(\w+)", (found / "limits").read_text())
+        assert cores == "0"
 
-    written(book, work)
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+    try:
+        written(book, work)
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
 
 
 def test_signals_to_all_of_a_service_do_not_end_it(book: Any, fare: Any, process: Any) -> None:
@@ -145,14 +155,17 @@ def test_where_it_can_not_begin_nothing_may_be_sent(book: Any, monkeypatch: pyte
 
 
 def test_no_other_run_begins_before_it_has_ended(book: Any, fare: Any, process: Any) -> None:
-    """The process that sends is killed: a copy of its lock, closed, stands for that."""
+    """The process that sends is killed: its lock, closed, stands for that."""
     (attempt,) = book.plan(fare(1))
+    book.lock.hold()
     with committing(Named(book.path), book.lock) as channel:
         its = process()
         its.send_signal(signal.SIGSTOP)
         book.lock.close()
         with pytest.raises(LedgerInUse):
             Lock(book.path)
+        with book.path.open() as file, pytest.raises(BlockingIOError):  # whatever becomes of the lock file
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         its.send_signal(signal.SIGCONT)
         channel.close()
         its.wait(20)
@@ -236,3 +249,12 @@ def test_what_a_process_that_fails_and_ends_had_is_spilled_once(
         told = asyncio.run(run(spill))
     assert (type(told), str(told)) == (LedgerProblem, "no room")
     assert [entry["attempt_id"] for entry in book.kept()] == spilled == [attempt.attempt_id]
+
+
+def test_after_a_group_with_a_refused_change_the_next_is_written_as_sets_again(book: Any, fare: Any) -> None:
+    (attempt,) = book.plan(fare(1))
+    committer = commit_process._Committer(book.connection, Named(book.path))
+    committer.add([Sending(99)])
+    refused = committer.written()
+    committer.add([Sending(attempt.attempt_id)])
+    assert (len(refused.results or ()), committer.written().results) == (1, None)

@@ -157,7 +157,6 @@ def test_where_it_can_not_begin_nothing_may_be_sent(book: Any, monkeypatch: pyte
 def test_no_other_run_begins_before_it_has_ended(book: Any, fare: Any, process: Any) -> None:
     """The process that sends is killed: its lock, closed, stands for that."""
     (attempt,) = book.plan(fare(1))
-    book.lock.hold()
     with committing(Named(book.path), book.lock) as channel:
         its = process()
         its.send_signal(signal.SIGSTOP)

@@ -166,7 +166,7 @@ class Lock:
     @property
     def files(self) -> tuple[int, ...]:
         """The locked files, for a process that is to hold the lock as well; it is let go of when both have."""
-        return tuple(self._files[:1])
+        return tuple(self._files)
 
     @property
     def run(self) -> LastRun | None:

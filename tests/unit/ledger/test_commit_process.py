@@ -160,12 +160,17 @@ def test_no_other_run_begins_before_it_has_ended(book: Any, fare: Any, process: 
     with committing(Named(book.path), book.lock) as channel:
         its = process()
         its.send_signal(signal.SIGSTOP)
-        book.lock.close()
-        with pytest.raises(LedgerInUse):
-            Lock(book.path)
-        with book.path.open() as file, pytest.raises(BlockingIOError):  # whatever becomes of the lock file
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        its.send_signal(signal.SIGCONT)
+        try:
+            book.lock.close()
+            with pytest.raises(LedgerInUse):
+                Lock(book.path)
+            with (
+                book.path.open() as file,
+                pytest.raises(BlockingIOError),
+            ):  # whatever becomes of the lock file
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        finally:
+            its.send_signal(signal.SIGCONT)
         channel.close()
         its.wait(20)
         book.lock = Lock(book.path)

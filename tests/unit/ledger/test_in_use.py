@@ -43,6 +43,7 @@ def test_who_has_it_is_told_while_they_have_it(path: Path) -> None:
             " wait until it ends, then run again"
         )
         assert in_use_path(path).stat().st_mode & 0o777 == 0o600
+        assert not in_use.was_killed(path)
         lock.used_by(replace(RUN, person="", on_page=False))
         assert f" (by somebody, on the command line, since {LOCAL}; process " in refused(path)
     assert not in_use_path(path).exists()

@@ -8,7 +8,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from unittest import mock
 
@@ -48,15 +48,21 @@ async def writer_by(connection: apsw.Connection, spill: Spill, in_flight: int) -
 
 
 @contextmanager
-def nothing_is_kept() -> Iterator[None]:
-    """Meanwhile no ledger takes anything of what is sent."""
+def in_a_thread(*, keeps: bool = True) -> Iterator[None]:
+    """Meanwhile a thread commits for whoever sends, by a connection of its own; it takes nothing unless it `keeps` what it is handed."""
 
     @contextmanager
     def committing(named: Named, _: Lock) -> Iterator[socket.socket]:
         with closing(opening.open_beside(named.path)) as connection:
-            connection.set_commit_hook(lambda: True)
+            if not keeps:
+                connection.set_commit_hook(lambda: True)
             with channel_to(connection) as channel:
                 yield channel
 
     with mock.patch.object(commit_process, "committing", committing):
         yield
+
+
+def nothing_is_kept() -> AbstractContextManager[None]:
+    """Meanwhile no ledger takes anything of what is sent."""
+    return in_a_thread(keeps=False)

@@ -44,7 +44,6 @@ _RUN = f"from {__name__} import main; main()"  # as a script its values would be
 #: Where that finds the package; and that memory stays with it between two groups (glibc), which else costs more than SQLite does.
 _SETTINGS = {
     "PYTHONPATH": str(Path(__file__).parents[2]), "MALLOC_TRIM_THRESHOLD_": f"{1 << 30}", "MALLOC_TOP_PAD_": f"{1 << 24}",
-    "OPENBLAS_NUM_THREADS": "1",
 }  # fmt: skip
 
 

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-import numpy as np
-
 from pipeline.model.message import Message, message
 from pipeline.model.money import MINOR
 
@@ -128,11 +126,6 @@ class Terms:
 
     as_of: datetime.date
     profile: Profile
-
-    @property
-    def day(self) -> np.datetime64:
-        """`as_of` for comparing with columns of days."""
-        return np.datetime64(self.as_of)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def last_days(rows: Rows) -> Days:
 
 
 def _fare_window_closed(rows: Rows, terms: Terms) -> Mask:
-    return fare(rows) & invoice(rows) & ~still_open(rows) & before(one_year_after(rows.used_on), terms.day)
+    return fare(rows) & invoice(rows) & ~still_open(rows) & before(one_year_after(rows.used_on), terms.as_of)
 
 
 def _flight_too_old(rows: Rows, terms: Terms) -> Mask:
@@ -65,7 +65,7 @@ def _flight_too_old(rows: Rows, terms: Terms) -> Mask:
         fare(rows)
         & itinerary(rows)
         & ~still_open(rows)
-        & before(rows.flight_date + ITINERARY_DAYS, terms.day)
+        & before(rows.flight_date + ITINERARY_DAYS, terms.as_of)
     )
 
 
@@ -78,7 +78,7 @@ def _last_itinerary_day(rows: Rows, broken: Indices, _terms: Terms) -> Facts:
 
 
 def _ancillary_window_closed(rows: Rows, terms: Terms) -> Mask:
-    return ancillary(rows) & before(one_year_after(rows.purchased_on), terms.day)
+    return ancillary(rows) & before(one_year_after(rows.purchased_on), terms.as_of)
 
 
 def _last_ancillary_day(rows: Rows, broken: Indices, _terms: Terms) -> Facts:

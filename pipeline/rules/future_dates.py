@@ -15,15 +15,15 @@ _REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on"
 
 
 def _flight(rows: Rows, terms: Terms) -> Mask:
-    return used(rows) & after(rows.flight_date, terms.day)
+    return used(rows) & after(rows.flight_date, terms.as_of)
 
 
 def _use(rows: Rows, terms: Terms) -> Mask:
-    return used(rows) & after(rows.given_used_on, terms.day)
+    return used(rows) & after(rows.given_used_on, terms.as_of)
 
 
 def _purchase(rows: Rows, terms: Terms) -> Mask:
-    return ancillary(rows) & after(rows.purchased_on, terms.day)
+    return ancillary(rows) & after(rows.purchased_on, terms.as_of)
 
 
 RULES = (

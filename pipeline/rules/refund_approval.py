@@ -15,7 +15,7 @@ from pipeline.rules.ticket_status import refunded
 def _not_approved(rows: Rows, terms: Terms) -> Mask:
     """Blank, or a day that has not come; a day that can't be read is a finding of the reader's."""
     missing = np.isnat(rows.refund_approved_on) & ~rows.bad("refund_approved_on")
-    return refund(rows) & refunded(rows) & (missing | after(rows.refund_approved_on, terms.day))
+    return refund(rows) & refunded(rows) & (missing | after(rows.refund_approved_on, terms.as_of))
 
 
 _REFUND = {"charge": "refund", "ticket_status": "refunded", "refund_approved_on": "2026-11-01"}

@@ -1,5 +1,6 @@
 """The form of a rule, the terms that rules judge by, and the words that they are written in."""
 
+import datetime
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -92,14 +93,14 @@ def itinerary(rows: Rows) -> Mask:
     return rows.says("voucher", "itinerary")
 
 
-def after(days: Days, last: np.datetime64) -> Mask:
+def after(days: Days, last: datetime.date) -> Mask:
     """Days beyond another; days that are not given are beyond none."""
-    return np.asarray(days > last, dtype=bool)
+    return np.asarray(days > np.datetime64(last), dtype=bool)
 
 
-def before(days: Days, first: np.datetime64) -> Mask:
+def before(days: Days, first: datetime.date) -> Mask:
     """Days that come before another; days that are not given come before none."""
-    return np.asarray(days < first, dtype=bool)
+    return np.asarray(days < np.datetime64(first), dtype=bool)
 
 
 def blank(rows: Rows, column: str) -> Mask:

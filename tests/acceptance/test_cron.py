@@ -65,7 +65,7 @@ MOMENTS: dict[str, Callable[[Any, Desk, Path], object]] = {
         pytest.param("reading", signal.SIGINT, marks=pytest.mark.slow),
         pytest.param("reading", signal.SIGHUP, marks=pytest.mark.slow),
         pytest.param("judging", signal.SIGTERM, marks=pytest.mark.slow),
-        ("writing", signal.SIGTERM),
+        pytest.param("writing", signal.SIGTERM, marks=pytest.mark.slow),
     ],
 )
 def test_a_run_can_be_stopped_at_any_moment_and_leaves_nothing_half_made(

@@ -562,7 +562,7 @@ def dies(at: int, work: Callable[[], None]) -> bool:
 @pytest.mark.parametrize(
     "what",
     [
-        "another run",
+        pytest.param("another run", marks=pytest.mark.slow),
         *(
             pytest.param(what, marks=pytest.mark.slow)
             for what in ("gap", "first run", "close", "close a backup's", "nothing missing")

@@ -1,8 +1,11 @@
 """A home and a working folder of each test's own, where files are read in this process."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.committing import in_a_thread
 
 
 @pytest.fixture(autouse=True)
@@ -25,3 +28,10 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "desk").mkdir()
     monkeypatch.chdir(tmp_path / "desk")
     return tmp_path / "desk"
+
+
+@pytest.fixture(autouse=True)
+def committing_in_a_thread() -> Iterator[None]:
+    """As a process of its own it is tried in tests/unit/ledger, and by whatever runs the program."""
+    with in_a_thread():
+        yield

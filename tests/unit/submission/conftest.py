@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from pipeline.signals import ENDING, heed
+from tests.committing import in_a_thread
 from tests.unit.reconciliation.conftest import desk
 
 __all__ = ["desk"]
@@ -21,3 +22,10 @@ def own_signals() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture(autouse=True)
+def committing_in_a_thread() -> Iterator[None]:
+    """As a process of its own it is tried in tests/unit/ledger, and by whatever runs the program."""
+    with in_a_thread():
+        yield

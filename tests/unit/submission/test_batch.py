@@ -278,7 +278,7 @@ def test_where_nothing_may_be_sent_every_request_says_why(desk: Desk, table_of: 
 def test_where_there_is_nothing_to_send_nothing_is_begun(
     desk: Desk, table_of: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commit_process, "_started", None)
+    monkeypatch.setattr(commit_process, "committing", None)
     rows = judged(desk.ledger, table_of(itineraries(1, passenger_name="")), desk.job())
     assert sent(desk, rows)[1] == Sent()
 

@@ -86,7 +86,7 @@ def unwritable(named: Named, why: str | Message) -> Message:
 def committing(named: Named, lock: Lock) -> Iterator[socket.socket]:
     """The process, for as long as the context lasts: a connection to it. It has ended when this has.
 
-    Begun before it is needed: it takes a fifth of a second to start. Raises LedgerProblem where it can't be started.
+    Begun before it is needed: it takes more than a tenth of a second to start. Raises LedgerProblem where it can't be started.
     """
     ours, its = socket.socketpair()
     with ours:

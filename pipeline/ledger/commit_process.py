@@ -152,10 +152,11 @@ class _Committer:
 
     def add(self, changes: Sequence[Change]) -> None:
         """Write a part of a group. After a failure nothing more is written: the next start reads what reached the disk."""
+        begins = not self._group
         self._group += changes
         if not self._failure:
             try:
-                self._write(changes)
+                self._write(changes, begins=begins)
             except Exception as error:  # noqa: BLE001 - whatever it was, nobody may be told yes
                 self._fail(error)
 
@@ -170,8 +171,9 @@ class _Committer:
                 self._fail(error)
         return Written(self._failure)
 
-    def _write(self, changes: Sequence[Change]) -> None:
-        if self._connection.get_autocommit():
+    def _write(self, changes: Sequence[Change], *, begins: bool) -> None:
+        # By what is there of the group, not by whether a transaction is on: where it was lost midway, COMMIT has to fail.
+        if begins:
             self._connection.execute("BEGIN IMMEDIATE")
             self._fits = True
         self._fits = self._fits and attempt_changes.write_as_sets(self._connection, changes)

@@ -119,10 +119,12 @@ def test_a_lock_file_that_can_not_be_written_leaves_a_ledger_that_opens(
 
 @pytest.mark.slow
 def test_the_program_itself_stops_and_goes_on_like_that(
-    tmp_path: Path, library: Path, carrier: Carrier, calls: list[str]
+    tmp_path: Path, library: Path, carrier: Carrier
 ) -> None:
-    """Without the fork server: two processes from their start to their end."""
+    """Without the fork server: two runs from their start to their end; the process that commits is not disturbed in them."""
     harness = Harness(tmp_path, library, plain, carrier)
+    harness.count(FRESH, "all")
+    calls = harness.log.read_text().splitlines()
     tried = harness.tried(Point("all", "ENOSPC", False, nth(calls, 0.5, "fdatasync", "-wal")), FRESH)
     assert tried.wrong == ()
     assert (tried.reached, tried.disturbed.code) == (True, 3)

@@ -34,6 +34,7 @@ def test_a_total_with_a_service_fee_in_it_says_so_and_how_to_map_it(desk: Any, b
     assert any(text.startswith("amount is -540.00, but its components add up to -550.00") for text in told)
 
 
+@pytest.mark.slow
 def test_one_line_of_mapping_issues_it_with_its_refund_lines_waiting_for_their_dates(
     desk: Any, bill: Path
 ) -> None:
@@ -49,6 +50,7 @@ def test_one_line_of_mapping_issues_it_with_its_refund_lines_waiting_for_their_d
     assert {row["status"] for row in rows if row["sheet"] != "全部"} == {"repeated"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lang", "told"), [("en", "2 rows read as refund lines"), ("zh", "2 行为退票行")])
 def test_rows_read_as_refund_lines_are_counted_for_whoever_looks(
     desk: Any, bill: Path, lang: str, told: str

@@ -43,6 +43,7 @@ def test_every_heading_is_told_with_what_it_is_taken_for_and_samples(desk: Any, 
     assert not list(desk.folder.glob("*.toml"))
 
 
+@pytest.mark.slow
 def test_the_mapping_that_is_written_is_taken_back_and_changes_nothing(desk: Any, bill: Path) -> None:
     ran = desk.voucher("columns", bill, "-o", "map.toml")
     assert ran.code == 0, ran.err
@@ -57,6 +58,7 @@ def test_the_mapping_that_is_written_is_taken_back_and_changes_nothing(desk: Any
     assert again.out == desk.voucher("columns", bill).out
 
 
+@pytest.mark.slow
 def test_the_mapping_has_the_line_that_leaves_totals_unread_ready_to_be_moved(desk: Any, bill: Path) -> None:
     ran = desk.voucher("columns", bill, "-o", "map.toml")
     assert "Mapping: map.toml (1 thing is not certain)" in ran.err

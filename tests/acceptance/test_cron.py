@@ -184,6 +184,7 @@ def test_two_nights_at_once_the_second_says_so_and_a_lock_dies_with_its_process(
         assert carrier.twice() == []
 
 
+@pytest.mark.slow
 def test_a_night_that_needs_nobody_says_nothing(desk: Any, sandbox: Any, workbook: Any, tickets: Any) -> None:
     path = workbook(tickets(2))
     with sandbox(path) as carrier:
@@ -209,6 +210,7 @@ def test_a_night_that_needs_nobody_says_nothing(desk: Any, sandbox: Any, workboo
         assert (compares.code, compares.out, compares.err) == (0, "", "")
 
 
+@pytest.mark.slow
 def test_a_night_that_needs_somebody_says_so_in_short(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any
 ) -> None:

@@ -259,6 +259,7 @@ def test_a_number_that_a_statement_shows_for_another_ticket_is_not_taken_from_an
         assert [code for code, message in problems(office) if number in message] == ["contradiction"]
 
 
+@pytest.mark.slow
 def test_the_number_of_a_red_line_that_could_not_be_recorded_settles_nothing(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:
@@ -314,6 +315,7 @@ def test_numbers_of_an_odd_shape_hold_their_charges_while_a_gap_is_open(
 # --- words -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_part_that_was_reversed_is_told_as_one(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:

@@ -80,6 +80,7 @@ def test_a_number_that_an_earlier_statement_showed_for_another_ticket_settles_no
         assert "another request (ticket " in office.report()["problems"][0]["message"]
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_red_line_of_a_ticket_in_doubt_keeps_silence_from_proving_anything(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
@@ -113,6 +114,7 @@ def test_a_red_line_of_a_ticket_in_doubt_keeps_silence_from_proving_anything(
         assert len(carrier.issued()) == 4
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_who_runs_it_is_on_record(desk: Desk, sandbox: Make, workbook: Make, tickets: Make) -> None:
     book = workbook(tickets(5))
@@ -192,6 +194,7 @@ def test_what_was_issued_in_any_of_the_times_that_are_claimed_is_looked_at(
         assert [one["status"] for one in office.report()["settled"]] == ["not_sent"], office.report()
 
 
+@pytest.mark.slow
 def test_what_was_issued_elsewhere_holds_what_goes_to_the_carrier_under_the_same_code(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:
@@ -212,6 +215,7 @@ def test_what_was_issued_elsewhere_holds_what_goes_to_the_carrier_under_the_same
         )
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_month_is_the_carrier_s(desk: Desk, sandbox: Make, workbook: Make, tickets: Make) -> None:
     """Both are issued on the first of a month at four in the morning, where the carrier is: in UTC it is another month."""

@@ -27,6 +27,7 @@ def boxes(desk: Desk) -> Boxes:
     return inbox, outbox
 
 
+@pytest.mark.slow
 def test_an_inbox_is_worked_off_by_content_each_file_once(
     desk: Desk,
     boxes: Boxes,
@@ -169,6 +170,7 @@ def test_what_nobody_sees_in_a_new_file_is_told_once(
         assert "hidden or filtered" not in ran.err
 
 
+@pytest.mark.slow
 def test_answers_that_come_by_the_inbox_settle_and_those_of_another_ledger_are_left(
     desk: Desk,
     boxes: Boxes,
@@ -223,6 +225,7 @@ def test_a_statement_from_the_future_is_left_and_proves_nothing(
         assert len(office.report()["settled"]) == 1
 
 
+@pytest.mark.slow
 def test_a_file_that_may_not_be_read_is_left_and_the_others_are_taken(
     desk: Desk,
     boxes: Boxes,
@@ -242,6 +245,7 @@ def test_a_file_that_may_not_be_read_is_left_and_the_others_are_taken(
         assert office.states() == {"issued": 1}
 
 
+@pytest.mark.slow
 def test_the_buyers_of_an_inbox_s_rows_are_looked_up_in_a_file_kept_apart(
     desk: Desk,
     boxes: Boxes,

@@ -301,6 +301,7 @@ def test_a_second_place_for_the_note_of_the_last_run_must_be_there(desk: Any, is
     assert len(issued.issued()) == 6
 
 
+@pytest.mark.slow
 def test_a_move_of_the_carrier_is_recorded_and_the_ledger_goes_along(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any
 ) -> None:
@@ -358,6 +359,7 @@ def test_a_trials_ledger_never_becomes_a_real_one(desk: Any) -> None:
     assert "ledger of a trial" in ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("left")
 def test_an_older_ledger_is_upgraded_by_the_first_run_and_says_so(desk: Any) -> None:
     old = desk.folder / "october.ledger"
@@ -554,6 +556,7 @@ def test_the_export_is_made_while_a_run_is_on_and_does_not_hold_it_up(desk: Any,
     assert not list(desk.folder.glob(".voucher-*"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("left")
 def test_an_export_takes_a_free_name_and_speaks_chinese(desk: Any) -> None:
     for name in ("audit.xlsx", "audit.2.xlsx"):

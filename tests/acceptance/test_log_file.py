@@ -113,6 +113,7 @@ def test_no_key_and_nothing_of_people_is_in_the_log_of_a_month_of_faults(tmp_pat
     assert str(folder) not in text
 
 
+@pytest.mark.slow
 def test_the_log_follows_a_run_from_its_beginning_to_its_end(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any
 ) -> None:

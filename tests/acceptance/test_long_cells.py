@@ -39,6 +39,7 @@ def messages(found: Any) -> list[str]:
     return [text for inside in found for text in messages(inside)] if isinstance(found, list) else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_what_is_said_of_long_cells_is_short(desk: Any, lang: str) -> None:
     path, result, report = workbook(desk.folder), desk.folder / "r.xlsx", desk.folder / "r.json"

@@ -211,6 +211,7 @@ def test_a_round_that_is_left_out_is_asked_for_even_where_all_was_issued_after_i
     assert openpyxl.load_workbook(desk.folder / "fixed.xlsx")["Tickets"]["D3"].value == 12.5
 
 
+@pytest.mark.slow
 def test_a_formula_without_its_result_is_no_correction(desk: Any, issued: Path) -> None:
     """Its text stands on the next result, too, and is no value there either."""
     correct(issued, "en", (SECOND, {"amount": 12.5, "remarks": "=A1"}))
@@ -264,6 +265,7 @@ def twice(_: Any, result: Path) -> None:
     book.save(result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "original", "told"),
     [

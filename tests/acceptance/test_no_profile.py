@@ -54,6 +54,7 @@ def test_a_check_judges_without_one_and_says_what_it_does_not_see(desk: Any) -> 
     assert _left(desk.folder) == ["t.xlsx"]
 
 
+@pytest.mark.slow
 def test_a_sandbox_and_a_ledger_that_is_named_need_none(desk: Any, sandbox: Any, workbook: Any) -> None:
     book = workbook([{}])
     assert desk.voucher("issue", book, "--sandbox", "--as-of", "2026-11-20").code == 0

@@ -53,6 +53,7 @@ def looked_into(pid: int) -> list[str]:
     return look.stdout.split()
 
 
+@pytest.mark.slow
 def test_nobody_of_the_same_user_looks_into_a_process_that_holds_keys(desk: Any) -> None:
     arguments = [
         "-m",

@@ -24,6 +24,7 @@ from tests.acceptance.office import (
 from tests.moved_clock import needs_compiler
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_statement_settles_what_it_lists_and_silence_alone_settles_nothing(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
@@ -255,6 +256,7 @@ def test_a_statement_that_is_cut_off_or_filtered_by_amount_proves_nothing_of_wha
         assert "请询问承运人" in ran.err
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_statement_whose_file_is_older_than_the_request_proves_nothing_about_it(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
@@ -367,6 +369,7 @@ def test_a_contradiction_settles_nothing_and_is_reported(
             assert seen in problem["message"]
 
 
+@pytest.mark.slow
 def test_what_the_carrier_issued_elsewhere_is_held_and_never_sent(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
 ) -> None:
@@ -404,6 +407,7 @@ def test_what_the_carrier_issued_elsewhere_is_held_and_never_sent(
         assert carrier.twice() == []
 
 
+@pytest.mark.slow
 def test_the_comparison_names_every_kind_of_disagreement(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
 ) -> None:
@@ -596,6 +600,7 @@ def test_one_wrong_answer_does_not_hold_the_others_back_and_nobody_types_it_agai
 # --- an inbox ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_sample_statement_holds_what_was_issued_at_the_counter(desk: Desk) -> None:
     samples = Path(__file__).parents[2] / "sample_data"
     ran = desk.voucher(

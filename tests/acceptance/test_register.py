@@ -177,6 +177,7 @@ def test_a_month_in_which_nothing_was_issued_says_so(month: Any) -> None:
     assert not (office.desk.folder / "none").exists()
 
 
+@pytest.mark.slow
 def test_what_a_statement_alone_shows_is_listed_in_its_month(month: Any) -> None:
     office, carrier = month
     one = carrier.issued()[0]

@@ -38,6 +38,7 @@ def issued(report: Mapping[str, Any]) -> dict[str, str]:
     return {row["ticket_no"]: row["status"] for row in report["rows"]}
 
 
+@pytest.mark.slow
 def test_only_corrected_rows_are_taken_in_any_order_with_their_own_columns(
     desk: Any, workbook: Any, tickets: Any
 ) -> None:
@@ -169,6 +170,7 @@ def test_where_a_row_stood_at_first_stays_beside_it_through_three_rounds(
         assert {int(number) for _, number in named} == {line}  # on the sheet that one is on
 
 
+@pytest.mark.slow
 def test_what_is_not_corrected_fails_again_and_nothing_is_issued_twice(
     desk: Any, workbook: Any, tickets: Any
 ) -> None:
@@ -271,6 +273,7 @@ def test_a_result_made_with_a_mapping_is_corrected_and_issued_with_it_again(
     assert (issued_row["status"], issued_row["amount"]) == ("issued", "1070.00")
 
 
+@pytest.mark.slow
 def test_a_second_column_for_the_same_thing_added_to_failures_is_refused(
     desk: Any, workbook: Any, tickets: Any
 ) -> None:
@@ -315,6 +318,7 @@ def test_an_error_cell_that_is_left_as_it_is_passes_for_no_value(
     assert row["status"] == "invalid"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_filled_example_is_issued_as_it_is_by_a_sandbox(desk: Any, lang: str) -> None:
     assert desk.voucher("template", "example.xlsx", "--example", "--lang", lang).code == 0

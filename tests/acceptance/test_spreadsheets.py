@@ -152,6 +152,7 @@ def _charges(report: dict[str, Any]) -> set[tuple[str, str, str, str]]:
     }
 
 
+@pytest.mark.slow
 def test_an_agency_s_export_in_chinese_is_issued_as_it_is(desk: Any, sandbox: Any) -> None:
     export = _export(desk.folder / "结算单.xlsx", {"国内机票": DOMESTIC, "国际机票": ABROAD})
     with sandbox(export) as carrier:
@@ -227,6 +228,7 @@ def mapped(desk: Any) -> Callable[[], tuple[Path, Path]]:
     return write
 
 
+@pytest.mark.slow
 def test_a_team_s_own_words_are_issued_by_its_mapping_on_both_sides(
     desk: Any, sandbox: Any, mapped: Callable[[], tuple[Path, Path]]
 ) -> None:
@@ -380,6 +382,7 @@ def test_a_bill_whose_sum_can_be_read_in_two_ways_sends_nothing_and_names_the_ce
     assert not (desk.folder / "bill.result.xlsx").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("head", "amounts"),
     [

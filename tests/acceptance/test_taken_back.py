@@ -191,6 +191,7 @@ def test_a_voucher_that_was_reversed_is_issued_again_under_another_number(
         assert office.reconcile("--statement", office.statement()).code == 0, office.report()["problems"]
 
 
+@pytest.mark.slow
 def test_nothing_is_taken_back_while_a_run_is_on(
     desk: Desk, sandbox: Callable[..., Any], workbook: Callable[..., Path], tickets: Callable[..., Any]
 ) -> None:

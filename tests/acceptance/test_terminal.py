@@ -74,6 +74,7 @@ def test_nothing_is_sent_until_somebody_says_yes(
         )
 
 
+@pytest.mark.slow
 def test_yes_can_be_said_beforehand(desk: Any, workbook: Any, tickets: Any) -> None:
     ran = desk.voucher("issue", workbook(tickets(1)), "--sandbox", "--as-of", "2026-11-20", "--yes")
     assert ran.code == 0
@@ -154,6 +155,7 @@ ANSWERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lang", "words"),
     [

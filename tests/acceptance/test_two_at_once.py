@@ -351,6 +351,7 @@ def names_the_earlier_one(text: str, row: int, number: str, *more: str) -> list[
     return missing + ([] if re.search(r"\brun 1\b|第 1 次运行", text) else ["run 1"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("at", range(len(CASES)), ids=[case.name for case in CASES])
 def test_the_result_workbook_names_the_earlier_file_row_run_and_number(
@@ -431,6 +432,7 @@ def test_a_row_that_stands_twice_goes_once_and_the_other_names_it(desk: Any, san
     assert judged == ["ready", "already_issued"]  # once a run, however often its row stands there
 
 
+@pytest.mark.slow
 def test_rows_of_one_charge_that_differ_are_none_of_them_sent_and_say_in_what(
     desk: Any, carrier: Carrier
 ) -> None:
@@ -482,6 +484,7 @@ def test_rows_of_one_charge_that_differ_are_none_of_them_sent_and_say_in_what(
 # --- two runs at the same time -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_second_run_on_a_ledger_that_is_in_use_says_so_and_leaves_whatever_it_is_called(
     desk: Any, carrier: Carrier, workbook: Any
 ) -> None:
@@ -524,6 +527,7 @@ def test_a_second_run_on_a_ledger_that_is_in_use_says_so_and_leaves_whatever_it_
     assert "still on" in message, message  # it was at work, not killed
 
 
+@pytest.mark.slow
 def test_runs_that_start_at_one_moment_on_no_ledger_yet_are_one_run_and_two_that_leave(
     desk: Any, carrier: Carrier, workbook: Any
 ) -> None:
@@ -543,6 +547,7 @@ def test_runs_that_start_at_one_moment_on_no_ledger_yet_are_one_run_and_two_that
 # --- a ledger that is another's, gone, or changed under a run ----------------------------------------
 
 
+@pytest.mark.slow
 def test_a_ledger_of_another_carrier_is_refused_with_the_cure(
     desk: Any, carrier: Carrier, workbook: Any
 ) -> None:

@@ -36,6 +36,7 @@ def test_what_spreadsheets_bring_along_is_no_harm(name: str) -> None:
     assert name_hint(one_line(name)) == ""
 
 
+@pytest.mark.slow
 def test_such_rows_are_invalid_and_nothing_of_them_reaches_the_terminal(desk: Any, sandbox: Any) -> None:
     names = ["ticket_no", "passenger_name", "charge", "amount", "market", "ticket_status", "flight_date", "voucher", "header_type",
              "header_name", "tax_no", "email", "remarks"]  # fmt: skip

@@ -22,6 +22,7 @@ def summary(path: Path) -> dict[str, list[Any]]:
     return {str(row[0]): list(row[1:]) for row in rows if row[0] is not None}
 
 
+@pytest.mark.slow
 def test_totals_of_issued_vouchers_are_those_that_were_issued(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:
@@ -67,6 +68,7 @@ def test_only_what_a_statement_shows_agrees(desk: Desk, sandbox: Make, workbook:
         assert not any("everything agrees" in line for line in said)
 
 
+@pytest.mark.slow
 def test_a_row_that_says_something_else_than_its_voucher_does_not_agree(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:
@@ -128,6 +130,7 @@ def test_a_charge_that_was_issued_as_the_other_voucher_is_told_that_and_nothing_
     assert "voucher ledger reverse" in row[4]
 
 
+@pytest.mark.slow
 def test_the_last_lines_count_what_is_to_be_done_and_say_where_the_rest_stands(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make
 ) -> None:
@@ -177,6 +180,7 @@ def test_a_sheet_that_is_named_by_nobody_is_named_to_whom_no_name_is_told(
         assert f"tickets.xlsx, {told}hidden or filtered out" in ran.err
 
 
+@pytest.mark.slow
 def test_what_is_wrong_on_the_buyers_sheet_is_told_with_its_cell(
     desk: Desk, workbook: Make, tickets: Make
 ) -> None:
@@ -201,6 +205,7 @@ def test_what_is_wrong_on_the_buyers_sheet_is_told_with_its_cell(
     assert "buyers of us.xlsx, sheet Buyers, cell C2: " in ran.err
 
 
+@pytest.mark.slow
 def test_a_row_that_says_another_address_than_its_buyer_is_told_with_both_cells(
     desk: Desk, workbook: Make, tickets: Make
 ) -> None:

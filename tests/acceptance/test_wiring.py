@@ -275,6 +275,7 @@ def test_an_answer_with_a_number_that_a_statement_showed_for_another_ticket_is_a
     )
 
 
+@pytest.mark.slow
 def test_a_file_of_the_inbox_that_is_written_to_while_it_is_read_is_left_for_the_next_time(
     office: Office,
 ) -> None:
@@ -343,6 +344,7 @@ def test_a_ledger_that_fails_in_a_reconciliation_stops_all_of_it_and_the_next_on
     assert office.lacks() == []
 
 
+@pytest.mark.slow
 def test_the_ledger_knows_of_each_run_what_it_was_and_how_it_ended(office: Office) -> None:
     book = office.add_workbook(fares(2))
     first = office.voucher("issue", book, "--new-ledger", "--as-of", "2027-03-05", faults={"closed": ALWAYS})
@@ -384,6 +386,7 @@ def test_a_sandbox_inside_the_run_is_reached_without_the_proxy_of_the_profile(of
     assert list(office.folder.rglob("*.ledger*")) == [], "a sandbox's run leaves none behind"
 
 
+@pytest.mark.slow
 def test_an_answer_that_a_killed_run_left_is_not_lost_on_who_has_no_keys(office: Office) -> None:
     book = office.add_workbook(fares(1))
     killed_once_answered(office, book)
@@ -402,6 +405,7 @@ def test_why_a_run_stopped_early_is_told_and_nothing_more_was_sent(office: Offic
     assert "The run stopped early: 10 outcomes in a row are unknown" in ran.err
 
 
+@pytest.mark.slow
 def test_the_lock_file_says_so_before_a_change_is_written_and_when_it_is_in_the_file(office: Office) -> None:
     """By that a page is known that a power cut has torn."""
     office.voucher("issue", office.add_workbook(fares(1)), "--new-ledger")
@@ -466,6 +470,7 @@ def test_who_says_that_the_clock_is_right_is_on_record(office: Office) -> None:
         office.wait(30)
 
 
+@pytest.mark.slow
 def test_a_line_of_the_statement_is_of_the_month_that_it_was_where_the_carrier_is(office: Office) -> None:
     path = office.desk / "statement.csv"
     path.write_text(
@@ -477,6 +482,7 @@ def test_a_line_of_the_statement_is_of_the_month_that_it_was_where_the_carrier_i
     assert json.loads((office.desk / "report.json").read_text())["comparison"]["not_ours"] == 1
 
 
+@pytest.mark.slow
 def test_without_keys_what_sends_nothing_goes_on(office: Office) -> None:
     office.voucher("issue", office.add_workbook(fares(1)), "--new-ledger")
     without = {"VOUCHER_API_KEY": "", "VOUCHER_ENCRYPTION_KEY": ""}
@@ -485,6 +491,7 @@ def test_without_keys_what_sends_nothing_goes_on(office: Office) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_ledger_whose_name_leads_elsewhere_at_the_end_is_left_as_it_is(office: Office) -> None:
     """Its -wal stays behind under the name; put together again, both are whole."""
     (inbox := office.desk / "in").mkdir()

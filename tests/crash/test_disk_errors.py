@@ -57,6 +57,7 @@ def nth(calls: list[str], which: float, *words: str) -> int:
     return found[round(which * (len(found) - 1))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("which", "words", "what", "forever"),
     [
@@ -75,6 +76,7 @@ def test_a_disk_that_fails_loses_nothing_and_issues_nothing_twice(
     assert tried.reached
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("at", "what", "forever"), [(3, "ENOSPC", True), (20, "EIO", False)])
 def test_a_result_that_can_not_be_written_is_no_reason_to_issue_again(
     harness: Harness, at: int, what: str, forever: bool
@@ -84,6 +86,7 @@ def test_a_result_that_can_not_be_written_is_no_reason_to_issue_again(
     assert (tried.reached, tried.disturbed.code) == (True, 3)
 
 
+@pytest.mark.slow
 def test_what_is_known_when_the_ledger_fails_for_good_comes_back_from_the_spill_file(
     harness: Harness, calls: list[str]
 ) -> None:
@@ -132,6 +135,7 @@ def test_the_program_itself_stops_and_goes_on_like_that(
     assert (tried.reached, tried.disturbed.code) == (True, 3)
 
 
+@pytest.mark.slow
 def test_an_outcome_that_no_file_can_take_is_said_even_to_whoever_wants_quiet(
     tmp_path: Path, library: Path, forks: Forks, carrier: Carrier, calls: list[str]
 ) -> None:

@@ -17,6 +17,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, bytes]:
     return bases(tmp_path_factory.mktemp("bases"), converted=False)
 
 
+@pytest.mark.slow
 def test_the_files_that_are_spoilt_are_sound(tmp_path: Path, found: Mapping[str, bytes]) -> None:
     for name, content in found.items():
         path = tmp_path / name

@@ -160,6 +160,7 @@ def test_a_proxy_is_not_told_the_key(
     assert [name for name, found in unreached.items() if "the key was sent to the proxy" in found] == []
 
 
+@pytest.mark.slow
 def test_a_machine_without_a_network_sends_nothing(needs_tool: Callable[[str, object], None]) -> None:
     unshare = shutil.which("unshare")
     needs_tool("unshare", unshare)

@@ -420,6 +420,7 @@ def play(loop: asyncio.Runner, table_of: Callable[..., Table]) -> Play:
 # --- what is sent is accepted ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sound", [False, True], ids=["any month", "sound month"])
 @months_tried
 @given(data=st.data())
@@ -444,6 +445,7 @@ def test_whatever_the_pipeline_sends_is_issued_once_and_never_again_nor_as_the_o
     play(month.rows, Terms(month.as_of, month.profile), scene)
 
 
+@pytest.mark.slow
 @months_tried
 @given(data=st.data())
 def test_what_the_pipeline_keeps_apart_the_sandbox_refuses_together_and_takes_by_itself(
@@ -625,6 +627,7 @@ def test_each_rule_of_the_interface_is_either_held_against_the_sandbox_or_said_t
     assert SEEN.keys() | UNSEEN.keys() <= {(rule.code, rule.column) for rule in RULES}
 
 
+@pytest.mark.slow
 @months_tried
 @given(data=st.data())
 def test_what_a_rule_of_the_interface_refuses_the_sandbox_refuses_too(
@@ -671,6 +674,7 @@ def test_the_sandbox_agrees_with_each_rule_about_its_examples(
     play([example.cells], replace(terms, profile=example.profile or terms.profile), scene)
 
 
+@pytest.mark.slow
 @months_tried
 @given(data=st.data())
 def test_of_charges_that_exclude_each_other_the_sandbox_issues_one(

@@ -100,6 +100,7 @@ def _meant(value: Any, style: Style) -> Any:
     return ...  # a number or a day, written out as a text
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(_sheets())
 @example(([Style.TEXT], [[trap] for trap in TRAPS]))
@@ -125,6 +126,7 @@ def test_every_cell_comes_back_by_openpyxl_to_the_last_bit(
         assert (cell.hyperlink.location if cell.hyperlink else "") == ("'Values'!A1" if linked else "")
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(_sheets())
 @example(([Style.TEXT], [[trap] for trap in TRAPS]))

@@ -145,6 +145,7 @@ def test_headings_and_numbers_of_rows(lang: Lang) -> None:
     assert (len(tickets(lang)), len(buyers(lang))) == SIZES[lang]
 
 
+@pytest.mark.slow
 def test_every_listed_failure_is_a_row_with_a_known_reason() -> None:
     assert len(EXPECTED) == 18
     for (file, number), failure in EXPECTED.items():

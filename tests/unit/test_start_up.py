@@ -83,6 +83,7 @@ def test_rubbish_is_hardly_looked_for_in_what_is_read_and_made_of_it(tmp_path: P
     assert on == "True"
 
 
+@pytest.mark.slow
 def test_a_check_loads_nothing_that_sends_draws_or_writes_workbooks(tmp_path: Path) -> None:
     loaded = set(_printed(*_CHECK, VOUCHER_LEDGER=str(tmp_path / "ledger"))[-1].split())
     assert {"pandas", "apsw"} <= loaded

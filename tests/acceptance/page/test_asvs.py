@@ -95,6 +95,7 @@ def test_no_key_is_in_a_page_or_a_file(desk: Desk) -> None:
         assert not [content for content in files if key.encode() in content]
 
 
+@pytest.mark.slow
 def test_no_token_stands_in_an_address(desk: Desk) -> None:
     with serving(desk, people={"adam": Role.ADMINISTRATOR}) as page:
         visit = page.visit()

@@ -56,6 +56,7 @@ def options(page: Answer, column: str, row: int = 0) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_a_correction_of_a_row_that_stands_elsewhere_by_now_is_not_saved(
     served: Served, tmp_path: Path
 ) -> None:

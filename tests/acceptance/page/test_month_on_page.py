@@ -343,6 +343,7 @@ def test_a_killed_run_is_told_and_what_it_left_in_doubt_is_never_sent_again(
         assert carrier.twice() == []
 
 
+@pytest.mark.slow
 def test_a_demonstration_has_the_sample_month_in_it(desk: Desk) -> None:
     with serving(desk) as page:
         visit = page.local()

@@ -157,6 +157,7 @@ def test_one_server_a_ledger(desk: Desk) -> None:
 # --- https --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion:DeprecationWarning")
 def test_https_with_accounts(desk: Desk, certificate: tuple[Path, Path]) -> None:
     pem, key = certificate

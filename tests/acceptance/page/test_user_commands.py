@@ -136,6 +136,7 @@ def dialog(desk: Desk, answers: Sequence[tuple[str, str]], *arguments: str | Pat
     return code, shown
 
 
+@pytest.mark.slow
 def test_a_password_is_asked_for_twice_and_not_shown(desk: Desk, ledger: Path) -> None:
     asked, again = "Password for anna", "The same again"
     answers = [

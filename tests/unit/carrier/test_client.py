@@ -92,6 +92,7 @@ def test_a_cookie_is_not_sent_back() -> None:
     assert not any(b"who=we" in request for request in carrier.requests)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("openssl")
 @pytest.mark.parametrize("keepalive", [0, 60])
 def test_a_certificate_that_the_profile_names_is_trusted_and_no_other(
@@ -194,6 +195,7 @@ def dripping(connection: socket.socket) -> None:
             time.sleep(0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "connect", "response"),
     [(lambda _connection: time.sleep(3), 60, 0.3), (dripping, 0.3, 0.5)],
@@ -209,6 +211,7 @@ def test_an_answer_is_waited_for_as_long_as_the_profile_says(
     assert time.monotonic() - begun < 30
 
 
+@pytest.mark.slow
 def test_the_patience_with_one_answer_is_not_that_with_the_next_over_its_connection() -> None:
     """1.2 s after the first request, and 0.6 s after its own."""
     pauses = [0.0, 0.6]
@@ -276,6 +279,7 @@ def test_tls_that_fails_sent_nothing() -> None:
     assert isinstance(reply, NotSent)
 
 
+@pytest.mark.slow
 def test_the_key_is_in_no_reply() -> None:
     for answer, lost in LOST.values():
         with carrying(answer) as carrier:

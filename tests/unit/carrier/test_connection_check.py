@@ -40,6 +40,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("certificates")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WAYS)
 def test_what_a_run_could_not_send_over_is_told_and_nothing_else(certificates: Path, name: str) -> None:
     way: Way = WAYS[name]

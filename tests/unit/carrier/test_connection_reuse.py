@@ -33,6 +33,7 @@ def test_without_keepalive_each_request_has_a_connection_of_its_own() -> None:
     assert len(set(carrier.connections)) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kept", "connections"), [(0.2, 2), (60, 1)])
 def test_a_connection_is_kept_as_long_as_the_profile_says(kept: float, connections: int) -> None:
     async def run(url: str) -> None:
@@ -71,6 +72,7 @@ def test_a_second_answer_that_came_while_a_connection_was_idle_is_no_answer_to_t
     assert len(carrier.requests) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keepalive", [0, 60])
 def test_there_are_never_more_connections_than_the_profile_says(keepalive: float) -> None:
     async def run(url: str) -> list[Reply]:
@@ -89,6 +91,7 @@ def test_there_are_never_more_connections_than_the_profile_says(keepalive: float
     )
 
 
+@pytest.mark.slow
 def test_a_connection_is_nobody_elses_before_it_is_given_back() -> None:
     """Two connections at the most; the answer's last byte has come, and nobody has said what it means."""
 

@@ -58,6 +58,7 @@ def test_changes_that_wait_together_share_a_transaction(book: Any, fare: Any) ->
     assert len(commits) <= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("commit_seconds", "least", "most"), [(0.2, 1, 1), (0.0, 4, 8)])
 def test_on_a_slow_disk_alone_those_that_keep_coming_share_a_commit(
     book: Any, fare: Any, commit_seconds: float, least: int, most: int

@@ -186,6 +186,7 @@ def test_each_carrier_has_a_default_ledger_of_its_own() -> None:
     assert len(names) == 4
 
 
+@pytest.mark.slow
 def test_a_run_that_did_not_end_needs_its_wal_and_looking_makes_none(tmp_path: Path) -> None:
     path, wal = tmp_path / "a.ledger", tmp_path / "a.ledger-wal"
     connection, lock = opening.open_for_run(path, OWNER, may_create=True)
@@ -356,6 +357,7 @@ def test_folders_made_for_a_ledger_are_private_all_the_way_down(tmp_path: Path) 
     assert [stat.S_IMODE((tmp_path / folder).stat().st_mode) for folder in ("a", "a/b")] == [0o700, 0o700]
 
 
+@pytest.mark.slow
 def test_a_reader_takes_nothing_away_from_a_run_that_begins_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

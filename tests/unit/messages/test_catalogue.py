@@ -58,6 +58,7 @@ def test_a_translation_has_the_places_of_its_text(lang: str) -> None:
             assert places(words) == places(both(text)[-1]), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", CATALOGUES)
 def test_no_translation_is_doubtful_or_of_a_text_that_is_gone(lang: str) -> None:
     assert not [text for text, entry in CATALOGUES[lang].items() if entry.fuzzy]
@@ -118,6 +119,7 @@ def told(path: Path) -> Iterator[tuple[str, ast.expr]]:
             yield from ((name, value) for value in node.args if name in KEYWORDS)
 
 
+@pytest.mark.slow
 def test_what_is_told_is_written_out_where_it_is_made() -> None:
     """A text that is put together can't be taken out of the code for the catalogues."""
     found = [(path.name, *each) for path in PACKAGE.rglob("*.py") for each in told(path)]
@@ -216,6 +218,7 @@ def test_keys_are_taken_out_of_what_others_said_alone() -> None:
     assert str(changed(told, lambda text: text.replace("key", "***"))) == "***: ***, the key ***"
 
 
+@pytest.mark.slow
 def test_what_an_error_says_in_english_is_not_put_into_a_text() -> None:
     """What the system says of a file is in the catalogues (`system_error`); other libraries' words are not."""
     found = [

@@ -136,6 +136,7 @@ def test_a_hash_that_is_none_lets_nobody_in(tmp_path: Path) -> None:
     assert not accounts.with_password(tmp_path, "anna", PASSWORD)
 
 
+@pytest.mark.slow
 def test_an_unknown_name_takes_as_long_as_a_wrong_password(tmp_path: Path) -> None:
     accounts.add(tmp_path, "anna", Role.VIEWER, PASSWORD)
     took = {"anna": 9.0, "nobody": 9.0}

@@ -89,6 +89,7 @@ def test_files_of_work_and_months_that_are_gone_are_taken_out(tmp_path: Path, mo
     assert (gone.exists(), kept.exists()) == (False, True)
 
 
+@pytest.mark.slow
 def test_of_judgings_that_have_ended_only_the_last_is_kept(settings: ServeSettings, month: str) -> None:
     folder = settings.folder
     old = [_begun(folder, "judge", month, days_ago=1) for _ in range(3)]
@@ -138,6 +139,7 @@ def test_a_judging_that_failed_is_the_months_problem(tmp_path: Path, month: str)
     assert _standing(tmp_path, month).judged < _standing(tmp_path, month).version
 
 
+@pytest.mark.slow
 def test_a_killed_judging_is_the_months_problem_and_the_next_server_judges_anew(
     settings: ServeSettings, month: str
 ) -> None:
@@ -155,6 +157,7 @@ def test_a_killed_judging_is_the_months_problem_and_the_next_server_judges_anew(
     assert again.id == begun.id
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("result", [True, False])
 def test_a_sending_without_a_result_has_the_plan_looked_at_anew(
     settings: ServeSettings, month: str, *, result: bool
@@ -246,6 +249,7 @@ def _turn(folder: Path, kind: str, month: str | None = None) -> threading.Thread
     return thread
 
 
+@pytest.mark.slow
 def test_what_only_reads_waits_for_its_turn_and_what_sends_does_not(tmp_path: Path, month: str) -> None:
     with _cores_taken(tmp_path):
         reading = [_turn(tmp_path, kind, month) for kind in ("judge", "survey", "result")]

@@ -409,12 +409,14 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, part: str) -> None:
     assert "far more room than any workbook" in text or "larger than any program" in text
 
 
+@pytest.mark.slow
 def test_a_zip_bomb_that_lies_about_its_size_is_unpacked_no_further_than_it_says(tmp_path: Path) -> None:
     assert "unpacks to more than it declares" in refusal(
         tmp_path, zip_bomb(says=1_000, part="xl/sharedStrings.xml")
     )
 
 
+@pytest.mark.slow
 def test_unpacking_never_holds_more_than_a_piece() -> None:
     inside = zip_package.Package(zip_bomb(says=128 << 20))
     pieces = inside._unpack(inside._parts[SHEET])

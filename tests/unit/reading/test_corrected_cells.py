@@ -107,6 +107,7 @@ def lines_of(names: Sequence[str], rows: int) -> list[list[str]]:
     return [[str({**FULL, "ticket_no": ticket(at)}.get(name, "")) for name in names] for at in range(rows)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ONE_FORMAT)
 def test_every_kind_of_column_is_as_typed_into_the_file(tmp_path: Path, suffix: str) -> None:
     names = [*FULL, "cost centre"]
@@ -133,6 +134,7 @@ def test_every_kind_of_column_is_as_typed_into_the_file(tmp_path: Path, suffix: 
     assert overlaid != all_said(written(tmp_path / "c" / f"t.{suffix}", {"Tickets": [names, *before]}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ONE_FORMAT)
 def test_a_column_that_the_sheet_lacks_is_as_typed_behind_its_last(tmp_path: Path, suffix: str) -> None:
     names = ["ticket_no", "passenger_name", "charge", "cost centre"]
@@ -370,6 +372,7 @@ def test_corrections_are_the_same_after_they_were_handed_over() -> None:
     assert Corrections.loads(NO_CORRECTIONS.dumps()) == NO_CORRECTIONS
 
 
+@pytest.mark.slow
 def test_what_was_corrected_is_what_is_sent(tmp_path: Path) -> None:
     path = month(tmp_path / "t.xlsx", "ACME", "ACME")
     corrected = Corrections({("t.xlsx", "Tickets", 2): {"amount": "17.25"}}, (ACME,))

@@ -184,6 +184,7 @@ def test_of_one_batch_the_result_is_its_own(desk: Desk, table_of: Tables) -> Non
     assert said.result.table is one.result.table
 
 
+@pytest.mark.slow
 def test_the_rows_of_several_batches_are_numbered_through(desk: Desk, table_of: Tables) -> None:
     def row(number: int, **changes: Any) -> dict[str, Any]:
         return {"ticket_no": ticket(number), **changes}
@@ -240,6 +241,7 @@ def test_what_stopped_any_batch_is_told(desk: Desk, table_of: Tables) -> None:
     assert found(desk, done=done).result.stopped == done[1].result.stopped
 
 
+@pytest.mark.slow
 def test_what_was_issued_before_is_told_of_every_batch(desk: Desk, table_of: Tables) -> None:
     for number in (1, 2):
         issued(desk, number)
@@ -252,6 +254,7 @@ def test_what_was_issued_before_is_told_of_every_batch(desk: Desk, table_of: Tab
     assert said.origin.operator == "li"
 
 
+@pytest.mark.slow
 def test_after_a_failed_ledger_what_is_known_is_told_without_asking_it(desk: Desk, table_of: Tables) -> None:
     doubts = [desk.doubt(1), desk.doubt(2)]
     tables = [

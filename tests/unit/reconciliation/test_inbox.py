@@ -390,6 +390,7 @@ def test_a_statement_in_an_older_encoding_is_known_by_a_statement_s_headings(des
     assert [one.number for one in listed.lines] == ["N-01"]
 
 
+@pytest.mark.slow
 def test_of_a_result_of_ours_its_failures_and_its_answers_are_taken(
     desk: Desk, box: Path, table_of: Tables
 ) -> None:

@@ -126,6 +126,7 @@ def tickets_in(book: Path, sheet: str) -> list[str]:
     return [str(row[heads.index("ticket_no")]) for row in read.iter_rows(min_row=2, values_only=True)]
 
 
+@pytest.mark.slow
 def test_each_file_of_the_inbox_has_its_result_in_the_outbox(
     desk: Desk, boxes: dict[str, Path], table_of: Tables
 ) -> None:
@@ -213,6 +214,7 @@ def test_a_failure_to_write_one_does_not_lose_the_others(
     assert finished.exit_code == 3
 
 
+@pytest.mark.slow
 def test_a_night_without_anything_to_say_leaves_no_workbook_unless_one_is_asked_for(
     desk: Desk, boxes: dict[str, Path], table_of: Tables
 ) -> None:

@@ -45,6 +45,7 @@ def told(done: Sequence[Again]) -> list[list[tuple[str, str]]]:
     ]
 
 
+@pytest.mark.slow
 def test_each_batch_is_sent_and_stands_beside_what_came_of_it(desk: Desk, table_of: Tables) -> None:
     batches = [
         Batch(table_of(rows(1, 2)), Path("a.xlsx"), "0" * 64),

@@ -108,6 +108,7 @@ def test_a_corrected_buyer_that_nobody_knows_is_never_the_old_one(tmp_path: Path
     assert header(again) == [""] * 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("generations", [1, 2, 3])
 def test_a_row_given_another_buyer_finds_it_on_the_result_s_own_sheet_of_buyers(
     tmp_path: Path, generations: int
@@ -136,6 +137,7 @@ def added_by_hand(path: Path, *rows: Cells) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [{}, {"amount": "x"}])
 def test_a_row_added_by_hand_names_a_buyer_that_stands_there_once(tmp_path: Path, wrong: Cells) -> None:
     path = result(tmp_path, book_of(tmp_path / "t.xlsx", [NAMELESS], A, B))
@@ -266,6 +268,7 @@ def test_a_row_s_own_correction_stays_beside_one_of_its_buyer(tmp_path: Path) ->
     assert header(again, 1) == [*A[1:4], "13900000000", "new@example.com"]
 
 
+@pytest.mark.slow
 def test_the_only_buyer_that_a_row_need_not_name_is_corrected_too(tmp_path: Path) -> None:
     path = result(tmp_path, book_of(tmp_path / "t.xlsx", [NAMELESS | {"buyer": ""}], A))
     assert header(judged([buyer_corrected(path, "A", header_name="Alpha Limited")]))[1] == "Alpha Limited"
@@ -311,6 +314,7 @@ def test_a_misspelt_buyer_is_corrected_in_the_result_alone(tmp_path: Path) -> No
     assert header(again) == B[1:]
 
 
+@pytest.mark.slow
 def test_a_buyer_that_is_added_to_the_result_is_known(tmp_path: Path) -> None:
     path = result(tmp_path, book_of(tmp_path / "t.xlsx", [{"buyer": "C"}], A, B))
     added = ["C", "individual", "Li Lei", "", "", "li@example.com"]
@@ -319,6 +323,7 @@ def test_a_buyer_that_is_added_to_the_result_is_known(tmp_path: Path) -> None:
     assert header(judged([corrected(other, {"buyer": "C"}, buyers=[added])])) == added[1:]
 
 
+@pytest.mark.slow
 def test_a_buyer_that_is_added_to_the_result_is_known_in_the_rounds_after_it(tmp_path: Path) -> None:
     path = result(tmp_path, book_of(tmp_path / "t.xlsx", [NAMELESS | {"buyer": "C"}], A, B))
     added = ["C", "individual", "Li Lei", "", "", "li@example.com"]
@@ -330,6 +335,7 @@ def test_a_buyer_that_is_added_to_the_result_is_known_in_the_rounds_after_it(tmp
         path = write_workbook(again, tmp_path / f"{generation}.result.xlsx")
 
 
+@pytest.mark.slow
 def test_a_buyer_of_the_buyers_file_stands_on_buyers_for_rows_that_have_no_corrected_one(
     tmp_path: Path,
 ) -> None:

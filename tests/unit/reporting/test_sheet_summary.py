@@ -69,6 +69,7 @@ def ago(**back: int) -> datetime.date:
     return TODAY.replace(year=TODAY.year - back.get("years", 0)) - DAY * back.get("days", 0)
 
 
+@pytest.mark.slow
 def test_the_first_line_says_how_much_is_done(mixed: RunResult, made: Made, tmp_path: Path) -> None:
     text = summary_text(write_workbook(mixed, tmp_path / "r.xlsx"))
     assert text.split("\n")[1] == "1 of 5 charges have their voucher: CNY 1,000.50 of CNY 4,002.00."

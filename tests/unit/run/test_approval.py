@@ -62,6 +62,7 @@ def test_where_two_are_asked_for_nothing_is_sent_without_an_approval(path: Path,
     assert (watched.asked, (tmp_path / "l").exists()) == ([], False)
 
 
+@pytest.mark.slow
 def test_an_approved_plan_is_sent_and_no_other(path: Path, tmp_path: Path) -> None:
     with carrier() as server:
         profile = of_two(at_address(server.url))
@@ -96,6 +97,7 @@ def test_whoever_had_a_hand_in_it_cannot_approve_it(
     assert not (tmp_path / "l").exists()
 
 
+@pytest.mark.slow
 def test_what_one_person_sends_is_what_that_person_saw(path: Path, tmp_path: Path) -> None:
     with carrier() as server:
         given = job(path, profile=at_address(server.url), secrets=KEYS, ledger=tmp_path / "l")
@@ -116,6 +118,7 @@ def test_a_sandbox_of_its_own_that_is_thrown_away_needs_nobody(path: Path, tmp_p
         issue(job(path, profile=profile, sandbox=True, ledger=tmp_path / "l"), Watched().watch)
 
 
+@pytest.mark.slow
 def test_a_reconciliation_compares_and_sends_nothing(path: Path, tmp_path: Path) -> None:
     ledger = tmp_path / "l"
     with carrier() as server:
@@ -149,6 +152,7 @@ def hands(ledger: Path) -> list[tuple[Any, ...]]:
     return rows(ledger, "SELECT run, role, person, plan FROM run_person ORDER BY run_person")
 
 
+@pytest.mark.slow
 def test_who_prepared_approved_and_sent_is_recorded_with_the_run_and_told_of_its_tickets(
     path: Path, tmp_path: Path
 ) -> None:

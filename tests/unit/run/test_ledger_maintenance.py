@@ -883,6 +883,7 @@ def exported(
     }
 
 
+@pytest.mark.slow
 def test_an_export_tells_whose_ledger_it_is_and_what_it_may_lack(settled: Path, tmp_path: Path) -> None:
     assert "Gap" not in exported(settled, tmp_path / "whole.xlsx")[0]
     kept = ledger_maintenance.backed_up(job(settled), tmp_path / "kept.ledger")

@@ -44,6 +44,7 @@ def said(found: list[Finding]) -> dict[str, ExitCode]:
     return {str(one.said): one.exit_code for one in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", KEYS, ids=" ".join)
 def test_a_charge_is_said_not_to_be_sent_where_the_rules_refuse_it(
     missing: tuple[str, str], full_profile: Profile, table_of: Callable[..., Table], terms: Terms

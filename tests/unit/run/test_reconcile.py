@@ -88,6 +88,7 @@ def answer(path: Path, of: int, ledger: str = "") -> Answer:
     return Answer(ledger or ledger_id(path), request, 1, "issued", number(of), "Wang", "tel.", place)
 
 
+@pytest.mark.slow
 def test_what_the_evidence_shows_is_settled_and_what_is_left_is_sent(desk: Path, tmp_path: Path) -> None:
     """One by a statement, one by an answer, one that was never asked for, and one that a person has to see to."""
     book = workbook(desk / "a.xlsx", *itineraries(1, 2, 3), *fares(4, passenger_name=""))
@@ -250,6 +251,7 @@ def test_another_version_of_what_writes_workbooks_is_told(
     assert ["This version of XlsxWriter" in line for line in watched.noted].count(True) == 1
 
 
+@pytest.mark.slow
 def test_a_run_whose_ledger_fails_is_left_for_the_next_start_and_so_are_the_files(
     tmp_path: Path, boxes: dict[str, Path]
 ) -> None:

@@ -190,6 +190,7 @@ def test_latency_waits_and_adds_up(faulty: Any, kit: Any, when: str) -> None:
     assert 0.2 <= seconds < 1 if when == "before" else seconds < 0.1
 
 
+@pytest.mark.slow
 def test_a_caller_who_does_not_wait_may_have_been_issued_something(faulty: Any, kit: Any) -> None:
     carrier = faulty('[[fault]]\nkind = "latency"\nseconds = 60\nwhen = "after"\nfirst = 1')
 

@@ -83,6 +83,7 @@ def test_it_serves_until_it_is_told_to_stop(carrier: Any, registry: Registry, nu
     assert handler is by_default[number]
 
 
+@pytest.mark.slow
 def test_it_stops_soon_even_while_requests_wait(carrier: Any, kit: Any, tmp_path: Any) -> None:
     carrier.fault_file(tmp_path / "faults.toml", '[[fault]]\nkind = "latency"\nseconds = 60')
 

@@ -36,6 +36,7 @@ def test_while_sending_the_collector_leaves_what_was_read_alone_and_only_then() 
     assert gc.get_threshold() == before
 
 
+@pytest.mark.slow
 def test_what_runs_in_the_event_loop_has_all_of_it() -> None:
     before = gc.get_threshold()
 

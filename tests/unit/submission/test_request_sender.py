@@ -368,6 +368,7 @@ def test_a_wrong_encryption_key_is_said_after_the_first_answer(bench: Bench) -> 
     assert str(bench.halt.reason).endswith("check VOUCHER_ENCRYPTION_KEY")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [200, 429, 502], ids=["a yes", "busy", "unexplained"])
 def test_the_others_wait_for_the_first_reply_and_not_for_its_retries(bench: Bench, first: int) -> None:
     alone: list[int] = []
@@ -461,6 +462,7 @@ def test_the_rate_is_kept_from_the_first_request_on(bench: Bench) -> None:
     assert loop_times[-1] - loop_times[0] > 13 / 50
 
 
+@pytest.mark.slow
 def test_the_rate_makes_nothing_wait_longer_the_longer_a_run_is_on(bench: Bench) -> None:
     came = []
 
@@ -533,6 +535,7 @@ def test_a_ledger_that_loses_its_name_stops_the_run(bench: Bench, taken: bool) -
     assert "is not under its name any more" in str(bench.halt.reason)
 
 
+@pytest.mark.slow
 def test_stopping_does_not_wait_for_the_rate(bench: Bench) -> None:
     def stop(ticket_no: str) -> web.Response:
         asyncio.get_running_loop().call_later(0.5, bench.halt.stop, message("interrupted"))

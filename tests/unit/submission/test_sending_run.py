@@ -196,6 +196,7 @@ def test_neither_key_is_kept_where_an_answer_quotes_them(desk: Desk) -> None:
     assert "*** and *** are none" in answer
 
 
+@pytest.mark.slow
 def test_a_run_goes_by_the_profiles_proxy_and_its_own_sandbox_round_it(desk: Desk) -> None:
     """The sandbox knows the tickets of the rows that are sent, and it alone is asked."""
     with closing(Server(told([good] * 10))) as proxy:

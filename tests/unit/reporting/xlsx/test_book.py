@@ -100,6 +100,7 @@ def test_invoices_have_one_row_a_request_whatever_became_of_it(mixed: RunResult,
     )
 
 
+@pytest.mark.slow
 def test_a_long_ticket_list_is_bounded_and_says_so(made: Made, tmp_path: Path) -> None:
     result = made(*({"ticket_no": f"99912345678{n:02d}", "amount": 1} for n in range(40)))
     (row,) = records(write_workbook(result, tmp_path / "r.xlsx"), "Invoices")
@@ -256,6 +257,7 @@ def test_a_status_has_its_word_and_its_colour(
     assert len(set(colours)) == 3
 
 
+@pytest.mark.slow
 def test_a_full_sheet_goes_on_in_another(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(links, "ROOM", 2)
     rows = [{"ticket_no": f"999123456789{n}", "passenger_name": None if n < 4 else "X"} for n in range(5)]
@@ -281,6 +283,7 @@ def test_a_full_sheet_goes_on_in_another(made: Made, tmp_path: Path, monkeypatch
     assert leads(path, "Rows 2", "status") == {2: "'Failures 2'!A2", 3: "'Failures 2'!A3"}
 
 
+@pytest.mark.slow
 def test_a_row_leads_to_its_failure_and_its_request_and_they_lead_back(
     mixed: RunResult, tmp_path: Path
 ) -> None:

@@ -74,6 +74,7 @@ def test_a_text_too_long_for_a_cell_is_cut_where_it_shows(
     assert 32_766 <= len(row["own"].encode("utf-16-le")) // 2 <= 32_767
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "shown"),
     [

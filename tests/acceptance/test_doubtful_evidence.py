@@ -77,8 +77,9 @@ def test_a_voucher_of_ours_reverses_none(desk: Desk, sandbox: Make, workbook: Ma
         assert held(office, book) == ["already_issued"] * 2
 
 
+@pytest.mark.slow
 @needs_compiler
-@pytest.mark.parametrize("lost", [LOST_AFTER, pytest.param(LOST_BEFORE, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("lost", [LOST_AFTER, LOST_BEFORE])
 def test_a_voucher_that_is_listed_under_the_number_of_a_red_one_is_told_and_settles_nothing(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make, lost: str
 ) -> None:
@@ -237,7 +238,8 @@ def test_an_ancillary_charge_without_its_product_settles_nothing(
         assert [one["number"] for one in office.report()["settled"]] == [unsaid["number"]], ran.err
 
 
-@pytest.mark.parametrize("at_once", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("at_once", [True, False])
 def test_a_number_that_a_statement_shows_for_another_ticket_is_not_taken_from_anybody(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make, *, at_once: bool
 ) -> None:

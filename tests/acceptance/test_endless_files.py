@@ -48,11 +48,12 @@ MORE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("named", "kind"),
     [
         ("profile", "pipe"), ("statement", "device"), ("workbook", "device"),
-        *(pytest.param(named, kind, marks=pytest.mark.slow) for named, kind in MORE),
+        *MORE,
     ],
 )  # fmt: skip
 def test_what_never_ends_is_refused_at_once(desk: Any, tmp_path: Path, named: str, kind: str) -> None:

@@ -15,7 +15,8 @@ Make = Callable[..., Any]
 OTHER = "179525952880229398"
 
 
-@pytest.mark.parametrize("by_answer", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("by_answer", [False, True])
 def test_a_number_that_another_voucher_has_settles_nothing(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make, *, by_answer: bool
 ) -> None:

@@ -48,10 +48,11 @@ def events(log: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "echo",
     [
-        pytest.param(False, id="", marks=pytest.mark.slow),
+        pytest.param(False, id=""),
         pytest.param(True, id="while a carrier sends everything back"),
     ],
 )

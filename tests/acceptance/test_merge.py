@@ -63,7 +63,8 @@ def differences(one: Path, other: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_bill_corrected_over_two_rounds_is_judged_as_its_last_rows_and_nothing_else_of_it_changed(
     desk: Any, lang: Lang
 ) -> None:
@@ -388,7 +389,8 @@ def test_merged_cells_are_corrected_for_all_their_rows_or_not_at_all(
     assert differences(path, desk.folder / "fixed.xlsx") == {"Tickets!L2": "ACME"}
 
 
-@pytest.mark.parametrize("with_sheet", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("with_sheet", [True, False])
 def test_buyers_that_were_corrected_or_added_stand_on_its_sheet_of_buyers(
     desk: Any, workbook: Any, tickets: Any, with_sheet: bool
 ) -> None:

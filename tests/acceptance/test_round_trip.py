@@ -77,7 +77,8 @@ def test_only_corrected_rows_are_taken_in_any_order_with_their_own_columns(
     assert [line["原因 (input)"] for line in lines] == [None, "出差", None]
 
 
-@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_cells_that_the_reasons_name_and_the_notes_stand_on_are_those_to_correct(
     desk: Any, workbook: Any, tickets: Any, lang: str
 ) -> None:
@@ -112,11 +113,12 @@ def lines_of(path: Path, name: str) -> list[dict[str, Any]]:
     return [dict(zip(map(str, head), line, strict=True)) for line in lines]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lang", "file", "sheet", "row"),
     [
         ("en", "file", "sheet", "row"),
-        pytest.param("zh", "来源文件", "来源工作表", "来源行", marks=pytest.mark.slow),
+        ("zh", "来源文件", "来源工作表", "来源行"),
     ],
 )
 def test_where_a_row_stood_at_first_stays_beside_it_through_three_rounds(
@@ -293,12 +295,14 @@ def test_a_second_column_for_the_same_thing_added_to_failures_is_refused(
     assert "“金额” both mean amount" in second.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "column",
     [
         "passenger_name",
         "amount",
-        *(pytest.param(column, marks=pytest.mark.slow) for column in ("remarks", "header_name")),
+        "remarks",
+        "header_name",
     ],
 )
 def test_an_error_cell_that_is_left_as_it_is_passes_for_no_value(
@@ -345,11 +349,12 @@ market = "国内"
 """
 
 
-@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize(
     "again",
     [
-        pytest.param((), id="without", marks=pytest.mark.slow),
+        pytest.param((), id="without"),
         pytest.param(("--columns", "map.toml"), id="with"),
     ],
 )

@@ -422,10 +422,11 @@ sys.meta_path.insert(0, Plant())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "echo",
     [
-        pytest.param(False, id="", marks=pytest.mark.slow),
+        pytest.param(False, id=""),
         pytest.param(True, id="while a carrier sends keys back"),
     ],
 )
@@ -478,7 +479,8 @@ def test_a_person_whom_the_carrier_names_is_not_on_the_screen(echoed: Left) -> N
     assert told_of_people(*echoed.err, *echoed.out) == []
 
 
-@pytest.mark.parametrize("command", ["issue", pytest.param("reconcile", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["issue", "reconcile"])
 @pytest.mark.parametrize(("kind", "said"), [("names", "code 9999: …"), ("names a key", "code 403: …")])
 def test_what_the_carrier_says_is_in_the_result_and_not_in_cron_s_mail(
     tmp_path: Path, command: str, kind: str, said: str

@@ -470,7 +470,8 @@ def test_the_carrier_s_currency_is_that_of_the_profile_wherever_amounts_are_read
     assert statuses() == ["invalid", "ready", "invalid"]
 
 
-@pytest.mark.parametrize("apart_first", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("apart_first", [True, False])
 def test_a_ticket_whose_number_stands_in_two_columns_is_the_same_ticket(
     desk: Any, sandbox: Any, workbook: Any, tickets: Any, apart_first: bool
 ) -> None:

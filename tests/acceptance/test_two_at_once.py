@@ -602,7 +602,8 @@ def test_a_ledger_that_is_missing_is_no_reason_to_issue_again(desk: Any, workboo
     assert list(desk.folder.rglob("*.ledger")) == []
 
 
-@pytest.mark.parametrize("taken_by", [pytest.param("nothing", marks=pytest.mark.slow), "another ledger"])
+@pytest.mark.slow
+@pytest.mark.parametrize("taken_by", ["nothing", "another ledger"])
 def test_a_ledger_that_goes_away_during_a_run_stops_it_and_nothing_is_issued_again(
     desk: Any, carrier: Carrier, workbook: Any, taken_by: str
 ) -> None:

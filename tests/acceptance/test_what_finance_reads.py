@@ -108,7 +108,8 @@ def test_one_number_for_two_requests_names_both_and_where_it_was_said(
         assert "which" not in ran.err
 
 
-@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_charge_that_was_issued_as_the_other_voucher_is_told_that_and_nothing_of_a_refund(
     desk: Desk, sandbox: Make, workbook: Make, tickets: Make, lang: str
 ) -> None:

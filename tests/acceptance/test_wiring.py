@@ -79,7 +79,8 @@ def settle(office: Office, resolution: str = "not issued", number: str = "") -> 
     return path
 
 
-@pytest.mark.parametrize("again", ["issue", pytest.param("reconcile", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("again", ["issue", "reconcile"])
 def test_a_no_to_what_was_ever_in_doubt_is_a_doubt_whichever_command_sends_it(
     office: Office, again: str
 ) -> None:
@@ -252,7 +253,8 @@ def test_a_line_of_a_statement_that_can_not_be_read_holds_back_its_ticket_and_no
     }
 
 
-@pytest.mark.parametrize("ours", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("ours", [True, False])
 def test_an_answer_with_a_number_that_a_statement_showed_for_another_ticket_is_a_doubt(
     office: Office, *, ours: bool
 ) -> None:
@@ -294,7 +296,8 @@ def test_a_file_of_the_inbox_that_is_written_to_while_it_is_read_is_left_for_the
     assert _rows(office.ledger, "SELECT amount FROM charge") == [(900,), (900,)]
 
 
-@pytest.mark.parametrize("only_the_ledger", [pytest.param(True, marks=pytest.mark.slow), False])
+@pytest.mark.slow
+@pytest.mark.parametrize("only_the_ledger", [True, False])
 def test_a_ledger_that_fails_in_a_reconciliation_stops_all_of_it_and_the_next_one_knows_what_was_answered(
     office: Office, *, only_the_ledger: bool
 ) -> None:

@@ -6,4 +6,7 @@ beside it; `runs` begins and ends a run, `recovery` puts in order what a killed 
 held of charges, `planning` claims them, `group_commit` commits what happens while requests are in flight, `spill` keeps
 outcomes that the file could not take, `attempts` reads and ends what was begun. `backup`, `gaps`, `carrier_move` and
 `integrity_check` are what a team does with its ledger over the years.
+
+What the rest of the program has of it are values: of one that it looks at (`read_ledger`), that a run writes to (`session`), that is changed
+outside runs (`ledger_to_change`). A connection never leaves this room.
 """

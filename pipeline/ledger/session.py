@@ -1,7 +1,6 @@
-"""A run and its ledger: opened, put in order, written to, and read for the run's result."""
+"""A run and its ledger: opened, put in order, and written to."""
 
 import contextlib
-import datetime
 import os
 import socket
 import tempfile
@@ -14,59 +13,45 @@ import apsw
 from pipeline.ledger import (
     clock,
     commit_process,
-    epochs,
-    held_charges,
-    issued_requests,
+    inbox_files,
+    issued_elsewhere,
     judgements,
-    last_run_witness,
-    older_copy,
     opening,
     planning,
+    reversals,
     run_people,
     runs,
     settlements,
 )
 from pipeline.ledger.first_ledger import may_begin_first
-from pipeline.ledger.gaps import open_gap
 from pipeline.ledger.in_use import InUse
+from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.lock import Lock, Named
 from pipeline.ledger.opening import OpenOptions
+from pipeline.ledger.read_ledger import ReadLedger, as_problem
 from pipeline.ledger.recovery import Meaning, Recovered, recover
+from pipeline.ledger.reversals import Reversed, SaidReversed
 from pipeline.ledger.run_people import RunPerson
 from pipeline.ledger.runs import RunStart
-from pipeline.model.errors import InputProblem, LedgerProblem, Stop
-from pipeline.model.evidence import Unsettled
+from pipeline.ledger.settlements import Known, Settlement
+from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.evidence import StatementLine
 from pipeline.model.job import Job, Watch
-from pipeline.model.known_charges import KnownCharge, KnownCharges, Refusal
-from pipeline.model.message import NOTHING, Message, Note, message, system_error
-from pipeline.model.places import about
+from pipeline.model.message import Message, message
 from pipeline.model.profile import Terms
 from pipeline.model.request import Identity, Request
-from pipeline.model.result import RequestResult
 from pipeline.rules.rows import Rows
 
 
 @dataclass(frozen=True)
-class OpenLedger:
+class OpenLedger(ReadLedger):
     """The ledger of a run that sends."""
 
-    path: Path
-    connection: apsw.Connection
     lock: Lock
     named: Named
     corrected: tuple[str, str] | None  # a last entry later than the clock, and who says that it is wrong
-
-    def lacking(self) -> Message:
-        """Why nothing may be sent: what the ledger may lack; nothing where it is complete."""
-        with as_problem(self.path):
-            gap = open_gap(self.connection)
-        if gap is None:
-            return NOTHING
-        return message(
-            "this ledger may lack what was issued after {since} ({why})", since=gap.since, why=gap.why
-        )
 
     def check_complete(self, requests: int) -> None:
         """Raise InputProblem if the ledger has a gap, so that these requests may have been issued already."""
@@ -80,62 +65,23 @@ class OpenLedger:
                 requests=requests,
             )
 
-    def holdings(self, tickets: Sequence[str]) -> KnownCharges:
-        """What is known of these tickets' charges."""
-        with as_problem(self.path):
-            return held_charges.holdings(self.connection, tickets)
-
-    def issued_between(
-        self, since: datetime.datetime, until: datetime.datetime
-    ) -> dict[Identity, KnownCharge]:
-        """The charges that were issued from `since` on and before `until`, by what they are."""
-        with as_problem(self.path):
-            return held_charges.issued_between(self.connection, clock.utc_text(since), clock.utc_text(until))
-
-    @property
-    def ledger_id(self) -> str:
-        """The ledger's own ID."""
-        with as_problem(self.path):
-            return opening.ledger_id(self.connection)
-
-    @property
-    def epoch(self) -> str:
-        """The ID of the epoch that this run's attempts belong to."""
-        with as_problem(self.path):
-            return epochs.current(self.connection)
-
-    def refusals(self, tickets: Sequence[str]) -> dict[Identity, Refusal]:
-        """The charges of these tickets whose last attempt the carrier refused."""
-        with as_problem(self.path):
-            return held_charges.refusals(self.connection, tickets)
-
     def note_judgements(self, run: int, made: Iterable[Judgement]) -> None:
         """Record how rows were judged, where that is new."""
         with as_problem(self.path):
-            judgements.note(self.connection, run, made)
-
-    def contents(self, attempts: Iterable[tuple[str, int]]) -> list[Unsettled]:
-        """The attempts of these (request, attempt) pairs, with all that is in them."""
-        with as_problem(self.path):
-            return settlements.contents(self.connection, attempts)
-
-    def issued_requests(self, attempts: Iterable[tuple[str, int]]) -> list[RequestResult]:
-        """The requests of these (request, attempt) pairs, which were issued."""
-        with as_problem(self.path):
-            return issued_requests.issued_requests(self.connection, attempts)
+            judgements.note(self._connection, run, made)
 
     def begin(self, command: str, terms: Terms, files: Sequence[Path]) -> int:
         """Record the run, and what the clock's being right says of entries before it; its number."""
         names = [str(path).encode(errors="replace").decode() for path in files]
         with as_problem(self.path):
             return runs.begin(
-                self.connection, self.lock, RunStart(command, str(terms.as_of), names), self.corrected
+                self._connection, self.lock, RunStart(command, str(terms.as_of), names), self.corrected
             )
 
     def note_people(self, run: int, people: Iterable[RunPerson]) -> None:
         """Record who had a hand in a run that is on."""
         with as_problem(self.path):
-            run_people.note(self.connection, run, people)
+            run_people.note(self._connection, run, people)
 
     def plan(
         self, run: int, requests: Sequence[Request], rows: Rows, details: planning.Details
@@ -143,7 +89,71 @@ class OpenLedger:
         """Claim every request's charges as `planned`, with the rows that they come from and what these say beside."""
         places = dict(enumerate(zip(rows.file, rows.sheet, rows.row.tolist(), strict=True)))
         with as_problem(self.path):
-            return planning.plan(self.connection, run, requests, places, details)
+            return planning.plan(self._connection, run, requests, places, details)
+
+    # Evidence.
+
+    def known(self, request_id: str, attempt: int) -> Known | None:
+        """The attempt of that number at a request; None where there is no such attempt."""
+        with as_problem(self.path):
+            return settlements.known(self._connection, request_id, attempt)
+
+    def withdrawn_before(self, attempt_id: int, settlement: Settlement) -> str:
+        """The entry that was withdrawn and stands in the way of settling an attempt so; "" where none does."""
+        with as_problem(self.path):
+            return settlements.withdrawn_before(self._connection, attempt_id, settlement)
+
+    def number_taken(self, number: str) -> Message:
+        """What has this number, for a message; nothing where nothing has."""
+        with as_problem(self.path):
+            return settlements.number_taken(self._connection, number)
+
+    def settle(self, attempt_id: int, settlement: Settlement) -> None:
+        """Settle an unknown attempt, and record that."""
+        with as_problem(self.path):
+            settlements.settle(self._connection, attempt_id, settlement)
+
+    def hold_elsewhere(self, run: int, lines: Iterable[tuple[StatementLine, str]], found_by: str) -> None:
+        """Hold the charges of these statement lines, each with its code for the carrier."""
+        with as_problem(self.path):
+            issued_elsewhere.record(self._connection, run, lines, found_by)
+
+    def reversals_of(self, numbers: Iterable[str]) -> list[Reversed]:
+        """The reversals that stand of vouchers with these numbers."""
+        with as_problem(self.path):
+            return reversals.standing(self._connection, numbers)
+
+    def reversed_by(self, number: str) -> tuple[str, str] | None:
+        """The reversal whose red voucher has this number: its entry, and the number that it reverses; None where there is none."""
+        with as_problem(self.path):
+            return reversals.red(self._connection, number)
+
+    def charges_of_number(self, number: str) -> dict[Identity, int]:
+        """What is held as issued under a number, with amounts in minor units."""
+        with as_problem(self.path):
+            return reversals.charges_of(self._connection, number)
+
+    def check_red(self, number: str, red_number: str) -> None:
+        """Raise InputProblem if `red_number` can't be that of what reverses `number`."""
+        with as_problem(self.path):
+            reversals.check_red(self._connection, number, red_number)
+
+    def reverse(self, said: SaidReversed, run: int) -> Reversed:
+        """Record that the carrier has reversed a voucher, and let its charges go. Raises InputProblem where it can't have been."""
+        with as_problem(self.path):
+            return reversals.reverse(self._connection, said, run)
+
+    def handled_before(self, sha256: str, kind: str) -> Handled | None:
+        """How a file of this content that came by the inbox was last dealt with in this epoch; None for a new one."""
+        with as_problem(self.path):
+            return inbox_files.last(self._connection, sha256, kind)
+
+    def note_handled(self, run: int, handled: Handled) -> None:
+        """Note that a file was dealt with by a run."""
+        with as_problem(self.path):
+            inbox_files.record(self._connection, run, handled)
+
+    # Its end.
 
     def committing(self) -> contextlib.AbstractContextManager[socket.socket]:
         """Begin the process that commits while requests are in flight; a connection to it, for `group_commit`."""
@@ -157,82 +167,8 @@ class OpenLedger:
         if self.named.gone:
             return
         with contextlib.suppress(apsw.Error, OSError, LedgerProblem):
-            run_people.note(self.connection, run, stopped_by)
-            runs.end(self.connection, self.lock, run, exit_code)
-
-
-@contextlib.contextmanager
-def as_problem(path: Path) -> Iterator[None]:
-    """Turn a failure of the ledger's file into a message for a person."""
-    try:
-        yield
-    except (apsw.Error, OSError) as error:
-        raise LedgerProblem(about(str(path), _failure(error))) from None
-
-
-def _failure(error: apsw.Error | OSError) -> Message:
-    match error:
-        case apsw.CorruptError() | apsw.NotADBError():
-            return message(
-                "the ledger is damaged ({why}). {cure}", why=system_error(error), cure=opening.RESTORE
-            )
-        case apsw.BusyError() | apsw.LockedError():
-            return message(
-                "another program is using the ledger ({why}); let it end, then run again",
-                why=system_error(error),
-            )
-        case apsw.ConstraintError():
-            return message(
-                "the ledger refuses what would break its rules ({why}); look it over: voucher ledger check",
-                why=system_error(error),
-            )
-        case _:
-            seen = error.__context__ or error
-            return message(
-                "the ledger can't be read or written ({why}); free disk space or mend the disk, then run"
-                " again",
-                why=system_error(seen),
-            )
-
-
-def note_gap(ledger: apsw.Connection, note: Note) -> None:
-    """Say that what looks ready may be issued already, where the ledger may lack something."""
-    if gap := open_gap(ledger):
-        note(
-            message(
-                "This ledger may lack what was issued after {since} ({why}): nothing is sent until voucher ledger close-gap",
-                since=gap.since,
-                why=gap.why,
-            )
-        )
-
-
-def doubt(ledger: apsw.Connection, path: Path) -> Message:
-    """Why a ledger that is only read may be an older copy of itself, or why that can't be told; nothing where it is none."""
-    try:
-        return older_copy.doubt(path.resolve(), ledger, last_run_witness.places())
-    except Stop as problem:
-        return problem.message
-
-
-def note_doubt(ledger: apsw.Connection, path: Path, note: Note) -> None:
-    """Say that the ledger may be an older copy of itself, which stops no command that only reads."""
-    if found := doubt(ledger, path):
-        note(found)
-
-
-@contextlib.contextmanager
-def ledger_to_read(job: Job) -> Iterator[apsw.Connection | None]:
-    """The ledger for looking, None where there is none; a sandbox of its own has none."""
-    connection = None
-    if not job.throw_away and (job.names_carrier or job.ledger):
-        owner = job.owner if job.names_carrier else None
-        connection = opening.open_for_reading(path_for(job), owner)
-    if connection is None:
-        yield None
-        return
-    with contextlib.closing(connection), as_problem(path_for(job)):
-        yield connection
+            run_people.note(self._connection, run, stopped_by)
+            runs.end(self._connection, self.lock, run, exit_code)
 
 
 @contextlib.contextmanager

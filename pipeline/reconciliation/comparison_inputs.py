@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pipeline.ledger import settlements
-from pipeline.ledger.session import OpenLedger, as_problem
+from pipeline.ledger.session import OpenLedger
 from pipeline.model.evidence import Evidence
 from pipeline.model.job import Task
 from pipeline.model.message import NOTHING, Message, message
@@ -41,8 +40,7 @@ def compared(
     if any(one.ledger_failed for one in done):
         doubts = tuple(doubt for one in results for doubt in one.doubts)
         return replace(said, result=replace(said.result, doubts=doubts))
-    with as_problem(ledger.path):
-        unsettled = settlements.unsettled(ledger.connection)
+    unsettled = ledger.unsettled()
     held = ledger.issued_between(*period.times(zone)) if evidence.statements and period else {}
     tickets = {line.ticket_no for line in decided.lines}
     tickets |= {ticket for one in done for ticket in one.batch.table.tickets()}

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from pipeline.ledger import clock, epochs
-from pipeline.ledger.session import OpenLedger, as_problem
+from pipeline.ledger import clock
+from pipeline.ledger.session import OpenLedger
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Complete, Statement
 from pipeline.model.job import Task, today
@@ -163,8 +163,7 @@ def listed_holdings(statement: Statement, ledger: OpenLedger) -> Mapping[Identit
 
 def check_ledger(ledger: OpenLedger, answers: Sequence[Answer]) -> None:
     """Refuse answers about another ledger: about none of this one's epochs. Raises InputProblem."""
-    with as_problem(ledger.path):
-        known = epochs.of_ledger(ledger.connection)
+    known = ledger.epochs
     for answer in answers:
         if answer.ledger_id not in known:
             raise InputProblem(

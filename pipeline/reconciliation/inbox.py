@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.file_reading import WORKBOOK_SUFFIXES
-from pipeline.ledger import inbox_files
 from pipeline.ledger.inbox_files import Handled
-from pipeline.ledger.session import OpenLedger, as_problem
+from pipeline.ledger.session import OpenLedger
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Evidence, Statement
 from pipeline.model.job import Log, Task, Watch
@@ -212,8 +211,7 @@ def _warn_of_hidden(found: Inbox, watch: Watch) -> None:
 def _taken(path: Path, reader: _Reader, ledger: OpenLedger) -> Inbox:
     """What one file is; nothing, if one of its content is done with. Raises InputProblem for what is no evidence here."""
     origin = origin_of(path)
-    with as_problem(ledger.path):
-        before = {kind: inbox_files.last(ledger.connection, origin.sha256, kind) for kind in _KINDS}
+    before = {kind: ledger.handled_before(origin.sha256, kind) for kind in _KINDS}
     if any(before.values()) and not any(one.unfinished for one in before.values() if one):
         return Inbox()
     found = reader.taken(path, origin, before["tickets"])

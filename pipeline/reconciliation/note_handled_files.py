@@ -3,11 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pipeline.ledger import inbox_files
 from pipeline.ledger.clock import utc_text
-from pipeline.ledger.gaps import open_gap
 from pipeline.ledger.inbox_files import EARLY, NAMED, UNREAD, Handled
-from pipeline.ledger.session import as_problem
 from pipeline.model.evidence import Statement
 from pipeline.reconciliation.inbox import Inbox
 from pipeline.reconciliation.resubmit import Again
@@ -18,10 +15,9 @@ from pipeline.submission.sending_run import Run
 
 def note_handled(run: Run, inbox: Inbox, done: Sequence[Again], finished: Reconciled) -> None:
     """Note what was done with every file of the inbox, and with the statements that were named."""
-    with as_problem(run.ledger.path):
-        gap = open_gap(run.ledger.connection)
-        for one in _handled_files(inbox, done, finished, gap.since if gap else ""):
-            inbox_files.record(run.ledger.connection, run.number, one)
+    gap = run.ledger.open_gap
+    for one in _handled_files(inbox, done, finished, gap.since if gap else ""):
+        run.ledger.note_handled(run.number, one)
 
 
 def _handled_files(

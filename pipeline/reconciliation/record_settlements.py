@@ -3,12 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipeline.ledger import (
-    issued_elsewhere,
-    reversals,
-    settlements,
-)
-from pipeline.ledger.session import OpenLedger, as_problem
+from pipeline.ledger.session import OpenLedger
 from pipeline.ledger.settlements import Settlement
 from pipeline.model.evidence import Evidence, StatementLine, Unsettled
 from pipeline.model.message import Fact, message
@@ -23,29 +18,26 @@ from pipeline.submission.sending_run import Run
 def settle(run: Run, evidence: Evidence) -> Decided:
     """Weigh the evidence and record what it settles, and what the carrier issued elsewhere."""
     ledger, wire = run.ledger, run.job.profile.wire
-    with as_problem(ledger.path):
-        blue = {line.number for line in evidence.lines}
-        before = record_reversals(ledger, run.number, evidence.reversals, evidence.by, blue)
-        evidence, under_red = without_reversed(ledger, evidence)
-        answers, stale = usable(ledger.connection, evidence.answers)
-        unsettled = settlements.unsettled(ledger.connection)
-        odd = evidence.set_aside if ledger.lacking() else ()
-        weighed = replace(evidence, answers=tuple(answers), unclear=unclear(evidence.answers, stale))
-        known = _in_ledger(ledger, weighed, unsettled, odd)
-        decided = decide(unsettled, weighed, known)
-        # What the ledger lacks may be what the carrier lists under numbers that nobody here has seen.
-        shown = (*decided.elsewhere, *(line for line in odd if line.identity not in known.held))
-        coded = [(line, wire_text(wire(line.charge, line.product))) for line in shown]
-        # First, so that whatever is let go below is held already where the carrier has issued it.
-        issued_elsewhere.record(ledger.connection, run.number, coded, evidence.by)
-        settled, withdrawn = _without_withdrawn(ledger, decided.settled)
-        for one in settled:
-            settlements.settle(ledger.connection, one.attempt.attempt_id, _settlement(one))
-            run.watch.log(
-                "settled", request=one.attempt.request_id, attempt=one.attempt.attempt, state=one.state
-            )
-        # Of what was settled just now.
-        after = record_reversals(ledger, run.number, before.left, evidence.by, blue)
+    blue = {line.number for line in evidence.lines}
+    before = record_reversals(ledger, run.number, evidence.reversals, evidence.by, blue)
+    evidence, under_red = without_reversed(ledger, evidence)
+    answers, stale = usable(ledger, evidence.answers)
+    unsettled = ledger.unsettled()
+    odd = evidence.set_aside if ledger.lacking() else ()
+    weighed = replace(evidence, answers=tuple(answers), unclear=unclear(evidence.answers, stale))
+    known = _in_ledger(ledger, weighed, unsettled, odd)
+    decided = decide(unsettled, weighed, known)
+    # What the ledger lacks may be what the carrier lists under numbers that nobody here has seen.
+    shown = (*decided.elsewhere, *(line for line in odd if line.identity not in known.held))
+    coded = [(line, wire_text(wire(line.charge, line.product))) for line in shown]
+    # First, so that whatever is let go below is held already where the carrier has issued it.
+    ledger.hold_elsewhere(run.number, coded, evidence.by)
+    settled, withdrawn = _without_withdrawn(ledger, decided.settled)
+    for one in settled:
+        ledger.settle(one.attempt.attempt_id, _settlement(one))
+        run.watch.log("settled", request=one.attempt.request_id, attempt=one.attempt.attempt, state=one.state)
+    # Of what was settled just now.
+    after = record_reversals(ledger, run.number, before.left, evidence.by, blue)
     unsaid = {trouble.place for trouble in stale if trouble.code == "withdrawn"}
     return replace(
         decided,
@@ -63,7 +55,7 @@ def _in_ledger(
     in_doubt = {identity.ticket_no for one in unsettled for identity, _, _ in one.charges}
     tickets = in_doubt | {line.ticket_no for line in (*evidence.lines, *odd)}
     # What earlier statements showed of what is in doubt is weighed again, with all that stands under its numbers.
-    lines = (*evidence.lines, *issued_elsewhere.lines_of(ledger.connection, in_doubt))
+    lines = (*evidence.lines, *ledger.shown_elsewhere(in_doubt))
     numbers = {line.number for line in lines} | {
         answer.number for answer in evidence.answers if answer.number
     }
@@ -72,17 +64,13 @@ def _in_ledger(
         for red in evidence.reversals
         if red.number
     }
-    taken |= {
-        number: holder
-        for number in numbers
-        if (holder := settlements.number_taken(ledger.connection, number))
-    }
+    taken |= {number: holder for number in numbers if (holder := ledger.number_taken(number))}
     return InLedger(
         ledger.holdings(sorted(tickets)).held,
         taken,
-        issued_elsewhere.lines_of(ledger.connection, numbers),
+        ledger.shown_elsewhere(numbers),
         [*ledger.issued_between(*evidence.claimed).values()] if evidence.claimed else [],
-        {of: (one.number, one.at) for of, one in reversals.by_charge(ledger.connection).items()},
+        {of: (one.number, one.at) for of, one in ledger.reversed_charges().items()},
     )
 
 
@@ -90,7 +78,7 @@ def _without_withdrawn(ledger: OpenLedger, settled: Sequence[Settled]) -> tuple[
     """What is settled by evidence that nobody has withdrawn of that attempt; and what is not."""
     kept, troubles = [], []
     for one in settled:
-        if entry := settlements.withdrawn_before(ledger.connection, one.attempt.attempt_id, _settlement(one)):
+        if entry := ledger.withdrawn_before(one.attempt.attempt_id, _settlement(one)):
             troubles.append(was_withdrawn(one.evidence, one.attempt, entry))
         else:
             kept.append(one)

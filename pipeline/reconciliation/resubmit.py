@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.ledger import reversals
-from pipeline.ledger.session import OpenLedger, as_problem
+from pipeline.ledger.session import OpenLedger
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Evidence, Misread, Reversal
 from pipeline.model.message import Message, message
@@ -55,15 +54,14 @@ def again(run: Run, batches: Sequence[Batch], evidence: Evidence, decided: Decid
 
 def _unclear(ledger: OpenLedger, evidence: Evidence) -> dict[str, Message]:
     """The tickets of which nothing is sent by itself, and why."""
-    with as_problem(ledger.path):
-        found = {
-            of.ticket_no: message(
-                "a voucher of ticket {ticket_no} was reversed by the carrier ({number}); start voucher issue to issue it again",
-                ticket_no=of.ticket_no,
-                number=one.number,
-            )
-            for of, one in reversals.by_charge(ledger.connection).items()
-        }
+    found = {
+        of.ticket_no: message(
+            "a voucher of ticket {ticket_no} was reversed by the carrier ({number}); start voucher issue to issue it again",
+            ticket_no=of.ticket_no,
+            number=one.number,
+        )
+        for of, one in ledger.reversed_charges().items()
+    }
     lines: tuple[Misread | Reversal, ...] = (*evidence.misread, *evidence.reversals)
     return found | {
         line.ticket_no: message(

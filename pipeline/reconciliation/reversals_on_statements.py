@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-from pipeline.ledger import reversals
 from pipeline.ledger.reversals import SaidReversed
 from pipeline.ledger.session import OpenLedger
 from pipeline.model.errors import InputProblem
@@ -43,15 +42,15 @@ def record_reversals(
     troubles: list[Trouble] = []
     left: list[Reversal] = []
     for original, lines in of.items():
-        if reversals.standing(ledger.connection, [original]):
+        if ledger.reversals_of([original]):
             continue
-        problem = _objection(original, lines, reversals.charges_of(ledger.connection, original), blue)
+        problem = _objection(original, lines, ledger.charges_of_number(original), blue)
         if not problem:
             try:
                 for red in lines:
-                    reversals.check_red(ledger.connection, original, red.number)
+                    ledger.check_red(original, red.number)
                 said = SaidReversed(original, by, lines[0].place, lines[0].voucher, lines[0].number)
-                reversals.reverse(ledger.connection, said, run)
+                ledger.reverse(said, run)
             except InputProblem as refused:
                 problem = refused.message
         if problem:
@@ -124,14 +123,10 @@ def without_reversed(ledger: OpenLedger, evidence: Evidence) -> tuple[Evidence, 
     numbers = {line.number: line for line in evidence.lines}
     gone = {
         (one.voucher, one.number, of.ticket_no)
-        for one in reversals.standing(ledger.connection, numbers)
+        for one in ledger.reversals_of(numbers)
         for of, _ in one.charges
     }
-    red = [
-        (line, found)
-        for number, line in numbers.items()
-        if (found := reversals.red(ledger.connection, number))
-    ]
+    red = [(line, found) for number, line in numbers.items() if (found := ledger.reversed_by(number))]
     troubles = [
         Trouble(
             "contradiction",

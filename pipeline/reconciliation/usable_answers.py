@@ -6,9 +6,7 @@ One may lack something, be about an attempt that is known by now or lost, or be 
 import re
 from collections.abc import Iterable, Sequence
 
-import apsw
-
-from pipeline.ledger import settlements
+from pipeline.ledger.session import OpenLedger
 from pipeline.ledger.settlements import Known, Settlement
 from pipeline.model.evidence import Answer, Unsettled, attempt_name
 from pipeline.model.message import N_, NOTHING, Message, Private, joined, message, terms
@@ -23,11 +21,11 @@ _STATES = {
 }
 
 
-def usable(connection: apsw.Connection, answers: Sequence[Answer]) -> tuple[list[Answer], list[Trouble]]:
+def usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer], list[Trouble]]:
     """The answers that say all that a settlement needs, about attempts that are unknown; and what is wrong with others."""
     usable, troubles = [], []
     for answer in answers:
-        known = settlements.known(connection, answer.request_id, answer.attempt)
+        known = ledger.known(answer.request_id, answer.attempt)
         if known and known.epoch != answer.ledger_id:
             problem = message(
                 "{attempt}: the answer is about an attempt of that number that was lost when this ledger was restored, and settles"
@@ -50,7 +48,7 @@ def usable(connection: apsw.Connection, answers: Sequence[Answer]) -> tuple[list
                 troubles.append(Trouble("stale", answer.place, problem))
         elif objection := _objection(answer, known):
             troubles.append(Trouble("incomplete", answer.place, objection))
-        elif known and (entry := _withdrawn_before(connection, answer, known)):
+        elif known and (entry := _withdrawn_before(ledger, answer, known)):
             troubles.append(was_withdrawn(answer.place, answer, entry))
         else:
             usable.append(answer)
@@ -63,9 +61,9 @@ def unclear(answers: Iterable[Answer], troubles: Iterable[Trouble]) -> frozenset
     return frozenset((answer.request_id, answer.attempt) for answer in answers if answer.place in places)
 
 
-def _withdrawn_before(connection: apsw.Connection, answer: Answer, known: Known) -> str:
+def _withdrawn_before(ledger: OpenLedger, answer: Answer, known: Known) -> str:
     said = Settlement(answer.state, answer.number, answer.resolved_by, "", answer.evidence)
-    return settlements.withdrawn_before(connection, known.attempt_id, said)
+    return ledger.withdrawn_before(known.attempt_id, said)
 
 
 def _says_the_same(answer: Answer, known: Known) -> bool:

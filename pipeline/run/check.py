@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from pipeline.ledger import held_charges, issued_requests, opening, settlements
 from pipeline.ledger.ledger_path import path_for
-from pipeline.ledger.session import ledger_to_read, note_doubt, note_gap
+from pipeline.ledger.read_ledger import ledger_to_read
 from pipeline.model.job import Finished, Job, Watch
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.message import message
@@ -27,8 +26,8 @@ def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
     target = free_path(job.output) if job.output else None
     with ledger_to_read(job) as ledger:
         if ledger:
-            note_gap(ledger, watch.note)
-            note_doubt(ledger, path_for(job), watch.note)
+            ledger.note_gap(watch.note)
+            ledger.note_doubt(watch.note)
         elif not (job.names_carrier or job.ledger):
             watch.note(
                 message(
@@ -43,16 +42,16 @@ def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
                     ledger=str(path_for(job)),
                 )
             )
-        holdings = held_charges.holdings(ledger, table.tickets()) if ledger else KnownCharges()
+        holdings = ledger.holdings(table.tickets()) if ledger else KnownCharges()
         verdicts = judge(table, holdings, terms)
         for note in verdicts.notes:
             watch.note(note)
         requests = split(verdicts, holdings, terms)
-        before = issued_requests.issued_requests(ledger, verdicts.issued_before) if ledger else []
-        doubts = settlements.contents(ledger, verdicts.in_doubt) if ledger else []
+        before = ledger.issued_requests(verdicts.issued_before) if ledger else []
+        doubts = ledger.contents(verdicts.in_doubt) if ledger else []
         facts = RunFacts("check", terms, job.lang, origin=job.origin)
         if ledger:
-            facts = replace(facts, ledger=str(path_for(job)), ledger_id=opening.ledger_id(ledger))
+            facts = replace(facts, ledger=str(ledger.path), ledger_id=ledger.ledger_id)
     unknown = earlier_unknowns(doubts, job.lang, job.profile.carrier.time_zone)
     result = make_result(facts, Judged(table, holdings, verdicts, requests, unknown, before))
     finished = write_results(result, target, job.report)

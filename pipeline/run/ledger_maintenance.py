@@ -2,43 +2,27 @@
 
 import contextlib
 import datetime
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-
-import apsw
 
 from pipeline import __version__
 from pipeline.file_writing import scratch_folder
-from pipeline.ledger import (
-    backup,
-    carrier_move,
-    export,
-    gaps,
-    inbox_files,
-    ledger_path,
-    opening,
-    reversals,
-    runs,
-    schema,
-    withdrawals,
-)
-from pipeline.ledger.backup import copied
+from pipeline.ledger import carrier_move, export
 from pipeline.ledger.clock import utc_now, utc_text
 from pipeline.ledger.gaps import Gap
 from pipeline.ledger.inbox_files import EARLY, UNREAD
-from pipeline.ledger.integrity_check import Looked, look
+from pipeline.ledger.integrity_check import Looked
 from pipeline.ledger.ledger_path import path_for
-from pipeline.ledger.lock import Lock
+from pipeline.ledger.ledger_to_change import LedgerToChange, ledger_to_change
 from pipeline.ledger.opening import OpenOptions
+from pipeline.ledger.read_ledger import copy_to_read, existing_ledger
 from pipeline.ledger.reversals import SaidReversed
-from pipeline.ledger.session import as_problem, doubt
-from pipeline.ledger.spill import set_aside, spill_path
+from pipeline.ledger.spill import spill_path
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
-from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
-from pipeline.model.message import NOTHING, Message, Note, joined, message, system_error, verbatim
+from pipeline.model.message import NOTHING, Message, Note, joined, message, verbatim
 from pipeline.model.places import about as at_place
 from pipeline.model.profile import Owner
 from pipeline.reporting.audit_workbook import Audited, write_audit
@@ -55,9 +39,9 @@ def looked_over(job: Job) -> tuple[Looked, Message, bool]:
 
     A run may be on.
     """
-    with _to_read(job) as connection:
-        doubted = doubt(connection, path_for(job))
-        return look(connection), doubted, spill_path(path_for(job).resolve()).exists()
+    with existing_ledger(job) as ledger:
+        doubted = ledger.doubt()
+        return ledger.looked_over(), doubted, spill_path(ledger.path.resolve()).exists()
 
 
 def backed_up(job: Job, wanted: Path) -> Path:
@@ -70,18 +54,8 @@ def backed_up(job: Job, wanted: Path) -> Path:
     if wanted.is_dir():
         stem = path_for(job).name.removesuffix(".ledger")
         wanted /= f"{stem}.{now[:19].replace('-', '').replace(':', '')}Z.ledger"
-
-    with _to_read(job) as connection:
-        doubted = doubt(connection, path_for(job))
-
-        def finish(copy: apsw.Connection) -> None:
-            if doubted:
-                why = message("it is a backup of what may be an older copy")
-            else:
-                why = message("it is a backup")
-            gaps.mark_gap(copy, runs.known_until(copy) or now, why)
-
-        _copy(connection, wanted, wanted, finish)
+    with existing_ledger(job) as ledger:
+        ledger.back_up(wanted, now)
     return wanted
 
 
@@ -91,28 +65,23 @@ def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[Mess
     A ledger in its default place is renamed to that of the new address, or it would not be found there.
     """
     with contextlib.ExitStack() as stack:
-        path, connection, lock = stack.enter_context(_to_change(job, OpenOptions(note=note)))
-        old, to = opening.owner_of(connection), job.owner
-        wanted = ledger_path.default_path(to) if path in carrier_move.default_names(connection, old) else path
+        ledger = stack.enter_context(ledger_to_change(job, OpenOptions(note=note)))
+        path, old, to = ledger.path, ledger.owner, job.owner
+        wanted = ledger.name_after_move(to)
         if old != to or wanted == path:  # else an earlier move was cut off before the ledger had its new name
             carrier_move.check_move(path, old, to)
         if wanted != path:
-            carrier_move.check_at_rest(path, connection)
-            name = carrier_move.free_name(wanted, opening.ledger_id(connection))
-            wanted_lock = stack.enter_context(name)
+            ledger.check_at_rest()
+            wanted_lock = stack.enter_context(carrier_move.free_name(wanted, ledger.ledger_id))
         if not confirm(
             message(
                 "{path}: belongs to {old} and is to belong to {to}", path=str(path), old=old.told, to=to.told
             )
         ):
             return NOTHING
-        runs.begin_change(connection, lock)
-        if old != to:
-            carrier_move.move(connection, to, moved_by, why)
-        runs.end_change(connection, lock)
-        connection.close()
+        ledger.move(to, moved_by, why)
         if wanted != path:
-            carrier_move.rename(path, lock, wanted, wanted_lock)
+            carrier_move.rename(path, ledger.lock, wanted, wanted_lock)
     return message(
         "{wanted}: belonged to {old} and belongs to {to} from now on",
         wanted=str(wanted),
@@ -123,25 +92,21 @@ def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[Mess
 
 def nothing_missing(job: Job, note: Note, said_by: str, why: str) -> Message:
     """Record that a ledger lacks nothing whose last run is not noted beside it, or on this machine; what was done."""
-    with _to_change(job, OpenOptions(unnoted=True, note=note)) as (path, connection, lock):
-        if gaps.open_gap(connection) is not None:
+    with ledger_to_change(job, OpenOptions(unnoted=True, note=note)) as ledger:
+        path = ledger.path
+        if ledger.open_gap is not None:
             raise InputProblem(
                 "{path}: has a gap, which only the carrier's statement can close: voucher ledger close-gap",
                 path=str(path),
             )
-        if not doubt(connection, path):
+        if not ledger.doubt():
             raise InputProblem(
                 "{path}: its last run is noted beside it and on this machine, so that there is nothing to"
                 " say",
                 path=str(path),
             )
-        runs.begin_change(connection, lock)
-        since = runs.known_until(connection) or utc_now()
-        with connection:
-            unnoted = message("its last run was not noted beside it, or on this machine")
-            gaps.mark_gap(connection, since, unnoted)
-            gaps.close_gaps(connection, said_by, message("nothing is missing: {why}", why=verbatim(why)))
-        runs.end_change(connection, lock)
+        unnoted = message("its last run was not noted beside it, or on this machine")
+        ledger.deny_gap(unnoted, said_by, message("nothing is missing: {why}", why=verbatim(why)))
     return message(
         "{path}: may be used for sending again; recorded: nothing is missing ({why})",
         path=str(path),
@@ -156,15 +121,11 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
     run that the ledger knows, after which it may be an older copy.
     """
     given = None if since is None else _past(since)
-    with _to_change(job, OpenOptions(may_lack=True, note=note)) as (path, connection, lock):
-        text = given or runs.known_until(connection)
+    with ledger_to_change(job, OpenOptions(may_lack=True, note=note)) as ledger:
+        path, text = ledger.path, given or ledger.known_until
         if text is None:
             raise InputProblem("--since is missing: from when on may the ledger lack what was issued?")
-        runs.begin_change(connection, lock)
-        with connection:
-            gaps.mark_gap(connection, text, verbatim(why))
-        aside = set_aside(path)
-        runs.end_change(connection, lock)
+        aside = ledger.mark_gap(text, verbatim(why))
     if aside is None:
         return message(
             "{path}: nothing is sent until the time from {since} on is settled (voucher ledger close-gap)",
@@ -187,18 +148,16 @@ def gap_closed(
 
     It is asked about where voucher reconcile was given no statement since that can show that, or could not read all of one.
     """
-    with _to_change(job, OpenOptions(note=note)) as (path, connection, lock):
-        gap = gaps.open_gap(connection)
+    with ledger_to_change(job, OpenOptions(note=note)) as ledger:
+        path, gap = ledger.path, ledger.open_gap
         if gap is None:
             raise InputProblem("{path}: has no gap to close", path=str(path))
-        if unseen := _unseen(connection, gap):
+        if unseen := _unseen(ledger, gap):
             note(at_place(str(path), unseen))
             if not confirm(message("{path}: has a gap", path=str(path))):
                 return NOTHING
-        held = gaps.held_since(connection)
-        runs.begin_change(connection, lock, closes_gap=True)
-        closed = gaps.close_gaps(connection, closed_by, verbatim(evidence))
-        runs.end_change(connection, lock)
+        held = ledger.held_since_gap()
+        closed = ledger.close_gaps(closed_by, verbatim(evidence))
     settled = [
         message("what was issued after {since} ({why})", since=gap.since, why=gap.why) for gap in closed
     ]
@@ -212,9 +171,9 @@ def gap_closed(
     return message("{done}; charges held since as a statement showed them: {count}", done=done, count=held)
 
 
-def _unseen(connection: apsw.Connection, gap: Gap) -> Message:
+def _unseen(ledger: LedgerToChange, gap: Gap) -> Message:
     """Why nobody can tell that the carrier's statement was compared; nothing where it was."""
-    taken = inbox_files.statements_since(connection, gap.found)
+    taken = ledger.statements_since(gap.found)
     unread = sorted(name for name, how in taken.items() if UNREAD in how)
     if unread:
         return message(
@@ -235,10 +194,8 @@ def _unseen(connection: apsw.Connection, gap: Gap) -> Message:
 
 def withdrawn(job: Job, note: Note, entry: str, withdrawn_by: str, why: str) -> list[Message]:
     """Let a piece of evidence count no more; what was done, line by line."""
-    with _to_change(job, OpenOptions(note=note)) as (path, connection, lock):
-        runs.begin_change(connection, lock)
-        done = withdrawals.withdraw(connection, entry, withdrawn_by=withdrawn_by, why=why)
-        runs.end_change(connection, lock)
+    with ledger_to_change(job, OpenOptions(note=note)) as ledger:
+        path, done = ledger.path, ledger.withdraw(entry, withdrawn_by=withdrawn_by, why=why)
     match done.kind:
         case "settlement":
             follows = message(
@@ -257,10 +214,8 @@ def withdrawn(job: Job, note: Note, entry: str, withdrawn_by: str, why: str) -> 
 
 def voucher_reversed(job: Job, note: Note, said: SaidReversed) -> list[Message]:
     """Record that the carrier has reversed a voucher; what was done, line by line."""
-    with _to_change(job, OpenOptions(note=note)) as (path, connection, lock):
-        runs.begin_change(connection, lock)
-        done = reversals.reverse(connection, said)
-        runs.end_change(connection, lock)
+    with ledger_to_change(job, OpenOptions(note=note)) as ledger:
+        path, done = ledger.path, ledger.reverse(said)
     tickets = dict.fromkeys(identity.ticket_no for identity, _ in done.charges)
     recorded = message(
         "{path}: {number} is recorded as reversed ({entry}); its {count} charges may be issued again",
@@ -284,16 +239,13 @@ def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
     check_folder(wanted)
     with scratch_folder(wanted.parent) as folder:
         copy = folder / "copy"
-        with _to_read(job) as connection:
-            _copy(connection, copy, wanted)
-        with backup.read_alone(copy) as connection, as_problem(path_for(job)):
-            schema.show_as_current(connection)
-            copy.unlink()  # it is read to the end by whoever has it open, and is never taken for the ledger
-            about = export.about(connection)
+        with existing_ledger(job) as ledger:
+            ledger.copy(copy, wanted)
+        with copy_to_read(copy, path_for(job)) as copied:
+            about = copied.about
             owner = Owner(about.base_url, about.agency)
             facts = _facts(job, about, owner.told, lang)
-            count, rows = partial(export.count, connection), partial(export.rows, connection)
-            audited = Audited(facts, count, rows, time_zone, owner.is_sandbox)
+            audited = Audited(facts, copied.count, copied.rows, time_zone, owner.is_sandbox)
             return write_audit(audited, wanted, lang)
 
 
@@ -314,44 +266,6 @@ def _facts(job: Job, about: export.About, carrier: Message, lang: Lang) -> list[
             ("gap", tell("may_lack", lang).format(since=about.gap.since, why=rendered(about.gap.why, lang)))
         )
     return facts
-
-
-def _copy(
-    connection: apsw.Connection,
-    path: Path,
-    wanted: Path,
-    finish: Callable[[apsw.Connection], None] = lambda _: None,
-) -> None:
-    """Copy the ledger to `path` for what was asked for as `wanted`, which a problem names."""
-    try:
-        copied(connection, path, finish)
-    except FileExistsError:
-        raise InputProblem(
-            "{wanted}: exists already and is left as it is; choose another name, or a folder",
-            wanted=str(wanted),
-        ) from None
-    except (OSError, apsw.FullError, apsw.IOError) as error:
-        raise LedgerProblem(
-            "{wanted}: can't be written ({why}); choose a folder that exists and has room",
-            wanted=str(wanted),
-            why=system_error(error),
-        ) from None
-
-
-@contextlib.contextmanager
-def _to_read(job: Job) -> Iterator[apsw.Connection]:
-    """The ledger, whosever it is, for looking; a missing one is an error."""
-    connection = opening.open_existing(path_for(job), None)
-    with contextlib.closing(connection), as_problem(path_for(job)):
-        yield connection
-
-
-@contextlib.contextmanager
-def _to_change(job: Job, options: OpenOptions) -> Iterator[tuple[Path, apsw.Connection, Lock]]:
-    """The ledger, whosever it is, locked for a change, with its path; a missing one is an error."""
-    connection, lock = opening.open_for_run(path_for(job), None, options, may_create=False)
-    with contextlib.closing(lock), contextlib.closing(connection), as_problem(path_for(job)):
-        yield path_for(job).resolve(), connection, lock
 
 
 def _past(since: datetime.datetime) -> str:

@@ -1,16 +1,11 @@
 """`voucher register`: the register of vouchers of a month, or of all that the ledger has."""
 
-import contextlib
 import datetime
 from dataclasses import dataclass
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from pipeline.ledger import opening
-from pipeline.ledger.gaps import open_gap
-from pipeline.ledger.ledger_path import path_for
-from pipeline.ledger.register_lines import register_lines
-from pipeline.ledger.session import as_problem, note_doubt, note_gap
+from pipeline.ledger.read_ledger import existing_ledger
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
@@ -61,13 +56,12 @@ def registered(job: Job, wanted: Wanted, lang: Lang, note: Note) -> tuple[list[P
 def _read(job: Job, wanted: Wanted, note: Note) -> Register:
     month = month_of(wanted.month)
     days = (month.first, month.last) if month else None
-    connection = opening.open_existing(path_for(job), None if job.ledger else job.owner)
-    with contextlib.closing(connection), as_problem(path_for(job)):
-        note_gap(connection, note)
-        note_doubt(connection, path_for(job), note)
-        connection.execute("BEGIN")
-        lines, undated = register_lines(connection, wanted.time_zone, days)
-        gap, owner = open_gap(connection), opening.owner_of(connection)
+    with existing_ledger(job, None if job.ledger else job.owner) as ledger:
+        ledger.note_gap(note)
+        ledger.note_doubt(note)
+        ledger.as_of_now()
+        lines, undated = ledger.register_lines(wanted.time_zone, days)
+        gap, owner = ledger.open_gap, ledger.owner
     return Register(
         lines,
         buyer_numbers(lines),

@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-from pipeline.ledger import settlements
-from pipeline.ledger.ledger_path import path_for
-from pipeline.ledger.session import ledger_to_read, note_doubt, note_gap
+from pipeline.ledger.read_ledger import ledger_to_read
 from pipeline.model.evidence import Unsettled
 from pipeline.model.job import Job
 from pipeline.model.message import Note
@@ -23,10 +21,10 @@ class UnknownOutcomes:
 
 def unknown_outcomes(job: Job, note: Note) -> UnknownOutcomes:
     """What the ledger has of them as of one moment; none where there is no ledger yet."""
-    with ledger_to_read(job) as connection:
-        if connection is None:
+    with ledger_to_read(job) as ledger:
+        if ledger is None:
             return UnknownOutcomes()
-        note_gap(connection, note)
-        note_doubt(connection, path_for(job), note)
-        connection.execute("BEGIN")
-        return UnknownOutcomes(tuple(settlements.unsettled(connection)), settlements.in_flight(connection))
+        ledger.note_gap(note)
+        ledger.note_doubt(note)
+        ledger.as_of_now()
+        return UnknownOutcomes(tuple(ledger.unsettled()), ledger.in_flight())

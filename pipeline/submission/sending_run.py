@@ -10,7 +10,6 @@ from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.key_redaction import Concealed
 from pipeline.ledger.group_commit import group_commit
-from pipeline.ledger.opening import ledger_id
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.session import OpenLedger
 from pipeline.ledger.spill import Spill, spill_path
@@ -57,7 +56,7 @@ def send(run: Run, channel: socket.socket, attempts: Sequence[Attempt], table: T
     """
     job, ledger, keys, watch = run.job, run.ledger, run.keys, run.watch
     in_flight = min(job.profile.submission.concurrency, len(attempts))
-    spill = Spill(spill_path(ledger.path.resolve()), ledger_id(ledger.connection), in_flight)
+    spill = Spill(spill_path(ledger.path.resolve()), ledger.ledger_id, in_flight)
 
     def ended(request: Request, attempt: int, outcome: Outcome) -> None:
         watch.log(

@@ -135,7 +135,7 @@ def _measure(parts: _Parts, address: str, month: Path, folder: Path, *, whole: b
             )
             replies = parts.of("prepared bodies posted by our client", lambda: _posted(job, attempts, bodies))
             outcomes = parts.of("answers interpreted", lambda: _understood(job, attempts, replies))
-            parts.of("the ledger", lambda: _recorded(ledger.connection, attempts, replies, outcomes))
+            parts.of("the ledger", lambda: _recorded(ledger._connection, attempts, replies, outcomes))
         ledger.end(run.number, 0)
     return len(attempts)
 

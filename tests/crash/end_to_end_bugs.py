@@ -99,7 +99,7 @@ BUGS: dict[str, Bug] = {
         (
             (
                 "reconciliation/record_settlements.py",
-                "issued_elsewhere.lines_of(ledger.connection, numbers),",
+                "ledger.shown_elsewhere(numbers),",
                 "(),",
             ),
         ),

@@ -22,12 +22,12 @@ from pipeline.ledger import (
     ledger_path,
     opening,
     runs,
-    session,
 )
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.lock import Named
-from pipeline.ledger.session import OpenLedger, as_problem, ledger_to_read, ledger_to_write
+from pipeline.ledger.read_ledger import ReadLedger, as_problem, ledger_to_read
+from pipeline.ledger.session import OpenLedger, ledger_to_write
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Job, Watch
@@ -116,7 +116,7 @@ def ledger(book: Book) -> OpenLedger:
 
 
 def rows(ledger: OpenLedger, query: str) -> list[Any]:
-    return list(ledger.connection.execute(query))
+    return list(ledger._connection.execute(query))
 
 
 def fare(number: int) -> Identity:
@@ -132,7 +132,7 @@ def test_a_ledger_without_a_gap_lacks_nothing(ledger: OpenLedger) -> None:
 
 
 def test_nothing_is_sent_while_a_gap_is_open(ledger: OpenLedger) -> None:
-    gaps.mark_gap(ledger.connection, "2026-11-01", verbatim("a copy was put back"))
+    gaps.mark_gap(ledger._connection, "2026-11-01", verbatim("a copy was put back"))
     lacking = "this ledger may lack what was issued after 2026-11-01 (a copy was put back)"
     assert str(ledger.lacking()) == lacking
     with pytest.raises(InputProblem) as refused:
@@ -185,7 +185,7 @@ def test_what_was_issued_in_a_time_is_that_from_its_beginning_and_before_its_end
 def test_it_is_known_by_its_own_id_and_by_its_epochs(ledger: OpenLedger) -> None:
     ((ledger_id,),) = rows(ledger, "SELECT ledger_id FROM ledger")
     assert ledger.ledger_id == ledger_id
-    assert ledger.epoch == epochs.current(ledger.connection) != ""
+    assert ledger.epoch == epochs.current(ledger._connection) != ""
 
 
 def test_a_judgement_is_noted_of_the_run(ledger: OpenLedger, book: Book) -> None:
@@ -278,7 +278,7 @@ def test_an_end_that_can_not_be_recorded_is_left_to_the_next_start(
     given = job(tmp_path / "a.ledger")
     with written(given) as ledger:
         run = ledger.begin("issue", TERMS, [])
-        spoil(Book.of(ledger.path, ledger.connection, run), state_folder)
+        spoil(Book.of(ledger.path, ledger._connection, run), state_folder)
         ledger.end(run, 0)
 
 
@@ -301,7 +301,7 @@ ASKED: dict[str, Callable[[OpenLedger], Any]] = {
 
 @pytest.mark.parametrize("asked", ASKED)
 def test_a_file_that_fails_is_named(ledger: OpenLedger, asked: str) -> None:
-    ledger.connection.close()
+    ledger._connection.close()
     with pytest.raises(LedgerProblem) as failed:
         ASKED[asked](ledger)
     assert str(failed.value).startswith(f"{ledger.path}: the ledger can't be read or written (")
@@ -311,7 +311,7 @@ def test_a_file_that_takes_no_plan_is_named(
     ledger: OpenLedger, full_profile: Profile, table_of: Callable[..., Any]
 ) -> None:
     verdicts = judge(table_of([{}]), KnownCharges(), Terms(AS_OF, full_profile))
-    ledger.connection.close()
+    ledger._connection.close()
     with pytest.raises(LedgerProblem) as failed:
         ledger.plan(1, [], verdicts.rows, lambda _: ("{}", "{}"))
     assert str(failed.value).startswith(f"{ledger.path}: ")
@@ -347,10 +347,10 @@ def test_a_failure_is_told_with_its_cure(error: Exception, said: str) -> None:
 
 def test_what_may_be_missing_is_noted_by_whoever_only_reads(book: Book) -> None:
     said = Said()
-    session.note_gap(book.connection, said.watch.note)
+    ReadLedger(book.path, book.connection).note_gap(said.watch.note)
     assert said.noted == []
     gaps.mark_gap(book.connection, "2026-11-01", verbatim("a copy was put back"))
-    session.note_gap(book.connection, said.watch.note)
+    ReadLedger(book.path, book.connection).note_gap(said.watch.note)
     assert said.noted == [
         "This ledger may lack what was issued after 2026-11-01 (a copy was put back): nothing is sent until voucher ledger close-gap"
     ]
@@ -360,8 +360,9 @@ def doubts(path: Path) -> tuple[str, list[str]]:
     """Why it is doubted, and what is noted of that."""
     said = Said()
     with closing(opening.open_existing(path, None)) as connection:
-        session.note_doubt(connection, path, said.watch.note)
-        return str(session.doubt(connection, path)), said.noted
+        ledger = ReadLedger(path, connection)
+        ledger.note_doubt(said.watch.note)
+        return str(ledger.doubt()), said.noted
 
 
 def test_a_doubt_is_noted_and_no_doubt_is_not(tmp_path: Path) -> None:
@@ -399,11 +400,11 @@ def test_what_keeps_doubts_from_being_told_is_told_in_their_place(
 
 def looked(given: Job) -> str | None:
     """The ID of the ledger that is looked at, None where there is none."""
-    with ledger_to_read(given) as connection:
-        found = opening.ledger_id(connection) if connection else None
-    if connection:
-        with pytest.raises(apsw.ConnectionClosedError):
-            connection.execute("SELECT 1")
+    with ledger_to_read(given) as ledger:
+        found = ledger.ledger_id if ledger else None
+    if ledger:
+        with pytest.raises(LedgerProblem):
+            ledger.as_of_now()
     return found
 
 
@@ -476,7 +477,7 @@ def test_a_ledger_is_let_go_of_when_the_run_ends(tmp_path: Path) -> None:
     with written(job(path)) as first:
         pass
     with pytest.raises(apsw.ConnectionClosedError):
-        first.connection.execute("SELECT 1")
+        first._connection.execute("SELECT 1")
     page = replace(job(path), operator="Li Na", on_page=True)
     with (
         written(page, said) as again,

@@ -90,7 +90,7 @@ class Desk:
         charge = Charge(identity, "ZHANG/WEI", 1000, number, ("F", "P"))
         header = Header("individual", "Li Na", "", "", "l@example.com")
         request = Request("itinerary", "domestic", header, (charge,))
-        connection, places = self.ledger.connection, {number: ("o.xlsx", "Tickets", number)}
+        connection, places = self.ledger._connection, {number: ("o.xlsx", "Tickets", number)}
         (attempt,) = planning.plan(connection, self.run, [request], places)
         of = attempt.attempt_id
         connection.execute(
@@ -133,16 +133,16 @@ class Desk:
 
     def rows(self, sql: str) -> list[Any]:
         """The rows of a query, with messages in words."""
-        return [in_words(row) for row in self.ledger.connection.execute(sql)]
+        return [in_words(row) for row in self.ledger._connection.execute(sql)]
 
     def states(self) -> list[tuple[str, str]]:
         return self.rows("SELECT state, number FROM attempt ORDER BY attempt_id")
 
     def gap(self, since: str = "2026-11-01T00:00:00.000+00:00") -> None:
         """The ledger was put back and may lack what was issued since then; the run is another one."""
-        gaps.mark_gap(self.ledger.connection, since, verbatim("a copy was put back"))
+        gaps.mark_gap(self.ledger._connection, since, verbatim("a copy was put back"))
         self.run = runs.begin(
-            self.ledger.connection, self.ledger.lock, runs.RunStart("reconcile", str(AS_OF))
+            self.ledger._connection, self.ledger.lock, runs.RunStart("reconcile", str(AS_OF))
         )
 
 

@@ -266,7 +266,7 @@ def test_after_a_failed_ledger_what_is_known_is_told_without_asking_it(desk: Des
         (last,) = batches(desk, tables[1])
     assert (first.ledger_failed, last.ledger_failed) == (False, True)
     decided = desk.settle()
-    desk.ledger.connection.close()
+    desk.ledger._connection.close()
     (brought,) = statement(line(5, "N-05", issued=day("11-03")))
     for done in ((first, last), (last,)):
         said = found(desk, brought, done=done, decided=decided, month="2026-11")

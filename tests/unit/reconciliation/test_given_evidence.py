@@ -244,7 +244,7 @@ def test_answers_about_another_ledger_are_refused_and_those_about_an_earlier_epo
     desk: Desk,
 ) -> None:
     known = desk.answer(desk.doubt(1), "issued", "N-01")
-    later = epochs.begin(desk.ledger.connection, "a copy that lacks nothing")
+    later = epochs.begin(desk.ledger._connection, "a copy that lacks nothing")
     answers = (known, replace(known, ledger_id=later))
     check_ledger(desk.ledger, answers)
     check_evidence(desk.ledger, Named((), answers, ()))
@@ -260,6 +260,6 @@ def test_answers_about_another_ledger_are_refused_and_those_about_an_earlier_epo
 
 
 def test_a_ledger_that_can_not_be_read_is_named(desk: Desk) -> None:
-    desk.ledger.connection.close()
+    desk.ledger._connection.close()
     with pytest.raises(LedgerProblem, match=str(desk.ledger.path)):
         check_ledger(desk.ledger, [])

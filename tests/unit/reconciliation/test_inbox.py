@@ -91,7 +91,7 @@ def nothing_taken(found: Inbox) -> bool:
 
 def seen_before(desk: Desk, path: Path, kind: str, *, unfinished: bool) -> Handled:
     handled = Handled(sha256(path), kind, path.name, "a.result.xlsx", "0" * 20, unfinished)
-    inbox_files.record(desk.ledger.connection, desk.run, handled)
+    inbox_files.record(desk.ledger._connection, desk.run, handled)
     return handled
 
 
@@ -223,7 +223,7 @@ def test_a_file_that_can_not_be_read_is_left_and_the_others_are_taken(
 
 def test_a_ledger_that_fails_is_no_file_s_fault(desk: Desk, box: Path) -> None:
     workbook(box / "a.xlsx", *rows(1))
-    desk.ledger.connection.close()
+    desk.ledger._connection.close()
     with pytest.raises(LedgerProblem, match=str(desk.ledger.path)):
         taken(desk, box)
 

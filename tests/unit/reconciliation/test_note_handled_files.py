@@ -139,6 +139,6 @@ def test_a_statement_that_was_made_before_the_gap_can_not_show_what_it_is_about(
 def test_a_ledger_that_takes_no_note_is_named(desk: Desk) -> None:
     said = said_of(desk)
     run = desk.run_of(desk.job())
-    desk.ledger.connection.close()
+    desk.ledger._connection.close()
     with pytest.raises(LedgerProblem, match=str(desk.ledger.path)):
         note_handled(run, Inbox(), (), Reconciled(said))

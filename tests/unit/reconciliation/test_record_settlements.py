@@ -48,7 +48,7 @@ def test_evidence_that_was_withdrawn_settles_nothing_again_and_other_evidence_do
     answer, listed = desk.answer(about, "not issued"), statement(line(2, "N-02"))
     desk.settle(answer, statements=listed)
     for entry in ("S1", "S2"):
-        withdrawals.withdraw(desk.ledger.connection, entry, withdrawn_by="Li", why="misheard")
+        withdrawals.withdraw(desk.ledger._connection, entry, withdrawn_by="Li", why="misheard")
     assert desk.states() == [("unknown", ""), ("unknown", "")]
     of_other = desk.answer(other, "issued", "N-02")
     decided = desk.settle(answer, statements=listed)
@@ -85,7 +85,7 @@ def test_silence_settles_what_nobody_answers_and_nothing_that_an_answer_leaves_o
 def test_a_ledger_that_takes_no_settlement_is_named(desk: Desk) -> None:
     about = desk.doubt(1)
     to_refuse = (apsw.SQLITE_INSERT, "settlement")
-    desk.ledger.connection.authorizer = lambda *asked: (
+    desk.ledger._connection.authorizer = lambda *asked: (
         apsw.SQLITE_DENY if asked[:2] == to_refuse else apsw.SQLITE_OK
     )
     with pytest.raises(LedgerProblem, match="can't be read or written") as told:
@@ -109,7 +109,7 @@ def test_what_the_carrier_issued_elsewhere_is_held_with_its_code(desk: Desk) -> 
 def test_lines_of_an_odd_number_hold_where_the_ledger_may_lack_something(desk: Desk, gap: bool) -> None:
     desk.sent(1, Outcome("issued", number="N-01"))
     if gap:
-        connection = desk.ledger.connection
+        connection = desk.ledger._connection
         gaps.mark_gap(connection, "2026-11-01T00:00:00.000+00:00", "a copy was put back")
         desk.run = runs.begin(connection, desk.ledger.lock, runs.RunStart("reconcile", "2026-11-20"))
     odd = (line(1, "1"), line(2, "2"))
@@ -124,7 +124,7 @@ def test_a_number_that_another_has_settles_nothing(desk: Desk, by_answer: bool) 
     desk.sent(8, Outcome("issued", number="N-08"))
     desk.settle(statements=statement(line(7, "N-07")))
     reversals.reverse(
-        desk.ledger.connection,
+        desk.ledger._connection,
         reversals.SaidReversed("N-08", "Li", "letter", voucher="itinerary", red_number="R-08"),
     )
     for ticket, number in enumerate(("N-09", "N-07", "R-08"), start=1):

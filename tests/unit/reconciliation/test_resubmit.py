@@ -129,7 +129,7 @@ def test_tickets_of_which_something_is_not_clear_are_not_sent_by_themselves(
 ) -> None:
     """Of a voucher that was reversed, of a line that can't be read, and of a red line; a line without a ticket holds nothing."""
     desk.sent(1, Outcome("issued", number="N-01"))
-    reversals.reverse(desk.ledger.connection, reversals.SaidReversed("N-01", "Li", "letter"))
+    reversals.reverse(desk.ledger._connection, reversals.SaidReversed("N-01", "Li", "letter"))
 
     def misread(number: int) -> Misread:
         return Misread(row_at("s.csv", "s", number), ticket(number) if number else "", message("what?"))
@@ -154,7 +154,7 @@ def test_tickets_of_which_something_is_not_clear_are_not_sent_by_themselves(
 
 def test_a_ledger_whose_reversals_can_not_be_read_is_named(desk: Desk) -> None:
     run = desk.run_of(desk.job(secrets=KEYS))
-    desk.ledger.connection.execute("ALTER TABLE reversal RENAME TO lost")
+    desk.ledger._connection.execute("ALTER TABLE reversal RENAME TO lost")
     with pytest.raises(LedgerProblem, match=str(desk.ledger.path)):
         again(run, [], NO_EVIDENCE, Decided())
 

@@ -69,7 +69,7 @@ def test_an_answer_about_what_is_settled_already_changes_nothing(desk: Desk) -> 
 def test_an_answer_that_was_withdrawn_contradicts_no_statement(desk: Desk) -> None:
     misheard = desk.answer(desk.doubt(1), "issued", "N-01")
     desk.settle(misheard)
-    withdrawals.withdraw(desk.ledger.connection, "S1", withdrawn_by="Li", why="misheard")
+    withdrawals.withdraw(desk.ledger._connection, "S1", withdrawn_by="Li", why="misheard")
     decided = desk.settle(misheard, statements=statement(line(1, "N-02")))
     assert [code for code, _, _ in problems(decided)] == ["withdrawn"]
     assert desk.states() == [("issued", "N-02")]

@@ -179,7 +179,7 @@ def test_what_is_in_doubt_after_this_run_is_told_with_all_that_was_in_it(
 
 def test_a_no_to_what_was_in_doubt_before_leaves_it_in_doubt(desk: Desk, table_of: Tables) -> None:
     about = desk.doubt(1)
-    record(desk.ledger.connection, about.attempt_id, Settlement("not_sent", "", "Wang", "a letter"))
+    record(desk.ledger._connection, about.attempt_id, Settlement("not_sent", "", "Wang", "a letter"))
     rows = judged(desk.ledger, table_of(itineraries(1, 2)), desk.job())
     result, _, _ = sent(desk, rows, saying(no))
     assert [row.status for row in result.rows] == ["unknown", "rejected"]
@@ -192,7 +192,7 @@ def test_each_charge_is_kept_with_its_row_and_what_the_row_says_beside_it(
         [*itineraries(1, own="Desk 7"), *itineraries(2, own="Desk 8", fare="8.00", fuel_surcharge="2.00")]
     )
     sent(desk, judged(desk.ledger, table, desk.job()))
-    assert desk.ledger.connection.execute(
+    assert desk.ledger._connection.execute(
         "SELECT run, ticket_no, file, sheet, row, components, carried FROM charge JOIN attempt USING (attempt_id) ORDER BY ticket_no"
     ).fetchall() == [
         (desk.run, ticket(1), "tickets.xlsx", "Tickets", 2, "{}", '{"own": "Desk 7"}'),
@@ -221,7 +221,7 @@ def test_how_rows_were_judged_is_kept_of_each_ticket(desk: Desk, table_of: Table
     )
     sent(desk, judged(desk.ledger, table, desk.job()), held_up=message("not now"))
     columns = "run, ticket_no, charge, product, voucher, amount, status, reasons, file, sheet, row"
-    assert desk.ledger.connection.execute(f"SELECT {columns} FROM judgement ORDER BY row").fetchall() == [
+    assert desk.ledger._connection.execute(f"SELECT {columns} FROM judgement ORDER BY row").fetchall() == [
         (
             desk.run,
             ticket(1),

@@ -39,7 +39,7 @@ ROWS = table_of([{"ticket_no": ticket(1), "passenger_name": "P", "amount": "0.01
 def planned(desk: Desk, *numbers: int) -> list[planning.Attempt]:
     requests = [request_of("itinerary", number) for number in numbers]
     places = {number: ("o.xlsx", "Tickets", number) for number in numbers}
-    return planning.plan(desk.ledger.connection, desk.run, requests, places)
+    return planning.plan(desk.ledger._connection, desk.run, requests, places)
 
 
 def run_to(desk: Desk, carrier: Carrier, in_flight: int = 4, *, sandbox: bool = False, **told_to: Any) -> Run:
@@ -62,7 +62,7 @@ def sent(
     """What comes of requests for these tickets, and what the carrier was asked."""
     with closing(Server(told([talk] * 100))) as server:
         run = run_to(desk, Carrier(base_url=server.url, proxy=proxy), in_flight, **told_to)
-        with channel_to(desk.ledger.connection) as channel:
+        with channel_to(desk.ledger._connection) as channel:
             return send(run, channel, planned(desk, *numbers), ROWS, doubts or Doubts()), server.log.asked
 
 
@@ -124,13 +124,13 @@ def test_there_is_room_for_as_many_outcomes_as_may_be_in_flight(
 def failing(desk: Desk, line: Line) -> None:
     """An answer comes, and the ledger's disk takes nothing any more."""
     asked = line.read()
-    desk.ledger.connection.set_commit_hook(lambda: threading.current_thread().name == LEDGER)
+    desk.ledger._connection.set_commit_hook(lambda: threading.current_thread().name == LEDGER)
     line.answer(200, envelope(sealed(result(asked, "N-1"))))
 
 
 def test_a_ledger_that_fails_is_told_of_and_loses_no_outcome(desk: Desk) -> None:
     came, asked = sent(desk, 1, 2, talk=partial(failing, desk), in_flight=1)
-    desk.ledger.connection.set_commit_hook(None)
+    desk.ledger._connection.set_commit_hook(None)
     assert (states(came), len(asked), came.ledger_failed) == (["issued", "not_sent"], 1, True)
     assert "the ledger can't be written" in str(came.stopped)
     kept = [*spilled(spill_path(desk.ledger.path), desk.ledger.ledger_id)]
@@ -149,7 +149,7 @@ def test_what_can_be_kept_nowhere_is_told_to_whoever_watches(
         failing(desk, line)
 
     sent(desk, 1, talk=fail)
-    desk.ledger.connection.set_commit_hook(None)
+    desk.ledger._connection.set_commit_hook(None)
     *_, last = desk.warned
     assert last.startswith("Could not be kept on disk; keep this line for reconciling: {")
     assert '"number": "N-1"' in last
@@ -191,7 +191,7 @@ def test_neither_key_is_kept_where_an_answer_quotes_them(desk: Desk) -> None:
 
     came, _ = sent(desk, 1, talk=quote)
     assert str(came.results[0].outcome.detail).startswith("code 9999: *** and *** are none")
-    ((detail, answer),) = desk.ledger.connection.execute("SELECT detail, CAST(answer AS text) FROM attempt")
+    ((detail, answer),) = desk.ledger._connection.execute("SELECT detail, CAST(answer AS text) FROM attempt")
     assert "*** and *** are none" in str(from_text(detail))
     assert "*** and *** are none" in answer
 
@@ -203,7 +203,7 @@ def test_a_run_goes_by_the_profiles_proxy_and_its_own_sandbox_round_it(desk: Des
         came, asked = sent(desk, 3, proxy=proxy.url)
         assert (states(came), len(asked), len(proxy.log.asked)) == (["issued"], 0, 1)
         run = run_to(desk, Carrier(base_url=proxy.url, agency="A", proxy=proxy.url), sandbox=True)
-        with channel_to(desk.ledger.connection) as channel:
+        with channel_to(desk.ledger._connection) as channel:
             came = send(run, channel, planned(desk, 1, 2), ROWS, Doubts())
         assert states(came) == ["issued", "rejected"]
         assert len(proxy.log.asked) == 1
@@ -230,6 +230,6 @@ def test_tls_is_for_the_standard_loop_and_nothing_else(desk: Desk, tmp_path: Pat
             ((carrier, False), (carrier, True), (replace(carrier, base_url=plain.url), False))
         ):
             run = run_to(desk, to, sandbox=sandbox, progress=note)
-            with channel_to(desk.ledger.connection) as channel:
+            with channel_to(desk.ledger._connection) as channel:
                 send(run, channel, planned(desk, number), ROWS, Doubts())
     assert seen == ["asyncio", "uvloop", "uvloop"]

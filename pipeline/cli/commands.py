@@ -143,6 +143,12 @@ def check() -> None:
     epilog=f"Example: voucher issue october.xlsx --profile carrier.toml --report report.json\n\n{EXIT_CODES}",
 )
 @_JUDGING
+@click.option(
+    "--deliver-to",
+    type=PATH,
+    metavar="FOLDER",
+    help="With --sandbox: where it mails the itineraries' files, as .eml.",
+)
 @click.option("-y", "--yes", is_flag=True, help="Send without asking; without a terminal it never asks.")
 def issue() -> None:
     """Judge, split, submit, and write the result workbook."""
@@ -341,10 +347,19 @@ def check_profile() -> None:
     help="Workbooks whose tickets the carrier knows.",
 )
 @click.option(
-    "--faults", type=PATH, metavar="FILE.toml", help="Faults to show: latency, refusals, resets, garbage."
+    "--faults",
+    type=PATH,
+    metavar="FILE.toml",
+    help="Faults to show: latency, refusals, resets, garbage, wrong files.",
 )
 @click.option(
     "--statement", type=PATH, metavar="FILE.csv", help="Keep what is issued here, also over restarts."
+)
+@click.option(
+    "--deliver-to",
+    type=PATH,
+    metavar="FOLDER",
+    help="Mail the file (OFD) of every itinerary that is issued into this folder, as .eml.",
 )
 @COLUMNS
 @PROFILE

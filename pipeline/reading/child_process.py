@@ -106,8 +106,13 @@ def _started(path: Path, *more: str) -> subprocess.Popen[bytes]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ} | _SETTINGS,
+        env=environment(),
     )
+
+
+def environment() -> dict[str, str]:
+    """All that a process which reads files of others is given of the environment."""
+    return {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ} | _SETTINGS
 
 
 class Ended(Exception):

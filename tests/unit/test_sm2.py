@@ -98,7 +98,7 @@ NEAR = _near()
         b"",
         PUBLIC[1:],
         PUBLIC[:-1],
-        PUBLIC + b"\0",
+        PUBLIC[:33] + b"\0" + PUBLIC[33:],
         b"\x02" + PUBLIC[1:33],  # a point in its short form
         b"\x05" + PUBLIC[1:],
         PUBLIC[:-1] + b"\x14",  # not on the curve

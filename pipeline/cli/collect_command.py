@@ -42,9 +42,8 @@ def collect(
         _verify(job, verify)
     if not (paths or mailbox):
         raise InputProblem("Nothing to collect: name files or folders, or a mailbox with --mailbox")
-    asked = Collecting(
-        paths, given["by"], archive, mailbox or "", given["month"] or "", since.date() if since else None
-    )
+    day = since.date() if since else None
+    asked = Collecting(paths, given["by"], archive, given["month"] or "", day, mailbox or "")
     with terminal.watch(yes=True) as watch:
         finished = collected(job, asked, watch)
     if not given["quiet"] or finished.exit_code:
@@ -62,7 +61,10 @@ def _verify(job: Job, folder: Path) -> None:
         (N_("missing in the archive: {paths}"), found.missing),
         (N_("changed since it was kept: {paths}"), found.altered),
         (N_("can't be read: {paths}"), found.unreadable),
-        (N_("in the archive, and not in the ledger (collect the folder to take it in): {paths}"), found.unlisted),
+        (
+            N_("in the archive, and not in the ledger (collect the folder to take it in): {paths}"),
+            found.unlisted,
+        ),
     ):
         for path in paths[:_MOST]:
             tell(Message(what, {"paths": path}))

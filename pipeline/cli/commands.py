@@ -260,18 +260,40 @@ def register() -> None:
     " same command again.",
 )
 @click.argument("paths", nargs=-1, type=PATH, metavar="[PATH]...")
-@click.option("--mailbox", metavar="URL", help="New mails of a mailbox, imaps://USER@HOST/FOLDER; they are not marked as read.")
 @click.option(
-    "--archive", type=PATH, metavar="DIR", envvar="VOUCHER_ARCHIVE",
+    "--mailbox",
+    metavar="URL",
+    help="New mails of a mailbox, imaps://USER@HOST/FOLDER; they are not marked as read.",
+)
+@click.option(
+    "--archive",
+    type=PATH,
+    metavar="DIR",
+    envvar="VOUCHER_ARCHIVE",
     help="The folder in which the files are kept; env VOUCHER_ARCHIVE; default: the profile's, or one beside the ledger.",
 )
-@click.option("--month", metavar="YYYY-MM", help="Only itineraries issued in this month, where the carrier is, count as missing.")
-@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="Only itineraries issued on this day or later count as missing.")
 @click.option(
-    "--verify", type=PATH, metavar="DIR", help="Only compare an archive with what the ledger has of it; nothing is collected."
+    "--month",
+    metavar="YYYY-MM",
+    help="Only itineraries issued in this month, where the carrier is, count as missing.",
 )
-@click.option("-o", "--output", type=PATH, metavar="RESULT.xlsx", help="The result workbook; never overwrites anything.")
-@click.option("--report", type=PATH, metavar="PATH", help="The machine-readable report (JSON); replaces an earlier one.")
+@click.option(
+    "--since",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Only itineraries issued on this day or later count as missing.",
+)
+@click.option(
+    "--verify",
+    type=PATH,
+    metavar="DIR",
+    help="Only compare an archive with what the ledger has of it; nothing is collected.",
+)
+@click.option(
+    "-o", "--output", type=PATH, metavar="RESULT.xlsx", help="The result workbook; never overwrites anything."
+)
+@click.option(
+    "--report", type=PATH, metavar="PATH", help="The machine-readable report (JSON); replaces an earlier one."
+)
 @PROFILE
 @LEDGER
 @SANDBOX_LEDGER

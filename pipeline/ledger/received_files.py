@@ -111,7 +111,7 @@ def _voucher(row: Any, zone: ZoneInfo, doubtful: set[int]) -> KnownVoucher:
     if sent and run not in doubtful:
         first = _day(sent, zone)
         last = None if was_unknown else _day(ended, zone)  # what was in doubt may have been issued later
-    return KnownVoucher(*row[:10], first=first, last=last)
+    return KnownVoucher(*[*row[:10], first, last])
 
 
 def _day(at: str, zone: ZoneInfo) -> datetime.date:
@@ -174,7 +174,9 @@ def _row(run: int, one: CollectedFile, at: str) -> tuple[Any, ...]:
 def archived(connection: apsw.Connection) -> list[tuple[str, str]]:
     """(path in the archive, SHA-256) of every file that is kept there, each once."""
     return list(
-        connection.execute("SELECT DISTINCT archived, sha256 FROM received_file WHERE archived <> '' ORDER BY 1")
+        connection.execute(
+            "SELECT DISTINCT archived, sha256 FROM received_file WHERE archived <> '' ORDER BY 1"
+        )
     )
 
 

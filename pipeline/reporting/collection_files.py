@@ -42,7 +42,12 @@ def _report(said: Collection, exit_code: int) -> dict[str, Any]:
         else {"from": str(said.period.first), "to": str(said.period.last), "of": "issued"},
         "itineraries": {"issued": said.issued, **said.states},
         "settled": [
-            {"request": one.attempt.request_id, "attempt": one.attempt.attempt, "status": one.state, "number": one.number}
+            {
+                "request": one.attempt.request_id,
+                "attempt": one.attempt.attempt,
+                "status": one.state,
+                "number": one.number,
+            }
             for one in said.decided.settled
         ],
         "remaining_mails": said.remaining,

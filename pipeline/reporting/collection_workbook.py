@@ -99,7 +99,9 @@ def _add_summary(book: Book, said: Collection) -> None:
     _table(page, [(status, count, "") for status, count in said.states.items()])
     page.heading(label("files", lang))
     counts = Counter(one.status for one in said.files)
-    _table(page, [(one.status, counts[one.status], one.meaning) for one in FILE_STATUSES if counts[one.status]])
+    _table(
+        page, [(one.status, counts[one.status], one.meaning) for one in FILE_STATUSES if counts[one.status]]
+    )
     if settled := said.decided.settled:
         page.heading(label("settled", lang))
         page.points(
@@ -136,7 +138,10 @@ def _table(page: Page, lines: list[tuple[str, int, str]]) -> None:
 def _facts(said: Collection) -> Iterator[tuple[str, str | datetime.date]]:
     yield "command", "voucher collect"
     yield "as_of", said.as_of
-    yield "period", f"{said.period.first}..{said.period.last}" if said.period else label("everything", said.lang)
+    yield (
+        "period",
+        f"{said.period.first}..{said.period.last}" if said.period else label("everything", said.lang),
+    )
     yield "archive", said.archive
     yield "ledger", said.ledger
     yield "ledger_id", said.ledger_id

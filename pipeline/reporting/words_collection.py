@@ -6,7 +6,7 @@ from pipeline.messages.translate import heading, rendered, translated
 from pipeline.model.columns import Lang
 from pipeline.model.file_status import FILE_STATUS, MISSING
 from pipeline.model.itinerary_file import CollectedFile
-from pipeline.model.message import Fact, Message, P_, Private, Term, counted, joined, message
+from pipeline.model.message import P_, Fact, Message, Private, Term, counted, joined, message
 from pipeline.model.places import about
 from pipeline.settlement.collection_result import Collection
 from pipeline.settlement.itinerary_matching import PATIENCE
@@ -69,7 +69,10 @@ def headline(said: Collection) -> Message:
             )
         )
     return counted(
-        "{count} itinerary issued, {parts}", "{count} itineraries issued, {parts}", said.issued, parts=joined(parts)
+        "{count} itinerary issued, {parts}",
+        "{count} itineraries issued, {parts}",
+        said.issued,
+        parts=joined(parts),
     )
 
 
@@ -80,7 +83,12 @@ def steps(said: Collection) -> list[Message]:
         count = sum(file.status is one.status and not file.same for file in said.files)
         if count and one.step:
             found.append(
-                message("{count} × {status}: {step}", count=count, status=Term(one.status, "status"), step=Message(one.step))
+                message(
+                    "{count} × {status}: {step}",
+                    count=count,
+                    status=Term(one.status, "status"),
+                    step=Message(one.step),
+                )
             )
     late = sum(one.status == MISSING and one.days >= PATIENCE for one in said.not_received)
     fresh = said.states.get(MISSING, 0) - late
@@ -105,7 +113,9 @@ def steps(said: Collection) -> list[Message]:
         )
     if said.remaining:
         found.append(
-            message("{count} more mails are new in the mailbox: run the same command again.", count=said.remaining)
+            message(
+                "{count} more mails are new in the mailbox: run the same command again.", count=said.remaining
+            )
         )
     return found
 
@@ -132,7 +142,9 @@ def collected_lines(said: Collection, *, names: bool = True) -> list[str]:
     if settled := len(said.decided.settled):
         lines.append(
             counted(
-                "Settled by evidence: {count} itinerary was issued", "Settled by evidence: {count} itineraries were issued", settled
+                "Settled by evidence: {count} itinerary was issued",
+                "Settled by evidence: {count} itineraries were issued",
+                settled,
             )
         )
     lines += single[:_MOST]

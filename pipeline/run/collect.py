@@ -1,8 +1,10 @@
-"""`voucher collect`: find, read, keep, weigh, match; then which itineraries have not come. The flow is drawn in `pipeline.run`.
+"""`voucher collect`: find, read, keep, weigh, match; then which itineraries have not come.
 
     files, mails ─find─▶ FoundFiles ─read─▶ CheckedFiles ─weigh, match─▶ CollectedFiles ─write─▶ workbook, report
                                                │keep        settle ▼  │note
                                              archive              ledger ─▶ issued, not received
+
+A file is in the archive before the ledger knows of it, and the ledger has it before a mailbox counts as read.
 """
 
 import contextlib
@@ -74,7 +76,9 @@ def collect(job: Job, asked: Collecting, watch: Watch) -> Collected:
             weighed = weigh_files(run, asked.by, checked_files(found, folder, roots), roots)
             if mails:
                 mails.dealt_with()
-        said = replace(_collection(run, weighed, period), archive=str(folder), remaining=mails.remaining if mails else 0)
+        said = replace(
+            _collection(run, weighed, period), archive=str(folder), remaining=mails.remaining if mails else 0
+        )
         finished = write_collection(said, target, job.report)
         ledger.end(number, finished.exit_code)
     return finished
@@ -113,7 +117,8 @@ def seal_roots(job: Job) -> tuple[bytes, ...]:
             ) from None
         except NotDer:
             raise InputProblem(
-                "[itinerary_files].seal_roots: {file} holds no certificate; name files in PEM or DER", file=name
+                "[itinerary_files].seal_roots: {file} holds no certificate; name files in PEM or DER",
+                file=name,
             ) from None
     return tuple(roots)
 
@@ -126,7 +131,9 @@ def files_of(job: Job, asked: Collecting) -> Iterator[tuple[Iterator[FoundFile],
         return
     mailbox, password = mailbox_at(asked.mailbox), load_mailbox_password()
     with tempfile.TemporaryDirectory(prefix="voucher-") as scratch:
-        mails = fetch_new_mails(mailbox, password, _beside(job, _MAILBOXES), Path(scratch), job.profile.carrier.ca_file)
+        mails = fetch_new_mails(
+            mailbox, password, _beside(job, _MAILBOXES), Path(scratch), job.profile.carrier.ca_file
+        )
         yield chain(found_files((*asked.paths, *mails.files), mails.names), mails.passed_over), mails
 
 
@@ -144,9 +151,7 @@ def _collection(run: Run, weighed: Weighed, period: Period | None) -> Collection
     job, ledger, zone = run.job, run.ledger, run.job.profile.carrier.time_zone
     first, last = (period.first, period.last) if period else (None, None)
     with as_problem(ledger.path):
-        issued, waiting = not_received(
-            ledger.connection, *bounds(first, last, zone), (job.terms.as_of, zone)
-        )
+        issued, waiting = not_received(ledger.connection, *bounds(first, last, zone), (job.terms.as_of, zone))
     return Collection(
         weighed.files, issued, tuple(waiting), weighed.decided, period, job.terms.as_of, job.lang,
         job.profile.carrier.currency, str(ledger.path), ledger.ledger_id, replace(job.origin, run=run.number),

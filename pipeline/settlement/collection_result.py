@@ -60,7 +60,8 @@ class Collection:
         odd = any(FILE_STATUS[one.status].needs_person and not one.same for one in self.files)
         late = any(one.status != MISSING or one.days >= PATIENCE for one in self.not_received)
         return max(
-            ExitCode.NEEDS_PERSON.where(odd or late or self.decided.troubles), ExitCode.STOPPED.where(self.remaining)
+            ExitCode.NEEDS_PERSON.where(odd or late or self.decided.troubles),
+            ExitCode.STOPPED.where(self.remaining),
         )
 
 

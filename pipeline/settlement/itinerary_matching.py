@@ -224,7 +224,9 @@ def evidence_of(files: Iterable[CheckedFile], known: InLedger, *, roots: bool) -
             continue
         if found.of is None:
             if found.status is FileStatus.UNKNOWN_TICKET and file.seal is SealStatus.VALID:
-                lines[file.sha256] = [_line(file, found.file.data, ticket) for ticket in found.file.data.tickets]
+                lines[file.sha256] = [
+                    _line(file, found.file.data, ticket) for ticket in found.file.data.tickets
+                ]
         elif file.problem is None:
             if why := _unproven(file, found.file.data, found.of, roots=roots):
                 unproven[file.sha256] = why

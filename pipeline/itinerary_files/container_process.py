@@ -43,7 +43,7 @@ class ContainerProcess:
         whole = False
         try:
             self._ask(path)
-            while frame := self._frame():
+            for frame in self._frames():
                 yield _checked(frame, self._bytes(frame["size"]), name)
             whole = True
         except Refused as refused:
@@ -71,12 +71,16 @@ class ContainerProcess:
             self._process.stdin.write(LENGTH.pack(len(named)) + named)
             self._process.stdin.flush()
 
-    def _frame(self) -> dict[str, Any]:
-        """What is said of the next thing found; nothing at the end of a file. Raises Refused and ValueError."""
-        (length,) = LENGTH.unpack(self._bytes(LENGTH.size))
-        if length > LARGEST_TEXT:
-            raise ValueError(length)
-        return json.loads(self._bytes(length)) if length else {}
+    def _frames(self) -> Iterator[dict[str, Any]]:
+        """What is said of each thing found, before its content. Raises Refused and ValueError."""
+        found = 0
+        while length := LENGTH.unpack(self._bytes(LENGTH.size))[0]:
+            if length > LARGEST_TEXT:
+                raise ValueError(length)
+            yield json.loads(self._bytes(length))
+            found += 1
+        if not found:
+            raise Refused(Seen.ENDED)
 
     def _bytes(self, size: int) -> bytes:
         """So many bytes of what it says. Raises Refused where it ends before, or says nothing for too long."""

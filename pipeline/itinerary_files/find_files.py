@@ -57,21 +57,23 @@ def _files(top: Path) -> Iterator[Path]:
     waiting = [top]
     while waiting:
         path = waiting.pop()
-        inside = _inside(path) if path == top or not path.is_symlink() else None
+        inside = _inside(path, top)
         if inside is None:
             yield path
         else:
             waiting += reversed(inside)
 
 
-def _inside(path: Path) -> list[Path] | None:
-    """What is in a folder and not left out, by name; None where it is no folder, or can't be read."""
+def _inside(path: Path, top: Path) -> list[Path] | None:
+    """What is in a folder and not left out, by name; None where it is no folder, a link to one, or can't be read."""
     try:
+        if path != top and path.is_symlink():
+            return None
         inside = sorted(path.iterdir())
+        if _is_maildir(path):
+            return [one for one in inside if one.name in _OF_MAILDIR[:2] or _is_maildir(one)]
     except OSError:
         return None
-    if _is_maildir(path):
-        return [one for one in inside if one.name in _OF_MAILDIR[:2] or _is_maildir(one)]
     return [one for one in inside if not one.name.startswith((".", "~$")) and not is_ours(one)]
 
 
@@ -94,5 +96,5 @@ def _no_file(path: Path, top: Path) -> Refused | None:
 
 def _leads_inside(path: Path, top: Path) -> bool:
     """Whether a link leads to a file in the given folder, which is found there under its own name as well."""
-    target = path.resolve()
-    return target.is_file() and target.is_relative_to(top.resolve())
+    target = Path(os.path.realpath(path))
+    return target.is_file() and target.is_relative_to(os.path.realpath(top))

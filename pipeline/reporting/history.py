@@ -39,8 +39,8 @@ class Recorded:
     elsewhere: Sequence[Row] = ()
     settlements: Sequence[Row] = ()
     reversals: Sequence[Row] = ()
-    files: Sequence[Row] = ()  # itinerary files
     people: Sequence[Row] = ()  # who had a hand in the runs that asked for it
+    files: Sequence[Row] = ()  # itinerary files about it
 
 
 @dataclass(frozen=True)

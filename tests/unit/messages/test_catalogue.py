@@ -80,8 +80,8 @@ NAMES = re.compile(
     r"|\b(Failures|Unknown|Rows|Buyers|Differing|Not ours|Not on statement|To issue|UTC|FROM|TO|issued|not issued|reconcile)\b"
     r"|\b(VOUCHER_[A-Z_]+|XDG_STATE_HOME|ext4|xfs|btrfs|zfs|agency|[a-z]+(_[a-z]+)+|name@company\.com|proxy|seed|fault|when)\b"
     r"|\"[!-~]+\"|\.spill|%\(\w+\)s|\b(Bash|UUID|Windows|en|zh_?|ENTRY|WORKBOOK|KIND|PATH|aiohttp|close-gap|invoice|itinerary)\b"
-    r"|\b(NAME|HOST|PORT|PEM|MB|serve|page\.(pem|key)|pay\.office\.example|viewer|preparer|approver|administrator)\b|--role|--behind-proxy"
-    r"|\bimaps?\b(://[a-zA-Z@./]+)?|\b(IMAP|MiB|Outlook|msg|eml)\b|pip install 'voucher-pipeline\[mailbox\]'"
+    r"|\b(NAME|HOST|PORT|PEM|DER|MB|serve|page\.(pem|key)|pay\.office\.example|viewer|preparer|approver|administrator)\b|--role|--behind-proxy"
+    r"|\bimaps?\b(://[a-zA-Z@./]+)?|\b(IMAP|MiB|Outlook|msg|eml|ofd|zip|mbox)\b|pip install 'voucher-pipeline\[mailbox\]'"
     r"|/?\b([a-z0-9]+\.)+(toml|ledger|csv|json|xlsx)\b|/backups\b"
 )
 

@@ -64,17 +64,18 @@ def match_files(
     files: Iterable[CheckedFile], known: InLedger, unproven: Mapping[str, Message]
 ) -> list[CollectedFile]:
     """What each file comes to, in their order. `unproven` says by SHA-256 why a file did not settle what it is about."""
-    matching = _Matching(known, unproven, dict(known.received))
+    matching = _Matching(known, unproven, dict(known.received), dict(known.noted))
     return [matching.collected(file) for file in files]
 
 
 @dataclass(frozen=True)
 class _Matching:
-    """One collection's matching, file by file; `received` grows by what is received on the way."""
+    """One collection's matching, file by file; `received` and `noted` grow by what is found on the way."""
 
     known: InLedger
     unproven: Mapping[str, Message]
     received: dict[str, EarlierFile]
+    noted: dict[str, EarlierFile]
 
     def collected(self, file: CheckedFile) -> CollectedFile:
         """What a file comes to; whether the ledger has it so already."""
@@ -82,7 +83,8 @@ class _Matching:
         attempt_id = found.of.attempt_id if found.of else None
         if found.status is FileStatus.RECEIVED and file.data and file.data.number:
             self.received[file.data.number] = EarlierFile(file.sha256, found.status, attempt_id, "")
-        noted = self.known.noted.get(file.sha256)
+        noted = self.noted.get(file.sha256)
+        self.noted[file.sha256] = EarlierFile(file.sha256, found.status, attempt_id, "")
         known = noted is not None and (noted.status, noted.attempt_id) == (found.status, attempt_id)
         return CollectedFile(
             found.file, found.status, found.reasons, found.of, found.same, not (known or found.same)
@@ -217,7 +219,7 @@ def evidence_of(files: Iterable[CheckedFile], known: InLedger, *, roots: bool) -
     `roots`: whether the profile names root certificates, so that a seal can be valid.
     """
     lines, unproven = dict[str, list[StatementLine]](), dict[str, Message]()
-    matching = _Matching(known, {}, {})
+    matching = _Matching(known, {}, {}, {})
     for file in files:
         found = matching.judged(file)
         if found.file.data is None or found.status not in (FileStatus.UNCLEAR, FileStatus.UNKNOWN_TICKET):

@@ -134,6 +134,8 @@ def test_what_is_noted_of_a_content_already_is_nothing_new_until_it_comes_to_som
     known = ledger(KNOWN, noted={"a" * 64: noted})
     assert [one.new for one in told(file(total=1), known=known)] == [False]
     assert [one.new for one in told(file(), known=known)] == [True]
+    # Twice in what was given is once, too.
+    assert [one.new for one in told(file(total=2), file(total=2), known=ledger(KNOWN))] == [True, False]
 
 
 def test_a_red_file_and_a_new_number_for_its_ticket() -> None:

@@ -11,6 +11,15 @@ from pipeline.model.message import Message, message, system_error
 WORKBOOK_SUFFIXES = (".xlsx", ".xls", ".xlsb", ".ods", ".csv", ".tsv")
 #: A profile, a mapping or a list of faults takes some kilobytes.
 SETTINGS_BYTES = 1_000_000
+#: A reconciliation's number may stand behind that word: earlier versions put it there.
+_OURS = re.compile(
+    r"(\.result\.xlsx|(^|\.)reconciliation(\.[0-9]+)?\.xlsx|\.statement\.csv)\Z", re.IGNORECASE
+)
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file's name is that of a result, of a reconciliation, or of a sandbox's statement."""
+    return _OURS.search(path.name) is not None
 
 
 class Irregular(OSError):

@@ -1,7 +1,8 @@
-"""The two secret keys, from the environment or the system keyring; no repr of `Secrets` shows them."""
+"""The two secret keys, and the mailbox's password, from the environment or the system keyring; no repr of what holds them shows them."""
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pipeline.model.errors import InputProblem
@@ -10,6 +11,7 @@ from pipeline.model.profile import Secrets
 
 API_KEY = "VOUCHER_API_KEY"
 ENCRYPTION_KEY = "VOUCHER_ENCRYPTION_KEY"
+MAILBOX_PASSWORD = "VOUCHER_MAILBOX_PASSWORD"  # noqa: S105 - its name
 KEYRING_SERVICE = "voucher-pipeline"
 KeyPlace = Literal["environment", "keyring", "nowhere"]
 
@@ -43,7 +45,9 @@ _FOUND: set[str] = set()
 
 def known_keys() -> tuple[str, ...]:
     """The keys of the environment and those that were read from the keyring, for keeping them out of what is printed."""
-    in_environment = {os.environ[name] for name in (API_KEY, ENCRYPTION_KEY) if os.environ.get(name)}
+    in_environment = {
+        os.environ[name] for name in (API_KEY, ENCRYPTION_KEY, MAILBOX_PASSWORD) if os.environ.get(name)
+    }
     return tuple(in_environment | _FOUND)
 
 
@@ -73,12 +77,7 @@ def load_secrets(environ: Mapping[str, str] = os.environ) -> Secrets:
     _FOUND.update(filter(None, found.values()))
     missing = [name for name, value in found.items() if not value]
     if missing:
-        raise InputProblem(
-            "{names} not set: put the key into the environment variable of that name, or into"
-            " the system keyring (service {service}, the variable's name as user name)",
-            names=joined(missing, "and"),
-            service=KEYRING_SERVICE,
-        )
+        raise _not_set(missing)
     if (
         not found[API_KEY].isprintable()
         or not found[API_KEY].isascii()
@@ -94,3 +93,32 @@ def load_secrets(environ: Mapping[str, str] = os.environ) -> Secrets:
             "{name} holds line breaks or broken characters; set it again without them", name=ENCRYPTION_KEY
         )
     return Secrets(api_key=found[API_KEY], encryption_key=found[ENCRYPTION_KEY])
+
+
+@dataclass(frozen=True)
+class MailboxPassword:
+    """What a mailbox is opened with."""
+
+    text: str = field(repr=False)
+
+
+def load_mailbox_password(environ: Mapping[str, str] = os.environ) -> MailboxPassword:
+    """The mailbox's password, from the environment or else the system keyring. Raises InputProblem where it is missing, or can't be sent."""
+    found = environ.get(MAILBOX_PASSWORD) or _from_keyring(MAILBOX_PASSWORD)
+    if not found:
+        raise _not_set([MAILBOX_PASSWORD])
+    _FOUND.add(found)
+    if not found.isprintable():
+        raise InputProblem(
+            "{name} holds line breaks or broken characters; set it again without them", name=MAILBOX_PASSWORD
+        )
+    return MailboxPassword(found)
+
+
+def _not_set(names: list[str]) -> InputProblem:
+    return InputProblem(
+        "{names} not set: put the key into the environment variable of that name, or into"
+        " the system keyring (service {service}, the variable's name as user name)",
+        names=joined(names, "and"),
+        service=KEYRING_SERVICE,
+    )

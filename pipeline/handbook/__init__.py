@@ -15,6 +15,7 @@ TOPICS = (
     "corrections",
     "unknown",
     "month",
+    "collect",
     "cron",
     "serve",
     "ledger",

@@ -22,6 +22,7 @@ from pipeline.ledger import (
     last_run_witness,
     older_copy,
     opening,
+    received_files,
     register_lines,
     reversals,
     run_people,
@@ -36,6 +37,7 @@ from pipeline.ledger.run_people import RunPerson
 from pipeline.ledger.runs import PastRun
 from pipeline.model.errors import InputProblem, LedgerProblem, Stop
 from pipeline.model.evidence import StatementLine, Unsettled
+from pipeline.model.itinerary_file import CheckedFile, NotReceived
 from pipeline.model.job import Job
 from pipeline.model.known_charges import KnownCharge, KnownCharges, Refusal
 from pipeline.model.message import NOTHING, Message, Note, message, system_error
@@ -44,6 +46,8 @@ from pipeline.model.profile import Owner
 from pipeline.model.register_line import RegisterLine
 from pipeline.model.request import Identity
 from pipeline.model.result import RequestResult
+from pipeline.settlement.compare import Period
+from pipeline.settlement.itinerary_matching import InLedger
 
 
 @contextlib.contextmanager
@@ -219,7 +223,7 @@ class ReadLedger:
         return [(one, people.get(one.run, [])) for one in found]
 
     def ticket_rows(self, ticket: str) -> tuple[list[dict[str, Any]], ...]:
-        """Its attempts, judgements, what statements showed, settlements, reversals, and who had a hand in its runs."""
+        """Its attempts, judgements, what statements showed, settlements, reversals, who had a hand in its runs, and files about it."""
         with as_problem(self.path):
             return (
                 ticket_rows.attempts(self._connection, ticket),
@@ -228,6 +232,7 @@ class ReadLedger:
                 ticket_rows.settlements(self._connection, ticket),
                 ticket_rows.reversals(self._connection, ticket),
                 run_people.of_ticket(self._connection, ticket),
+                ticket_rows.received_files(self._connection, ticket),
             )
 
     def register_lines(
@@ -236,6 +241,25 @@ class ReadLedger:
         """The register's lines, as `register_lines.register_lines` gives them."""
         with as_problem(self.path):
             return register_lines.register_lines(self._connection, time_zone, days)
+
+    def about_files(self, files: Sequence[CheckedFile], time_zone: str) -> InLedger:
+        """What is known of the vouchers and tickets that itinerary files are about, and of the files themselves."""
+        with as_problem(self.path):
+            return received_files.known(self._connection, files, time_zone)
+
+    def not_received(
+        self, period: Period | None, as_of: datetime.date, time_zone: str
+    ) -> tuple[int, list[NotReceived]]:
+        """(how many itineraries were issued in that time, None: ever; those of them whose file was not received)."""
+        first, last = (period.first, period.last) if period else (None, None)
+        bounds = received_files.bounds(first, last, time_zone)
+        with as_problem(self.path):
+            return received_files.not_received(self._connection, *bounds, (as_of, time_zone))
+
+    def archived_files(self) -> list[tuple[str, str]]:
+        """The files that were kept in the archive: (path in it, SHA-256)."""
+        with as_problem(self.path):
+            return received_files.archived(self._connection)
 
     def looked_over(self) -> integrity_check.Looked:
         """Everything that it holds, and what is wrong with it."""

@@ -12,12 +12,14 @@ from pipeline.model.register_line import RegisterLine
 
 # A sum of selects, so that each finds its attempts by an index of its own (attempt_issued_at, attempt_open).
 _OF_ATTEMPTS = """
-SELECT attempt.number, charge.voucher, ticket_no, charge, product, passenger_name, header_name, tax_no, phone, email, components,
+SELECT attempt.number, charge.voucher, charge.ticket_no, charge, product, passenger_name, header_name, tax_no, phone, email, components,
        carried, charge.amount, coalesce(attempt.ended_at, sending_at), attempt.run, file, sheet, row,
        CASE WHEN reversal IS NOT NULL THEN 'reversed' WHEN attempt.state = 'issued' THEN 'issued' ELSE 'unknown' END,
-       coalesce(red_number, ''), request_id
+       coalesce(red_number, ''), request_id, received_at, coalesce(archived, ''), coalesce(seal, '')
 FROM attempt JOIN request USING (request_id) JOIN charge USING (attempt_id)
      LEFT JOIN reversal ON reversal.attempt_id = attempt.attempt_id AND withdrawn = 0
+     LEFT JOIN received_file ON received_file.attempt_id = attempt.attempt_id AND received_file.status = 'received'
+                                AND received_file.number = attempt.number
 WHERE {which}
 """
 _OWN = " UNION ALL ".join(
@@ -71,8 +73,9 @@ def register_lines(
 
 def _of_attempts(connection: apsw.Connection, zone: ZoneInfo, days: Days | None) -> Iterator[RegisterLine]:
     for row in connection.execute(_OWN, _bounds(days, zone)):
-        told, at, rest = row[:13], row[13], row[14:]
-        yield RegisterLine._make((*told, _local(at, zone), *rest, False))
+        told, at, rest, (received_at, *file) = row[:13], row[13], row[14:21], row[21:]
+        received = _local(received_at, zone) if received_at else None
+        yield RegisterLine._make((*told, _local(at, zone), *rest, False, received, *file))
 
 
 def _bounds(days: Days | None, zone: ZoneInfo) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from pipeline.ledger import (
     judgements,
     opening,
     planning,
+    received_files,
     reversals,
     run_people,
     runs,
@@ -38,6 +39,7 @@ from pipeline.ledger.runs import RunStart
 from pipeline.ledger.settlements import Known, Settlement
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.evidence import StatementLine
+from pipeline.model.itinerary_file import CollectedFile
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import Message, message
 from pipeline.model.profile import Terms
@@ -152,6 +154,11 @@ class OpenLedger(ReadLedger):
         """Note that a file was dealt with by a run."""
         with as_problem(self.path):
             inbox_files.record(self._connection, run, handled)
+
+    def note_files(self, run: int, collected: Iterable[CollectedFile]) -> None:
+        """Note what itinerary files came to, where that is new."""
+        with as_problem(self.path):
+            received_files.note(self._connection, run, collected)
 
     # Its end.
 

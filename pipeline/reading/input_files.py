@@ -1,11 +1,10 @@
 """Which files a run reads, and each file's cells by way of the child process."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.file_reading import WORKBOOK_SUFFIXES
+from pipeline.file_reading import WORKBOOK_SUFFIXES, is_ours
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import N_, Fact, Message, SheetName, system_error
 from pipeline.reading.child_process import Ended, Opening, problem
@@ -59,15 +58,6 @@ _CURES = {
     "unreadable": N_("{file}: can't be read ({detail}); check the path and its permissions"),
 }
 _NAMED = 3
-#: A reconciliation's number may stand behind that word: earlier versions put it there.
-_OURS = re.compile(
-    r"(\.result\.xlsx|(^|\.)reconciliation(\.[0-9]+)?\.xlsx|\.statement\.csv)\Z", re.IGNORECASE
-)
-
-
-def is_ours(path: Path) -> bool:
-    """Whether a file's name is that of a result, of a reconciliation, or of a sandbox's statement."""
-    return _OURS.search(path.name) is not None
 
 
 def _inside(folder: Path) -> list[Path]:

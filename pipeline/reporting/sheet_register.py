@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from pipeline.messages.translate import choice_word, heading, heading_in, rendered
+from pipeline.messages.translate import choice_word, heading, heading_in, rendered, status_word
 from pipeline.model.columns import COLUMN, COMPONENTS, Lang
 from pipeline.model.message import from_text
 from pipeline.model.money import MINOR
@@ -120,11 +120,30 @@ def _columns(register: Register, lang: Lang) -> list[_Column]:
         columns.append(
             text("red_number", Style.IDENTIFIER, 24, lambda line: line.red_number, label("red_number", lang))
         )
-    return [
-        *columns,
+    columns += [
         text("known_from", Style.TEXT, 24, lambda line: sources[line.elsewhere], label("known_from", lang)),
         text("request", Style.IDENTIFIER, 23, lambda line: line.request),
     ]
+    if any(line.received_at for line in lines):
+        seals = {line.seal: status_word(line.seal, lang) for line in lines if line.seal}
+        columns += [
+            text(
+                "received_on",
+                Style.DATE,
+                13,
+                lambda line: line.received_at and line.received_at.date(),
+                label("received_on", lang),
+            ),
+            text(
+                "itinerary_file",
+                Style.IDENTIFIER,
+                40,
+                lambda line: line.itinerary_file,
+                label("itinerary_file", lang),
+            ),
+            text("seal", Style.TEXT, 12, lambda line: seals.get(line.seal), label("seal", lang)),
+        ]
+    return columns
 
 
 def _part(name: str, each: _Parsed) -> float | None:
@@ -149,7 +168,18 @@ def _own_heading(name: str, lang: Lang) -> str:
     """The heading of a column carried along: never one of the register's own."""
     ours = {
         label(own, lang)
-        for own in ("state", "run", "known_from", "red_number", "total_amount", "cost_centre", "department")
+        for own in (
+            "state",
+            "run",
+            "known_from",
+            "red_number",
+            "total_amount",
+            "cost_centre",
+            "department",
+            "received_on",
+            "itinerary_file",
+            "seal",
+        )
     }
     return f"{name} (input)" if name in ours else extra_heading(name)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 
+from pipeline.file_reading import is_ours
 from pipeline.messages.translate import in_every_language
 from pipeline.model.buyer_source import BEHIND, KEPT_APART, Source, flat
 from pipeline.model.columns import BUYER_COLUMNS, COLUMN, HEADER_FIELDS, RESULT_SHEETS, Kind
@@ -29,7 +30,7 @@ from pipeline.reading import amount_cells, previous_result
 from pipeline.reading import cells as single
 from pipeline.reading.columns_file import ColumnMap
 from pipeline.reading.heading_rows import beside_ours, find_layout
-from pipeline.reading.input_files import is_ours, read_sheets
+from pipeline.reading.input_files import read_sheets
 from pipeline.reading.sheet import Sheet
 from pipeline.reading.tickets import assemble
 from pipeline.reporting.input_cells import extra_heading

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,8 +46,8 @@ PROGRAMS = re.compile(
     r"(?<![A-Za-z])(?:Voucher Pipeline|Linux|Debian|Ubuntu|macOS|Windows|Python|Excel|LibreOffice|Java Excel API|openpyxl|XlsxWriter|xlwt|SheetJS"
     r"|SQLite|POSIX|Apache POI|FUSE|FAT|ext4|xfs|btrfs|zfs|cron|exim4|3\.0pl1|Big5|logrotate|systemd|shell|SIGTERM|Ctrl|Shift|JSON|HTTP|UTF|GB)(?![A-Za-z])"
 )
-#: Of every command, and of programs that are not ours.
-FOREIGN = {"--help", "--now", "--only-binary"}
+#: Of every command, of programs that are not ours, and what takes a server of mails.
+FOREIGN = {"--mailbox", "--help", "--now", "--only-binary"}
 
 
 def blocks(topic: str, lang: Lang) -> Iterator[tuple[list[str], list[str]]]:
@@ -96,6 +97,7 @@ class Story:
     after: Mapping[str, Callable[[Desk, Sandbox], object]] = field(default_factory=dict)
     codes: Mapping[str, int] = field(default_factory=dict)
     faults: str = ""
+    carrier: Sequence[str] = ()  # options of the sandbox
 
 
 def october(desk: Desk, count: int = 3) -> Path:
@@ -113,6 +115,14 @@ def issued(desk: Desk, carrier: Sandbox) -> None:
 
 def statement(desk: Desk, carrier: Sandbox, name: str = "statement.csv") -> None:
     (desk.folder / name).write_bytes(carrier.statement.read_bytes())
+
+
+def mailed(desk: Desk, carrier: Sandbox) -> None:
+    issued(desk, carrier)
+    deadline = time.monotonic() + 60
+    while len([*(desk.folder / "mails").glob("*.eml")]) < 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def reversed_by_the_carrier(desk: Desk, carrier: Sandbox) -> None:
@@ -222,6 +232,7 @@ STORIES: Mapping[str, Story] = {
         faults=f"{LOST_AFTER}requests = [2]\n{LOST_BEFORE}requests = [3]\n",
     ),
     "month": Story(before=issued),
+    "collect": Story(before=mailed, carrier=("--deliver-to", "mails")),
     "cron": Story(before=inbox),
     "ledger": Story(
         before=issued,
@@ -238,7 +249,7 @@ STORIES: Mapping[str, Story] = {
 @contextmanager
 def at_desk(desk: Desk, story: Story) -> Iterator[Sandbox]:
     known = write_workbook(desk.folder / "known.xlsx", tickets(12))
-    with running_sandbox(desk, known, faults=story.faults) as carrier:
+    with running_sandbox(desk, known, faults=story.faults, more=story.carrier) as carrier:
         desk.profile(carrier.base_url)
         desk.environment |= {"VOUCHER_PROFILE": "carrier.toml", "VOUCHER_LEDGER": "carrier.ledger"}
         story.before(desk, carrier)

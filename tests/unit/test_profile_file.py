@@ -68,6 +68,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "key_refused_codes": (401, 403),
     },
     "reconcile": {"settle_after_hours": None},
+    "itinerary_files": {"archive": "", "seal_roots": ()},
     "approval": {"people": 1},
 }
 
@@ -94,6 +95,8 @@ KEYS: list[tuple[str, str, str, Any]] = [
     ("answers", "rejected_codes", "[4001, -1]", (4001, -1)),
     ("answers", "key_refused_codes", "[401, -1]", (401, -1)),
     ("reconcile", "settle_after_hours", "48", 48),
+    ("itinerary_files", "archive", '"files"', "files"),
+    ("itinerary_files", "seal_roots", f'["{__file__}"]', (__file__,)),
     ("approval", "people", "2", 2),
 ]
 CODES = [(section, name) for section, names in DEFAULTS["codes"].items() for name in names]
@@ -296,6 +299,9 @@ def test_an_unknown_key_is_refused_by_its_full_name(
         ("answers", "key_refused_codes", "[4.5]"),
         ("reconcile", "settle_after_hours", '"48"'),
         ("reconcile", "settle_after_hours", "-1"),
+        ("itinerary_files", "archive", "1"),
+        ("itinerary_files", "seal_roots", '["missing.pem"]'),
+        ("itinerary_files", "seal_roots", '"a.pem"'),
         ("approval", "people", "0"),
         ("approval", "people", "3"),
         ("approval", "people", "true"),
@@ -314,7 +320,7 @@ def test_a_wrong_value_is_refused_by_its_key(
         ("codes = []", "[codes] must be a section in square brackets"),
         (
             "agency = 'x'",
-            "the profile.agency is not a known key; known here: carrier, limits, required, submission, answers, reconcile, approval, codes",
+            "the profile.agency is not a known key; known here: carrier, limits, required, submission, answers, reconcile, itinerary_files, approval, codes",
         ),
         ("[required]\nall = []", "[required].all is not a known key; known here: invoice, itinerary"),
         ("[carrier]\nagency = 7", "[carrier].agency must be a text in quotes"),

@@ -30,6 +30,7 @@ def known(tmp_path: Path) -> Iterator[dict[str, Recorded]]:
                 ticket_rows.settlements(connection, ticket),
                 ticket_rows.reversals(connection, ticket),
                 run_people.of_ticket(connection, ticket),
+                ticket_rows.received_files(connection, ticket),
             )
             for ticket in (TICKET, "9990000000002")
         }
@@ -66,6 +67,8 @@ def test_everything_is_told_once_and_in_order(known: Any) -> None:
         " Tickets, row 5)"),
         f"answered with HTTP 200 (request {FARE}, attempt 2)",
         f"issued as 017952583360393196, trace t-1 (request {FARE}, attempt 2)",
+        ("itinerary file differs: a.eml/b.ofd, number 22222222222222222222, seal none: the seal does not fit the file, kept as 2026-11/b.ofd"
+        " (abababababab; run 2)"),
         "999-0000000002: the ledger knows nothing of it",
     ]  # fmt: skip
 
@@ -84,7 +87,11 @@ def test_in_chinese_everything_is_told_in_chinese(known: Any) -> None:
     ]
     assert "由 chen 认定为未开具：not on october.csv" in lines[12]
     assert lines[13].startswith("他处已开具：承运人账单列有 附加服务，行程单 20179525833603931965，Acme（")
-    assert lines[-2] == f"已开具，号码 017952583360393196，跟踪号 t-1（请求 {FARE}，第 2 次）"
+    assert (
+        lines[-2]
+        == "行程单文件不一致：a.eml/b.ofd，号码 22222222222222222222，签章无：签章与文件不符，存档为 2026-11/b.ofd（abababababab；第 2 次运行）"
+    )
+    assert lines[-3] == f"已开具，号码 017952583360393196，跟踪号 t-1（请求 {FARE}，第 2 次）"
     assert lines[-1] == "999-0000000002：台账中没有任何记录"
 
 
@@ -104,7 +111,7 @@ def test_programs_get_the_same_as_values(known: Any) -> None:
     assert (hands[0]["person"], "plan" in hands[0]) == ("sun", False)
     assert [event["event"] for event in events] == [
         "judged", "sending", "unknown", "sending", "answered", "rejected", "settled", "issued_elsewhere",
-        "issued_elsewhere", "judged", "sending", "answered", "issued",
+        "issued_elsewhere", "judged", "sending", "answered", "issued", "file",
     ]  # fmt: skip
     assert all(event["at"].endswith("+00:00") for event in events)
     for event in events:
@@ -135,6 +142,10 @@ def test_programs_get_the_same_as_values(known: Any) -> None:
     }  # fmt: skip
     assert events[8]["amount"] == "5.00"
     assert events[12]["number"] == "017952583360393196"
+    assert events[13] == {
+        "event": "file", "run": 2, "status": "differs", "number": "2" * 20, "seal": "none", "place": "a.eml/b.ofd",
+        "archived": "2026-11/b.ofd", "sha256": "ab" * 32, "detail": "the seal does not fit the file", "request": "", "attempt": 0,
+    }  # fmt: skip
 
 
 def attempt(**changes: Any) -> dict[str, Any]:

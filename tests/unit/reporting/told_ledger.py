@@ -18,6 +18,7 @@ from pipeline.ledger import (
     judgements,
     opening,
     planning,
+    received_files,
     reversals,
     run_people,
     runs,
@@ -29,6 +30,13 @@ from pipeline.ledger.run_people import RunPerson
 from pipeline.ledger.settlements import Settlement
 from pipeline.ledger.withdrawals import withdraw
 from pipeline.model.evidence import StatementLine
+from pipeline.model.itinerary_file import (
+    CheckedFile,
+    CollectedFile,
+    FileStatus,
+    ItineraryData,
+    SealStatus,
+)
 from pipeline.model.message import message, verbatim
 from pipeline.model.outcome import Answered, Outcome
 from pipeline.model.profile import Owner
@@ -141,6 +149,11 @@ def being_told(path: Path) -> Iterator[apsw.Connection]:
         inbox_files.record(
             connection, run, Handled("ab12", "statement", "october.csv", "", "", unfinished=False)
         )
+        _a_moment()
+        data = ItineraryData("2" * 20, (TICKET,), total=617_25)
+        file = CheckedFile(("a.eml", "b.ofd"), "ab" * 32, data, SealStatus.NONE, archived="2026-11/b.ofd")
+        odd = CollectedFile(file, FileStatus.DIFFERS, (message("the seal does not fit the file"),))
+        received_files.note(connection, run, [odd])
         _a_moment()
         runs.end(connection, lock, run, 0)
         _a_moment()

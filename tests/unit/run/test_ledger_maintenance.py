@@ -904,7 +904,7 @@ def test_an_export_tells_whose_ledger_it_is_and_what_it_may_lack(settled: Path, 
         "https://carrier.example（代理人 DEMO）", "2 已开具, 1 未发送", f"可能缺少 {since} 之后开具的内容（它是备份）",
     )  # fmt: skip
     assert {name: len(found) - 1 for name, found in sheets.items()} == {
-        "Requests": 3, "Charges": 4, "Issued elsewhere": 1, "Reversals": 1, "Withdrawals": 0, "Judgements": 0, "Runs": 2, "People": 0, "Files": 0,
+        "Requests": 3, "Charges": 4, "Issued elsewhere": 1, "Reversals": 1, "Withdrawals": 0, "Judgements": 0, "Runs": 2, "People": 0, "Files": 0, "Itinerary files": 0,
         "Gaps and moves": 1,
     }  # fmt: skip
 

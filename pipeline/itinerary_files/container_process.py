@@ -1,0 +1,131 @@
+"""The process that looks into files (`container_child`): started when it is needed, ended when it is silent, and what it says checked."""
+
+import contextlib
+import json
+import os
+import selectors
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+from pipeline.bounded_process import environment
+from pipeline.itinerary_files import container_bounds as bounds
+from pipeline.itinerary_files.container_bounds import Refused, Seen
+from pipeline.itinerary_files.container_child import LARGEST_TEXT, LENGTH
+from pipeline.model.itinerary_file import FileStatus, FoundFile
+from pipeline.model.message import Message
+from pipeline.signals import put_off
+
+CHILD = Path(__file__).with_name("container_child.py")
+_PIECE = 1 << 18
+
+
+class ContainerProcess:
+    """Looks into one file after another. To be used as a context, at whose end the process has ended."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._said = bytearray()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def found_in(self, path: Path, name: str) -> Iterator[FoundFile]:
+        """What is found in one file, at least one thing; `name` is the file's for people.
+
+        What ends the process, silences it, or makes it say what it does not say is a finding, after what was found before.
+        """
+        whole = False
+        try:
+            self._ask(path)
+            for frame in self._frames():
+                yield _checked(frame, self._bytes(frame["size"]), name)
+            whole = True
+        except Refused as refused:
+            yield refused.found((name,))
+        except (KeyError, TypeError, ValueError, AttributeError):  # it says what it does not say
+            yield Refused(Seen.ENDED).found((name,))
+        finally:
+            if not whole:
+                self._end()
+
+    def _ask(self, path: Path) -> None:
+        named = os.fsencode(path.absolute())
+        if self._process is None or self._process.poll() is not None:
+            self._end()
+            try:
+                with put_off():  # it would be left behind
+                    self._process = _started()
+            except KeyboardInterrupt:
+                self._end()
+                raise
+        assert self._process.stdin  # noqa: S101 - it is a pipe
+        with contextlib.suppress(
+            BrokenPipeError
+        ):  # it has ended, which is seen when it is asked what it found
+            self._process.stdin.write(LENGTH.pack(len(named)) + named)
+            self._process.stdin.flush()
+
+    def _frames(self) -> Iterator[dict[str, Any]]:
+        """What is said of each thing found, before its content. Raises Refused and ValueError."""
+        found = 0
+        while length := LENGTH.unpack(self._bytes(LENGTH.size))[0]:
+            if length > LARGEST_TEXT:
+                raise ValueError(length)
+            yield json.loads(self._bytes(length))
+            found += 1
+        if not found:
+            raise Refused(Seen.ENDED)
+
+    def _bytes(self, size: int) -> bytes:
+        """So many bytes of what it says. Raises Refused where it ends before, or says nothing for too long."""
+        if not 0 <= size <= bounds.LARGEST_FILE:
+            raise ValueError(size)
+        assert self._process  # noqa: S101 - it was asked
+        assert self._process.stdout  # noqa: S101 - it is a pipe
+        out = self._process.stdout.fileno()
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(out, selectors.EVENT_READ)
+            while len(self._said) < size:
+                if not waiting.select(bounds.SILENT_SECONDS):
+                    raise Refused(Seen.TIME, most=bounds.SILENT_SECONDS)
+                if not (some := os.read(out, _PIECE)):
+                    raise Refused(Seen.ENDED)
+                self._said += some
+        piece = bytes(self._said[:size])
+        del self._said[:size]
+        return piece
+
+    def _end(self) -> None:
+        if self._process:
+            self._process.kill()
+            with contextlib.suppress(BrokenPipeError), self._process:
+                pass
+        self._process = None
+        self._said.clear()
+
+
+def _started() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and script, no shell
+        [sys.executable, "-P", str(CHILD)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment() | {name: os.environ[name] for name in ("TMPDIR",) if name in os.environ},
+    )
+
+
+def _checked(frame: dict[str, Any], content: bytes, name: str) -> FoundFile:
+    """What was found, of texts of ours and names alone. Raises KeyError, TypeError, ValueError."""
+    place = (name, *map(str, frame["place"]))
+    if "problem" not in frame:
+        return FoundFile(place, content)
+    facts = {str(key): int(number) for key, number in frame["facts"].items()}
+    return FoundFile(
+        place, problem=FileStatus(frame["problem"]), reason=Message(Seen(frame["reason"]), facts)
+    )

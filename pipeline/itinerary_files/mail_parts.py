@@ -1,0 +1,229 @@
+"""What a mail carries: its attachments, forwarded mails, and whether it offers a link in place of a file.
+
+Parts are told by their content; what a mail says of their kinds decides only which of its texts, pictures and signatures
+are part of the mail itself. Names and subjects are often GBK bytes in no encoding at all. That a mail which has no attachment and speaks
+of an itinerary (`_WORDS`) beside a web address has the file behind that address is inferred: no wording of airlines was to be had.
+"""
+
+import base64
+import contextlib
+import email
+import re
+import tempfile
+from collections.abc import Iterator
+from email.errors import MessageError
+from email.header import decode_header
+from email.message import Message as Mail
+from email.policy import compat32
+from email.utils import parsedate_to_datetime
+from typing import IO
+
+from pipeline.itinerary_files import container_bounds as bounds
+from pipeline.itinerary_files import zip_parts
+from pipeline.itinerary_files.container_bounds import Refused, Seen
+from pipeline.itinerary_files.shown_names import decoded, shown_name
+from pipeline.model.quoting import one_line, quoted
+
+#: Enough of a file to know a mail by its headers.
+HEAD_BYTES = 1 << 16
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_HEADER = re.compile(rb"([!-9;-~]+):")
+#: Of these a mail has two at least.
+_KNOWN_HEADERS = frozenset((
+    b"from", b"to", b"date", b"subject", b"received", b"return-path", b"message-id", b"mime-version", b"content-type", b"delivered-to",
+))  # fmt: skip
+#: The line before each mail of an mbox file: "From ", a sender, and when it came.
+_SEPARATOR = re.compile(rb"From \S.* \d\d:\d\d.* \d{4}")
+_LINE = 1 << 16
+_WORDS = re.compile("行程单|行程單|电子客票|itinerary|\\.ofd", re.IGNORECASE)
+_LINK = re.compile(r"https?://", re.IGNORECASE)
+_TEXT_BYTES = 1 << 20
+_SIGNATURES = ("application/pkcs7-signature", "application/x-pkcs7-signature", "application/pgp-signature")
+#: What Chinese programs call by these names holds characters of the larger set.
+_LARGER_SET = {"gb2312": "gb18030", "gbk": "gb18030", "x-gbk": "gb18030", "cp936": "gb18030"}
+
+
+def is_mail(head: bytes) -> bool:
+    r"""Whether a file begins with a mail's headers.
+
+    >>> is_mail(b"Subject: x\r\nFrom: a@b.cn\r\n\r\n"), is_mail(b"From: the desk\nof somebody\n"), is_mail(b"PK\x03\x04")
+    (True, False, False)
+    """
+    known = set[bytes]()
+    for line in head.removeprefix(_BYTE_ORDER_MARK).lstrip(b"\r\n").splitlines()[:500]:
+        if not line or (line[:1] in b" \t" and known):
+            if not line:
+                break
+        elif header := _HEADER.match(line):
+            known.add(header[1].lower())
+        else:
+            return len(line) + 1 >= HEAD_BYTES and len(known & _KNOWN_HEADERS) > 1
+    return len(known & _KNOWN_HEADERS) > 1
+
+
+def is_mbox(head: bytes) -> bool:
+    """Whether a file is a series of mails (mbox)."""
+    first, _, rest = head.partition(b"\n")
+    return bool(_SEPARATOR.match(first)) and is_mail(rest)
+
+
+def mbox_mails(file: IO[bytes]) -> Iterator[tuple[str, IO[bytes]]]:
+    """The mails of such a file, one after another, each with its number for a name; a content is gone when the next is asked for."""
+    number, after_blank, at_start = 0, True, True
+    with tempfile.SpooledTemporaryFile(max_size=bounds.LARGEST_FILE) as mail:
+        while line := file.readline(_LINE):
+            if after_blank and at_start and _SEPARATOR.match(line):
+                if number:
+                    mail.seek(0)
+                    yield f"#{number}", mail
+                number += 1
+                mail.seek(0)
+                mail.truncate()
+            else:
+                mail.write(line)
+            after_blank = at_start and line in (b"\n", b"\r\n")
+            at_start = line.endswith(b"\n")
+        mail.seek(0)
+        yield f"#{number}", mail
+
+
+def parsed(file: IO[bytes]) -> Mail:
+    """A mail in its parts. Raises Refused for one that is too large, or that the parser can't follow."""
+    if bounds.size_of(file) > bounds.LARGEST_MAIL:
+        raise Refused(Seen.LARGE_MAIL, most=bounds.LARGEST_MAIL // bounds.MIB)
+    if file.read(len(_BYTE_ORDER_MARK)) != _BYTE_ORDER_MARK:
+        file.seek(0)
+    with _followed():
+        return email.message_from_binary_file(file, policy=compat32)
+
+
+def attachments(mail: Mail) -> Iterator[tuple[str, bytes | Mail]]:
+    """Each attachment's name for people and its content; of a forwarded mail, the mail. Raises Refused."""
+    with _followed():
+        for number, (part, pictured) in enumerate(_leaves(mail), 1):
+            forwarded = part.get_payload(0) if part.get_content_type() == "message/rfc822" else None
+            if isinstance(forwarded, Mail):
+                name = _file_name(part) or subject(forwarded) or f"#{number}"
+                yield name, _packed_mail(part, forwarded) or forwarded
+                continue
+            content = _content(part)
+            if content.startswith(zip_parts.MAGIC) or not _is_of_mail(part, pictured):
+                yield _file_name(part) or f"#{number}", content
+
+
+def offers_link(mail: Mail) -> bool:
+    """Whether it speaks of an itinerary and holds a web address. Raises Refused."""
+    with _followed():
+        texts = [
+            _text(_content(part)[:_TEXT_BYTES], part.get_content_charset() or "")
+            for part, _ in _leaves(mail)
+            if part.get_content_maintype() == "text"
+        ]
+        whole = "\n".join([subject(mail), *texts])
+    return bool(_WORDS.search(whole) and _LINK.search(whole))
+
+
+def subject(mail: Mail) -> str:
+    """A mail's subject for people, "" without one."""
+    return quoted(one_line(_words(_raw(mail, "subject"))))
+
+
+def day(mail: Mail) -> str:
+    """The day on which a mail says that it was sent, where it was sent; "" where it does not say one."""
+    try:
+        return parsedate_to_datetime(_raw(mail, "date")).date().isoformat()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return ""
+
+
+def headers(head: bytes) -> Mail:
+    """The headers at a mail's beginning."""
+    return email.message_from_bytes(head.partition(b"\r\n\r\n")[0], policy=compat32)
+
+
+@contextlib.contextmanager
+def _followed() -> Iterator[None]:
+    """What mails break Python's parser with is that they can't be understood."""
+    try:
+        yield
+    except (MessageError, RecursionError, AssertionError, ValueError, LookupError, TypeError, AttributeError):
+        raise Refused(Seen.DAMAGED_MAIL) from None
+
+
+def _leaves(mail: Mail, pictured: bool = False) -> Iterator[tuple[Mail, bool]]:
+    """Its parts that are not themselves of parts, and whether each may be a picture within a text (RFC 2387)."""
+    parts = mail.get_payload()
+    if mail.get_content_maintype() == "multipart" and isinstance(parts, list):
+        for part in parts:
+            if isinstance(part, Mail):
+                yield from _leaves(part, pictured or mail.get_content_subtype() == "related")
+    else:
+        yield mail, pictured
+
+
+def _is_of_mail(part: Mail, pictured: bool) -> bool:
+    """Whether a part is the mail's own text, a picture in it, a signature, or a report of a mail server."""
+    if part.get_content_type() in _SIGNATURES or part.get_content_maintype() in ("message", "multipart"):
+        return True
+    if pictured and part.get_content_maintype() == "image" and part["content-id"]:
+        return True
+    return (
+        part.get_content_maintype() == "text"
+        and part.get_content_disposition() != "attachment"
+        and not _file_name(part)
+    )
+
+
+def _content(part: Mail) -> bytes:
+    content = part.get_payload(decode=True)
+    return content if isinstance(content, bytes) else b""
+
+
+def _packed_mail(part: Mail, forwarded: Mail) -> bytes | None:
+    """A forwarded mail that some programs encode whole, against RFC 2046 5.2.1; None where it is as it should be."""
+    text = forwarded.get_payload()
+    if _raw(part, "content-transfer-encoding").strip().lower() != "base64" or not isinstance(text, str):
+        return None
+    return base64.b64decode(text.encode("ascii", "ignore") + b"===")
+
+
+def _raw(mail: Mail, name: str) -> str:
+    """A header as it stands in the mail, on one line; of several the first."""
+    for key, value in mail.raw_items():
+        if key.lower() == name:
+            return " ".join(decoded(str(value).encode("utf-8", "surrogateescape")).splitlines())
+    return ""
+
+
+def _file_name(part: Mail) -> str:
+    """The name that a part is to be saved under, for people; "" without one."""
+    plain = Mail()
+    for name in ("Content-Disposition", "Content-Type"):
+        plain[name] = _raw(part, name.lower())
+    return shown_name(_words(plain.get_filename() or "").encode("utf-8", "replace"))
+
+
+def _words(text: str) -> str:
+    """A header's text, its encoded words (RFC 2047) read."""
+    if "=?" not in text:
+        return text
+    try:
+        pieces = decode_header(text)
+    except (MessageError, ValueError):
+        return text
+    return "".join(
+        piece if isinstance(piece, str) else _text(piece, charset or "") if charset else _unencoded(piece)
+        for piece, charset in pieces
+    )
+
+
+def _unencoded(piece: bytes) -> str:
+    """What stands between encoded words: `decode_header` gives it so."""
+    return piece.decode("raw-unicode-escape", "replace")
+
+
+def _text(content: bytes, charset: str) -> str:
+    try:
+        return content.decode(_LARGER_SET.get(charset.lower(), charset or "utf-8"))
+    except (LookupError, ValueError):
+        return decoded(content)

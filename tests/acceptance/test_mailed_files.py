@@ -6,6 +6,8 @@ that goes unsaid where nothing is mailed.
 
 import io
 import stat
+import subprocess
+import sys
 import time
 import zipfile
 from collections.abc import Callable
@@ -16,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import Desk, running_sandbox, tickets, write_workbook
+from tests.conftest import without_privileges
 from tests.unit.sandbox.mailed import all_fields, attached, fields, mail
 
 KINDS = (
@@ -166,6 +169,18 @@ def test_a_fault_of_files_without_a_folder_for_them_is_an_error(desk: Desk) -> N
     assert ran.code == 2
     assert "faults.toml: kind file_zip is about mailed files" in ran.err
     assert "--deliver-to" in ran.err
+
+
+def test_a_folder_that_takes_no_mails_is_told_before_anything_is_issued(desk: Desk) -> None:
+    profile = desk.profile("http://127.0.0.1:1")
+    (mails := desk.folder / "mails").mkdir(mode=0o500)
+    command = [*without_privileges(), sys.executable, "-m", "pipeline", "sandbox", "--port", "0"]
+    ran = subprocess.run(
+        [*command, "--profile", profile, "--deliver-to", mails],
+        cwd=desk.folder, env=desk.environ(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert f"{mails}: no mails can be put there (Permission denied): choose another folder" in ran.stderr
 
 
 def test_a_run_with_its_own_sandbox_mails_what_it_issues(desk: Desk) -> None:

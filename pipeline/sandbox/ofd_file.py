@@ -19,9 +19,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from pipeline import sm2
-from pipeline.sandbox.electronic_seal import HEIGHT as SEAL_HEIGHT
-from pipeline.sandbox.electronic_seal import SM3, seal, signed_value
-from pipeline.sandbox.electronic_seal import WIDTH as SEAL_WIDTH
 from pipeline.sandbox.itinerary import Itinerary
 from pipeline.sandbox.itinerary_page import (
     FONT_ID,
@@ -35,6 +32,9 @@ from pipeline.sandbox.itinerary_page import (
 )
 from pipeline.sandbox.itinerary_xbrl import xbrl
 from pipeline.sandbox.seal_certificates import SM2_WITH_SM3
+from pipeline.sandbox.seal_making import HEIGHT as SEAL_HEIGHT
+from pipeline.sandbox.seal_making import SM3, seal, signed_value
+from pipeline.sandbox.seal_making import WIDTH as SEAL_WIDTH
 from pipeline.sandbox.xml_text import document, element
 
 Parts = dict[str, bytes]

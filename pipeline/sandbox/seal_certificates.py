@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from pipeline import sm2
-from pipeline.sandbox import der
+from pipeline.sandbox import der_writing as der
 
 #: SM2 with SM3 (GM/T 0006).
 SM2_WITH_SM3 = "1.2.156.10197.1.501"

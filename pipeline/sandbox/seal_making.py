@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cache
 
 from pipeline import sm2
-from pipeline.sandbox import der
+from pipeline.sandbox import der_writing as der
 from pipeline.sandbox.seal_certificates import SEAL_MAKER, SEAL_USER, SM2_WITH_SM3, certificate
 
 #: SM3 (GM/T 0006).

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.sandbox.electronic_seal import seal, signed_value
 from pipeline.sandbox.seal_certificates import ROOT, SEAL_MAKER, SEAL_USER, Identity, certificate, pem
+from pipeline.sandbox.seal_making import seal, signed_value
 from tests.unit.sandbox.der_reading import Value, values
 
 SM2_WITH_SM3 = bytes.fromhex("2a811ccf55018375")

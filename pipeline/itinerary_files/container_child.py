@@ -52,7 +52,7 @@ def _say(out: BinaryIO, found: FoundFile) -> None:
 
 
 def _look_into(path: Path, out: BinaryIO) -> bool:
-    """Say what is found in one file; False where memory ran out, and is not to be relied on any more."""
+    """Say what is found in one file; False where memory ran out, whereupon the parent ends this process."""
     try:
         with path.open("rb") as file:
             for found in contents(file, ()):
@@ -75,7 +75,6 @@ def main() -> None:
     given, out = sys.stdin.buffer, sys.stdout.buffer
     while length := given.read(LENGTH.size):
         if not _look_into(Path(os.fsdecode(given.read(*LENGTH.unpack(length)))), out):
-            out.write(LENGTH.pack(0))
             break
     out.flush()
 

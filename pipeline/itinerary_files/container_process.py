@@ -44,6 +44,8 @@ class ContainerProcess:
         try:
             self._ask(path)
             for frame in self._frames():
+                if frame.get("reason") == Seen.MEMORY:  # it is not to be relied on any more
+                    raise Refused(Seen.MEMORY)  # noqa: TRY301 - as where it ends by itself
                 yield _checked(frame, self._bytes(frame["size"]), name)
             whole = True
         except Refused as refused:

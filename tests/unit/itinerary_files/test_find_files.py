@@ -1,11 +1,14 @@
 """What is found in files and folders: by content, each once, and nothing left out but what is hidden."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from pipeline.itinerary_files import container_bounds, container_process
+from pipeline.itinerary_files.container_bounds import Seen
+from pipeline.itinerary_files.container_child import LENGTH
 from pipeline.itinerary_files.find_files import found_files
 from pipeline.model.errors import InputProblem
 from pipeline.model.itinerary_file import FileStatus, FoundFile
@@ -144,6 +147,7 @@ def test_a_file_may_be_known_by_another_name(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_folder_deeper_than_python_s_stack_is_walked(tmp_path: Path) -> None:
     deep = [tmp_path / "/".join("d" * depth) for depth in range(1, 1_101)]
     try:
@@ -215,6 +219,44 @@ class TestOfItsProcess:
         assert (first.place, first.problem, str(first.reason)) == (("a",), FileStatus.UNREADABLE, said)
         monkeypatch.undo()
         assert list(found) == [FoundFile(("b",), ofd())], "the next file has a process again"
+
+    def test_one_that_ran_out_of_memory_is_ended_and_the_next_file_has_another(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        frame = json.dumps(
+            {"place": [], "size": 0, "problem": "unreadable", "reason": Seen.MEMORY, "facts": {}}
+        )
+        said = LENGTH.pack(len(frame)) + frame.encode()
+        child = written(
+            tmp_path / "child.py",
+            f"import sys, time; sys.stdout.buffer.write({said!r}); sys.stdout.flush(); time.sleep(9)".encode(),
+        )
+        monkeypatch.setattr(container_process, "CHILD", child)
+        found = found_files([written(tmp_path / "x" / name, ofd()) for name in "ab"])
+        assert (
+            str(next(found).reason)
+            == "it takes more memory than a file may; unpack it and give what is in it"
+        )
+        monkeypatch.undo()
+        assert list(found) == [FoundFile(("b",), ofd())]
+
+    @pytest.mark.slow
+    def test_what_takes_all_memory_or_time_costs_one_finding(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(container_bounds, "SILENT_SECONDS", 20)
+        head = b"From: a@b\nSubject: x\n"
+        deep = [
+            b'Content-Type: multipart/mixed; boundary="%d"\n\n--%d\n' % (number, number)
+            for number in range(400)
+        ]
+        written(tmp_path / "1", head + b"X: y\n" * 14_000_000)
+        written(tmp_path / "2", head + b"".join(deep) + b"\n" + b"x\n" * 20_000_000)
+        written(tmp_path / "3", ofd())
+        of_memory, of_time, good = found_files([tmp_path])
+        assert of_memory.reason.text in (Seen.MEMORY, Seen.TIME), "on a slow machine time comes first"
+        assert of_time.reason.text == Seen.TIME
+        assert good == FoundFile(("3",), ofd())
 
     def test_it_has_no_keys_and_its_bounds(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("VOUCHER_API_KEY", "s3cret")

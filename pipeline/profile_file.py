@@ -30,6 +30,7 @@ from pipeline.model.profile import (
     ApprovalTerms,
     Carrier,
     Codes,
+    ItineraryFiles,
     Limits,
     Profile,
     Reconcile,
@@ -145,11 +146,21 @@ def _base_url(value: Any) -> str:
     return url
 
 
+def _existing_file(value: Any) -> str:
+    try:
+        if not Path(_filled(value)).is_file():
+            raise Unfit(message("names a file that does not exist: {file}", file=value))
+    except OSError as error:
+        raise Unfit(
+            message("names a file that can't be read ({problem})", problem=system_error(error))
+        ) from None
+    return str(value)
+
+
 def _ca_file(value: Any) -> str:
     try:
-        if _text(value) and not Path(value).is_file():
-            raise Unfit(message("names a file that does not exist: {file}", file=value))
-        if value:
+        if _text(value):
+            _existing_file(value)
             ssl.create_default_context(cafile=value)
     except ssl.SSLError:
         raise Unfit(message("names a file that holds no certificate: {file}", file=value)) from None
@@ -223,6 +234,7 @@ _SECTIONS: dict[str, tuple[Callable[..., Any], dict[str, Check]]] = {
         },
     ),
     "reconcile": (Reconcile, {"settle_after_hours": _number(0, 100_000)}),
+    "itinerary_files": (ItineraryFiles, {"archive": _text, "seal_roots": _list_of(_existing_file)}),
     "approval": (ApprovalTerms, {"people": _whole(1, 2)}),
 }
 _CODES: dict[str, dict[str, Check]] = {

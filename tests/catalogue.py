@@ -30,6 +30,8 @@ KEYWORDS: dict[str, Any] = {
 #: click speaks the language of our catalogues: what it says by gettext.
 CLICK = Path(click.__file__).parent
 CLICK_KEYWORDS: dict[str, Any] = {"_": None, "ngettext": (1, 2)}
+#: Some of it stands in a variable there, in later releases (8.5.1).
+CLICK_BY_VARIABLE = ("required",)
 
 
 PYTHON, JINJA = [("**.py", "python")], [("**.html", "jinja2.ext:babel_extract")]
@@ -54,7 +56,7 @@ def extracted(*folders: Path) -> Catalog:
         # The program can't be imported before the catalogues are compiled, which may be what is done here.
         from pipeline.cli.commands import voucher  # noqa: PLC0415
 
-        for text in helps(voucher):
+        for text in (*helps(voucher), *CLICK_BY_VARIABLE):
             found.add(text)
     return found
 

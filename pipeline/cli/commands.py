@@ -143,6 +143,12 @@ def check() -> None:
     epilog=f"Example: voucher issue october.xlsx --profile carrier.toml --report report.json\n\n{EXIT_CODES}",
 )
 @_JUDGING
+@click.option(
+    "--deliver-to",
+    type=PATH,
+    metavar="FOLDER",
+    help="With --sandbox: where it mails the itineraries' files, as .eml.",
+)
 @click.option("-y", "--yes", is_flag=True, help="Send without asking; without a terminal it never asks.")
 def issue() -> None:
     """Judge, split, submit, and write the result workbook."""
@@ -246,6 +252,64 @@ def register() -> None:
     """
 
 
+@voucher.command(
+    cls=LazyCommand,
+    done_by="pipeline.cli.collect_command:collect",
+    epilog="Example: voucher collect mails --month 2026-10 -o files.xlsx --profile carrier.toml\n\n"
+    "Exit codes: 0 every itinerary has its file, or is not late; 1 something needs a person; 2 wrong usage; 3 stopped early, run the"
+    " same command again.",
+)
+@click.argument("paths", nargs=-1, type=PATH, metavar="[PATH]...")
+@click.option(
+    "--mailbox",
+    metavar="URL",
+    help="New mails of a mailbox, imaps://USER@HOST/FOLDER; they are not marked as read.",
+)
+@click.option(
+    "--archive",
+    type=PATH,
+    metavar="DIR",
+    envvar="VOUCHER_ARCHIVE",
+    help="The folder in which the files are kept; env VOUCHER_ARCHIVE; default: the profile's, or one beside the ledger.",
+)
+@click.option(
+    "--month",
+    metavar="YYYY-MM",
+    help="Only itineraries issued in this month, where the carrier is, count as missing.",
+)
+@click.option(
+    "--since",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Only itineraries issued on this day or later count as missing.",
+)
+@click.option(
+    "--verify",
+    type=PATH,
+    metavar="DIR",
+    help="Only compare an archive with what the ledger has of it; nothing is collected.",
+)
+@click.option(
+    "-o", "--output", type=PATH, metavar="RESULT.xlsx", help="The result workbook; never overwrites anything."
+)
+@click.option(
+    "--report", type=PATH, metavar="PATH", help="The machine-readable report (JSON); replaces an earlier one."
+)
+@PROFILE
+@LEDGER
+@SANDBOX_LEDGER
+@AS_OF
+@by("Who brings the files, for the record")
+@_CLOCK_IS_RIGHT
+@LANG
+@click.option("--quiet", is_flag=True, help="Only what needs a person, on stderr.")
+def collect() -> None:
+    """Collect mailed itinerary files: keep them, tie each to its ticket, say which have not come.
+
+    PATH is a file (.ofd, .zip, .eml, .mbox) or a folder of them; they are recognised by their content. A file of a request whose
+    outcome is unknown settles it, as a statement does. Running it again with the same files is safe.
+    """
+
+
 @voucher.group(name="profile")
 @LANG_OF_ALL
 def profile_commands() -> None:
@@ -305,10 +369,19 @@ def check_profile() -> None:
     help="Workbooks whose tickets the carrier knows.",
 )
 @click.option(
-    "--faults", type=PATH, metavar="FILE.toml", help="Faults to show: latency, refusals, resets, garbage."
+    "--faults",
+    type=PATH,
+    metavar="FILE.toml",
+    help="Faults to show: latency, refusals, resets, garbage, wrong files.",
 )
 @click.option(
     "--statement", type=PATH, metavar="FILE.csv", help="Keep what is issued here, also over restarts."
+)
+@click.option(
+    "--deliver-to",
+    type=PATH,
+    metavar="FOLDER",
+    help="Mail the file (OFD) of every itinerary that is issued into this folder, as .eml.",
 )
 @COLUMNS
 @PROFILE

@@ -23,6 +23,8 @@ def job_from(given: dict[str, Any], *, needs_keys: bool | None) -> Job:
         submission = replace(submission, rate_per_second=given["rate"])
     if given["sandbox_statement"] and not given["sandbox"]:
         raise InputProblem("--sandbox-statement goes with --sandbox")
+    if given.get("deliver_to") and not given["sandbox"]:
+        raise InputProblem("--deliver-to goes with --sandbox")
     return Job(
         inputs=given["workbooks"],
         profile=replace(profile, submission=submission),
@@ -37,6 +39,7 @@ def job_from(given: dict[str, Any], *, needs_keys: bool | None) -> Job:
         lang=given["lang"],
         sandbox=given["sandbox"],
         statement=given["sandbox_statement"],
+        deliver_to=given.get("deliver_to"),
         clock_right_by=(given.get("by") or login() or "--clock-is-right")
         if given.get("clock_is_right")
         else "",

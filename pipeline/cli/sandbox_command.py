@@ -23,6 +23,7 @@ def sandbox(**given: Any) -> None:
         given["statement"],
         as_of,
         given["columns"],
+        given["deliver_to"],
     )
     tell = teller(given["lang"])
     tell(asyncio.run(serve_until_ended(carrier, tell)))

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
+from pipeline.bounded_process import environment
 from pipeline.itinerary_files import container_bounds as bounds
 from pipeline.itinerary_files.container_bounds import Refused, Seen
 from pipeline.itinerary_files.container_child import LARGEST_TEXT, LENGTH
 from pipeline.model.itinerary_file import FileStatus, FoundFile
 from pipeline.model.message import Message
-from pipeline.reading.child_process import environment
 from pipeline.signals import put_off
 
 CHILD = Path(__file__).with_name("container_child.py")

@@ -53,6 +53,10 @@ _QUERIES = {
     "runs": "SELECT run, command, version, as_of, files, started_at, ended_at, exit_code FROM run ORDER BY run",
     "people": "SELECT run, role, person, plan, noted_at FROM run_person ORDER BY run_person",
     "files": "SELECT name, kind, sha256, handled_at, run, result, unfinished FROM handled ORDER BY handled",
+    "received_files": """
+        SELECT received_at, status, received_file.number, ticket_no, total AS amount, seal, archived, place, reasons AS why, sha256,
+               request_id AS request, attempt, received_file.run
+        FROM received_file LEFT JOIN attempt USING (attempt_id) ORDER BY received_file""",
     "gaps_and_moves": """
         SELECT found_at AS noted_at, 'gap' AS what, why, '' AS noted_by, since, '' AS old, '' AS new, closed_at, closed_by, evidence
         FROM gap

@@ -61,6 +61,13 @@ _MUST_NOT_BE = {
     N_("a reversal of what is not issued"): """
         SELECT 'R' || reversal FROM reversal LEFT JOIN attempt USING (attempt_id)
         WHERE withdrawn = 0 AND attempt_id IS NOT NULL AND (attempt.state IS NOT 'issued' OR attempt.number IS NOT reversal.number)""",
+    N_("an itinerary that two files are received for"): """
+        SELECT number FROM received_file WHERE status = 'received' GROUP BY number HAVING count(DISTINCT sha256) > 1""",
+    N_("a file received for what was not issued under its number"): """
+        SELECT NULL, attempt_id FROM received_file JOIN attempt USING (attempt_id)
+        WHERE status = 'received' AND attempt.number <> received_file.number AND NOT EXISTS (
+            SELECT 1 FROM settlement
+            WHERE settlement.attempt_id = attempt.attempt_id AND settlement.number = received_file.number AND withdrawn = 1)""",
     N_("an attempt of an epoch that is not there"): """
         SELECT NULL, attempt_id FROM attempt WHERE epoch NOT IN (SELECT epoch FROM epoch)""",
     N_("a doubt that is not remembered"): """

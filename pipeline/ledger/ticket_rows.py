@@ -35,6 +35,15 @@ WHERE attempt_id IN (SELECT attempt_id FROM charge WHERE ticket_no = ?1) OR EXIS
     SELECT 1 FROM elsewhere WHERE ticket_no = ?1 AND number = reversal.number AND voucher = reversal.voucher
 ) ORDER BY reversal
 """
+_FILES = """
+SELECT received_at, received_file.run, status, received_file.number, seal, archived, place, sha256, reasons AS detail, request_id,
+       attempt
+FROM received_file LEFT JOIN attempt USING (attempt_id)
+WHERE received_file IN (
+    SELECT received_file FROM received_file WHERE ticket_no = ?1
+    UNION SELECT received_file FROM charge JOIN received_file USING (attempt_id) WHERE charge.ticket_no = ?1
+) ORDER BY received_file
+"""
 
 
 def attempts(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
@@ -60,6 +69,11 @@ def settlements(connection: apsw.Connection, ticket_no: str) -> list[dict[str, A
 def reversals(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
     """Every reversal of a voucher that a charge of this ticket is on, with what was withdrawn of it."""
     return _rows(connection, _REVERSALS, ticket_no)
+
+
+def received_files(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:
+    """Every itinerary file about a ticket, or about an itinerary of it."""
+    return _rows(connection, _FILES, ticket_no)
 
 
 def _rows(connection: apsw.Connection, query: str, ticket_no: str) -> list[dict[str, Any]]:

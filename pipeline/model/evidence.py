@@ -7,6 +7,7 @@ import datetime
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from pipeline.model.itinerary_file import KnownVoucher
 from pipeline.model.message import NOTHING, Message, message
 from pipeline.model.request import Identity
 
@@ -239,7 +240,7 @@ class Evidence:
         return tuple(misread for statement in self.statements for misread in statement.misread)
 
 
-def attempt_name(attempt: Unsettled | Answer) -> Message:
+def attempt_name(attempt: Unsettled | Answer | KnownVoucher) -> Message:
     """An attempt, as messages name it."""
     return message(
         "request {request}, attempt {attempt}", request=attempt.request_id, attempt=attempt.attempt

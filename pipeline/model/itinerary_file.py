@@ -96,3 +96,84 @@ class ReadFile:
     seal: SealStatus
     problem: FileStatus | None = None
     reasons: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """A file that was found, read and kept: its bytes are told by their SHA-256 alone.
+
+    `archived` is its path below the archive's folder, "" for what is not kept; `problem` and `reasons` as in ReadFile.
+    """
+
+    place: tuple[str, ...]
+    sha256: str
+    data: ItineraryData | None
+    seal: SealStatus
+    problem: FileStatus | None = None
+    reasons: tuple[Message, ...] = ()
+    archived: str = ""
+
+
+@dataclass(frozen=True)
+class KnownVoucher:
+    """A ticket's voucher as the ledger has it: issued, reversed, or asked for and its outcome unknown (`state`).
+
+    `attempt_id` None: a statement alone shows it, and `amount` None: it does not say that. `first` and `last`: the days, where the
+    carrier is, on which it can have been issued; None where that is not known.
+    """
+
+    attempt_id: int | None
+    request_id: str
+    attempt: int
+    voucher: str
+    state: str
+    number: str
+    ticket_no: str
+    header_name: str
+    tax_no: str
+    amount: int | None
+    first: datetime.date | None = None
+    last: datetime.date | None = None
+
+
+@dataclass(frozen=True)
+class EarlierFile:
+    """What the ledger noted of a file: its SHA-256, status, the attempt that it is of, and when that was (UTC, ISO 8601)."""
+
+    sha256: str
+    status: FileStatus
+    attempt_id: int | None
+    at: str
+
+
+@dataclass(frozen=True)
+class CollectedFile:
+    """What a file comes to: its status and why, and the voucher of the ledger that it is about.
+
+    `same`: a file of exactly this content was received before. `new`: the ledger does not have it so yet.
+    """
+
+    file: CheckedFile
+    status: FileStatus
+    reasons: tuple[Message, ...] = ()
+    of: KnownVoucher | None = None
+    same: bool = False
+    new: bool = True
+
+
+@dataclass(frozen=True)
+class NotReceived:
+    """An issued itinerary of which no file was received; `status` is that of the last file about it, `missing` where there is none.
+
+    `issued` is the day where the carrier is, `days` how many went by since.
+    """
+
+    number: str
+    ticket_no: str
+    header_name: str
+    email: str
+    amount: int
+    issued: datetime.date
+    days: int
+    status: str
+    request_id: str

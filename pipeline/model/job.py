@@ -46,6 +46,7 @@ class Job:
     lang: Lang = "en"
     sandbox: bool = False
     statement: Path | None = None  # the sandbox's own statement
+    deliver_to: Path | None = None  # where the sandbox mails the files of itineraries
     clock_right_by: str = (
         ""  # who says that the clock is right, though the ledger's last entry is of a later time
     )
@@ -129,6 +130,7 @@ class SandboxJob:
     statement: Path | None
     as_of: datetime.date | None
     columns: Path | None = None
+    deliver_to: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,16 @@ class Reconcile:
 
 
 @dataclass(frozen=True)
+class ItineraryFiles:
+    """`archive`: the folder in which the files are kept, "" for one beside the ledger. `seal_roots`: files with the certificates that
+    a valid seal goes back to; without any, no seal is called valid, and none is asked for.
+    """
+
+    archive: str = ""
+    seal_roots: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ApprovalTerms:
     """How many `people` a plan needs: 2: what one prepared another approves, on the page, and nothing is sent elsewhere."""
 
@@ -112,6 +122,7 @@ class Profile:
     submission: Submission = field(default_factory=Submission)
     answers: Answers = field(default_factory=Answers)
     reconcile: Reconcile = field(default_factory=Reconcile)
+    itinerary_files: ItineraryFiles = field(default_factory=ItineraryFiles)
     approval: ApprovalTerms = field(default_factory=ApprovalTerms)
 
     def wire(self, charge: str, product: str) -> tuple[str, str] | None:

@@ -2,7 +2,7 @@
 
 Files come from anywhere, and a broken or hostile one can take all memory or abort the process that
 opens it; so this script runs apart, under limits that it sets itself, and hands over plain cells.
-It imports nothing of the package but `reading.formats` and what a message is, so that nothing but the parsers is at stake
+It imports nothing of the package but `reading.formats`, its bounds and what a message is, so that nothing but the parsers is at stake
 and it starts fast.
 
 Asked to look exactly, it takes longer over an .xlsx and sees also a far-away cell that stands in the midst of a
@@ -24,16 +24,17 @@ far from all others (`far`, as row and column).
 
 import gc
 import os
-import resource
 import stat
 import sys
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from pipeline import process_bounds
+from pipeline.process_bounds import LENGTH_BYTES, OUT_OF_MEMORY
 from pipeline.reading.formats import detect
 from pipeline.reading.formats.columnar import Columns, Part
-from pipeline.reading.formats.refusal import EXACTLY, LENGTH_BYTES, OUT_OF_MEMORY, Refusal, Seen
+from pipeline.reading.formats.refusal import EXACTLY, Refusal, Seen
 from pipeline.reading.formats.serialize import dumps
 
 #: Of addresses, whatever the file. Of data, what a small file may cost, and so much more for each of its bytes: a program that
@@ -63,18 +64,8 @@ def read(path: Path, exactly: bool = False) -> dict[str, Any]:
 
 def set_bounds(size: int) -> None:
     """From here on this process has its bounds, for a file of so many bytes."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _bound(resource.RLIMIT_CPU, CPU_SECONDS)
-    if sys.platform == "linux":  # macOS accepts the limit and does not keep it
-        _bound(resource.RLIMIT_AS, MEMORY_BYTES)
-        _bound(resource.RLIMIT_DATA, min(SMALLEST_DATA + DATA_OF_A_BYTE * size, MEMORY_BYTES))
-
-
-def _bound(what: int, most: int) -> None:
-    """Set a bound, or keep one that is stricter already."""
-    _, hard = resource.getrlimit(what)
-    least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(what, (least, least))
+    data = min(SMALLEST_DATA + DATA_OF_A_BYTE * size, MEMORY_BYTES)
+    process_bounds.set_bounds(CPU_SECONDS, MEMORY_BYTES, data)
 
 
 def _say(what: dict[str, Any]) -> None:

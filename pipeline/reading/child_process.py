@@ -5,42 +5,26 @@ more than it must.
 """
 
 import contextlib
-import os
-import selectors
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from pipeline.bounded_process import Said, started
 from pipeline.file_reading import WORKBOOK_SUFFIXES
 from pipeline.model.message import Message
-from pipeline.reading.formats.refusal import EXACTLY, LENGTH_BYTES, OUT_OF_MEMORY, Seen
+from pipeline.process_bounds import OUT_OF_MEMORY
+from pipeline.reading.formats.refusal import EXACTLY, Seen
 from pipeline.signals import put_off
 
 #: A million rows take some 40 seconds; a slow machine has the rest.
 TIME_SECONDS = 300
 #: What it may say of a file; a million rows of 30 columns are half of it.
 LARGEST_ANSWER = 2 * 1024**3
-_PIECE = 1 << 20
-#: What it runs, where that finds the package, and that all its threads take memory from one place (glibc): laying out is 4 % quicker.
+#: What it runs.
 CHILD = Path(__file__).with_name("bounded_child.py")
-_SETTINGS = {"PYTHONPATH": str(Path(__file__).parents[2]), "MALLOC_ARENA_MAX": "1"}
-#: All that it needs of the environment: where Python and its libraries are, and how names are encoded. No keys of anybody's.
-_ENVIRONMENT = (
-    "PATH",
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "LD_LIBRARY_PATH",
-    "PYTHONHOME",
-    "PYTHONUTF8",
-    "PYTHONPYCACHEPREFIX",
-    "PYTHONDONTWRITEBYTECODE",
-)
 
 
 class Opening:
@@ -60,7 +44,7 @@ class Opening:
         try:
             yield from self._each()
             code = self._process.wait(TIME_SECONDS)
-        except subprocess.TimeoutExpired:
+        except (TimeoutError, subprocess.TimeoutExpired):
             raise Ended("too_large", Seen.TIME, seconds=f"{TIME_SECONDS}") from None
         finally:
             self.end()
@@ -72,26 +56,11 @@ class Opening:
             raise Ended("too_large" if code < 0 else "damaged", Seen.ENDED, code=code)
 
     def _each(self) -> Iterator[bytes]:
-        """Each thing that it says, until it ends. Raises subprocess.TimeoutExpired; what says too much is ended."""
-        assert self._process.stdout  # noqa: S101 - it is a pipe
-        out, said, deadline = self._process.stdout.fileno(), bytearray(), time.monotonic() + TIME_SECONDS
-        room = LARGEST_ANSWER
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(out, selectors.EVENT_READ)
-            while True:
-                if not waiting.select(deadline - time.monotonic()) or time.monotonic() > deadline:
-                    raise subprocess.TimeoutExpired(CHILD, TIME_SECONDS)
-                some = os.read(out, _PIECE)
-                said, room = said + some, room - len(some)
-                if room < 0:
-                    self._process.kill()
-                while (end := LENGTH_BYTES + int.from_bytes(said[:LENGTH_BYTES], "little")) <= len(said):
-                    yield bytes(said[LENGTH_BYTES:end])
-                    del said[:end]
-                if not some:
-                    break
-        if said:  # it was cut off, so that it will not be understood
-            yield bytes(said)
+        """Each thing that it says, until it ends. Raises TimeoutError; what says too much is ended."""
+        said, deadline, room = Said(self._process), time.monotonic() + TIME_SECONDS, LARGEST_ANSWER
+        while one := said.next(deadline, room):
+            yield one
+            room -= len(one)
 
     def end(self) -> None:
         """End it, whether anybody has asked for its answer or not."""
@@ -101,18 +70,7 @@ class Opening:
 
 
 def _started(path: Path, *more: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 - our own interpreter and script, no shell
-        [sys.executable, "-P", str(CHILD), str(path), *more],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment(),
-    )
-
-
-def environment() -> dict[str, str]:
-    """All that a process which reads files of others is given of the environment."""
-    return {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ} | _SETTINGS
+    return started(CHILD, str(path), *more)
 
 
 class Ended(Exception):

@@ -14,8 +14,9 @@ import numpy.typing as npt
 import orjson
 
 from pipeline.model.message import SYSTEM_ERRORS, Fact, Message, SheetName
+from pipeline.process_bounds import LENGTH_BYTES
 from pipeline.reading.cells_fast import Values
-from pipeline.reading.formats.refusal import LENGTH_BYTES, Seen
+from pipeline.reading.formats.refusal import Seen
 
 #: Positions of all sheets together, which cost 4 bytes each here; the reader refuses a quarter of it (see look, columns).
 LARGEST_AREA = 256_000_000

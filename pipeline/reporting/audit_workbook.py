@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pipeline.messages.translate import heading_in, rendered
+from pipeline.messages.translate import heading_in, rendered, status_word
 from pipeline.model.columns import COLUMN, Lang
 from pipeline.model.money import MINOR
 from pipeline.reporting.result_workbook import write_book
@@ -31,6 +31,7 @@ SHEETS = {
     "Runs": "runs",
     "People": "people",
     "Files": "files",
+    "Itinerary files": "received_files",
     "Gaps and moves": "gaps_and_moves",
 }
 #: The columns of each.
@@ -63,6 +64,10 @@ SHEET_COLUMNS = {
     "runs": ("run", "command", "version", "as_of", "files", "started_at", "ended_at", "exit_code"),
     "people": ("run", "role", "person", "plan", "noted_at"),
     "files": ("name", "kind", "sha256", "handled_at", "run", "result", "unfinished"),
+    "received_files": (
+        "received_at", "status", "number", "ticket_no", "amount", "seal", "archived", "place", "why", "sha256", "request", "attempt",
+        "run",
+    ),
     "gaps_and_moves": (
         "noted_at", "what", "why", "noted_by", "since", "old", "new", "closed_at", "closed_by", "evidence",
     ),
@@ -71,8 +76,9 @@ _COUNTS = ("entry", "attempt", "run", "charges", "http_status", "exit_code")
 _WIDE = {
     "reason": 54, "detail": 40, "evidence": 40, "files": 40, "why": 40, "header_name": 28, "buyer": 28, "remarks": 24,
     "old": 34, "new": 34, "file": 24, "name": 28, "passenger_name": 28, "components": 24, "carried": 30, "value": 60, "fact": 28,
+    "place": 40,
 }  # fmt: skip
-_LONG = ("request", "number", "trace_id", "sha256", "result", "epoch_id", "red_number", "plan")
+_LONG = ("request", "number", "trace_id", "sha256", "result", "epoch_id", "red_number", "plan", "archived")
 
 
 @dataclass(frozen=True)
@@ -208,5 +214,6 @@ _SHOWN: dict[str, Callable[[Any, Lang], Any]] = {
     "kind": _told,
     "role": _told,
     "settled_as": _settled,
+    "seal": status_word,
     **dict.fromkeys(("voucher", "market", "header_type", "charge", "product", "state", "status"), word),
 }

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pipeline.messages.translate import rendered
+from pipeline.messages.translate import rendered, status_word
 from pipeline.model.columns import Lang
 from pipeline.model.money import money_shown, money_text
 from pipeline.model.quoting import one_line
@@ -26,7 +26,7 @@ Row = Mapping[str, Any]
 #: The order of what happened within one millisecond.
 _ORDER = (
     "prepared", "proposed", "approved", "sent", "reconciled", "judged", "planned", "sending", "answered", "outcome", "settled",
-    "issued_elsewhere", "reversed", "withdrawn", "stopped",
+    "issued_elsewhere", "reversed", "withdrawn", "file", "stopped",
 )  # fmt: skip
 
 
@@ -39,6 +39,7 @@ class Recorded:
     elsewhere: Sequence[Row] = ()
     settlements: Sequence[Row] = ()
     reversals: Sequence[Row] = ()
+    files: Sequence[Row] = ()  # itinerary files
     people: Sequence[Row] = ()  # who had a hand in the runs that asked for it
 
 
@@ -72,6 +73,7 @@ def events(recorded: Recorded, lang: Lang) -> list[Event]:
         found += _in_order(_with_withdrawal(_elsewhere(row, lang), row, f"E{row['elsewhere']}"))
     for row in recorded.reversals:
         found += _in_order(_with_withdrawal(_reversed(row, lang), row, f"R{row['reversal']}"))
+    found += (_file(row, lang) for row in recorded.files)
     found += map(_had_a_hand, recorded.people)
     return sorted(found, key=lambda event: (event.at, event.place))
 
@@ -226,6 +228,20 @@ def _reversed(row: Row, lang: Lang) -> Event:
     told = {"voucher": word(row["voucher"], lang), "red": red, "evidence": rendered(row["evidence"], lang)}
     words = values | entry | told
     return Event(row["reversed_at"], "reversed", "reversed", entry | asked | values, words)
+
+
+def _file(row: Row, lang: Lang) -> Event:
+    values = {name: row[name] for name in ("run", "status", "number", "seal", "place", "archived", "sha256")}
+    asked = {"request": row["request_id"] or "", "attempt": row["attempt"] or 0}
+    told = {
+        "status": status_word(row["status"], lang),
+        "seal": status_word(row["seal"], lang),
+        "why": _after("why", rendered(row["detail"], lang), lang),
+        "kept": say("kept", lang).format(archived=row["archived"]) if row["archived"] else "",
+        "sha256": row["sha256"][:12],
+    }
+    values["detail"] = str(row["detail"])
+    return Event(row["received_at"], "file", "file", asked | values, values | told)
 
 
 def _had_a_hand(row: Row) -> Event:

@@ -18,6 +18,7 @@ _HEADINGS = {name: name for name in (
     P_("audit", "unfinished"), P_("audit", "noted_at"), P_("audit", "what"), P_("audit", "why"),
     P_("audit", "noted_by"), P_("audit", "since"), P_("audit", "closed_at"), P_("audit", "closed_by"),
     P_("audit", "role"), P_("audit", "person"), P_("audit", "plan"),
+    P_("audit", "received_at"), P_("audit", "seal"), P_("audit", "archived"), P_("audit", "place"),
     P_("audit", "fact"), P_("audit", "value"),
 )} | {
     "wire": P_("audit", "carrier's code"),

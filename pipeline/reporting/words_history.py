@@ -8,6 +8,7 @@ from pipeline.messages.translate import choice_word, rendered, status_word, tran
 from pipeline.model.columns import (
     Lang,
 )
+from pipeline.model.file_status import FILE_STATUS
 from pipeline.model.message import P_, Message
 from pipeline.model.status import STATUS, STATUS_OF
 
@@ -38,6 +39,8 @@ _SAID = {
     "run_reconciled": P_("history", "reconciliation begun by {person} (run {run})"),
     "run_stopped": P_("history", "stopped by {person} (run {run})"),
     "reversed": P_("history", "{voucher} {number} was reversed by the carrier{red}: {evidence} (recorded by {reversed_by}; {entry})"),
+    "file": P_("history", "itinerary file {status}: {place}, number {number}, seal {seal}{why}{kept} ({sha256}; run {run})"),
+    "kept": P_("history", ", kept as {archived}"),
     "red": P_("history", " (red number {number})"),
     "withdrawn": P_("history", "{entry} was withdrawn by {withdrawn_by} and counts no more: {why}"),
 }  # fmt: skip
@@ -59,7 +62,7 @@ def say(name: str, lang: Lang) -> str:
 
 def word(name: str, lang: Lang) -> str:
     """A charge, product, kind of voucher or buyer, market, status or state, as a person reads it."""
-    if name in STATUS:
+    if name in STATUS or name in FILE_STATUS:
         return status_word(name, lang)
     return _in(lang, _STATES[name]) if name in _STATES else choice_word(name, lang)
 

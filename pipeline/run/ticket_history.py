@@ -24,6 +24,7 @@ def history(job: Job, tickets: Sequence[str], note: Note) -> dict[str, Recorded]
                 ticket_rows.issued_elsewhere(connection, ticket),
                 ticket_rows.settlements(connection, ticket),
                 ticket_rows.reversals(connection, ticket),
+                ticket_rows.received_files(connection, ticket),
                 run_people.of_ticket(connection, ticket),
             )
             for ticket in tickets

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, tzinfo
 from pathlib import Path
 
 
@@ -18,7 +18,8 @@ class SandboxSettings:
     the wire; a name without a code, or with a blank one, is something this carrier does not issue.
     `as_of` is the carrier's today, asked anew for each request. `now` stamps the statement; it must
     know its time zone. Limits are in minor units of the currency. Without a `statement` the carrier
-    forgets what it issued when it stops.
+    forgets what it issued when it stops. The files of itineraries are mailed into the folder `deliver_to`, with dates of the
+    time zone `zone` (None: this machine's).
     """
 
     agency: str
@@ -31,4 +32,6 @@ class SandboxSettings:
     domestic_invoice_max: int
     international_invoice_max: int
     statement: Path | None = None
+    deliver_to: Path | None = None
+    zone: tzinfo | None = None
     now: Callable[[], datetime] = _now

@@ -25,6 +25,8 @@ from pipeline.sandbox.envelopes import (
 )
 from pipeline.sandbox.fault_answers import Truth, misbehave
 from pipeline.sandbox.fault_file import Fault, Faults, Operation
+from pipeline.sandbox.mail_delivery import MailDelivery
+from pipeline.sandbox.mail_process import Delivered
 from pipeline.sandbox.preconditions import Books, Refusal, judge
 from pipeline.sandbox.wire_documents import (
     RECEIVED,
@@ -47,7 +49,8 @@ _log = logging.getLogger(__name__)
 class Counts:
     """What came in and what became of it; `issued` counts vouchers, `refused` what a rule forbade.
 
-    A request can be counted as issued and as faulty: its answer went wrong afterwards.
+    A request can be counted as issued and as faulty: its answer went wrong afterwards. `delivered` is known once the carrier has
+    ended, where it mails files.
     """
 
     received: int = 0
@@ -56,16 +59,20 @@ class Counts:
     malformed: int = 0
     unauthorised: int = 0
     faulty: int = 0
+    delivered: Delivered | None = None
 
 
 class Service:
     """The issuing service of one carrier."""
 
-    def __init__(self, books: Books, faults: Faults, counts: Counts) -> None:
+    def __init__(
+        self, books: Books, faults: Faults, counts: Counts, delivery: MailDelivery | None = None
+    ) -> None:
         self._books = books
         self._cipher = Cipher(books.settings.encryption_key)
         self._faults = faults
         self._counts = counts
+        self._delivery = delivery
 
     def application(self) -> web.Application:
         """Make the aiohttp application, ready to be run."""
@@ -83,10 +90,17 @@ class Service:
 
     async def _reverse(self, call: web.Request) -> web.StreamResponse:
         try:
-            red = self._books.issued.reverse((await call.json())["number"])
+            red = self._reversed((await call.json())["number"])
         except (KeyError, TypeError, ValueError):
             raise web.HTTPNotFound(text="no voucher of this number stands") from None
         return web.json_response({"number": red})
+
+    def _reversed(self, number: str) -> str:
+        """Reverse a voucher, and mail the red itinerary's file; the red one's number. Raises as `Issued.reverse` does."""
+        red = self._books.issued.reverse(number)
+        if self._delivery:
+            self._delivery.reversed(number, red)
+        return red
 
     async def _answer(self, call: web.Request, operation: Operation) -> web.StreamResponse:
         self._counts.received += 1
@@ -145,6 +159,11 @@ class Service:
             return result(request, success=False, text=charges.text, number="")
         number = self._books.issued.issue(operation, charges, request.buyer.name)
         self._counts.issued += 1
+        if self._delivery and operation == "itinerary":
+            strike = self._faults.strike_file(request.ticket_nos[0])
+            self._delivery.issued(number, charges[0], request.buyer, strike)
+            if "red" in strike.kinds:
+                self._reversed(number)
         _log.info("%s %s issued: %s, charges: %d", trace_id, operation, number, len(charges))
         return result(request, success=True, text=RECEIVED, number=number)
 

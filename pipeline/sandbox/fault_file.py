@@ -33,6 +33,19 @@
     wrong_ticket   an itinerary for another ticket; for an invoice, success without an invoiceId
     truncated      an answer that promises more bytes than it has; then the connection is closed
 
+About the file that is mailed of an itinerary (`--deliver-to`), whatever became of the answer:
+
+    file_late          mailed later; seconds*
+    file_never         not mailed
+    file_twice         mailed twice
+    file_wrong_buyer   of another buyer
+    file_wrong_amount  of another amount
+    file_altered       its data changed after it was sealed
+    file_unsealed      without a seal
+    file_link_only     a mail with a link in place of the file
+    file_zip           the file in a ZIP
+    file_red           the carrier then reverses the itinerary, and mails the red one's file
+
 `when` is "before" (the default: nothing is issued) or "after" (the request is judged and, if it is
 accepted, issued and in the statement; only the answer goes wrong).
 
@@ -46,7 +59,8 @@ for at least one. Of the requests that match both, counted from 1 for each fault
     probability = 0.1  each with that chance, the same ones for the same seed
 
 at most one of the four; none means all. Of several faults that hit one request, the first in the
-file befalls it; latencies are added to it.
+file befalls it; latencies are added to it. Of faults of files those itineraries count that are issued, all that hit one
+befall it together, and they have neither `when` nor `operation`.
 """
 
 import math
@@ -77,9 +91,21 @@ _KIND_KEYS: dict[str, dict[str, bool]] = {
     "nonsense": {},
     "wrong_ticket": {},
     "truncated": {},
+    "file_late": {"seconds": True},
+    "file_never": {},
+    "file_twice": {},
+    "file_wrong_buyer": {},
+    "file_wrong_amount": {},
+    "file_altered": {},
+    "file_unsealed": {},
+    "file_link_only": {},
+    "file_zip": {},
+    "file_red": {},
 }
+_OF_FILES = "file_"
 _SELECTORS = ("every", "first", "requests", "probability")
-_SHARED_KEYS = ("kind", "when", "operation", "tickets", *_SELECTORS)
+_OF_REQUESTS = ("when", "operation")
+_SHARED_KEYS = ("kind", *_OF_REQUESTS, "tickets", *_SELECTORS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +128,11 @@ class Fault:
     code: int = 500
     message: str = ""
 
+    @property
+    def of_file(self) -> bool:
+        """Whether it befalls the file that is mailed, not the answer."""
+        return self.kind.startswith(_OF_FILES)
+
 
 @dataclass(frozen=True)
 class Strike:
@@ -114,6 +145,14 @@ class Strike:
     def hits(self, when: Literal["before", "after"]) -> Fault | None:
         """Give the fault, if this is its time."""
         return self.fault if self.fault is not None and self.fault.when == when else None
+
+
+@dataclass(frozen=True)
+class FileStrike:
+    """What befalls the file of one itinerary: kinds without `file_`, and how many seconds later it is mailed."""
+
+    kinds: frozenset[str] = frozenset()
+    seconds: float = 0
 
 
 class Faults:
@@ -157,20 +196,39 @@ class Faults:
 
     def strike(self, operation: Operation, ticket_nos: Sequence[str]) -> Strike:
         """Count one request, and say what befalls it."""
-        numbers = {plain_ticket_no(ticket_no) for ticket_no in ticket_nos}
-        struck = [
-            fault
-            for ordinal, fault in enumerate(self._faults)
-            if fault.operation in (operation, "both")
-            and (not fault.tickets or not numbers.isdisjoint(fault.tickets))
-            and self._chosen(ordinal, fault)
-        ]
+        struck = self._struck(
+            ticket_nos, lambda fault: not fault.of_file and fault.operation in (operation, "both")
+        )
         latencies = [fault for fault in struck if fault.kind == "latency"]
         return Strike(
             next((fault for fault in struck if fault.kind != "latency"), None),
             sum(fault.seconds for fault in latencies if fault.when == "before"),
             sum(fault.seconds for fault in latencies if fault.when == "after"),
         )
+
+    def strike_file(self, ticket_no: str) -> FileStrike:
+        """Count one itinerary that is issued, and say what befalls its file."""
+        struck = self._struck([ticket_no], lambda fault: fault.of_file)
+        return FileStrike(
+            frozenset(fault.kind.removeprefix(_OF_FILES) for fault in struck),
+            sum(fault.seconds for fault in struck),
+        )
+
+    @property
+    def first_of_files(self) -> str:
+        """The kind of the first fault that is about files; blank where there is none."""
+        return next((fault.kind for fault in self._faults if fault.of_file), "")
+
+    def _struck(self, ticket_nos: Sequence[str], aimed: Callable[[Fault], bool]) -> list[Fault]:
+        """The faults of this aim that befall it; of each, one more is counted that it could befall."""
+        numbers = {plain_ticket_no(ticket_no) for ticket_no in ticket_nos}
+        return [
+            fault
+            for ordinal, fault in enumerate(self._faults)
+            if aimed(fault)
+            and (not fault.tickets or not numbers.isdisjoint(fault.tickets))
+            and self._chosen(ordinal, fault)
+        ]
 
     def _chosen(self, ordinal: int, fault: Fault) -> bool:
         self._seen[ordinal] += 1
@@ -259,7 +317,8 @@ def _fault(table: Mapping[str, object], where: Message) -> Fault:
                 key=key,
                 wanted=_KEYS[key][1],
             )
-    for key in table.keys() - {*_SHARED_KEYS, *own}:
+    shared = [key for key in _SHARED_KEYS if key not in _OF_REQUESTS or not str(kind).startswith(_OF_FILES)]
+    for key in table.keys() - {*shared, *own}:
         raise InputProblem(
             "{place}: {key} has no meaning for {kind}: remove it", place=where, key=key, kind=str(kind)
         )

@@ -14,6 +14,8 @@ from pipeline.sandbox.carrier_settings import SandboxSettings
 from pipeline.sandbox.endpoints import Counts, Service
 from pipeline.sandbox.fault_file import Faults
 from pipeline.sandbox.issued_vouchers import Issued
+from pipeline.sandbox.mail_delivery import delivering
+from pipeline.sandbox.mail_process import Delivered
 from pipeline.sandbox.preconditions import Books
 from pipeline.sandbox.sold_tickets import Registry
 
@@ -35,10 +37,17 @@ async def serve(
     """Run the carrier for as long as the context lasts; gives its base_url.
 
     Port 0 takes any free one. `counts` is counted up as requests come in, and may be asked at any
-    time. InputProblem if the statement can't be used or the port is taken.
+    time. InputProblem if the statement or the folder for mails can't be used or the port is taken.
     """
-    with Issued(settings.statement, settings.now) as issued:
-        service = Service(Books(settings, registry, issued), faults or Faults(), counts or Counts())
+    counts = counts or Counts()
+
+    def ended(delivered: Delivered) -> None:
+        counts.delivered = delivered
+
+    async with contextlib.AsyncExitStack() as stack:
+        books = Books(settings, registry, stack.enter_context(Issued(settings.statement, settings.now)))
+        delivery = await stack.enter_async_context(delivering(books, ended))
+        service = Service(books, faults or Faults(), counts, delivery)
         runner = web.AppRunner(service.application(), access_log=None, shutdown_timeout=_GRACE_SECONDS)
         await runner.setup()
         try:

@@ -48,7 +48,8 @@ class ChargeKey(NamedTuple):
 class Charge:
     """One charge on one ticket, and what the carrier knows of that ticket with it.
 
-    Texts that aren't known are blank, dates None. `amount` is in minor units.
+    Texts that aren't known are blank, dates None. `amount` is in minor units, and so are a ticket fare's `components`, in the order
+    of COMPONENTS, where the books have any.
     """
 
     key: ChargeKey
@@ -59,6 +60,7 @@ class Charge:
     used_on: date | None
     refund_approved_on: date | None
     purchased_on: date | None
+    components: tuple[int, ...] = ()
 
 
 class Registry:
@@ -117,6 +119,7 @@ def _entries(table: Table) -> Iterator[tuple[str, Charge]]:
         _days(frame["used_on"].fillna(frame["flight_date"])),
         _days(frame["refund_approved_on"]),
         _days(frame["purchased_on"]),
+        _components(frame),
         strict=True,
     ):
         ticket_no = plain_ticket_no(ticket)
@@ -190,6 +193,16 @@ def _amounts(frame: pd.DataFrame) -> list[int]:
         amounts[open_amounts] = frame[fee].to_numpy(np.int64)[open_amounts]
     whole: list[int] = amounts.tolist()
     return whole
+
+
+def _components(frame: pd.DataFrame) -> list[tuple[int, ...]]:
+    """Each row's components of a ticket fare; none where all are blank, as in many books."""
+    found: list[tuple[int, ...]] = [()] * len(frame)
+    given = frame[list(COMPONENTS["ticket_fare"])].to_numpy(np.int64)
+    rows = np.flatnonzero((frame["charge"] == "ticket_fare").to_numpy(bool) & given.any(axis=1))
+    for row, components in zip(rows.tolist(), given[rows].tolist(), strict=True):
+        found[row] = tuple(components)
+    return found
 
 
 def _texts(choices: pd.Series) -> list[str]:

@@ -4,10 +4,13 @@ import contextlib
 import datetime
 import secrets
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from pipeline.ledger.ledger_path import path_for
 from pipeline.model.job import Job
+from pipeline.model.message import Note
 from pipeline.model.profile import Profile, Secrets
 from pipeline.model.table import Table
 from pipeline.sandbox.carrier_settings import SandboxSettings
@@ -20,18 +23,25 @@ def made_up_keys() -> Secrets:
 
 
 @contextlib.asynccontextmanager
-async def inside(job: Job, table: Table, keys: Secrets) -> AsyncIterator[str]:
-    """The base_url of a sandbox that lasts as long as this run and knows the run's tickets.
+async def inside(job: Job, table: Table, keys: Secrets, note: Note) -> AsyncIterator[str]:
+    """The base_url of a sandbox that lasts as long as this run and knows the run's tickets. `note` is told what it mailed.
 
     With a ledger to keep it keeps its statement beside it, so that it remembers what it issued.
     """
-    from pipeline.sandbox.server import serve  # noqa: PLC0415 - slow to import, and a run that asks the carrier itself needs none
+    from pipeline.sandbox.endpoints import Counts  # noqa: PLC0415 - slow to import, and a run that asks the carrier itself needs none
+    from pipeline.sandbox.mail_delivery import delivered_note  # noqa: PLC0415 - likewise
+    from pipeline.sandbox.server import serve  # noqa: PLC0415 - likewise
 
     beside = None if job.throw_away else statement_beside(path_for(job))
     as_of = job.terms.as_of
     settings = sandbox_settings(job.profile, keys, lambda: as_of, job.statement or beside)
-    async with serve(settings, Registry.from_table(table)) as base_url:
+    counts = Counts()
+    async with serve(
+        replace(settings, deliver_to=job.deliver_to), Registry.from_table(table), counts=counts
+    ) as base_url:
         yield base_url
+    if counts.delivered and job.deliver_to:
+        note(delivered_note(counts.delivered, job.deliver_to))
 
 
 def sandbox_settings(
@@ -49,6 +59,7 @@ def sandbox_settings(
         domestic_invoice_max=profile.limits.domestic_invoice_max,
         international_invoice_max=profile.limits.international_invoice_max,
         statement=statement,
+        zone=ZoneInfo(profile.carrier.time_zone),
     )
 
 

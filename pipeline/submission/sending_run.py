@@ -81,7 +81,7 @@ def send(run: Run, channel: socket.socket, attempts: Sequence[Attempt], table: T
             writer = await stack.enter_async_context(group_commit(channel, ledger.named, spill, in_flight))
             base_url = job.profile.carrier.base_url
             if job.sandbox:
-                base_url = await stack.enter_async_context(inside(job, table, keys))
+                base_url = await stack.enter_async_context(inside(job, table, keys, watch.note))
             client = await stack.enter_async_context(
                 connected(job.profile, base_url, keys.api_key, direct=job.sandbox)
             )

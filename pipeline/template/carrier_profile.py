@@ -114,6 +114,16 @@ EXPLAINED: Mapping[str, tuple[Message, Mapping[str, Message]]] = {
             ),
         },
     ),
+    "itinerary_files": (
+        message("The itinerary files that the carrier's provider mails (voucher collect)"),
+        {
+            "archive": message("The folder in which they are kept; blank: one beside the ledger."),
+            "seal_roots": message(
+                "Files with the root certificates of those who seal them, each in quotes. With one, a file proves an unknown outcome only under"
+                " a seal that goes back to it."
+            ),
+        },
+    ),
     "approval": (
         message("Who says yes before anything is sent"),
         {

@@ -14,8 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from pipeline.bounded_process import ENVIRONMENT
 from pipeline.reading import bounded_child
-from pipeline.reading.child_process import _ENVIRONMENT, CHILD
+from pipeline.reading.child_process import CHILD
 from pipeline.signals import ENDING
 
 #: The environment's name for a folder: where it has a pipe of a file's name, that file is read once the pipe was opened and closed.
@@ -79,7 +80,7 @@ def _become(writing: int, keeps: int, library: ctypes.CDLL | None) -> None:
     os.closerange(3, keeps)
     os.closerange(keeps + 1, os.sysconf("SC_OPEN_MAX"))
     sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115 - the run's own may hold what it has not written
-    kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    kept = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
     os.environ.clear()
     os.environ.update(kept)
     if library:

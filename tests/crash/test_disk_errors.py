@@ -93,6 +93,7 @@ def test_what_is_known_when_the_ledger_fails_for_good_comes_back_from_the_spill_
     assert not tried.kept_by_hand
 
 
+@pytest.mark.slow
 def test_a_disk_that_fails_while_an_earlier_failure_is_put_in_order(
     harness: Harness, spilled: Before
 ) -> None:
@@ -105,6 +106,7 @@ def test_a_disk_that_fails_while_an_earlier_failure_is_put_in_order(
         assert tried.reached
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("begins", ["spilled", "fresh"])
 def test_a_lock_file_that_can_not_be_written_leaves_a_ledger_that_opens(
     harness: Harness, spilled: Before, begins: str

@@ -8,8 +8,9 @@ from tests.crash.kill_commands import COMMANDS, STATES, sweep
 from tests.crash.kill_points import forking_office
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiler")
-@pytest.mark.parametrize("every", [250, pytest.param(23, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [250, 23])
 def test_a_killed_backup_or_export_leaves_the_ledger_as_it_was_and_nothing_half_made(
     tmp_path: Path, every: int
 ) -> None:

@@ -144,6 +144,7 @@ def _way(name: str) -> object:
     return pytest.param(name, marks=[pytest.mark.slow] if waits else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [_way(name) for name in WAYS])
 def test_a_carrier_that_cannot_be_reached_was_sent_nothing(
     unreached: dict[str, list[str]], needs_tool: Callable[[str, object], None], name: str
@@ -240,6 +241,7 @@ def test_random_courses_of_faults_keep_the_promise(
     assert sum(len(course.log.issued) for course in courses) > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("in_flight", "delays", "kinds"),
     [

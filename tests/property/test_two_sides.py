@@ -519,6 +519,7 @@ def test_both_sides_draw_each_line_between_the_same_two_days(
     play(one_charge_a_ticket(kinds), Terms(as_of, full_profile), scene)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("market", LIMITS)
 @pytest.mark.parametrize("kind", [FARE, REFUND, SEAT], ids=" ".join)
 @pytest.mark.parametrize(

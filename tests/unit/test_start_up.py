@@ -65,7 +65,7 @@ print(gc.get_stats()[0]["collections"] - before, gc.isenabled())
 """
 
 
-@pytest.mark.parametrize("command", ["check", "issue"])
+@pytest.mark.parametrize("command", ["check", pytest.param("issue", marks=pytest.mark.slow)])
 def test_rubbish_is_hardly_looked_for_in_what_is_read_and_made_of_it(tmp_path: Path, command: str) -> None:
     asked = (command, *_CHECK[1:], "--sandbox", "--ledger", str(tmp_path / "ledger"))
     if command == "issue":

@@ -7,10 +7,6 @@ from pipeline.model.message import N_
 
 #: The child's second argument, where it is to look exactly.
 EXACTLY = "exactly"
-#: The child's exit code, where it ran out of memory while it handed over.
-OUT_OF_MEMORY = 3
-#: Of the number that says how many bytes come.
-LENGTH_BYTES = 8
 
 
 class Seen(StrEnum):

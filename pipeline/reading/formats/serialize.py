@@ -16,8 +16,8 @@ from typing import Any
 
 import orjson
 
+from pipeline.process_bounds import LENGTH_BYTES
 from pipeline.reading.formats.columnar import Part
-from pipeline.reading.formats.refusal import LENGTH_BYTES
 
 
 def dumps(answer: Mapping[str, Any]) -> Iterator[bytes]:

@@ -165,6 +165,7 @@ def test_an_answer_that_lacks_something_is_none(after: After, said: dict[str, st
     assert len(unknowns(anna)) == 2
 
 
+@pytest.mark.slow
 def test_only_an_approver_answers_and_reconciles(after: After) -> None:
     peter = after.visit("peter")
     assert peter.submit("/account", "/unknown", resolution="not issued").status == 403
@@ -336,6 +337,7 @@ def test_evidence_that_is_brought_while_the_ledger_is_used_waits_and_is_weighed(
     assert unknowns(anna) == {}
 
 
+@pytest.mark.slow
 def test_of_evidence_that_could_not_be_taken_nothing_stays_behind(after: After) -> None:
     anna = after.visit("anna")
     with transaction(after.page.folder) as connection:

@@ -92,6 +92,7 @@ def demonstration(desk: Desk) -> Iterator[Served]:
         yield page
 
 
+@pytest.mark.slow
 def test_the_sample_month_is_judged_corrected_sent_and_its_result_downloaded(demonstration: Served) -> None:
     anna = demonstration.logged_in("anna")
     month = judged(anna, SAMPLE)

@@ -1,4 +1,4 @@
-"""What the database refuses in what a run notes: elsewhere, judgement, handled, run_person; and in charge.content."""
+"""What the database refuses in what a run notes: elsewhere, judgement, handled, run_person, received_file; and in charge.content."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,6 +10,7 @@ from pipeline.ledger import (
     inbox_files,
     issued_elsewhere,
     judgements,
+    received_files,
     run_people,
     runs,
 )
@@ -17,10 +18,11 @@ from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.run_people import RunPerson
 from pipeline.model.evidence import StatementLine
+from pipeline.model.itinerary_file import CheckedFile, CollectedFile, FileStatus, SealStatus
 
 from .conftest import charge, invoice
 
-TABLES = ("elsewhere", "judgement", "handled", "run_person")
+TABLES = ("elsewhere", "judgement", "handled", "run_person", "received_file")
 EITHER = ("", "OR REPLACE", "OR IGNORE", "OR FAIL", "OR ROLLBACK", "OR ABORT")
 FARE_1 = StatementLine(
     "invoice",
@@ -51,6 +53,8 @@ def filled(book: Any) -> Any:
     judgements.note(book.connection, book.run, [judged])
     inbox_files.record(book.connection, book.run, Handled("ab12", "tickets", "october.xlsx", "", "f1", True))
     run_people.note(book.connection, book.run, [RunPerson("sent", "li")])
+    strange = CheckedFile(("a.ofd",), "ab" * 32, None, SealStatus.NONE)
+    received_files.note(book.connection, book.run, [CollectedFile(strange, FileStatus.UNREADABLE)])
     return book
 
 

@@ -27,11 +27,13 @@ def test_a_ledger_of_the_first_version_is_shown_without_people_and_takes_them_fr
         path, OWNER, opening.OpenOptions(note=lambda said: told.append(str(said))), may_create=False
     )
     with closing(lock), closing(connection):
-        assert (connection.pragma("user_version"), schema.differences(connection)) == (2, [])
+        assert (connection.pragma("user_version"), schema.differences(connection)) == (schema.VERSION, [])
         run = runs.begin(connection, lock, runs.RunStart("issue", "2026-11-21"))
         run_people.note(connection, run, [RunPerson("sent", " li \n na "), RunPerson("stopped", "")])
         assert list(connection.execute("SELECT run, role, person, plan FROM run_person")) == [
             (2, "sent", "li na", "")
         ]
         runs.end(connection, lock, run, 0)
-    assert told == [f"The ledger was upgraded from version 1 to 2; as it was before: {path}.version-1"]
+    assert told == [
+        f"The ledger was upgraded from version 1 to {schema.VERSION}; as it was before: {path}.version-1"
+    ]

@@ -76,7 +76,7 @@ def test_what_click_says_is_in_our_catalogue(lang: str) -> None:
 #: What stays as it is in Chinese too: names of commands, options, keys, files, sheets, programs and formats.
 NAMES = re.compile(
     r"--?[a-z-]+|\{[^}]*\}|\.?(xlsx|lock|json|toml)\b|\[(?:answers|approval|carrier|headings)\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
-    r"|\b(TOML|JSON|CSV|UTF|PDF|SYLK|XML|GB18030|Big5|ASCII|Excel|LibreOffice|XlsxWriter|Ctrl|Shift|End|S\d+|HTTP|SHA-256|https?|true|false|skip|check)\b"
+    r"|\b(TOML|OFD|XBRL|SM3|OpenSSL|Python|JSON|CSV|UTF|PDF|SYLK|XML|GB18030|Big5|ASCII|Excel|LibreOffice|XlsxWriter|Ctrl|Shift|End|S\d+|HTTP|SHA-256|https?|true|false|skip|check)\b"
     r"|\b(Failures|Unknown|Rows|Buyers|Differing|Not ours|Not on statement|To issue|UTC|FROM|TO|issued|not issued|reconcile)\b"
     r"|\b(VOUCHER_[A-Z_]+|XDG_STATE_HOME|ext4|xfs|btrfs|zfs|agency|[a-z]+(_[a-z]+)+|name@company\.com|proxy|seed|fault|when)\b"
     r"|\"[!-~]+\"|\.spill|%\(\w+\)s|\b(Bash|UUID|Windows|en|zh_?|ENTRY|WORKBOOK|KIND|PATH|aiohttp|close-gap|invoice|itinerary)\b"

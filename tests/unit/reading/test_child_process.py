@@ -102,7 +102,7 @@ def test_a_file_is_read_within_bounds(tmp_path: Path) -> None:
     assert str(bounded_child.CPU_SECONDS) in limits
 
 
-@pytest.mark.parametrize("error", ["", "#N/A"])
+@pytest.mark.parametrize("error", [pytest.param("", marks=pytest.mark.slow), "#N/A"])
 def test_a_long_sheet_is_the_same_read_by_pieces_and_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: str
 ) -> None:

@@ -1,0 +1,110 @@
+"""The text of a file's pages: each text where it stands, put together into lines (GB/T 33190, 8 and 11: TextObject, TextCode)."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from pipeline.itinerary_files.bounded_xml import Element
+
+#: Millimetres. Texts whose middles are this near in height are one line; nearer than the gap, one word.
+_ONE_LINE, _ONE_WORD = 1.0, 0.6
+#: How far below its label an amount stands at most, and how far beside.
+_BELOW, _BESIDE = 20.0, 15.0
+_MOST_CHARACTERS = 100_000
+
+
+class Placed(NamedTuple):
+    """A text and the box that it stands in, in millimetres from the page's upper left corner."""
+
+    text: str
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        """Of its height."""
+        return self.top + self.height / 2
+
+
+@dataclass(frozen=True)
+class PageText:
+    """The texts of all pages: by their IDs, and where they stand."""
+
+    by_id: dict[str, str]
+    pages: tuple[tuple[Placed, ...], ...]
+
+    @cached_property
+    def text(self) -> str:
+        """All lines, each from left to right, in one form of their characters; of a bounded length."""
+        lines = (line for page in self.pages for line in _lines(page))
+        return unicodedata.normalize("NFKC", "\n".join(map(_joined, lines)))[:_MOST_CHARACTERS]
+
+    def below(self, label: str, wanted: re.Pattern[str]) -> str | None:
+        """What matches in the text that stands under a label: in the nearest line below that has any, the nearest to its left or right."""
+        for page in self.pages:
+            for one in page:
+                if unicodedata.normalize("NFKC", one.text).strip(" :") == label:
+                    return _under(one, page, wanted)
+        return None
+
+
+def page_text(roots: Iterable[Iterable[Element]]) -> PageText:
+    """The texts of pages, each of which has an element of its own and those of its templates."""
+    by_id, pages = dict[str, str](), list[tuple[Placed, ...]]()
+    for page in roots:
+        placed = []
+        for root in page:
+            for element in root.all("TextObject"):
+                text = "".join(code.text for code in element.all("TextCode"))
+                by_id.setdefault(element.attributes.get("ID", ""), text)
+                if text and (box := _box(element.attributes.get("Boundary", ""))):
+                    placed.append(Placed(text, *box))
+        pages.append(tuple(placed))
+    return PageText(by_id, tuple(pages))
+
+
+def _box(boundary: str) -> tuple[float, float, float, float] | None:
+    """Four finite numbers; None for anything else."""
+    try:
+        left, top, width, height = (float(number) for number in boundary.split()[:5])
+    except ValueError:
+        return None
+    inside = all(abs(number) < 10**6 for number in (left, top, width, height))
+    return (left, top, width, height) if inside else None
+
+
+def _lines(page: Iterable[Placed]) -> list[list[Placed]]:
+    lines: list[list[Placed]] = []
+    for one in sorted(page, key=lambda one: one.middle):
+        if lines and one.middle - lines[-1][0].middle < _ONE_LINE:
+            lines[-1].append(one)
+        else:
+            lines.append([one])
+    return lines
+
+
+def _joined(line: list[Placed]) -> str:
+    parts: list[str] = []
+    end = None
+    for one in sorted(line, key=lambda one: one.left):
+        if end is not None and one.left - end > _ONE_WORD:
+            parts.append(" ")
+        parts.append(one.text)
+        end = one.left + one.width
+    return "".join(parts)
+
+
+def _under(label: Placed, page: Iterable[Placed], wanted: re.Pattern[str]) -> str | None:
+    center = label.left + label.width / 2
+    nearest: tuple[float, float, str] | None = None
+    for one in page:
+        down, beside = one.middle - label.middle, abs(one.left + one.width / 2 - center)
+        if _ONE_LINE <= down <= _BELOW and beside <= _BESIDE and (hit := wanted.search(one.text)):
+            rank = (round(down), beside, hit[0])
+            nearest = min(nearest, rank) if nearest else rank
+    return nearest[2] if nearest else None

@@ -8,7 +8,6 @@ import pytest
 
 from pipeline.itinerary_files import container_bounds, container_process
 from pipeline.itinerary_files.container_bounds import Seen
-from pipeline.itinerary_files.container_child import LENGTH
 from pipeline.itinerary_files.find_files import found_files
 from pipeline.model.errors import InputProblem
 from pipeline.model.itinerary_file import FileStatus, FoundFile
@@ -168,8 +167,12 @@ class TestOfItsProcess:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         started = []
-        real = container_process._started
-        monkeypatch.setattr(container_process, "_started", lambda: started.append(real()) or started[-1])
+        real = container_process.started
+        monkeypatch.setattr(
+            container_process,
+            "started",
+            lambda *how, **more: started.append(real(*how, **more)) or started[-1],
+        )
         for name in "abc":
             written(tmp_path / name, ofd())
         assert len(places(tmp_path)) == 3
@@ -178,8 +181,12 @@ class TestOfItsProcess:
 
     def test_it_ends_when_nobody_wants_more(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         started = []
-        real = container_process._started
-        monkeypatch.setattr(container_process, "_started", lambda: started.append(real()) or started[-1])
+        real = container_process.started
+        monkeypatch.setattr(
+            container_process,
+            "started",
+            lambda *how, **more: started.append(real(*how, **more)) or started[-1],
+        )
         written(tmp_path / "a", zipped([(f"{number}", ofd()) for number in range(5_000)]))
         found = found_files([tmp_path])
         next(found)
@@ -199,11 +206,11 @@ class TestOfItsProcess:
             ),
             ("print('x' * 1000)", "its reading came to a sudden end; unpack it and give what is in it"),
             (
-                "print('\\x02\\0\\0\\0[]', end='')",
+                "print('\\x02' + '\\0' * 7 + '[]', end='')",
                 "its reading came to a sudden end; unpack it and give what is in it",
             ),
             (
-                """print('\\x4f\\0\\0\\0{"place": [], "size": 0, "problem": "unreadable", "reason": "trust me", "facts": {}}', end='')""",
+                """print('\\x4f' + '\\0' * 7 + '{"place": [], "size": 0, "problem": "unreadable", "reason": "trust me", "facts": {}}', end='')""",
                 "its reading came to a sudden end; unpack it and give what is in it",
             ),
         ],
@@ -226,7 +233,7 @@ class TestOfItsProcess:
         frame = json.dumps(
             {"place": [], "size": 0, "problem": "unreadable", "reason": Seen.MEMORY, "facts": {}}
         )
-        said = LENGTH.pack(len(frame)) + frame.encode()
+        said = len(frame).to_bytes(8, "little") + frame.encode()
         child = written(
             tmp_path / "child.py",
             f"import sys, time; sys.stdout.buffer.write({said!r}); sys.stdout.flush(); time.sleep(9)".encode(),
@@ -261,8 +268,12 @@ class TestOfItsProcess:
     def test_it_has_no_keys_and_its_bounds(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("VOUCHER_API_KEY", "s3cret")
         started = []
-        real = container_process._started
-        monkeypatch.setattr(container_process, "_started", lambda: started.append(real()) or started[-1])
+        real = container_process.started
+        monkeypatch.setattr(
+            container_process,
+            "started",
+            lambda *how, **more: started.append(real(*how, **more)) or started[-1],
+        )
         found = found_files(
             [written(tmp_path / "a", zipped([(f"{number}", ofd()) for number in range(5_000)]))]
         )

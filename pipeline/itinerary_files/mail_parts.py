@@ -73,7 +73,7 @@ def mbox_mails(file: IO[bytes]) -> Iterator[tuple[str, IO[bytes]]]:
     number, after_blank, at_start = 0, True, True
     with tempfile.SpooledTemporaryFile(max_size=bounds.LARGEST_FILE) as mail:
         while line := file.readline(_LINE):
-            if after_blank and at_start and _SEPARATOR.match(line):
+            if after_blank and _SEPARATOR.match(line):
                 if number:
                     mail.seek(0)
                     yield f"#{number}", mail

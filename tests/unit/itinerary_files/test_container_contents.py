@@ -141,6 +141,10 @@ class TestOfMails:
         )
         assert [one.content for one in found(whole)] == [ofd()]
 
+    def test_a_picture_that_is_no_part_of_a_text_is_an_attachment(self) -> None:
+        picture = part(b"\x89PNG\r\n\x1a\n", b"Content-ID: <1>", kind=b"image/png; name=1.png")
+        assert [one.place[1:] for one in found(mail(picture))] == [("1.png",)]
+
     @pytest.mark.parametrize(
         ("header", "name"),
         [

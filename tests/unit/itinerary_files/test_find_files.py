@@ -210,7 +210,10 @@ class TestOfItsProcess:
                 "its reading came to a sudden end; unpack it and give what is in it",
             ),
             (
-                """print('\\x4f' + '\\0' * 7 + '{"place": [], "size": 0, "problem": "unreadable", "reason": "trust me", "facts": {}}', end='')""",
+                (
+                    'import sys; said = b\'{"place": [], "size": 0, "problem": "unreadable", "reason": "trust me", "facts": {}}\';'
+                    " sys.stdout.buffer.write(len(said).to_bytes(8, 'little') + said + bytes(8))"
+                ),
                 "its reading came to a sudden end; unpack it and give what is in it",
             ),
         ],

@@ -153,7 +153,7 @@ def _covered(parts: Parts, signature: Element, place: _Place) -> frozenset[str]:
             raise _NoSeal(Reason.SEALED_GONE, name=location)
         if part == place.listed_in and not place.is_last:
             continue
-        if sm2.sm3(parts.package.read(part)) != _digest(reference.said("CheckValue"), place):
+        if parts.package.sm3(part) != _digest(reference.said("CheckValue"), place):
             raise _NoSeal(Reason.SEALED_PART, name=part)
         covers.add(part)
     return frozenset(covers)

@@ -100,7 +100,7 @@ def _all_together(checked: list[_Checked], unsupported: list[Found], content: fr
         return Sealing(SealStatus.UNSUPPORTED if unsupported else SealStatus.NONE, notes=notes)
     trusted = frozenset().union(*(one.covers for one in checked if one.trusted))
     everybody = frozenset().union(*(one.covers for one in checked))
-    if any(one.trusted for one in checked) and content <= trusted:
+    if content <= trusted:
         return Sealing(SealStatus.VALID, notes=notes)
     if content <= everybody:
         return Sealing(SealStatus.INTACT, notes=notes)

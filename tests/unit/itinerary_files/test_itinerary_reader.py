@@ -143,7 +143,11 @@ def test_other_ways_to_write_a_value_are_no_disagreement(page: dict[str, str]) -
 
 def test_what_stands_anywhere_on_the_page_is_no_disagreement() -> None:
     """No airline's page was to be had: what is read below a label may be another amount."""
-    for name, other in (("TotalAmount", "1001.00"), ("IssueDate", "2026-09-09"), ("NameOfPurchaser", "另一公司")):
+    for name, other in (
+        ("TotalAmount", "1001.00"),
+        ("IssueDate", "2026-09-09"),
+        ("NameOfPurchaser", "另一公司"),
+    ):
         file = read(itinerary(Voucher().only(page={name: other}), seal=False))
         assert (file.problem, file.reasons) == (None, ())
 

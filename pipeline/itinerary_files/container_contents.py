@@ -74,7 +74,7 @@ def _of_mbox(file: IO[bytes], place: Place, budget: Budget, depth: int) -> Itera
     _check_depth(depth)
     for name, mail in mail_parts.mbox_mails(file):
         budget = budget if depth else Budget()
-        budget.count_part()
+        budget.count_parts()
         try:
             yield from _contents(mail, (*place, name), budget, depth + 1)
         except Exhausted as refused:
@@ -88,7 +88,7 @@ def _of_mail(mail: Mail, place: Place, budget: Budget, depth: int) -> Iterator[F
     empty = True
     for name, content in mail_parts.attachments(mail):
         empty = False
-        budget.count_part()
+        budget.count_parts()
         within = (*place, name)
         if isinstance(content, bytes):
             budget.count_unpacked(len(content))

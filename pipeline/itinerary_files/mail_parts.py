@@ -26,7 +26,8 @@ from pipeline.model.quoting import one_line, quoted
 
 #: Enough of a file to know a mail by its headers.
 HEAD_BYTES = 1 << 16
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: What some programs write before the first header.
+_BEFORE = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*")
 _HEADER = re.compile(rb"([!-9;-~]+):")
 #: Of these a mail has two at least.
 _KNOWN_HEADERS = frozenset((
@@ -50,7 +51,7 @@ def is_mail(head: bytes) -> bool:
     (True, False, False)
     """
     known = set[bytes]()
-    for line in head.removeprefix(_BYTE_ORDER_MARK).lstrip(b"\r\n").splitlines()[:500]:
+    for line in _BEFORE.sub(b"", head, 1).splitlines()[:500]:
         if not line or (line[:1] in b" \t" and known):
             if not line:
                 break
@@ -91,8 +92,7 @@ def parsed(file: IO[bytes]) -> Mail:
     """A mail in its parts. Raises Refused for one that is too large, or that the parser can't follow."""
     if bounds.size_of(file) > bounds.LARGEST_MAIL:
         raise Refused(Seen.LARGE_MAIL, most=bounds.LARGEST_MAIL // bounds.MIB)
-    if file.read(len(_BYTE_ORDER_MARK)) != _BYTE_ORDER_MARK:
-        file.seek(0)
+    file.seek(_BEFORE.match(file.read(HEAD_BYTES)).end())  # type: ignore[union-attr] # it matches nothing, too
     with _followed():
         return email.message_from_binary_file(file, policy=compat32)
 

@@ -4,6 +4,7 @@ Whatever its bytes are, they come out as the values of a ReadFile, of bounded si
 """
 
 import datetime
+import re
 from collections.abc import Callable, Mapping
 from string import Formatter
 from typing import Any
@@ -42,6 +43,9 @@ def read_file(said: bytes) -> ReadFile:
         raise NotAnAnswer(str(error)) from None
 
 
+_MONEY = re.compile(r"-?[0-9,]{1,20}(\.[0-9]{2})?")
+
+
 def _data(answer: Mapping[str, Any]) -> ItineraryData:
     said, sources = answer["data"], answer["sources"]
     values = {name: _VALUES[name](value) for name, value in said.items()}
@@ -58,15 +62,19 @@ def _messages(said: Any) -> tuple[Message, ...]:
 def _message(reason: Reason, facts: Mapping[str, Any]) -> Message:
     """A text of ours with its facts, which are all at their places."""
     _check({name for _, name, _, _ in Formatter().parse(reason) if name} == set(facts))
-    return Message(reason, {name: _fact(name, fact) for name, fact in facts.items()})
+    of_money = reason in (Reason.SUM, Reason.NET) or facts.get("field") in AMOUNTS
+    return Message(reason, {name: _fact(name, fact, of_money=of_money) for name, fact in facts.items()})
 
 
-def _fact(name: str, fact: Any) -> Fact:
+def _fact(name: str, fact: Any, *, of_money: bool) -> Fact:
     if name == "field":
         return Message(FIELD_WORDS[_text(fact)])
     if name in ("source", "other_source"):
         return Message(SOURCE_WORDS[FieldSource(fact)])
-    return _whole(fact) if fact.__class__ is int else Private(_text(fact))
+    if fact.__class__ is int:
+        return _whole(fact)
+    # An amount names nobody; what else a file says may.
+    return _text(fact) if of_money and _MONEY.fullmatch(_text(fact)) else Private(_text(fact))
 
 
 def _digits(count: int) -> Callable[[Any], str]:

@@ -82,7 +82,7 @@ FIELD_WORDS = {
 SOURCE_WORDS = {
     FieldSource.XBRL: N_("its XBRL data"),
     FieldSource.CUSTOM_TAG: N_("its tags"),
-    FieldSource.PAGE: N_("its page"),
+    FieldSource.PAGE: N_("its page's text"),
 }
 
 Fact = str | int

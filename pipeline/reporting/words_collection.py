@@ -12,6 +12,7 @@ from pipeline.settlement.collection_result import Collection
 from pipeline.settlement.itinerary_matching import PATIENCE
 
 _MOST = 10  # lines about single files, or itineraries
+_TOLD = 2  # reasons of one file; the others stand in the workbook
 _LABELS = {
     "title": P_("collection", "Itinerary files"),
     "files": P_("collection", "Files"),
@@ -129,10 +130,19 @@ def told_of(files: Iterable[CollectedFile]) -> Iterator[Message]:
     """What is told of files that need a person."""
     for one in files:
         if FILE_STATUS[one.status].needs_person and not one.same:
-            told = joined(one.reasons, "sentences")
+            told: list[Fact] = [*one.reasons[:_TOLD]]
+            if more := len(one.reasons) - _TOLD:
+                told += [message("… and {count} more", count=more)] * (more > 0)
             data = one.file.data
             name: Fact = joined(data.tickets) if data and data.tickets else Private(place_of(one))
-            yield about(name, message("{status}: {reasons}", status=Term(one.status, "status"), reasons=told))
+            yield about(
+                name,
+                message(
+                    "{status}: {reasons}",
+                    status=Term(one.status, "status"),
+                    reasons=joined(told, "sentences"),
+                ),
+            )
 
 
 def collected_lines(said: Collection, *, names: bool = True) -> list[str]:

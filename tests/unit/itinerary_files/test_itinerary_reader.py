@@ -95,10 +95,10 @@ def test_a_page_alone_is_read() -> None:
 @pytest.mark.parametrize(
     ("source", "change", "words"),
     [
-        ("page", {"TotalAmount": "1001.00"}, "the total is 1,000.00 in its XBRL data, and 1,001.00 in its page"),
-        ("page", {"ETicketNumber": "9992400000018"}, f"the ticket number is {TICKET} in its XBRL data, and 9992400000018 in its page"),
-        ("page", {"IssueDate": "2026年09月09日"}, "the date of issue is 2026-09-08 in its XBRL data, and 2026-09-09 in its page"),
-        ("page", {"NameOfPurchaser": "另一公司"}, "the buyer's name is 示例贸易有限公司 in its XBRL data, and 另一公司 in its page"),
+        ("page", {"TotalAmount": "1001.00"}, "the total is 1,000.00 in its XBRL data, and 1,001.00 in its page's text"),
+        ("page", {"ETicketNumber": "9992400000018"}, f"the ticket number is {TICKET} in its XBRL data, and 9992400000018 in its page's text"),
+        ("page", {"IssueDate": "2026年09月09日"}, "the date of issue is 2026-09-08 in its XBRL data, and 2026-09-09 in its page's text"),
+        ("page", {"NameOfPurchaser": "另一公司"}, "the buyer's name is 示例贸易有限公司 in its XBRL data, and 另一公司 in its page's text"),
         ("tags", {"发票号码": "26948731111043132569"}, f"the itinerary's number is {NUMBER} in its XBRL data, and 26948731111043132569 in its tags"),
         ("tags", {"购买方纳税人识别号": "91110000600037341M"}, "the buyer's tax number is 91110000600037341L in its XBRL data"),
         ("tags", {"价税合计": "¥999.00"}, "the total is 1,000.00 in its XBRL data, and 999.00 in its tags"),
@@ -268,4 +268,4 @@ def test_no_fact_of_the_file_is_taken_for_words_of_ours() -> None:
     said_of_it: Any = read(
         itinerary(Voucher(tags={}).only(page={"NameOfPurchaser": "{field}"}), seal=False)
     ).reasons
-    assert str(said_of_it[0]).endswith("and {field} in its page")
+    assert str(said_of_it[0]).endswith("and {field} in its page's text")

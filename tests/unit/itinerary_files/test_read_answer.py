@@ -45,7 +45,7 @@ def test_good_answers_come_through() -> None:
         REFUSED | {"reasons": [["it has {count} pages", {"count": 10**14}]]},
         REFUSED | {"reasons": REFUSED["reasons"] * 21},
         REFUSED | {"reasons": [[str(Reason.NOT_UNDERSTOOD), {"field": "money", "one": "1", "source": "page"}]]},
-        REFUSED | {"reasons": [[str(Reason.NOT_UNDERSTOOD), {"field": "total", "one": "1", "source": "its page"}]]},
+        REFUSED | {"reasons": [[str(Reason.NOT_UNDERSTOOD), {"field": "total", "one": "1", "source": "its page's text"}]]},
         with_data(number="2694873111104313256X"), with_data(number=NUMBER[:-1]), with_data(number="２" * 20),
         with_data(tickets=[]), with_data(tickets=["12"]), with_data(tickets="9992400000017"), with_data(tickets=["9992400000017"] * 101),
         with_data(total="100000"), with_data(total=1.5), with_data(total=True), with_data(total=10**14),

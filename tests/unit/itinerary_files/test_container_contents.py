@@ -281,7 +281,7 @@ class TestOfBounds:
         series = b"From a@b Tue Sep  8 10:00:00 2026\n" + text_mail("x").replace(b"\r", b"") + b"\n"
         assert len(found(series * 5)) == 5, "a file of mails is as long as it is"
         assert seen(series + b"From a@b Tue Sep  8 10:00:00 2026\n" + mail(*[attached(ofd())] * 4))[-1] == (
-            "#2",
+            "#2 hello 2026-09-08",
             over,
         )
         assert seen(zipped([("in", series * 5)]))[-1] == ("", over), "but not in an archive"

@@ -39,8 +39,8 @@ def test_all_kinds_of_containers_are_opened_whatever_they_are_called(tmp_path: P
         (("b.dat", "deeper.txt", "three"), three),
         (("c", "x.ofd"), one),
         (("c", "x.ofd"), two),
-        (("d.bin", "#1", "x.ofd"), three),
-        (("d.bin", "#2", "x.ofd"), three),
+        (("d.bin", "#1 hello 2026-09-08", "x.ofd"), three),
+        (("d.bin", "#2 hello 2026-09-08", "x.ofd"), three),
         (("e",), b"ticket_no,amount\n"),
     ]
     assert {one.problem for one in found} == {None}

@@ -33,6 +33,7 @@ _HEADER = re.compile(rb"([!-9;-~]+):")
 _KNOWN_HEADERS = frozenset((
     b"from", b"to", b"date", b"subject", b"received", b"return-path", b"message-id", b"mime-version", b"content-type", b"delivered-to",
 ))  # fmt: skip
+_END_OF_HEADERS = re.compile(rb"(?<=\n)\r?\n")
 #: The line before each mail of an mbox file: "From ", a sender, and when it came.
 _SEPARATOR = re.compile(rb"From \S.* \d\d:\d\d.* \d{4}")
 _LINE = 1 << 16
@@ -69,14 +70,15 @@ def is_mbox(head: bytes) -> bool:
 
 
 def mbox_mails(file: IO[bytes]) -> Iterator[tuple[str, IO[bytes]]]:
-    """The mails of such a file, one after another, each with its number for a name; a content is gone when the next is asked for."""
+    """The mails of such a file, one after another, each with its number, subject and day for a name; a content is gone when the next
+    is asked for.
+    """
     number, after_blank, at_start = 0, True, True
     with tempfile.SpooledTemporaryFile(max_size=bounds.LARGEST_FILE) as mail:
         while line := file.readline(_LINE):
-            if after_blank and at_start and _SEPARATOR.match(line):
+            if after_blank and _SEPARATOR.match(line):
                 if number:
-                    mail.seek(0)
-                    yield f"#{number}", mail
+                    yield _numbered(number, mail), mail
                 number += 1
                 mail.seek(0)
                 mail.truncate()
@@ -84,8 +86,15 @@ def mbox_mails(file: IO[bytes]) -> Iterator[tuple[str, IO[bytes]]]:
                 mail.write(line)
             after_blank = at_start and line in (b"\n", b"\r\n")
             at_start = line.endswith(b"\n")
-        mail.seek(0)
-        yield f"#{number}", mail
+        yield _numbered(number, mail), mail
+
+
+def _numbered(number: int, mail: IO[bytes]) -> str:
+    """What people know a mail of a series by; it is read from its beginning afterwards."""
+    mail.seek(0)
+    known = headers(mail.read(HEAD_BYTES))
+    mail.seek(0)
+    return " ".join(filter(None, (f"#{number}", subject(known), day(known))))
 
 
 def parsed(file: IO[bytes]) -> Mail:
@@ -138,7 +147,7 @@ def day(mail: Mail) -> str:
 
 def headers(head: bytes) -> Mail:
     """The headers at a mail's beginning."""
-    return email.message_from_bytes(head.partition(b"\r\n\r\n")[0], policy=compat32)
+    return email.message_from_bytes(_END_OF_HEADERS.split(head, 1)[0], policy=compat32)
 
 
 @contextlib.contextmanager

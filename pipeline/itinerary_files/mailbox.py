@@ -38,6 +38,7 @@ _PIECE = MIB
 _SIZES_AT_ONCE = 500
 _URL = re.compile(r"(imaps?)://(.+)@([^@/:\[\]\s]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?(?:/(.*))?")
 _SIZE = re.compile(rb"UID (\d+)")
+_QUOTED = re.compile(rb'BODY\[[A-Z]*\]<\d+> "((?:[^"\\]|\\.)*)"')
 _BYTES = re.compile(rb"RFC822\.SIZE (\d+)")
 
 
@@ -233,12 +234,20 @@ def _pieces(client: imaplib.IMAP4, uid: int, what: str, size: int) -> Iterator[b
     at = 0
     while True:
         answer = client.uid("FETCH", str(uid), f"({what}<{at}.{size}>)")
-        piece = next((one[1] for one in _answered(answer) if isinstance(one, tuple)), b"")
+        piece = next(filter(None, map(_string, _answered(answer))), b"")
         if piece:
             yield piece
         at += len(piece)
         if len(piece) < size:
             return
+
+
+def _string(answered: Any) -> bytes:
+    """What a part of an answer holds of a mail: a literal, or a short quoted string (RFC 3501 4.3); nothing where it is no such part."""
+    if isinstance(answered, tuple):
+        return bytes(answered[1])
+    quoted = _QUOTED.search(answered) if isinstance(answered, bytes) else None
+    return re.sub(rb"\\(.)", rb"\1", quoted[1]) if quoted else b""
 
 
 def _sizes(client: imaplib.IMAP4, uids: Sequence[int]) -> Iterator[tuple[int, int]]:

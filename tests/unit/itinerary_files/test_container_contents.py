@@ -141,6 +141,10 @@ class TestOfMails:
         )
         assert [one.content for one in found(whole)] == [ofd()]
 
+    def test_a_picture_that_is_no_part_of_a_text_is_an_attachment(self) -> None:
+        picture = part(b"\x89PNG\r\n\x1a\n", b"Content-ID: <1>", kind=b"image/png; name=1.png")
+        assert [one.place[1:] for one in found(mail(picture))] == [("1.png",)]
+
     @pytest.mark.parametrize(
         ("header", "name"),
         [
@@ -277,7 +281,7 @@ class TestOfBounds:
         series = b"From a@b Tue Sep  8 10:00:00 2026\n" + text_mail("x").replace(b"\r", b"") + b"\n"
         assert len(found(series * 5)) == 5, "a file of mails is as long as it is"
         assert seen(series + b"From a@b Tue Sep  8 10:00:00 2026\n" + mail(*[attached(ofd())] * 4))[-1] == (
-            "#2",
+            "#2 hello 2026-09-08",
             over,
         )
         assert seen(zipped([("in", series * 5)]))[-1] == ("", over), "but not in an archive"

@@ -39,8 +39,8 @@ def test_all_kinds_of_containers_are_opened_whatever_they_are_called(tmp_path: P
         (("b.dat", "deeper.txt", "three"), three),
         (("c", "x.ofd"), one),
         (("c", "x.ofd"), two),
-        (("d.bin", "#1", "x.ofd"), three),
-        (("d.bin", "#2", "x.ofd"), three),
+        (("d.bin", "#1 hello 2026-09-08", "x.ofd"), three),
+        (("d.bin", "#2 hello 2026-09-08", "x.ofd"), three),
         (("e",), b"ticket_no,amount\n"),
     ]
     assert {one.problem for one in found} == {None}
@@ -210,7 +210,10 @@ class TestOfItsProcess:
                 "its reading came to a sudden end; unpack it and give what is in it",
             ),
             (
-                """print('\\x4f' + '\\0' * 7 + '{"place": [], "size": 0, "problem": "unreadable", "reason": "trust me", "facts": {}}', end='')""",
+                (
+                    'import sys; said = b\'{"place": [], "size": 0, "problem": "unreadable", "reason": "trust me", "facts": {}}\';'
+                    " sys.stdout.buffer.write(len(said).to_bytes(8, 'little') + said + bytes(8))"
+                ),
                 "its reading came to a sudden end; unpack it and give what is in it",
             ),
         ],

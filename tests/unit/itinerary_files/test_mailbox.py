@@ -227,6 +227,27 @@ def test_without_tls_a_mailbox_of_this_machine_is_read(server: ImapServer, fetch
     assert contents(fetch(f"imap://finance@127.0.0.1:{server.plain}")) == [ONE]
 
 
+def test_a_server_that_quotes_what_is_short_is_understood(tmp_path: Path) -> None:
+    begin = [
+        b"* OK x\r\n",
+        b"* CAPABILITY IMAP4rev1\r\n1 OK x\r\n",
+        b"2 OK x\r\n",
+        b"* 1 EXISTS\r\n* OK [UIDVALIDITY 1] x\r\n3 OK x\r\n",
+    ]
+    said = [*begin, b"* SEARCH 7\r\n4 OK x\r\n", b"* 1 FETCH (UID 7 RFC822.SIZE 14)\r\n5 OK x\r\n"]
+    said += [
+        b'* 1 FETCH (FLAGS ())\r\n* 1 FETCH (UID 7 BODY[]<0> "Subject: \\"x\\\\")\r\n6 OK x\r\n',
+        b"* BYE\r\n7 OK x\r\n",
+    ]
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        talk = threading.Thread(target=_say, args=(listening, said))
+        talk.start()
+        at = mailbox_at(f"imap://a@127.0.0.1:{listening.getsockname()[1]}")
+        mails = fetch_new_mails(at, SECRET, tmp_path / "state", tmp_path)
+        talk.join()
+    assert contents(mails) == [b'Subject: "x\\']
+
+
 class TestOfFailures:
     """What can't be opened, and what breaks off: said with its cure, and nothing is forgotten."""
 

@@ -163,6 +163,16 @@ def entries(more: int, **end: int) -> bytes:
     )
 
 
+def listed_alone(count: int) -> bytes:
+    """A list of entries of which none is there; the end says that it is one."""
+    one = (
+        b"PK\1\2"
+        + struct.pack("<HHHHHHIIIHHHHHII", 20, 20, 0, 8, 0, 0x5D28, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0)
+        + b"x"
+    )
+    return b"PK" + one * count + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 1, 1, len(one) * count, 2, 0)
+
+
 def wrong_crc() -> bytes:
     entry_of = [entry(part, text) for part, text in parts().items()]
     part, packed, crc, size, flags = entry_of[0]
@@ -247,6 +257,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str | None, str]] = {
     "one name with two slashes": (lambda: twice(XBRL.replace("/", "\\")), UNREADABLE, "have the name"),
     "60,000 entries": (lambda: entries(60_000), UNREADABLE, "it holds"),
     "60,000 entries, said to be one": (lambda: entries(60_000, count=1), UNREADABLE, "it holds"),
+    "600,000 entries of a list alone": (lambda: listed_alone(600_000), UNREADABLE, "it holds"),
     "a list of entries that is none": (lambda: entries(0, at=10**9), UNREADABLE, "lie over each other|do not fit"),
     "a list of entries longer than the file": (lambda: entries(0, size=900_000), UNREADABLE, "do not fit together"),
     "a second end": (second_end, UNREADABLE, "do not fit together"),

@@ -39,7 +39,7 @@ LINES = "lines.json"
 def reconciled(task: WorkTask) -> Ended:
     """Settle what the evidence settles, and compare; nothing is sent, which a month's page does, after a question."""
     asked = task.asked
-    statements, resolved = told_apart([task.folder / name for name in asked["files"]])
+    statements, resolved, itineraries = told_apart([task.folder / name for name in asked["files"]])
     complete, made = asked.get("complete", ()), asked.get("made", "")
     if (complete or made) and not statements:
         raise InputProblem(
@@ -59,6 +59,7 @@ def reconciled(task: WorkTask) -> Ended:
         made,
         month=asked.get("compare", ""),
         answers=tuple(map(_answer, asked.get("answers", ()))),
+        itineraries=tuple(itineraries),
     )
     finished = _when_free(task, wanted)
     lines = {lang: _lines(finished.said, lang) for lang in LANGS}

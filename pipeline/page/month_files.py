@@ -23,6 +23,8 @@ from pipeline.page.uploads import MOST_UPLOADED, parts, piece_of, take
 from pipeline.reporting.output_paths import file_name
 
 _LONGEST_FIELD = 10_000  # bytes
+#: What itinerary files come in, by the ends of their names.
+_ITINERARIES = (".ofd", ".zip", ".eml", ".mbox")
 
 
 @dataclass
@@ -78,7 +80,8 @@ async def _take_all(request: web.Request, form: Form, name: str, *, any_files: b
         if safe.startswith("~$"):  # the lock file of a spreadsheet program, which comes with a folder
             await part.release()
             continue
-        if not any_files and Path(safe).suffix.lower() not in WORKBOOK_SUFFIXES:
+        known = (*WORKBOOK_SUFFIXES, *(_ITINERARIES if name == "evidence" else ()))
+        if not any_files and Path(safe).suffix.lower() not in known:
             raise _no_workbook(safe)
         path = form.folder / str(number)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:

@@ -5,15 +5,13 @@ a changed one is. What rows of it are still to be issued is judged anew at every
 """
 
 import datetime
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipeline.file_reading import WORKBOOK_SUFFIXES, check_regular
-from pipeline.itinerary_files.mail_parts import HEAD_BYTES, is_mail, is_mbox
-from pipeline.itinerary_files.zip_parts import MAGIC
+from pipeline.file_reading import WORKBOOK_SUFFIXES
+from pipeline.itinerary_files.find_files import may_hold_itineraries
 from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.session import OpenLedger
 from pipeline.model.errors import InputProblem
@@ -92,7 +90,7 @@ def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
         return inbox
     reader = _Reader(task.job.profile, load_map(task.job.columns), task.job.buyers)
     files, others = _contents(task.inbox)
-    mails = [path for path in others if _may_hold_itineraries(path)]
+    mails = [path for path in others if may_hold_itineraries(path)]
     for path in (path for path in others if path not in mails):
         watch.log("file_left", file=path.name, because="not a workbook")
         no_workbook = message(
@@ -157,17 +155,6 @@ def _contents(folder: Path) -> tuple[list[Path], list[Path]]:
         path for path in inside if path.suffix.lower() in (*WORKBOOK_SUFFIXES, ".xlsm") and path.is_file()
     ]
     return read, [path for path in inside if path not in read]
-
-
-def _may_hold_itineraries(path: Path) -> bool:
-    """Whether a file begins as an archive (an itinerary's file is one) or as mails do."""
-    try:
-        check_regular(path, sys.maxsize)
-        with path.open("rb") as file:
-            head = file.read(HEAD_BYTES)
-    except OSError:
-        return False
-    return head.startswith(MAGIC) or is_mail(head) or is_mbox(head)
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

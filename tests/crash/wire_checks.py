@@ -30,6 +30,8 @@ def on_disk(result: Result, rows: Sequence[Row]) -> Iterator[str]:
             yield f"{result.outcome.state} is not in the ledger at all"
         return
     last, told = rows[-1], result.outcome
+    if last.state == "planned" and len(rows) > 1 and told.reason != "run_stopped":
+        last = rows[-2]  # the run stopped while the next attempt was planned, which is forgotten
     if last.state == "planned":
         if told.reason != "run_stopped":
             yield f"{told.state} {told.reason} is returned of an attempt that was never claimed"

@@ -25,6 +25,11 @@ _OTHER_ARCHIVES = (
 _COMPOUND_FILE, _OUTLOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "__nameid_version1.0".encode("utf-16-le")
 
 
+def may_hold_itineraries(head: bytes) -> bool:
+    """Whether a file that begins so (HEAD_BYTES of it) is looked into: an archive, as an OFD file is one, or mails."""
+    return head.startswith(zip_parts.MAGIC) or mail_parts.is_mbox(head) or mail_parts.is_mail(head)
+
+
 def contents(file: IO[bytes], place: Place) -> Iterator[FoundFile]:
     """What is found in one given file, at least one thing."""
     try:

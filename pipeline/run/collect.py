@@ -24,6 +24,7 @@ from pipeline.itinerary_files.mailbox import NewMails, fetch_new_mails, mailbox_
 from pipeline.ledger import opening, received_files
 from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.received_files import bounds, not_received
+from pipeline.ledger.run_people import people_of
 from pipeline.ledger.session import as_problem, ledger_to_write, note_doubt
 from pipeline.model.errors import InputProblem
 from pipeline.model.itinerary_file import FoundFile
@@ -70,6 +71,7 @@ def collect(job: Job, asked: Collecting, watch: Watch) -> Collected:
     folder = archive_folder(job, asked.archive)
     with ledger_to_write(job, watch, meaning(job, job.secrets)) as ledger:
         number = ledger.begin("collect", job.terms, asked.paths)
+        ledger.note_people(number, people_of("collect", job))
         run = Run("collect", job, ledger, number, job.secrets or _NO_KEYS, watch)
         watch.note(message("Archive: {folder}", folder=str(folder)))
         with files_of(job, asked) as (found, mails):

@@ -15,7 +15,7 @@ from pipeline.process_bounds import LENGTH_BYTES
 _PIECE = 1 << 20
 #: Where it finds the package, and that all its threads take memory from one place (glibc): laying out a workbook is 4 % quicker.
 _SETTINGS = {"PYTHONPATH": str(Path(__file__).parents[1]), "MALLOC_ARENA_MAX": "1"}
-#: All that it needs of the environment: where Python and its libraries are, and how names are encoded. No keys of anybody's.
+#: All that it needs of the environment: where Python and its libraries are, where to unpack to, and how names are encoded. No keys of anybody's.
 ENVIRONMENT = (
     "PATH",
     "HOME",
@@ -23,6 +23,7 @@ ENVIRONMENT = (
     "LC_ALL",
     "LC_CTYPE",
     "LD_LIBRARY_PATH",
+    "TMPDIR",
     "PYTHONHOME",
     "PYTHONUTF8",
     "PYTHONPYCACHEPREFIX",

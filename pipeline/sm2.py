@@ -14,7 +14,8 @@ seal alone, whose key is public too, and must never be given a key that matters.
 import hashlib
 import hmac
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
+from itertools import count
 
 #: The signer's name where none is agreed on (GB/T 35276, 10).
 USER_ID = b"1234567812345678"
@@ -29,8 +30,10 @@ _G = (
     0xBC3736A2F4F6779C59BDCEE36B692153D0A9877CC62A474002DF32E52139F0A0,
 )
 _BYTES = 32
-#: Bits that are taken at once: of the base point's multiples a table is made once; of a public key's only the odd ones up to 15.
-_BASE_BITS, _KEY_BITS = 4, 5
+#: Bits that are taken at once: by a point's table of multiples, or by the odd multiples up to 15 alone.
+_TABLE_BITS, _ODD_BITS = 4, 5
+#: A table costs seven verifications and saves half of each: of so many keys one is kept, from the ninth use on.
+_TABLES, _SELDOM = 16, 8
 
 Affine = tuple[int, int]
 #: (X, Y, Z) is the point (X/Z², Y/Z³); Z is 0 at infinity.
@@ -63,7 +66,7 @@ def verify(public_key: bytes, message: bytes, signature_der: bytes, user_id: byt
     t = (r + s) % _N
     if not (0 < r < _N and 0 < s < _N and t):
         return False
-    x, _, z = _plus(_times_base(s), _times(t, point))
+    x, _, z = _plus(_times_base(s), _times_key(t, point))
     if z == 0:
         return False
     return (_digest(public_key, message, user_id) + x * pow(z, -2, _P) % _P) % _N == r
@@ -150,26 +153,40 @@ def _bytes(number: int) -> bytes:
 
 def _times_base(factor: int) -> Jacobian:
     """A multiple of the base point."""
+    return _times_by_table(factor, _G)
+
+
+def _times_key(factor: int, key: Affine) -> Jacobian:
+    """A multiple of a public key; of one that comes up often, as the signer of most files does, by a table."""
+    return _times_by_table(factor, key) if next(_uses(key)) >= _SELDOM else _times(factor, key)
+
+
+@lru_cache(maxsize=_TABLES)
+def _uses(_key: Affine) -> Iterator[int]:
+    return count()
+
+
+def _times_by_table(factor: int, point: Affine) -> Jacobian:
     total = _INFINITY
-    for multiples in _base_multiples():
-        if digit := factor & ((1 << _BASE_BITS) - 1):
+    for multiples in _multiples(point):
+        if digit := factor & ((1 << _TABLE_BITS) - 1):
             total = _plus_affine(total, multiples[digit - 1])
-        factor >>= _BASE_BITS
+        factor >>= _TABLE_BITS
     return total
 
 
-@cache
-def _base_multiples() -> list[list[Affine]]:
-    """For each digit of a factor, which has `_BASE_BITS` bits, the base point times each value of the digit at its place."""
+@lru_cache(maxsize=_TABLES + 1)
+def _multiples(of_point: Affine) -> list[list[Affine]]:
+    """For each digit of a factor, which has `_TABLE_BITS` bits, the point times each value of the digit at its place."""
     points: list[Jacobian] = []
-    place: Jacobian = (*_G, 1)
-    for _ in range(0, 256, _BASE_BITS):
+    place: Jacobian = (*of_point, 1)
+    for _ in range(0, 256, _TABLE_BITS):
         point = place
-        for _ in range((1 << _BASE_BITS) - 1):
+        for _ in range((1 << _TABLE_BITS) - 1):
             points.append(point)
             point = _plus(point, place)
         place = point
-    flat, row = _affine(points), (1 << _BASE_BITS) - 1
+    flat, row = _affine(points), (1 << _TABLE_BITS) - 1
     return [flat[at : at + row] for at in range(0, len(flat), row)]
 
 
@@ -190,7 +207,7 @@ def _affine(points: list[Jacobian]) -> list[Affine]:
 def _times(factor: int, point: Affine) -> Jacobian:
     """A multiple of any point: by the factor's non-adjacent form, whose digits are odd and seldom."""
     twice, odd = _doubled((*point, 1)), list[Jacobian]([(*point, 1)])
-    for _ in range((1 << (_KEY_BITS - 2)) - 1):
+    for _ in range((1 << (_ODD_BITS - 2)) - 1):
         odd.append(_plus(odd[-1], twice))
     multiples = _affine(odd)
     total = _INFINITY
@@ -204,7 +221,7 @@ def _times(factor: int, point: Affine) -> Jacobian:
 
 def _digits(factor: int) -> list[int]:
     """The factor as a sum of digit × 2ⁿ, the digits 0 or odd."""
-    digits, whole = list[int](), 1 << _KEY_BITS
+    digits, whole = list[int](), 1 << _ODD_BITS
     while factor:
         digit = 0
         if factor & 1:

@@ -59,14 +59,16 @@ def keep(folder: Path, files: Sequence[tuple[ItineraryData, bytes]]) -> list[Arc
     Bytes that lie there under their name already are not written again. Raises Stop where they can't be written: those
     that were, are found again when it is tried again.
     """
+    sums = [hashlib.sha256(content).hexdigest() for _, content in files]
     try:
         private_folder(folder)
         with ThreadPoolExecutor(_AT_ONCE) as pool, scratch_folder(folder) as scratch:
-            fresh = [scratch / f"{number}" for number in range(len(files))]
-            for path, (_, content) in zip(fresh, files, strict=True):
-                _write(path, content)
-            _sync_all(pool, fresh)
-            kept = [_placed(folder, path, *file) for path, file in zip(fresh, files, strict=True)]
+            lying = [_lying(folder, data, sha256) for (data, _), sha256 in zip(files, sums, strict=True)]
+            fresh = {at: scratch / f"{at}" for at, one in enumerate(lying) if not one}
+            for at, path in fresh.items():
+                _write(path, files[at][1])
+            _sync_all(pool, fresh.values())
+            kept = [one or _placed(folder, fresh[at], files[at][0], sums[at]) for at, one in enumerate(lying)]
             paths = {folder / one.path for one in kept}  # some may have lain there, put there by whoever
             _sync_all(pool, chain(paths, {path.parent for path in paths}))
     except OSError as error:
@@ -120,22 +122,29 @@ def _digits(text: str | None, length: int, otherwise: str) -> str:
     return text if text and re.fullmatch(rf"[0-9]{{{length}}}", text) else otherwise
 
 
-def _placed(folder: Path, fresh: Path, data: ItineraryData, content: bytes) -> Archived:
-    """Let a file appear under the first of its names that is free, or that these bytes have already; the name is not synced yet."""
-    sha256 = hashlib.sha256(content).hexdigest()
+def _lying(folder: Path, data: ItineraryData, sha256: str) -> Archived | None:
+    """The file of these bytes that lies under one of its names already."""
+    for path in _names(name_of(data)):
+        if not os.path.lexists(folder / path):
+            return None
+        with contextlib.suppress(
+            OSError
+        ):  # nobody can say what lies there: these bytes get a name of their own
+            if _sha256(folder / path) == sha256:
+                return Archived(path, sha256)
+    raise AssertionError  # names have no end
+
+
+def _placed(folder: Path, fresh: Path, data: ItineraryData, sha256: str) -> Archived:
+    """Let a file appear under the first of its names that is free, unless these bytes lie there by now; the name is not synced yet."""
     name = name_of(data)
     private_folder((folder / name).parent)
     for path in _names(name):
-        try:
+        with contextlib.suppress(FileExistsError):
             appear(fresh, folder / path)
-        except FileExistsError:
-            with contextlib.suppress(
-                OSError
-            ):  # nobody can say what lies there: these bytes get a name of their own
-                if _sha256(folder / path) == sha256:
-                    return Archived(path, sha256)
-        else:
             return Archived(path, sha256)
+        if lying := _lying(folder, data, sha256):  # twice among these files, or put there by another run
+            return lying
     raise AssertionError  # names have no end
 
 

@@ -5,6 +5,7 @@ expat does the reading, without its own treatment of namespaces: real CustomTag.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import NoReturn
 from xml.parsers import expat
 
@@ -73,27 +74,23 @@ class _Builder:
         self._count += 1
         if len(self._open) >= DEEPEST or self._count > MOST_ELEMENTS:
             raise TooMuch
-        spaces = self._spaces[-1]
-        declared = {key: value for key, value in attributes.items() if key.partition(":")[0] == _XMLNS}
-        if declared:
-            spaces = spaces | {key[len(_XMLNS) + 1 :]: value for key, value in declared.items()}
-            attributes = {key: value for key, value in attributes.items() if key not in declared}
-        self._spaces.append(spaces)
-        prefix, local = self._parted(name)
-        element = Element(
-            local, spaces.get(prefix, ""), {self._parted(key)[1]: value for key, value in attributes.items()}
-        )
-        self.odd |= any(key.endswith(":") for key in declared)
+        spaces, local_ones = self._spaces[-1], dict[str, str]()
+        for key, value in attributes.items():
+            prefix, local, odd = _parted(key)
+            self.odd |= odd
+            if _XMLNS in (prefix, key):
+                spaces = spaces | {local if prefix else "": value}
+            else:
+                local_ones[local] = value
+        prefix, local, odd = _parted(name)
+        self.odd |= odd
+        element = Element(local, spaces.get(prefix, ""), local_ones)
         if self._open:
             self._open[-1].children.append(element)
         else:
             self.root = element
         self._open.append(element)
-
-    def _parted(self, name: str) -> tuple[str, str]:
-        prefix, colon, local = name.rpartition(":")
-        self.odd |= bool(colon) and (not prefix or not local or ":" in prefix)
-        return prefix, local
+        self._spaces.append(spaces)
 
     def end(self, _name: str) -> None:
         self._open.pop()
@@ -101,6 +98,13 @@ class _Builder:
 
     def text(self, text: str) -> None:
         self._open[-1].pieces.append(text)
+
+
+@lru_cache(maxsize=1_000)
+def _parted(name: str) -> tuple[str, str, bool]:
+    """A name's prefix, the rest of it, and whether it is no name of a namespace."""
+    prefix, colon, local = name.rpartition(":")
+    return prefix, local, bool(colon) and (not prefix or not local or ":" in prefix)
 
 
 def _refuse(*_: object) -> NoReturn:

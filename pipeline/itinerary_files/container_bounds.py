@@ -25,7 +25,7 @@ MOST_DEPTH = 8
 #: Of the process that unpacks: four times what the largest mail takes.
 MEMORY_BYTES = 1024 * MIB
 #: How long that process may say nothing; the largest mail takes it 4 seconds.
-SILENT_SECONDS = 60
+SILENT_SECONDS = 30
 
 
 class Seen(StrEnum):
@@ -85,9 +85,9 @@ class Budget:
     def __init__(self) -> None:
         self._parts, self._unpacked = 0, 0
 
-    def count_part(self) -> None:
-        """One more part. Raises Exhausted."""
-        self._parts += 1
+    def count_parts(self, parts: int = 1) -> None:
+        """So many parts more. Raises Exhausted."""
+        self._parts += parts
         if self._parts > MOST_PARTS:
             raise Exhausted(Seen.MANY_PARTS, most=MOST_PARTS)
 

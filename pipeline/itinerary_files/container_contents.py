@@ -25,11 +25,6 @@ _OTHER_ARCHIVES = (
 _COMPOUND_FILE, _OUTLOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "__nameid_version1.0".encode("utf-16-le")
 
 
-def may_hold_itineraries(head: bytes) -> bool:
-    """Whether a file that begins so (HEAD_BYTES of it) is looked into: an archive, as an OFD file is one, or mails."""
-    return head.startswith(zip_parts.MAGIC) or mail_parts.is_mbox(head) or mail_parts.is_mail(head)
-
-
 def contents(file: IO[bytes], place: Place) -> Iterator[FoundFile]:
     """What is found in one given file, at least one thing."""
     try:
@@ -79,7 +74,7 @@ def _of_mbox(file: IO[bytes], place: Place, budget: Budget, depth: int) -> Itera
     _check_depth(depth)
     for name, mail in mail_parts.mbox_mails(file):
         budget = budget if depth else Budget()
-        budget.count_part()
+        budget.count_parts()
         try:
             yield from _contents(mail, (*place, name), budget, depth + 1)
         except Exhausted as refused:
@@ -93,7 +88,7 @@ def _of_mail(mail: Mail, place: Place, budget: Budget, depth: int) -> Iterator[F
     empty = True
     for name, content in mail_parts.attachments(mail):
         empty = False
-        budget.count_part()
+        budget.count_parts()
         within = (*place, name)
         if isinstance(content, bytes):
             budget.count_unpacked(len(content))

@@ -3,23 +3,23 @@
 import contextlib
 import json
 import os
-import selectors
 import subprocess
-import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
-from pipeline.bounded_process import environment
+from pipeline.bounded_process import Said, started
 from pipeline.itinerary_files import container_bounds as bounds
 from pipeline.itinerary_files.container_bounds import Refused, Seen
-from pipeline.itinerary_files.container_child import LARGEST_TEXT, LENGTH
 from pipeline.model.itinerary_file import FileStatus, FoundFile
 from pipeline.model.message import Message
+from pipeline.process_bounds import LENGTH_BYTES
 from pipeline.signals import put_off
 
 CHILD = Path(__file__).with_name("container_child.py")
-_PIECE = 1 << 18
+#: What it may say at once: a content, and what follows it.
+_MOST = bounds.LARGEST_FILE + 4 * bounds.MIB
 
 
 class ContainerProcess:
@@ -27,7 +27,6 @@ class ContainerProcess:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._said = bytearray()
 
     def __enter__(self) -> Self:
         return self
@@ -44,7 +43,9 @@ class ContainerProcess:
         try:
             self._ask(path)
             for frame in self._frames():
-                yield _checked(frame, self._bytes(frame["size"]), name)
+                if frame.get("reason") == Seen.MEMORY:  # it is not to be relied on any more
+                    raise Refused(Seen.MEMORY)  # noqa: TRY301 - as where it ends by itself
+                yield _checked(frame, self._next(), name)
             whole = True
         except Refused as refused:
             yield refused.found((name,))
@@ -60,7 +61,8 @@ class ContainerProcess:
             self._end()
             try:
                 with put_off():  # it would be left behind
-                    self._process = _started()
+                    self._process = started(CHILD, stdin=subprocess.PIPE)
+                    self._said = Said(self._process)
             except KeyboardInterrupt:
                 self._end()
                 raise
@@ -68,38 +70,24 @@ class ContainerProcess:
         with contextlib.suppress(
             BrokenPipeError
         ):  # it has ended, which is seen when it is asked what it found
-            self._process.stdin.write(LENGTH.pack(len(named)) + named)
+            self._process.stdin.write(len(named).to_bytes(LENGTH_BYTES, "little") + named)
             self._process.stdin.flush()
 
     def _frames(self) -> Iterator[dict[str, Any]]:
         """What is said of each thing found, before its content. Raises Refused and ValueError."""
         found = 0
-        while length := LENGTH.unpack(self._bytes(LENGTH.size))[0]:
-            if length > LARGEST_TEXT:
-                raise ValueError(length)
-            yield json.loads(self._bytes(length))
+        while frame := json.loads(self._next()):
+            yield frame
             found += 1
         if not found:
             raise Refused(Seen.ENDED)
 
-    def _bytes(self, size: int) -> bytes:
-        """So many bytes of what it says. Raises Refused where it ends before, or says nothing for too long."""
-        if not 0 <= size <= bounds.LARGEST_FILE:
-            raise ValueError(size)
-        assert self._process  # noqa: S101 - it was asked
-        assert self._process.stdout  # noqa: S101 - it is a pipe
-        out = self._process.stdout.fileno()
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(out, selectors.EVENT_READ)
-            while len(self._said) < size:
-                if not waiting.select(bounds.SILENT_SECONDS):
-                    raise Refused(Seen.TIME, most=bounds.SILENT_SECONDS)
-                if not (some := os.read(out, _PIECE)):
-                    raise Refused(Seen.ENDED)
-                self._said += some
-        piece = bytes(self._said[:size])
-        del self._said[:size]
-        return piece
+    def _next(self) -> bytes:
+        """The next thing that it says. Raises Refused where it says nothing for too long."""
+        try:
+            return self._said.next(time.monotonic() + bounds.SILENT_SECONDS, _MOST)
+        except TimeoutError:
+            raise Refused(Seen.TIME, most=bounds.SILENT_SECONDS) from None
 
     def _end(self) -> None:
         if self._process:
@@ -107,21 +95,12 @@ class ContainerProcess:
             with contextlib.suppress(BrokenPipeError), self._process:
                 pass
         self._process = None
-        self._said.clear()
-
-
-def _started() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 - our own interpreter and script, no shell
-        [sys.executable, "-P", str(CHILD)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment() | {name: os.environ[name] for name in ("TMPDIR",) if name in os.environ},
-    )
 
 
 def _checked(frame: dict[str, Any], content: bytes, name: str) -> FoundFile:
     """What was found, of texts of ours and names alone. Raises KeyError, TypeError, ValueError."""
+    if len(content) != frame["size"]:  # it was cut off
+        raise ValueError
     place = (name, *map(str, frame["place"]))
     if "problem" not in frame:
         return FoundFile(place, content)

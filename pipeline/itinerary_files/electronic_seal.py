@@ -27,6 +27,8 @@ from pipeline.itinerary_files.der import Der, NotDer
 from pipeline.itinerary_files.read_reasons import Reason
 
 _VERSION = 4
+#: Most of a seal is its picture, of some 20 KB.
+_LARGEST = 2 * 1024**2
 _CERTIFICATES, _DIGESTS = 1, 2
 
 
@@ -84,6 +86,8 @@ def checked_seal(content: bytes, sealed: bytes, roots: tuple[bytes, ...]) -> Sea
 
 def _parts(content: bytes) -> list[Der]:
     """What is signed, the signer's certificate, the algorithm, the signature. Raises Unsupported for another version."""
+    if len(content) > _LARGEST:
+        raise NotDer
     parts = der.read(content).expect(der.SEQUENCE).values(2)
     inner = parts[0].expect(der.SEQUENCE).values(1)
     version = inner[0].number()

@@ -8,7 +8,7 @@ from genuine files.
 import datetime
 import re
 import unicodedata
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from pipeline.model.money import MINOR
 
@@ -19,6 +19,7 @@ _DIGITS = 13
 _MOST_TICKETS = 10
 _LONGEST = 500
 _MONEY_SIGNS = re.compile(r"(?:CNY|RMB|CN|[¥￥元,\s])", re.IGNORECASE)
+_AMOUNT = re.compile(r"-?[0-9]{1,11}(?:\.[0-9]{1,9})?")
 _DAY = re.compile(r"(\d{4})(?:[-/.年](\d{1,2})[-/.月](\d{1,2})日?|(\d{2})(\d{2}))(?:[T\s].*)?", re.DOTALL)
 _TICKET = re.compile(r"(\d{13})(\d?)((?:/\d{1,13})*)")
 
@@ -31,16 +32,14 @@ def normal(text: str) -> str:
 def money(text: str) -> int | None:
     """An amount in minor units.
 
-    >>> money("CNY 1,000.00"), money("¥-0.5"), money("1.005"), money("¥")
-    (100000, -50, None, None)
+    >>> money("CNY 1,000.00"), money("¥-0.5"), money("1.005"), money("¥"), money("1E9")
+    (100000, -50, None, None, None)
     """
-    try:
-        amount = Decimal(_MONEY_SIGNS.sub("", normal(text))) * MINOR
-    except InvalidOperation:
+    amount = _MONEY_SIGNS.sub("", normal(text))
+    if not _AMOUNT.fullmatch(amount):
         return None
-    if not amount.is_finite() or abs(amount) > 10**13 or amount != amount.to_integral_value():
-        return None
-    return int(amount)
+    minor = Decimal(amount) * MINOR
+    return int(minor) if minor == minor.to_integral_value() else None
 
 
 def day(text: str) -> datetime.date | None:

@@ -7,14 +7,17 @@ than one content is in memory. What is in archives and mails is found by a proce
 
 import os
 import stat
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from pipeline.file_reading import is_ours
+from pipeline.file_reading import check_regular, is_ours
 from pipeline.itinerary_files.container_bounds import Refused, Seen
 from pipeline.itinerary_files.container_process import ContainerProcess
+from pipeline.itinerary_files.mail_parts import HEAD_BYTES, is_mail, is_mbox
 from pipeline.itinerary_files.shown_names import shown_name
+from pipeline.itinerary_files.zip_parts import MAGIC
 from pipeline.model.errors import InputProblem
 from pipeline.model.itinerary_file import FoundFile
 
@@ -32,6 +35,17 @@ def found_files(given: Sequence[Path], names: Mapping[Path, str] = _NO_NAMES) ->
         if not os.path.lexists(path):
             raise InputProblem("{file}: there is no such file; check the path", file=str(path))
     return _found(given, names)
+
+
+def may_hold_itineraries(path: Path) -> bool:
+    """Whether a file begins as an archive (an itinerary's file is one) or as mails do; where it may be anything else, too."""
+    try:
+        check_regular(path, sys.maxsize)
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+    except OSError:
+        return False
+    return head.startswith(MAGIC) or is_mail(head) or is_mbox(head)
 
 
 def _found(given: Sequence[Path], names: Mapping[Path, str]) -> Iterator[FoundFile]:

@@ -26,12 +26,14 @@ from pipeline.model.quoting import one_line, quoted
 
 #: Enough of a file to know a mail by its headers.
 HEAD_BYTES = 1 << 16
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: What some programs write before the first header.
+_BEFORE = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*")
 _HEADER = re.compile(rb"([!-9;-~]+):")
 #: Of these a mail has two at least.
 _KNOWN_HEADERS = frozenset((
     b"from", b"to", b"date", b"subject", b"received", b"return-path", b"message-id", b"mime-version", b"content-type", b"delivered-to",
 ))  # fmt: skip
+_END_OF_HEADERS = re.compile(rb"(?<=\n)\r?\n")
 #: The line before each mail of an mbox file: "From ", a sender, and when it came.
 _SEPARATOR = re.compile(rb"From \S.* \d\d:\d\d.* \d{4}")
 _LINE = 1 << 16
@@ -50,7 +52,7 @@ def is_mail(head: bytes) -> bool:
     (True, False, False)
     """
     known = set[bytes]()
-    for line in head.removeprefix(_BYTE_ORDER_MARK).lstrip(b"\r\n").splitlines()[:500]:
+    for line in _BEFORE.sub(b"", head, 1).splitlines()[:500]:
         if not line or (line[:1] in b" \t" and known):
             if not line:
                 break
@@ -68,14 +70,15 @@ def is_mbox(head: bytes) -> bool:
 
 
 def mbox_mails(file: IO[bytes]) -> Iterator[tuple[str, IO[bytes]]]:
-    """The mails of such a file, one after another, each with its number for a name; a content is gone when the next is asked for."""
+    """The mails of such a file, one after another, each with its number, subject and day for a name; a content is gone when the next
+    is asked for.
+    """
     number, after_blank, at_start = 0, True, True
     with tempfile.SpooledTemporaryFile(max_size=bounds.LARGEST_FILE) as mail:
         while line := file.readline(_LINE):
-            if after_blank and at_start and _SEPARATOR.match(line):
+            if after_blank and _SEPARATOR.match(line):
                 if number:
-                    mail.seek(0)
-                    yield f"#{number}", mail
+                    yield _numbered(number, mail), mail
                 number += 1
                 mail.seek(0)
                 mail.truncate()
@@ -83,16 +86,22 @@ def mbox_mails(file: IO[bytes]) -> Iterator[tuple[str, IO[bytes]]]:
                 mail.write(line)
             after_blank = at_start and line in (b"\n", b"\r\n")
             at_start = line.endswith(b"\n")
-        mail.seek(0)
-        yield f"#{number}", mail
+        yield _numbered(number, mail), mail
+
+
+def _numbered(number: int, mail: IO[bytes]) -> str:
+    """What people know a mail of a series by; it is read from its beginning afterwards."""
+    mail.seek(0)
+    known = headers(mail.read(HEAD_BYTES))
+    mail.seek(0)
+    return " ".join(filter(None, (f"#{number}", subject(known), day(known))))
 
 
 def parsed(file: IO[bytes]) -> Mail:
     """A mail in its parts. Raises Refused for one that is too large, or that the parser can't follow."""
     if bounds.size_of(file) > bounds.LARGEST_MAIL:
         raise Refused(Seen.LARGE_MAIL, most=bounds.LARGEST_MAIL // bounds.MIB)
-    if file.read(len(_BYTE_ORDER_MARK)) != _BYTE_ORDER_MARK:
-        file.seek(0)
+    file.seek(_BEFORE.match(file.read(HEAD_BYTES)).end())  # type: ignore[union-attr] # it matches nothing, too
     with _followed():
         return email.message_from_binary_file(file, policy=compat32)
 
@@ -138,7 +147,7 @@ def day(mail: Mail) -> str:
 
 def headers(head: bytes) -> Mail:
     """The headers at a mail's beginning."""
-    return email.message_from_bytes(head.partition(b"\r\n\r\n")[0], policy=compat32)
+    return email.message_from_bytes(_END_OF_HEADERS.split(head, 1)[0], policy=compat32)
 
 
 @contextlib.contextmanager

@@ -36,8 +36,9 @@ TIMEOUT_SECONDS = 60
 #: A mail comes in pieces of so many bytes.
 _PIECE = MIB
 _SIZES_AT_ONCE = 500
-_URL = re.compile(r"(imaps?)://(.+)@([^@/:\[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?(?:/(.*))?")
+_URL = re.compile(r"(imaps?)://(.+)@([^@/:\[\]\s]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?(?:/(.*))?")
 _SIZE = re.compile(rb"UID (\d+)")
+_QUOTED = re.compile(rb'BODY\[[A-Z]*\]<\d+> "((?:[^"\\]|\\.)*)"')
 _BYTES = re.compile(rb"RFC822\.SIZE (\d+)")
 
 
@@ -144,9 +145,7 @@ def fetch_new_mails(
             validity, filled = _opened_folder(server, mailbox)
             anew = known is not None and known[0] != validity
             last = known[1] if known and not anew else 0
-            # `n:*` names the last mail even where n is beyond it (RFC 3501 6.4.8).
-            listed = server.uids(f"UID {last + 1}:*", charset=None) if filled else []
-            uids = sorted(uid for uid in map(int, listed) if uid > last)
+            uids = _uids_after(server, last) if filled else []
             fetched = _Fetched(server.client, scratch)
             for uid, size in _sizes(server.client, uids[:MOST_MAILS]):
                 if fetched.bytes and fetched.bytes + min(size, LARGEST_MAIL) > MOST_BYTES:
@@ -222,17 +221,33 @@ def _writing(path: Path) -> Iterator[None]:
         ) from None
 
 
+def _uids_after(server: "BaseMailBox", last: int) -> list[int]:
+    """The UIDs that are higher, in their order. `n:*` names the last mail even where n is beyond it (RFC 3501 6.4.8)."""
+    try:
+        return sorted(uid for uid in map(int, server.uids(f"UID {last + 1}:*", charset=None)) if uid > last)
+    except ValueError:
+        raise imaplib.IMAP4.error("SEARCH") from None
+
+
 def _pieces(client: imaplib.IMAP4, uid: int, what: str, size: int) -> Iterator[bytes]:
     """A mail, or a part of it, piece by piece (RFC 3501 6.4.5: partial); nothing of one that is gone."""
     at = 0
     while True:
         answer = client.uid("FETCH", str(uid), f"({what}<{at}.{size}>)")
-        piece = next((one[1] for one in _answered(answer) if isinstance(one, tuple)), b"")
+        piece = next(filter(None, map(_string, _answered(answer))), b"")
         if piece:
             yield piece
         at += len(piece)
         if len(piece) < size:
             return
+
+
+def _string(answered: Any) -> bytes:
+    """What a part of an answer holds of a mail: a literal, or a short quoted string (RFC 3501 4.3); nothing where it is no such part."""
+    if isinstance(answered, tuple):
+        return bytes(answered[1])
+    quoted = _QUOTED.search(answered) if isinstance(answered, bytes) else None
+    return re.sub(rb"\\(.)", rb"\1", quoted[1]) if quoted else b""
 
 
 def _sizes(client: imaplib.IMAP4, uids: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -294,6 +309,8 @@ def _opened(mailbox: Mailbox, password: MailboxPassword, ca_file: str) -> "Itera
     finally:
         with contextlib.suppress(OSError, *_protocol_errors()):
             server.logout()
+        with contextlib.suppress(OSError):  # a server that breaks off leaves the socket open
+            server.client.shutdown()
 
 
 def _connected(mailbox: Mailbox, ca_file: str) -> "BaseMailBox":

@@ -12,6 +12,7 @@ import struct
 import zipfile
 import zlib
 
+from pipeline import sm2
 from pipeline.itinerary_files.read_reasons import Reason, Refused, unreadable
 from pipeline.model.itinerary_file import FileStatus
 
@@ -22,6 +23,8 @@ LARGEST_UNPACKED = 48 * 1024**2
 ROOT = "OFD.xml"
 
 _END, _END_BYTES, _COMMENT_BYTES = b"PK\5\6", 22, 65_535
+#: Before the end, where there is a second end for packages beyond 4 GB, which may say otherwise.
+_LARGE, _LARGE_BYTES = b"PK\6\7", 20
 #: What a part takes in the list of parts at most: 46 bytes, its name and more.
 _LISTED_BYTES = 1_024
 _ENCRYPTED = 0x1 | 0x40
@@ -59,6 +62,7 @@ class Package:
         if ROOT not in self._infos:
             raise Refused(FileStatus.NOT_AN_ITINERARY, Reason.NOT_OFD)
         self._read: dict[str, bytes] = {}
+        self._digests: dict[str, bytes] = {}
         self._room = LARGEST_UNPACKED
 
     @property
@@ -78,6 +82,12 @@ class Package:
             self._read[name] = self._unpacked(name)
         return self._read[name]
 
+    def sm3(self, name: str) -> bytes:
+        """A part's digest. Raises NoSM3, and what `read` raises."""
+        if name not in self._digests:
+            self._digests[name] = sm2.sm3(self.read(name))
+        return self._digests[name]
+
     def _unpacked(self, name: str) -> bytes:
         info, most = self._infos[name], min(LARGEST_PART, self._room)
         try:
@@ -96,7 +106,7 @@ class Package:
 def _check_list(content: bytes) -> None:
     """Refuse a list of parts that is too long before it is read: each part costs a thousand bytes of memory."""
     at = content.rfind(_END, max(0, len(content) - _END_BYTES - _COMMENT_BYTES))
-    if at < 0 or at + _END_BYTES > len(content):
+    if at < 0 or at + _END_BYTES > len(content) or content[max(0, at - _LARGE_BYTES) : at].startswith(_LARGE):
         raise unreadable(Reason.CUT_OFF)
     count, size = struct.unpack_from("<HL", content, at + 10)
     if count > MOST_PARTS or size > MOST_PARTS * _LISTED_BYTES:

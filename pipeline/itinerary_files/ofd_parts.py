@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pipeline.itinerary_files.bounded_xml import Element, Entities, NotXml, TooMuch, parsed
 from pipeline.itinerary_files.ofd_package import ROOT, Package
 from pipeline.itinerary_files.page_text import PageText, page_text
-from pipeline.itinerary_files.read_reasons import Found, Reason, found, unreadable
+from pipeline.itinerary_files.read_reasons import Found, Reason, Refused, found, unreadable
 
 #: An itinerary has one page; one of many segments perhaps a second.
 _MOST_PAGES = 20
@@ -24,6 +24,7 @@ class Parts:
         self.notes: list[Found] = []
         self.looked_into: set[str] = set()
         self._parsed: dict[str, Element] = {}
+        self._malformed: set[str] = set()
         self.root = self.xml(ROOT)
         body = self.root.first("DocBody")
         if body is None:
@@ -57,18 +58,16 @@ class Parts:
 
     def _optional(self, name: str) -> Element | None:
         """A part that may be malformed, which is noted."""
-        try:
-            root, odd = parsed(self.package.read(name))
-        except NotXml:
-            self.notes.append(found(Reason.MALFORMED, name=name))
+        if name in self._malformed:
             return None
-        except (Entities, TooMuch):
-            return self.xml(name)  # which says it
-        if odd and name not in self._parsed:
-            self.notes.append(found(Reason.ODD_NAMES, name=name))
-        self._parsed[name] = root
-        self.looked_into.add(name)
-        return root
+        try:
+            return self._taken(name)
+        except Refused as refused:
+            if refused.found.reason is not Reason.NOT_XML:
+                raise
+        self._malformed.add(name)
+        self.notes.append(found(Reason.MALFORMED, name=name))
+        return None
 
     def _listed(self, entry: str, of_list: str, locations: str) -> Iterator[str]:
         """The parts that a list names, which the document names."""
@@ -117,10 +116,7 @@ class Parts:
                 for used in [*page.all("Template")][:_MOST_PAGES]:
                     location = templates.get(used.attributes.get("TemplateID", ""), "")
                     template = self.package.find(location, beside) if location else None
-                    if (
-                        template
-                        and (root := self._parsed.get(template) or self._optional(template)) is not None
-                    ):
+                    if template and (root := self._optional(template)) is not None:
                         roots.append(root)
             pages.append(roots)
         return page_text(pages)

@@ -100,7 +100,7 @@ def _all_together(checked: list[_Checked], unsupported: list[Found], content: fr
         return Sealing(SealStatus.UNSUPPORTED if unsupported else SealStatus.NONE, notes=notes)
     trusted = frozenset().union(*(one.covers for one in checked if one.trusted))
     everybody = frozenset().union(*(one.covers for one in checked))
-    if any(one.trusted for one in checked) and content <= trusted:
+    if content <= trusted:
         return Sealing(SealStatus.VALID, notes=notes)
     if content <= everybody:
         return Sealing(SealStatus.INTACT, notes=notes)
@@ -153,7 +153,7 @@ def _covered(parts: Parts, signature: Element, place: _Place) -> frozenset[str]:
             raise _NoSeal(Reason.SEALED_GONE, name=location)
         if part == place.listed_in and not place.is_last:
             continue
-        if sm2.sm3(parts.package.read(part)) != _digest(reference.said("CheckValue"), place):
+        if parts.package.sm3(part) != _digest(reference.said("CheckValue"), place):
             raise _NoSeal(Reason.SEALED_PART, name=part)
         covers.add(part)
     return frozenset(covers)

@@ -13,7 +13,7 @@ from pipeline.itinerary_files.bounded_xml import Element
 _ONE_LINE, _ONE_WORD = 1.0, 0.6
 #: How far below its label an amount stands at most, and how far beside.
 _BELOW, _BESIDE = 20.0, 15.0
-_MOST_CHARACTERS = 100_000
+_MOST_CHARACTERS, _LONGEST_TEXT = 100_000, 1_000
 
 
 class Placed(NamedTuple):
@@ -60,7 +60,7 @@ def page_text(roots: Iterable[Iterable[Element]]) -> PageText:
         placed = []
         for root in page:
             for element in root.all("TextObject"):
-                text = "".join(code.text for code in element.all("TextCode"))
+                text = "".join(code.text for code in element.all("TextCode"))[:_LONGEST_TEXT]
                 by_id.setdefault(element.attributes.get("ID", ""), text)
                 if text and (box := _box(element.attributes.get("Boundary", ""))):
                     placed.append(Placed(text, *box))

@@ -7,6 +7,7 @@ names are those of other e-invoices' tags, the labels those of the printed form,
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from pipeline.itinerary_files import field_values
 from pipeline.itinerary_files.bounded_xml import Element
@@ -109,7 +110,9 @@ _LABELLED = {
     for name, label in _LABELS.items()
 }
 _TITLE = "行程单"
-_MONEY = re.compile(r"-?\d[\d,]*\.\d{2}(?!\d)")
+_MONEY = re.compile(r"-?\d[\d,]{0,14}\.\d{2}(?!\d)")
+#: Texts that one tag may refer to.
+_MOST_REFERRED = 20
 
 
 @dataclass
@@ -165,8 +168,8 @@ def tag_fields(documents: Iterable[Element], texts: Mapping[str, str]) -> Source
     for document in documents:
         for element in document.all():
             if name := _TAG_NAMES.get(element.name):
-                referred = (texts.get(each.text, "") for each in element.all("ObjectRef"))
-                text = element.text or "".join(referred)
+                referred = islice(element.all("ObjectRef"), _MOST_REFERRED)
+                text = element.text or "".join(texts.get(each.text, "") for each in referred)
                 if text.strip("¥￥ "):
                     fields.take(name, text)
     return fields

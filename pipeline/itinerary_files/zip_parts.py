@@ -49,13 +49,15 @@ def zip_parts(
 
     A content is gone when the next part is asked for. Raises Refused where nothing of it is read.
     """
-    parts = [info for info in archive.infolist() if not info.is_dir() and not _is_of_system(info)]
+    parts = [
+        info for info in archive.infolist() if not info.filename.endswith("/") and not _is_of_system(info)
+    ]
     _check_apart(archive)
     if parts and all(info.flag_bits & _ENCRYPTED for info in parts):
         raise Refused(Seen.ENCRYPTED)
-    for info in parts:
-        budget.count_part()
-        name = _name(info)
+    budget.count_parts(len(parts))
+    for number, info in enumerate(parts, 1):
+        name = _name(info) or f"#{number}"
         try:
             _check(info)
             with _unpacked(archive, info, budget) as content:

@@ -103,7 +103,8 @@ class Task:
     """What `voucher reconcile` is asked to do, beside what every run is.
 
     `complete`: the kinds and times [KIND:]FROM..TO for which whoever runs this (`by`) says that the statements list
-    everything; `made`: when they were made. `answers` are those that were given elsewhere than in the workbooks of `resolved`.
+    everything; `made`: when they were made. `answers` are those that were given elsewhere than in the workbooks of `resolved`;
+    `itineraries` hold itinerary files.
     """
 
     job: Job
@@ -116,6 +117,7 @@ class Task:
     outbox: Path | None = None
     month: str = ""
     answers: tuple[Answer, ...] = ()
+    itineraries: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)

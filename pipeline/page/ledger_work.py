@@ -42,7 +42,7 @@ _Weighed = TypeVar("_Weighed")
 def reconciled(task: WorkTask) -> Ended:
     """Settle what the evidence settles, and compare; nothing is sent, which a month's page does, after a question."""
     asked = task.asked
-    statements, resolved = told_apart([task.folder / name for name in asked["files"]])
+    statements, resolved, itineraries = told_apart([task.folder / name for name in asked["files"]])
     complete, made = asked.get("complete", ()), asked.get("made", "")
     if (complete or made) and not statements:
         raise InputProblem(
@@ -62,15 +62,8 @@ def reconciled(task: WorkTask) -> Ended:
         made,
         month=asked.get("compare", ""),
         answers=tuple(map(_answer, asked.get("answers", ()))),
+        itineraries=tuple(itineraries),
     )
-    if asked.get("itinerary_files"):
-        task.teller.note(
-            counted(
-                "{count} itinerary file came with them, and is collected by itself: see Itineraries",
-                "{count} itinerary files came with them, and are collected by themselves: see Itineraries",
-                asked["itinerary_files"],
-            )
-        )
     finished = when_free(task, lambda: reconcile(wanted, task.watch(lambda _: False)))
     lines = {lang: _lines(finished.said, lang) for lang in LANGS}
     kept = task.results / LINES

@@ -15,8 +15,7 @@ from aiohttp import BodyPartReader, web
 
 from pipeline.file_reading import WORKBOOK_SUFFIXES
 from pipeline.file_writing import PRIVATE, private_folder
-from pipeline.itinerary_files.container_contents import may_hold_itineraries
-from pipeline.itinerary_files.mail_parts import HEAD_BYTES
+from pipeline.itinerary_files.find_files import may_hold_itineraries
 from pipeline.model.message import message
 from pipeline.page import month_uploads, months
 from pipeline.page.month_uploads import Upload
@@ -90,7 +89,7 @@ async def _take_all(request: web.Request, form: Form, name: str, takes: Takes) -
             left = await take(part, file, left)
             await asyncio.to_thread(os.fsync, file.fileno())
         if takes == "evidence" and not (
-            is_workbook(safe) or await asyncio.to_thread(_holds_itineraries, path)
+            is_workbook(safe) or await asyncio.to_thread(may_hold_itineraries, path)
         ):
             raise _no_evidence(safe)
         form.files[_free(safe, {taken.casefold() for taken in form.files})] = path
@@ -101,11 +100,6 @@ async def _take_all(request: web.Request, form: Form, name: str, takes: Takes) -
 def is_workbook(name: str) -> bool:
     """Whether a file is a workbook, by its name."""
     return Path(name).suffix.lower() in WORKBOOK_SUFFIXES
-
-
-def _holds_itineraries(path: Path) -> bool:
-    with path.open("rb") as file:
-        return may_hold_itineraries(file.read(HEAD_BYTES))
 
 
 def _scratch(pages: Path) -> Path:

@@ -1,6 +1,6 @@
 """Reconciliation: statements and resolved workbooks are brought, weighed, and what they settle is shown; nothing is sent.
 
-Itinerary files that are brought with them are collected by themselves (view_itineraries.py).
+Itinerary files are weighed with them; alone they are a collection (view_itineraries.py).
 """
 
 import asyncio
@@ -74,15 +74,11 @@ def _begun(settings: ServeSettings, visitor: Visitor, form: Form) -> work.Work:
     kind = said.get("kind", "") if said.get("kind") in _VOUCHERS else ""
     complete = f"{f'{kind}:' if kind else ''}{said['from']}..{said['to']}" if said.get("from") else ""
     with evidence_kept.kept(settings.folder, form) as paths:
-        evidence = [str(path) for path in paths if is_workbook(path.name)]
-        itineraries = [str(path) for path in paths if not is_workbook(path.name)]
-        if itineraries:
-            collection = work.begin(settings, "collect", visitor.name, files=itineraries, lang=visitor.lang)
-            if not evidence:
-                return collection
+        files = [str(path) for path in paths]
+        if not any(is_workbook(path.name) for path in paths):
+            return work.begin(settings, "collect", visitor.name, files=files, lang=visitor.lang)
         asked: dict[str, Any] = {
-            "files": evidence,
-            "itinerary_files": len(itineraries),
+            "files": files,
             "complete": [complete] if complete else [],
             "made": said.get("made", ""),
             "compare": said.get("month", ""),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.file_reading import WORKBOOK_SUFFIXES
+from pipeline.itinerary_files.find_files import may_hold_itineraries
 from pipeline.ledger import inbox_files
 from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.session import OpenLedger, as_problem
@@ -62,6 +63,8 @@ class Inbox:
     answers: list[tuple[list[Answer], Path, str]] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
     still_written: list[Path] = field(default_factory=list)
+    #: Archives and mails, which may hold itinerary files: these are known by their own content.
+    mails: list[Path] = field(default_factory=list)
     #: Our own workbooks in which nothing is to be done.
     spent: list[tuple[Path, str]] = field(default_factory=list)
 
@@ -77,7 +80,8 @@ class Inbox:
     def paths(self) -> list[Path]:
         """The files that are taken."""
         of_batches = [batch.path for batch in self.batches if batch.path]
-        return [*of_batches, *(path for _, path in self.statements), *(path for _, path, _ in self.answers)]
+        of_evidence = (*(path for _, path in self.statements), *(path for _, path, _ in self.answers))
+        return [*of_batches, *of_evidence, *self.mails]
 
 
 def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
@@ -87,15 +91,19 @@ def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
         return inbox
     reader = _Reader(task.job.profile, load_map(task.job.columns), task.job.buyers)
     files, others = _contents(task.inbox)
-    for path in others:
+    mails = [path for path in others if may_hold_itineraries(path)]
+    for path in (path for path in others if path not in mails):
         watch.log("file_left", file=path.name, because="not a workbook")
         no_workbook = message(
             "{file}: is no workbook, and is not read; save it as .xlsx, or take it away", file=str(path)
         )
         inbox.unread.append(Unread(path, no_workbook))
-    for path, still in _steady(files):
+    for path, still in _steady([*files, *mails]):
         if not still:
             inbox.still_written.append(path)
+            continue
+        if path in mails:
+            inbox.mails.append(path)
             continue
         try:
             found = _taken(path, reader, ledger)

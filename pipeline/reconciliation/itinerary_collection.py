@@ -10,24 +10,68 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pipeline.file_reading import SETTINGS_BYTES, check_regular, said_by
 from pipeline.itinerary_files import archive
+from pipeline.itinerary_files.certificates import root_certificates
+from pipeline.itinerary_files.der import NotDer
 from pipeline.itinerary_files.reading_processes import read_itinerary_files
-from pipeline.ledger import received_files
+from pipeline.ledger import received_files, settlements
+from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.session import as_problem
-from pipeline.model.evidence import Evidence, Statement, attempt_name
+from pipeline.model.errors import InputProblem
+from pipeline.model.evidence import Evidence, Statement, StatementLine, attempt_name
 from pipeline.model.itinerary_file import (
     CheckedFile,
     CollectedFile,
     FoundFile,
 )
+from pipeline.model.job import Job
 from pipeline.model.message import Message
-from pipeline.model.settled import Decided
+from pipeline.model.settled import Decided, Trouble
 from pipeline.reconciliation.record_settlements import settle
 from pipeline.settlement.itinerary_matching import InLedger, Proof, evidence_of, match_files
 from pipeline.submission.sending_run import Run
 
 #: So many files, or bytes, are kept in the archive at once.
 _AT_ONCE, _BYTES_AT_ONCE = 200, 64 * 1024**2
+
+
+#: What lies beside the ledger: the archive, and how far mailboxes were read.
+_ARCHIVE, MAILBOXES = ".itineraries", ".mailboxes"
+
+
+def archive_folder(job: Job, given: Path | None) -> Path:
+    """Where itinerary files are kept: as given, as the profile has it, or beside the ledger."""
+    if given or job.profile.itinerary_files.archive:
+        return given or Path(job.profile.itinerary_files.archive)
+    return beside(job, _ARCHIVE)
+
+
+def beside(job: Job, suffix: str) -> Path:
+    """What lies beside the ledger, under its name and this ending."""
+    ledger = path_for(job)
+    return ledger.with_name(f"{ledger.name}{suffix}")
+
+
+def seal_roots(job: Job) -> tuple[bytes, ...]:
+    """The certificates that the profile names. Raises InputProblem for what is none."""
+    roots: list[bytes] = []
+    for name in job.profile.itinerary_files.seal_roots:
+        try:
+            check_regular(Path(name), SETTINGS_BYTES)
+            roots += root_certificates(Path(name).read_bytes())
+        except OSError as problem:
+            raise InputProblem(
+                "[itinerary_files].seal_roots: {file} can't be read ({problem}); check the path",
+                file=name,
+                problem=said_by(problem),
+            ) from None
+        except NotDer:
+            raise InputProblem(
+                "[itinerary_files].seal_roots: {file} holds no certificate; name files in PEM or DER",
+                file=name,
+            ) from None
+    return tuple(roots)
 
 
 @dataclass(frozen=True)
@@ -73,32 +117,79 @@ def _batches(files: Iterable[tuple[CheckedFile, bytes]]) -> Iterator[list[tuple[
 
 def weigh_files(run: Run, by: str, files: Sequence[CheckedFile], roots: Sequence[bytes]) -> Weighed:
     """Settle what files prove, tie each to its itinerary, and note in the ledger what it came to. Raises LedgerProblem."""
-    ledger, zone = run.ledger, run.job.profile.carrier.time_zone
-    with as_problem(ledger.path):
-        known = received_files.known(ledger.connection, files, zone)
-    proof = evidence_of(files, known, roots=bool(roots))
-    decided = settle(run, _evidence(proof, by)) if proof.lines else Decided()
-    with as_problem(ledger.path):
-        if proof.lines:
-            known = received_files.known(ledger.connection, files, zone)
-        found = match_files(files, known, {**proof.unproven, **dict(_against(proof, known, decided))})
-        received_files.note(ledger.connection, run.number, found)
+    proof = proof_of(run, files, roots)
+    decided = settle(run, evidence_by(proof.lines, by)) if proof.lines else Decided()
+    return Weighed(noted_files(run, files, proof, decided.troubles), decided)
+
+
+def settle_with_files(
+    run: Run, evidence: Evidence, files: Sequence[CheckedFile], roots: Sequence[bytes]
+) -> tuple[Decided, tuple[CollectedFile, ...]]:
+    """Weigh files beside statements and answers; what all of it settled, and what the files came to.
+
+    What files alone speak of is settled first: a statement's silence must not let go what a file proves. Where statements or
+    answers are about the same ticket all is weighed together, so that a contradiction settles nothing.
+    """
+    if not files:
+        return settle(run, evidence), ()
+    proof = proof_of(run, files, roots)
+    with as_problem(run.ledger.path):
+        open_now = settlements.unsettled(run.ledger.connection)
+    told = {(answer.request_id, answer.attempt) for answer in evidence.answers}
+    answered = {
+        of.ticket_no for one in open_now if (one.request_id, one.attempt) in told for of, _, _ in one.charges
+    }
+    alone, together = proof.beside(evidence.lines, answered)
+    first = settle(run, evidence_by(alone, evidence.by)) if alone else Decided()
+    if together:
+        evidence = replace(evidence, statements=(*evidence.statements, as_statement(together)))
+    decided = settle(run, evidence)
+    decided = replace(
+        decided,
+        settled=(*first.settled, *decided.settled),
+        troubles=(*first.troubles, *decided.troubles),
+        warnings=(*first.warnings, *decided.warnings),
+    )
+    return decided, noted_files(run, files, proof, decided.troubles)
+
+
+def proof_of(run: Run, files: Sequence[CheckedFile], roots: Sequence[bytes]) -> Proof:
+    """What files bring as evidence about this ledger's outcomes."""
+    return evidence_of(files, _known(run, files), roots=bool(roots))
+
+
+def noted_files(
+    run: Run, files: Sequence[CheckedFile], proof: Proof, troubles: Sequence[Trouble]
+) -> tuple[CollectedFile, ...]:
+    """Tie each file to its itinerary, once what they prove was settled, and note what it came to."""
+    known = _known(run, files)
+    found = match_files(files, known, {**proof.unproven, **dict(_against(proof, known, troubles))})
+    with as_problem(run.ledger.path):
+        received_files.note(run.ledger.connection, run.number, found)
     for one in found:
         if one.new:
             run.watch.log("itinerary_file", sha256=one.file.sha256, status=one.status, seal=one.file.seal)
-    return Weighed(tuple(found), decided)
+    return tuple(found)
 
 
-def _evidence(proof: Proof, by: str) -> Evidence:
-    """The files' lines, as a statement that says nothing of what it does not list."""
-    now = datetime.datetime.now(datetime.UTC)
-    statement = Statement("", "", now, proof.lines, kinds=frozenset({"itinerary"}))
-    return Evidence((statement,), (), (), None, by)
+def _known(run: Run, files: Sequence[CheckedFile]) -> InLedger:
+    with as_problem(run.ledger.path):
+        return received_files.known(run.ledger.connection, files, run.job.profile.carrier.time_zone)
 
 
-def _against(proof: Proof, known: InLedger, decided: Decided) -> Iterator[tuple[str, Message]]:
+def evidence_by(lines: Sequence[StatementLine], by: str) -> Evidence:
+    """Files' lines alone, as evidence: a statement that says nothing of what it does not list."""
+    return Evidence((as_statement(lines),), (), (), None, by)
+
+
+def as_statement(lines: Sequence[StatementLine]) -> Statement:
+    """Files' lines as a statement, of no kind of voucher: what is not among them may have been issued all the same."""
+    return Statement("", "", datetime.datetime.now(datetime.UTC), tuple(lines), kinds=frozenset())
+
+
+def _against(proof: Proof, known: InLedger, found: Sequence[Trouble]) -> Iterator[tuple[str, Message]]:
     """By SHA-256, why files that were weighed did not settle what they are about."""
-    troubles = {str(trouble.place): trouble.message for trouble in decided.troubles}
+    troubles = {str(trouble.place): trouble.message for trouble in found}
     for sha256, lines in proof.by_file.items():
         for of in known.by_ticket.get(lines[0].ticket_no, ()):
             if why := troubles.get(str(attempt_name(of))):

@@ -5,6 +5,7 @@
     file_left       file, because: a file of the inbox that was not taken
     ledger_taken    run, ledger_id: from here on the ledger is this run's
     settled         request, attempt, state: an unknown outcome that evidence decided
+    itinerary_file  sha256, status, seal: what a mailed file of an itinerary came to
     request_ended   request, attempt, voucher, state, reason, trace_id
     compared        how many charges agree, and how many do not, by kind; troubles: evidence that settles nothing
     run_ends        exit_code, rows and requests by status, unknown: open outcomes, stopped early, written: files

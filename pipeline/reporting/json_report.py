@@ -203,6 +203,15 @@ def reconciled_report(done: Reconciliation, exit_code: int) -> dict[str, Any]:
             ),
         ],
         "warnings": [str(said) for said in (*decided.warnings, *done.notes)],
+        "files": [
+            {
+                "place": [*one.file.place],
+                "status": one.status,
+                "sha256": one.file.sha256,
+                "archived": one.file.archived or None,
+            }
+            for one in done.files
+        ],
         "unknown": [
             {
                 "request": doubt.request_id,

@@ -14,6 +14,7 @@ from pipeline.reporting.next_steps import reconciliation_steps
 from pipeline.reporting.sheet_page import Page
 from pipeline.reporting.sheet_summary import origin_facts
 from pipeline.reporting.sheet_summary_charts import Lines, add_counts
+from pipeline.reporting.words_collection import told_of
 from pipeline.reporting.words_reconciliation import period_text, said, tell
 from pipeline.reporting.xlsx.book import Book
 from pipeline.settlement.compare import KINDS, Compared
@@ -60,6 +61,7 @@ def add_summary(book: Book, done: Reconciliation) -> None:
     _section(page, "settled", [_settled(one) for one in done.decided.settled])
     troubles = [about(one.place, one.message) for one in done.decided.troubles]
     _section(page, "troubles", [bounded(rendered(trouble, page.lang)) for trouble in troubles])
+    _section(page, "files", [*told_of(done.odd_files)])
     _section(page, "unread", [unread.problem for unread in done.unread])
     _section(page, "notes", [*done.notes, *done.decided.warnings, *done.result.notes])
     page.heading(said("facts"))

@@ -1,5 +1,6 @@
 """The last lines of a run or a reconciliation, on the terminal and in cron's mail: counts, money, the commonest reasons."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -21,6 +22,7 @@ from pipeline.reporting.next_steps import (
     stopped_lines,
     unknown_step,
 )
+from pipeline.reporting.words_collection import told_of
 from pipeline.reporting.words_reconciliation import period_text, tell
 from pipeline.settlement.compare import KINDS
 from pipeline.settlement.reconciliation_result import Reconciliation
@@ -135,6 +137,12 @@ def reconciled_lines(
     counts = [f"{tell(kind, lang)} {len(done.of(kind))}" for kind in KINDS if done.of(kind)]
     parts = joined(counts or ["0"], "sentences")
     lines = [tell("line" if done.period else "line_no_period", lang, period=period_text(done), parts=parts)]
+    if new := Counter(one.status for one in done.files if one.new):
+        parts = joined(
+            message("{count} {status}", count=count, status=Term(status, "status"))
+            for status, count in sorted(new.items())
+        )
+        lines.append(rendered(message("Itinerary files: {parts}", parts=parts), lang))
     if settled:
         issued, not_sent = settled.count("issued"), settled.count("not_sent")
         lines.append(tell("settled_line", lang, issued=issued, not_sent=not_sent))
@@ -142,7 +150,7 @@ def reconciled_lines(
         # What to do about doubts and a stop is said below, of all of the ledger.
         lines += summary_lines(replace(done.result, doubts=(), stopped=NOTHING), cells=False)
     troubles = [about(one.place, one.message) for one in done.decided.troubles]
-    troubles += [unread.problem for unread in done.unread]
+    troubles += [*told_of(done.odd_files), *(unread.problem for unread in done.unread)]
     lines += _in_words(map(reworded, troubles[:_MOST_TROUBLES]), lang, names=False)
     if len(troubles) > _MOST_TROUBLES:
         lines.append(tell("more", lang, count=len(troubles) - _MOST_TROUBLES))

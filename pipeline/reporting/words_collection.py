@@ -1,6 +1,6 @@
 """What a collection of itinerary files says: its workbook's headings, and its last lines."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pipeline.messages.translate import heading, rendered, translated
 from pipeline.model.columns import Lang
@@ -137,9 +137,9 @@ def place_of(file: CollectedFile) -> str:
     return " / ".join(file.file.place)
 
 
-def _single(said: Collection) -> Iterator[Message]:
+def told_of(files: Iterable[CollectedFile]) -> Iterator[Message]:
     """What is told of files that need a person."""
-    for one in said.files:
+    for one in files:
         if FILE_STATUS[one.status].needs_person and not one.same:
             told = joined(one.reasons, "sentences")
             data = one.file.data
@@ -149,7 +149,7 @@ def _single(said: Collection) -> Iterator[Message]:
 
 def collected_lines(said: Collection, *, names: bool = True) -> list[str]:
     """Short lines in the run's language, safe to print; `names`: whether they may hold what names people."""
-    single = [*_single(said)]
+    single = [*told_of(said.files)]
     lines: list[Message] = [headline(said), *settled_lines(said), *single[:_MOST]]
     if more := len(single) - _MOST:
         lines += [message("… and {count} more", count=more)] * (more > 0)

@@ -17,6 +17,7 @@ _SAID = {
     "next": N_("What to do next"),
     "settled": N_("Settled by evidence"),
     "troubles": N_("Evidence that settles nothing"),
+    "files": N_("Itinerary files"),
     "unread": N_("Files that could not be read"),
     "notes": N_("Notes"),
     "facts": N_("About this reconciliation"),

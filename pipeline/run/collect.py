@@ -15,10 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from pipeline.file_reading import SETTINGS_BYTES, check_regular, said_by
 from pipeline.itinerary_files import archive
-from pipeline.itinerary_files.certificates import root_certificates
-from pipeline.itinerary_files.der import NotDer
 from pipeline.itinerary_files.find_files import found_files
 from pipeline.itinerary_files.mailbox import NewMails, fetch_new_mails, mailbox_at
 from pipeline.ledger import opening, received_files
@@ -32,7 +29,15 @@ from pipeline.model.job import Job, Watch
 from pipeline.model.message import Note, message
 from pipeline.model.profile import Secrets
 from pipeline.reconciliation.given_evidence import month_of
-from pipeline.reconciliation.itinerary_collection import Weighed, checked_files, weigh_files
+from pipeline.reconciliation.itinerary_collection import (
+    MAILBOXES,
+    Weighed,
+    archive_folder,
+    beside,
+    checked_files,
+    seal_roots,
+    weigh_files,
+)
 from pipeline.reporting.collection_files import write_collection
 from pipeline.reporting.output_paths import check_report_path, free_path
 from pipeline.secret_keys import load_mailbox_password
@@ -88,41 +93,6 @@ def collect(job: Job, asked: Collecting, watch: Watch) -> Collected:
 
 #: Where no keys are set: nothing is sent.
 _NO_KEYS = Secrets("", "")
-#: What lies beside the ledger: the archive, and how far mailboxes were read.
-_ARCHIVE, _MAILBOXES = ".itineraries", ".mailboxes"
-
-
-def archive_folder(job: Job, given: Path | None) -> Path:
-    """Where itinerary files are kept: as given, as the profile has it, or beside the ledger."""
-    if given or job.profile.itinerary_files.archive:
-        return given or Path(job.profile.itinerary_files.archive)
-    return _beside(job, _ARCHIVE)
-
-
-def _beside(job: Job, suffix: str) -> Path:
-    ledger = path_for(job)
-    return ledger.with_name(f"{ledger.name}{suffix}")
-
-
-def seal_roots(job: Job) -> tuple[bytes, ...]:
-    """The certificates that the profile names. Raises InputProblem for what is none."""
-    roots: list[bytes] = []
-    for name in job.profile.itinerary_files.seal_roots:
-        try:
-            check_regular(Path(name), SETTINGS_BYTES)
-            roots += root_certificates(Path(name).read_bytes())
-        except OSError as problem:
-            raise InputProblem(
-                "[itinerary_files].seal_roots: {file} can't be read ({problem}); check the path",
-                file=name,
-                problem=said_by(problem),
-            ) from None
-        except NotDer:
-            raise InputProblem(
-                "[itinerary_files].seal_roots: {file} holds no certificate; name files in PEM or DER",
-                file=name,
-            ) from None
-    return tuple(roots)
 
 
 @contextlib.contextmanager
@@ -134,7 +104,7 @@ def files_of(job: Job, asked: Collecting) -> Iterator[tuple[Iterator[FoundFile],
     mailbox, password = mailbox_at(asked.mailbox), load_mailbox_password()
     with tempfile.TemporaryDirectory(prefix="voucher-") as scratch:
         mails = fetch_new_mails(
-            mailbox, password, _beside(job, _MAILBOXES), Path(scratch), job.profile.carrier.ca_file
+            mailbox, password, beside(job, MAILBOXES), Path(scratch), job.profile.carrier.ca_file
         )
         yield chain(found_files((*asked.paths, *mails.files), mails.names), mails.passed_over), mails
 

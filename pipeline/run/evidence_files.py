@@ -1,9 +1,11 @@
-"""Files brought as evidence, told apart by what is in them: carrier's statements, and our own workbooks with answers."""
+"""Files brought as evidence, told apart by what is in them: statements, our own workbooks with answers, and itinerary files."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+from pipeline.file_reading import WORKBOOK_SUFFIXES
+from pipeline.itinerary_files.find_files import may_hold_itineraries
 from pipeline.model.errors import InputProblem
 from pipeline.reading.heading_meanings import meanings
 from pipeline.reading.input_files import read_sheets
@@ -12,10 +14,16 @@ from pipeline.reading.statement import is_statement, known_heading
 from pipeline.reading.unknown_answers import answers_of, unknown_sheets
 
 
-def told_apart(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """(statements, workbooks whose sheet Unknown may hold answers); a file may be both. Raises InputProblem for one that is neither."""
-    statements, resolved = list[Path](), list[Path]()
+def told_apart(paths: Sequence[Path]) -> tuple[list[Path], list[Path], list[Path]]:
+    """(statements, workbooks whose sheet Unknown may hold answers, what holds itinerary files); a file may be both of the first.
+
+    Raises InputProblem for one that is none of them.
+    """
+    statements, resolved, itineraries = list[Path](), list[Path](), list[Path]()
     for path in paths:
+        if path.suffix.lower() not in WORKBOOK_SUFFIXES and may_hold_itineraries(path):
+            itineraries.append(path)
+            continue
         sheets = read_sheets(path, lambda text: known_heading(text) or meanings(text))
         listed, answered = is_statement(path, sheets), bool(unknown_sheets(sheets))
         if not (listed or answered):
@@ -25,7 +33,7 @@ def told_apart(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
             )
         statements += [path] * listed
         resolved += [path] * answered
-    return statements, resolved
+    return statements, resolved, itineraries
 
 
 def kind_for_month(path: Path) -> Literal["workbook", "statement", "resolved", "answered"]:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from pipeline.itinerary_files.find_files import found_files
 from pipeline.ledger.run_people import people_of, stopper_of
 from pipeline.ledger.session import ledger_to_write
 from pipeline.model.job import Task, Watch
@@ -9,9 +10,14 @@ from pipeline.model.profile import Secrets
 from pipeline.reconciliation.comparison_inputs import compared
 from pipeline.reconciliation.given_evidence import check_evidence, named_evidence
 from pipeline.reconciliation.inbox import Batch, take_in, weighed_together
+from pipeline.reconciliation.itinerary_collection import (
+    archive_folder,
+    checked_files,
+    seal_roots,
+    settle_with_files,
+)
 from pipeline.reconciliation.note_handled_files import note_handled
 from pipeline.reconciliation.outputs import reconciliation_path, written
-from pipeline.reconciliation.record_settlements import settle
 from pipeline.reconciliation.resubmit import again
 from pipeline.reporting.events import log_beginning, log_evidence, log_reconciled
 from pipeline.reporting.result_workbook import try_out
@@ -27,6 +33,7 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
     job = task.job
     keys = made_up_keys() if job.sandbox else job.secrets
     log_beginning(watch.log, job, task)
+    roots = seal_roots(job)
     tables = [read(job, watch)[1]] if job.inputs else []
     named, target = named_evidence(task), reconciliation_path(task)
     log_evidence(watch.log, named.statements, len(named.answers))
@@ -39,9 +46,13 @@ def reconcile(task: Task, watch: Watch) -> Reconciled:
         ledger.note_people(number, people_of("reconcile", job))
         watch.log("ledger_taken", run=number, ledger_id=ledger.ledger_id)
         evidence = weighed_together(task, ledger, named, inbox)
-        decided = settle(run, evidence)
+        mails = (*task.itineraries, *inbox.mails)
+        files = checked_files(found_files(mails), archive_folder(job, None), roots) if mails else []
+        decided, collected = settle_with_files(run, evidence, files, roots)
         done = again(run, [*map(Batch, tables), *inbox.batches], evidence, decided)
-        said = replace(compared(task, ledger, evidence, decided, done), unread=tuple(inbox.unread))
+        said = replace(
+            compared(task, ledger, evidence, decided, done), unread=tuple(inbox.unread), files=collected
+        )
         finished = written(task, said, done, target)
         if not any(one.ledger_failed for one in done):  # else the next start puts it in order
             note_handled(run, inbox, done, finished)

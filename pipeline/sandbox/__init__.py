@@ -17,7 +17,7 @@ What is mailed of an itinerary, by a process of its own:
 
     itinerary         what the file says, and how its fare is divided
     ofd_file          the file, of `itinerary_page` (for people), `itinerary_xbrl` (for machines) and its seal
-    electronic_seal   the seal, with `seal_certificates`; `der` and `xml_text` write their bytes
+    seal_making       the seal, with `seal_certificates`; `der_writing` and `xml_text` write their bytes
     itinerary_mail    the mail, and the faults of its file
     mail_delivery     what is to be mailed, handed to `mail_process`, which writes it when it is due
 """

@@ -43,9 +43,12 @@ def mails(order: MailOrder) -> Iterator[tuple[str, bytes]]:
 def _mail(order: MailOrder) -> EmailMessage:
     number = order.itinerary.number
     # An address that is not ASCII can't go into a header of another kind (RFC 6532).
-    mail = EmailMessage(policy=SMTP if order.address.isascii() else SMTPUTF8)
+    policy = SMTP if order.address.isascii() else SMTPUTF8
+    mail = EmailMessage(policy.clone(refold_source="none"))
+    # As it was given: Python's own reading of addresses changes some, and fails for such as 0@[.
+    mail.set_raw("To", order.address)
     mail["Subject"] = f"【电子行程单OFD版】- 行程单号：{number}"
-    mail["From"], mail["To"] = _SENDER, order.address
+    mail["From"] = _SENDER
     mail["Date"] = format_datetime(datetime.fromtimestamp(order.due).astimezone())
     mail["Message-ID"] = f"<{number}@sandbox.invalid>"
     if "link_only" in order.faults:

@@ -2,10 +2,10 @@
 
 import asyncio
 import contextlib
+import errno
 import os
 import pickle
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -145,7 +145,8 @@ def _prepare(folder: Path) -> None:
         ) from None
     try:
         private_folder(folder)
-        tempfile.TemporaryFile(dir=folder).close()
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
         folder.with_name(folder.name + _ROOT_PEM).write_text(pem(root), encoding="ascii")
         folder.with_name(folder.name + _ROOT_DER).write_bytes(root)
     except OSError as error:

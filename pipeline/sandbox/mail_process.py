@@ -7,7 +7,6 @@ dies, what is due is written and the rest left; then one pickled `Delivered` goe
 A mail appears whole or not at all, under a name of its own; it is not synced: a power cut may take it.
 """
 
-import gc
 import heapq
 import os
 import pickle
@@ -103,7 +102,6 @@ def _place(mail: bytes, path: Path) -> None:
 def main() -> None:
     """Deliver for whoever holds the other end of standard input."""
     protect_process()
-    gc.disable()
     for number in ENDING:  # it ends when the carrier does
         signal.signal(number, signal.SIG_IGN)
     sys.stdout.buffer.write(pickle.dumps(deliver(0, Path(sys.argv[1]))))

@@ -212,6 +212,18 @@ class Proof:
         """The lines of all files."""
         return tuple(line for lines in self.by_file.values() for line in lines)
 
+    def beside(
+        self, listed: Iterable[StatementLine], answered: Iterable[str]
+    ) -> tuple[list[StatementLine], list[StatementLine]]:
+        """(the lines that stand alone, those that are weighed together with what else is brought): statements list something
+        else of these tickets, or people answer about them. `answered` are those tickets.
+        """
+        also = {line.ticket_no for line in listed} | {*answered}
+        alone, together = list[StatementLine](), list[StatementLine]()
+        for line in self.lines:
+            (together if line.ticket_no in also else alone).append(line)
+        return alone, together
+
 
 def evidence_of(files: Iterable[CheckedFile], known: InLedger, *, roots: bool) -> Proof:
     """The evidence that files bring about unknown outcomes, and about tickets that the ledger does not know.

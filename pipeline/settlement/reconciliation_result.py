@@ -7,6 +7,8 @@ from pathlib import Path
 from pipeline.model import exit_code
 from pipeline.model.evidence import Statement
 from pipeline.model.exit_code import ExitCode
+from pipeline.model.file_status import FILE_STATUS
+from pipeline.model.itinerary_file import CollectedFile
 from pipeline.model.message import NOTHING, Message
 from pipeline.model.result import RunResult
 from pipeline.model.settled import Decided
@@ -33,6 +35,7 @@ class Reconciliation:
     notes: tuple[Message, ...] = ()
     unread: tuple[Unread, ...] = ()
     month: bool = False  # whether one was asked for
+    files: tuple[CollectedFile, ...] = ()  # itinerary files of the inbox
     lacking: Message = NOTHING  # what the ledger may lack, so that nothing is sent
 
     def of(self, kind: str) -> list[Compared]:
@@ -49,10 +52,22 @@ class Reconciliation:
         return not any(map(self.of, compared)) and (self.month or bool(self.statements))
 
     @property
+    def odd_files(self) -> tuple[CollectedFile, ...]:
+        """The itinerary files that need a person, and were not told before."""
+        return tuple(one for one in self.files if one.new and FILE_STATUS[one.status].needs_person)
+
+    @property
     def exit_code(self) -> ExitCode:
         """What the reconciliation ends with."""
         disagreeing = any(entry.kind in DISAGREEING for entry in self.entries)
-        needs_person = disagreeing, self.nothing_compared, self.unread, self.decided.troubles, self.lacking
+        needs_person = (
+            disagreeing,
+            self.nothing_compared,
+            self.unread,
+            self.decided.troubles,
+            self.lacking,
+            self.odd_files,
+        )
         return exit_code.of_reconciliation(self.result.exit_code, self.result.doubts, *needs_person)
 
 

@@ -15,6 +15,7 @@ import pytest
 from pipeline.sandbox.seal_certificates import Identity, certificate, pem
 from tests.acceptance.conftest import Desk, running_sandbox, write_workbook
 from tests.acceptance.conftest import tickets as some_tickets
+from tests.acceptance.office import answered, at_rest
 
 #: What befalls the file of the ticket of that number.
 FAULTS = {
@@ -330,3 +331,53 @@ def test_a_ledger_that_is_not_there_is_not_begun(desk: Desk) -> None:
     assert ran.code == 2
     assert "there is no ledger" in ran.err
     assert not (desk.folder / "no.ledger").exists()
+
+
+# --- the inbox of reconcile takes them, too
+
+
+def reconcile(desk: Desk, *more: str | Path) -> tuple[int, str]:
+    for name in ("in", "out"):
+        (desk.folder / name).mkdir(exist_ok=True)
+    at_rest(*(desk.folder / "in").iterdir())
+    ran = desk.voucher(
+        "reconcile", "--inbox", "in", "--outbox", "out", "--profile", "carrier.toml", "--ledger", "a.ledger", "--report", "files.json", *more
+    )  # fmt: skip
+    return ran.code, ran.err
+
+
+def test_an_inbox_takes_files_settles_by_them_and_tells_each_once(desk: Desk) -> None:
+    shutil.copytree(desk.folder / "mails", desk.folder / "in")
+    (desk.folder / "in" / "notes.txt").write_text("nothing of ours")
+    code, said = reconcile(desk)
+    assert code == 1, said
+    assert "Itinerary files: 1 altered, 2 differs, 1 link_only, 6 received, 1 red" in said
+    assert f"{ticket(9)}: differs: amount" in said
+    assert "notes.txt: is no workbook" in said
+    report = desk.report("files.json")
+    assert [one["status"] for one in report["settled"]] == ["issued"]
+    assert Counter(one["status"] for one in report["files"]) == {
+        "received": 6, "duplicate": 1, "differs": 2, "altered": 1, "red": 1, "link_only": 1,
+    }  # fmt: skip
+    assert len(archived(desk)) == 10
+    (desk.folder / "in" / "notes.txt").unlink()
+    noted = rows(desk, "SELECT * FROM received_file")
+    assert reconcile(desk)[0] == 0
+    assert rows(desk, "SELECT * FROM received_file") == noted
+
+
+def test_a_file_against_an_answer_settles_nothing(desk: Desk) -> None:
+    result = answered(desk.folder / "tickets.result.xlsx", "not issued")
+    shutil.copytree(desk.folder / "mails", desk.folder / "in")
+    code, said = reconcile(desk, "--resolved", result)
+    assert code == 4, said
+    assert rows(desk, "SELECT count(*) FROM attempt WHERE state = 'unknown'") == [(1,)]
+    assert "the statement lists it as" in said
+    report = desk.report("files.json")
+    assert report["settled"] == []
+    assert Counter(one["status"] for one in report["files"])["unclear"] == 1
+    # Nor is it received as something that was issued elsewhere, another night.
+    collected = collect(desk)
+    assert by_ticket(collected)[ticket(LOST)] == [
+        "received"
+    ]  # nothing speaks against it any more: the answer was not recorded

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tests.benchmarks import (
     checking,
+    itinerary_reading,
     judging,
     ledger_age,
     packing,
@@ -52,6 +53,7 @@ PARTS: dict[str, Callable[[Path], list[Line]]] = {
     "ledger_age": ledger_age.measured,
     "serving": lambda folder: serving.measured(_month(folder, _ROWS)),
     "starting": starting.measured,
+    "itinerary_reading": itinerary_reading.measured,
 }
 
 

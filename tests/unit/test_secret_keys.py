@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.model.errors import InputProblem
 from pipeline.model.profile import Secrets
-from pipeline.secret_keys import key_places, known_keys, load_secrets
+from pipeline.secret_keys import MailboxPassword, key_places, known_keys, load_mailbox_password, load_secrets
 
 KEYS_SET = {"VOUCHER_API_KEY": "api-s3cret", "VOUCHER_ENCRYPTION_KEY": "enc-s3cret 密钥"}
 
@@ -129,3 +129,27 @@ def test_where_a_key_is_found_is_told_without_the_key(keyring: dict[tuple[str, s
     keyring["voucher-pipeline", "VOUCHER_ENCRYPTION_KEY"] = "broken"
     with pytest.raises(InputProblem, match="VOUCHER_ENCRYPTION_KEY can't be read from the system keyring"):
         key_places({})
+
+
+def test_the_mailbox_s_password_comes_as_the_keys_do(
+    keyring: dict[tuple[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VOUCHER_MAILBOX_PASSWORD", "环境 s3cret")
+    assert "环境 s3cret" in known_keys()
+    assert load_mailbox_password() == MailboxPassword("环境 s3cret")
+    keyring["voucher-pipeline", "VOUCHER_MAILBOX_PASSWORD"] = "from-keyring"
+    assert load_mailbox_password({}).text == "from-keyring"
+    assert "from-keyring" in known_keys()
+    assert "from-keyring" not in repr([load_mailbox_password({})])
+
+
+@pytest.mark.usefixtures("no_keyring")
+def test_a_mailbox_s_password_that_is_missing_or_can_t_be_meant_is_asked_for_without_being_shown() -> None:
+    with pytest.raises(
+        InputProblem, match="VOUCHER_MAILBOX_PASSWORD not set: put the key into the environment"
+    ):
+        load_mailbox_password({"VOUCHER_MAILBOX_PASSWORD": ""})
+    for password in ("s3cret\r\nA1 LOGOUT", "s3cret\udcff", "s3cret\x00"):
+        with pytest.raises(InputProblem, match="VOUCHER_MAILBOX_PASSWORD holds line breaks") as problem:
+            load_mailbox_password({"VOUCHER_MAILBOX_PASSWORD": password})
+        assert "s3cret" not in "".join(traceback.format_exception(problem.value))

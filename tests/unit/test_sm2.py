@@ -40,6 +40,15 @@ def test_a_signature_with_one_bit_changed_is_none(at: int) -> None:
     assert not sm2.verify(PUBLIC, MESSAGE, bytes(changed))
 
 
+def test_a_key_that_comes_up_often_verifies_as_before() -> None:
+    for _ in range(2 * sm2._SELDOM):
+        assert sm2.verify(PUBLIC, MESSAGE, SIGNATURE)
+        assert not sm2.verify(PUBLIC, MESSAGE + b" ", SIGNATURE)
+    key, message = 2**255 - 19, b"x"
+    signature, public = sm2.sign(key, message), sm2.public_key_of(key)
+    assert {sm2.verify(public, message, signature) for _ in range(2 * sm2._SELDOM)} == {True}
+
+
 def test_it_is_of_one_message_key_and_user() -> None:
     assert not sm2.verify(PUBLIC, MESSAGE + b" ", SIGNATURE)
     assert not sm2.verify(sm2.public_key_of(KEY + 1), MESSAGE, SIGNATURE)

@@ -104,6 +104,13 @@ def test_a_sandboxs_statement_goes_with_a_sandbox(profile: Path) -> None:
         job_from(NOTHING_SAID | {"profile": profile, "sandbox_statement": Path("s.csv")}, needs_keys=None)
 
 
+def test_a_folder_for_mails_goes_with_a_sandbox(profile: Path) -> None:
+    mails = {"deliver_to": Path("mails")}
+    with pytest.raises(InputProblem, match="--deliver-to goes with --sandbox"):
+        job_from(NOTHING_SAID | {"profile": profile} | mails, needs_keys=None)
+    assert job_from(NOTHING_SAID | {"sandbox": True} | mails, needs_keys=True).deliver_to == Path("mails")
+
+
 @pytest.mark.parametrize("needs_keys", [True, False])
 def test_where_something_may_be_sent_a_carrier_is_named(needs_keys: bool) -> None:
     with pytest.raises(InputProblem) as refused:

@@ -1,13 +1,14 @@
 """What is found in files and folders: by content, each once, and nothing left out but what is hidden."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from pipeline.itinerary_files import container_bounds, container_process
-from pipeline.itinerary_files.container_contents import may_hold_itineraries
-from pipeline.itinerary_files.find_files import found_files
+from pipeline.itinerary_files.container_bounds import Seen
+from pipeline.itinerary_files.find_files import found_files, may_hold_itineraries
 from pipeline.model.errors import InputProblem
 from pipeline.model.itinerary_file import FileStatus, FoundFile
 from tests.unit.itinerary_files.containers import attached, mail, ofd, text_mail, zipped
@@ -38,25 +39,20 @@ def test_all_kinds_of_containers_are_opened_whatever_they_are_called(tmp_path: P
         (("b.dat", "deeper.txt", "three"), three),
         (("c", "x.ofd"), one),
         (("c", "x.ofd"), two),
-        (("d.bin", "#1", "x.ofd"), three),
-        (("d.bin", "#2", "x.ofd"), three),
+        (("d.bin", "#1 hello 2026-09-08", "x.ofd"), three),
+        (("d.bin", "#2 hello 2026-09-08", "x.ofd"), three),
         (("e",), b"ticket_no,amount\n"),
     ]
     assert {one.problem for one in found} == {None}
 
 
-def test_what_may_hold_itineraries_shows_from_how_it_begins() -> None:
+def test_what_may_hold_itineraries_shows_from_how_it_begins(tmp_path: Path) -> None:
     series = b"From a@b Tue Sep  8 10:00:00 2026\n" + text_mail("x").replace(b"\r", b"")
     for content in (ofd(), zipped([("a", b"b")]), mail(attached(ofd())), series):
-        assert may_hold_itineraries(content)
-    for content in (
-        b"",
-        b"ticket_no,amount\n",
-        b"\x89PNG\r\n\x1a\n",
-        b"%PDF-1.7\n",
-        b"From: the desk\nof somebody\n",
-    ):
-        assert not may_hold_itineraries(content)
+        assert may_hold_itineraries(written(tmp_path / "a.png", content))
+    for content in (b"", b"ticket_no,amount\n", b"\x89PNG\r\n\x1a\n", b"From: the desk\nof somebody\n"):
+        assert not may_hold_itineraries(written(tmp_path / "a.ofd", content))
+    assert not may_hold_itineraries(tmp_path)
 
 
 def test_a_folder_leaves_out_what_is_hidden_and_our_own_results(tmp_path: Path) -> None:
@@ -159,6 +155,7 @@ def test_a_file_may_be_known_by_another_name(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_folder_deeper_than_python_s_stack_is_walked(tmp_path: Path) -> None:
     deep = [tmp_path / "/".join("d" * depth) for depth in range(1, 1_101)]
     try:
@@ -179,8 +176,12 @@ class TestOfItsProcess:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         started = []
-        real = container_process._started
-        monkeypatch.setattr(container_process, "_started", lambda: started.append(real()) or started[-1])
+        real = container_process.started
+        monkeypatch.setattr(
+            container_process,
+            "started",
+            lambda *how, **more: started.append(real(*how, **more)) or started[-1],
+        )
         for name in "abc":
             written(tmp_path / name, ofd())
         assert len(places(tmp_path)) == 3
@@ -189,8 +190,12 @@ class TestOfItsProcess:
 
     def test_it_ends_when_nobody_wants_more(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         started = []
-        real = container_process._started
-        monkeypatch.setattr(container_process, "_started", lambda: started.append(real()) or started[-1])
+        real = container_process.started
+        monkeypatch.setattr(
+            container_process,
+            "started",
+            lambda *how, **more: started.append(real(*how, **more)) or started[-1],
+        )
         written(tmp_path / "a", zipped([(f"{number}", ofd()) for number in range(5_000)]))
         found = found_files([tmp_path])
         next(found)
@@ -210,11 +215,14 @@ class TestOfItsProcess:
             ),
             ("print('x' * 1000)", "its reading came to a sudden end; unpack it and give what is in it"),
             (
-                "print('\\x02\\0\\0\\0[]', end='')",
+                "print('\\x02' + '\\0' * 7 + '[]', end='')",
                 "its reading came to a sudden end; unpack it and give what is in it",
             ),
             (
-                """print('\\x4f\\0\\0\\0{"place": [], "size": 0, "problem": "unreadable", "reason": "trust me", "facts": {}}', end='')""",
+                (
+                    'import sys; said = b\'{"place": [], "size": 0, "problem": "unreadable", "reason": "trust me", "facts": {}}\';'
+                    " sys.stdout.buffer.write(len(said).to_bytes(8, 'little') + said + bytes(8))"
+                ),
                 "its reading came to a sudden end; unpack it and give what is in it",
             ),
         ],
@@ -231,11 +239,53 @@ class TestOfItsProcess:
         monkeypatch.undo()
         assert list(found) == [FoundFile(("b",), ofd())], "the next file has a process again"
 
+    def test_one_that_ran_out_of_memory_is_ended_and_the_next_file_has_another(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        frame = json.dumps(
+            {"place": [], "size": 0, "problem": "unreadable", "reason": Seen.MEMORY, "facts": {}}
+        )
+        said = len(frame).to_bytes(8, "little") + frame.encode()
+        child = written(
+            tmp_path / "child.py",
+            f"import sys, time; sys.stdout.buffer.write({said!r}); sys.stdout.flush(); time.sleep(9)".encode(),
+        )
+        monkeypatch.setattr(container_process, "CHILD", child)
+        found = found_files([written(tmp_path / "x" / name, ofd()) for name in "ab"])
+        assert (
+            str(next(found).reason)
+            == "it takes more memory than a file may; unpack it and give what is in it"
+        )
+        monkeypatch.undo()
+        assert list(found) == [FoundFile(("b",), ofd())]
+
+    @pytest.mark.slow
+    def test_what_takes_all_memory_or_time_costs_one_finding(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(container_bounds, "SILENT_SECONDS", 20)
+        head = b"From: a@b\nSubject: x\n"
+        deep = [
+            b'Content-Type: multipart/mixed; boundary="%d"\n\n--%d\n' % (number, number)
+            for number in range(400)
+        ]
+        written(tmp_path / "1", head + b"X: y\n" * 14_000_000)
+        written(tmp_path / "2", head + b"".join(deep) + b"\n" + b"x\n" * 20_000_000)
+        written(tmp_path / "3", ofd())
+        of_memory, of_time, good = found_files([tmp_path])
+        assert of_memory.reason.text in (Seen.MEMORY, Seen.TIME), "on a slow machine time comes first"
+        assert of_time.reason.text == Seen.TIME
+        assert good == FoundFile(("3",), ofd())
+
     def test_it_has_no_keys_and_its_bounds(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("VOUCHER_API_KEY", "s3cret")
         started = []
-        real = container_process._started
-        monkeypatch.setattr(container_process, "_started", lambda: started.append(real()) or started[-1])
+        real = container_process.started
+        monkeypatch.setattr(
+            container_process,
+            "started",
+            lambda *how, **more: started.append(real(*how, **more)) or started[-1],
+        )
         found = found_files(
             [written(tmp_path / "a", zipped([(f"{number}", ofd()) for number in range(5_000)]))]
         )

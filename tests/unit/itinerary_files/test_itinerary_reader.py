@@ -141,6 +141,17 @@ def test_other_ways_to_write_a_value_are_no_disagreement(page: dict[str, str]) -
     assert (file.problem, file.reasons) == (None, ())
 
 
+def test_what_stands_anywhere_on_the_page_is_no_disagreement() -> None:
+    """No airline's page was to be had: what is read below a label may be another amount."""
+    for name, other in (
+        ("TotalAmount", "1001.00"),
+        ("IssueDate", "2026-09-09"),
+        ("NameOfPurchaser", "另一公司"),
+    ):
+        file = read(itinerary(Voucher().only(page={name: other}), seal=False))
+        assert (file.problem, file.reasons) == (None, ())
+
+
 def test_a_conjunction_set_has_all_its_numbers() -> None:
     file = read(itinerary(Voucher(tags={}).only(xbrl={"ETicketNumber": "999-2400000016/017"}), seal=False))
     assert file.data

@@ -78,7 +78,7 @@ def test_a_file_without_a_seal() -> None:
     assert (file.seal, file.problem) == (SealStatus.NONE, None)
 
 
-@pytest.mark.parametrize("part", [XBRL, PAGE, "Doc_0/Document.xml", "OFD.xml"])
+@pytest.mark.parametrize("part", [XBRL, PAGE, SIGNATURES, "Doc_0/Document.xml", "OFD.xml"])
 def test_a_part_that_was_altered(part: str) -> None:
     altered = sealed(parts())
     altered[part] = altered[part].replace(b"?>", b"?><!-- . -->", 1)

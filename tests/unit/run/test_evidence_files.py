@@ -14,7 +14,7 @@ from tests.unit.run.test_reconcile import answer, doubtful
 def test_a_statement_and_a_workbook_with_answers_are_told_apart(desk: Path, tmp_path: Path) -> None:
     listed = statement_file(desk / "a.csv", line(1, "2" * 20))
     answered = answers_file(desk / "b.xlsx", answer(doubtful(tmp_path / "a.ledger"), 2))
-    assert told_apart([answered, listed]) == ([listed], [answered])
+    assert told_apart([answered, listed]) == ([listed], [answered], [])
 
 
 def test_tickets_are_refused_with_where_they_belong(desk: Path) -> None:

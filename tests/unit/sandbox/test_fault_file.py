@@ -11,7 +11,7 @@ import pytest
 from pipeline.carrier.crypto import Cipher, Undecryptable
 from pipeline.model.errors import InputProblem
 from pipeline.sandbox import fault_file as faults_module
-from pipeline.sandbox.fault_file import Faults
+from pipeline.sandbox.fault_file import Faults, FileStrike
 
 CUT = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
 # What a fault needs beside its kind.
@@ -273,6 +273,30 @@ def test_the_same_seed_strikes_the_same_requests(tmp_path: Path) -> None:
     assert 30 < len(once) < 90
 
 
+def test_faults_of_files_befall_no_request_and_those_of_requests_no_file(tmp_path: Path) -> None:
+    faults = _faults(_fault("file_zip") + _fault("close") + _fault("latency", "seconds = 2"), tmp_path)
+    strike = faults.strike("itinerary", ["9991234567890"])
+    assert (strike.fault and strike.fault.kind, strike.seconds_before) == ("close", 2)
+    assert faults.strike_file("9991234567890") == FileStrike(frozenset({"zip"}))
+    assert faults.first_of_files == "file_zip"
+    assert _faults(_fault("close"), tmp_path).first_of_files == ""
+
+
+def test_all_faults_of_a_file_befall_it_and_lateness_is_added(tmp_path: Path) -> None:
+    faults = _faults(
+        _fault("file_zip", "every = 2") + _fault("file_late", "seconds = 3")
+        + _fault("file_late", 'seconds = 4\ntickets = ["999-0000000002"]'), tmp_path
+    )  # fmt: skip
+    struck = [faults.strike_file(f"999000000000{number}") for number in (1, 2, 3, 2)]
+    assert [sorted(strike.kinds) for strike in struck] == [
+        ["late"],
+        ["late", "zip"],
+        ["late"],
+        ["late", "zip"],
+    ]
+    assert [strike.seconds for strike in struck] == [3, 7, 3, 7]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -316,6 +340,12 @@ def test_the_same_seed_strikes_the_same_requests(tmp_path: Path) -> None:
         (_fault("close", 'tickets = ["999"]'), "tickets must be"),
         (_fault("close", "tickets = [9991234567890]"), "tickets must be"),
         (_fault("close", "first = 1\nevery = 2"), "every and first exclude each other"),
+        ('[[fault]]\nkind = "file_late"', "lacks seconds: add seconds, which is a number of seconds"),
+        (_fault("file_late", "seconds = -1"), "seconds must be a number of seconds"),
+        (_fault("file_zip", "seconds = 1"), "seconds has no meaning for file_zip: remove it"),
+        (_fault("file_zip", 'when = "after"'), "when has no meaning for file_zip: remove it"),
+        (_fault("file_zip", 'operation = "itinerary"'), "operation has no meaning for file_zip: remove it"),
+        (_fault("file_lost"), "kind must be one of .*file_never"),
     ],
 )
 def test_a_fault_file_that_is_wrong_says_where(tmp_path: Path, text: str, said: str) -> None:

@@ -56,9 +56,10 @@ def test_whatever_address_the_carrier_takes_can_be_mailed_to(address: str) -> No
 
 
 def test_an_address_is_written_as_it_was_given() -> None:
-    for address in ("a.b+c@example.com", "财务@例子.中国"):
+    for address in ("a.b+c@example.com", "财务@例子.中国", "0@[", "a,b@c", f"{'a' * 300}@b"):
         ((_, content),) = written(address=address)
-        assert mail(content)["To"] == address
+        assert f"To: {address}\r\n".encode() in content
+        assert attached(content)[0] == f"电子行程单_{NUMBER}.ofd"
 
 
 def test_never_and_twice() -> None:

@@ -145,6 +145,7 @@ def test_a_reversal_mails_the_red_one(carrier: Any, kit: Any, mails: Path) -> No
     assert (first["TotalAmount"], second["TotalAmount"]) == ("617.25", "-617.25")
 
 
+@pytest.mark.slow
 def test_of_what_an_earlier_carrier_issued_no_red_one_is_mailed(
     carrier: Any, kit: Any, mails: Path, tmp_path: Path
 ) -> None:

@@ -45,6 +45,15 @@ def test_a_bill_of_a_ticket_used_in_part_has_a_fare_and_a_refund_and_its_change_
     assert found == {"ticket_fare": 95000, "refund": 700}
 
 
+def test_a_fare_has_the_components_that_the_books_have(kit: Any) -> None:
+    given = {"fare": 90000, "change_fee": 1, "airport_fee": 5000, "fuel_surcharge": 0, "other_taxes": 2}
+    (fare,) = _charges(kit.table(kit.fare(amount=None, **given)))
+    assert (fare.amount, fare.components) == (95003, (90000, 1, 5000, 0, 2))
+    (plain,) = _charges(kit.table(kit.fare()))
+    (refund,) = _charges(kit.table(kit.refund(change_fee=5)))
+    assert plain.components == refund.components == ()
+
+
 def test_the_use_is_the_flight_unless_it_is_given(kit: Any) -> None:
     (default,) = _charges(kit.table(kit.fare()))
     (given,) = _charges(kit.table(kit.fare(used_on=date(2026, 11, 2))))

@@ -1,0 +1,178 @@
+"""The archive: original bytes, never over others, on disk before they count; and compared with what a ledger lists."""
+
+import datetime
+import hashlib
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.itinerary_files import archive
+from pipeline.itinerary_files.archive import Archived, Verification, keep, verify
+from pipeline.model.errors import InputProblem, Stop
+from pipeline.model.itinerary_file import ItineraryData
+
+DATA = ItineraryData(
+    "26948731111043132568",
+    ("9992400000017", "9992400000018"),
+    total=100000,
+    issued_on=datetime.date(2026, 9, 8),
+)
+NAME = "2026-09/2026-09-08_9992400000017_26948731111043132568_1000.00.ofd"
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def inside(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def test_a_file_is_kept_as_it_is_for_nobody_else(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "archive"
+    assert keep(folder, [(DATA, b"one")]) == [Archived(NAME, sha256(b"one"))]
+    assert inside(tmp_path) == {f"a/archive/{NAME}": b"one"}
+    assert stat.S_IMODE((folder / NAME).stat().st_mode) == 0o600
+    assert {
+        stat.S_IMODE(path.stat().st_mode) for path in (folder, folder.parent, (folder / NAME).parent)
+    } == {0o700}
+
+
+def test_nothing_is_written_over_and_the_same_bytes_are_kept_once(tmp_path: Path) -> None:
+    second, third = NAME.replace(".ofd", "-2.ofd"), NAME.replace(".ofd", "-3.ofd")
+    kept = keep(tmp_path, [(DATA, content) for content in (b"one", b"two", b"one", b"three", b"two")])
+    assert [one.path for one in kept] == [NAME, second, NAME, third, second]
+    assert keep(tmp_path, [(DATA, b"two")]) == [Archived(second, sha256(b"two"))]
+    assert inside(tmp_path) == {NAME: b"one", second: b"two", third: b"three"}
+
+
+@pytest.mark.parametrize(
+    "put",
+    [Path.mkdir, lambda path: path.symlink_to("/nowhere"), lambda path: path.symlink_to(__file__), os.mkfifo],
+)
+def test_what_is_no_file_of_ours_is_left_alone(tmp_path: Path, put: Callable[[Path], None]) -> None:
+    (tmp_path / NAME).parent.mkdir()
+    put(tmp_path / NAME)
+    content = Path(__file__).read_bytes()
+    assert keep(tmp_path, [(DATA, content)]) == [Archived(NAME.replace(".ofd", "-2.ofd"), sha256(content))]
+    assert Path(__file__).read_bytes() == content
+
+
+def test_no_path_is_built_of_text_that_is_not_checked(tmp_path: Path) -> None:
+    hostile = ItineraryData("../../../x", ("ZHANG/WEI",), total=5, issued_on=None)
+    (kept,) = keep(tmp_path / "archive", [(hostile, b"x")])
+    assert kept.path == "undated/undated_no-ticket_no-number_0.05.ofd"
+    assert set(inside(tmp_path)) == {f"archive/{kept.path}"}
+    wide = ItineraryData("２" * 20, ("٩" * 13,), total=None)
+    assert archive.name_of(wide) == "undated/undated_no-ticket_no-number_no-total.ofd"
+
+
+def test_files_and_folders_are_synced_before_they_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[str, bool]] = []
+    real = archive.sync
+
+    def sync(path: Path) -> None:
+        synced.append((path.relative_to(tmp_path).as_posix(), (tmp_path / NAME).exists()))
+        real(path)
+
+    monkeypatch.setattr(archive, "sync", sync)
+    keep(tmp_path, [(DATA, b"one")])
+    content, *after = synced
+    assert content[0].startswith(".voucher-")
+    assert not content[1], "a name leads to whole bytes, whenever power is lost"
+    assert sorted(after) == [("2026-09", True), (NAME, True)]
+    synced.clear()
+    keep(tmp_path, [(DATA, b"one")])
+    assert sorted(name for name, _ in synced) == ["2026-09", NAME], (
+        "an earlier run may have been killed before"
+    )
+
+
+def test_a_disk_that_is_full_is_told_and_nothing_half_made_remains(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(archive, "sync", full)
+    with pytest.raises(Stop) as stopped:
+        keep(tmp_path, [(DATA, b"one")])
+    assert str(stopped.value) == (
+        f"--archive {tmp_path}: can't be written (No space left on device); free disk space or mend the disk, then run again"
+    )
+    assert stopped.value.exit_code == 3
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_system_without_hard_links_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", refused)
+    assert [one.path for one in keep(tmp_path, [(DATA, b"one"), (DATA, b"two"), (DATA, b"one")])] == [
+        NAME, NAME.replace(".ofd", "-2.ofd"), NAME,
+    ]  # fmt: skip
+    assert stat.S_IMODE((tmp_path / NAME).stat().st_mode) == 0o600
+
+
+class TestOfVerifying:
+    """An archive beside the ledger's list of it."""
+
+    def test_an_archive_as_it_was_is_intact(self, tmp_path: Path) -> None:
+        kept = keep(tmp_path, [(DATA, b"one"), (DATA, b"two")])
+        assert verify(tmp_path, kept) == Verification(intact=2)
+        assert verify(tmp_path, iter(kept)) == Verification(intact=2)
+
+    def test_what_is_missing_altered_or_unlisted_is_named(self, tmp_path: Path) -> None:
+        lost, changed, swapped, other, good = keep(
+            tmp_path, [(DATA, content.encode()) for content in "abcde"]
+        )
+        (tmp_path / lost.path).unlink()
+        (tmp_path / changed.path).write_bytes(b"B")
+        (tmp_path / swapped.path).unlink()
+        (tmp_path / swapped.path).symlink_to(tmp_path / good.path)
+        for name in ("2026-09/notes.txt", ".voucher-half/0", "x", ".hidden"):
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_bytes(b"x")
+        (tmp_path / "away").symlink_to(tmp_path.parent)
+        assert verify(tmp_path, [lost, changed, swapped, good]) == Verification(
+            1,
+            missing=(lost.path,),
+            altered=(changed.path, swapped.path),
+            unlisted=(".hidden", other.path, "2026-09/notes.txt", "away", "x"),
+        )
+
+    @pytest.mark.parametrize(
+        "path",
+        ["../secret.ofd", "/etc/passwd", "2026-09/../../secret.ofd", "2026-09/a/b.ofd", "2026-09/a.OFD", ""],
+    )
+    def test_nothing_is_opened_by_a_name_that_is_none_of_ours(self, tmp_path: Path, path: str) -> None:
+        (tmp_path / "secret.ofd").write_bytes(b"x")
+        (tmp_path / "archive" / "2026-09").mkdir(parents=True)
+        assert verify(tmp_path / "archive", [Archived(path, sha256(b"x"))]) == Verification(missing=(path,))
+
+    def test_one_that_can_t_be_read_is_named_and_the_others_are_looked_at(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shut, good = keep(tmp_path, [(DATA, b"one"), (DATA, b"two")])
+        real = Path.open
+
+        def opened(path: Path, *how: str) -> Any:
+            if path == tmp_path / shut.path:
+                raise OSError(5, "Input/output error")
+            return real(path, *how)
+
+        monkeypatch.setattr(Path, "open", opened)
+        assert verify(tmp_path, [shut, good]) == Verification(1, unreadable=(shut.path,))
+
+    def test_a_folder_that_is_not_there_stops_the_run(self, tmp_path: Path) -> None:
+        with pytest.raises(InputProblem, match="gone: there is no such folder; check the path"):
+            verify(tmp_path / "gone", [])

@@ -103,10 +103,10 @@ _AMOUNT_LABELS = {
 _ANY_LABEL = "|".join(
     (*_LABELS.values(), "验证码", "提示信息", "保险费", "销售网点代号", "填开单位", "旅客姓名")
 )
+#: A value ends with its line, before a label that is known, or before a blank and any other word with a colon.
+_END = rf"(?=\n|$|(?:{_ANY_LABEL}){_BLANKS}:|[ \t]+[^\s:]{{1,40}}{_BLANKS}:)"
 _LABELLED = {
-    name: re.compile(
-        rf"{label}{_BLANKS}:{_BLANKS}([^\n]{{1,200}}?){_BLANKS}(?=\n|$|(?:{_ANY_LABEL}){_BLANKS}:)"
-    )
+    name: re.compile(rf"{label}{_BLANKS}:{_BLANKS}([^\n]{{1,200}}?){_BLANKS}{_END}")
     for name, label in _LABELS.items()
 }
 _TITLE = "行程单"
@@ -130,6 +130,8 @@ class SourceFields:
             return
         value = READERS[name](text)
         if value is None or value == ():
+            if self.source is FieldSource.PAGE:  # what stands behind a label there is a guess
+                return
             facts = {"field": name, "one": field_values.normal(text)[:100], "source": self.source}
             self.notes.append(found(Reason.NOT_UNDERSTOOD, **facts))
         elif name == "tickets" and isinstance(value, tuple):

@@ -141,6 +141,20 @@ def test_other_ways_to_write_a_value_are_no_disagreement(page: dict[str, str]) -
     assert (file.problem, file.reasons) == (None, ())
 
 
+def test_a_value_on_the_page_ends_before_the_next_label() -> None:
+    line = content(
+        [
+            text_object(
+                1,
+                "行程单 电子客票号码: 999-2400000017 国内国际标识: 国内 填开日期:9月8日",
+                (1, 1, 190, 4),
+            )
+        ]
+    )
+    found = data_of(zipped({"OFD.xml": root(), "Doc_0/Document.xml": document(), PAGE: line}))
+    assert (found.tickets, found.issued_on, found.notes) == ((TICKET,), None, ())
+
+
 def test_what_stands_anywhere_on_the_page_is_no_disagreement() -> None:
     """No airline's page was to be had: what is read below a label may be another amount."""
     for name, other in (

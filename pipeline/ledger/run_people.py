@@ -12,8 +12,8 @@ from pipeline.ledger.clock import utc_now, utc_text
 from pipeline.model.job import Job
 from pipeline.model.quoting import one_line
 
-#: What who begins a run is called, by its command.
-_BEGUN = {"issue": "sent", "reconcile": "reconciled"}
+#: What who begins a run is called, by its command; collecting weighs evidence, as reconciling does.
+_BEGUN = {"issue": "sent", "reconcile": "reconciled", "collect": "reconciled"}
 _LONGEST_NAME = 200
 
 

@@ -4,10 +4,10 @@ import contextlib
 import datetime
 import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -19,6 +19,7 @@ from pipeline.model.evidence import Answer
 from pipeline.model.exit_code import ExitCode
 from pipeline.model.job import Task
 from pipeline.model.message import counted, message
+from pipeline.model.settled import Decided
 from pipeline.page import months, work
 from pipeline.page.months import Overtaken
 from pipeline.page.page_words import told
@@ -30,10 +31,12 @@ from pipeline.run.evidence_files import told_apart
 from pipeline.run.ledger_check_text import check_lines
 from pipeline.run.reconcile import reconcile
 from pipeline.run.register import Wanted, registered
-from pipeline.settlement.reconciliation_result import Reconciled, Reconciliation
+from pipeline.settlement.reconciliation_result import Reconciliation
 
 #: What a reconciliation came to, in lines, by language.
 LINES = "lines.json"
+
+_Weighed = TypeVar("_Weighed")
 
 
 def reconciled(task: WorkTask) -> Ended:
@@ -61,33 +64,33 @@ def reconciled(task: WorkTask) -> Ended:
         answers=tuple(map(_answer, asked.get("answers", ()))),
         itineraries=tuple(itineraries),
     )
-    finished = _when_free(task, wanted)
+    finished = when_free(task, lambda: reconcile(wanted, task.watch(lambda _: False)))
     lines = {lang: _lines(finished.said, lang) for lang in LANGS}
     kept = task.results / LINES
     kept.touch(PRIVATE)
     kept.write_bytes(orjson.dumps(lines))
     for problem in finished.problems:
         task.teller.note(problem)
-    _judge_what_may_have_changed(task, finished.said)
+    judge_what_may_have_changed(task, finished.said.decided)
     return Ended(finished.exit_code, (finished.workbook.name,) if finished.workbook else ())
 
 
-def _judge_what_may_have_changed(task: WorkTask, said: Reconciliation) -> None:
+def judge_what_may_have_changed(task: WorkTask, decided: Decided) -> None:
     """Have the month judged again that the evidence was brought to, and those with requests of unknown outcome, where some were settled."""
     for month in months.all_months(task.folder):
-        doubted = said.decided.settled and month.plan and month.plan.unknown
+        doubted = decided.settled and month.plan and month.plan.unknown
         if month.id == task.month or doubted:
             with contextlib.suppress(Overtaken):  # what is being sent sees it by itself
                 months.judge_again(task.folder, month.id)
                 work.judge(task.settings, month.id, task.work.by)
 
 
-def _when_free(task: WorkTask, wanted: Task) -> Reconciled:
-    """What reconciling comes to once nobody else is using the ledger: what somebody brought is not lost to a month that is being sent."""
+def when_free(task: WorkTask, weigh: Callable[[], _Weighed]) -> _Weighed:
+    """What weighing evidence comes to once nobody else is using the ledger: what somebody brought is not lost to a month that is being sent."""
     wait, until = _FIRST_WAIT, time.monotonic() + _PATIENCE
     while True:
         try:
-            return reconcile(wanted, task.watch(lambda _: False))
+            return weigh()
         except LedgerInUse as problem:
             if time.monotonic() > until:
                 raise

@@ -9,11 +9,13 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 from aiohttp import BodyPartReader, web
 
 from pipeline.file_reading import WORKBOOK_SUFFIXES
 from pipeline.file_writing import PRIVATE, private_folder
+from pipeline.itinerary_files.find_files import may_hold_itineraries
 from pipeline.model.message import message
 from pipeline.page import month_uploads, months
 from pipeline.page.month_uploads import Upload
@@ -23,8 +25,8 @@ from pipeline.page.uploads import MOST_UPLOADED, parts, piece_of, take
 from pipeline.reporting.output_paths import file_name
 
 _LONGEST_FIELD = 10_000  # bytes
-#: What itinerary files come in, by the ends of their names.
-_ITINERARIES = (".ofd", ".zip", ".eml", ".mbox")
+#: What files a form takes: workbooks; workbooks, archives and mails; or any.
+Takes = Literal["workbooks", "evidence", "anything"]
 
 
 @dataclass
@@ -55,21 +57,21 @@ class Form:
 
 @contextlib.asynccontextmanager
 async def received(
-    request: web.Request, pages: Path, name: str, *, any_files: bool = False
+    request: web.Request, pages: Path, name: str, takes: Takes = "workbooks"
 ) -> AsyncIterator[Form]:
     """The fields and files of a form, while they are worked with; `name` is that of its files.
 
-    Raises Refused for no file, or one that is no workbook, unless it may have `any_files` or none.
+    Raises Refused for no file, or one that is not taken; a form that takes anything may have none.
     """
     form = Form(await asyncio.to_thread(_scratch, pages))
     try:
-        await _take_all(request, form, name, any_files=any_files)
+        await _take_all(request, form, name, takes)
         yield form
     finally:
         await asyncio.to_thread(shutil.rmtree, form.folder, ignore_errors=True)
 
 
-async def _take_all(request: web.Request, form: Form, name: str, *, any_files: bool) -> None:
+async def _take_all(request: web.Request, form: Form, name: str, takes: Takes) -> None:
     left, number = MOST_UPLOADED, 0
     async for part in parts(request):
         if part.name != name or not part.filename:
@@ -80,16 +82,24 @@ async def _take_all(request: web.Request, form: Form, name: str, *, any_files: b
         if safe.startswith("~$"):  # the lock file of a spreadsheet program, which comes with a folder
             await part.release()
             continue
-        known = (*WORKBOOK_SUFFIXES, *(_ITINERARIES if name == "evidence" else ()))
-        if not any_files and Path(safe).suffix.lower() not in known:
+        if takes == "workbooks" and not is_workbook(safe):
             raise _no_workbook(safe)
         path = form.folder / str(number)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
             left = await take(part, file, left)
             await asyncio.to_thread(os.fsync, file.fileno())
+        if takes == "evidence" and not (
+            is_workbook(safe) or await asyncio.to_thread(may_hold_itineraries, path)
+        ):
+            raise _no_evidence(safe)
         form.files[_free(safe, {taken.casefold() for taken in form.files})] = path
-    if not form.files and not any_files:
+    if not form.files and takes != "anything":
         raise Refused(400, message("No file was chosen: choose one or more workbooks."))
+
+
+def is_workbook(name: str) -> bool:
+    """Whether a file is a workbook, by its name."""
+    return Path(name).suffix.lower() in WORKBOOK_SUFFIXES
 
 
 def _scratch(pages: Path) -> Path:
@@ -126,6 +136,17 @@ def _no_workbook(name: str) -> Refused:
         415,
         message(
             "{file}: is not a workbook ({suffixes}); save it as .xlsx",
+            file=name,
+            suffixes=" ".join(WORKBOOK_SUFFIXES),
+        ),
+    )
+
+
+def _no_evidence(name: str) -> Refused:
+    return Refused(
+        415,
+        message(
+            "{file}: is neither a workbook ({suffixes}) nor an itinerary file (.ofd, alone, in a .zip or in a mail)",
             file=name,
             suffixes=" ".join(WORKBOOK_SUFFIXES),
         ),

@@ -7,17 +7,17 @@ from pipeline.model.message import message
 from pipeline.page import month_history, months
 from pipeline.page.page_database import connected, transaction
 
-#: Kinds of uploads that rows are read from, that are judged, and that a reconciliation weighs.
+#: Kinds of uploads that rows are read from, that are judged, and that a reconciliation or a collection weighs.
 TICKETS = ("workbook", "answered")
 JUDGED = (*TICKETS, "buyers")
-EVIDENCE = ("statement", "resolved", "answered")
+EVIDENCE = ("statement", "resolved", "answered", "itineraries")
 
 
 @dataclass(frozen=True)
 class Upload:
     """A file that was uploaded to a month.
 
-    `kind`: workbook (tickets), buyers, statement, resolved (answers), answered (tickets and answers), or new: not told apart yet.
+    `kind`: workbook (tickets), buyers, statement, resolved (answers), answered (tickets and answers), itineraries, or new: not told apart yet.
     `reconcile_in` is the language of a reconciliation with it, "" where nobody who may reconcile has brought it.
     """
 

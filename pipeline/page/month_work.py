@@ -10,9 +10,6 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import orjson
 
 from pipeline import signals
 from pipeline.model.approval import Approval
@@ -22,6 +19,7 @@ from pipeline.model.exit_code import ExitCode
 from pipeline.model.job import Finished, Job, Plan
 from pipeline.model.message import message, system_error
 from pipeline.page import (
+    collection_work,
     dropped_files,
     ledger_work,
     month_corrections,
@@ -31,7 +29,7 @@ from pipeline.page import (
     work,
 )
 from pipeline.page.defects import log_defect
-from pipeline.page.page_database import connected, transaction
+from pipeline.page.page_database import transaction
 from pipeline.page.plan_facts import PlanFacts
 from pipeline.page.rows_file import write_rows
 from pipeline.page.serve_settings import ServeSettings
@@ -179,6 +177,7 @@ _KINDS: dict[str, Callable[[WorkTask], Ended]] = {
     "send": _send,
     "result": _result,
     "reconcile": ledger_work.reconciled,
+    "collect": collection_work.collected,
     "register": ledger_work.register,
     "ledger_check": ledger_work.ledger_check,
     "backup": ledger_work.backup,
@@ -217,17 +216,10 @@ def note_interrupted(handed: bytes, number: int) -> None:
     work.judge_if_due(settings, of)
 
 
-def _asked(of: Work, folder: Path) -> dict[str, Any]:
-    asked: dict[str, Any] = orjson.loads(
-        connected(folder).execute("SELECT asked FROM work WHERE id = ?", (of.id,)).get
-    )
-    return asked
-
-
 def _done(settings: ServeSettings, of: Work, teller: Teller) -> Ended:
     """How the work ended."""
     try:
-        task = WorkTask(of, _asked(of, settings.folder), _job(settings, of), teller, settings)
+        task = WorkTask(of, work.asked_of(settings.folder, of.id), _job(settings, of), teller, settings)
         return _KINDS[of.kind](task)
     except Stop as stop:
         code, problem = stop.exit_code, stop.message

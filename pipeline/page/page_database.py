@@ -126,8 +126,51 @@ CREATE INDEX work_by_month ON work (month);
 CREATE UNIQUE INDEX work_on ON work (ifnull(month, ''), kind) WHERE ended_at IS NULL AND kind NOT IN ('register', 'reconcile');
 CREATE INDEX work_by_kind ON work (kind);
 """
+#: Itinerary files are uploaded and collected as well: tables whose columns say what they may hold are made anew.
+ITINERARY_FILES = """
+CREATE TABLE upload_2 (
+    month TEXT NOT NULL REFERENCES month ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('new', 'workbook', 'buyers', 'statement', 'resolved', 'answered', 'itineraries')),
+    size INTEGER NOT NULL,
+    at REAL NOT NULL, by TEXT NOT NULL,
+    reconcile_in TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (month, number)
+) STRICT;
+INSERT INTO upload_2 SELECT * FROM upload;
+DROP TABLE upload;
+ALTER TABLE upload_2 RENAME TO upload;
+CREATE TABLE work_2 (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    month TEXT REFERENCES month ON DELETE SET NULL,
+    kind TEXT NOT NULL CHECK (
+        kind IN ('judge', 'survey', 'send', 'result', 'reconcile', 'collect', 'register', 'ledger_check', 'backup', 'gap')
+    ),
+    asked TEXT NOT NULL,
+    by TEXT NOT NULL,
+    begun_at REAL NOT NULL,
+    pid INTEGER NOT NULL DEFAULT 0,
+    ended_at REAL,
+    progress TEXT NOT NULL DEFAULT '',
+    notes TEXT NOT NULL DEFAULT '[]',
+    exit_code INTEGER,
+    problem TEXT NOT NULL DEFAULT '',
+    files TEXT NOT NULL DEFAULT '[]',
+    stopping INTEGER NOT NULL DEFAULT 0,
+    stopped_by TEXT NOT NULL DEFAULT ''
+) STRICT;
+INSERT INTO work_2 SELECT * FROM work;
+UPDATE sqlite_sequence SET seq = (SELECT seq FROM sqlite_sequence WHERE name = 'work') WHERE name = 'work_2';
+DROP TABLE work;
+ALTER TABLE work_2 RENAME TO work;
+CREATE INDEX work_by_month ON work (month);
+CREATE UNIQUE INDEX work_on ON work (ifnull(month, ''), kind)
+    WHERE ended_at IS NULL AND kind NOT IN ('register', 'reconcile', 'collect');
+CREATE INDEX work_by_kind ON work (kind);
+"""
 #: The step from each version of the file to the next; a new file takes all of them.
-STEPS = (SCHEMA,)
+STEPS = (SCHEMA, ITINERARY_FILES)
 
 _open = threading.local()
 

@@ -115,6 +115,12 @@ _HERE = {
         message("a voucher of ticket {ticket_no} was reversed by the carrier ({number}); judge its month again to have another issued"),
     "{number} was reversed by the carrier ({place}); its charges may be issued again by voucher issue":
         message("{number} was reversed by the carrier ({place}); its charges may be issued again from their month"),
+    "{ledger}: there is no ledger, so no itinerary is known; name the one that issued them with --ledger":
+        message("{ledger}: there is no ledger yet, so no itinerary is known: issue them first"),
+    "Find out who issued it before the ticket is sent: compare the carrier's statement (voucher reconcile --statement).":
+        message("Find out who issued it before the ticket is sent: reconcile with the carrier's statement."),
+    "Not yours: take it away, or name the ledger that issued it.":
+        message("Not yours: it belongs to another ledger, or to somebody else."),
     "would be sent (“voucher check” only)": message("can be sent"),
     "it may have been issued: not sent again until that is known (“voucher reconcile”)":
         message("it may have been issued: not sent again until that is known"),

@@ -65,6 +65,7 @@ def _beside(settings: ServeSettings, standing: Month, person: str) -> dict[str, 
         "newest": next((file for one in written for file in one.files if (results / file).is_file()), None),
         "writing": next((one for one in written[:1] if one.kind == "result" and one.is_on), None),
         "reconciliations": work.of_month(folder, standing.id, "reconcile"),
+        "collections": work.of_month(folder, standing.id, "collect"),
         "evidence": month_uploads.EVIDENCE,
         "judging": work.newest(folder, standing.id, "judge"),
         "may_approve": may_approve(person, month_approval.preparers(folder, standing.id)),
@@ -119,7 +120,7 @@ async def add_files(request: web.Request) -> web.StreamResponse:
         form.keep(settings.folder, standing.id, kind, visitor.name, reconcile_in)
         work.judge(settings, standing.id, visitor.name)
 
-    async with received(request, settings.folder, "workbooks") as form:
+    async with received(request, settings.folder, "workbooks", "evidence") as form:
         await asyncio.to_thread(kept, form)
     return see_other(f"/months/{standing.id}")
 
@@ -141,7 +142,7 @@ async def reconcile_with(request: web.Request) -> web.StreamResponse:
     found = await asyncio.to_thread(begun)
     if found is None:
         raise Refused(404, message("There is no such file any more."))
-    return see_other(f"/reconcile/{found.id}")
+    return see_other(f"/{'itineraries' if found.kind == 'collect' else 'reconcile'}/{found.id}")
 
 
 async def take_out(request: web.Request) -> web.StreamResponse:

@@ -1,4 +1,7 @@
-"""Reconciliation: statements and resolved workbooks are brought, weighed, and what they settle is shown; nothing is sent."""
+"""Reconciliation: statements and resolved workbooks are brought, weighed, and what they settle is shown; nothing is sent.
+
+Itinerary files are weighed with them; alone they are a collection (view_itineraries.py).
+"""
 
 import asyncio
 import re
@@ -9,7 +12,7 @@ from aiohttp import web
 from pipeline.model.message import NOTHING, Message, message
 from pipeline.page import demonstration, evidence_kept, ledger_work, months, work
 from pipeline.page.html import see_other, shown
-from pipeline.page.month_files import Form, received
+from pipeline.page.month_files import Form, is_workbook, received
 from pipeline.page.refused import Refused
 from pipeline.page.serve_settings import SETTINGS, ServeSettings
 from pipeline.page.view_month import attachment
@@ -41,11 +44,12 @@ async def made_up_statement(request: web.Request) -> web.StreamResponse:
 async def reconcile(request: web.Request) -> web.StreamResponse:
     """Reconcile with what was brought, and show what that came to."""
     settings, visitor = request.app[SETTINGS], visitor_of(request)
-    async with received(request, settings.folder, "evidence") as form:
+    async with received(request, settings.folder, "evidence", "evidence") as form:
         if problem := _wrong(form.fields):
             raise Refused(400, problem)
         begun = await asyncio.to_thread(_begun, settings, visitor, form)
-    raise see_other(f"/reconcile/{(await ended(request, begun)).id}")
+    page = "itineraries" if begun.kind == "collect" else "reconcile"
+    raise see_other(f"/{page}/{(await ended(request, begun)).id}")
 
 
 def _wrong(said: dict[str, str]) -> Message:
@@ -65,12 +69,16 @@ def _wrong(said: dict[str, str]) -> Message:
 
 
 def _begun(settings: ServeSettings, visitor: Visitor, form: Form) -> work.Work:
+    """The reconciliation that was begun; where only itinerary files were brought, their collection."""
     said = form.fields
     kind = said.get("kind", "") if said.get("kind") in _VOUCHERS else ""
     complete = f"{f'{kind}:' if kind else ''}{said['from']}..{said['to']}" if said.get("from") else ""
     with evidence_kept.kept(settings.folder, form) as paths:
+        files = [str(path) for path in paths]
+        if not any(is_workbook(path.name) for path in paths):
+            return work.begin(settings, "collect", visitor.name, files=files, lang=visitor.lang)
         asked: dict[str, Any] = {
-            "files": [str(path) for path in paths],
+            "files": files,
             "complete": [complete] if complete else [],
             "made": said.get("made", ""),
             "compare": said.get("month", ""),

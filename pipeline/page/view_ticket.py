@@ -2,14 +2,18 @@
 
 import asyncio
 import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
 from zoneinfo import ZoneInfo
 
 from aiohttp import web
 from yarl import URL
 
 from pipeline.model.columns import Lang
+from pipeline.model.itinerary_file import FileStatus
 from pipeline.model.message import Message, message
-from pipeline.page import months
+from pipeline.page import collection_work, months
 from pipeline.page.html import see_other, shown
 from pipeline.page.months import Month
 from pipeline.page.refused import Refused
@@ -54,7 +58,7 @@ async def ticket(request: web.Request) -> web.StreamResponse:
     recorded = await asyncio.to_thread(_recorded, settings, digits, told)
     zone = ZoneInfo(settings.profile.carrier.time_zone)
     return shown(
-        request, "ticket.html", number=f"{digits[:3]}-{digits[3:]}", told=told, zone=str(zone), words=Words(lang),
+        request, "ticket.html", files=[_File.of(row, zone) for row in reversed(recorded.files)], awaited=_awaited(recorded), number=f"{digits[:3]}-{digits[3:]}", told=told, zone=str(zone), words=Words(lang),
         events=[(_local(event.at, zone), event.name, event.text(lang)) for event in events(recorded, lang)],
         rows=await asyncio.to_thread(_rows, settings, digits, lang),
     )  # fmt: skip
@@ -65,6 +69,37 @@ def _recorded(settings: ServeSettings, digits: str, told: list[Message]) -> Reco
     if not settings.ledger.exists():
         return Recorded()
     return history(settings.job, [digits], told.append)[digits]
+
+
+@dataclass(frozen=True)
+class _File:
+    """An itinerary file about the ticket, as it is shown."""
+
+    at: str
+    status: str
+    tone: str
+    seal: str
+    number: str
+    why: Message
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], zone: ZoneInfo) -> Self:
+        status = row["status"]
+        return cls(
+            _local(row["received_at"], zone), status, collection_work.tone(status), row["seal"], row["number"], row["detail"],
+        )  # fmt: skip
+
+
+def _awaited(recorded: Recorded) -> list[str]:
+    """The numbers of the ticket's itineraries of which no file was received."""
+    issued = [
+        row["number"]
+        for row in recorded.attempts
+        if row["voucher"] == "itinerary" and row["state"] == "issued"
+    ]
+    reversed_ = {row["number"] for row in recorded.reversals if not row["withdrawn"]}
+    received = {row["number"] for row in recorded.files if row["status"] == FileStatus.RECEIVED}
+    return [number for number in dict.fromkeys(issued) if number not in reversed_ | received]
 
 
 def _rows(settings: ServeSettings, digits: str, lang: Lang) -> list[tuple[Month, Row]]:

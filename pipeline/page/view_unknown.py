@@ -52,7 +52,7 @@ def _found(settings: ServeSettings, told: list[Message]) -> UnknownOutcomes:
 async def answer(request: web.Request) -> web.StreamResponse:
     """Record what somebody says became of a request, as an answer in a resolved workbook is: by a reconciliation."""
     settings, visitor = request.app[SETTINGS], visitor_of(request)
-    async with received(request, settings.folder, "file", any_files=True) as form:
+    async with received(request, settings.folder, "file", "anything") as form:
         if problem := _lacks(form):
             raise Refused(400, problem)
         begun = await asyncio.to_thread(_begun, settings, visitor, form)

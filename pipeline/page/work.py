@@ -31,7 +31,9 @@ from pipeline.page.page_database import connected, transaction
 from pipeline.page.serve_settings import ServeSettings
 from pipeline.page.work_turn import process_of, taken_lock
 
-Kind = Literal["judge", "survey", "send", "result", "reconcile", "register", "ledger_check", "backup", "gap"]
+Kind = Literal[
+    "judge", "survey", "send", "result", "reconcile", "collect", "register", "ledger_check", "backup", "gap"
+]
 #: What is done for every change of a month: of those that have ended only the last of each kind is kept.
 _OFTEN_DONE = ("judge", "survey")
 
@@ -147,6 +149,14 @@ def find(folder: Path, number: int) -> Work:
     for work in _select(folder, "WHERE id = ?", number):
         return work
     raise KeyError(number)
+
+
+def asked_of(folder: Path, number: int) -> dict[str, Any]:
+    """What a piece of work was begun with."""
+    asked: dict[str, Any] = orjson.loads(
+        connected(folder).execute("SELECT asked FROM work WHERE id = ?", (number,)).get
+    )
+    return asked
 
 
 def of_month(folder: Path, month: str, *kinds: Kind) -> list[Work]:

@@ -9,6 +9,7 @@ KIND = {
     "send": message("sending of vouchers"),
     "result": message("result as it stood"),
     "reconcile": message("reconciliation"),
+    "collect": message("itinerary files collected"),
     "register": message("register"),
     "ledger_check": message("ledger looked over"),
     "backup": message("backup"),

@@ -77,6 +77,18 @@ def headline(said: Collection) -> Message:
     )
 
 
+def settled_lines(said: Collection) -> list[Message]:
+    """How many unknown outcomes the files have settled; no line for none."""
+    settled = len(said.decided.settled)
+    return [
+        counted(
+            "Settled by evidence: {count} itinerary was issued",
+            "Settled by evidence: {count} itineraries were issued",
+            settled,
+        )
+    ] * bool(settled)
+
+
 def steps(said: Collection) -> list[Message]:
     """What a person is to do next."""
     found = []
@@ -148,16 +160,7 @@ def told_of(files: Iterable[CollectedFile]) -> Iterator[Message]:
 def collected_lines(said: Collection, *, names: bool = True) -> list[str]:
     """Short lines in the run's language, safe to print; `names`: whether they may hold what names people."""
     single = [*told_of(said.files)]
-    lines: list[Message] = [headline(said)]
-    if settled := len(said.decided.settled):
-        lines.append(
-            counted(
-                "Settled by evidence: {count} itinerary was issued",
-                "Settled by evidence: {count} itineraries were issued",
-                settled,
-            )
-        )
-    lines += single[:_MOST]
+    lines: list[Message] = [headline(said), *settled_lines(said), *single[:_MOST]]
     if more := len(single) - _MOST:
         lines += [message("… and {count} more", count=more)] * (more > 0)
     return [rendered(line, said.lang, names=names) for line in (*lines, *steps(said))]

@@ -20,6 +20,7 @@ from pipeline.itinerary_files.find_files import found_files
 from pipeline.itinerary_files.mailbox import NewMails, fetch_new_mails, mailbox_at
 from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.read_ledger import existing_ledger
+from pipeline.ledger.run_people import people_of
 from pipeline.ledger.session import ledger_to_write
 from pipeline.model.errors import InputProblem
 from pipeline.model.itinerary_file import FoundFile
@@ -74,6 +75,7 @@ def collect(job: Job, asked: Collecting, watch: Watch) -> Collected:
     folder = archive_folder(job, asked.archive)
     with ledger_to_write(job, watch, meaning(job, job.secrets)) as ledger:
         number = ledger.begin("collect", job.terms, asked.paths)
+        ledger.note_people(number, people_of("collect", job))
         run = Run("collect", job, ledger, number, job.secrets or _NO_KEYS, watch)
         watch.note(message("Archive: {folder}", folder=str(folder)))
         with files_of(job, asked) as (found, mails):

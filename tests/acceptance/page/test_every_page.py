@@ -3,6 +3,7 @@ wide and narrow."""
 
 import datetime
 import re
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +24,13 @@ pytestmark = pytest.mark.slow
 
 SAMPLES = [REPOSITORY / "sample_data" / name for name in ("tickets-2026-10.xlsx", "tickets-2026-10-zh.xlsx")]
 LONG = "国内出票明细（含退票与附加服务）上海分公司与杭州分公司合并_2026-10_final_FINAL_reviewed-by-finance-2.xlsx"
+ALTERED = '[[fault]]\nkind = "file_altered"\ntickets = ["9990000000004"]\n'
 PEOPLE = {"adam": Role.ADMINISTRATOR, "anna": Role.APPROVER, "peter": Role.PREPARER}
 #: Routes that are no pages, but files to save, or the link that opens the page.
 NO_PAGES = {
     "/healthz", "/static/{version}/{name}", "/open", "/months/{month}/results/{name}", "/months/{month}/columns.toml",
     "/register/download", "/reconcile/statement.csv", "/reconcile/{work}/{name}", "/register/{work}/{name}", "/ledger/{work}/{name}",
+    "/itineraries/{work}/{name}",
 }  # fmt: skip
 
 
@@ -50,15 +53,16 @@ def office(desk: Desk, sandbox: Callable[..., Any], tmp_path: Path) -> Iterator[
     second = write_workbook(tmp_path / "second.xlsx", rows[4:])
     with sandbox(
         write_workbook(tmp_path / "all.xlsx", rows),
-        faults=f"{LOST_AFTER}requests = [1]\n{LOST_BEFORE}requests = [2]\n",
-        more=today(),
+        faults=f"{LOST_AFTER}requests = [1]\n{LOST_BEFORE}requests = [2]\n{ALTERED}",
+        more=(*today(), "--deliver-to", tmp_path / "mails"),
     ) as carrier:
         profile = desk.profile(carrier.base_url, concurrency=1, more="[approval]\npeople = 2\n")
         with serving(desk, "--profile", profile, "--new-ledger", people=PEOPLE, sandbox=False) as served:
-            yield Office(served, _filled(served, first, second, Path(carrier.statement)))
+            mails = tmp_path / "mails"
+            yield Office(served, _filled(served, first, second, Path(carrier.statement), mails))
 
 
-def _filled(served: Served, first: Path, second: Path, statement: Path) -> dict[str, str]:
+def _filled(served: Served, first: Path, second: Path, statement: Path, mails: Path) -> dict[str, str]:
     adam, anna, peter = (served.logged_in(name) for name in PEOPLE)
 
     def begun(*files: Path, title: str = "") -> str:
@@ -82,6 +86,7 @@ def _filled(served: Served, first: Path, second: Path, statement: Path) -> dict[
     strange = first.with_name("another agency's list.csv")
     strange.write_text("甲,乙,丙\n9990000000001,ZHANG/WEI,100\n", encoding="utf-8")
     work = {
+        "collected": upload(adam, "/itineraries", *_brought(mails), page="/itineraries", name="files"),
         "reconciled": upload(adam, "/reconcile", statement, page="/reconcile", name="evidence"),
         "registered": adam.get("/register/download?month=2001-01"),  # of a month without any
         "ledger-checked": adam.submit("/ledger", "/ledger/check"),
@@ -89,14 +94,25 @@ def _filled(served: Served, first: Path, second: Path, statement: Path) -> dict[
     unread = begun(strange)
     return {
         "months": "/", "account": "/account", "no-page": "/months/none", "deadlines": "/deadlines", "unknown": "/unknown",
-        "reconcile": "/reconcile", "register": "/register", "runs": "/runs", "ledger": "/ledger", "tickets": "/tickets?number=12",
-        "ticket": "/tickets/9990000000002", "ticket-unknown": "/tickets/9990000000001", "ticket-none": "/tickets/9991111111111",
+        "reconcile": "/reconcile", "itineraries": "/itineraries", "register": "/register", "runs": "/runs", "ledger": "/ledger", "tickets": "/tickets?number=12",
+        "ticket": "/tickets/9990000000002", "ticket-file": "/tickets/9990000000004", "ticket-unknown": "/tickets/9990000000001", "ticket-none": "/tickets/9991111111111",
         "month-sent": month_sent, "month-mixed": mixed, "month-unread": unread, "rows": f"{mixed}/rows",
         "rows-to-correct": f"{mixed}/rows?status=failing", "rows-none": f"{mixed}/rows?q=nobody", "row": row,
         "row-wrong": f"{mixed}/rows/136", "row-sent": f"{month_sent}/rows/1", "buyers": f"{mixed}/buyers", "requests": f"{mixed}/requests",
         "columns": f"{mixed}/columns", "columns-unread": f"{unread}/columns",
         "send": f"{approved(begun(second, title='November'))}/send",
     } | {name: _ended(adam, answer) for name, answer in work.items()}  # fmt: skip
+
+
+def _brought(mails: Path) -> list[Path]:
+    """Two of three mails, in an archive of a long name, and a picture."""
+    wanted, _, altered = sorted(mails.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    archive, picture = mails.with_name(LONG.replace(".xlsx", ".zip")), mails.with_name("登机牌 <1>.png")
+    with zipfile.ZipFile(archive, "w") as made:
+        for mail in (wanted, altered):
+            made.write(mail, mail.name)
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n")
+    return [archive, picture]
 
 
 def settled_or_told(visit: Visit, month: str) -> None:

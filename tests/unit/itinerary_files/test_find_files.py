@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.itinerary_files import container_bounds, container_process
 from pipeline.itinerary_files.container_bounds import Seen
-from pipeline.itinerary_files.find_files import found_files
+from pipeline.itinerary_files.find_files import found_files, may_hold_itineraries
 from pipeline.model.errors import InputProblem
 from pipeline.model.itinerary_file import FileStatus, FoundFile
 from tests.unit.itinerary_files.containers import attached, mail, ofd, text_mail, zipped
@@ -44,6 +44,15 @@ def test_all_kinds_of_containers_are_opened_whatever_they_are_called(tmp_path: P
         (("e",), b"ticket_no,amount\n"),
     ]
     assert {one.problem for one in found} == {None}
+
+
+def test_what_may_hold_itineraries_shows_from_how_it_begins(tmp_path: Path) -> None:
+    series = b"From a@b Tue Sep  8 10:00:00 2026\n" + text_mail("x").replace(b"\r", b"")
+    for content in (ofd(), zipped([("a", b"b")]), mail(attached(ofd())), series):
+        assert may_hold_itineraries(written(tmp_path / "a.png", content))
+    for content in (b"", b"ticket_no,amount\n", b"\x89PNG\r\n\x1a\n", b"From: the desk\nof somebody\n"):
+        assert not may_hold_itineraries(written(tmp_path / "a.ofd", content))
+    assert not may_hold_itineraries(tmp_path)
 
 
 def test_a_folder_leaves_out_what_is_hidden_and_our_own_results(tmp_path: Path) -> None:

@@ -65,3 +65,38 @@ def test_an_older_file_takes_the_steps_that_it_lacks(tmp_path: Path, monkeypatch
     assert connected(folder).execute("SELECT count(*) FROM login_try").get == 1
     assert connected(folder).execute("SELECT count(*) FROM later").get == 0
     assert connected(folder).pragma("user_version") == len(later)
+
+
+def test_uploads_and_work_of_before_itinerary_files_stay_as_they_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "old"
+    with monkeypatch.context() as before:
+        before.setattr(page_database, "STEPS", page_database.STEPS[:1])
+        old = connected(folder)
+        old.execute("INSERT INTO month (id, title, made_at, made_by) VALUES ('m', 'May', 1, 'anna')")
+        old.execute("INSERT INTO upload VALUES ('m', 1, 'may.xlsx', 'workbook', 9, 1, 'anna', 'en')")
+        for number in (1, 2, 3):
+            old.execute(
+                "INSERT INTO work (id, month, kind, asked, by, begun_at) VALUES (?, 'm', 'reconcile', '{}', 'anna', 1)",
+                (number,),
+            )
+        old.execute("DELETE FROM work WHERE id = 3")
+        queries = ("SELECT * FROM upload", "SELECT * FROM work ORDER BY id")
+        kept = [[*old.execute(query)] for query in queries]
+        old.close()
+        page_database._open.connections.clear()
+    new = connected(folder)
+    assert [[*new.execute(query)] for query in queries] == kept
+    new.execute("UPDATE upload SET kind = 'itineraries'")
+    # A number is given once, and several collections may wait for the ledger.
+    begin = (
+        "INSERT INTO work (month, kind, asked, by, begun_at) VALUES (NULL, ?, '{}', 'anna', 1) RETURNING id"
+    )
+    assert [new.execute(begin, ("collect",)).get for _ in range(2)] == [4, 5]
+    new.execute(begin, ("backup",))
+    with pytest.raises(apsw.ConstraintError):
+        new.execute(begin, ("backup",))
+    new.execute("DELETE FROM month")
+    assert new.execute("SELECT count(*) FROM upload").get == 0
+    assert new.execute("SELECT count(month) FROM work").get == 0

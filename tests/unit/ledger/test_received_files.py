@@ -138,6 +138,25 @@ def test_what_a_statement_alone_shows_is_known_and_what_it_shows_of_ours_is_ours
     assert [[one.attempt_id for one in found.by_ticket[TICKETS[at]]] for at in (0, 2)] == [[None], [2]]
 
 
+def test_what_a_statement_shows_of_a_ticket_in_doubt_is_not_taken_for_another_voucher(kept: Book) -> None:
+    line = StatementLine(
+        "itinerary",
+        NUMBERS[3],
+        TICKETS[3],
+        "ticket_fare",
+        "flight",
+        100_00,
+        None,
+        "Acme",
+        message("s.csv"),
+        "s.csv",
+    )
+    issued_elsewhere.record(kept.connection, kept.run, [(line, "")], "chen")
+    found = known(kept.connection, [file(3)], ZONE)
+    assert found.by_number == {}
+    assert [one.state for one in found.by_ticket[TICKETS[3]]] == ["unknown"]
+
+
 def test_what_was_reversed_is_told_so(kept: Book) -> None:
     reversals.reverse(
         kept.connection, SaidReversed(NUMBERS[1], "chen", verbatim("red"), "itinerary", ""), kept.run

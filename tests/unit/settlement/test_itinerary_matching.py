@@ -252,3 +252,14 @@ def test_what_was_issued_later_than_the_doubt_began_may_be_it() -> None:
     assert evidence_of(
         [file(issued_on=DAY + datetime.timedelta(days=5))], ledger(IN_DOUBT), roots=False
     ).lines
+
+
+def test_a_ticket_whose_voucher_was_reversed_is_tied_to_the_one_that_stands() -> None:
+    gone, new = replace(KNOWN, state="reversed"), replace(KNOWN, attempt_id=8, number=OTHER)
+    (found,) = told(file(number="20261120000000000009"), known=ledger(gone, new))
+    assert (found.status, found.of) == (FileStatus.DIFFERS, new)
+
+
+def test_what_the_reader_can_t_tell_proves_nothing() -> None:
+    unclear = replace(file(seal=SealStatus.VALID), problem=FileStatus.UNCLEAR)
+    assert evidence_of([unclear], ledger(IN_DOUBT), roots=False).lines == ()

@@ -63,7 +63,7 @@ class Mailed:
         return path
 
     def archive(self, *tickets: str) -> Path:
-        path = self.desk.folder / "mails.zip"
+        path = self.desk.folder / "mails & co.zip"
         with zipfile.ZipFile(path, "w") as made:
             for ticket in tickets:
                 made.write(self.mails[ticket], self.mails[ticket].name)
@@ -123,7 +123,7 @@ def test_what_was_mailed_is_tied_to_its_tickets_and_what_has_not_come_is_named(m
     assert re.findall(r'data-odd="(\w+)"', came.text) == ["altered"]
     assert "Settled by evidence: 1 itinerary was issued" in came.said
     assert sorted(missing(came)) == [ALTERED, NEVER]
-    assert f"mails.zip / {mailed.mails[ALTERED].name} / " in came.said
+    assert f"mails &amp; co.zip / {mailed.mails[ALTERED].name} / " in came.text
     link = re.search(r'href="(/itineraries/\d+/itineraries\.xlsx)"', came.text)
     assert link, came.said
     book = openpyxl.load_workbook(BytesIO(anna.get(link[1]).body))

@@ -110,7 +110,8 @@ def _voucher(row: Any, zone: ZoneInfo, doubtful: set[int]) -> KnownVoucher:
     first = last = None
     if sent and run not in doubtful:
         first = _day(sent, zone)
-        last = None if was_unknown else _day(ended, zone)  # what was in doubt may have been issued later
+        # What was in doubt may have been issued later, but not after today.
+        last = datetime.datetime.now(zone).date() if was_unknown else _day(ended, zone)
     return KnownVoucher(*[*row[:10], first, last])
 
 

@@ -203,6 +203,8 @@ class Evidence:
     by: str
     #: Requests and attempts about which an answer was given that lacks something: what it means is not known yet.
     unclear: frozenset[tuple[str, int]] = frozenset()
+    #: Contents of lines that may be anybody's: they settle what nothing speaks against, and are not remembered where they do not.
+    passing: frozenset[tuple[object, ...]] = frozenset()
 
     @cached_property
     def lines(self) -> tuple[StatementLine, ...]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pipeline.model.itinerary_file import FileStatus
+from pipeline.model.itinerary_file import CollectedFile, FileStatus
 from pipeline.model.message import N_, P_
 
 #: What a seal says, as people read it.
@@ -84,3 +84,8 @@ FILE_STATUSES = (
     ),
 )  # fmt: skip
 FILE_STATUS = {one.status: one for one in FILE_STATUSES}
+
+
+def needs_person(file: CollectedFile) -> bool:
+    """Whether somebody has to act on a file."""
+    return FILE_STATUS[file.status].needs_person and not (file.same or file.done)

@@ -150,7 +150,8 @@ class EarlierFile:
 class CollectedFile:
     """What a file comes to: its status and why, and the voucher of the ledger that it is about.
 
-    `same`: a file of exactly this content was received before. `new`: the ledger does not have it so yet.
+    `same`: a file of exactly this content was received before. `new`: the ledger does not have it so yet. `done`: the ledger
+    has what it tells of, the reversal of an itinerary.
     """
 
     file: CheckedFile
@@ -159,6 +160,7 @@ class CollectedFile:
     of: KnownVoucher | None = None
     same: bool = False
     new: bool = True
+    done: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from pipeline.file_writing import PRIVATE, place_over
-from pipeline.model.file_status import FILE_STATUS, MISSING
+from pipeline.model.file_status import FILE_STATUS, MISSING, needs_person
 from pipeline.model.itinerary_file import CollectedFile, FileStatus
 from pipeline.model.message import from_text, joined, message, to_text
 from pipeline.page.ledger_work import judge_what_may_have_changed, when_free
@@ -81,7 +81,7 @@ def standing(said: Collection) -> dict[str, Any]:
 
 def _as_kept(said: Collection) -> dict[str, Any]:
     """The same as plain values, with the files: how many of each status, and those that need a person."""
-    odd = [one for one in said.files if FILE_STATUS[one.status].needs_person and not one.same]
+    odd = [one for one in said.files if needs_person(one)]
     counts = Counter(one.status for one in said.files)
     found = standing(said)
     return {

@@ -116,8 +116,8 @@ def _batches(files: Iterable[tuple[CheckedFile, bytes]]) -> Iterator[list[tuple[
 def weigh_files(run: Run, by: str, files: Sequence[CheckedFile], roots: Sequence[bytes]) -> Weighed:
     """Settle what files prove, tie each to its itinerary, and note in the ledger what it came to. Raises LedgerProblem."""
     proof = proof_of(run, files, roots)
-    decided = settle(run, evidence_by(proof.lines, by)) if proof.lines else Decided()
-    return Weighed(noted_files(run, files, proof, decided.troubles), decided)
+    decided = settle(run, evidence_by(proof, proof.lines, by)) if proof.lines else Decided()
+    return Weighed(noted_files(run, files, (proof, bool(roots)), decided.troubles), decided)
 
 
 def settle_with_files(
@@ -137,9 +137,14 @@ def settle_with_files(
         of.ticket_no for one in open_now if (one.request_id, one.attempt) in told for of, _, _ in one.charges
     }
     alone, together = proof.beside(evidence.lines, answered)
-    first = settle(run, evidence_by(alone, evidence.by)) if alone else Decided()
+    first = settle(run, evidence_by(proof, alone, evidence.by)) if alone else Decided()
     if together:
-        evidence = replace(evidence, statements=(*evidence.statements, as_statement(together)))
+        passing = proof.passing - {
+            line.content for line in evidence.lines
+        }  # what a statement shows is remembered
+        evidence = replace(
+            evidence, statements=(*evidence.statements, as_statement(together)), passing=passing
+        )
     decided = settle(run, evidence)
     decided = replace(
         decided,
@@ -147,7 +152,7 @@ def settle_with_files(
         troubles=(*first.troubles, *decided.troubles),
         warnings=(*first.warnings, *decided.warnings),
     )
-    return decided, noted_files(run, files, proof, decided.troubles)
+    return decided, noted_files(run, files, (proof, bool(roots)), decided.troubles)
 
 
 def proof_of(run: Run, files: Sequence[CheckedFile], roots: Sequence[bytes]) -> Proof:
@@ -156,11 +161,15 @@ def proof_of(run: Run, files: Sequence[CheckedFile], roots: Sequence[bytes]) -> 
 
 
 def noted_files(
-    run: Run, files: Sequence[CheckedFile], proof: Proof, troubles: Sequence[Trouble]
+    run: Run, files: Sequence[CheckedFile], weighed: tuple[Proof, bool], troubles: Sequence[Trouble]
 ) -> tuple[CollectedFile, ...]:
-    """Tie each file to its itinerary, once what they prove was settled, and note what it came to."""
-    known = _known(run, files)
-    found = match_files(files, known, {**proof.unproven, **dict(_against(proof, known, troubles))})
+    """Tie each file to its itinerary, once what they prove was settled, and note what it came to.
+
+    `weighed`: what they prove, and whether the profile names root certificates.
+    """
+    known, (proof, roots) = _known(run, files), weighed
+    unproven = {**proof.unproven, **dict(_against(proof, known, troubles))}
+    found = match_files(files, known, unproven, roots=roots)
     run.ledger.note_files(run.number, found)
     for one in found:
         if one.new:
@@ -172,9 +181,9 @@ def _known(run: Run, files: Sequence[CheckedFile]) -> InLedger:
     return run.ledger.about_files(files, run.job.profile.carrier.time_zone)
 
 
-def evidence_by(lines: Sequence[StatementLine], by: str) -> Evidence:
+def evidence_by(proof: Proof, lines: Sequence[StatementLine], by: str) -> Evidence:
     """Files' lines alone, as evidence: a statement that says nothing of what it does not list."""
-    return Evidence((as_statement(lines),), (), (), None, by)
+    return Evidence((as_statement(lines),), (), (), None, by, passing=proof.passing)
 
 
 def as_statement(lines: Sequence[StatementLine]) -> Statement:
@@ -187,5 +196,6 @@ def _against(proof: Proof, known: InLedger, found: Sequence[Trouble]) -> Iterato
     troubles = {str(trouble.place): trouble.message for trouble in found}
     for sha256, lines in proof.by_file.items():
         for of in known.by_ticket.get(lines[0].ticket_no, ()):
-            if why := troubles.get(str(attempt_name(of))):
+            # By the attempt that it contradicts itself about, or by the line, as evidence that was withdrawn.
+            if why := troubles.get(str(attempt_name(of))) or troubles.get(str(lines[0].place)):
                 yield sha256, why

@@ -28,7 +28,8 @@ def settle(run: Run, evidence: Evidence) -> Decided:
     known = _in_ledger(ledger, weighed, unsettled, odd)
     decided = decide(unsettled, weighed, known)
     # What the ledger lacks may be what the carrier lists under numbers that nobody here has seen.
-    shown = (*decided.elsewhere, *(line for line in odd if line.identity not in known.held))
+    elsewhere = (line for line in decided.elsewhere if line.content not in evidence.passing)
+    shown = (*elsewhere, *(line for line in odd if line.identity not in known.held))
     coded = [(line, wire_text(wire(line.charge, line.product))) for line in shown]
     # First, so that whatever is let go below is held already where the carrier has issued it.
     ledger.hold_elsewhere(run.number, coded, evidence.by)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from pipeline.messages.translate import heading, rendered, translated
 from pipeline.model.columns import Lang
-from pipeline.model.file_status import FILE_STATUS, MISSING
+from pipeline.model.file_status import FILE_STATUS, MISSING, needs_person
 from pipeline.model.itinerary_file import CollectedFile
 from pipeline.model.message import P_, Fact, Message, Private, Term, counted, joined, message
 from pipeline.model.places import about
@@ -93,7 +93,7 @@ def steps(said: Collection) -> list[Message]:
     """What a person is to do next."""
     found = []
     for one in FILE_STATUS.values():
-        count = sum(file.status is one.status and not file.same for file in said.files)
+        count = sum(file.status is one.status and needs_person(file) for file in said.files)
         if count and one.step:
             found.append(
                 message(
@@ -141,12 +141,14 @@ def place_of(file: CollectedFile) -> str:
 def told_of(files: Iterable[CollectedFile]) -> Iterator[Message]:
     """What is told of files that need a person."""
     for one in files:
-        if FILE_STATUS[one.status].needs_person and not one.same:
+        if needs_person(one):
             told: list[Fact] = [*one.reasons[:_TOLD]]
             if more := len(one.reasons) - _TOLD:
                 told += [message("… and {count} more", count=more)] * (more > 0)
             data = one.file.data
-            name: Fact = joined(data.tickets) if data and data.tickets else Private(place_of(one))
+            name: Fact = Private(place_of(one))
+            if data and data.tickets:
+                name = message("{number} ({place})", number=joined(data.tickets), place=name)
             yield about(
                 name,
                 message(

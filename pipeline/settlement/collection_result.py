@@ -10,7 +10,7 @@ from pathlib import Path
 from pipeline.model import exit_code
 from pipeline.model.columns import Lang
 from pipeline.model.exit_code import ExitCode
-from pipeline.model.file_status import FILE_STATUS, MISSING
+from pipeline.model.file_status import MISSING, needs_person
 from pipeline.model.itinerary_file import CollectedFile, NotReceived
 from pipeline.model.message import Message
 from pipeline.model.result import RunOrigin
@@ -57,7 +57,7 @@ class Collection:
         """What the collection ends with: a file that is neither received, received before nor none at all, and an itinerary that
         differs, or has been missing for some days, need a person; mails that are left are read when it is run again.
         """
-        odd = any(FILE_STATUS[one.status].needs_person and not one.same for one in self.files)
+        odd = any(needs_person(one) for one in self.files)
         late = any(one.status != MISSING or one.days >= PATIENCE for one in self.not_received)
         return max(
             ExitCode.NEEDS_PERSON.where(odd or late or self.decided.troubles),

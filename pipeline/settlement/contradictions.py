@@ -39,7 +39,9 @@ def listed(
             listed=joined((Term(voucher, "choice") for voucher in vouchers), "and"),
         )
     elif len(numbers) > 1:
-        problem = message("the statement lists it under several numbers: {numbers}", numbers=joined(numbers))
+        places = {line.number: line.place for line in reversed(found)}
+        said = (message("{number} ({place})", number=number, place=places[number]) for number in numbers)
+        problem = message("it is listed under several numbers: {numbers}", numbers=joined(said))
     elif early := _before(attempt, found):
         problem = message(
             "the statement says that {number} was issued on {day}, before it was asked for",

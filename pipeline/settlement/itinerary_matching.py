@@ -6,14 +6,16 @@ the file is the service's itineraryNum is inferred (carrier-interface.md shows 2
 What a file proves: a statement is brought by somebody who had it from the carrier, a mail may be anybody's. So a file settles an
 unknown outcome only where it says everything that was asked for (ticket, buyer, tax number, total) and nothing else, in its embedded
 data, not on its page alone; and where the profile names root certificates, only under a seal that is valid by them. Without roots
-no seal can tell whose file it is, so `none` and `intact` count alike. All that is then weighed like a statement's line. A file about a
+no seal can tell whose file it is, so `none` and `intact` count alike. All that is then weighed like a statement's line; but what a file without
+a valid seal says is not remembered where it settles nothing: a mail must not stand in the way of a statement for ever.
+Likewise only a file that says all that, under a valid seal where there are roots, is the one that was received: else another may still come. A file about a
 ticket that the ledger does not know is held like one (issued elsewhere) under a valid seal alone; else a mail could block any ticket.
 """
 
 import datetime
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipeline.model.evidence import StatementLine
 from pipeline.model.itinerary_file import (
@@ -61,10 +63,13 @@ def plain(text: str) -> str:
 
 
 def match_files(
-    files: Iterable[CheckedFile], known: InLedger, unproven: Mapping[str, Message]
+    files: Iterable[CheckedFile], known: InLedger, unproven: Mapping[str, Message], *, roots: bool
 ) -> list[CollectedFile]:
-    """What each file comes to, in their order. `unproven` says by SHA-256 why a file did not settle what it is about."""
-    matching = _Matching(known, unproven, dict(known.received), dict(known.noted))
+    """What each file comes to, in their order. `unproven` says by SHA-256 why a file did not settle what it is about.
+
+    `roots`: whether the profile names root certificates, so that a seal can be valid.
+    """
+    matching = _Matching(known, unproven, dict(known.received), dict(known.noted), roots)
     return [matching.collected(file) for file in files]
 
 
@@ -76,6 +81,7 @@ class _Matching:
     unproven: Mapping[str, Message]
     received: dict[str, EarlierFile]
     noted: dict[str, EarlierFile]
+    roots: bool
 
     def collected(self, file: CheckedFile) -> CollectedFile:
         """What a file comes to; whether the ledger has it so already."""
@@ -86,9 +92,7 @@ class _Matching:
         noted = self.noted.get(file.sha256)
         self.noted[file.sha256] = EarlierFile(file.sha256, found.status, attempt_id, "")
         known = noted is not None and (noted.status, noted.attempt_id) == (found.status, attempt_id)
-        return CollectedFile(
-            found.file, found.status, found.reasons, found.of, found.same, not (known or found.same)
-        )
+        return replace(found, new=not (known or found.same))
 
     def judged(self, file: CheckedFile) -> CollectedFile:
         """What a file comes to, whatever was noted of it before."""
@@ -102,7 +106,8 @@ class _Matching:
                 file, file.problem or FileStatus.ALTERED, (*file.reasons, *broken), None if several else of
             )
         if data.red_of:
-            return CollectedFile(file, FileStatus.RED, (_takes_back(data.red_of),), of)
+            done = of is not None and of.state == "reversed"
+            return CollectedFile(file, FileStatus.RED, (_takes_back(data.red_of),), of, done=done)
         if several:
             return CollectedFile(file, FileStatus.UNCLEAR, (several,))
         if of is None:
@@ -134,7 +139,9 @@ class _Matching:
     def _compared(self, file: CheckedFile, data: ItineraryData, of: KnownVoucher) -> CollectedFile:
         """What a file about a voucher of the ledger comes to."""
         if differing := tuple(differences(data, of)):
-            return CollectedFile(file, FileStatus.DIFFERS, differing, of)
+            earlier = self.received.get(of.number)
+            done = of.state == "reversed" and earlier is not None and earlier.sha256 == file.sha256
+            return CollectedFile(file, FileStatus.DIFFERS, differing, of, done=done)
         if of.state == "unknown":
             why = self.unproven.get(file.sha256, NOTHING) or message("it settles nothing")
             told = message(
@@ -143,6 +150,8 @@ class _Matching:
                 why=why,
             )
             return CollectedFile(file, FileStatus.UNCLEAR, (told,), of)
+        if why := _not_whole(file, data, of, roots=self.roots):
+            return CollectedFile(file, FileStatus.UNCLEAR, (why,), of)
         if earlier := self.received.get(of.number):
             same = earlier.sha256 == file.sha256
             told = (
@@ -202,10 +211,14 @@ def _differing(column: str, known: Fact, found: Fact) -> Message:
 
 @dataclass(frozen=True)
 class Proof:
-    """What files bring as evidence, by SHA-256: lines as a statement has them, and why others prove nothing."""
+    """What files bring as evidence, by SHA-256: lines as a statement has them, and why others prove nothing.
+
+    `passing`: the contents of lines that may be anybody's, without a valid seal (`Evidence.passing`).
+    """
 
     by_file: Mapping[str, Sequence[StatementLine]]
     unproven: Mapping[str, Message]
+    passing: frozenset[tuple[object, ...]] = frozenset()
 
     @property
     def lines(self) -> tuple[StatementLine, ...]:
@@ -230,8 +243,12 @@ def evidence_of(files: Iterable[CheckedFile], known: InLedger, *, roots: bool) -
 
     `roots`: whether the profile names root certificates, so that a seal can be valid.
     """
-    lines, unproven = dict[str, list[StatementLine]](), dict[str, Message]()
-    matching = _Matching(known, {}, {}, {})
+    lines, unproven, passing = (
+        dict[str, list[StatementLine]](),
+        dict[str, Message](),
+        set[tuple[object, ...]](),
+    )
+    matching = _Matching(known, {}, {}, {}, roots)
     for file in files:
         found = matching.judged(file)
         if found.file.data is None or found.status not in (FileStatus.UNCLEAR, FileStatus.UNKNOWN_TICKET):
@@ -245,12 +262,25 @@ def evidence_of(files: Iterable[CheckedFile], known: InLedger, *, roots: bool) -
             if why := _unproven(file, found.file.data, found.of, roots=roots):
                 unproven[file.sha256] = why
             else:
-                lines[file.sha256] = [_line(file, found.file.data, found.of.ticket_no)]
-    return Proof(lines, unproven)
+                line = _line(file, found.file.data, found.of.ticket_no)
+                lines[file.sha256] = [line]
+                passing |= {line.content} if file.seal is not SealStatus.VALID else set()
+    return Proof(lines, unproven, frozenset(passing))
 
 
 def _unproven(file: CheckedFile, data: ItineraryData, of: KnownVoucher, *, roots: bool) -> Message:
     """Why a file that differs in nothing from what was asked for does not prove that it was issued; NOTHING where it does."""
+    if why := _not_whole(file, data, of, roots=roots):
+        return why
+    if of.amount is None:
+        return message("the ledger does not say {columns}", columns=Term("amount"))
+    if FieldSource.PAGE in (data.sources.get("number"), data.sources.get("tickets")):
+        return message("its number and ticket stand on the page alone, not in its data")
+    return NOTHING
+
+
+def _not_whole(file: CheckedFile, data: ItineraryData, of: KnownVoucher, *, roots: bool) -> Message:
+    """Why a file that differs in nothing is not the one that was waited for; NOTHING where it is."""
     if roots and file.seal is not SealStatus.VALID:
         return message(
             "its seal is {seal}, and the profile names whose seals are valid", seal=Term(file.seal, "status")
@@ -260,12 +290,10 @@ def _unproven(file: CheckedFile, data: ItineraryData, of: KnownVoucher, *, roots
         "ticket_no": data.tickets,
         "header_name": data.buyer_name,
         "tax_no": data.buyer_tax_no or not of.tax_no,
-        "amount": data.total is not None and of.amount is not None,
+        "amount": data.total is not None,
     }
     if missing := [name for name, value in said.items() if not value]:
         return message("it does not say {columns}", columns=joined(Term(name) for name in missing))
-    if FieldSource.PAGE in (data.sources.get("number"), data.sources.get("tickets")):
-        return message("its number and ticket stand on the page alone, not in its data")
     return NOTHING
 
 

@@ -3,6 +3,7 @@
 import datetime
 from dataclasses import replace
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import apsw
 import pytest
@@ -109,12 +110,12 @@ def test_what_is_known_of_files_is_told_by_number_and_by_ticket_and_of_no_others
     assert found.buyers == frozenset()  # nobody asks
 
 
-def test_days_are_open_at_their_end_where_the_outcome_was_in_doubt_and_none_by_a_wrong_clock(
+def test_days_go_on_until_today_where_the_outcome_was_in_doubt_and_there_are_none_by_a_wrong_clock(
     kept: Book,
 ) -> None:
     assert [
         (one.first, one.last) for one in known(kept.connection, [file(3)], ZONE).by_ticket[TICKETS[3]]
-    ] == [(FIRST, None)]
+    ] == [(FIRST, datetime.datetime.now(ZoneInfo(ZONE)).date())]
     kept.connection.execute(
         "INSERT INTO clock_correction (latest, last_run, corrected_by, corrected_at) VALUES ('2027', 1, 'chen', '2026-11-20')"
     )

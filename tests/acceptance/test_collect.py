@@ -100,6 +100,7 @@ def archived(desk: Desk) -> list[Path]:
     return sorted((desk.folder / "a.ledger.itineraries").rglob("*.ofd"))
 
 
+@pytest.mark.slow
 def test_each_file_comes_to_one_status_and_each_itinerary_is_received_or_missing(desk: Desk) -> None:
     report = collect(desk, "--as-of", LATER, "-o", "files.xlsx")
     assert report["itineraries"] == {"issued": COUNT, **STATES}
@@ -138,6 +139,7 @@ def test_each_file_comes_to_one_status_and_each_itinerary_is_received_or_missing
     assert book["Missing"].max_row == 1 + 5
 
 
+@pytest.mark.slow
 def test_a_file_settles_an_unknown_outcome_and_its_words_are_its_evidence(desk: Desk) -> None:
     assert rows(desk, "SELECT count(*) FROM attempt WHERE state = 'unknown'") == [(1,)]
     report = collect(desk)
@@ -153,6 +155,7 @@ def test_a_file_settles_an_unknown_outcome_and_its_words_are_its_evidence(desk: 
     assert desk.voucher("ledger", "check", "--ledger", "a.ledger").code == 0
 
 
+@pytest.mark.slow
 def test_collecting_again_finds_the_same_and_notes_nothing_twice(desk: Desk) -> None:
     first = collect(desk)
     noted, kept = rows(desk, "SELECT * FROM received_file"), archived(desk)
@@ -165,6 +168,7 @@ def test_collecting_again_finds_the_same_and_notes_nothing_twice(desk: Desk) -> 
     assert (rows(desk, "SELECT * FROM received_file"), archived(desk)) == (noted, kept)
 
 
+@pytest.mark.slow
 def test_what_is_missing_needs_a_person_only_when_it_is_late_and_of_the_time_that_is_asked_for(
     desk: Desk,
 ) -> None:
@@ -209,6 +213,7 @@ def test_an_archive_is_what_was_mailed_and_is_checked_later(desk: Desk) -> None:
     assert "in the archive, and not in the ledger" in said
 
 
+@pytest.mark.slow
 def test_under_the_roots_that_the_profile_names_only_a_valid_seal_proves(desk: Desk) -> None:
     (root,) = desk.folder.glob("mails.seal-root.pem")
     profile = (desk.folder / "carrier.toml").read_text()
@@ -227,6 +232,7 @@ def test_under_the_roots_that_the_profile_names_only_a_valid_seal_proves(desk: D
     assert {file["seal"] for file in report["files"] if file["tickets"] == [ticket(LOST)]} == {"valid"}
 
 
+@pytest.mark.slow
 def test_another_ledger_s_files_are_foreign_or_of_an_unknown_ticket(desk: Desk) -> None:
     other = [("Li Na", 20), ("ACME", 21)]
     for buyer, number in other:
@@ -255,6 +261,7 @@ def test_another_ledger_s_files_are_foreign_or_of_an_unknown_ticket(desk: Desk) 
         assert found[ticket(11)] == ["foreign" if buyer == "Li Na" else "unknown_ticket"]
 
 
+@pytest.mark.slow
 def test_what_is_no_itinerary_and_what_can_t_be_read_are_told(desk: Desk) -> None:
     folder = desk.folder / "others"
     folder.mkdir()
@@ -269,6 +276,7 @@ def test_what_is_no_itinerary_and_what_can_t_be_read_are_told(desk: Desk) -> Non
     assert collect(desk, "--month", "2026-01", where="others", code=0)["itineraries"]["issued"] == 0
 
 
+@pytest.mark.slow
 def test_killed_between_archive_and_ledger_nothing_is_lost(desk: Desk) -> None:
     """A thousand other files are still to be read when the itineraries are in the archive."""
     for number in range(1000):
@@ -291,6 +299,7 @@ def test_killed_between_archive_and_ledger_nothing_is_lost(desk: Desk) -> None:
     assert verified.code == 0, verified.err
 
 
+@pytest.mark.slow
 def test_the_register_tells_when_a_file_came_where_it_lies_and_its_seal(desk: Desk) -> None:
     collect(desk)
     ran = desk.voucher("register", "--profile", "carrier.toml", "--ledger", "a.ledger", "-o", "r.xlsx")
@@ -304,6 +313,7 @@ def test_the_register_tells_when_a_file_came_where_it_lies_and_its_seal(desk: De
     assert told[ticket(7)][2] == "intact"
 
 
+@pytest.mark.slow
 def test_in_chinese_all_is_chinese(desk: Desk) -> None:
     report = collect(desk, "--lang", "zh", "-o", "z.xlsx", "--as-of", LATER)
     assert f"已开具行程单 {COUNT} 张：6 已收到" in report["said"]
@@ -350,6 +360,7 @@ def reconcile(desk: Desk, *more: str | Path) -> tuple[int, str]:
     return ran.code, ran.err
 
 
+@pytest.mark.slow
 def test_an_inbox_takes_files_settles_by_them_and_tells_each_once(desk: Desk) -> None:
     shutil.copytree(desk.folder / "mails", desk.folder / "in")
     (desk.folder / "in" / "notes.txt").write_text("nothing of ours")
@@ -370,6 +381,7 @@ def test_an_inbox_takes_files_settles_by_them_and_tells_each_once(desk: Desk) ->
     assert rows(desk, "SELECT * FROM received_file") == noted
 
 
+@pytest.mark.slow
 def test_a_file_against_an_answer_settles_nothing(desk: Desk) -> None:
     result = answered(desk.folder / "tickets.result.xlsx", "not issued")
     shutil.copytree(desk.folder / "mails", desk.folder / "in")

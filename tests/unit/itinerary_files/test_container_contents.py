@@ -220,6 +220,7 @@ class TestOfMails:
 class TestOfBounds:
     """Each bound that is passed is one finding, which names it; what lies beside it is found."""
 
+    @pytest.mark.slow
     def test_a_file_that_is_too_large(self, monkeypatch: pytest.MonkeyPatch) -> None:
         small_bounds(monkeypatch, LARGEST_FILE=MIB)
         large = random.Random(1).randbytes(MIB + 1)
@@ -357,6 +358,7 @@ HOSTILE: dict[str, tuple[bytes, str, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_is_one_finding_that_says_what_it_is(name: str) -> None:
     content, place, reason = HOSTILE[name]
@@ -401,6 +403,7 @@ def test_a_part_without_a_name_is_found_too() -> None:
     ] == ["1", "#2", "z"]
 
 
+@pytest.mark.slow
 def test_sixty_thousand_parts_are_too_many() -> None:
     over = found(raw_zip((b"%d" % number, b"", {}) for number in range(60_000)))
     assert [str(one.reason) for one in over] == [

@@ -188,6 +188,7 @@ class TestOfItsProcess:
         (process,) = started
         assert process.returncode is not None
 
+    @pytest.mark.slow
     def test_it_ends_when_nobody_wants_more(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         started = []
         real = container_process.started
@@ -202,6 +203,7 @@ class TestOfItsProcess:
         found.close()  # type: ignore[attr-defined]
         assert started[0].returncode is not None
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("program", "said"),
         [
@@ -277,6 +279,7 @@ class TestOfItsProcess:
         assert of_time.reason.text == Seen.TIME
         assert good == FoundFile(("3",), ofd())
 
+    @pytest.mark.slow
     def test_it_has_no_keys_and_its_bounds(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("VOUCHER_API_KEY", "s3cret")
         started = []

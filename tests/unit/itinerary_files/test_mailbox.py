@@ -146,6 +146,7 @@ def test_a_folder_that_the_server_has_renumbered_is_read_anew(server: ImapServer
     assert (contents(fetch()), fetch().anew) == ([], False)
 
 
+@pytest.mark.slow
 def test_each_mailbox_and_folder_is_remembered_by_itself(server: ImapServer, fetch: Any, state: Path) -> None:
     server.deliver(ONE)
     server.deliver(TWO, user="other")
@@ -174,6 +175,7 @@ def test_a_mail_comes_in_pieces_and_is_whole(
     assert contents(fetch()) == mails
 
 
+@pytest.mark.slow
 def test_a_mail_that_is_too_large_is_named_and_passed_over_once(
     server: ImapServer, fetch: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,6 +197,7 @@ def test_a_mail_that_is_too_large_is_named_and_passed_over_once(
     assert fetch().passed_over == ()
 
 
+@pytest.mark.slow
 def test_a_folder_of_many_mails_is_read_in_several_times(
     server: ImapServer, fetch: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,6 +254,7 @@ def test_a_server_that_quotes_what_is_short_is_understood(tmp_path: Path) -> Non
 class TestOfFailures:
     """What can't be opened, and what breaks off: said with its cure, and nothing is forgotten."""
 
+    @pytest.mark.slow
     def test_a_wrong_password(self, server: ImapServer, fetch: Any) -> None:
         problem = failed(fetch, server.url(), "wrong s3cret")
         assert isinstance(problem, InputProblem)

@@ -258,6 +258,7 @@ def openssl(folder: Path, *words: str | Path) -> None:
     subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("openssl")
 def test_certificates_and_signatures_of_openssl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys, certificates and all signatures are OpenSSL's; what is signed is put together here."""

@@ -19,6 +19,7 @@ def found(content: bytes, name: str = "x.ofd") -> FoundFile:
     return FoundFile((name,), content)
 
 
+@pytest.mark.slow
 def test_files_come_back_in_their_order_with_what_was_read() -> None:
     totals = [f"{100 + at}.00" for at in range(9)]
     files = [found(itinerary(Voucher().said(TotalAmount=total), seal=False), total) for total in totals]
@@ -31,6 +32,7 @@ def test_files_come_back_in_their_order_with_what_was_read() -> None:
     assert (read[4][1].problem, read[4][1].reasons) == (FileStatus.LINK_ONLY, (message("a link"),))
 
 
+@pytest.mark.slow
 def test_roots_reach_the_reader() -> None:
     package = found(itinerary())
     assert [file.seal for _, file in read_itinerary_files([package], (ROOT.certificate,))] == [
@@ -95,6 +97,7 @@ def _alive(pid: int) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_its_processes_end_with_it(children: list[int]) -> None:
     reading = read_itinerary_files(found(b"") for _ in range(10))
     next(reading)
@@ -104,6 +107,7 @@ def test_its_processes_end_with_it(children: list[int]) -> None:
     assert not any(map(_alive, children))
 
 
+@pytest.mark.slow
 def test_one_process_reads_file_after_file(children: list[int]) -> None:
     assert len([*read_itinerary_files(found(b"x") for _ in range(50))]) == 50
     assert len(children) <= reading_processes.PROCESSES
@@ -136,6 +140,7 @@ reader_child.main()
     return written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bad", "words"),
     [

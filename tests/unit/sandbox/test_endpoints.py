@@ -128,11 +128,13 @@ def test_of_many_at_once_one_gets_the_charge(carrier: Any, kit: Any, tmp_path: A
     assert (carrier.counts.received, carrier.counts.issued, carrier.counts.refused) == (20, 1, 19)
 
 
+@pytest.mark.slow
 def test_a_large_request_is_read(carrier: Any, kit: Any) -> None:
     carrier.rows = [kit.fare(f"999{n:010d}", amount=1) for n in range(8_000)]
     assert carrier.accepts(kit.invoice(*carrier.rows)) == [True]
 
 
+@pytest.mark.slow
 def test_the_log_names_no_person_and_no_key(
     carrier: Any, kit: Any, caplog: pytest.LogCaptureFixture, tmp_path: Any
 ) -> None:

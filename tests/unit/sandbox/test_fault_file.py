@@ -53,6 +53,7 @@ def _faults(text: str, tmp_path: Path) -> Faults:
     return Faults.load(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", ["invoice", "itinerary"])
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "refuse"])
@@ -136,6 +137,7 @@ def test_undecryptable_data_opens_for_no_key(faulty: Any, kit: Any) -> None:
             Cipher(key).open(answer.envelope["data"])
 
 
+@pytest.mark.slow
 def test_nonsense_decrypts_to_something_that_is_not_json(faulty: Any, kit: Any) -> None:
     answer = _one(faulty(_fault("nonsense")), kit.invoice(kit.fare()))
     assert answer.plaintext is not None

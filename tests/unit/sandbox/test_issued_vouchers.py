@@ -103,6 +103,7 @@ def test_only_its_owner_may_read_it(carrier: Any, statement: Path) -> None:
     assert stat.S_IMODE(statement.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_a_carrier_started_again_remembers(carrier: Any, kit: Any, statement: Path) -> None:
     carrier.rows = [kit.fare("9990000000001"), kit.fare("9990000000002"), kit.ancillary("9990000000003")]
     one, two, three = carrier.rows
@@ -131,6 +132,7 @@ def test_without_a_statement_a_carrier_started_again_has_forgotten(carrier: Any,
     assert carrier.accepts(kit.invoice(kit.fare())) == [True]
 
 
+@pytest.mark.slow
 def test_numbers_are_never_given_twice(carrier: Any, kit: Any) -> None:
     carrier.rows = [kit.fare(f"999{n:010d}") for n in range(200)]
     halves = [

@@ -42,6 +42,7 @@ def number_of(answer: Any) -> str:
     return str(answer.result["itineraryResult"]["itineraryNum"])
 
 
+@pytest.mark.slow
 def test_the_file_says_what_was_asked_for_and_answered(carrier: Any, kit: Any, mails: Path) -> None:
     late = datetime(2026, 11, 20, 17, 30, tzinfo=UTC)
     carrier.changed |= {"now": lambda: late, "zone": timezone(timedelta(hours=8))}
@@ -61,6 +62,7 @@ def test_the_file_says_what_was_asked_for_and_answered(carrier: Any, kit: Any, m
     assert carrier.counts.delivered == Delivered(written=1)
 
 
+@pytest.mark.slow
 def test_its_money_is_that_of_the_books(carrier: Any, kit: Any, mails: Path) -> None:
     carrier.rows = [kit.fare(amount=1000_00, fare=850_00, change_fee=50_00, airport_fee=100_00)]
     carrier.answers(kit.itinerary())
@@ -90,6 +92,7 @@ def test_where_no_folder_is_named_nothing_is_started(carrier: Any, kit: Any) -> 
     assert carrier.counts.delivered is None
 
 
+@pytest.mark.slow
 def test_answers_wait_for_no_mail_and_at_the_end_all_are_written(carrier: Any, kit: Any, mails: Path) -> None:
     """The process that mails is stopped, which nothing but its own work can tell from being slow."""
     carrier.rows = [kit.fare(ticket) for ticket in TICKETS]
@@ -112,6 +115,7 @@ def test_answers_wait_for_no_mail_and_at_the_end_all_are_written(carrier: Any, k
     assert children() == before
 
 
+@pytest.mark.slow
 def test_the_process_that_mails_has_no_keys(
     carrier: Any, kit: Any, mails: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +133,7 @@ def test_the_process_that_mails_has_no_keys(
     assert len(written(mails)) == 1
 
 
+@pytest.mark.slow
 def test_a_reversal_mails_the_red_one(carrier: Any, kit: Any, mails: Path) -> None:
     async def conversation(caller: Any) -> tuple[str, str]:
         number = number_of(await caller.ask(kit.itinerary()))
@@ -162,6 +167,7 @@ def test_of_what_an_earlier_carrier_issued_no_red_one_is_mailed(
     assert written(mails) == [number_of(answer)]
 
 
+@pytest.mark.slow
 def test_red_afterwards_is_reversed_in_the_books_too(
     carrier: Any, kit: Any, mails: Path, tmp_path: Path
 ) -> None:
@@ -182,6 +188,7 @@ def test_red_afterwards_is_reversed_in_the_books_too(
     ]
 
 
+@pytest.mark.slow
 def test_a_mail_that_is_late_beyond_the_end_is_told(
     carrier: Any, kit: Any, mails: Path, tmp_path: Path
 ) -> None:
@@ -194,6 +201,7 @@ def test_a_mail_that_is_late_beyond_the_end_is_told(
     assert carrier.counts.delivered == Delivered(written=1, not_due=1)
 
 
+@pytest.mark.slow
 def test_the_root_of_the_seal_lies_beside_the_folder(carrier: Any, kit: Any, mails: Path) -> None:
     for _ in range(2):  # a second life finds it there
         carrier.answers(kit.itinerary())

@@ -64,6 +64,7 @@ def test_mails_are_written_in_the_order_in_which_they_are_due_and_came(
     assert mail((tmp_path / f"{1:020}.eml").read_bytes())["To"] == f"{wins}@x"
 
 
+@pytest.mark.slow
 def test_a_mail_is_written_when_it_is_due_while_the_other_side_is_open(tmp_path: Path) -> None:
     with process(tmp_path) as running:
         assert running.stdin is not None

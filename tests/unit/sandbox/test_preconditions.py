@@ -210,6 +210,7 @@ def test_an_invoice_of_no_known_market_is_refused(carrier: Any, kit: Any) -> Non
     assert "domestic or international" in carrier.refusal(kit.invoice(*carrier.rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("market", "limit"), [("domestic", 1_000_000), ("international", 10_000_000)])
 def test_a_total_of_exactly_the_limit_is_allowed(carrier: Any, kit: Any, market: str, limit: int) -> None:
     carrier.rows = [
@@ -244,6 +245,7 @@ def test_the_same_charge_twice_in_one_request_is_refused(carrier: Any, kit: Any)
     assert "twice" in carrier.refusal(kit.invoice(kit.fare(), hyphenated))
 
 
+@pytest.mark.slow
 def test_a_ticket_has_one_kind_of_voucher(carrier: Any, kit: Any) -> None:
     fare, refund, bag = kit.fare(), kit.refund(), kit.ancillary()
     carrier.rows = [fare, refund, bag]

@@ -134,6 +134,7 @@ def test_an_unreadable_product_is_not_a_blank_one(kit: Any, column: str, known: 
     assert TICKET in registry
 
 
+@pytest.mark.slow
 def test_the_first_name_of_a_ticket_is_its_passenger(kit: Any) -> None:
     registry = Registry.from_table(
         kit.table(

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import os
 import re
 import shutil
 import signal
@@ -19,6 +20,8 @@ from pipeline.sandbox.seal_certificates import Identity, certificate, pem
 from tests.acceptance.conftest import Desk, running_sandbox, write_workbook
 from tests.acceptance.conftest import tickets as some_tickets
 from tests.acceptance.office import answered, at_rest
+from tests.conftest import needs_tool
+from tests.unit.itinerary_files import imap_server
 from tests.unit.itinerary_files.ofd_files import Voucher, parts, zipped
 
 #: What befalls the file of the ticket of that number.
@@ -451,3 +454,35 @@ def test_a_forged_file_stands_in_the_way_of_a_statement_only_while_it_is_there(d
     (desk.folder / "in" / "forged.ofd").unlink()
     reconcile(desk, "--statement", statement)
     assert rows(desk, "SELECT state, number FROM attempt WHERE was_unknown = 1") == [("issued", number)]
+
+
+@pytest.mark.slow
+def test_a_mailbox_is_read_once_and_what_it_holds_is_collected(desk: Desk) -> None:
+    needs_tool("dovecot", imap_server.PROGRAM.exists())
+    needs_tool("openssl", shutil.which("openssl"))
+    needs_tool("root, as whom dovecot is started,", os.geteuid() == 0)
+    mails = sorted((desk.folder / "mails").iterdir())
+    with imap_server.running() as server:
+        profile = (desk.folder / "carrier.toml").read_text()
+        (desk.folder / "carrier.toml").write_text(
+            profile.replace("[carrier]", f'[carrier]\nca_file = "{server.ca_file}"')
+        )
+        server.deliver(*(mail.read_bytes() for mail in mails[:-1]))
+        ran = desk.voucher(
+            "collect", "--mailbox", server.url(), "--profile", "carrier.toml", "--ledger", "a.ledger"
+        )
+        assert (ran.code, ran.out) == (2, ""), "no password is known"
+        assert "VOUCHER_MAILBOX_PASSWORD" in ran.err
+        desk.environment["VOUCHER_MAILBOX_PASSWORD"] = imap_server.PASSWORD
+
+        def collected() -> dict[str, Any]:
+            report = collect(desk, "--mailbox", server.url(), where="none")
+            assert imap_server.PASSWORD not in report["said"]
+            return report
+
+        (desk.folder / "none").mkdir()
+        assert len(collected()["files"]) == len(mails) - 1
+        assert collected()["files"] == []
+        server.deliver(mails[-1].read_bytes())
+        (last,) = collected()["files"]
+    assert last["status"] in {"received", "red", "duplicate"}

@@ -36,6 +36,8 @@ GRANT EXECUTE ON FUNCTION voucher.begin_run(text, text, text, jsonb), voucher.pl
     voucher.mark_gap(timestamptz, text), voucher.close_gaps(text, text)
 TO voucher_issuer;
 
+GRANT EXECUTE ON FUNCTION voucher.about() TO voucher_reader;
+
 -- Whoever reads sees all but what is sealed.
 GRANT SELECT ON voucher.ledger, voucher.server_life, voucher.gap, voucher.epoch, voucher.run, voucher.worker, voucher.request, voucher.charge,
     voucher.settlement, voucher.late_word, voucher.elsewhere TO voucher_reader;

@@ -25,6 +25,10 @@ class WorkerGone(LedgerProblem):
     """The worker was silent for too long, was declared dead, or has left: it claims nothing more, and what it knows goes by `late`."""
 
 
+class TurnOpen(LedgerProblem):
+    """A turn before this one was not acknowledged: what it may have claimed is given back first."""
+
+
 class ClaimsShut(LedgerProblem):
     """Nothing is claimed for now: the server was started anew, or the ledger has a gap."""
 
@@ -45,6 +49,7 @@ _OURS: dict[str, tuple[type[LedgerProblem], str]] = {
     ),
     "VP003": (ClaimsShut, N_("the ledger may lack something ({why}); compare the carrier's statement first")),
     "VP004": (WorkerGone, N_("this worker may claim nothing more ({why})")),
+    "VP005": (TurnOpen, N_("a turn of this worker was not acknowledged ({why})")),
     "VP006": (Refused, N_("that is no evidence yet ({why})")),
     "VP007": (ClaimsShut, N_("the server was started anew, and nothing is claimed for now ({why})")),
     "VP008": (LedgerLacks, N_("the ledger does not know that ({why}); an older copy may be in its place")),

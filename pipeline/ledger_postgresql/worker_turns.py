@@ -173,14 +173,22 @@ class Worker:
             raise LedgerLacks(lacks)
 
     def give_back(self, sending: Iterable[int]) -> int:
-        """After a turn that was not acknowledged: what it may have claimed, beside what is being `sending`, was sent by nobody; so many."""
+        """After a turn that was not acknowledged: what it may have claimed, beside what is `sending`, was sent by nobody; so many.
+
+        What that turn was to record is handed in again by the next: what is recorded already is acknowledged as it is.
+        """
         detail = message("the ledger failed before it was sent")
         with as_problem():
-            (given,) = self._row(
-                "SELECT voucher.give_back(%s, %s, %s)", self.worker, [*sending], to_text(detail)
-            )
+            self._acknowledged, given = self._row(
+                "SELECT * FROM voucher.give_back(%s, %s, %s, %s)",
+                self.worker, self._acknowledged, [*sending], to_text(detail),
+            )  # fmt: skip
         count: int = given
         return count
+
+    def reconnect(self, connection: psycopg.Connection) -> None:
+        """Go on by another connection, the first having broken; after a turn that was not acknowledged `give_back` comes first."""
+        self._connection = connection
 
     def leave(self) -> None:
         """End in good order. Refused while anything of it is being sent."""

@@ -13,7 +13,8 @@
 -- The gate is an advisory lock: whoever claims shares it until its COMMIT, and whoever changes what a claim has to look at (a gap,
 -- a stop, what a statement shows, the server's life) has it alone. So nothing is claimed on the strength of what was so a moment ago.
 --
--- SQLSTATEs of ours: VP001 a rule of tables or of a call, VP002 not durable, VP003 gap, VP004 the worker is not one that may go on, VP006 evidence that is
+-- SQLSTATEs of ours: VP001 a rule of tables or of a call, VP002 not durable, VP003 gap, VP004 the worker is not one that may go on, VP005 a turn before this one
+-- was not acknowledged, VP006 evidence that is
 -- no proof yet, VP007 claims are shut, VP008 unknown worker or attempt, VP009 the ledger lacks what it had told, VP010 number taken.
 
 CREATE FUNCTION voucher.gate() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 1987016035::bigint';   -- "vouc"
@@ -322,15 +323,21 @@ BEGIN
     RETURN claimed;
 END $$;
 
--- What a COMMIT that was not acknowledged may have claimed for a worker, beside what it knows that it is sending: it has sent none of it.
-CREATE FUNCTION voucher.give_back(_worker uuid, _sending bigint[], _detail text) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-    given bigint;
+-- After a turn that was not acknowledged: what it may have claimed for a worker, beside what that knows that it is sending, was sent by
+-- nobody. It counts as a turn, so that the lost one, should it still be on its way, comes too late.
+CREATE FUNCTION voucher.give_back(_worker uuid, _acknowledged bigint, _sending bigint[], _detail text, OUT turn bigint, OUT given bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
 BEGIN
+    PERFORM voucher.check_durable();
+    UPDATE voucher.worker SET turn = turn + 1 WHERE worker = _worker AND turn >= _acknowledged
+    RETURNING turn INTO give_back.turn;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'this ledger lacks what it had told a worker' USING ERRCODE = 'VP009';
+    END IF;
     UPDATE voucher.attempt SET state = 'not_sent', reason = 'run_stopped', detail = _detail, ended_at = clock_timestamp(), body = NULL
     WHERE worker = _worker AND state = 'sending' AND attempt_id <> ALL (_sending);
     GET DIAGNOSTICS given = ROW_COUNT;
-    RETURN given;
 END $$;
 
 -- Answers and outcomes.
@@ -463,6 +470,8 @@ BEGIN
         RAISE EXCEPTION 'this ledger knows no such worker' USING ERRCODE = 'VP008';
     ELSIF it.turn < _acknowledged THEN
         RAISE EXCEPTION 'this ledger lacks what it had told a worker' USING ERRCODE = 'VP009';
+    ELSIF it.turn > _acknowledged THEN
+        RAISE EXCEPTION 'another turn of this worker was not acknowledged' USING ERRCODE = 'VP005';
     ELSIF it.silent_at IS NOT NULL OR it.left_at IS NOT NULL OR it.dead_at IS NOT NULL
         OR it.heard_at + (SELECT lease FROM voucher.ledger) <= clock_timestamp() THEN
         RAISE EXCEPTION 'the worker was silent for too long, or has ended' USING ERRCODE = 'VP004';

@@ -28,7 +28,7 @@ GRANT USAGE ON SCHEMA voucher TO voucher_issuer, voucher_worker, voucher_reader;
 
 GRANT EXECUTE ON FUNCTION voucher.about(), voucher.join_work(uuid, text, integer), voucher.heartbeat(uuid),
     voucher.vouch(uuid, bigint), voucher.open_claims(), voucher.sweep(), voucher.leave_work(uuid),
-    voucher.turn(uuid, bigint, jsonb, boolean, bigint, integer), voucher.give_back(uuid, bigint[], text), voucher.late(uuid, jsonb), voucher.stop_run(bigint, text)
+    voucher.turn(uuid, bigint, jsonb, boolean, bigint, integer), voucher.give_back(uuid, bigint, bigint[], text), voucher.late(uuid, jsonb), voucher.stop_run(bigint, text)
 TO voucher_worker, voucher_issuer;
 
 GRANT EXECUTE ON FUNCTION voucher.begin_run(text, text, text, jsonb), voucher.plan(bigint, jsonb, bytea[]), voucher.end_run(bigint, integer),

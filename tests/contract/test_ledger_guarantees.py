@@ -90,7 +90,8 @@ def test_a_fare_and_a_refund_of_a_ticket_go_as_invoices_both(ledger: Ledger) -> 
     assert ledger.claim(2) == planned
 
 
-def test_what_a_statement_shows_as_issued_elsewhere_is_held(ledger: Ledger) -> None:
+@pytest.mark.parametrize("wire", ["FARE/Flight", ""])
+def test_what_a_statement_shows_as_issued_elsewhere_is_held(ledger: Ledger, wire: str) -> None:
     held, free = ledger.plan(*fares(1, 2))
     line = StatementLine(
         "invoice",
@@ -104,7 +105,7 @@ def test_what_a_statement_shows_as_issued_elsewhere_is_held(ledger: Ledger) -> N
         verbatim("row 2"),
         "s.csv",
     )
-    ledger.operations.hold_elsewhere(ledger.run, [(line, "FARE/Flight")], "chen")
+    ledger.operations.hold_elsewhere(ledger.run, [(line, wire)], "chen")
     assert ledger.claim(2) == [free]
     assert ledger.states()[held] == "planned"
 

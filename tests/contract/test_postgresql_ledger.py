@@ -4,6 +4,7 @@ import datetime
 import threading
 import time
 from contextlib import closing
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -73,6 +74,29 @@ def test_a_fare_as_itinerary_and_a_refund_of_its_ticket_never_both_go_live(begin
         tickets = range(1, 21)
         refunds = [invoice(charge(number, "refund")) for number in tickets]
         got = claimed_at_once(ledger, [[itinerary(number) for number in tickets], refunds])
+        assert sum(map(len, got)) == 20
+        assert ledger.rows("SELECT count(*), count(DISTINCT ticket_no) FROM charge WHERE live") == [(20, 20)]
+
+
+@pytest.mark.parametrize(
+    ("product", "wire"),
+    [("flight", None), ("baggage", ("EXTRA", "Flight"))],
+    ids=["what it is", "what the carrier is told it is"],
+)
+def test_a_charge_is_one_by_what_it_is_and_by_what_the_carrier_is_told(
+    begin_shared: Begin, product: str, wire: tuple[str, str] | None
+) -> None:
+    """Each by its own index: the one where the carrier has named no code, the other where two of ours have one of its."""
+    for _ in range(5):
+        ledger = begin_shared()
+        plans = [
+            [
+                invoice(replace(charge(number, "ancillary", of, amount), wire=wire))
+                for number in range(1, 21)
+            ]
+            for of, amount in (("flight", 100_00), (product, 200_00))
+        ]  # fmt: skip
+        got = claimed_at_once(ledger, plans)
         assert sum(map(len, got)) == 20
         assert ledger.rows("SELECT count(*), count(DISTINCT ticket_no) FROM charge WHERE live") == [(20, 20)]
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import psycopg
 
-from pipeline.ledger.attempt_changes import Acknowledged, Again, Change, Ended, Sending
+from pipeline.ledger.attempt_changes import Acknowledged, Change, Ended, Sending
 from pipeline.ledger.group_commit import group_commit
 from pipeline.ledger.operations import LedgerOperations
 from pipeline.ledger.planning import NO_DETAILS
@@ -272,6 +272,3 @@ def shared(url: Callable[[str], str], bounds: Bounds = PATIENT) -> Iterator[Shar
 def ended(attempts: Sequence[int], first: int = 1) -> list[Change]:
     """That each was issued, under numbers of its own."""
     return [Ended(one, issued(f"N{first + at}")) for at, one in enumerate(attempts)]
-
-
-__all__ = ["Again", "Ended", "Sending"]

@@ -272,12 +272,16 @@ CREATE FUNCTION voucher.obstacle(_attempt bigint) RETURNS text LANGUAGE sql STAB
 $$;
 
 -- Attempts that are this worker's from its COMMIT on, `_most` of them; none where the run is stopped, has ended, or has no more.
-CREATE FUNCTION voucher.claim(_worker uuid, _run bigint, _most integer) RETURNS bigint[] LANGUAGE plpgsql AS $$
+CREATE FUNCTION voucher.claim(_worker uuid, _run bigint, _most integer) RETURNS bigint[] LANGUAGE plpgsql
+-- In the order of the index, however little the planner knows of a table that was filled a moment ago.
+SET enable_sort = off SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 #variable_conflict use_column
 DECLARE
     of_now bigint;
     one bigint;
     claimed bigint[] := '{}';
+    taken bigint[];
+    looked_at bigint;
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(voucher.gate());
     PERFORM voucher.check_complete();
@@ -289,17 +293,25 @@ BEGIN
     END IF;
     of_now := (SELECT max(epoch) FROM voucher.epoch);
     BEGIN
-        WITH chosen AS (
-            SELECT attempt_id FROM voucher.attempt
-            WHERE run = _run AND state = 'planned' AND barred = '' AND epoch = of_now AND voucher.obstacle(attempt_id) = ''
-            ORDER BY attempt_id LIMIT _most FOR UPDATE SKIP LOCKED
-        ), now_sending AS (
-            UPDATE voucher.attempt SET state = 'sending', worker = _worker, sending_at = clock_timestamp()
-            FROM chosen WHERE attempt.attempt_id = chosen.attempt_id RETURNING attempt.attempt_id
-        )
-        SELECT coalesce(array_agg(attempt_id), '{}') INTO claimed FROM now_sending;
+        LOOP
+            WITH chosen AS (
+                SELECT attempt_id FROM voucher.attempt WHERE run = _run AND state = 'planned' AND barred = '' AND epoch = of_now
+                ORDER BY attempt_id LIMIT _most - cardinality(claimed) FOR UPDATE SKIP LOCKED
+            ), looked AS MATERIALIZED (
+                SELECT attempt_id, voucher.obstacle(attempt_id) AS why FROM chosen
+            ), changed AS (
+                UPDATE voucher.attempt
+                SET barred = why, state = CASE why WHEN '' THEN 'sending' ELSE 'planned' END, worker = CASE why WHEN '' THEN _worker END,
+                    sending_at = CASE why WHEN '' THEN clock_timestamp() END
+                FROM looked WHERE attempt.attempt_id = looked.attempt_id RETURNING attempt.attempt_id, state
+            )
+            SELECT coalesce(array_agg(attempt_id) FILTER (WHERE state = 'sending'), '{}'), count(*) INTO taken, looked_at FROM changed;
+            claimed := claimed || taken;
+            EXIT WHEN looked_at = 0 OR cardinality(claimed) = _most;
+        END LOOP;
     EXCEPTION WHEN unique_violation THEN
-        -- Another claimed the same charge at the same moment: one by one, whoever meets it is barred alone.
+        -- Another claimed the same charge at the same moment: one by one, whoever meets it is left alone.
+        claimed := '{}';
         FOR one IN
             SELECT attempt_id FROM voucher.attempt WHERE run = _run AND state = 'planned' AND barred = '' AND epoch = of_now
             ORDER BY attempt_id LIMIT _most FOR UPDATE SKIP LOCKED
@@ -313,13 +325,6 @@ BEGIN
             END;
         END LOOP;
     END;
-    IF cardinality(claimed) < _most THEN
-        UPDATE voucher.attempt SET barred = voucher.obstacle(attempt_id)
-        WHERE attempt_id IN (
-            SELECT attempt_id FROM voucher.attempt WHERE run = _run AND state = 'planned' AND barred = '' AND voucher.obstacle(attempt_id) <> ''
-            ORDER BY attempt_id FOR UPDATE SKIP LOCKED
-        );
-    END IF;
     RETURN claimed;
 END $$;
 

@@ -14,12 +14,6 @@ BEGIN
     FOR of IN SELECT p.oid::regprocedure::text FROM pg_proc AS p WHERE p.pronamespace = 'voucher'::regnamespace LOOP
         EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', of);
     END LOOP;
-    -- Those that are called from outside; what they call, they call as the owner.
-    FOR of IN
-        SELECT p.oid::regprocedure::text FROM pg_proc AS p WHERE p.pronamespace = 'voucher'::regnamespace AND p.prorettype <> 'trigger'::regtype
-    LOOP
-        EXECUTE format('ALTER FUNCTION %s SECURITY DEFINER SET search_path = pg_catalog, pg_temp', of);
-    END LOOP;
 END $$;
 
 REVOKE ALL ON SCHEMA voucher FROM PUBLIC;
@@ -44,3 +38,17 @@ GRANT SELECT ON voucher.ledger, voucher.server_life, voucher.gap, voucher.epoch,
 GRANT SELECT (attempt_id, request_id, attempt, run, epoch, state, barred, worker, reason, number, trace_id, detail, was_unknown, planned_at, sending_at,
     answered_at, ended_at, http_status) ON voucher.attempt TO voucher_reader;
 GRANT voucher_reader TO voucher_issuer;
+
+-- What is called from outside runs as the owner, with names that nobody can put another's in the place of; what that calls inherits both.
+DO $$
+DECLARE
+    of text;
+BEGIN
+    FOR of IN
+        SELECT p.oid::regprocedure::text FROM pg_proc AS p
+        WHERE p.pronamespace = 'voucher'::regnamespace
+          AND (has_function_privilege('voucher_issuer', p.oid, 'EXECUTE') OR has_function_privilege('voucher_worker', p.oid, 'EXECUTE'))
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s SECURITY DEFINER SET search_path = pg_catalog, pg_temp', of);
+    END LOOP;
+END $$;

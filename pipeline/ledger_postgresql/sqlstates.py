@@ -84,7 +84,7 @@ def problem_of(error: psycopg.Error) -> LedgerProblem:
             why=why,
             roles="voucher_issuer, voucher_worker, voucher_reader",
         )
-    if not code or code.startswith(("08", "57P")):
+    if not code or code.startswith(("08", "57P", "25P03")):
         return ServerAway(
             message("the ledger's server can't be reached, or went away; the same command again is safe")
         )

@@ -63,10 +63,10 @@ class Worker:
 
     def __init__(self, connection: psycopg.Connection) -> None:
         self.worker = uuid.uuid4()
-        self._connection = connection
         self._acknowledged = 0  # its last turn that it was told of
         self._bodies: dict[int, bytes] = {}  # of what it has claimed and may have to try again
         self._send_within = about(connection).send_within
+        self.reconnect(connection)
         with as_problem():
             self._row("SELECT voucher.join_work(%s, %s, %s)", self.worker, socket.gethostname(), os.getpid())
 
@@ -189,6 +189,12 @@ class Worker:
     def reconnect(self, connection: psycopg.Connection) -> None:
         """Go on by another connection, the first having broken; after a turn that was not acknowledged `give_back` comes first."""
         self._connection = connection
+        # A worker that is stopped within a turn keeps others waiting no longer than it could send what the turn gives it.
+        with as_problem():
+            self._row(
+                "SELECT set_config('idle_in_transaction_session_timeout', %s, false)",
+                f"{self._send_within * 1000:.0f}",
+            )
 
     def leave(self) -> None:
         """End in good order. Refused while anything of it is being sent."""

@@ -9,6 +9,7 @@ sealed, which here is a request's ID: what the carrier gets twice is counted by 
 import contextlib
 import os
 import queue
+import random
 import socket
 import sys
 import threading
@@ -41,8 +42,10 @@ def post(claimed: Claimed, port: int, in_time: Callable[[Claimed], bool]) -> tup
     except OSError:
         return None, Outcome("not_sent", "carrier_unreachable")
     with connection:
-        if not in_time(claimed):  # step 3: with nothing between this and the write
+        time.sleep(random.uniform(0, 0.3))  # a far carrier, a secure connection
+        if not in_time(claimed):  # step 3
             return None, Outcome("not_sent", "run_stopped")
+        time.sleep(random.uniform(0, 0.1))  # it is stopped here now and then, which no look can see
         try:
             connection.sendall(head + claimed.body)
             said = b"".join(iter(lambda: connection.recv(4096), b""))
@@ -70,6 +73,7 @@ class Sends:
         self.done: queue.Queue[tuple[int, Answered | None, Outcome]] = queue.Queue()
         self.in_flight: set[int] = set()
         self.changes: list[Change] = []
+        self.former: list[Worker] = []  # that it was, until it was silent for too long
         self.parent = os.getppid()
         self.worker = self.begun()
         threading.Thread(target=self.beat, daemon=True).start()
@@ -132,27 +136,33 @@ class Sends:
 
     def start_anew(self) -> None:
         """Lost what it was sending: what comes in goes by late words, and it begins as another worker."""
-        until = time.monotonic() + 2 * _PATIENCE
-        while self.in_flight and time.monotonic() < until:
+        while self.in_flight:
             self.take_in()
         for change in self.changes:
             while isinstance(change, Ended):
                 try:
                     self.worker.late(change.attempt_id, change.outcome)
                 except ServerAway:
-                    self.worker.reconnect(self.begun()._connection)
+                    with contextlib.suppress(ServerAway):
+                        self.worker.reconnect(connect(self.url))
+                    time.sleep(_MOMENT)
                     continue
                 break
-        before, self.worker = self.worker, self.begun()
-        before.reconnect(self.worker._connection)
-        with contextlib.suppress(ServerAway):
-            before.vouch()
-            if not self.in_flight:
-                before.leave()
-        self.changes, self.in_flight = [], set()
+        self.former.append(self.worker)
+        self.changes, self.worker = [], self.begun()
+
+    def take_leave(self) -> None:
+        """Of what it was before: nobody else could say what that was told, and a start of the server would wait for it."""
+        for one in [*self.former]:
+            with contextlib.suppress(ServerAway):
+                one.reconnect(self.worker._connection)
+                one.vouch()
+                one.leave()
+                self.former.remove(one)
 
     def once(self) -> None:
         self.take_in()
+        self.take_leave()
         try:
             self.turn(LANES - len(self.in_flight))
         except ClaimsShut:

@@ -33,7 +33,7 @@ from tests.contract.ledgers import Shared, charge, invoice
 from tests.postgresql_server import Server, programs, server
 
 REPOSITORY = Path(__file__).parents[2]
-#: In seconds; a worker is stopped for longer than a lease now and then.
+#: In seconds; a worker is stopped for longer than a lease now and then, and never for as long as `settle_after`: beyond that nothing is promised.
 BOUNDS = Bounds(1.0, 2.5, 6.0)
 _SETTLED = 0.3  # seconds in which what a killed process had written arrives
 _LEFT_OUT = {"6": ("_as_of < it.sending_at + (SELECT settle_after FROM voucher.ledger)", "false")}
@@ -144,7 +144,7 @@ class Office:
         one = self.random.choice(self.workers)
         if one.pid not in self.stopped:
             one.send_signal(signal.SIGSTOP)
-            self.stopped[one.pid] = time.monotonic() + self.random.choice((0.3, 1.2, 3.5, 7.5))
+            self.stopped[one.pid] = time.monotonic() + self.random.choice((0.3, 1.2, 3.5, 4.5))
             self.totals.stops += 1
 
     def wake_workers(self, *, all_of_them: bool = False) -> None:

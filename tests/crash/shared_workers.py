@@ -8,7 +8,6 @@ voucher. `--without` leaves a step of the fence out (1, 3: in the workers; 6: in
 """
 
 import contextlib
-import os
 import random
 import signal
 import socket
@@ -35,7 +34,7 @@ from tests.postgresql_server import Server, programs, server
 REPOSITORY = Path(__file__).parents[2]
 #: In seconds; a worker is stopped for longer than a lease now and then, and never for as long as `settle_after`: beyond that nothing is promised.
 BOUNDS = Bounds(1.0, 2.5, 6.0)
-_SETTLED = 0.3  # seconds in which what a killed process had written arrives
+_SETTLED = 1.0  # seconds in which what a killed process had written arrives
 _LEFT_OUT = {"6": ("_as_of < it.sending_at + (SELECT settle_after FROM voucher.ledger)", "false")}
 
 
@@ -106,7 +105,7 @@ class Office:
         self.ledger.worker.leave()  # the harness sends nothing
         self.workers: list[subprocess.Popen[bytes]] = []
         self.dead: list[int] = []  # processes that nobody has declared dead yet
-        self.stopped: dict[int, float] = {}  # until when, by process
+        self.longest_stop = 0.0  # seconds
 
     # What is done to them.
 
@@ -123,7 +122,6 @@ class Office:
 
     def kill_worker(self) -> None:
         one = self.workers.pop(self.random.randrange(len(self.workers)))
-        self.stopped.pop(one.pid, None)
         one.kill()
         one.wait()
         self.totals.kills += 1
@@ -141,17 +139,15 @@ class Office:
             del self.dead[0]
 
     def stop_worker(self) -> None:
-        one = self.random.choice(self.workers)
-        if one.pid not in self.stopped:
-            one.send_signal(signal.SIGSTOP)
-            self.stopped[one.pid] = time.monotonic() + self.random.choice((0.3, 1.2, 3.5, 4.5))
-            self.totals.stops += 1
+        """For a time that no restart of the server makes longer: beyond `settle_after` nothing is promised."""
+        one, seconds = self.random.choice(self.workers), self.random.choice((0.3, 1.2, 3.2, 4.0))
+        one.send_signal(signal.SIGSTOP)
+        threading.Timer(seconds, self.wake, (one, time.monotonic())).start()
+        self.totals.stops += 1
 
-    def wake_workers(self, *, all_of_them: bool = False) -> None:
-        for pid, until in [*self.stopped.items()]:
-            if all_of_them or until < time.monotonic():
-                os.kill(pid, signal.SIGCONT)
-                del self.stopped[pid]
+    def wake(self, one: "subprocess.Popen[bytes]", since: float) -> None:
+        one.send_signal(signal.SIGCONT)
+        self.longest_stop = max(self.longest_stop, time.monotonic() - since)
 
     def restart_server(self) -> None:
         self.server.restart_at_once()
@@ -211,7 +207,6 @@ class Office:
         while time.monotonic() < until:
             time.sleep(self.random.uniform(0.1, 0.4))
             calm = time.monotonic() > calm_from
-            self.wake_workers(all_of_them=calm)
             with contextlib.suppress(LedgerProblem):
                 if not calm:
                     self.random.choice(moves)()
@@ -228,6 +223,8 @@ class Office:
         issued = dict(self.ledger.rows("SELECT number, request_id FROM attempt WHERE state = 'issued'"))
         counted = Counter(self.carrier.issued.values())
         wrong = self.totals.violations
+        if self.longest_stop > BOUNDS.settle_after - BOUNDS.send_within:
+            wrong.append(f"void: this machine stopped a worker for {self.longest_stop:.1f} s")
         wrong += [f"issued {count} times: {request}" for request, count in counted.items() if count > 1]
         wrong += [
             f"lost: {number} of {request}"

@@ -310,19 +310,28 @@ BEGIN
             EXIT WHEN looked_at = 0 OR cardinality(claimed) = _most;
         END LOOP;
     EXCEPTION WHEN unique_violation THEN
-        -- Another claimed the same charge at the same moment: one by one, whoever meets it is left alone.
+        -- Another claimed the same charge at the same moment, and has it now: one by one, whoever meets it is barred alone.
         claimed := '{}';
-        FOR one IN
-            SELECT attempt_id FROM voucher.attempt WHERE run = _run AND state = 'planned' AND barred = '' AND epoch = of_now
-            ORDER BY attempt_id LIMIT _most FOR UPDATE SKIP LOCKED
         LOOP
-            BEGIN
-                UPDATE voucher.attempt SET state = 'sending', worker = _worker, sending_at = clock_timestamp()
-                WHERE attempt_id = one AND voucher.obstacle(one) = '';
-                claimed := CASE WHEN FOUND THEN claimed || one ELSE claimed END;
-            EXCEPTION WHEN unique_violation THEN
-                CONTINUE;
-            END;
+            looked_at := 0;
+            FOR one IN
+                SELECT attempt_id FROM voucher.attempt WHERE run = _run AND state = 'planned' AND barred = '' AND epoch = of_now
+                ORDER BY attempt_id LIMIT _most FOR UPDATE SKIP LOCKED
+            LOOP
+                looked_at := looked_at + 1;
+                BEGIN
+                    UPDATE voucher.attempt SET state = 'sending', worker = _worker, sending_at = clock_timestamp()
+                    WHERE attempt_id = one AND voucher.obstacle(one) = '';
+                    IF FOUND THEN
+                        claimed := claimed || one;
+                        CONTINUE;
+                    END IF;
+                EXCEPTION WHEN unique_violation THEN
+                    NULL;
+                END;
+                UPDATE voucher.attempt SET barred = voucher.obstacle(one) WHERE attempt_id = one;
+            END LOOP;
+            EXIT WHEN looked_at = 0 OR cardinality(claimed) > 0;
         END LOOP;
     END;
     RETURN claimed;

@@ -77,6 +77,9 @@ class CountingCarrier:
                 client.sendall(b"busy")
 
     def close(self) -> None:
+        self._door.shutdown(
+            socket.SHUT_RDWR
+        )  # else whoever waits at it would let one more in, of the next seed
         self._door.close()
 
 

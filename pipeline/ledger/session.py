@@ -31,6 +31,7 @@ from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.lock import Lock, Named
 from pipeline.ledger.opening import OpenOptions
+from pipeline.ledger.operations import LedgerOperations
 from pipeline.ledger.read_ledger import ReadLedger, as_problem
 from pipeline.ledger.recovery import Meaning, Recovered, recover
 from pipeline.ledger.reversals import Reversed, SaidReversed
@@ -48,7 +49,7 @@ from pipeline.rules.rows import Rows
 
 
 @dataclass(frozen=True)
-class OpenLedger(ReadLedger):
+class OpenLedger(ReadLedger, LedgerOperations):
     """The ledger of a run that sends."""
 
     lock: Lock

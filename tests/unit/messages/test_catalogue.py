@@ -83,6 +83,7 @@ NAMES = re.compile(
     r"|\"[!-~]+\"|\.spill|%\(\w+\)s|\b(Bash|UUID|Windows|en|zh_?|ENTRY|WORKBOOK|KIND|PATH|aiohttp|close-gap|invoice|itinerary)\b"
     r"|\b(NAME|HOST|PORT|PEM|DER|MB|serve|page\.(pem|key)|pay\.office\.example|viewer|preparer|approver|administrator)\b|--role|--behind-proxy"
     r"|\bimaps?\b(://[a-zA-Z@./]+)?|\b(IMAP|MiB|Outlook|msg|eml|ofd|zip|mbox)\b|pip install 'voucher-pipeline\[mailbox\]'"
+    r"|\b(PostgreSQL|PGPASSFILE|sslmode|postgresql(\.conf|://host/database))\b|为 (on|off)\b"
     r"|/?\b([a-z0-9]+\.)+(toml|ledger|csv|json|xlsx)\b|/backups\b"
 )
 

@@ -1,0 +1,170 @@
+"""What a run asks of a shared ledger, beside what whoever sends does (`worker_turns`)."""
+
+import datetime
+import json
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from pipeline import __version__
+from pipeline.ledger.operations import LedgerOperations
+from pipeline.ledger.planning import Attempt, Details
+from pipeline.ledger.settlements import Settlement
+from pipeline.ledger_postgresql.server_schema import about
+from pipeline.ledger_postgresql.sqlstates import as_problem
+from pipeline.model.evidence import StatementLine
+from pipeline.model.message import NOTHING, Message, from_text, message, said, to_text
+from pipeline.model.profile import Terms
+from pipeline.model.request import Charge, Request, wire_text
+from pipeline.rules.rows import Rows
+
+_TOGETHER = 1000  # requests in one statement at the most, so that neither side has much of a plan in memory
+
+
+@dataclass(frozen=True)
+class PostgresqlLedger(LedgerOperations):
+    """A shared ledger that a run has open; `seal` makes the body that is sent, which workers can't make."""
+
+    _connection: psycopg.Connection
+    seal: Callable[[Request], bytes]
+
+    @property
+    def ledger_id(self) -> str:
+        """The ledger's own ID."""
+        return about(self._connection).ledger_id
+
+    @property
+    def epoch(self) -> str:
+        """The ID of the epoch that attempts belong to now."""
+        return about(self._connection).epoch_id
+
+    def lacking(self) -> Message:
+        """Why nothing may be sent: what the ledger may lack; nothing where it is complete."""
+        with as_problem():
+            gap = self._connection.execute(
+                "SELECT since, why FROM voucher.gap WHERE closed_at IS NULL ORDER BY since LIMIT 1"
+            ).fetchone()
+        if gap is None:
+            return NOTHING
+        return message(
+            "this ledger may lack what was issued after {since} ({why})",
+            since=gap[0].astimezone(datetime.UTC).isoformat(timespec="milliseconds"),
+            why=from_text(gap[1]),
+        )
+
+    def begin(self, command: str, terms: Terms, files: Sequence[Path]) -> int:
+        """Record a run; its number."""
+        names = json.dumps([str(path).encode(errors="replace").decode() for path in files])
+        return self._count(
+            "SELECT voucher.begin_run(%s, %s, %s, %s)", command, __version__, str(terms.as_of), names
+        )
+
+    def plan(self, run: int, requests: Sequence[Request], rows: Rows, details: Details) -> list[Attempt]:
+        """Write every request with a new attempt as `planned`, sealed, all of them or none."""
+        places = [*zip(rows.file, rows.sheet, rows.row.tolist(), strict=True)]
+
+        def charge_of(request: Request, charge: Charge) -> list[Any]:
+            of = charge.identity
+            return [
+                of.ticket_no, of.charge, of.product, wire_text(charge.wire), charge.amount, *places[charge.row],
+                request.content_of(charge), charge.passenger_name, *details(charge.row),
+            ]  # fmt: skip
+
+        planned = []
+        with as_problem(), self._connection.transaction():
+            for first in range(0, len(requests), _TOGETHER):
+                together = requests[first : first + _TOGETHER]
+                values = [
+                    {
+                        "request_id": one.request_id, "voucher": one.voucher, "market": one.market, "amount": one.amount,
+                        "header": one.header.values, "charges": [charge_of(one, charge) for charge in one.charges],
+                    }
+                    for one in together
+                ]  # fmt: skip
+                found = self._connection.execute(
+                    "SELECT * FROM voucher.plan(%s, %s, %s)",
+                    (run, json.dumps(values, ensure_ascii=False), [self.seal(one) for one in together]),
+                ).fetchall()
+                planned += [
+                    Attempt(attempt_id, attempt, one)
+                    for (attempt_id, attempt), one in zip(found, together, strict=True)
+                ]
+        return planned
+
+    def stop(self, run: int, why: Message) -> None:
+        """Have nothing more of a run claimed, by anybody, from when this returns; the first reason is kept."""
+        self._one("SELECT voucher.stop_run(%s, %s)", run, to_text(why))
+
+    def lift(self, run: int) -> None:
+        """Let a run that was stopped go on."""
+        self._one("SELECT voucher.stop_run(%s, '')", run)
+
+    def end(self, run: int, exit_code: int) -> int:
+        """Record how a run ended, and forget what was not sent; how many attempts that were. Refused while any of it is being sent."""
+        return self._count("SELECT voucher.end_run(%s, %s)", run, exit_code)
+
+    # Evidence.
+
+    def settle(self, attempt_id: int, settlement: Settlement, as_of: datetime.datetime | None = None) -> None:
+        """Settle an unknown attempt by evidence about the moment `as_of` (None: now), and record that.
+
+        Raises Refused for evidence that nothing was issued where the sender was not seen to end, and that is no `settle_after` younger than
+        the sending: the request may still be on its way.
+        """
+        of = settlement
+        values = {
+            "state": of.state, "number": of.number, "settled_by": of.settled_by, "evidence": to_text(said(of.evidence)),
+            "answered": of.answered,
+        }  # fmt: skip
+        self._one(
+            "SELECT voucher.settle(%s, %s, coalesce(%s, clock_timestamp()))",
+            attempt_id,
+            json.dumps(values),
+            as_of,
+        )
+
+    def hold_elsewhere(self, run: int, lines: Iterable[tuple[StatementLine, str]], found_by: str) -> None:
+        """Hold the charges of these statement lines, each with its code for the carrier."""
+        values = [
+            [
+                line.ticket_no, line.charge, line.product, wire, line.voucher, line.number, line.amount, line.buyer, line.issued_text,
+                to_text(said(line.place)),
+            ]
+            for line, wire in lines
+        ]  # fmt: skip
+        self._one("SELECT voucher.hold_elsewhere(%s, %s, %s)", run, json.dumps(values), found_by)
+
+    def mark_gap(self, since: datetime.datetime, why: Message) -> None:
+        """Record that what was issued after `since` may be missing: nothing is claimed from when this returns."""
+        self._one("SELECT voucher.mark_gap(%s, %s)", since, to_text(why))
+
+    def close_gaps(self, closed_by: str, evidence: Message) -> int:
+        """Record what shows that nothing is missing any more, which begins an epoch; how many gaps this closes."""
+        return self._count("SELECT voucher.close_gaps(%s, %s)", closed_by, to_text(evidence))
+
+    # Workers.
+
+    def sweep(self) -> int:
+        """What workers were sending that have been silent for a lease is unknown from now on; how many attempts that were."""
+        return self._count("SELECT voucher.sweep()")
+
+    def declare_dead(self, worker: uuid.UUID, by: str, how: str) -> int:
+        """Record that somebody has seen a worker dead, and how; what it was sending is unknown then, so many attempts."""
+        return self._count("SELECT voucher.declare_dead(%s, %s, %s)", worker, by, how)
+
+    def open_claims(self) -> bool:
+        """Let claims be made after a start of the server, where everybody has vouched and a lease has passed; whether they are open."""
+        return bool(self._one("SELECT voucher.open_claims()"))
+
+    def _count(self, sql: str, *given: Any) -> int:
+        found: int = self._one(sql, *given)
+        return found
+
+    def _one(self, sql: str, *given: Any) -> Any:
+        with as_problem():
+            row = self._connection.execute(sql, given).fetchone()
+        return row[0] if row else None

@@ -1,0 +1,105 @@
+"""A new ledger on a server: its tables, rules, functions and roles, all of them or nothing."""
+
+import uuid
+from dataclasses import dataclass
+from importlib import resources
+
+import psycopg
+
+from pipeline.ledger_postgresql.sqlstates import as_problem
+from pipeline.model.errors import InputProblem
+from pipeline.model.profile import Owner
+
+_PARTS = ("tables", "rules", "functions", "roles")
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The bounds of the fence, in seconds, each less than the next.
+
+    `send_within`: from a claim until its request is written, or it is not sent. `lease`: a worker that is silent for longer has lost what
+    it was sending. `settle_after`: so much younger than a sending must evidence be that nothing was issued, where nobody saw the sender end.
+    """
+
+    send_within: float = 20
+    lease: float = 60
+    settle_after: float = 24 * 3600
+
+
+@dataclass(frozen=True)
+class About:
+    """Which ledger it is, and whose. Times in seconds, as in `Bounds`."""
+
+    version: int
+    ledger_id: str
+    base_url: str
+    agency: str
+    epoch_id: str
+    send_within: float
+    lease: float
+    settle_after: float
+
+
+def about(connection: psycopg.Connection) -> About:
+    """What a ledger says of itself. Raises InputProblem where the database holds none, or one of another version."""
+    with as_problem():
+        try:
+            row = connection.execute("SELECT * FROM voucher.about()").fetchone()
+        except (psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedFunction):
+            row = None
+    if row is None:
+        raise InputProblem("this database holds no ledger yet")
+    found = About(*row)
+    if found.version != _VERSION:
+        raise InputProblem(
+            "the ledger's version is {found}, this program's {ours}; update the program",
+            found=found.version,
+            ours=_VERSION,
+        )
+    return found
+
+
+def statements() -> str:
+    """All that a ledger is made by, for whoever runs it himself: as the owner of an empty database."""
+    folder = resources.files(__package__) / "sql"
+    return "\n".join((folder / f"{part}.sql").read_text(encoding="utf-8") for part in _PARTS)
+
+
+def prepare(connection: psycopg.Connection, owner: Owner, bounds: Bounds) -> str:
+    """Make a ledger for a carrier in a database that has none; its ID. The role that does it owns it.
+
+    Raises InputProblem where there is one already, or the bounds don't fit together.
+    """
+    if not 0 < bounds.send_within < bounds.lease < bounds.settle_after:
+        raise InputProblem(
+            "the ledger's times don't fit together: send within {send_within} s, lease {lease} s, settle after {settle_after} s; each is less"
+            " than the next",
+            send_within=f"{bounds.send_within:g}",
+            lease=f"{bounds.lease:g}",
+            settle_after=f"{bounds.settle_after:g}",
+        )
+    ledger_id = uuid.uuid4().hex
+    with as_problem(), connection.transaction():
+        if connection.execute("SELECT to_regnamespace('voucher') IS NOT NULL").fetchone() == (True,):
+            raise InputProblem("this database holds a ledger already; nothing was changed")
+        connection.execute(statements().encode())
+        connection.execute(
+            "INSERT INTO voucher.ledger VALUES (1, %s, %s, %s, %s, clock_timestamp(), make_interval(secs => %s),"
+            " make_interval(secs => %s), make_interval(secs => %s))",
+            (
+                _VERSION,
+                ledger_id,
+                owner.base_url,
+                owner.agency,
+                bounds.send_within,
+                bounds.lease,
+                bounds.settle_after,
+            ),
+        )
+        connection.execute(
+            "INSERT INTO voucher.epoch (epoch_id, why, begun_at) VALUES (%s, 'the ledger was begun', clock_timestamp())",
+            (ledger_id,),
+        )
+        connection.execute("SELECT voucher.note_life()")
+    return ledger_id

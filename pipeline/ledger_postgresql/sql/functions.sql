@@ -1,0 +1,591 @@
+-- What workers and issuers do, each as one function; they have no rights on tables (roles.sql).
+--
+-- The fence. A request is sent by whoever was told that its attempt is `sending`, and by nobody else, ever:
+--   1  a worker reads its clock before it claims (worker_turns.py);
+--   2  it sends only what came back from a COMMIT that was acknowledged;
+--   3  it writes the request within `send_within` of that reading, or calls it not_sent;
+--   4  of a worker that was silent for a lease, or was seen dead, `sending` becomes `unknown`, and it claims nothing more (sweep, declare_dead);
+--   5  what it says of it after that settles that attempt and no other (late);
+--   6  that nothing was issued counts only if the sender has ended, or the evidence is `settle_after` younger than the sending (settle);
+--   7  after a start of the server claims are shut until a lease has passed and every worker that was at work before has found
+--      what it had been told (vouch, open_claims): the files may be an older copy.
+--
+-- The gate is an advisory lock: whoever claims shares it until its COMMIT, and whoever changes what a claim has to look at (a gap,
+-- a stop, what a statement shows, the server's life) has it alone. So nothing is claimed on the strength of what was so a moment ago.
+--
+-- SQLSTATEs of ours: VP001 a rule of tables or of a call, VP002 not durable, VP003 gap, VP004 the worker is not one that may go on, VP005 a turn before this one
+-- was not acknowledged, VP006 evidence that is
+-- no proof yet, VP007 claims are shut, VP008 unknown worker or attempt, VP009 the ledger lacks what it had told, VP010 number taken.
+
+CREATE FUNCTION voucher.gate() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 1987016035::bigint';   -- "vouc"
+
+CREATE FUNCTION voucher.life_now() RETURNS text LANGUAGE sql STABLE AS
+$$ SELECT format('%s %s', pg_postmaster_start_time(), 'voucher.attempt'::regclass::oid) $$;
+
+-- What everybody may know of the ledger: workers can't read its tables.
+CREATE FUNCTION voucher.about(
+    OUT version integer, OUT ledger_id text, OUT base_url text, OUT agency text, OUT epoch_id text,
+    OUT send_within float8, OUT lease float8, OUT settle_after float8
+) LANGUAGE sql STABLE AS $$
+    SELECT version, ledger_id, base_url, agency, (SELECT epoch_id FROM voucher.epoch ORDER BY epoch DESC LIMIT 1),
+           extract(epoch FROM send_within), extract(epoch FROM lease), extract(epoch FROM settle_after)
+    FROM voucher.ledger
+$$;
+
+-- What is acknowledged has to be on disk, here and on whatever would take this server's place.
+CREATE FUNCTION voucher.check_durable() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF current_setting('fsync') <> 'on' OR current_setting('full_page_writes') <> 'on'
+        OR current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN
+        RAISE EXCEPTION 'fsync, full_page_writes and synchronous_commit must be on' USING ERRCODE = 'VP002';
+    END IF;
+END $$;
+
+CREATE FUNCTION voucher.check_complete() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM voucher.gap WHERE closed_at IS NULL) THEN
+        RAISE EXCEPTION 'nothing is sent while the ledger has a gap' USING ERRCODE = 'VP003';
+    END IF;
+    IF NOT EXISTS (
+        SELECT FROM voucher.server_life WHERE life = (SELECT max(life) FROM voucher.server_life) AND name = voucher.life_now() AND opened_at IS NOT NULL
+    ) THEN
+        RAISE EXCEPTION 'the server was started anew, and claims are shut' USING ERRCODE = 'VP007';
+    END IF;
+END $$;
+
+-- Lives of the server.
+
+CREATE FUNCTION voucher.note_life() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    at_present bigint := (SELECT life FROM voucher.server_life WHERE name = voucher.life_now());
+BEGIN
+    IF at_present IS NULL THEN
+        INSERT INTO voucher.server_life (name, seen_at, opened_at)
+        VALUES (voucher.life_now(), clock_timestamp(), CASE WHEN NOT EXISTS (SELECT FROM voucher.server_life) THEN clock_timestamp() END)
+        ON CONFLICT DO NOTHING;
+        at_present := (SELECT life FROM voucher.server_life WHERE name = voucher.life_now());
+    END IF;
+    RETURN at_present;
+END $$;
+
+CREATE FUNCTION voucher.open_claims() RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    at_present voucher.server_life;
+BEGIN
+    PERFORM voucher.note_life();
+    PERFORM pg_advisory_xact_lock(voucher.gate());
+    SELECT * INTO at_present FROM voucher.server_life ORDER BY life DESC LIMIT 1;
+    IF at_present.opened_at IS NULL AND at_present.seen_at + (SELECT lease FROM voucher.ledger) <= clock_timestamp()
+        AND NOT EXISTS (SELECT FROM voucher.worker WHERE vouched_life < at_present.life AND left_at IS NULL AND dead_at IS NULL) THEN
+        UPDATE voucher.server_life SET opened_at = clock_timestamp() WHERE life = at_present.life;
+        RETURN true;
+    END IF;
+    RETURN at_present.opened_at IS NOT NULL;
+END $$;
+
+-- Workers.
+
+CREATE FUNCTION voucher.join_work(_worker uuid, _machine text, _process integer) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    at_present bigint := voucher.note_life();
+BEGIN
+    INSERT INTO voucher.worker (worker, machine, process, life, vouched_life, joined_at, heard_at)
+    VALUES (_worker, _machine, _process, at_present, at_present, clock_timestamp(), clock_timestamp());
+END $$;
+
+-- How a worker stands: on, vouch (the server was started anew), silent, dead, left, or unknown to this ledger.
+CREATE FUNCTION voucher.heartbeat(_worker uuid) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    at_present bigint := voucher.note_life();
+    it voucher.worker;
+BEGIN
+    UPDATE voucher.worker SET heard_at = clock_timestamp()
+    WHERE worker = _worker AND silent_at IS NULL AND left_at IS NULL AND dead_at IS NULL
+        AND heard_at + (SELECT lease FROM voucher.ledger) > clock_timestamp()
+    RETURNING * INTO it;
+    IF FOUND THEN
+        RETURN CASE WHEN it.vouched_life < at_present THEN 'vouch' ELSE 'on' END;
+    END IF;
+    SELECT * INTO it FROM voucher.worker WHERE worker = _worker;
+    RETURN CASE WHEN it.worker IS NULL THEN 'unknown' WHEN it.dead_at IS NOT NULL THEN 'dead' WHEN it.left_at IS NOT NULL THEN 'left' ELSE 'silent' END;
+END $$;
+
+-- Whether a worker finds what it had been told; if not, nothing is sent from now on.
+CREATE FUNCTION voucher.vouch(_worker uuid, _acknowledged bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    at_present bigint := voucher.note_life();
+BEGIN
+    UPDATE voucher.worker SET vouched_life = at_present WHERE worker = _worker AND turn >= _acknowledged AND vouched_life <= at_present;
+    IF FOUND THEN
+        RETURN true;
+    END IF;
+    PERFORM pg_advisory_xact_lock(voucher.gate());
+    IF NOT EXISTS (SELECT FROM voucher.gap WHERE closed_at IS NULL) THEN
+        INSERT INTO voucher.gap (since, why, found_at)
+        VALUES (voucher.known_until(), format('a worker (%s) remembers what this ledger lacks', _worker), clock_timestamp());
+    END IF;
+    RETURN false;
+END $$;
+
+-- The last time that this ledger has; what comes after it may be missing.
+CREATE FUNCTION voucher.known_until() RETURNS timestamptz LANGUAGE sql STABLE AS $$
+    SELECT greatest(
+        (SELECT created_at FROM voucher.ledger), (SELECT max(greatest(planned_at, sending_at, ended_at)) FROM voucher.attempt),
+        (SELECT max(greatest(started_at, ended_at)) FROM voucher.run), (SELECT max(joined_at) FROM voucher.worker)
+    )
+$$;
+
+CREATE FUNCTION voucher.lose_what_is_sending(_worker uuid) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    lost bigint;
+BEGIN
+    UPDATE voucher.attempt SET state = 'unknown', reason = 'run_killed', was_unknown = true, ended_at = clock_timestamp(), body = NULL
+    WHERE worker = _worker AND state = 'sending';
+    GET DIAGNOSTICS lost = ROW_COUNT;
+    RETURN lost;
+END $$;
+
+-- What silent workers were sending is unknown from now on; how many attempts that were.
+CREATE FUNCTION voucher.sweep() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    silent uuid;
+    lost bigint := 0;
+BEGIN
+    FOR silent IN
+        SELECT worker FROM voucher.worker
+        WHERE silent_at IS NULL AND left_at IS NULL AND dead_at IS NULL AND heard_at + (SELECT lease FROM voucher.ledger) <= clock_timestamp()
+        FOR UPDATE SKIP LOCKED
+    LOOP
+        UPDATE voucher.worker SET silent_at = clock_timestamp() WHERE worker = silent;
+        lost := lost + voucher.lose_what_is_sending(silent);
+    END LOOP;
+    RETURN lost;
+END $$;
+
+CREATE FUNCTION voucher.declare_dead(_worker uuid, _by text, _how text) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE voucher.worker SET dead_at = clock_timestamp(), dead_by = _by, dead_how = _how
+    WHERE worker = _worker AND left_at IS NULL AND dead_at IS NULL;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no such worker, or it has ended' USING ERRCODE = 'VP008';
+    END IF;
+    RETURN voucher.lose_what_is_sending(_worker);
+END $$;
+
+CREATE FUNCTION voucher.leave_work(_worker uuid) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM voucher.worker WHERE worker = _worker FOR UPDATE;
+    IF EXISTS (SELECT FROM voucher.attempt WHERE worker = _worker AND state = 'sending') THEN
+        RAISE EXCEPTION 'a worker that is sending does not leave' USING ERRCODE = 'VP001';
+    END IF;
+    UPDATE voucher.worker SET left_at = clock_timestamp() WHERE worker = _worker AND left_at IS NULL AND dead_at IS NULL;
+END $$;
+
+-- Runs.
+
+CREATE FUNCTION voucher.begin_run(_command text, _version text, _as_of text, _files jsonb) RETURNS bigint LANGUAGE sql AS $$
+    INSERT INTO voucher.run (command, version, as_of, files, started_at) VALUES (_command, _version, _as_of, _files, clock_timestamp()) RETURNING run
+$$;
+
+-- A plan, all of it or nothing. `_requests`: objects of request_id, voucher, market, amount, header (its values) and charges (their values).
+CREATE FUNCTION voucher.plan(_run bigint, _requests jsonb, _bodies bytea[])
+RETURNS TABLE (attempt_id bigint, attempt integer) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    of_now bigint := (SELECT max(epoch) FROM voucher.epoch);
+    ids bigint[];
+    numbers integer[];
+BEGIN
+    PERFORM voucher.check_durable();
+    IF NOT EXISTS (SELECT FROM voucher.run WHERE run = _run AND ended_at IS NULL) THEN
+        RAISE EXCEPTION 'an attempt is made by a run that is on' USING ERRCODE = 'VP001';
+    END IF;
+    INSERT INTO voucher.request
+    SELECT r ->> 'request_id', r ->> 'voucher', r ->> 'market', (r ->> 'amount')::bigint, r -> 'header' ->> 0, r -> 'header' ->> 1,
+           r -> 'header' ->> 2, r -> 'header' ->> 3, r -> 'header' ->> 4, r -> 'header' ->> 5
+    FROM jsonb_array_elements(_requests) AS r ON CONFLICT DO NOTHING;
+    WITH made AS (
+        INSERT INTO voucher.attempt (request_id, attempt, run, epoch, state, planned_at, body)
+        SELECT r ->> 'request_id', 1 + coalesce((SELECT max(old.attempt) FROM voucher.attempt AS old WHERE old.request_id = r ->> 'request_id'), 0),
+               _run, of_now, 'planned', clock_timestamp(), _bodies[nth]
+        FROM jsonb_array_elements(_requests) WITH ORDINALITY AS each (r, nth) ORDER BY nth
+        RETURNING attempt_id, attempt, request_id
+    )
+    SELECT array_agg(made.attempt_id ORDER BY nth), array_agg(made.attempt ORDER BY nth) INTO ids, numbers
+    FROM made JOIN jsonb_array_elements(_requests) WITH ORDINALITY AS each (r, nth) ON r ->> 'request_id' = made.request_id;
+    INSERT INTO voucher.charge (attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row, content, passenger_name, components, carried)
+    SELECT ids[nth], c ->> 0, c ->> 1, c ->> 2, c ->> 3, r ->> 'voucher', (c ->> 4)::bigint, c ->> 5, c ->> 6, (c ->> 7)::integer, c ->> 8,
+           c ->> 9, c ->> 10, c ->> 11
+    FROM jsonb_array_elements(_requests) WITH ORDINALITY AS each (r, nth) CROSS JOIN jsonb_array_elements(r -> 'charges') AS c;
+    IF EXISTS (
+        SELECT FROM voucher.attempt JOIN voucher.request USING (request_id)
+        WHERE attempt.attempt_id = ANY (ids)
+          AND request.amount IS DISTINCT FROM (SELECT sum(charge.amount) FROM voucher.charge WHERE charge.attempt_id = attempt.attempt_id)
+    ) THEN
+        RAISE EXCEPTION 'an attempt has all the charges that its request asks for' USING ERRCODE = 'VP001';
+    END IF;
+    RETURN QUERY SELECT * FROM unnest(ids, numbers);
+END $$;
+
+-- Nothing more of it is claimed, when this has returned.
+CREATE FUNCTION voucher.stop_run(_run bigint, _why text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(voucher.gate());
+    UPDATE voucher.run SET stopped = _why WHERE run = _run AND ended_at IS NULL AND (_why = '' OR stopped = '');
+END $$;
+
+CREATE FUNCTION voucher.end_run(_run bigint, _exit_code integer) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    dropped bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock(voucher.gate());
+    IF EXISTS (SELECT FROM voucher.attempt WHERE run = _run AND state = 'sending') THEN
+        RAISE EXCEPTION 'a run ends when nothing of it is being sent' USING ERRCODE = 'VP001';
+    END IF;
+    DELETE FROM voucher.attempt WHERE run = _run AND state = 'planned';
+    GET DIAGNOSTICS dropped = ROW_COUNT;
+    UPDATE voucher.run SET ended_at = clock_timestamp(), exit_code = _exit_code WHERE run = _run AND ended_at IS NULL;
+    RETURN dropped;
+END $$;
+
+-- Claims.
+
+-- Why an attempt can't be sent: what it asks for is held already; '' where nothing is in its way.
+CREATE FUNCTION voucher.obstacle(_attempt bigint) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT CASE
+        WHEN EXISTS (
+            SELECT FROM voucher.charge AS own JOIN voucher.charge AS other USING (ticket_no)
+            WHERE own.attempt_id = _attempt AND other.live AND (
+                (other.charge = own.charge AND other.product = own.product) OR (other.wire = own.wire AND own.wire <> '')
+                OR (other.voucher <> own.voucher AND other.charge IN ('ticket_fare', 'refund') AND own.charge IN ('ticket_fare', 'refund'))
+            )
+        ) THEN 'a charge of it is in a live attempt already, or its ticket has the other kind of voucher'
+        WHEN EXISTS (
+            SELECT FROM voucher.charge AS own JOIN voucher.elsewhere AS other USING (ticket_no)
+            WHERE own.attempt_id = _attempt AND (
+                (other.charge = own.charge AND other.product IN (own.product, '')) OR (other.wire = own.wire AND own.wire <> '')
+                OR (other.voucher <> own.voucher AND other.charge IN ('ticket_fare', 'refund') AND own.charge IN ('ticket_fare', 'refund'))
+            )
+        ) THEN 'the carrier has issued a charge of it elsewhere'
+        ELSE ''
+    END
+$$;
+
+-- Attempts that are this worker's from its COMMIT on, `_most` of them; none where the run is stopped, has ended, or has no more.
+CREATE FUNCTION voucher.claim(_worker uuid, _run bigint, _most integer) RETURNS bigint[] LANGUAGE plpgsql
+-- In the order of the index, however little the planner knows of a table that was filled a moment ago.
+SET enable_sort = off SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+#variable_conflict use_column
+DECLARE
+    of_now bigint;
+    one bigint;
+    claimed bigint[] := '{}';
+    taken bigint[];
+    looked_at bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(voucher.gate());
+    PERFORM voucher.check_complete();
+    IF (SELECT vouched_life FROM voucher.worker WHERE worker = _worker) < (SELECT max(life) FROM voucher.server_life) THEN
+        RAISE EXCEPTION 'the worker has not vouched since the server was started' USING ERRCODE = 'VP007';
+    END IF;
+    IF NOT EXISTS (SELECT FROM voucher.run WHERE run = _run AND ended_at IS NULL AND stopped = '') THEN
+        RETURN claimed;
+    END IF;
+    of_now := (SELECT max(epoch) FROM voucher.epoch);
+    BEGIN
+        LOOP
+            WITH chosen AS (
+                SELECT attempt_id FROM voucher.attempt WHERE run = _run AND state = 'planned' AND barred = '' AND epoch = of_now
+                ORDER BY attempt_id LIMIT _most - cardinality(claimed) FOR UPDATE SKIP LOCKED
+            ), looked AS MATERIALIZED (
+                SELECT attempt_id, voucher.obstacle(attempt_id) AS why FROM chosen
+            ), changed AS (
+                UPDATE voucher.attempt
+                SET barred = why, state = CASE why WHEN '' THEN 'sending' ELSE 'planned' END, worker = CASE why WHEN '' THEN _worker END,
+                    sending_at = CASE why WHEN '' THEN clock_timestamp() END
+                FROM looked WHERE attempt.attempt_id = looked.attempt_id RETURNING attempt.attempt_id, state
+            )
+            SELECT coalesce(array_agg(attempt_id) FILTER (WHERE state = 'sending'), '{}'), count(*) INTO taken, looked_at FROM changed;
+            claimed := claimed || taken;
+            EXIT WHEN looked_at = 0 OR cardinality(claimed) = _most;
+        END LOOP;
+    EXCEPTION WHEN unique_violation THEN
+        -- Another claimed the same charge at the same moment, and has it now: one by one, whoever meets it is barred alone.
+        claimed := '{}';
+        LOOP
+            looked_at := 0;
+            FOR one IN
+                SELECT attempt_id FROM voucher.attempt WHERE run = _run AND state = 'planned' AND barred = '' AND epoch = of_now
+                ORDER BY attempt_id LIMIT _most FOR UPDATE SKIP LOCKED
+            LOOP
+                looked_at := looked_at + 1;
+                BEGIN
+                    UPDATE voucher.attempt SET state = 'sending', worker = _worker, sending_at = clock_timestamp()
+                    WHERE attempt_id = one AND voucher.obstacle(one) = '';
+                    IF FOUND THEN
+                        claimed := claimed || one;
+                        CONTINUE;
+                    END IF;
+                EXCEPTION WHEN unique_violation THEN
+                    NULL;
+                END;
+                UPDATE voucher.attempt SET barred = voucher.obstacle(one) WHERE attempt_id = one;
+            END LOOP;
+            EXIT WHEN looked_at = 0 OR cardinality(claimed) > 0;
+        END LOOP;
+    END;
+    RETURN claimed;
+END $$;
+
+-- After a turn that was not acknowledged: what it may have claimed for a worker, beside what that knows that it is sending, was sent by
+-- nobody. It counts as a turn, so that the lost one, should it still be on its way, comes too late.
+CREATE FUNCTION voucher.give_back(_worker uuid, _acknowledged bigint, _sending bigint[], _detail text, OUT turn bigint, OUT given bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM voucher.check_durable();
+    UPDATE voucher.worker SET turn = turn + 1 WHERE worker = _worker AND turn >= _acknowledged
+    RETURNING turn INTO give_back.turn;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'this ledger lacks what it had told a worker' USING ERRCODE = 'VP009';
+    END IF;
+    UPDATE voucher.attempt SET state = 'not_sent', reason = 'run_stopped', detail = _detail, ended_at = clock_timestamp(), body = NULL
+    WHERE worker = _worker AND state = 'sending' AND attempt_id <> ALL (_sending);
+    GET DIAGNOSTICS given = ROW_COUNT;
+END $$;
+
+-- Answers and outcomes.
+
+-- What the ledger makes of an outcome: a number that another attempt has, or that a statement showed for another ticket, is no number of this one.
+CREATE FUNCTION voucher.number_obstacle(_attempt bigint, _number text) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    other text;
+BEGIN
+    SELECT request_id INTO other FROM voucher.attempt WHERE number = _number AND state = 'issued' AND attempt_id <> _attempt;
+    IF FOUND THEN
+        RETURN jsonb_build_object('message', 'the answer brings number {number}, which request {request_id} has already',
+                                  'facts', jsonb_build_object('number', _number, 'request_id', other));
+    END IF;
+    SELECT min(ticket_no) INTO other FROM voucher.elsewhere
+    WHERE number = _number AND ticket_no NOT IN (SELECT ticket_no FROM voucher.charge WHERE attempt_id = _attempt);
+    IF other IS NOT NULL THEN
+        RETURN jsonb_build_object('message', 'the answer brings number {number}, which a statement showed for ticket {ticket_no}',
+                                  'facts', jsonb_build_object('number', _number, 'ticket_no', other));
+    END IF;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION voucher.record_answer(_worker uuid, _change jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    said bytea := decode(_change ->> 'body', 'base64');
+BEGIN
+    UPDATE voucher.attempt SET http_status = (_change ->> 'http_status')::integer, answer = said, retry_after = _change ->> 'retry_after',
+           answered_at = clock_timestamp()
+    WHERE attempt_id = (_change ->> 'attempt_id')::bigint AND worker = _worker AND state = 'sending' AND answer IS NULL;
+    IF NOT FOUND AND NOT EXISTS (
+        SELECT FROM voucher.attempt WHERE attempt_id = (_change ->> 'attempt_id')::bigint AND worker = _worker AND answer = said
+    ) THEN
+        RAISE EXCEPTION 'attempt % is not being sent by this worker, or has its answer', _change ->> 'attempt_id' USING ERRCODE = 'VP001';
+    END IF;
+END $$;
+
+CREATE FUNCTION voucher.record_outcome(_worker uuid, _change jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    it voucher.attempt;
+    o jsonb := _change;
+    why jsonb;
+BEGIN
+    SELECT * INTO it FROM voucher.attempt WHERE attempt_id = (_change ->> 'attempt_id')::bigint AND worker = _worker FOR UPDATE;
+    IF o ->> 'state' = 'issued' THEN
+        why := voucher.number_obstacle(it.attempt_id, o ->> 'number');
+        IF why IS NOT NULL THEN
+            o := o || jsonb_build_object('state', 'unknown', 'reason', 'answer_unexplained', 'number', '', 'detail', why::text);
+        END IF;
+    END IF;
+    IF it.state = 'sending' THEN
+        UPDATE voucher.attempt SET state = o ->> 'state', reason = o ->> 'reason', number = o ->> 'number', trace_id = o ->> 'trace_id', detail = o ->> 'detail',
+               was_unknown = (o ->> 'state' = 'unknown'), ended_at = clock_timestamp(), body = NULL
+        WHERE attempt_id = it.attempt_id;
+    ELSIF (it.state, it.number) IS DISTINCT FROM (o ->> 'state', o ->> 'number') THEN
+        RAISE EXCEPTION 'attempt % is not being sent by this worker any more', _change ->> 'attempt_id' USING ERRCODE = 'VP001';
+    END IF;
+    RETURN o;
+END $$;
+
+-- Changes of one turn, in their order; of each how it is recorded, or why it alone is refused. `_alone`: each by itself; else what is
+-- refused is raised, and nothing of the turn is written.
+CREATE FUNCTION voucher.record(_worker uuid, _changes jsonb, _alone boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    change jsonb;
+    done jsonb := '[]';
+BEGIN
+    FOR change IN SELECT jsonb_array_elements(_changes) LOOP
+        IF _alone THEN
+            BEGIN
+                done := done || jsonb_build_array(voucher.record_one(_worker, change));
+            EXCEPTION WHEN SQLSTATE 'VP001' OR integrity_constraint_violation THEN
+                done := done || jsonb_build_array(jsonb_build_object('refused', SQLERRM));
+            END;
+        ELSE
+            done := done || jsonb_build_array(voucher.record_one(_worker, change));
+        END IF;
+    END LOOP;
+    RETURN done;
+END $$;
+
+CREATE FUNCTION voucher.record_one(_worker uuid, _change jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+    IF _change ->> 'kind' = 'ended' THEN
+        RETURN voucher.record_outcome(_worker, _change);
+    ELSIF _change ->> 'kind' = 'again' THEN
+        RETURN voucher.plan_again(_worker, _change);
+    END IF;
+    PERFORM voucher.record_answer(_worker, _change);
+    RETURN '{}'::jsonb;
+END $$;
+
+-- A new planned attempt like one of this worker's that reached nobody; anybody may claim it.
+CREATE FUNCTION voucher.plan_again(_worker uuid, _change jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    it voucher.attempt;
+    made voucher.attempt;
+BEGIN
+    SELECT * INTO it FROM voucher.attempt WHERE attempt_id = (_change ->> 'attempt_id')::bigint AND worker = _worker FOR UPDATE;
+    IF it.state IS DISTINCT FROM 'not_sent' OR NOT EXISTS (SELECT FROM voucher.run WHERE run = it.run AND ended_at IS NULL)
+        OR EXISTS (SELECT FROM voucher.attempt WHERE request_id = it.request_id AND attempt > it.attempt) THEN
+        RAISE EXCEPTION 'only what reached nobody is tried again, once, by a run that is on' USING ERRCODE = 'VP001';
+    END IF;
+    INSERT INTO voucher.attempt (request_id, attempt, run, epoch, state, planned_at, body)
+    VALUES (it.request_id, it.attempt + 1, it.run, (SELECT max(epoch) FROM voucher.epoch), 'planned', clock_timestamp(), decode(_change ->> 'body', 'base64'))
+    RETURNING * INTO made;
+    INSERT INTO voucher.charge
+    SELECT made.attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row, content, passenger_name, components, carried, false
+    FROM voucher.charge WHERE attempt_id = it.attempt_id;
+    RETURN jsonb_build_object('attempt_id', made.attempt_id, 'attempt', made.attempt);
+END $$;
+
+-- A turn of a worker's, which is one transaction: what has come in meanwhile is recorded, then `_most` attempts are claimed.
+--
+-- The worker's row is its own until COMMIT, so that nobody calls it silent meanwhile. `_acknowledged` is the last turn of which it was
+-- told: that its row is behind that is how a ledger shows that it is an older copy. `done`: of each change how it is recorded, or why
+-- it alone is refused.
+CREATE FUNCTION voucher.turn(
+    _worker uuid, _acknowledged bigint, _changes jsonb, _alone boolean, _run bigint, _most integer,
+    OUT turn bigint, OUT done jsonb, OUT attempt_ids bigint[], OUT request_ids text[], OUT attempts integer[], OUT kinds text[], OUT bodies bytea[]
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    it voucher.worker;
+    claimed bigint[];
+BEGIN
+    PERFORM voucher.check_durable();
+    SELECT * INTO it FROM voucher.worker WHERE worker = _worker FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'this ledger knows no such worker' USING ERRCODE = 'VP008';
+    ELSIF it.turn < _acknowledged THEN
+        RAISE EXCEPTION 'this ledger lacks what it had told a worker' USING ERRCODE = 'VP009';
+    ELSIF it.turn > _acknowledged THEN
+        RAISE EXCEPTION 'another turn of this worker was not acknowledged' USING ERRCODE = 'VP005';
+    ELSIF it.silent_at IS NOT NULL OR it.left_at IS NOT NULL OR it.dead_at IS NOT NULL
+        OR it.heard_at + (SELECT lease FROM voucher.ledger) <= clock_timestamp() THEN
+        RAISE EXCEPTION 'the worker was silent for too long, or has ended' USING ERRCODE = 'VP004';
+    END IF;
+    turn := it.turn + 1;
+    UPDATE voucher.worker SET turn = it.turn + 1 WHERE worker = _worker;
+    done := voucher.record(_worker, _changes, _alone);
+    IF _most > 0 THEN
+        claimed := voucher.claim(_worker, _run, _most);
+        SELECT array_agg(attempt_id ORDER BY attempt_id), array_agg(request_id ORDER BY attempt_id), array_agg(attempt ORDER BY attempt_id),
+               array_agg(request.voucher ORDER BY attempt_id), array_agg(body ORDER BY attempt_id)
+        INTO attempt_ids, request_ids, attempts, kinds, bodies
+        FROM voucher.attempt JOIN voucher.request USING (request_id)
+        WHERE attempt_id = ANY (claimed);
+    END IF;
+END $$;
+
+-- The word of a worker about an attempt that it had lost; it settles that attempt alone, and the same word again changes nothing.
+-- What it comes to: the state and number that the attempt has then.
+CREATE FUNCTION voucher.late(_worker uuid, _change jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    it voucher.attempt;
+    o jsonb := _change;
+    why jsonb;
+    takes boolean := true;
+BEGIN
+    PERFORM voucher.check_durable();
+    SELECT * INTO it FROM voucher.attempt WHERE attempt_id = (_change ->> 'attempt_id')::bigint AND worker = _worker FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'this ledger knows of no such attempt of this worker' USING ERRCODE = 'VP008';
+    END IF;
+    IF it.state = 'sending' THEN
+        RETURN voucher.record_outcome(_worker, _change);
+    END IF;
+    IF (it.state, it.number) IS DISTINCT FROM (o ->> 'state', o ->> 'number') THEN
+        takes := it.state = 'unknown' AND o ->> 'state' <> 'unknown'
+            AND NOT EXISTS (SELECT FROM voucher.settlement WHERE attempt_id = it.attempt_id);
+        why := CASE WHEN takes AND o ->> 'state' = 'issued' THEN voucher.number_obstacle(it.attempt_id, o ->> 'number') END;
+        takes := takes AND why IS NULL;
+        INSERT INTO voucher.late_word (attempt_id, worker, state, reason, number, trace_id, detail, taken, said_at)
+        VALUES (it.attempt_id, _worker, o ->> 'state', o ->> 'reason', o ->> 'number', o ->> 'trace_id', o ->> 'detail', takes, clock_timestamp())
+        ON CONFLICT DO NOTHING;
+        IF takes THEN
+            INSERT INTO voucher.settlement (attempt_id, state, number, settled_by, evidence, as_of, settled_at)
+            VALUES (it.attempt_id, o ->> 'state', o ->> 'number', format('worker %s', _worker), 'its own word, when it was heard again', clock_timestamp(),
+                    clock_timestamp());
+            UPDATE voucher.attempt SET state = o ->> 'state', reason = o ->> 'reason', number = o ->> 'number', trace_id = o ->> 'trace_id', detail = o ->> 'detail'
+            WHERE attempt_id = it.attempt_id RETURNING * INTO it;
+        END IF;
+    END IF;
+    RETURN jsonb_build_object('state', it.state, 'reason', it.reason, 'number', it.number, 'trace_id', it.trace_id, 'detail', it.detail);
+END $$;
+
+-- Evidence.
+
+CREATE FUNCTION voucher.settle(_attempt bigint, _settlement jsonb, _as_of timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    it voucher.attempt;
+    o jsonb := _settlement;
+BEGIN
+    SELECT * INTO it FROM voucher.attempt WHERE attempt_id = _attempt FOR UPDATE;
+    IF it.state IS DISTINCT FROM 'unknown' THEN
+        RAISE EXCEPTION 'only an unknown outcome is settled' USING ERRCODE = 'VP001';
+    END IF;
+    IF _as_of > clock_timestamp() OR (o ->> 'state' <> 'issued' AND _as_of < it.sending_at + (SELECT settle_after FROM voucher.ledger) AND NOT EXISTS (
+        SELECT FROM voucher.worker WHERE worker = it.worker AND (left_at IS NOT NULL OR dead_at IS NOT NULL)
+    )) THEN
+        RAISE EXCEPTION 'the sender was not seen dead, and the evidence is too young to show that nothing was issued' USING ERRCODE = 'VP006';
+    END IF;
+    IF o ->> 'state' = 'issued' AND voucher.number_obstacle(_attempt, o ->> 'number') IS NOT NULL THEN
+        RAISE EXCEPTION 'a settlement names its number, which no other attempt has' USING ERRCODE = 'VP010';
+    END IF;
+    INSERT INTO voucher.settlement (attempt_id, state, number, settled_by, evidence, answered, as_of, settled_at)
+    VALUES (_attempt, o ->> 'state', o ->> 'number', o ->> 'settled_by', o ->> 'evidence', o ->> 'answered', _as_of, clock_timestamp());
+    UPDATE voucher.attempt SET state = o ->> 'state', number = o ->> 'number' WHERE attempt_id = _attempt;
+END $$;
+
+CREATE FUNCTION voucher.hold_elsewhere(_run bigint, _lines jsonb, _found_by text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(voucher.gate());
+    INSERT INTO voucher.elsewhere (run, ticket_no, charge, product, wire, voucher, number, amount, buyer, issued_at, evidence, found_by, found_at)
+    SELECT _run, l ->> 0, l ->> 1, l ->> 2, l ->> 3, l ->> 4, l ->> 5, (l ->> 6)::bigint, l ->> 7, l ->> 8, l ->> 9, _found_by, clock_timestamp()
+    FROM jsonb_array_elements(_lines) AS l ON CONFLICT DO NOTHING;
+END $$;
+
+CREATE FUNCTION voucher.mark_gap(_since timestamptz, _why text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(voucher.gate());
+    INSERT INTO voucher.gap (since, why, found_at) VALUES (_since, _why, clock_timestamp());
+END $$;
+
+CREATE FUNCTION voucher.close_gaps(_by text, _evidence text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    closed bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock(voucher.gate());
+    UPDATE voucher.gap SET closed_at = clock_timestamp(), closed_by = _by, evidence = _evidence WHERE closed_at IS NULL;
+    GET DIAGNOSTICS closed = ROW_COUNT;
+    IF closed > 0 THEN
+        INSERT INTO voucher.epoch (epoch_id, why, begun_at) VALUES (replace(gen_random_uuid()::text, '-', ''), _evidence, clock_timestamp());
+    END IF;
+    RETURN closed;
+END $$;

@@ -1,0 +1,216 @@
+"""A worker: whoever claims attempts of a shared ledger, sends them and records what came of them.
+
+The order is the fence (sql/functions.sql): the clock is read before a claim; what came back from an acknowledged COMMIT is sent, and
+nothing else; and it is sent by `send_by`, or not at all.
+"""
+
+import base64
+import json
+import os
+import socket
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import psycopg
+
+from pipeline.ledger.attempt_changes import Acknowledged, Again, Change, Ended, GotAnswer, Sending
+from pipeline.ledger_postgresql.server_schema import about
+from pipeline.ledger_postgresql.sqlstates import AGAIN, RULES, LedgerLacks, as_problem, problem_of
+from pipeline.model.errors import LedgerProblem
+from pipeline.model.message import from_text, message, to_text
+from pipeline.model.outcome import Outcome
+
+#: How a worker stands with the ledger. `vouch`: the server was started anew; `unknown`: this ledger has never heard of it.
+Standing = Literal["on", "vouch", "silent", "dead", "left", "unknown"]
+_TRIES = 20  # at a turn that meets others
+
+
+def boot_time() -> float:
+    """Seconds since this machine was started, on a clock that nobody sets, and that goes on while the machine or the process sleeps."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """An attempt that is this worker's to send, with its sealed body; it is written by `send_by` (boot_time), or is not_sent."""
+
+    attempt_id: int
+    request_id: str
+    attempt: int
+    voucher: str
+    body: bytes = field(repr=False)
+    send_by: float
+
+    @property
+    def too_late(self) -> bool:
+        """Whether it may not be written any more: somebody may count it as lost by now, and send its charges anew."""
+        return boot_time() > self.send_by
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a turn came to: of each change how it is recorded, or why it alone is refused; and what is to be sent."""
+
+    done: Sequence[Acknowledged | LedgerProblem] = ()
+    claimed: Sequence[Claimed] = ()
+
+
+class Worker:
+    """One worker's side of a shared ledger. It is used by one thread; `heartbeat` has a connection of its own."""
+
+    def __init__(self, connection: psycopg.Connection) -> None:
+        self.worker = uuid.uuid4()
+        self._acknowledged = 0  # its last turn that it was told of
+        self._bodies: dict[int, bytes] = {}  # of what it has claimed and may have to try again
+        self._send_within = about(connection).send_within
+        self.reconnect(connection)
+        with as_problem():
+            self._row("SELECT voucher.join_work(%s, %s, %s)", self.worker, socket.gethostname(), os.getpid())
+
+    def turn(self, changes: Sequence[Change], run: int, most: int) -> Turn:
+        """Record what has come in, and claim so many attempts of a run: one transaction, acknowledged when this returns.
+
+        Raises WorkerGone where this one may not go on, ClaimsShut, ServerAway, LedgerLacks; nothing may be sent on the strength of a
+        turn that raised, and what it was to record is handed in again: by the next turn, or by `late`.
+        """
+        clock = boot_time()
+        row = self._turn((self.worker, self._acknowledged, self._as_json(changes)), run, most)
+        self._acknowledged, done, *claims = row
+        ids, requests, attempts, kinds, bodies = (part or () for part in claims)
+        send_by = clock + self._send_within
+        claimed = [
+            Claimed(*numbers, *of, send_by=send_by)
+            for numbers, of in zip(
+                zip(ids, requests, attempts, strict=True), zip(kinds, bodies, strict=True), strict=True
+            )
+        ]
+        self._bodies |= {one.attempt_id: one.body for one in claimed}
+        return Turn([self._acknowledgement(*each) for each in zip(changes, done, strict=True)], claimed)
+
+    def _turn(self, given: tuple[Any, ...], run: int, most: int) -> Any:
+        alone = False
+        for _ in range(_TRIES):
+            try:
+                with self._connection.transaction():
+                    return self._row(
+                        "SELECT * FROM voucher.turn(%s, %s, %s, %s, %s, %s)", *given, alone, run, most
+                    )
+            except psycopg.Error as error:
+                code = error.sqlstate or ""
+                if code not in AGAIN and not code.startswith(RULES):
+                    raise problem_of(error) from None
+                alone = alone or code not in AGAIN
+                last = error
+        raise problem_of(last)
+
+    def _as_json(self, changes: Sequence[Change]) -> str:
+        return json.dumps([self._change(change) for change in changes], ensure_ascii=False)
+
+    def _change(self, change: Change) -> dict[str, Any]:
+        match change:
+            case GotAnswer(attempt_id, answer):
+                body = base64.b64encode(answer.body).decode()
+                return {
+                    "kind": "answer", "attempt_id": attempt_id, "http_status": answer.http_status, "body": body,
+                    "retry_after": answer.retry_after,
+                }  # fmt: skip
+            case Ended(attempt_id, outcome):
+                return {"kind": "ended", "attempt_id": attempt_id} | _said(outcome)
+            case Again(attempt_id):
+                body = base64.b64encode(self._bodies[attempt_id]).decode()
+                return {"kind": "again", "attempt_id": attempt_id, "body": body}
+            case Sending():
+                raise TypeError("what is sent is what a claim gave")
+
+    def _acknowledgement(self, change: Change, done: dict[str, Any]) -> Acknowledged | LedgerProblem:
+        if why := done.get("refused"):
+            return LedgerProblem("the ledger refused a change: {why}", why=why)
+        match change:
+            case Ended(attempt_id, outcome):
+                if outcome.state != "not_sent":
+                    self._bodies.pop(attempt_id, None)
+                return outcome if done["state"] == outcome.state else _outcome(done)
+            case Again(attempt_id):
+                self._bodies.pop(attempt_id, None)
+                return done["attempt_id"], done["attempt"]
+            case _:
+                return None
+
+    def late(self, attempt_id: int, outcome: Outcome) -> Outcome:
+        """Say what came of an attempt that this worker had lost; what it is in the ledger then.
+
+        It settles that attempt alone; said again it changes nothing. What contradicts evidence that was given meanwhile is kept
+        beside it. Raises LedgerLacks where this ledger knows of no such attempt.
+        """
+        with as_problem(), self._connection.transaction():
+            (done,) = self._row(
+                "SELECT voucher.late(%s, %s)",
+                self.worker,
+                json.dumps({"attempt_id": attempt_id} | _said(outcome), ensure_ascii=False),
+            )
+        return _outcome(done)
+
+    def heartbeat(self, connection: psycopg.Connection) -> Standing:
+        """Be heard, by a connection that no turn keeps waiting; how this worker stands."""
+        with as_problem():
+            row: Any = connection.execute("SELECT voucher.heartbeat(%s)", (self.worker,)).fetchone()
+        standing: Standing = row[0]
+        return standing
+
+    def vouch(self) -> None:
+        """Say that nothing is missing that this worker was told. Raises LedgerLacks where something is; then nothing is sent any more."""
+        with as_problem():
+            (found,) = self._row("SELECT voucher.vouch(%s, %s)", self.worker, self._acknowledged)
+        if not found:
+            lacks = message(
+                "the ledger lacks what worker {worker} was told: an older copy is in its place. Nothing is sent until it was compared with"
+                " the carrier's statement",
+                worker=str(self.worker),
+            )
+            raise LedgerLacks(lacks)
+
+    def give_back(self, sending: Iterable[int]) -> int:
+        """After a turn that was not acknowledged: what it may have claimed, beside what is `sending`, was sent by nobody; so many.
+
+        What that turn was to record is handed in again by the next: what is recorded already is acknowledged as it is.
+        """
+        detail = message("the ledger failed before it was sent")
+        with as_problem():
+            self._acknowledged, given = self._row(
+                "SELECT * FROM voucher.give_back(%s, %s, %s, %s)",
+                self.worker, self._acknowledged, [*sending], to_text(detail),
+            )  # fmt: skip
+        count: int = given
+        return count
+
+    def reconnect(self, connection: psycopg.Connection) -> None:
+        """Go on by another connection, the first having broken; after a turn that was not acknowledged `give_back` comes first."""
+        self._connection = connection
+        # A worker that is stopped within a turn keeps others waiting no longer than it could send what the turn gives it.
+        with as_problem():
+            self._row(
+                "SELECT set_config('idle_in_transaction_session_timeout', %s, false)",
+                f"{self._send_within * 1000:.0f}",
+            )
+
+    def leave(self) -> None:
+        """End in good order. Refused while anything of it is being sent."""
+        with as_problem():
+            self._row("SELECT voucher.leave_work(%s)", self.worker)
+
+    def _row(self, sql: str, *given: Any) -> Any:
+        return self._connection.execute(sql, given).fetchone()
+
+
+def _said(outcome: Outcome) -> dict[str, str]:
+    return {
+        "state": outcome.state, "reason": outcome.reason, "number": outcome.number, "trace_id": outcome.trace_id,
+        "detail": to_text(outcome.detail),
+    }  # fmt: skip
+
+
+def _outcome(done: dict[str, Any]) -> Outcome:
+    return Outcome(done["state"], done["reason"], done["number"], done["trace_id"], from_text(done["detail"]))

@@ -33,6 +33,8 @@ class Reason(StrEnum):
     NO_PART = N_("its part {name} is missing")
     NOT_XML = N_("its part {name} is not well-formed")
     ENTITIES = N_("its part {name} declares a document type or entities, which no OFD file does")
+    TICKETS = N_("it names more than {count} tickets, as no itinerary does")
+    TEXTS = N_("its pages hold more than {count} elements, as no itinerary does")
     NESTED = N_("its part {name} holds more, or is nested deeper, than that of any itinerary")
     MEMORY = N_("it takes more memory than such a file may")
     TIME = N_("it took longer than {seconds} seconds")

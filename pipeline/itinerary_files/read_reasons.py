@@ -44,7 +44,7 @@ class Reason(StrEnum):
     # Altered, or not clear.
     DIFFER = N_("{field} is {one} in {source}, and {other} in {other_source}")
     SUM = N_("its amounts come to {one}, and its total is {other}")
-    NET = N_("{source} says {one} without VAT, which is not what its amounts come to ({other})")
+    NET = N_("without VAT it comes to {one} in {source}, and its amounts to {other}")
     NO_NUMBER = N_("it says no number of 20 digits")
     NO_TICKET = N_("it says no ticket number of 13 digits")
     RED = N_("its total is negative, and it does not say which itinerary it takes back")

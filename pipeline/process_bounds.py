@@ -15,13 +15,13 @@ LENGTH_BYTES = 8
 def set_bounds(cpu_seconds: int, memory_bytes: int, data_bytes: int) -> None:
     """From here on this process has its bounds: no core dump, processor time, and on Linux addresses and data."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _bound(resource.RLIMIT_CPU, cpu_seconds)
+    bound(resource.RLIMIT_CPU, cpu_seconds)
     if sys.platform == "linux":  # macOS accepts the limit and does not keep it
-        _bound(resource.RLIMIT_AS, memory_bytes)
-        _bound(resource.RLIMIT_DATA, data_bytes)
+        bound(resource.RLIMIT_AS, memory_bytes)
+        bound(resource.RLIMIT_DATA, data_bytes)
 
 
-def _bound(what: int, most: int) -> None:
+def bound(what: int, most: int) -> None:
     """Set a bound, or keep one that is stricter already."""
     _, hard = resource.getrlimit(what)
     least = most if hard == resource.RLIM_INFINITY else min(most, hard)

@@ -2,6 +2,7 @@
 
 import datetime
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from pipeline.run.collect import collect as collected
 _NOT_ASKED = {
     "workbooks": (), "concurrency": None, "rate": None, "sandbox_statement": None, "new_ledger": False, "buyers": None, "columns": None,
 }  # fmt: skip
+#: Options that say how files are collected; of the archive's the environment may have one.
+_COLLECTING = ("month", "output", "report")
 _MOST = 20  # files of an archive that are named
 
 
@@ -34,6 +37,11 @@ def collect(
 ) -> None:
     """Collect, say what needs a person, exit; or compare an archive."""
     reader().cells = listening()
+    if verify:
+        _check_alone(
+            {"PATH": paths, "--mailbox": mailbox, "--since": since}
+            | {f"--{one}": given[one] for one in _COLLECTING}
+        )
     job = job_from(_NOT_ASKED | given, needs_keys=False)
     if job.throw_away:
         raise InputProblem("--sandbox goes with --ledger: files are collected for a ledger that is kept")
@@ -51,6 +59,15 @@ def collect(
             say(line)
         terminal.say_files(finished.problems, (finished.workbook,))
     sys.exit(finished.exit_code)
+
+
+def _check_alone(given: Mapping[str, object]) -> None:
+    """Raise InputProblem where something is asked for that comparing an archive does not do."""
+    if asked := [name for name, value in given.items() if value]:
+        raise InputProblem(
+            "--verify only compares an archive, and collects and writes nothing: leave out {options}",
+            options=", ".join(asked),
+        )
 
 
 def _verify(job: Job, folder: Path) -> None:

@@ -275,12 +275,12 @@ def register() -> None:
 @click.option(
     "--month",
     metavar="YYYY-MM",
-    help="Only itineraries issued in this month, where the carrier is, count as missing.",
+    help="Only itineraries issued in this month, where the carrier is, count as missing: the month of issuing, not that of the tickets.",
 )
 @click.option(
     "--since",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="Only itineraries issued on this day or later count as missing.",
+    help="Only itineraries issued on this day or later count as missing, whenever their tickets were sold.",
 )
 @click.option(
     "--verify",

@@ -5,6 +5,7 @@ already, at the same with `-2`, `-3` and so on before `.ofd`. No name of a perso
 """
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -19,6 +20,7 @@ from pipeline.file_reading import said_by
 from pipeline.file_writing import PRIVATE, appear, private_folder, scratch_folder, sync
 from pipeline.model.errors import InputProblem, Stop
 from pipeline.model.itinerary_file import ItineraryData
+from pipeline.model.message import N_, Message
 from pipeline.model.money import money_text
 
 #: What our names look like; nothing else is opened by a name that a ledger gives.
@@ -29,6 +31,17 @@ _UNDATED, _NO_TICKET, _NO_NUMBER, _NO_TOTAL = "undated", "no-ticket", "no-number
 _AT_ONCE = 8
 #: Begins the names of folders for files half made (`file_writing.scratch_folder`); a killed program leaves one.
 _HALF_MADE = ".voucher-"
+#: What helps where it can't be written, by what the system says.
+_DISK = N_("free disk space or mend the disk, then run again")
+_PERMISSION = N_("name a folder that can be written to, or change its permissions")
+_NO_FOLDER = N_("a file is where a folder should be; name another place")
+_CURES = {
+    errno.EROFS: _PERMISSION,
+    errno.EACCES: _PERMISSION,
+    errno.EPERM: _PERMISSION,
+    errno.ENOTDIR: _NO_FOLDER,
+    errno.EEXIST: _NO_FOLDER,
+}
 
 
 @dataclass(frozen=True)
@@ -62,22 +75,38 @@ def keep(folder: Path, files: Sequence[tuple[ItineraryData, bytes]]) -> list[Arc
     sums = [hashlib.sha256(content).hexdigest() for _, content in files]
     try:
         private_folder(folder)
-        with ThreadPoolExecutor(_AT_ONCE) as pool, scratch_folder(folder) as scratch:
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
             lying = [_lying(folder, data, sha256) for (data, _), sha256 in zip(files, sums, strict=True)]
-            fresh = {at: scratch / f"{at}" for at, one in enumerate(lying) if not one}
-            for at, path in fresh.items():
-                _write(path, files[at][1])
-            _sync_all(pool, fresh.values())
-            kept = [one or _placed(folder, fresh[at], files[at][0], sums[at]) for at, one in enumerate(lying)]
+            # Where nothing is new nothing is written, not even a folder: the archive may be on read-only media.
+            with contextlib.nullcontext(folder) if all(lying) else scratch_folder(folder) as scratch:
+                fresh = {at: scratch / f"{at}" for at, one in enumerate(lying) if not one}
+                for at, path in fresh.items():
+                    _write(path, files[at][1])
+                _sync_all(pool, fresh.values())
+                kept = [
+                    one or _placed(folder, fresh[at], files[at][0], sums[at]) for at, one in enumerate(lying)
+                ]
             paths = {folder / one.path for one in kept}  # some may have lain there, put there by whoever
             _sync_all(pool, chain(paths, {path.parent for path in paths}))
     except OSError as error:
         raise Stop(
-            "--archive {folder}: can't be written ({problem}); free disk space or mend the disk, then run again",
+            "--archive {folder}: can't be written ({problem}); {cure}",
             folder=str(folder),
             problem=said_by(error),
+            cure=Message(_CURES.get(error.errno or 0, _DISK)),
         ) from None
     return kept
+
+
+def check_folder(folder: Path) -> None:
+    """Raise InputProblem where a file is in the place of an archive, or of a folder above it."""
+    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if os.path.lexists(path))
+    if not there.is_dir():
+        raise InputProblem(
+            "--archive {folder}: {file} is no folder; name another place",
+            folder=str(folder),
+            file=str(there),
+        )
 
 
 def verify(folder: Path, listed: Iterable[Archived]) -> Verification:

@@ -9,8 +9,10 @@ from functools import lru_cache
 from typing import NoReturn
 from xml.parsers import expat
 
-#: Nested groups of a page's objects are some ten deep; a page of an itinerary has some hundred texts.
+#: Nested groups of a page's objects are some ten deep; a page of an itinerary has some hundred texts. Of elements: all that one file may have.
 DEEPEST, MOST_ELEMENTS = 64, 50_000
+#: Namespaces that are in scope at one place. XBRL declares some ten.
+_MOST_SPACES = 200
 _XMLNS = "xmlns"
 
 
@@ -24,6 +26,19 @@ class Entities(ValueError):
 
 class TooMuch(ValueError):
     """It goes beyond the bounds."""
+
+
+class Room:
+    """How many elements may still come, in all texts that share it."""
+
+    def __init__(self) -> None:
+        self._left = MOST_ELEMENTS
+
+    def take(self) -> None:
+        """One more. Raises TooMuch."""
+        self._left -= 1
+        if self._left < 0:
+            raise TooMuch
 
 
 class Element:
@@ -63,25 +78,28 @@ class Element:
 class _Builder:
     """Takes what expat says."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: Room) -> None:
         self.root: Element | None = None
         self.odd = False
         self._open: list[Element] = []
         self._spaces: list[dict[str, str]] = [{}]
-        self._count = 0
+        self._room = room
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        self._count += 1
-        if len(self._open) >= DEEPEST or self._count > MOST_ELEMENTS:
+        self._room.take()
+        if len(self._open) >= DEEPEST:
             raise TooMuch
-        spaces, local_ones = self._spaces[-1], dict[str, str]()
+        declared, local_ones = dict[str, str](), dict[str, str]()
         for key, value in attributes.items():
             prefix, local, odd = _parted(key)
             self.odd |= odd
             if _XMLNS in (prefix, key):
-                spaces = spaces | {local if prefix else "": value}
+                declared[local if prefix else ""] = value
             else:
                 local_ones[local] = value
+        spaces = self._spaces[-1] | declared if declared else self._spaces[-1]
+        if len(spaces) > _MOST_SPACES:
+            raise TooMuch
         prefix, local, odd = _parted(name)
         self.odd |= odd
         element = Element(local, spaces.get(prefix, ""), local_ones)
@@ -111,9 +129,9 @@ def _refuse(*_: object) -> NoReturn:
     raise Entities
 
 
-def parsed(content: bytes) -> tuple[Element, bool]:
+def parsed(content: bytes, room: Room) -> tuple[Element, bool]:
     """The root element, and whether names in it are malformed. Raises NotXml, Entities, TooMuch."""
-    parser, builder = expat.ParserCreate(), _Builder()
+    parser, builder = expat.ParserCreate(), _Builder(room)
     parser.buffer_text = True
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end

@@ -50,10 +50,21 @@ class Seen(StrEnum):
     PACKED_OTHERWISE = N_("it is packed in a way that is not read here; unpack it and give what is in it")
     OTHER_ARCHIVE = N_("it is an archive of a kind that is not read here; unpack it and give what is in it")
     OUTLOOK_MAIL = N_("it is a mail as Outlook saves it (.msg); save it as .eml, or give its attachments")
+    OUTLOOK_ATTACHMENTS = N_(
+        "it holds attachments as Outlook packs them (winmail.dat); open the mail in Outlook and give its attachments, or ask"
+        " for them in an ordinary mail"
+    )
+    WRAPPED_MAIL = N_(
+        "it is a mail that is encrypted, or signed as a whole (S/MIME, PGP), and not opened here: open it in a mail program,"
+        " save its attachments and give those"
+    )
     LINK = N_("it is a link to another file, which is not followed; give that file itself")
     DAMAGED_MAIL = N_("the mail can't be understood; save its attachments and give those")
     ONLY_A_LINK = N_(
         "the mail holds a link in place of the file, and links are not followed: open it, save the file and give that"
+    )
+    ONLY_A_PAGE = N_(
+        "it is a web page with a link in place of the file, and links are not followed: open it, save the file and give that"
     )
     NO_ATTACHMENT = N_("the mail has no attachment and no link to an itinerary")
     UNREADABLE = N_("it can't be read; check the path and its permissions")

@@ -19,7 +19,7 @@ from typing import BinaryIO
 from pipeline.itinerary_files.container_bounds import LARGEST_UNPACKED, MEMORY_BYTES, Refused, Seen
 from pipeline.itinerary_files.container_contents import contents
 from pipeline.model.itinerary_file import FoundFile
-from pipeline.process_bounds import LENGTH_BYTES, set_bounds
+from pipeline.process_bounds import LENGTH_BYTES, bound, set_bounds
 
 #: Of all files that one process looks into; how long it may take over one of them is the parent's to see.
 PROCESS_SECONDS = 100_000
@@ -60,9 +60,7 @@ def _look_into(path: Path, out: BinaryIO) -> bool:
 def main() -> None:
     """Set the bounds, and look into each file that is named."""
     set_bounds(PROCESS_SECONDS, 2 * MEMORY_BYTES, MEMORY_BYTES)
-    resource.setrlimit(
-        resource.RLIMIT_FSIZE, (LARGEST_UNPACKED, LARGEST_UNPACKED)
-    )  # of what is unpacked to disk
+    bound(resource.RLIMIT_FSIZE, LARGEST_UNPACKED)  # of what is unpacked to disk
     given, out = sys.stdin.buffer, sys.stdout.buffer
     while length := given.read(LENGTH_BYTES):
         if not _look_into(Path(os.fsdecode(given.read(int.from_bytes(length, "little")))), out):

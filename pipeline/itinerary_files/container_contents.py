@@ -21,6 +21,17 @@ _OTHER_ARCHIVES = (
     b"BZh",
     b"MSCF\x00\x00\x00\x00",
 )
+#: What stands within a tape archive's first header (POSIX.1, ustar).
+_TAPE_ARCHIVE, _TAPE_ARCHIVE_AT = b"ustar", 257
+#: What Outlook packs attachments into ([MS-OXTNEF] 2.1.3.2).
+_PACKED_BY_OUTLOOK = b"\x78\x9f\x3e\x22"
+#: Object identifiers of what a mail is wrapped in (RFC 5652, 4 to 6; RFC 5083; RFC 3274): signed, encrypted, encrypted otherwise, packed.
+_PKCS7 = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07"
+_SIGNED, _ENCRYPTED = _PKCS7 + b"\x02", _PKCS7 + b"\x03"
+_OTHERS = b"\x06\x0b\x2a\x86\x48\x86\xf7\x0d\x01\x09\x10\x01"
+#: Content that is signed, and not beside its signature.
+_WITHIN = _PKCS7 + b"\x01\xa0"
+_PGP = b"-----BEGIN PGP MESSAGE-----"
 #: A compound file, and the name of a stream that only Outlook's mails have ([MS-OXMSG] 2.2).
 _COMPOUND_FILE, _OUTLOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "__nameid_version1.0".encode("utf-16-le")
 
@@ -115,11 +126,28 @@ def _single(file: IO[bytes], head: bytes, place: Place) -> FoundFile:
     """A file that holds no others. Raises Refused."""
     if not (size := bounds.size_of(file)):
         raise Refused(Seen.EMPTY)
-    if head.startswith(_OTHER_ARCHIVES):
+    if head.startswith(_OTHER_ARCHIVES) or head.startswith(_TAPE_ARCHIVE, _TAPE_ARCHIVE_AT):
         raise Refused(Seen.OTHER_ARCHIVE)
+    if head.startswith(_PACKED_BY_OUTLOOK):
+        raise Refused(Seen.OUTLOOK_ATTACHMENTS)
+    if _is_wrapped_mail(head):
+        raise Refused(Seen.WRAPPED_MAIL)
     if size > bounds.LARGEST_FILE:
         raise Refused(Seen.LARGE_FILE, most=bounds.LARGEST_FILE // bounds.MIB)
     content = file.read()
     if head.startswith(_COMPOUND_FILE) and _OUTLOOK in content:
         raise Refused(Seen.OUTLOOK_MAIL)
+    if mail_parts.is_page_with_link(content):
+        return FoundFile(place, problem=FileStatus.LINK_ONLY, reason=Message(Seen.ONLY_A_PAGE))
     return FoundFile(place, content)
+
+
+def _is_wrapped_mail(head: bytes) -> bool:
+    """Whether a file begins as a mail that is encrypted or signed as a whole; a signature beside what is signed is none."""
+    kind = head[:32] if head.startswith(b"\x30") else b""
+    return (
+        head.startswith(_PGP)
+        or _ENCRYPTED in kind
+        or _OTHERS in kind
+        or (_SIGNED in kind and _WITHIN in head)
+    )

@@ -34,7 +34,7 @@ from pipeline.model.money import money_shown
 _ADDED = ("fare", "fuel", "vat", "fund", "other_taxes")
 #: Names are compared by their beginnings where a page breaks a line.
 _SHORTEST_NAME = 2
-_MOST_SAID = 20
+_MOST_SAID, _LONGEST_SAID = 20, 500
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,16 @@ def _in_json(value: Value) -> Any:
 
 
 def _said(found: Sequence[Found]) -> list[Any]:
-    return [[str(one.reason), one.facts] for one in found[:_MOST_SAID]]
+    return [
+        [
+            str(one.reason),
+            {
+                name: fact[:_LONGEST_SAID] if isinstance(fact, str) else fact
+                for name, fact in one.facts.items()
+            },
+        ]
+        for one in found[:_MOST_SAID]
+    ]
 
 
 def _chosen(sources: Sequence[SourceFields], page: PageText) -> _Chosen:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message as Mail
-from email.policy import compat32
+from email.policy import Compat32
 from email.utils import parsedate_to_datetime
 from typing import IO
 
@@ -26,8 +26,10 @@ from pipeline.model.quoting import one_line, quoted
 
 #: Enough of a file to know a mail by its headers.
 HEAD_BYTES = 1 << 16
+#: Characters of a header that are looked at: what reads them takes more than twice the time for twice the length.
+_LONGEST_HEADER = 4_000
 #: What some programs write before the first header.
-_BEFORE = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*")
+_BEFORE, _BEFORE_SERIES = re.compile(rb"(?:\xef\xbb\xbf)?[\s\0]*"), re.compile(rb"[\r\n]*")
 _HEADER = re.compile(rb"([!-9;-~]+):")
 #: Of these a mail has two at least.
 _KNOWN_HEADERS = frozenset((
@@ -36,13 +38,31 @@ _KNOWN_HEADERS = frozenset((
 _END_OF_HEADERS = re.compile(rb"(?<=\n)\r?\n")
 #: The line before each mail of an mbox file: "From ", a sender, and when it came.
 _SEPARATOR = re.compile(rb"From \S.* \d\d:\d\d.* \d{4}")
+_LONGEST_SEPARATOR = 400
 _LINE = 1 << 16
 _WORDS = re.compile("行程单|行程單|电子客票|itinerary|\\.ofd", re.IGNORECASE)
 _LINK = re.compile(r"https?://", re.IGNORECASE)
+#: What a web page begins with; a link in it, or what leads on from it without one.
+_PAGE = re.compile(
+    rb"(?:\xef\xbb\xbf|\x841\x953)?\s*(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE,
+)
+_LINK_OF_PAGE = re.compile(r"<(?:a|meta)\b[^<>]{0,500}(?:href|url)\s*=\s*[\"']?https?://", re.IGNORECASE)
 _TEXT_BYTES = 1 << 20
 _SIGNATURES = ("application/pkcs7-signature", "application/x-pkcs7-signature", "application/pgp-signature")
 #: What Chinese programs call by these names holds characters of the larger set.
 _LARGER_SET = {"gb2312": "gb18030", "gbk": "gb18030", "x-gbk": "gb18030", "cp936": "gb18030"}
+
+
+class _CutHeaders(Compat32):
+    """Headers as they stand in a mail, up to a bounded length."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:_LONGEST_HEADER]
+
+
+_CUT = _CutHeaders()
 
 
 def is_mail(head: bytes) -> bool:
@@ -65,8 +85,8 @@ def is_mail(head: bytes) -> bool:
 
 def is_mbox(head: bytes) -> bool:
     """Whether a file is a series of mails (mbox)."""
-    first, _, rest = head.partition(b"\n")
-    return bool(_SEPARATOR.match(first)) and is_mail(rest)
+    first, _, rest = _BEFORE_SERIES.sub(b"", head, 1).partition(b"\n")
+    return _separates(first) and is_mail(rest)
 
 
 def mbox_mails(file: IO[bytes]) -> Iterator[tuple[str, IO[bytes]]]:
@@ -76,7 +96,7 @@ def mbox_mails(file: IO[bytes]) -> Iterator[tuple[str, IO[bytes]]]:
     number, after_blank, at_start = 0, True, True
     with tempfile.SpooledTemporaryFile(max_size=bounds.LARGEST_FILE) as mail:
         while line := file.readline(_LINE):
-            if after_blank and _SEPARATOR.match(line):
+            if after_blank and _separates(line):
                 if number:
                     yield _numbered(number, mail), mail
                 number += 1
@@ -87,6 +107,10 @@ def mbox_mails(file: IO[bytes]) -> Iterator[tuple[str, IO[bytes]]]:
             after_blank = at_start and line in (b"\n", b"\r\n")
             at_start = line.endswith(b"\n")
         yield _numbered(number, mail), mail
+
+
+def _separates(line: bytes) -> bool:
+    return bool(_SEPARATOR.match(line, 0, _LONGEST_SEPARATOR))
 
 
 def _numbered(number: int, mail: IO[bytes]) -> str:
@@ -103,7 +127,7 @@ def parsed(file: IO[bytes]) -> Mail:
         raise Refused(Seen.LARGE_MAIL, most=bounds.LARGEST_MAIL // bounds.MIB)
     file.seek(_BEFORE.match(file.read(HEAD_BYTES)).end())  # type: ignore[union-attr] # it matches nothing, too
     with _followed():
-        return email.message_from_binary_file(file, policy=compat32)
+        return email.message_from_binary_file(file, policy=_CUT)
 
 
 def attachments(mail: Mail) -> Iterator[tuple[str, bytes | Mail]]:
@@ -132,6 +156,14 @@ def offers_link(mail: Mail) -> bool:
     return bool(_WORDS.search(whole) and _LINK.search(whole))
 
 
+def is_page_with_link(content: bytes) -> bool:
+    """Whether a file is a web page that speaks of an itinerary and links to somewhere."""
+    if not _PAGE.match(content):
+        return False
+    text = decoded(content[:_TEXT_BYTES])
+    return bool(_WORDS.search(text) and _LINK_OF_PAGE.search(text))
+
+
 def subject(mail: Mail) -> str:
     """A mail's subject for people, "" without one."""
     return quoted(one_line(_words(_raw(mail, "subject"))))
@@ -147,7 +179,7 @@ def day(mail: Mail) -> str:
 
 def headers(head: bytes) -> Mail:
     """The headers at a mail's beginning."""
-    return email.message_from_bytes(_END_OF_HEADERS.split(head, 1)[0], policy=compat32)
+    return email.message_from_bytes(_END_OF_HEADERS.split(head, 1)[0], policy=_CUT)
 
 
 @contextlib.contextmanager

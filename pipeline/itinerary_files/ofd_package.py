@@ -27,6 +27,8 @@ _END, _END_BYTES, _COMMENT_BYTES = b"PK\5\6", 22, 65_535
 _LARGE, _LARGE_BYTES = b"PK\6\7", 20
 #: What a part takes in the list of parts at most: 46 bytes, its name and more.
 _LISTED_BYTES = 1_024
+#: A location may stand in a file once and be meant a thousand times.
+_LONGEST_LOCATION = 1_024
 _ENCRYPTED = 0x1 | 0x40
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _DAMAGED = (
@@ -72,6 +74,8 @@ class Package:
 
     def find(self, location: str, beside: str = ROOT) -> str | None:
         """The name of the part that a location means (GB/T 33190, ST_Loc): from the root, or from the folder of the part that it stands in."""
+        if len(location) > _LONGEST_LOCATION:
+            return None
         path = posixpath.join("/", posixpath.dirname(beside), location.strip().replace("\\", "/"))
         name = posixpath.normpath(path).lstrip("/")
         return name if name in self._infos else None

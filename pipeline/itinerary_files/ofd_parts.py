@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from pipeline.itinerary_files.bounded_xml import Element, Entities, NotXml, TooMuch, parsed
+from pipeline.itinerary_files.bounded_xml import Element, Entities, NotXml, Room, TooMuch, parsed
 from pipeline.itinerary_files.ofd_package import ROOT, Package
 from pipeline.itinerary_files.page_text import PageText, page_text
 from pipeline.itinerary_files.read_reasons import Found, Reason, Refused, found, unreadable
@@ -24,6 +24,7 @@ class Parts:
         self.notes: list[Found] = []
         self.looked_into: set[str] = set()
         self._parsed: dict[str, Element] = {}
+        self._room = Room()
         self._malformed: set[str] = set()
         self.root = self.xml(ROOT)
         body = self.root.first("DocBody")
@@ -40,7 +41,7 @@ class Parts:
         """A part's root element. Raises Refused where it is no XML, or goes beyond a bound."""
         if name not in self._parsed:
             try:
-                root, odd = parsed(self.package.read(name))
+                root, odd = parsed(self.package.read(name), self._room)
             except NotXml:
                 raise unreadable(Reason.NOT_XML, name=name) from None
             except Entities:

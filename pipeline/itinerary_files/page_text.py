@@ -8,16 +8,19 @@ from functools import cached_property
 from typing import NamedTuple
 
 from pipeline.itinerary_files.bounded_xml import Element
+from pipeline.itinerary_files.read_reasons import Reason, unreadable
 
 #: Millimetres. Texts whose middles are this near in height are one line; nearer than the gap, one word.
 _ONE_LINE, _ONE_WORD = 1.0, 0.6
 #: How far below its label an amount stands at most, and how far beside.
 _BELOW, _BESIDE = 20.0, 15.0
 _MOST_CHARACTERS, _LONGEST_TEXT = 100_000, 1_000
+#: Of all pages with their templates, each as often as it is used.
+_MOST_ELEMENTS = 100_000
 
 
 class Placed(NamedTuple):
-    """A text and the box that it stands in, in millimetres from the page's upper left corner."""
+    """A text, in one form of its characters and blanks, and the box that it stands in, in millimetres from the page's upper left corner."""
 
     text: str
     left: float
@@ -40,32 +43,50 @@ class PageText:
 
     @cached_property
     def text(self) -> str:
-        """All lines, each from left to right, in one form of their characters; of a bounded length."""
+        """All lines, each from left to right; of a bounded length."""
         lines = (line for page in self.pages for line in _lines(page))
-        return unicodedata.normalize("NFKC", "\n".join(map(_joined, lines)))[:_MOST_CHARACTERS]
+        return _RUN.sub(" ", "\n".join(map(_joined, lines)))[:_MOST_CHARACTERS]
 
     def below(self, label: str, wanted: re.Pattern[str]) -> str | None:
         """What matches in the text that stands under a label: in the nearest line below that has any, the nearest to its left or right."""
         for page in self.pages:
             for one in page:
-                if unicodedata.normalize("NFKC", one.text).strip(" :") == label:
+                if one.text.strip(" :") == label:
                     return _under(one, page, wanted)
         return None
 
 
 def page_text(roots: Iterable[Iterable[Element]]) -> PageText:
-    """The texts of pages, each of which has an element of its own and those of its templates."""
+    """The texts of pages, each of which has an element of its own and those of its templates. Raises Refused where they are too many.
+
+    What goes beyond the characters of an itinerary's pages is not placed.
+    """
     by_id, pages = dict[str, str](), list[tuple[Placed, ...]]()
+    elements = characters = 0
     for page in roots:
         placed = []
-        for root in page:
-            for element in root.all("TextObject"):
-                text = "".join(code.text for code in element.all("TextCode"))[:_LONGEST_TEXT]
-                by_id.setdefault(element.attributes.get("ID", ""), text)
-                if text and (box := _box(element.attributes.get("Boundary", ""))):
-                    placed.append(Placed(text, *box))
+        for element in (element for root in page for element in root.all()):
+            elements += 1
+            if elements > _MOST_ELEMENTS:
+                raise unreadable(Reason.TEXTS, count=_MOST_ELEMENTS)
+            if element.name != "TextObject":
+                continue
+            text = "".join(code.text for code in element.all("TextCode"))[:_LONGEST_TEXT]
+            by_id.setdefault(element.attributes.get("ID", ""), text)
+            box = _box(element.attributes.get("Boundary", ""))
+            characters += len(text)
+            if text and box and characters <= _MOST_CHARACTERS:
+                placed.append(Placed(_normal(text), *box))
         pages.append(tuple(placed))
     return PageText(by_id, tuple(pages))
+
+
+#: Blanks side by side are one: what is searched for has them in several places, and would try each division of a run.
+_RUN = re.compile(r"[ \t]+")
+
+
+def _normal(text: str) -> str:
+    return _RUN.sub(" ", unicodedata.normalize("NFKC", text))
 
 
 def _box(boundary: str) -> tuple[float, float, float, float] | None:

@@ -12,13 +12,13 @@ from typing import Any
 import orjson
 
 from pipeline.itinerary_files.read_reasons import FIELD_WORDS, SOURCE_WORDS, Reason
-from pipeline.itinerary_files.source_fields import AMOUNTS
+from pipeline.itinerary_files.source_fields import AMOUNTS, MOST_TICKETS
 from pipeline.model.itinerary_file import FieldSource, FileStatus, ItineraryData, ReadFile, SealStatus
 from pipeline.model.message import Fact, Message, Private
 
 _PROBLEMS = (FileStatus.ALTERED, FileStatus.NOT_AN_ITINERARY, FileStatus.UNREADABLE, FileStatus.UNCLEAR)
 _WITH_DATA = (None, FileStatus.ALTERED, FileStatus.UNCLEAR)
-_LONGEST, _MOST_MESSAGES, _MOST_TICKETS, _LARGEST = 500, 20, 100, 10**13
+_LONGEST, _MOST_MESSAGES, _LARGEST = 500, 20, 10**13
 
 
 class NotAnAnswer(ValueError):
@@ -86,7 +86,7 @@ def _digits(count: int) -> Callable[[Any], str]:
 
 
 def _tickets(said: Any) -> tuple[str, ...]:
-    _check(isinstance(said, list) and 0 < len(said) <= _MOST_TICKETS)
+    _check(isinstance(said, list) and 0 < len(said) <= MOST_TICKETS)
     return tuple(map(_digits(13), said))
 
 

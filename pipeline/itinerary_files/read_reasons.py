@@ -33,6 +33,8 @@ class Reason(StrEnum):
     NO_PART = N_("its part {name} is missing")
     NOT_XML = N_("its part {name} is not well-formed")
     ENTITIES = N_("its part {name} declares a document type or entities, which no OFD file does")
+    TICKETS = N_("it names more than {count} tickets, as no itinerary does")
+    TEXTS = N_("its pages hold more than {count} elements, as no itinerary does")
     NESTED = N_("its part {name} holds more, or is nested deeper, than that of any itinerary")
     MEMORY = N_("it takes more memory than such a file may")
     TIME = N_("it took longer than {seconds} seconds")
@@ -42,7 +44,7 @@ class Reason(StrEnum):
     # Altered, or not clear.
     DIFFER = N_("{field} is {one} in {source}, and {other} in {other_source}")
     SUM = N_("its amounts come to {one}, and its total is {other}")
-    NET = N_("{source} says {one} without VAT, which is not what its amounts come to ({other})")
+    NET = N_("without VAT it comes to {one} in {source}, and its amounts to {other}")
     NO_NUMBER = N_("it says no number of 20 digits")
     NO_TICKET = N_("it says no ticket number of 13 digits")
     RED = N_("its total is negative, and it does not say which itinerary it takes back")

@@ -13,7 +13,7 @@ from pipeline.itinerary_files import field_values
 from pipeline.itinerary_files.bounded_xml import Element
 from pipeline.itinerary_files.field_values import Value
 from pipeline.itinerary_files.page_text import PageText
-from pipeline.itinerary_files.read_reasons import Found, Reason, found
+from pipeline.itinerary_files.read_reasons import Found, Reason, found, unreadable
 from pipeline.model.itinerary_file import FieldSource
 
 #: What reads a field's text: None, or nothing, for what is not understood.
@@ -82,6 +82,10 @@ _TAG_NAMES = XBRL_NAMES | {
     "填开日期": "issued_on",
     "开票日期": "issued_on",
 }
+#: Of one file. A conjunction set has four tickets at most in practice.
+MOST_TICKETS = 100
+#: A namespace; the ministry's have some 50 characters.
+_LONGEST_SPACE = 1_000
 #: What stands before a field on the printed form, and after it.
 _BLANKS = r"[ \t]*"
 _LABELS = {
@@ -125,7 +129,7 @@ class SourceFields:
     notes: list[Found] = field(default_factory=list)
 
     def take(self, name: str, text: str) -> None:
-        """One more text of a field."""
+        """One more text of a field. Raises Refused where it has too many tickets."""
         if not text:
             return
         value = READERS[name](text)
@@ -137,7 +141,10 @@ class SourceFields:
         elif name == "tickets" and isinstance(value, tuple):
             before = self.values.get(name, ())
             assert isinstance(before, tuple)  # noqa: S101 - this is where it comes from
-            self.values[name] = tuple(dict.fromkeys(before + value))
+            all_of_them = tuple(dict.fromkeys(before + value))
+            if len(all_of_them) > MOST_TICKETS:
+                raise unreadable(Reason.TICKETS, count=MOST_TICKETS)
+            self.values[name] = all_of_them
         elif self.values.setdefault(name, value) != value:
             self.others.append((name, value))
 
@@ -148,7 +155,7 @@ def is_itinerary_xbrl(root: Element) -> bool:
 
 
 def _of_taxonomy(element: Element) -> bool:
-    return element.space.rstrip("/").rpartition("/")[2] == _TAXONOMY
+    return len(element.space) <= _LONGEST_SPACE and element.space.rstrip("/").rpartition("/")[2] == _TAXONOMY
 
 
 def xbrl_fields(documents: Iterable[Element]) -> SourceFields:

@@ -79,7 +79,7 @@ FILE_STATUSES = (
     ),
     FileStatusMeaning(
         FileStatus(P_("status", "link_only")), "warn",
-        N_("a mail that brings no file, only an address to fetch it from; nothing is fetched"),
+        N_("a mail or a web page that brings no file, only an address to fetch it from; nothing is fetched"),
         N_("Fetch the file yourself, if you trust the address, and collect it."),
     ),
 )  # fmt: skip

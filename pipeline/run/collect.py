@@ -73,6 +73,7 @@ def collect(job: Job, asked: Collecting, watch: Watch) -> Collected:
             ledger=str(path_for(job)),
         )
     folder = archive_folder(job, asked.archive)
+    archive.check_folder(folder)
     with ledger_to_write(job, watch, meaning(job, job.secrets)) as ledger:
         number = ledger.begin("collect", job.terms, asked.paths)
         ledger.note_people(number, people_of("collect", job))

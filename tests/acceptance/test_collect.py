@@ -335,6 +335,10 @@ def test_in_chinese_all_is_chinese(desk: Desk) -> None:
         (("mails", "--month", "2026-13"), "is not a month"),
         (("mails", "--month", "2026-10", "--since", "2026-10-01"), "--month and --since"),
         (("--verify", "nowhere"), "there is no such folder"),
+        (("mails", "--archive", "carrier.toml"), "carrier.toml is no folder; name another place"),
+        (("mails", "--verify", "mails"), "leave out PATH"),
+        (("--verify", "mails", "-o", "files.xlsx", "--report", "files.json"), "leave out --output, --report"),
+        (("--verify", "mails", "--month", "2026-10"), "leave out --month"),
     ],
 )
 def test_wrong_usage_is_told_and_changes_nothing(desk: Desk, arguments: tuple[str, ...], said: str) -> None:

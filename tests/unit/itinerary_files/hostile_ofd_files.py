@@ -221,6 +221,47 @@ def long_chain_of_tags() -> bytes:
     return f"<eInvoice>{'<合计>' * 60}{refs}{'</合计>' * 60}</eInvoice>".encode()
 
 
+def more_facts(more: bytes, spaces: bytes = b"") -> bytes:
+    """The XBRL with more elements at its end, and more namespaces at its beginning."""
+    made = xbrl(FACTS).replace(b"<xbrli:xbrl ", b"<xbrli:xbrl " + spaces + b" ")
+    return made.replace(b"</xbrli:xbrl>", more + b"</xbrli:xbrl>")
+
+
+def tickets_in(count: int) -> bytes:
+    return more_facts(
+        b"".join(b"<atr:ETicketNumber>999%010d</atr:ETicketNumber>" % at for at in range(count))
+    )
+
+
+def long_space() -> bytes:
+    return more_facts(b"<z:Fare/>" * 40_000, b'xmlns:z="' + b"/" * (10 * 1024**2) + b'"')
+
+
+def many_documents(documents: int, elements: int) -> bytes:
+    """Documents of tags, each of which has as many elements as a single one may have, in each other as deep as they may be."""
+    tags = f"<x>{'<合计>' * 60}{'<a/>' * elements}{'</合计>' * 60}</x>".encode()
+    return zipped(parts() | {f"Doc_0/{at}/CustomTag.xml": tags for at in range(documents)})
+
+
+def used_again_and_again(text: bytes) -> bytes:
+    """A page that is listed 20 times and has a template 20 times."""
+    pages = b'<ofd:Page ID="1" BaseLoc="Pages/Page_0/Content.xml"/>' * 19 + b'<ofd:Page ID="1"'
+    return plain(
+        document=document(1).replace(b'<ofd:Page ID="1"', pages),
+        page=content([], '<ofd:Template TemplateID="2"/>' * 20),
+        template=text,
+    )
+
+
+def long_location() -> bytes:
+    location = b"Tpls/" + b"./" * (7 * 1024**2)
+    pages = b'<ofd:Page ID="1" BaseLoc="Pages/Page_0/Content.xml"/>' * 19 + b'<ofd:Page ID="1"'
+    return plain(
+        document=document(1).replace(b'<ofd:Page ID="1"', pages).replace(b"Tpls/", location),
+        page=content([], '<ofd:Template TemplateID="2"/>' * 20),
+    )
+
+
 def page_of(count: int, text: str) -> bytes:
     return content(
         [text_object(at, text, (at % 200, at % 250, 1, 1)) for at in range(count)],
@@ -270,7 +311,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str | None, str]] = {
     "names without end": (lambda: entry_named("x" * 65_000), None, ""),
     "names that are none": (lambda: entry_named("Doc_0/\x00\x1b[31m\u202e"), None, ""),
     "5,000 pages": (lambda: plain(document=document(5_000)), UNREADABLE, "it has 5"),
-    "one page 20 times": (lambda: plain(document=document(1).replace(b'<ofd:Page ID="1"', b'<ofd:Page ID="1" BaseLoc="Pages/Page_0/Content.xml"/>' * 19 + b'<ofd:Page ID="1"'), page=page_of(3_000, "1.00")), ALTERED, "the total is"),
+    "one page 20 times": (lambda: plain(document=document(1).replace(b'<ofd:Page ID="1"', b'<ofd:Page ID="1" BaseLoc="Pages/Page_0/Content.xml"/>' * 19 + b'<ofd:Page ID="1"'), page=page_of(3_000, "1.00")), UNREADABLE, "its pages hold more than"),
     "a template of itself": (lambda: plain(template=content([], '<ofd:Template TemplateID="2"/>' * 30)), None, ""),
     "nested": (lambda: plain(page=nested(100_000)), UNREADABLE, "nested deeper"),
     "nested in the list": (lambda: plain(root=nested(65)), UNREADABLE, "nested deeper"),
@@ -285,6 +326,16 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str | None, str]] = {
     "amounts beyond all": (lambda: plain(xbrl=xbrl(FACTS | {"Fare": "1E999999999", "TotalAmount": "NaN", "OtherTaxes": "9" * 100_000})), None, ""),
     "tickets beyond all": (lambda: plain(xbrl=xbrl(FACTS | {"ETicketNumber": "9992400000017/" + "/".join(["9999999"] * 10_000)})), None, ""),
     "one field 40,000 times": (lambda: plain(xbrl=xbrl(FACTS).replace(b"</xbrli:xbrl>", b"".join(b"<atr:Fare>%d</atr:Fare>" % at for at in range(40_000)) + b"</xbrli:xbrl>")), ALTERED, "the fare is"),
+    "20,000 tickets": (lambda: plain(xbrl=tickets_in(20_000)), UNREADABLE, "more than 100 tickets"),
+    "101 tickets": (lambda: plain(xbrl=tickets_in(101)), UNREADABLE, "more than 100 tickets"),
+    "a namespace without end": (lambda: plain(xbrl=long_space()), None, ""),
+    "60,000 namespaces": (lambda: plain(xbrl=more_facts(b"", b" ".join(b'xmlns:n%d="u"' % at for at in range(60_000)))), UNREADABLE, "holds more"),
+    "20 documents of tags": (lambda: many_documents(20, 40_000), UNREADABLE, "holds more"),
+    "a template 400 times": (lambda: used_again_and_again(b"<x>" + b"<a/>" * 45_000 + b"</x>"), UNREADABLE, "its pages hold more than"),
+    "a location without end": (long_location, None, ""),
+    "blanks without end": (lambda: plain(page=content([text_object(1, "购买方名称:" + " " * 700 + "x" * 250, (1, 1, 1, 1))])), None, ""),
+    "accents without end": (lambda: plain(page=page_of(2_000, "\u0301\u0316" * 500)), ALTERED, "in its tags"),
+    "a missing part with a long name": (lambda: with_seal(signatures=xml(f'<ofd:Signatures {OFD}><ofd:Signature BaseLoc="{"x" * 2 * 1024**2}"/></ofd:Signatures>')), ALTERED, "is missing"),
     "tags in tags": (lambda: plain(tags=long_chain_of_tags()), None, ""),
     "a lone surrogate": (lambda: plain(tags=b"<x>&#xD800;</x>"), None, ""),
     "an unknown encoding": (lambda: plain(root=b'<?xml version="1.0" encoding="UTF-7"?><x/>'), UNREADABLE, "not well-formed"),

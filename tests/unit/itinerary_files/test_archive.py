@@ -1,6 +1,7 @@
 """The archive: original bytes, never over others, on disk before they count; and compared with what a ledger lists."""
 
 import datetime
+import errno
 import hashlib
 import os
 import stat
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from pipeline.itinerary_files import archive
-from pipeline.itinerary_files.archive import Archived, Verification, keep, verify
+from pipeline.itinerary_files.archive import Archived, Verification, check_folder, keep, verify
 from pipeline.model.errors import InputProblem, Stop
 from pipeline.model.itinerary_file import ItineraryData
 
@@ -110,6 +111,49 @@ def test_a_disk_that_is_full_is_told_and_nothing_half_made_remains(
     )
     assert stopped.value.exit_code == 3
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "cure"),
+    [
+        (errno.EROFS, "name a folder that can be written to, or change its permissions"),
+        (errno.EACCES, "name a folder that can be written to, or change its permissions"),
+        (errno.ENOSPC, "free disk space or mend the disk, then run again"),
+        (errno.EIO, "free disk space or mend the disk, then run again"),
+    ],
+)
+def test_what_stops_it_is_told_with_its_cure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, cure: str
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "mkdir", refused)
+    with pytest.raises(Stop) as stopped:
+        keep(tmp_path, [(DATA, b"one")])
+    assert str(stopped.value).endswith(f"; {cure}")
+
+
+def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x")
+    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(InputProblem) as told:
+            check_folder(folder)
+        assert str(told.value) == f"--archive {folder}: {tmp_path / 'file'} is no folder; name another place"
+        with pytest.raises(Stop, match="name another place"):
+            keep(folder, [(DATA, b"one")])
+    check_folder(tmp_path)
+    check_folder(tmp_path / "not" / "yet")
+
+
+def test_where_nothing_new_is_kept_nothing_is_written(tmp_path: Path) -> None:
+    """So that an archive on read-only media will do."""
+    kept = keep(tmp_path, [(DATA, b"one")])
+    before = tmp_path.stat().st_mtime_ns
+    assert keep(tmp_path, [(DATA, b"one")]) == kept
+    assert tmp_path.stat().st_mtime_ns == before
+    keep(tmp_path, [(DATA, b"two")])
+    assert tmp_path.stat().st_mtime_ns != before, "a folder for files half made was in it"
 
 
 def test_a_file_system_without_hard_links_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

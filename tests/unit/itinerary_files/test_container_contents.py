@@ -4,6 +4,8 @@ import base64
 import io
 import random
 import struct
+import tarfile
+import time
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -25,6 +27,8 @@ from tests.unit.itinerary_files.containers import (
     zipped,
 )
 
+#: An object identifier of PKCS #7 (RFC 5652), without its last number.
+PKCS7 = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07"
 UNREADABLE, LINK_ONLY, NOT_ONE = FileStatus.UNREADABLE, FileStatus.LINK_ONLY, FileStatus.NOT_AN_ITINERARY
 
 
@@ -90,6 +94,75 @@ class TestOfKinds:
             "unreadable: it is a mail as Outlook saves it (.msg); save it as .eml, or give its attachments"
         ]
         assert found(content[:900]) == [FoundFile(("given",), content[:900])], "an old workbook"
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"\x30\x80" + PKCS7 + b"\x03\xa0\x80\x30\x80\x02\x01\x00",  # encrypted, of a length that is not known yet
+            b"\x30\x82\x10\x00" + PKCS7 + b"\x02\xa0\x82\x10\x00\x30\x82\x10\x00\x02\x01\x01\x31\x00\x30\x82\x10\x00" + PKCS7 + b"\x01\xa0\x82",
+            b"\x30\x82\x10\x00\x06\x0b\x2a\x86\x48\x86\xf7\x0d\x01\x09\x10\x01\x17\xa0",
+            b"-----BEGIN PGP MESSAGE-----\n\nhQ",
+        ],
+        ids=["encrypted", "signed as a whole", "encrypted with a tag", "PGP"],
+    )  # fmt: skip
+    def test_a_mail_that_is_encrypted_or_signed_as_a_whole_is_told(self, content: bytes) -> None:
+        told = (
+            "unreadable: it is a mail that is encrypted, or signed as a whole (S/MIME, PGP), and not opened here: open it in a mail program,"
+            " save its attachments and give those"
+        )
+        assert said(content) == [told]
+        assert said(mail(part(content, kind=b"application/pkcs7-mime; name=smime.p7m"))) == [told]
+        whole = b"From: a@b\r\nSubject: x\r\nContent-Type: application/pkcs7-mime; smime-type=enveloped-data; name=smime.p7m\r\n"
+        whole += b"Content-Transfer-Encoding: base64\r\n\r\n" + base64.encodebytes(content)
+        assert said(whole) == [told]
+
+    def test_a_signature_beside_what_is_signed_is_no_such_mail(self) -> None:
+        signature = (
+            b"\x30\x82\x10\x00"
+            + PKCS7
+            + b"\x02\xa0\x82\x10\x00\x30\x82\x10\x00\x02\x01\x01\x31\x00\x30\x0b"
+            + PKCS7
+            + b"\x01\xa0"[:1]
+        )
+        assert found(signature) == [FoundFile(("given",), signature)]
+
+    def test_attachments_as_outlook_packs_them_are_told(self) -> None:
+        packed = b"\x78\x9f\x3e\x22" + b"\0" * 100
+        one = part(
+            packed, b"Content-Disposition: attachment; filename=winmail.dat", kind=b"application/ms-tnef"
+        )
+        for content in (packed, mail(one)):
+            (told,) = said(content)
+            assert told == (
+                "unreadable: it holds attachments as Outlook packs them (winmail.dat); open the mail in Outlook and give its attachments, or ask"
+                " for them in an ordinary mail"
+            )
+
+    @pytest.mark.parametrize("kind", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+    def test_a_tape_archive_is_told(self, kind: int) -> None:
+        made = io.BytesIO()
+        with tarfile.open(fileobj=made, mode="w", format=kind) as archive:
+            archive.addfile(tarfile.TarInfo("行程单.ofd"))
+        assert said(made.getvalue()) == [
+            "unreadable: it is an archive of a kind that is not read here; unpack it and give what is in it"
+        ]
+
+    @pytest.mark.parametrize(
+        ("page", "is_link"),
+        [
+            ("<!DOCTYPE html><html><body>电子行程单<a class='b' href='https://a.cn/1'>下载</a>", True),
+            ("\ufeff\n<HTML><body>your itinerary <A HREF=http://a.cn/x>here</A>", True),
+            ('<?xml version="1.0"?>\n<!DOCTYPE html><html><meta http-equiv=refresh content="0; url=https://a.cn/1.ofd">', True),
+            ("<html>行程单", False),
+            ("<html><a href='https://a.cn'>news</a>", False),
+            ("<?xml version='1.0'?><EInvoice xmlns:a='https://a.cn' href='https://a.cn'>行程单</EInvoice>", False),
+            ('行程单 <a href="https://a.cn">', False),
+        ],
+    )  # fmt: skip
+    def test_a_web_page_with_a_link_in_place_of_the_file_is_told(self, page: str, is_link: bool) -> None:
+        for content in (page.encode(), page.encode("gb18030")):
+            alone, attached_one = found(content), found(mail(attached(content, b"1.html")))
+            assert [one.problem for one in (*alone, *attached_one)] == [LINK_ONLY if is_link else None] * 2
 
     def test_an_empty_file_is_told(self) -> None:
         assert said(b"") == ["unreadable: it is empty; fetch it again"]
@@ -203,8 +276,36 @@ class TestOfMails:
         assert [(one.place, one.problem) for one in found(mail)] == [(("given",), status)]
 
     def test_a_mail_with_a_byte_order_mark_and_blank_lines_before_it_is_one(self) -> None:
-        for before in (b"\xef\xbb\xbf", b"\r\n\r\n", b"X-Other: 1\n" * 20):
+        for before in (
+            b"\xef\xbb\xbf",
+            b"\r\n\r\n",
+            b" \r\n\t\n",
+            b"\0" * 512,
+            b"\r\n\0\0\r\n",
+            b"X-Other: 1\n" * 20,
+        ):
             assert [one.content for one in found(before + mail(attached(ofd())))] == [ofd()]
+
+    def test_a_series_with_blank_lines_before_it_is_one(self) -> None:
+        one = b"From - Tue Sep 08 10:00:00 2026\n" + mail(attached(ofd())).replace(b"\r", b"") + b"\n"
+        assert [each.content for each in found(b"\n\r\n" + one * 2)] == [ofd(), ofd()]
+
+    @pytest.mark.parametrize(
+        "header",
+        [
+            b"Subject: " + b"=?utf-8?q?a" * 100_000,
+            b"Content-Type: text/plain; " + b'a="; ' * 200_000,
+            b"Content-Disposition: attachment; " + b"a; " * 300_000,
+            b"Content-Disposition: attachment; filename=" + b"=?utf-8?q?a" * 100_000,
+            b"X: 1\n\n" + (b"From x" + b" 00:00" * 10_000 + b"\n\n") * 20,
+        ],
+        ids=["subject", "type", "disposition", "name", "separators"],
+    )
+    def test_headers_without_end_cost_little_time(self, header: bytes) -> None:
+        series = b"From - Tue Sep 08 10:00:00 2026\nFrom: a@b\nMIME-Version: 1.0\n"
+        begun = time.process_time()
+        list(contents(io.BytesIO(series + header + b"\n\nx\n"), ("given",)))
+        assert time.process_time() - begun < 3
 
     def test_mails_of_a_series_are_divided_where_they_begin_and_nowhere_else(self) -> None:
         one = b"From - Tue Sep 08 10:00:00 2026\n" + text_mail(

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -297,6 +299,20 @@ class TestOfItsProcess:
         assert b"s3cret" not in (about / "environ").read_bytes()
         assert str(container_bounds.MEMORY_BYTES) in (about / "limits").read_text()
         found.close()  # type: ignore[attr-defined]
+
+    def test_a_bound_that_is_stricter_already_is_kept(self, tmp_path: Path) -> None:
+        """As under `ulimit -f`: a bound that is set for all programs can't be raised by ours."""
+        written(tmp_path / "a.zip", zipped([("1", ofd())]))
+        program = (
+            "import pathlib, resource, sys\n"
+            "from pipeline.itinerary_files.find_files import found_files\n"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))\n"
+            "print([(one.place, one.problem) for one in found_files([pathlib.Path(sys.argv[1])])])"
+        )
+        said = subprocess.run(
+            [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True
+        )
+        assert said.stdout.strip() == "[(('a.zip', '1'), None)]"
 
 
 def test_mails_in_a_folder_that_offer_a_link_alone_are_told(tmp_path: Path) -> None:

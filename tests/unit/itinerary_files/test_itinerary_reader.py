@@ -181,7 +181,7 @@ def test_the_amount_of_tags_is_without_vat(net: str) -> None:
 
 def test_an_amount_of_tags_that_is_not_what_the_rest_comes_to() -> None:
     assert said(itinerary(Voucher(tags={"合计金额": "1000.00"}), seal=False)) == [
-        "its tags says 1,000.00 without VAT, which is not what its amounts come to (825.69)"
+        "without VAT it comes to 1,000.00 in its tags, and its amounts to 825.69"
     ]
 
 

@@ -270,7 +270,7 @@ def _facts(job: Job, about: export.About, carrier: Message, lang: Lang) -> list[
 
 def _past(since: datetime.datetime) -> str:
     """A time in the ledger's form. Raises InputProblem for one that no gap can begin at."""
-    if not _FIRST <= since.date() <= datetime.datetime.now().astimezone().date():
+    if not _FIRST <= since.date() <= datetime.datetime.now(since.tzinfo).date():
         raise InputProblem(
             "--since {since}: is not a day on which this ledger was used; check the year",
             since=f"{since:%Y-%m-%d}",

@@ -535,6 +535,23 @@ def test_a_ledger_that_knows_no_time_is_to_be_told_one(empty: Path) -> None:
     assert marked(empty) == []
 
 
+@pytest.mark.usefixtures("far_west")
+def test_today_is_the_day_where_the_time_is_said_and_not_where_the_machine_is(path: Path) -> None:
+    there = datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=14)))
+    assert there.date() > datetime.datetime.now().astimezone().date()
+    assert "nothing is sent until" in mark(path, there)
+
+
+@pytest.fixture
+def far_west(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine 26 hours behind the easternmost places."""
+    monkeypatch.setenv("TZ", "Etc/GMT+12")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
 def days_ago(days: int) -> datetime.datetime:
     return datetime.datetime.now().astimezone() - datetime.timedelta(days=days)
 

@@ -136,7 +136,9 @@ class Harness:
         disturbed = self.run(point)
         reached = self.calls() >= point.at
         # Without the note of who uses the ledger a run goes on: it only says to others who that is.
-        stops = reached and not self.log.read_text().splitlines()[point.at - 1].endswith(".in-use")
+        stops = (
+            reached and point.at and not self.log.read_text().splitlines()[point.at - 1].endswith(".in-use")
+        )
         self.mend()
         wrong = list(after_failure(self._scene(disturbed, before, point.at if stops else 0)))
         numbers = kept_by_hand(disturbed)

@@ -146,10 +146,15 @@ def test_a_beginning_that_leads_nowhere_hides_no_key() -> None:
 )
 def test_no_text_costs_more_than_its_length(text: str) -> None:
     concealed = Concealed("key-4711-4712", "\\%25&amp; \\", "ab" + 7 * "\\" + "cd-4711")
-    begun = time.process_time()
-    concealed.text(text)
-    concealed.answer(Answered(200, text.encode()))
-    assert time.process_time() - begun < 6
+
+    def cost(part: str) -> float:
+        begun = time.process_time()
+        concealed.text(part)
+        concealed.answer(Answered(200, part.encode()))
+        return time.process_time() - begun
+
+    # Twice as long a text may cost twice as much; four times as much is what it would be by its square.
+    assert cost(text[: len(text) // 2]) < 3 * cost(text[: len(text) // 4]) + 0.2
 
 
 def test_what_holds_no_key_stays_as_it_came() -> None:

@@ -191,6 +191,7 @@ def test_what_is_missing_needs_a_person_only_when_it_is_late_and_of_the_time_tha
     collect(desk, "--as-of", LATER, "--since", "2035-01-01", where=mail, code=0)
 
 
+@pytest.mark.slow
 def test_an_archive_is_what_was_mailed_and_is_checked_later(desk: Desk) -> None:
     report = collect(desk)
     kept = archived(desk)
@@ -426,6 +427,7 @@ def forged(desk: Desk, number: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_forged_file_beside_the_good_one_settles_nothing_and_is_not_remembered(desk: Desk) -> None:
     path = forged(desk, "26" * 10)
     report = collect(desk)
@@ -442,6 +444,7 @@ def test_a_forged_file_beside_the_good_one_settles_nothing_and_is_not_remembered
     assert by_ticket(report)[ticket(LOST)] == ["received"]
 
 
+@pytest.mark.slow
 def test_a_forged_file_stands_in_the_way_of_a_statement_only_while_it_is_there(desk: Desk) -> None:
     forged(desk, "26" * 10).rename(desk.folder / "forged.ofd")
     statement = desk.folder / "statement.csv"

@@ -290,6 +290,7 @@ def test_what_stands_in_a_cell_is_told_to_nobody_though_columns_have_slipped(
     assert "Traceback" not in ran.err + named.err + read.err
 
 
+@pytest.mark.slow
 def test_a_night_that_is_stopped_while_it_watches_its_inbox_has_done_nothing(desk: Any, tickets: Any) -> None:
     arguments = [
         "reconcile",

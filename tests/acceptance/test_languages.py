@@ -16,6 +16,7 @@ ZH = ("--lang", "zh")
 HERE = ("--ledger", "L.ledger")
 
 
+@pytest.mark.slow
 def test_in_chinese_nothing_is_said_in_english(desk: Any, workbook: Any, tickets: Any) -> None:
     rows = [*tickets(2), {"ticket_no": "合计", "charge": "", "passenger_name": ""}, *tickets(3)[2:]]
     rows[1] |= {"amount": "12.345", "buyer": "Nobody", "ticket_status": "open"}
@@ -66,6 +67,7 @@ def issued(desk: Any, sandbox: Any, workbook: Any, tickets: Any) -> Any:
         yield carrier
 
 
+@pytest.mark.slow
 def test_the_ledger_is_looked_over_and_backed_up_in_chinese(desk: Any, issued: Any) -> None:
     ran = desk.voucher("ledger", "check", *HERE, *ZH)
     assert (ran.code, ran.err) == (0, "")
@@ -85,6 +87,7 @@ def test_the_ledger_is_looked_over_and_backed_up_in_chinese(desk: Any, issued: A
     assert english(ran.out) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("issued")
 def test_a_gap_is_marked_and_closed_in_chinese(desk: Any) -> None:
     marked = desk.voucher("ledger", "mark-gap", *HERE, "--why", "旧副本", *ZH)
@@ -216,6 +219,7 @@ def test_wrong_usage_is_told_in_chinese(desk: Any, arguments: tuple[str, ...], s
     assert desk.voucher(*arguments) == ran
 
 
+@pytest.mark.slow
 def test_help_and_the_language_of_the_locale(desk: Any) -> None:
     ran = desk.voucher("--help", *ZH)
     assert (ran.code, ran.err) == (0, "")

@@ -241,6 +241,7 @@ def test_a_backup_of_a_ledger_that_may_lack_something_lacks_it_too(desk: Any) ->
         assert gap[1] == backup.execute("SELECT max(ended_at) FROM run").get
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("left")
 @needs_compiler
 def test_a_copy_made_while_the_clock_is_ahead_lacks_what_came_after_what_it_knows(desk: Any) -> None:
@@ -626,6 +627,7 @@ def test_no_first_ledger_is_begun_by_itself_in_a_folder_that_is_not_there(
     assert not (desk.folder / "disk").exists()
 
 
+@pytest.mark.slow
 def test_a_sandbox_run_of_its_own_leaves_no_note_of_itself(desk: Any, workbook: Any, tickets: Any) -> None:
     desk.environment["XDG_STATE_HOME"] = str(desk.folder / "state")
     assert desk.voucher("issue", workbook(tickets(1)), "--sandbox", *ISSUE[4:]).code in (0, 1)

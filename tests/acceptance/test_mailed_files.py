@@ -171,6 +171,7 @@ def test_a_fault_of_files_without_a_folder_for_them_is_an_error(desk: Desk) -> N
     assert "--deliver-to" in ran.err
 
 
+@pytest.mark.slow
 def test_a_folder_that_takes_no_mails_is_told_before_anything_is_issued(desk: Desk) -> None:
     profile = desk.profile("http://127.0.0.1:1")
     (mails := desk.folder / "mails").mkdir(mode=0o500)
@@ -183,6 +184,7 @@ def test_a_folder_that_takes_no_mails_is_told_before_anything_is_issued(desk: De
     assert f"{mails}: no mails can be put there (Permission denied): choose another folder" in ran.stderr
 
 
+@pytest.mark.slow
 def test_a_run_with_its_own_sandbox_mails_what_it_issues(desk: Desk) -> None:
     october = write_workbook(desk.folder / "october.xlsx", tickets(3))
     profile = desk.profile("http://127.0.0.1:1")

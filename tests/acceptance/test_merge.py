@@ -229,6 +229,7 @@ def test_a_formula_without_its_result_is_no_correction(desk: Any, issued: Path) 
         ]
 
 
+@pytest.mark.slow
 def test_what_was_corrected_by_hand_in_the_original_too_stands_in_nobody_s_way(
     desk: Any, issued: Path
 ) -> None:
@@ -241,6 +242,7 @@ def test_what_was_corrected_by_hand_in_the_original_too_stands_in_nobody_s_way(
     assert differences(desk.folder / "tickets.xlsx", desk.folder / "fixed.xlsx") == {"Tickets!B4": "LI/NA"}
 
 
+@pytest.mark.slow
 def test_a_row_that_says_another_name_than_its_buyer_is_told(desk: Any, issued: Path) -> None:
     correct(issued, "en", (SECOND, {"amount": 12.5, "header_name": "Acme Trading Limited"}))
     ran = merged(desk, issued)

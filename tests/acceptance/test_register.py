@@ -106,6 +106,7 @@ def test_a_months_register_is_what_the_carrier_lists_charge_by_charge(month: Any
     assert "passport" not in one  # a ledger keeps no identity documents
 
 
+@pytest.mark.slow
 def test_totals_stand_by_buyer_and_by_cost_centre(month: Any) -> None:
     office, _ = month
     register(office, "-o", "all.xlsx")

@@ -296,6 +296,7 @@ def test_a_wrong_mapping_sends_nothing_and_names_its_key(
     assert not (desk.folder / "own.result.xlsx").exists()
 
 
+@pytest.mark.slow
 def test_an_ancillary_charge_may_stand_in_its_own_fee_s_column_on_both_sides(
     desk: Any, workbook: Any
 ) -> None:

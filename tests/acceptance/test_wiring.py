@@ -185,6 +185,7 @@ def test_a_gap_is_asked_about_before_anything_is_sent_by_issue_and_by_reconcile(
     assert office.carrier.requests == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("concurrency", "rows", "places"), [(4, 6, 4), (4, 2, 2), (1, 3, 1)])
 def test_room_for_every_answer_that_may_be_under_way_is_kept_before_the_first_is_sent(
     office: Office, concurrency: int, rows: int, places: int
@@ -218,6 +219,7 @@ class Meanwhile:
         assert not self._thread.is_alive()
 
 
+@pytest.mark.slow
 def test_a_statement_that_is_written_to_while_it_is_read_is_not_taken(office: Office) -> None:
     office.voucher(
         "issue", office.add_workbook(fares(3)), "--new-ledger", faults={"closed, and issued": ALWAYS}
@@ -236,6 +238,7 @@ def test_a_statement_that_is_written_to_while_it_is_read_is_not_taken(office: Of
     assert "was written to while it was read" in ran.err
 
 
+@pytest.mark.slow
 def test_a_line_of_a_statement_that_can_not_be_read_holds_back_its_ticket_and_no_other(
     office: Office,
 ) -> None:
@@ -374,6 +377,7 @@ def test_what_is_said_of_concurrency_and_rate_holds_for_the_run(office: Office) 
     assert (times[-1] - times[0]).total_seconds() >= 0.7
 
 
+@pytest.mark.slow
 def test_a_sandbox_inside_the_run_is_reached_without_the_proxy_of_the_profile(office: Office) -> None:
     book = office.add_workbook(fares(1))
     profile = office.desk / "sandbox.toml"
@@ -402,6 +406,7 @@ def test_an_answer_that_a_killed_run_left_is_not_lost_on_who_has_no_keys(office:
     assert states(office) == {"issued": 1}
 
 
+@pytest.mark.slow
 def test_why_a_run_stopped_early_is_told_and_nothing_more_was_sent(office: Office) -> None:
     ran = office.voucher("issue", office.add_workbook(fares(12)), "--new-ledger", faults={"closed": ALWAYS})
     assert (ran.code, office.carrier.requests) == (4, 10)
@@ -514,6 +519,7 @@ def test_a_ledger_whose_name_leads_elsewhere_at_the_end_is_left_as_it_is(office:
     assert _rows(office.ledger, ended) == [("issue", 1), ("reconcile", 1), ("reconcile", 1)]
 
 
+@pytest.mark.slow
 def test_a_doubt_of_this_run_is_told_in_the_language_that_was_asked_for(office: Office) -> None:
     book = office.add_workbook(fares(1))
     office.voucher("issue", book, "--new-ledger", "--lang", "zh", "-o", "zh.xlsx", faults={"closed": ALWAYS})
@@ -523,6 +529,7 @@ def test_a_doubt_of_this_run_is_told_in_the_language_that_was_asked_for(office: 
     assert any("已发送但未收到答复" in cell for cell in told), told
 
 
+@pytest.mark.slow
 def test_a_trace_id_that_is_none_is_not_in_the_log(office: Office) -> None:
     office.carrier.trace = "ZHANG WEI, 13800138000"
     try:
@@ -533,6 +540,7 @@ def test_a_trace_id_that_is_none_is_not_in_the_log(office: Office) -> None:
     assert ("request_ended" in text, "ZHANG" in text) == (True, False)
 
 
+@pytest.mark.slow
 def test_a_second_ledger_is_not_begun_beside_the_first(office: Office) -> None:
     book = office.add_workbook(fares(1))
     assert office.voucher("issue", book).code == 0

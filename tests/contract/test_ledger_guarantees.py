@@ -33,6 +33,7 @@ def refused(results: list[Any]) -> list[bool]:
 # --- an attempt is claimed once, ever --------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_claimed_is_claimed_once_by_whoever_asks_at_once(ledger: Ledger) -> None:
     planned = ledger.plan(*fares(1, 60))
     got = ledger.race(4)
@@ -41,6 +42,7 @@ def test_what_is_claimed_is_claimed_once_by_whoever_asks_at_once(ledger: Ledger)
     assert ledger.claim(10) == []
 
 
+@pytest.mark.slow
 def test_what_was_sent_is_never_claimed_again_whatever_came_of_it(ledger: Ledger) -> None:
     ledger.plan(*fares(1, 5))
     first, second, third, fourth, fifth = ledger.claim(5)
@@ -56,6 +58,7 @@ def test_what_was_sent_is_never_claimed_again_whatever_came_of_it(ledger: Ledger
 # --- a charge is in one live attempt ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "other",
     [
@@ -76,6 +79,7 @@ def test_a_charge_is_in_one_live_attempt(ledger: Ledger, other: Request) -> None
     assert ledger.claim(1) == []
 
 
+@pytest.mark.slow
 def test_a_charge_that_was_refused_may_be_asked_for_again(ledger: Ledger) -> None:
     (first,) = ledger.plan(invoice(charge(1)))
     assert ledger.claim(1) == [first]
@@ -90,6 +94,7 @@ def test_a_fare_and_a_refund_of_a_ticket_go_as_invoices_both(ledger: Ledger) -> 
     assert ledger.claim(2) == planned
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wire", ["FARE/Flight", ""])
 def test_what_a_statement_shows_as_issued_elsewhere_is_held(ledger: Ledger, wire: str) -> None:
     held, free = ledger.plan(*fares(1, 2))
@@ -110,6 +115,7 @@ def test_what_a_statement_shows_as_issued_elsewhere_is_held(ledger: Ledger, wire
     assert ledger.states()[held] == "planned"
 
 
+@pytest.mark.slow
 def test_a_number_is_one_requests(ledger: Ledger) -> None:
     ledger.plan(*fares(1, 2))
     first, second = ledger.claim(2)
@@ -120,6 +126,7 @@ def test_a_number_is_one_requests(ledger: Ledger) -> None:
     assert ledger.states() == {first: "issued", second: "unknown"}
 
 
+@pytest.mark.slow
 def test_a_number_that_two_answers_bring_at_once_is_one_requests(ledger: Ledger) -> None:
     ledger.plan(*fares(1, 2))
     first, second = ledger.claim(2)
@@ -130,6 +137,7 @@ def test_a_number_that_two_answers_bring_at_once_is_one_requests(ledger: Ledger)
 # --- nothing returns to planned --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [
@@ -150,6 +158,7 @@ def test_the_database_refuses_to_undo_a_claim(ledger: Ledger, statement: str) ->
     assert ledger.states() == {planned: "sending"}
 
 
+@pytest.mark.slow
 def test_the_database_refuses_to_change_an_outcome(ledger: Ledger) -> None:
     ledger.plan(*fares(1, 4))
     outcomes = dict(zip(ledger.claim(4), (issued("N1"), NO, NOBODY, LOST), strict=True))
@@ -165,6 +174,7 @@ def test_the_database_refuses_to_change_an_outcome(ledger: Ledger) -> None:
     assert ledger.states() == found
 
 
+@pytest.mark.slow
 def test_only_evidence_settles_what_is_unknown(ledger: Ledger) -> None:
     ledger.plan(*fares(1, 2))
     first, second = ledger.claim(2)
@@ -178,6 +188,7 @@ def test_only_evidence_settles_what_is_unknown(ledger: Ledger) -> None:
     assert ledger.states() == {first: "issued", second: "unknown"}
 
 
+@pytest.mark.slow
 def test_what_a_dead_sender_left_is_settled_as_not_issued_and_asked_for_again(ledger: Ledger) -> None:
     (first,) = ledger.plan(invoice(charge(1)))
     ledger.claim(1)
@@ -197,6 +208,7 @@ def test_a_plan_is_written_whole_or_not_at_all(ledger: Ledger) -> None:
     assert ledger.states() == {}
 
 
+@pytest.mark.slow
 def test_a_refused_change_is_refused_alone(ledger: Ledger) -> None:
     ledger.plan(*fares(1, 3))
     first, second, third = ledger.claim(3)
@@ -211,6 +223,7 @@ def test_a_refused_change_is_refused_alone(ledger: Ledger) -> None:
     assert ledger.states() == {first: "issued", second: "rejected", third: "unknown"}
 
 
+@pytest.mark.slow
 def test_an_answer_is_kept_as_it_came_and_once(ledger: Ledger) -> None:
     ledger.plan(invoice(charge(1)))
     (first,) = ledger.claim(1)
@@ -221,6 +234,7 @@ def test_an_answer_is_kept_as_it_came_and_once(ledger: Ledger) -> None:
     assert refused(ledger.record(Ended(first, issued("N1")))) == [False]
 
 
+@pytest.mark.slow
 def test_what_reached_nobody_is_tried_again_as_another_attempt(ledger: Ledger) -> None:
     ledger.plan(invoice(charge(1), charge(2)))
     (first,) = ledger.claim(1)
@@ -236,6 +250,7 @@ def test_what_reached_nobody_is_tried_again_as_another_attempt(ledger: Ledger) -
 # --- a late outcome settles its attempt once -------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_late_outcome_is_taken_once(ledger: Ledger) -> None:
     ledger.plan(*fares(1, 2))
     first, second = ledger.claim(2)

@@ -214,6 +214,7 @@ ECHOES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("echo", ECHOES)
 def test_a_key_that_the_carrier_repeats_is_not_kept_nor_shown(tmp_path: Path, echo: str) -> None:
     (case, *_), _rows, files = _alone(

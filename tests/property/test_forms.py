@@ -31,6 +31,7 @@ ADDRESSES = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=5 * settings().max_examples, deadline=None)
 @given(address=ADDRESSES.filter(PLAIN_ADDRESS.fullmatch))
 def test_an_address_that_is_plain_is_one_to_the_library(address: str) -> None:
@@ -50,6 +51,7 @@ def test_what_the_library_refuses_is_not_plain(address: str) -> None:
     assert not is_email(address)
 
 
+@pytest.mark.slow
 def test_every_form_of_a_chinese_number_is_taken() -> None:
     mobiles = (
         f"{country}{start}345678"

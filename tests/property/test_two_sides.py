@@ -651,6 +651,7 @@ def example_name(given_example: tuple[Rule, Example]) -> str:
     return f"{rule.code} {rule.column} {'broken' if example.breaks else 'kept'}: {changes}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given_example",
     [(rule, example) for rule in SEEN_RULES for example in rule.examples if example.cells],

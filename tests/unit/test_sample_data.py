@@ -264,6 +264,7 @@ def test_nothing_else_stands_in_the_folder() -> None:
     assert found == {*FILES.values(), "README.md", "generate.py", "sandbox.toml", generate.STATEMENT}
 
 
+@pytest.mark.slow
 def test_the_statement_is_what_the_generator_makes(tmp_path: Path) -> None:
     generate.write_statement(tmp_path)
     assert (SAMPLES / generate.STATEMENT).read_bytes() == (tmp_path / generate.STATEMENT).read_bytes()

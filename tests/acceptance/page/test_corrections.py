@@ -96,6 +96,7 @@ def test_a_column_that_a_row_has_not_is_refused(served: Served, tmp_path: Path) 
     assert kept(served, month) == []
 
 
+@pytest.mark.slow
 def test_a_cell_of_several_lines_keeps_them(served: Served, tmp_path: Path) -> None:
     anna = served.logged_in("anna")
     month = judged(anna, write_workbook(tmp_path / "one.xlsx", [ROWS[0] | {"remarks": "first\nsecond"}]))

@@ -109,6 +109,7 @@ def missing(page: Answer) -> list[str]:
     return re.findall(r'data-missing="(\d{13})"', page.text)
 
 
+@pytest.mark.slow
 def test_what_was_mailed_is_tied_to_its_tickets_and_what_has_not_come_is_named(mailed: Mailed) -> None:
     anna = mailed.visit("anna")
     assert headline(anna.get("/itineraries")) == (

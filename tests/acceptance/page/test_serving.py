@@ -147,6 +147,7 @@ def test_a_port_that_is_taken_is_said(desk: Desk, local: Served) -> None:
     assert "Address already in use" in ran.err
 
 
+@pytest.mark.slow
 def test_one_server_a_ledger(desk: Desk) -> None:
     with serving(desk) as page:
         ran = desk.voucher("serve", "--sandbox", "--listen", "127.0.0.1:0", "--ledger", page.ledger)
@@ -404,6 +405,7 @@ def test_login_leads_nowhere_else(office: Served, wanted: str) -> None:
     assert (answer.status, answer.location) == (303, "/")
 
 
+@pytest.mark.slow
 def test_a_session_is_a_new_one_with_every_login(office: Served) -> None:
     visit = office.visit()
     given = f"voucher-session-{urlsplit(office.address).port}"
@@ -514,6 +516,7 @@ def test_the_language_is_a_persons_own(office: Served) -> None:
     assert "登录" in chosen.get("/login").said
 
 
+@pytest.mark.slow
 def test_a_hostile_name_is_a_name(desk: Desk) -> None:
     name = "<script>alert(1)</script>\"'&"
     with serving(desk, people={name: Role.VIEWER}) as page:

@@ -171,6 +171,7 @@ def patience(lost: Lost) -> dict[str, float]:
     return {"response_timeout_seconds": 0.4} if lost == _LATE else {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "lost"), LOST.values(), ids=LOST)
 @pytest.mark.parametrize("reused", [False, True])
 def test_what_was_sent_and_not_answered_is_lost_and_never_sent_again(

@@ -187,6 +187,7 @@ def test_it_ends_when_the_process_that_sends_is_gone(book: Any, process: Any) ->
     assert process().returncode == 0
 
 
+@pytest.mark.slow
 def test_a_run_waits_for_what_a_killed_one_left_to_be_committed(book: Any, process: Any) -> None:
     """The process that sends is gone, and the one that commits is not yet."""
     gone = subprocess.Popen(["true"])
@@ -203,6 +204,7 @@ def test_a_run_waits_for_what_a_killed_one_left_to_be_committed(book: Any, proce
     assert its.returncode == 0
 
 
+@pytest.mark.slow
 def test_more_than_the_channel_holds_goes_over_it_while_the_event_loop_goes_on(
     book: Any, fare: Any, process: Any
 ) -> None:

@@ -91,6 +91,7 @@ def test_on_a_slow_disk_alone_those_that_keep_coming_share_a_commit(
     assert set(book.states().values()) == {"sending", "planned"}
 
 
+@pytest.mark.slow
 def test_what_comes_while_a_group_is_written_shares_the_next(book: Any, fare: Any) -> None:
     attempts = book.plan(*(fare(number) for number in range(6)))
     commits: list[bool] = []

@@ -43,6 +43,7 @@ def test_a_sound_ledger_is_told_with_what_it_holds(kept: Any) -> None:
     assert (looked.open_since, looked.gap) == (None, gaps.Gap("2026-11-20", verbatim("restored")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "told"),
     [

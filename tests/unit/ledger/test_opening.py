@@ -275,6 +275,7 @@ def test_no_ledger_is_made_beside_what_belongs_to_one_that_is_missing(tmp_path: 
     lock.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "put_there", ["another ledger", "an older state of it", "a backup made during that run"]
 )

@@ -94,6 +94,7 @@ def test_no_english_is_left_in_a_chinese_text() -> None:
             assert re.findall("[A-Za-z]{2,}", NAMES.sub("", words)) == [], words
 
 
+@pytest.mark.slow
 def test_every_text_of_a_template_is_written_out_where_it_is_said() -> None:
     said = [
         call for path in TEMPLATES.glob("*.html")

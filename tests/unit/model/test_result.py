@@ -163,6 +163,7 @@ def by_column(result: RunResult) -> dict[str, Any]:
 CHARGES_BY_COLUMN = ("line", "voucher", "amount", "status", "number", "request_id", "last_day")
 
 
+@pytest.mark.slow
 def test_what_is_said_by_column_is_what_the_rows_say_one_by_one(result: Any) -> None:
     for ends in (*((end,) for end in ENDS), tuple(ENDS), tuple(ENDS) * 2):
         made = result(ends, stopped="interrupted" if len(ends) > 8 else "")

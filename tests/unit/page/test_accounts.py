@@ -116,6 +116,7 @@ def test_passwords_are_kept_as_argon2id_and_nothing_else(tmp_path: Path) -> None
     assert PASSWORD.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_hash_of_weaker_parameters_is_made_anew_at_the_next_login(tmp_path: Path) -> None:
     accounts.add(tmp_path, "anna", Role.VIEWER, PASSWORD)
     weak = argon2.PasswordHasher(time_cost=1, memory_cost=64).hash(PASSWORD)

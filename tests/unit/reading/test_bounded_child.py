@@ -100,6 +100,7 @@ def refusal(tmp_path: Path, content: bytes, name: str = "tickets.xlsx") -> str:
     return text.removeprefix(f"{path}: ")
 
 
+@pytest.mark.slow
 def test_the_plain_workbook_of_these_tests_is_read(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     for content in (
@@ -282,6 +283,7 @@ def peak_kilobytes(command: Sequence[str]) -> int:
     return int(subprocess.run(started, check=True, capture_output=True, text=True, env=found).stdout)
 
 
+@pytest.mark.slow
 def test_what_a_command_takes_is_measured_without_what_these_tests_take() -> None:
     taken = b"x" * (500 << 20)
     assert peak_kilobytes([sys.executable, "-I", "-S", "-c", "pass"]) < 100 * 1024
@@ -364,6 +366,7 @@ def test_a_cell_repeated_a_million_times_a_million_times_is_too_large(tmp_path: 
     assert "too large" in refusal(tmp_path, ods(rows), "t.ods")
 
 
+@pytest.mark.slow
 def test_formats_down_to_the_last_row_and_one_cell_at_the_end_of_a_column_do_no_harm(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     path.write_bytes(

@@ -155,6 +155,7 @@ def test_a_column_that_the_sheet_lacks_is_as_typed_behind_its_last(tmp_path: Pat
     assert overlaid["letters"][f"t.{suffix}", sheet][missing[0]] == "E"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["xlsx", "xls"])
 def test_a_buyer_of_the_sheet_buyers_is_as_typed_there(tmp_path: Path, suffix: str) -> None:
     names = [*(name for name in GOOD if name not in {column.name for column in BUYER_COLUMNS}), "buyer"]
@@ -180,6 +181,7 @@ def test_a_buyer_of_the_sheet_buyers_is_as_typed_there(tmp_path: Path, suffix: s
     assert [row["status"] for row in overlaid["report"]["rows"]] == ["ready", "ready", "invalid"]
 
 
+@pytest.mark.slow
 def test_a_wide_bill_is_as_typed(tmp_path: Path) -> None:
     names = ["ticket_no", "passenger_name", "市场", "国内/国际", "ticket_status", "flight_date", "票价", "机建", "退票费", "header_type", "header_name", "tax_no"]  # fmt: skip
     line = [ticket(1), "ZHANG/WEI", "x", "国内", "partly_used", "2026-10-01", "1000", "50", "", "企业", "甲公司", "91110000600037341L"]  # fmt: skip
@@ -196,6 +198,7 @@ def test_a_wide_bill_is_as_typed(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_total_that_the_sheet_lacks_is_compared_as_typed_there(tmp_path: Path) -> None:
     """What is told of a total that is off names the column that it stands in, which is new here."""
     names, line = ["票号", "姓名", "国内/国际", "票价", "服务费"], [ticket(1), "A", "国内", "1000", "20"]
@@ -326,6 +329,7 @@ def test_a_buyer_that_no_sheet_knows_is_that_of_the_rows_that_name_it_and_of_no_
     assert [row.status for row in finished.result.rows] == ["ready", "invalid", "invalid"]
 
 
+@pytest.mark.slow
 def test_a_buyer_that_is_entered_counts_in_place_of_those_of_its_name(tmp_path: Path) -> None:
     known = [["ACME", "Old", "91350100M000100Y43", "business"], ["B", "Beta", "91350100M000100Y43", "business"]]  # fmt: skip
     path = month(tmp_path / "t.xlsx", "ACME", "B", buyers=known)

@@ -211,6 +211,7 @@ def test_one_that_never_stops_talking_is_ended(
     assert time.monotonic() - begun < 60
 
 
+@pytest.mark.slow
 def test_one_that_says_nothing_is_ended(
     taken_over: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,6 +105,7 @@ def test_without_an_inbox_there_is_nothing(desk: Desk) -> None:
     assert taken(desk, None) == Inbox()
 
 
+@pytest.mark.slow
 def test_every_file_is_taken_as_what_it_is(desk: Desk, box: Path, slept: list[float]) -> None:
     """By what is in it, in the order of the names; the same content is known by its digest."""
     second = workbook(box / "b.xlsx", *rows(1, 2))
@@ -437,6 +438,7 @@ def test_a_result_of_ours_in_which_nothing_is_to_be_done_is_spent(
     assert desk.logged == []
 
 
+@pytest.mark.slow
 def test_corrected_failures_that_can_not_be_read_are_told_and_never_spent(
     desk: Desk, box: Path, table_of: Tables, tmp_path: Path
 ) -> None:

@@ -166,6 +166,7 @@ def test_a_row_added_by_hand_names_nobody_by_a_name_that_two_workbooks_have(tmp_
     assert header(again, 3) == B[1:]
 
 
+@pytest.mark.slow
 def test_a_row_added_by_hand_that_names_nobody_takes_the_only_buyer_there_is(tmp_path: Path) -> None:
     path = result(tmp_path, book_of(tmp_path / "t.xlsx", [NAMELESS], A))
     assert header(judged([added_by_hand(path, {"buyer": ""})]), 1) == A[1:]
@@ -196,6 +197,7 @@ def test_a_new_buyer_may_be_typed_over_the_old_one_s_columns(tmp_path: Path, lan
     assert header(again) == ["business", "Late Ltd", B[3], "", ""]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("buyers", [False, True])
 def test_the_columns_of_the_same_buyer_are_corrected_in_place(tmp_path: Path, buyers: bool) -> None:
     path = result(tmp_path, book_of(tmp_path / "t.xlsx", [NAMELESS], A, B))
@@ -206,6 +208,7 @@ def test_the_columns_of_the_same_buyer_are_corrected_in_place(tmp_path: Path, bu
     assert header(again) == ["business", "Alpha Limited", B[3], "13800138000", "new@example.com"]
 
 
+@pytest.mark.slow
 def test_what_was_filled_in_stays_remembered_until_the_row_is_right(tmp_path: Path) -> None:
     path = result(tmp_path, book_of(tmp_path / "t.xlsx", [NAMELESS], A, B))
     second = write_workbook(judged([corrected(path, {"phone": ""})]), tmp_path / "second.result.xlsx")
@@ -363,6 +366,7 @@ def test_the_buyers_of_a_buyers_file_are_in_the_result_and_give_way_to_the_file(
     assert header(judged([known], buyers=path)) == B[1:]  # a result serves as a buyers file too
 
 
+@pytest.mark.slow
 def test_a_row_that_is_left_as_it_was_is_judged_as_it_was(tmp_path: Path) -> None:
     """One workbook's buyers are no other's, and a row that names nobody takes no other workbook's only one."""
     first = book_of(tmp_path / "a.xlsx", [NAMELESS], A)

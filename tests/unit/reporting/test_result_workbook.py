@@ -99,6 +99,7 @@ def test_a_file_that_does_not_open_gets_no_name(
     assert [found.name for found in tmp_path.iterdir()] == ["tickets.xlsx"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["write_number", "autofilter", "data_validation"])
 def test_a_full_disk_stops_with_the_cause_and_leaves_nothing(
     method: str, mixed: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -186,6 +186,7 @@ def test_no_heading_of_ours_reads_as_a_column_of_the_vocabulary() -> None:
         assert normal(extra_heading(heading(column.name, "zh"))) not in HEADINGS
 
 
+@pytest.mark.slow
 def test_the_cells_to_be_corrected_are_named_and_coloured(made: Made, tmp_path: Path) -> None:
     result = made({"passenger_name": None, "amount": "abc", "used_on": datetime.date(2020, 1, 1)})
     path = write_workbook(result, tmp_path / "r.xlsx")
@@ -208,6 +209,7 @@ def test_the_cells_to_be_corrected_are_named_and_coloured(made: Made, tmp_path: 
         assert any(line.startswith(f"{letters['used_on']}2: An invoice for a fare") for line in lines)
 
 
+@pytest.mark.slow
 def test_a_reason_about_a_column_that_the_input_has_not_names_the_cell_to_fill_in(
     tmp_path: Path, result_of_file: Made
 ) -> None:
@@ -259,6 +261,7 @@ def test_rows_stand_by_their_reasons_which_are_numbered_here_and_on_the_summary(
     assert places == ["'Failures'!A2", "'Failures'!A3", "'Failures'!A5", "'Failures'!A6"]
 
 
+@pytest.mark.slow
 def test_each_cell_to_be_corrected_has_a_note_that_says_what_is_wrong_and_what_to_do(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,6 +283,7 @@ def test_each_cell_to_be_corrected_has_a_note_that_says_what_is_wrong_and_what_t
     assert set(notes_of(few)) == {(2, "passenger_name"), (3, "amount")}
 
 
+@pytest.mark.slow
 def test_what_a_rule_forbids_is_marked_in_its_cell_but_not_what_time_or_the_profile_mends(
     made: Made, tmp_path: Path
 ) -> None:

@@ -142,6 +142,7 @@ def test_of_the_deadlines_of_one_day_the_largest_amounts_are_shown(made: Made, t
     assert amounts == [18 - n for n in range(15)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", LANGS)
 def test_two_charts_show_the_tables(lang: Lang, sample: Callable[[Lang], RunResult], tmp_path: Path) -> None:
     path = write_workbook(sample(lang), tmp_path / "r.xlsx")

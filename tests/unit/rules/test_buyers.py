@@ -154,6 +154,7 @@ def test_a_buyer_of_the_buyers_file_is_suggested(
     assert "“ACME”" in judged(table=assemble(books, _buyers_file(tmp_path, ACME))).message("unknown_buyer")
 
 
+@pytest.mark.slow
 def test_a_row_s_own_cells_win_and_the_buyer_fills_in_the_rest(judged: Judged) -> None:
     row = {**NOBODY, "buyer": "ACME", "email": "other@example.com", "header_name": "Acme  Travel Ltd"}
     found = judged(row, buyers=[HEADINGS, ACME, LI])

@@ -43,6 +43,7 @@ def test_ticket_numbers_may_be_hyphenated_and_are_echoed_as_asked(carrier: Any, 
     assert by_invoice.accepted
 
 
+@pytest.mark.slow
 def test_a_refused_itinerary_has_no_number(carrier: Any, kit: Any) -> None:
     (answer,) = carrier.answers(kit.itinerary("9990000000000"))
     assert answer.result == {

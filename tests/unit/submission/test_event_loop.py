@@ -22,6 +22,7 @@ def test_while_sending_the_collector_is_on_whatever_it_was_before(on: bool) -> N
         gc.enable()
 
 
+@pytest.mark.slow
 def test_while_sending_the_collector_leaves_what_was_read_alone_and_only_then() -> None:
     before = gc.get_threshold()
     assert gc.get_freeze_count() == 0

@@ -863,6 +863,7 @@ def test_an_outcome_and_the_next_requests_sending_share_a_commit(bench: Bench) -
     assert len(commits) == 1 + 5 + 5 + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_no_more_are_at_the_carrier_at_once_than_may_be(bench: Bench, concurrency: int) -> None:
     there, most = 0, 0

@@ -308,6 +308,7 @@ def test_the_same_version_writes_the_same_bytes(tmp_path: Path, lang: Lang) -> N
     assert first.read_bytes() == second.read_bytes()
 
 
+@pytest.mark.slow
 def test_the_templates_folder_is_up_to_date(tmp_path: Path, lang: Lang) -> None:
     fresh = tmp_path / "fresh.xlsx"
     write_template(fresh, lang)

@@ -47,6 +47,7 @@ def leads(path: Path, name: str, heading: str) -> dict[int, str]:
     return {cell.row: cell.hyperlink.location for cell in cells if cell.hyperlink}
 
 
+@pytest.mark.slow
 def test_sheets_and_their_order_are_the_contracts(
     mixed: RunResult, mixed_zh: RunResult, tmp_path: Path
 ) -> None:
@@ -55,6 +56,7 @@ def test_sheets_and_their_order_are_the_contracts(
         assert tuple(openpyxl.load_workbook(path).sheetnames) == (*RESULT_SHEETS, "Buyers")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", LANGS)
 def test_headings_are_in_the_workbooks_language(
     lang: Lang, sample: Callable[[Lang], RunResult], tmp_path: Path
@@ -111,6 +113,7 @@ def test_a_long_ticket_list_is_bounded_and_says_so(made: Made, tmp_path: Path) -
     assert len(row["tickets"].split(", ")) == 30
 
 
+@pytest.mark.slow
 def test_unknown_has_one_line_a_request_and_asks_the_same_in_both_languages(
     mixed: RunResult, mixed_zh: RunResult, tmp_path: Path
 ) -> None:
@@ -193,6 +196,7 @@ def width_of(sheet: Any, heading: str) -> float:
     )
 
 
+@pytest.mark.slow
 def test_a_long_text_is_read_whole_in_a_row_that_is_high_enough(made: Made, tmp_path: Path) -> None:
     name = "上海云帆示例国际货物运输代理及供应链综合管理服务（集团）股份有限公司第二分公司"
     long = {"amount": "abc", "remarks": "line\n" * 3 + "end", "header_name": name, "own": "word " * 20}
@@ -210,6 +214,7 @@ def test_a_long_text_is_read_whole_in_a_row_that_is_high_enough(made: Made, tmp_
     assert rows.row_dimensions[2].height < 7 * 14  # it must not hide the rows around it
 
 
+@pytest.mark.slow
 def test_no_number_and_no_day_is_wider_than_its_column(made: Made, tmp_path: Path) -> None:
     moment = datetime.datetime(2026, 10, 1, 8, 30)  # noqa: DTZ001 - a cell has no time zone
     rows = [{"ticket_no": f"99912345{n:05d}"} for n in range(300)]
@@ -316,6 +321,7 @@ def test_beyond_what_a_sheet_holds_of_links_there_are_none_and_nothing_else_is_l
     assert all(row["request"] for row in records(path, "Rows")[:4])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["<r>x</r>", "_x0041_", "=1+1", "http://example.com", "internal:'Rows'!A1"])
 def test_a_link_never_changes_its_text(text: str, mixed: RunResult, tmp_path: Path) -> None:
     request = mixed.requests[0].request

@@ -391,6 +391,8 @@ def _say(listening: socket.socket, lines: Sequence[bytes]) -> None:
             if number:
                 tag = heard.readline().split(b" ")[0]
             line.sendall(re.sub(rb"(?m)^%d (?=OK|NO|BAD)" % number, lambda _, tag=tag: tag + b" ", words))
+        line.shutdown(socket.SHUT_WR)
+        heard.read()  # what nobody has read would make a reset of the end
 
 
 class TestOfAddresses:

@@ -247,6 +247,11 @@ class ReadLedger:
         with as_problem(self.path):
             return received_files.known(self._connection, files, time_zone)
 
+    def with_files(self) -> frozenset[int]:
+        """The IDs of the attempts in doubt about which itinerary files came."""
+        with as_problem(self.path):
+            return received_files.about_unknown(self._connection)
+
     def not_received(
         self, period: Period | None, as_of: datetime.date, time_zone: str
     ) -> tuple[int, list[NotReceived]]:

@@ -172,6 +172,14 @@ def _row(run: int, one: CollectedFile, at: str) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+def about_unknown(connection: apsw.Connection) -> frozenset[int]:
+    """The IDs of the attempts in doubt about which files came, whatever these came to."""
+    rows: Any = connection.execute(
+        "SELECT DISTINCT attempt_id FROM attempt JOIN received_file USING (attempt_id) WHERE state = 'unknown'"
+    )
+    return frozenset(attempt_id for (attempt_id,) in rows)
+
+
 def archived(connection: apsw.Connection) -> list[tuple[str, str]]:
     """(path in the archive, SHA-256) of every file that is kept there, each once."""
     return list(

@@ -205,6 +205,8 @@ class Evidence:
     unclear: frozenset[tuple[str, int]] = frozenset()
     #: Contents of lines that may be anybody's: they settle what nothing speaks against, and are not remembered where they do not.
     passing: frozenset[tuple[object, ...]] = frozenset()
+    #: The IDs of attempts in doubt about which itinerary files are brought, whatever these prove.
+    filed: frozenset[int] = frozenset()
 
     @cached_property
     def lines(self) -> tuple[StatementLine, ...]:

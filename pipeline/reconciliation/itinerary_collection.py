@@ -136,6 +136,7 @@ def settle_with_files(
     answered = {
         of.ticket_no for one in open_now if (one.request_id, one.attempt) in told for of, _, _ in one.charges
     }
+    evidence = replace(evidence, filed=proof.filed)
     alone, together = proof.beside(evidence.lines, answered)
     first = settle(run, evidence_by(proof, alone, evidence.by)) if alone else Decided()
     if together:

@@ -72,6 +72,7 @@ def _in_ledger(
         ledger.shown_elsewhere(numbers),
         [*ledger.issued_between(*evidence.claimed).values()] if evidence.claimed else [],
         {of: (one.number, one.at) for of, one in ledger.reversed_charges().items()},
+        ledger.with_files() | evidence.filed,
     )
 
 

@@ -32,7 +32,8 @@ class InLedger:
     `held` is what it holds of the tickets on the statements and of those in doubt; `taken` says of a number
     what has it already; `earlier` is what earlier statements showed of the tickets in doubt and under
     the numbers that are brought; `issued` is what this ledger issued in the days for which the statements are said to be
-    complete; `gone` are charges whose voucher was reversed: its number, and when that was recorded (UTC, ISO 8601).
+    complete; `gone` are charges whose voucher was reversed: its number, and when that was recorded (UTC, ISO 8601). `filed` are the
+    IDs of attempts about which itinerary files came.
     """
 
     held: Mapping[Identity, KnownCharge]
@@ -40,6 +41,7 @@ class InLedger:
     earlier: Sequence[StatementLine]
     issued: Sequence[KnownCharge]
     gone: Mapping[Identity, tuple[str, str]]
+    filed: frozenset[int] = frozenset()
 
 
 def decide(unsettled: Sequence[Unsettled], evidence: Evidence, ledger: InLedger) -> Decided:
@@ -109,7 +111,7 @@ class _Weighing:
         if problem:
             return self._contradicted(attempt, problem, answers), NOTHING
         silent = number is None and self.silence.claimed
-        why = self.silence.unproven(attempt) if silent else NOTHING
+        why = self._against_silence(attempt) if silent else NOTHING
         silent = silent and not why
         if answer and (problem := answer_against(answer, number, silent=silent)):
             return Trouble("contradiction", attempt_name(attempt), problem), why
@@ -121,6 +123,14 @@ class _Weighing:
         if silent:
             return self._settled(attempt, "not_sent", "", None, self.silence.told(attempt)), why
         return None, why
+
+    def _against_silence(self, attempt: Unsettled) -> Message:
+        """Why it proves nothing that no line is about an attempt; NOTHING where it does."""
+        if attempt.attempt_id in self.ledger.filed:  # whosever it was: what was not issued has none
+            return message(
+                "an itinerary file about it came; only an answer or a statement that lists it settles it"
+            )
+        return self.silence.unproven(attempt)
 
     def _contradicted(
         self, attempt: Unsettled, problem: Message, answers: Sequence[Answer]

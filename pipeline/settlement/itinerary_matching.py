@@ -7,7 +7,8 @@ What a file proves: a statement is brought by somebody who had it from the carri
 unknown outcome only where it says everything that was asked for (ticket, buyer, tax number, total) and nothing else, in its embedded
 data, not on its page alone; and where the profile names root certificates, only under a seal that is valid by them. Without roots
 no seal can tell whose file it is, so `none` and `intact` count alike. All that is then weighed like a statement's line; but what a file without
-a valid seal says is not remembered where it settles nothing: a mail must not stand in the way of a statement for ever.
+a valid seal says is not remembered where it settles nothing: a mail must not stand in the way of a statement for ever. That a file about
+an attempt came is: from then on no statement's silence proves that it was not issued.
 Likewise only a file that says all that, under a valid seal where there are roots, is the one that was received: else another may still come. A file about a
 ticket that the ledger does not know is held like one (issued elsewhere) under a valid seal alone; else a mail could block any ticket.
 """
@@ -213,12 +214,14 @@ def _differing(column: str, known: Fact, found: Fact) -> Message:
 class Proof:
     """What files bring as evidence, by SHA-256: lines as a statement has them, and why others prove nothing.
 
-    `passing`: the contents of lines that may be anybody's, without a valid seal (`Evidence.passing`).
+    `passing`: the contents of lines that may be anybody's, without a valid seal; `filed`: the IDs of the attempts in doubt about
+    which there are files, whatever they prove (`Evidence`).
     """
 
     by_file: Mapping[str, Sequence[StatementLine]]
     unproven: Mapping[str, Message]
     passing: frozenset[tuple[object, ...]] = frozenset()
+    filed: frozenset[int] = frozenset()
 
     @property
     def lines(self) -> tuple[StatementLine, ...]:
@@ -248,9 +251,12 @@ def evidence_of(files: Iterable[CheckedFile], known: InLedger, *, roots: bool) -
         dict[str, Message](),
         set[tuple[object, ...]](),
     )
+    filed = set[int]()
     matching = _Matching(known, {}, {}, {}, roots)
     for file in files:
         found = matching.judged(file)
+        if found.of and found.of.state == "unknown" and found.of.attempt_id is not None:
+            filed.add(found.of.attempt_id)
         if found.file.data is None or found.status not in (FileStatus.UNCLEAR, FileStatus.UNKNOWN_TICKET):
             continue
         if found.of is None:
@@ -265,7 +271,7 @@ def evidence_of(files: Iterable[CheckedFile], known: InLedger, *, roots: bool) -
                 line = _line(file, found.file.data, found.of.ticket_no)
                 lines[file.sha256] = [line]
                 passing |= {line.content} if file.seal is not SealStatus.VALID else set()
-    return Proof(lines, unproven, frozenset(passing))
+    return Proof(lines, unproven, frozenset(passing), frozenset(filed))
 
 
 def _unproven(file: CheckedFile, data: ItineraryData, of: KnownVoucher, *, roots: bool) -> Message:

@@ -293,3 +293,15 @@ def test_a_ticket_s_files_and_the_export_tell_them(kept: Book) -> None:
         ("differs", "2026-11/a.ofd", "mail.eml/b.ofd"),
         ("differs", "", "mail.eml/c.ofd"),
     ]
+
+
+def test_of_attempts_in_doubt_it_is_known_that_files_came_about_them(kept: Book) -> None:
+    assert received_files.about_unknown(kept.connection) == frozenset()
+    doubtful = kept.connection.execute("SELECT attempt_id FROM attempt WHERE state = 'unknown'").get
+    kept.connection.execute(
+        "INSERT INTO received_file (run, sha256, status, attempt_id, number, ticket_no, seal, place, archived, reasons, received_at)"
+        " SELECT run, hex(zeroblob(32)), 'unclear', attempt_id, '', '', 'none', 'a.ofd', '', '', ended_at FROM attempt"
+        " WHERE attempt_id = ?",
+        (doubtful,),
+    )
+    assert received_files.about_unknown(kept.connection) == {doubtful}

@@ -257,6 +257,14 @@ def test_what_may_be_anybodys_passes_and_what_a_valid_seal_is_on_does_not() -> N
         assert proof.passing == (frozenset({proof.lines[0].content}) if passes else frozenset())
 
 
+@pytest.mark.parametrize("changes", [{}, {"buyer_name": None}, {"total": 1}])
+def test_whatever_it_proves_a_file_says_that_there_is_something_of_an_attempt_in_doubt(
+    changes: dict[str, Any],
+) -> None:
+    assert evidence_of([file(**changes)], ledger(IN_DOUBT), roots=True).filed == {IN_DOUBT.attempt_id}
+    assert evidence_of([file(**changes)], ledger(KNOWN), roots=True).filed == frozenset()
+
+
 def test_where_the_profile_names_roots_only_a_valid_seal_proves() -> None:
     files = [file("a", SealStatus.INTACT), file("b", SealStatus.VALID)]
     proof = evidence_of(files, ledger(IN_DOUBT), roots=True)

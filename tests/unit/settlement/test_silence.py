@@ -44,6 +44,17 @@ def test_silence_settles_only_where_the_statement_is_said_to_be_complete() -> No
     assert "complete for 2026-11-07..2026-11-14" in str(found.settled[0].evidence)
 
 
+def test_silence_proves_nothing_of_what_a_file_came_about() -> None:
+    one = attempt(charge(1))
+    brought = evidence(statement(line(charge(7))), complete=COMPLETE)
+    around_it = [*ours()]
+    silent = weigh([one], brought, held(one), issued=around_it)
+    assert outcome(silent) == [("not_sent", "")]
+    filed = weigh([one], brought, held(one), issued=around_it, filed=frozenset({one.attempt_id}))
+    assert outcome(filed) == []
+    assert "an itinerary file about it came" in str(filed.notes[0])
+
+
 @pytest.mark.parametrize(
     ("complete", "made", "hours", "settles"),
     [

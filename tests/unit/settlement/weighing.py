@@ -139,8 +139,9 @@ def weigh(
     earlier: Sequence[StatementLine] = (),
     issued: Sequence[KnownCharge] = (),
     gone: Mapping[Identity, tuple[str, str]] | None = None,
+    filed: frozenset[int] = frozenset(),
 ) -> Decided:
-    return decide(attempts, brought, InLedger(known, taken or {}, earlier, issued, gone or {}))
+    return decide(attempts, brought, InLedger(known, taken or {}, earlier, issued, gone or {}, filed))
 
 
 def outcome(found: Decided) -> list[tuple[str, str]]:

@@ -63,7 +63,8 @@ def test_evidence_that_was_withdrawn_settles_nothing_again_and_other_evidence_do
     assert decided.answers == (again, of_other)
 
 
-def test_silence_settles_what_nobody_answers_and_nothing_that_an_answer_leaves_open(desk: Desk) -> None:
+def silence(desk: Desk) -> tuple[Any, dict[str, Any]]:
+    """(an attempt in doubt; evidence whose silence proves that it was not issued)."""
     now, day = datetime.datetime.now(datetime.UTC), datetime.timedelta(days=1)
     sent = [utc_text(now + datetime.timedelta(hours=ticket)) for ticket in range(5)]
     for ticket in (1, 3, 4):
@@ -75,11 +76,29 @@ def test_silence_settles_what_nobody_answers_and_nothing_that_an_answer_leaves_o
         "complete": (Complete(now - day, now + 4 * day, "these days"),),
         "settle_after": day,
     }
+    return about, silent
+
+
+def test_silence_settles_what_nobody_answers_and_nothing_that_an_answer_leaves_open(desk: Desk) -> None:
+    about, silent = silence(desk)
     lacking = desk.settle(desk.answer(about, "issued"), **silent)
     assert (lacking.settled, [code for code, _, _ in problems(lacking)]) == ((), ["incomplete"])
     assert "an answer about it lacks something" in "".join(map(str, lacking.notes))
     assert [(one.state, one.settled_by) for one in desk.settle(**silent).settled] == [("not_sent", BY)]
     assert desk.states()[3] == ("not_sent", "")
+
+
+def test_silence_settles_nothing_about_which_a_file_came_now_or_another_night(desk: Desk) -> None:
+    _, silent = silence(desk)
+    (doubtful,) = [one.attempt_id for one in desk.ledger.unsettled()]
+    assert desk.settle(**silent, filed=frozenset({doubtful})).settled == ()
+    desk.ledger._connection.execute(
+        "INSERT INTO received_file (run, sha256, status, attempt_id, number, ticket_no, seal, place, archived, reasons, received_at)"
+        " SELECT run, hex(zeroblob(32)), 'unclear', attempt_id, '', '', 'none', 'a.ofd', '', '', ended_at FROM attempt"
+        " WHERE attempt_id = ?",
+        (doubtful,),
+    )
+    assert desk.settle(**silent).settled == ()
 
 
 def test_a_ledger_that_takes_no_settlement_is_named(desk: Desk) -> None:

@@ -10,10 +10,13 @@ import pytest
 from pipeline.ledger import gaps, reversals, runs, withdrawals
 from pipeline.ledger.clock import utc_text
 from pipeline.model.errors import LedgerProblem
-from pipeline.model.evidence import Complete, Reversal
+from pipeline.model.evidence import Complete, Evidence, Reversal
+from pipeline.model.itinerary_file import CheckedFile, ItineraryData, SealStatus
+from pipeline.model.job import Job
 from pipeline.model.outcome import Outcome
 from pipeline.model.places import row_at
-from tests.unit.reconciliation.desk import BY, Desk, line, problems, statement
+from pipeline.reconciliation.itinerary_collection import settle_with_files
+from tests.unit.reconciliation.desk import BY, PROFILE, Desk, line, problems, statement
 
 
 def test_what_answers_settle_is_recorded_with_who_said_it_and_logged(desk: Desk) -> None:
@@ -99,6 +102,18 @@ def test_silence_settles_nothing_about_which_a_file_came_now_or_another_night(de
         (doubtful,),
     )
     assert desk.settle(**silent).settled == ()
+
+
+def test_files_that_are_weighed_beside_a_silent_statement_are_heard(desk: Desk) -> None:
+    _, silent = silence(desk)
+    evidence = replace(Evidence((), (), (), None, BY), **silent)
+    data = ItineraryData("2" * 20, (desk.ledger.unsettled()[0].charges[0][0].ticket_no,))
+    file = CheckedFile(("a.ofd",), "a" * 64, data, SealStatus.NONE)
+    run = desk.run_of(Job((), PROFILE, None))
+    decided, (collected,) = settle_with_files(run, evidence, [file], ())
+    assert decided.settled == ()
+    assert collected.of is not None
+    assert settle_with_files(run, evidence, [], ())[0].settled == ()  # nor when the file is gone
 
 
 def test_a_ledger_that_takes_no_settlement_is_named(desk: Desk) -> None:

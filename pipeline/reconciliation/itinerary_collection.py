@@ -140,9 +140,8 @@ def settle_with_files(
     alone, together = proof.beside(evidence.lines, answered)
     first = settle(run, evidence_by(proof, alone, evidence.by)) if alone else Decided()
     if together:
-        passing = proof.passing - {
-            line.content for line in evidence.lines
-        }  # what a statement shows is remembered
+        # What a statement shows is remembered.
+        passing = proof.passing - {line.content for line in evidence.lines}
         evidence = replace(
             evidence, statements=(*evidence.statements, as_statement(together)), passing=passing
         )

@@ -10,7 +10,7 @@ from pipeline.ledger_postgresql.sqlstates import as_problem
 from pipeline.model.errors import InputProblem
 from pipeline.model.profile import Owner
 
-_PARTS = ("tables", "rules", "functions", "roles")
+_PARTS = ("tables", "evidence_tables", "rules", "functions", "roles")
 _VERSION = 1
 
 

@@ -34,7 +34,8 @@ GRANT EXECUTE ON FUNCTION voucher.about() TO voucher_reader;
 
 -- Whoever reads sees all but what is sealed.
 GRANT SELECT ON voucher.ledger, voucher.server_life, voucher.gap, voucher.epoch, voucher.run, voucher.worker, voucher.request, voucher.charge,
-    voucher.settlement, voucher.late_word, voucher.elsewhere TO voucher_reader;
+    voucher.settlement, voucher.late_word, voucher.elsewhere, voucher.carrier_move, voucher.clock_correction, voucher.run_person, voucher.judgement,
+    voucher.reversal, voucher.withdrawal, voucher.handled, voucher.received_file TO voucher_reader;
 GRANT SELECT (attempt_id, request_id, attempt, run, epoch, state, barred, worker, reason, number, trace_id, detail, was_unknown, planned_at, sending_at,
     answered_at, ended_at, http_status) ON voucher.attempt TO voucher_reader;
 GRANT voucher_reader TO voucher_issuer;

@@ -160,10 +160,11 @@ CREATE UNIQUE INDEX one_voucher_kind ON voucher.charge (ticket_no)
 WHERE live AND (charge = 'refund' OR (charge = 'ticket_fare' AND voucher = 'itinerary'));
 CREATE INDEX charge_ticket ON voucher.charge (ticket_no);
 
--- What settles an unknown attempt: a statement, a person, or the late word of the worker that sent it.
+-- What settles an unknown attempt: a statement, a person, or the late word of the worker that sent it. An attempt whose settlement is
+-- withdrawn may have another.
 CREATE TABLE voucher.settlement (
     settlement  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    attempt_id  bigint NOT NULL REFERENCES voucher.attempt UNIQUE,
+    attempt_id  bigint NOT NULL REFERENCES voucher.attempt,
     state       text NOT NULL CHECK (state IN ('issued', 'not_sent', 'rejected')),
     number      text NOT NULL,
     settled_by  text NOT NULL CHECK (settled_by <> ''),
@@ -171,8 +172,11 @@ CREATE TABLE voucher.settlement (
     answered    text NOT NULL DEFAULT '',
     as_of       timestamptz NOT NULL,   -- the moment that the evidence is about
     settled_at  timestamptz NOT NULL,
+    withdrawn   boolean NOT NULL DEFAULT false,
     CHECK ((state = 'issued') = (number <> ''))
 );
+CREATE UNIQUE INDEX settlement_stands_once ON voucher.settlement (attempt_id) WHERE NOT withdrawn;
+CREATE INDEX settlement_of_attempt ON voucher.settlement (attempt_id);
 
 -- What a worker said of an attempt after it had lost it: kept whatever becomes of it. `taken`: it settled the attempt, or says what it is.
 CREATE TABLE voucher.late_word (
@@ -204,6 +208,8 @@ CREATE TABLE voucher.elsewhere (
     evidence    text NOT NULL CHECK (evidence <> ''),
     found_by    text NOT NULL CHECK (found_by <> ''),
     found_at    timestamptz NOT NULL,
-    UNIQUE (ticket_no, charge, product, voucher, number)
+    live        boolean NOT NULL DEFAULT true,      -- it holds its charge, as charge.live
+    withdrawn   boolean NOT NULL DEFAULT false
 );
+CREATE UNIQUE INDEX elsewhere_once ON voucher.elsewhere (ticket_no, charge, product, voucher, number) WHERE NOT withdrawn;
 CREATE INDEX elsewhere_number ON voucher.elsewhere (number);

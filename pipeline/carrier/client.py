@@ -22,6 +22,7 @@ from aiohttp.connector import Connection
 from aiohttp.http import HttpProcessingError
 from yarl import URL
 
+from pipeline.boot_time import boot_time
 from pipeline.carrier.connection_reuse import HeldConnection, connector, is_quiet
 from pipeline.model.errors import InputProblem
 from pipeline.model.message import N_, Message, message
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 LARGEST_ANSWER = 64 * 1024
 _TRIAL = 5  # seconds, for a request to our own server
 _SWITCHING = 101  # the one status below 200 after which no other comes
+_TOO_LATE = N_("it could not be written in time after it was claimed")
 _STRAY = N_("an answer came that nobody had asked for")
 
 
@@ -53,9 +55,12 @@ class Client:
         self._made = made
         self._requests: dict[str, aiohttp.ClientRequest] = {}
 
-    async def post(self, path: str, body: bytes) -> tuple[Reply, HeldConnection]:
+    async def post(
+        self, path: str, body: bytes, send_by: float | None = None
+    ) -> tuple[Reply, HeldConnection]:
         """Send one request once; what came of it, and the connection, for the caller to close or to give back.
 
+        It is written by `send_by` (boot_time) or not at all: beyond that its attempt may be counted as lost, and its charges be sent anew.
         Cancelling it while it is under way leaves the request's fate open; the caller records that.
         """
         try:
@@ -70,7 +75,7 @@ class Client:
             held.close()
             return NotSent(Message(_STRAY)), HeldConnection()
         try:
-            return await self._answer_over(connection, _head(request, len(body)) + body), held
+            return await self._answer_over(connection, _head(request, len(body)) + body, send_by), held
         except Exception as error:  # noqa: BLE001 - whatever it was, the request may have arrived
             held.close()
             broken = isinstance(error, HttpProcessingError | aiohttp.ClientPayloadError)
@@ -79,7 +84,7 @@ class Client:
             held.close()
             raise
 
-    async def _answer_over(self, connection: Connection, request: bytes) -> Reply:
+    async def _answer_over(self, connection: Connection, request: bytes, send_by: float | None) -> Reply:
         protocol = cast("ResponseHandler", connection.protocol)  # which a quiet connection has
         protocol.set_response_params(read_until_eof=True)
         # A timer by itself: a `timeout` around all of it would cost as much as reading the answer does.
@@ -87,7 +92,11 @@ class Client:
         patience = self._profile.submission.response_timeout_seconds
         late = asyncio.get_running_loop().call_later(patience, _give_up, waiting)
         try:
-            cast("asyncio.Transport", protocol.transport).write(request)
+            transport = cast("asyncio.Transport", protocol.transport)
+            # Nothing is waited for between this look and the write.
+            if send_by is not None and boot_time() > send_by:
+                return NotSent(Message(_TOO_LATE), too_late=True)
+            transport.write(request)
             head, content = await protocol.read()
             while 100 <= head.code < 200 and head.code != _SWITCHING:  # what announces another answer is none
                 head, content = await protocol.read()

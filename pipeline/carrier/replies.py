@@ -19,7 +19,7 @@ from pipeline.carrier.documents import parsed
 from pipeline.model.message import N_, NOTHING, Message, Private, message, verbatim
 from pipeline.model.outcome import Answered, Lost, NotSent, Outcome, Reply
 from pipeline.model.profile import Answers
-from pipeline.model.request import Request
+from pipeline.model.request import Asked
 
 _NUMBER = re.compile(r"(?=.*[1-9])[0-9A-Za-z][0-9A-Za-z._/-]{0,99}")
 _UNSAFE = re.compile(r"[\s\x00-\x1f\x7f\ufffe\uffff\ud800-\udfff]+")
@@ -61,16 +61,16 @@ class Before:
 
 
 def interpret(
-    reply: Reply, request: Request, cipher: Cipher, answers: Answers, before: Before = Before()
+    reply: Reply, asked: Asked, cipher: Cipher, answers: Answers, before: Before = Before()
 ) -> Outcome:
-    """What a reply to this request means."""
+    """What a reply means to a request that asked for this."""
     match reply:
-        case NotSent(detail):
-            return Outcome("not_sent", "carrier_unreachable", detail=detail)
+        case NotSent(detail, too_late):
+            return Outcome("not_sent", "run_stopped" if too_late else "carrier_unreachable", detail=detail)
         case Lost(detail, readable):
             return Outcome("unknown", "no_answer" if readable else "answer_unreadable", detail=detail)
         case Answered():
-            outcome = _answered(reply, request, cipher, answers)
+            outcome = _answered(reply, asked, cipher, answers)
     if outcome.state == "rejected" and before.doubted:
         detail = message(
             "the carrier refused it ({answer}), and an earlier attempt is unknown: it may be issued already",
@@ -126,10 +126,10 @@ def _opens(answer: Answered, cipher: Cipher, answers: Answers) -> bool | None:
     )
 
 
-def _answered(answer: Answered, request: Request, cipher: Cipher, answers: Answers) -> Outcome:
+def _answered(answer: Answered, asked: Asked, cipher: Cipher, answers: Answers) -> Outcome:
     """By the HTTP status first: only a 200 can hold an answer of the service itself."""
     status = answer.http_status
-    if status != 200 and _claims_success(answer, request, cipher):
+    if status != 200 and _claims_success(answer, asked, cipher):
         detail = message("HTTP {status}, though the answer says success", status=status)
         return Outcome("unknown", "answer_unexplained", detail=detail)
     detail = message("HTTP {status}", status=status)
@@ -141,10 +141,10 @@ def _answered(answer: Answered, request: Request, cipher: Cipher, answers: Answe
         return Outcome("not_sent", "carrier_busy", detail=detail, retry_after=_seconds(answer.retry_after))
     if status != 200:
         return Outcome("unknown", "answer_unexplained", detail=detail)
-    return _envelope(answer, request, cipher, answers)
+    return _envelope(answer, asked, cipher, answers)
 
 
-def _claims_success(answer: Answered, request: Request, cipher: Cipher) -> bool:
+def _claims_success(answer: Answered, asked: Asked, cipher: Cipher) -> bool:
     """Whether an answer's body says yes, or brings a number, whatever its status says."""
     try:
         envelope = parsed(answer.body)
@@ -155,11 +155,11 @@ def _claims_success(answer: Answered, request: Request, cipher: Cipher) -> bool:
     result, _ = _result(envelope.get("data"), cipher)
     if envelope.get("code") in (200, "200") or _says_success(envelope):
         return True
-    return result is not None and (_success(result, request.voucher) is True or _has_number(result))
+    return result is not None and (_success(result, asked.voucher) is True or _has_number(result))
 
 
 def _envelope(  # noqa: PLR0911 - one return for each thing that an envelope can mean
-    answer: Answered, request: Request, cipher: Cipher, answers: Answers
+    answer: Answered, asked: Asked, cipher: Cipher, answers: Answers
 ) -> Outcome:
     """By the envelope: its code, then the result inside it."""
     try:
@@ -175,14 +175,14 @@ def _envelope(  # noqa: PLR0911 - one return for each thing that an envelope can
             "unknown", "answer_unreadable", trace_id=trace, detail=message("the envelope has no numeric code")
         )
     result, problem = _result(envelope.get("data"), cipher)
-    accepted = None if result is None else _success(result, request.voucher)
+    accepted = None if result is None else _success(result, asked.voucher)
     if code != 200:
         said = _said(envelope)
         return _other_code(code, _Signals(said, trace, accepted, result, _says_success(envelope)), answers)
     if result is None:
         return Outcome("unknown", "answer_unreadable", trace_id=trace, detail=problem)
-    if accepted is False and _names_another(result, request):
-        return _about_another(_inner(result, request.voucher), trace)
+    if accepted is False and _names_another(result, asked):
+        return _about_another(_inner(result, asked.voucher), trace)
     if accepted is False:
         return Outcome(
             "rejected", "carrier_rejected", trace_id=trace, detail=_refusal(result, _said(envelope))
@@ -197,7 +197,7 @@ def _envelope(  # noqa: PLR0911 - one return for each thing that an envelope can
     if not _says_success(envelope):
         detail = message("{answer}, though the result says success", answer=_said(envelope))
         return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=detail)
-    return _accepted(result, request, trace)
+    return _accepted(result, asked, trace)
 
 
 def _said(envelope: Mapping[str, Any]) -> Message:
@@ -287,15 +287,15 @@ def _other_code(code: int, signals: _Signals, answers: Answers) -> Outcome:
     return Outcome("unknown", "answer_unexplained", trace_id=trace, detail=said)
 
 
-def _accepted(result: Mapping[str, Any], request: Request, trace: str) -> Outcome:
+def _accepted(result: Mapping[str, Any], asked: Asked, trace: str) -> Outcome:
     """A yes, if it names its number and (an itinerary) the ticket that was asked for."""
-    if request.voucher == "invoice":
+    if asked.voucher == "invoice":
         number = _number(result.get("invoiceId"))
     else:
         inner = result["itineraryResult"]
         number = _number(inner.get("itineraryNum"))
         answered = re.sub(r"[^0-9]", "", str(inner.get("ticketNo", "")))
-        if answered != request.charges[0].identity.ticket_no:
+        if answered != asked.tickets[0]:
             return _about_another(inner, trace)
     if not number:
         return Outcome(
@@ -304,11 +304,10 @@ def _accepted(result: Mapping[str, Any], request: Request, trace: str) -> Outcom
     return Outcome("issued", number=number, trace_id=trace)
 
 
-def _names_another(result: Mapping[str, Any], request: Request) -> bool:
+def _names_another(result: Mapping[str, Any], asked: Asked) -> bool:
     """Whether a no names a ticket that this request did not ask for; it need not name any."""
-    named = _inner(result, request.voucher).get("ticketNo")
-    asked = {charge.identity.ticket_no for charge in request.charges}
-    return named not in (None, "") and re.sub(r"[^0-9]", "", str(named)) not in asked
+    named = _inner(result, asked.voucher).get("ticketNo")
+    return named not in (None, "") and re.sub(r"[^0-9]", "", str(named)) not in asked.tickets
 
 
 def _about_another(inner: Mapping[str, Any], trace: str) -> Outcome:

@@ -8,7 +8,6 @@ import base64
 import json
 import os
 import socket
-import time
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import Any, Literal
 
 import psycopg
 
+from pipeline.boot_time import boot_time
 from pipeline.ledger.attempt_changes import Acknowledged, Again, Change, Ended, GotAnswer, Sending
 from pipeline.ledger_postgresql.server_schema import about
 from pipeline.ledger_postgresql.sqlstates import AGAIN, RULES, LedgerLacks, as_problem, problem_of
@@ -26,11 +26,6 @@ from pipeline.model.outcome import Outcome
 #: How a worker stands with the ledger. `vouch`: the server was started anew; `unknown`: this ledger has never heard of it.
 Standing = Literal["on", "vouch", "silent", "dead", "left", "unknown"]
 _TRIES = 20  # at a turn that meets others
-
-
-def boot_time() -> float:
-    """Seconds since this machine was started, on a clock that nobody sets, and that goes on while the machine or the process sleeps."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,13 @@ class Answered:
 
 @dataclass(frozen=True)
 class NotSent:
-    """Nothing reached the carrier: no connection, or not one byte of the request written."""
+    """Nothing reached the carrier: no connection, or not one byte of the request written.
+
+    `too_late`: it was not written because the time for it was over (`carrier.client`), which says nothing of the carrier.
+    """
 
     detail: Message
+    too_late: bool = False
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from operator import attrgetter
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,13 @@ HEADER = tuple(field.name for field in fields(Header))
 _VALUES = attrgetter(*HEADER)
 
 
+class Asked(NamedTuple):
+    """What has to be known of a request to understand an answer to it: its voucher, and the ticket number of each of its charges."""
+
+    voucher: str
+    tickets: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Request:
     """One request to the carrier. An itinerary holds exactly one charge, a ticket's fare."""
@@ -73,6 +81,11 @@ class Request:
     def amount(self) -> int:
         """The total in minor units."""
         return sum(charge.amount for charge in self.charges)
+
+    @property
+    def asked(self) -> Asked:
+        """What an answer is read by."""
+        return Asked(self.voucher, tuple([charge.identity.ticket_no for charge in self.charges]))
 
     def content_of(self, charge: Charge) -> str:
         """All that is asked for a charge, as a digest: the same for a row that is unchanged, whatever is beside it."""

@@ -42,12 +42,14 @@ class Halt:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._event.wait(), seconds)
 
-    async def answer_to(self, client: Client, path: str, body: bytes) -> tuple[Reply, HeldConnection]:
-        """Post and wait; abandoned while waiting, the request's fate is open."""
+    async def answer_to(
+        self, client: Client, path: str, body: bytes, send_by: float | None = None
+    ) -> tuple[Reply, HeldConnection]:
+        """Post, by `send_by` (see `Client.post`), and wait; abandoned while waiting, the request's fate is open."""
         task = cast("asyncio.Task[object]", asyncio.current_task())  # as always within an event loop
         self._waiting.add(task)
         try:
-            return await client.post(path, body)
+            return await client.post(path, body, send_by)
         except asyncio.CancelledError:
             if not self.reason:
                 raise

@@ -24,7 +24,7 @@ def meaning(job: Job, keys: Secrets | None) -> Callable[[Interrupted, Answered],
         accepted = left.accepted or any(
             other is None or is_the_services_own(other, cipher, answers) for other in left.beside
         )
-        outcome = interpret(answer, left.request, cipher, answers, Before(left.doubted, accepted))
+        outcome = interpret(answer, left.request.asked, cipher, answers, Before(left.doubted, accepted))
         return concealed.outcome(outcome)
 
     return read

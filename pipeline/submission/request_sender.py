@@ -1,54 +1,35 @@
 """The sending of requests: claim, send, interpret, record, for every request, so many at a time.
 
-The order is the promise. `sending` is on disk before the first byte leaves; the raw answer is on disk
-before anybody looks at it; only what provably reached nobody is tried again, as a new attempt with a
+The order is the promise. `sending` is on disk before the first byte leaves (what follows is `attempt_sender`'s); only what provably reached nobody is tried again, as a new attempt with a
 `sending` of its own; and when the ledger fails, the carrier refuses us, or attempts fail in a row, no
 further request leaves.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from pipeline.carrier.client import Client
-from pipeline.carrier.connection_reuse import HeldConnection
 from pipeline.carrier.crypto import Cipher
-from pipeline.carrier.documents import PATHS, request_body
+from pipeline.carrier.documents import request_body
 from pipeline.carrier.key_redaction import Concealed
-from pipeline.carrier.replies import Before, interpret, is_the_services_own
-from pipeline.ledger.attempt_changes import (
-    Acknowledged,
-    Again,
-    Ended,
-    GotAnswer,
-    Sending,
-)
+from pipeline.ledger.attempt_changes import Again, Ended, Sending
 from pipeline.ledger.group_commit import Writer
 from pipeline.ledger.planning import Attempt
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.job import Progress
 from pipeline.model.known_charges import Doubts
 from pipeline.model.message import without_names
-from pipeline.model.outcome import Answered, Outcome, Reply, Result
+from pipeline.model.outcome import Outcome, Result
 from pipeline.model.profile import Profile
 from pipeline.model.request import Request
+from pipeline.submission.attempt_sender import AttemptSender, Leaving, Try
 from pipeline.submission.failures_in_a_row import FailuresInARow
 from pipeline.submission.graceful_stop import Halt
 from pipeline.submission.rate_limit import Pace
 from pipeline.submission.retry import TRIES, may_be_tried_again, pause
-
-
-@dataclass
-class _Try:
-    """One attempt's number and outcome; `recorded` until it is known that the outcome is on disk, `connection` until then held."""
-
-    number: int
-    outcome: Outcome
-    recorded: Awaitable[Acknowledged] | None = None
-    connection: HeldConnection = field(default_factory=HeldConnection)
-    undecided: tuple[int, Reply] | None = None  # attempt_id and answer: see `RequestSender._decided`
 
 
 @dataclass
@@ -69,7 +50,15 @@ class RequestSender:
         rate = self.profile.submission.rate_per_second
         self._pace = Pace(rate) if rate else None
         self._in_a_row = FailuresInARow(self.profile.submission.concurrency)
-        self._accepted = False  # whether the service has taken our key and its address is right
+        self._attempts = AttemptSender(
+            self.client,
+            self.writer,
+            self.cipher,
+            self.profile.answers,
+            self.halt,
+            self.concealed,
+            self._watch,
+        )
         self._replied = asyncio.Event()  # whether the first attempt came to anything
 
     async def submit(self, attempts: Sequence[Attempt]) -> list[Result]:
@@ -81,8 +70,8 @@ class RequestSender:
         results: dict[int, Result] = {}
         states: Counter[str] = Counter()
         queue = iter(attempts)
-        undecided: list[tuple[Attempt, _Try]] = []
-        ended: asyncio.Queue[tuple[Attempt, _Try] | None] = asyncio.Queue()
+        undecided: list[tuple[Attempt, Try]] = []
+        ended: asyncio.Queue[tuple[Attempt, Try] | None] = asyncio.Queue()
 
         async def work() -> None:
             for attempt in queue:
@@ -108,14 +97,14 @@ class RequestSender:
                     lanes.create_task(work())
                     await self._replied.wait()
             for attempt, last in undecided:
-                ended.put_nowait((attempt, self._decided(attempt.request, last)))
+                ended.put_nowait((attempt, self._decided(last)))
             ended.put_nowait(None)
         return [results[attempt.attempt_id] for attempt in attempts]
 
-    async def _settled(self, attempt: Attempt) -> _Try:
+    async def _settled(self, attempt: Attempt) -> Try:
         """One request through bounded retries; the last try, whose outcome may be yet to be recorded."""
         attempt_id = attempt.attempt_id
-        last = _Try(attempt.attempt, self._stopped())
+        last = Try(attempt.attempt, self._stopped())
         for tries in range(1, TRIES + 1):
             if self.halt.reason:
                 break
@@ -128,7 +117,7 @@ class RequestSender:
             await self.halt.pause(pause(tries, outcome.retry_after))
             if self.halt.reason:
                 break
-            again = await self._kept(self.writer.commit(Again(attempt_id)))
+            again = await self._attempts.kept(self.writer.commit(Again(attempt_id)))
             if self.halt.reason:  # it stays planned, and is forgotten
                 break
             attempt_id, last.number = cast("tuple[int, int]", again)
@@ -138,7 +127,7 @@ class RequestSender:
     def _stopped(self) -> Outcome:
         return Outcome("not_sent", "run_stopped", detail=self.halt.reason)
 
-    async def _tried(self, attempt_id: int, request: Request, number: int) -> _Try:
+    async def _tried(self, attempt_id: int, request: Request, number: int) -> Try:
         """One attempt: claim, send, record the answer, interpret it, and hand in the outcome to be recorded."""
         body = request_body(request, self.profile, self.cipher)
         clock = asyncio.get_running_loop().time
@@ -147,39 +136,18 @@ class RequestSender:
         if self.halt.reason or not await self._claimed(attempt_id):
             outcome = self._stopped()
             self.ended(request, number, outcome)
-            return _Try(number, outcome)
+            return Try(number, outcome)
         while self._pace and not self.halt.reason and (wait := self._pace.leave(clock())):
             await self.halt.pause(wait)
+        one = Leaving(attempt_id, number, request.asked, body, self.doubts.about(request))
         if self.halt.reason:  # it stopped while this was being written: the request stays here
             outcome = self._stopped()
-            return _Try(number, outcome, self.writer.commit(Ended(attempt_id, outcome)))
-        reply, connection = await self.halt.answer_to(self.client, PATHS[request.voucher], body)
-        if isinstance(reply, Answered):
-            await self._kept(self.writer.commit(GotAnswer(attempt_id, self.concealed.answer(reply))))
-        outcome = self._outcome(reply, request)
-        connection.understood(outcome)
-        if outcome.state != "issued":  # whether that one is, the ledger has a word in
-            self._watch(outcome)
-        if outcome.state == "not_sent" and outcome.stop:
-            return _Try(number, outcome, undecided=(attempt_id, reply))
-        return _Try(number, outcome, self.writer.commit(Ended(attempt_id, outcome)), connection)
+            return Try(number, outcome, self.writer.commit(Ended(attempt_id, outcome)))
+        return await self._attempts.send(one)
 
-    def _outcome(self, reply: Reply, request: Request) -> Outcome:
-        """What a reply means, by what is known of the run so far; without our keys."""
-        answers = self.profile.answers
-        self._accepted = self._accepted or is_the_services_own(reply, self.cipher, answers)
-        doubted = self.doubts.about(request)
-        outcome = interpret(reply, request, self.cipher, answers, Before(doubted, self._accepted))
-        return self.concealed.outcome(outcome)
-
-    def _decided(self, request: Request, last: _Try) -> _Try:
-        """A refused key or a wrong address, judged again when every other answer of this run is in.
-
-        One that was under way beside it may have been accepted; then this refusal proves nothing.
-        """
-        attempt_id, reply = cast("tuple[int, Reply]", last.undecided)
-        last.outcome = self._outcome(reply, request)
-        last.recorded = self.writer.commit(Ended(attempt_id, last.outcome))
+    def _decided(self, last: Try) -> Try:
+        """A refusal judged again when every other answer of this run is in."""
+        self._attempts.decided(last)
         if last.outcome.state == "unknown":
             self.halt.reason = without_names(last.outcome.detail)
         return last
@@ -193,25 +161,11 @@ class RequestSender:
             return False
         return True
 
-    async def _recorded(self, request: Request, last: _Try) -> None:
+    async def _recorded(self, request: Request, last: Try) -> None:
         """Wait until an outcome is on disk, as the ledger takes it, and tell of it."""
-        if last.recorded is None:
-            return
-        recorded, last.recorded = await self._kept(last.recorded), None
-        if last.outcome.state == "issued":
-            taken = recorded if isinstance(recorded, Outcome) else None
-            last.connection.recorded(taken)
-            last.outcome = taken or last.outcome
-            self._watch(last.outcome)
-        self.ended(request, last.number, last.outcome)
-
-    async def _kept(self, change: Awaitable[Acknowledged]) -> Acknowledged:
-        """Wait for the disk; if the ledger can't take it, the writer has spilled it and the run stops."""
-        try:
-            return await change
-        except LedgerProblem as problem:
-            self.halt.stop(problem.message)
-            return None
+        if last.recorded is not None:
+            await self._attempts.recorded(last)
+            self.ended(request, last.number, last.outcome)
 
     def _watch(self, outcome: Outcome) -> None:
         """Stop the run where every further request would fare the same."""

@@ -83,7 +83,7 @@ def _understood(job: Job, attempts: Sequence[Attempt], replies: Sequence[Reply])
     for attempt, reply in zip(attempts, replies, strict=True):
         concealed.answer(cast("Answered", reply))
         before = Before(accepted=True)
-        outcome = interpret(reply, attempt.request, cipher, job.profile.answers, before)
+        outcome = interpret(reply, attempt.request.asked, cipher, job.profile.answers, before)
         outcomes.append(concealed.outcome(outcome))
     return outcomes
 

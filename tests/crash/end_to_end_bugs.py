@@ -77,7 +77,7 @@ BUGS: dict[str, Bug] = {
     ),
     "doubt not handed on to sending": Bug(
         "mistakes",
-        (("submission/request_sender.py", "doubted = self.doubts.about(request)", "doubted = False"),),
+        (("submission/request_sender.py", "self.doubts.about(request)", "False"),),
     ),
     "doubt of times not handed on to settle": Bug(
         "clocks",
@@ -204,7 +204,8 @@ BUGS: dict[str, Bug] = {
         ),
     ),
     "403 in mid-run": Bug(
-        "anything", (("submission/request_sender.py", "Before(doubted, self._accepted)", "Before(doubted)"),)
+        "anything",
+        (("submission/attempt_sender.py", "Before(one.doubted, self._accepted)", "Before(one.doubted)"),),
     ),
     "killed while sending": Bug(
         "kills",

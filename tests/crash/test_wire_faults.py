@@ -188,7 +188,9 @@ def test_a_client_that_sends_again_would_be_seen(
     """As aiohttp's session does for methods that it takes for idempotent, over a connection that drops."""
     once = Client.post
 
-    async def post(client: Client, path: str, body: bytes) -> tuple[Reply, HeldConnection]:
+    async def post(
+        client: Client, path: str, body: bytes, _: float | None = None
+    ) -> tuple[Reply, HeldConnection]:
         reply, connection = await once(client, path, body)
         return await once(client, path, body) if isinstance(reply, Lost) else (reply, connection)
 

@@ -292,7 +292,7 @@ class TwoSides:
         body = request_body(request, self.terms.profile, self.cipher)
         reply, line = await self.client.post(PATHS[request.voucher], body)
         line.give_back()
-        return interpret(reply, request, self.cipher, self.terms.profile.answers)
+        return interpret(reply, request.asked, self.cipher, self.terms.profile.answers)
 
     async def accepts(self, at: Sequence[int], voucher: str = "") -> bool:
         """The carrier's yes or no to these rows, asked for by hand: past the rules and past split."""

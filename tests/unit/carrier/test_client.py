@@ -11,6 +11,7 @@ from unittest.mock import ANY
 import pytest
 from aiohttp.client_proto import ResponseHandler
 
+from pipeline.boot_time import boot_time
 from pipeline.carrier import client
 from pipeline.carrier.client import LARGEST_ANSWER, connected
 from pipeline.model.errors import InputProblem
@@ -320,3 +321,36 @@ def test_a_request_that_closes_its_connection_says_so() -> None:
 def test_an_answer_that_is_announced_by_another_is_waited_for() -> None:
     with carrying(raw(b"HTTP/1.1 100 Continue\r\n\r\n" + http("200 OK", b"{}"))) as carrier:
         assert post(carrier.url) == [Answered(200, b"{}")]
+
+
+@pytest.mark.parametrize(("handshake", "patience", "written"), [(0.0, 5.0, True), (0.4, 0.2, False)])
+def test_what_can_be_written_too_late_alone_is_not_written(
+    tmp_path: Path, handshake: float, patience: float, written: bool
+) -> None:
+    """The carrier takes its time for the secure connection: when that is made, the request's time is over."""
+    own = certificate(tmp_path, "IP:127.0.0.1")
+    read: list[bytes] = []
+
+    def carry(door: socket.socket) -> None:
+        line, _ = door.accept()
+        time.sleep(handshake)
+        with secured(own).wrap_socket(line, server_side=True) as talk:
+            read.append(talk.recv(65536))
+            if read[0]:
+                talk.sendall(http("200 OK", b"{}"))
+
+    async def posted(port: int) -> Reply:
+        profile = Profile(carrier=Carrier(ca_file=f"{own}.crt"))
+        async with connected(profile, f"https://127.0.0.1:{port}", "the-api-key") as one:
+            reply, line = await one.post("/", b'"body"', boot_time() + patience)
+            line.close()
+            return reply
+
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        carrier = threading.Thread(target=carry, args=(door,))
+        carrier.start()
+        reply = asyncio.run(posted(door.getsockname()[1]))
+        carrier.join()
+    late = NotSent(Message("it could not be written in time after it was claimed"), too_late=True)
+    assert reply == (Answered(200, b"{}") if written else late)
+    assert bool(read[0]) is written

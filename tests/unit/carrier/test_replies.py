@@ -12,6 +12,7 @@ from pipeline.model.message import Message
 from pipeline.model.outcome import Answered, Lost, NotSent, Outcome, Reply
 from pipeline.model.profile import Answers
 from pipeline.model.request import (
+    Asked,
     Charge,
     Header,
     Identity,
@@ -24,8 +25,8 @@ HEADER = Header("business", "Example Trading Co.", "91110000600037341L", "", "fi
 CHARGE = Charge(
     Identity("9991234567890", "ticket_fare", "flight"), "ZHANG/WEI", 100_000, 0, ("FARE", "Flight")
 )
-INVOICE = Request("invoice", "domestic", HEADER, (CHARGE,))
-ITINERARY = Request("itinerary", "domestic", HEADER, (CHARGE,))
+INVOICE = Request("invoice", "domestic", HEADER, (CHARGE,)).asked
+ITINERARY = Request("itinerary", "domestic", HEADER, (CHARGE,)).asked
 NUMBER, LONG_NUMBER = "123456789012345678", "12345678901234567890"
 
 ANSWERS = Answers(
@@ -53,7 +54,7 @@ def itinerary_result(**fields: Any) -> dict[str, Any]:
     return {"itineraryResult": result}
 
 
-def said(reply: Reply, request: Request = INVOICE, *, doubted: bool = False) -> tuple[str, str]:
+def said(reply: Reply, request: Asked = INVOICE, *, doubted: bool = False) -> tuple[str, str]:
     outcome = interpret(reply, request, CIPHER, ANSWERS, Before(doubted=doubted))
     return outcome.state, outcome.reason
 
@@ -190,7 +191,7 @@ def test_an_itinerary_needs_its_own_ticket_and_number(result: dict[str, Any]) ->
         ),
     ],
 )
-def test_a_no_is_the_carriers_own_word(reply: Answered, request_: Request, words: str) -> None:
+def test_a_no_is_the_carriers_own_word(reply: Answered, request_: Asked, words: str) -> None:
     outcome = interpret(reply, request_, CIPHER, ANSWERS)
     assert (outcome.state, outcome.reason, str(outcome.detail)) == ("rejected", "carrier_rejected", words)
 
@@ -364,7 +365,7 @@ def sealed_under(data: Any, **more: Any) -> Answered:
 
 
 #: Whole outcomes: state, reason, trace, words and whether the run stops, one for each way through.
-MEANINGS: dict[str, tuple[Reply, Request, Outcome]] = {
+MEANINGS: dict[str, tuple[Reply, Asked, Outcome]] = {
     "not sent": (
         NotSent(Message("the connection\nwas refused")),
         INVOICE,
@@ -530,7 +531,7 @@ MEANINGS: dict[str, tuple[Reply, Request, Outcome]] = {
 
 
 @pytest.mark.parametrize(("reply", "request_", "outcome"), MEANINGS.values(), ids=MEANINGS)
-def test_an_outcome_says_all_that_is_known(reply: Reply, request_: Request, outcome: Outcome) -> None:
+def test_an_outcome_says_all_that_is_known(reply: Reply, request_: Asked, outcome: Outcome) -> None:
     assert told(
         interpret(reply, request_, CIPHER, ANSWERS, Before(accepted=outcome.state != "not_sent"))
     ) == told(outcome)

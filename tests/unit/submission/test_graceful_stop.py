@@ -21,7 +21,7 @@ class Slow(Client):
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
 
-    async def post(self, path: str, body: bytes) -> tuple[Reply, HeldConnection]:
+    async def post(self, path: str, body: bytes, _: float | None = None) -> tuple[Reply, HeldConnection]:
         await asyncio.sleep(self.seconds)
         return Answered(200, path.encode() + body), HeldConnection()
 

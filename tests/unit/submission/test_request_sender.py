@@ -14,6 +14,7 @@ import apsw
 import pytest
 from aiohttp import web
 
+import pipeline.submission.attempt_sender
 import pipeline.submission.request_sender
 from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher
@@ -206,13 +207,13 @@ def test_no_more_are_marked_as_sending_than_are_in_flight(bench: Bench) -> None:
 def test_the_raw_answer_is_on_disk_before_it_is_looked_at(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, seen = pipeline.submission.request_sender.interpret, []
+    real, seen = pipeline.submission.attempt_sender.interpret, []
 
     def look(*given: object, **named: object) -> object:
         seen.append(bench.on_disk("SELECT state, http_status, answer IS NOT NULL FROM attempt"))
         return real(*given, **named)
 
-    monkeypatch.setattr(pipeline.submission.request_sender, "interpret", look)
+    monkeypatch.setattr(pipeline.submission.attempt_sender, "interpret", look)
     bench.submit(itineraries(1), yes)
     assert seen == [[("sending", 200, 1)]]
 
@@ -797,7 +798,7 @@ def test_one_doubted_charge_puts_its_whole_request_in_doubt(
         doubted.append(given[-1].doubted)
         return interpret(*given)
 
-    monkeypatch.setattr(pipeline.submission.request_sender, "interpret", look)
+    monkeypatch.setattr(pipeline.submission.attempt_sender, "interpret", look)
     bench.submit([Request("invoice", "domestic", HEADER, charges)], yes)
     assert set(doubted) == {True}
 

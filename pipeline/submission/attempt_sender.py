@@ -1,0 +1,118 @@
+"""One attempt at the carrier, the same whichever ledger it is of: sent, its answer kept, understood, and what it came to handed in.
+
+The order is the promise. Whoever calls has `sending` on disk; the raw answer is on disk before anybody looks at it; and a connection
+is used again only when the outcome is on disk, too.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Protocol, cast
+
+from pipeline.carrier.client import Client
+from pipeline.carrier.connection_reuse import HeldConnection
+from pipeline.carrier.crypto import Cipher
+from pipeline.carrier.documents import PATHS
+from pipeline.carrier.key_redaction import Concealed
+from pipeline.carrier.replies import Before, interpret, is_the_services_own
+from pipeline.ledger.attempt_changes import Acknowledged, Change, Ended, GotAnswer
+from pipeline.model.errors import LedgerProblem
+from pipeline.model.outcome import Answered, Outcome, Reply
+from pipeline.model.profile import Answers
+from pipeline.model.request import Asked
+from pipeline.submission.graceful_stop import Halt
+
+
+class Commits(Protocol):
+    """What puts changes into the ledger."""
+
+    def commit(self, change: Change) -> Awaitable[Acknowledged]:
+        """Done when the change is on disk; its problem is a LedgerProblem if it can't be put there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """An attempt whose `sending` is on disk. `doubted`: a charge of it was ever unknown; `send_by`: see `Client.post`."""
+
+    attempt_id: int
+    number: int
+    asked: Asked
+    body: bytes = field(repr=False)
+    doubted: bool
+    send_by: float | None = None
+
+
+@dataclass
+class Try:
+    """One attempt's number and outcome; `recorded` until it is known that the outcome is on disk, `connection` until then held."""
+
+    number: int
+    outcome: Outcome
+    recorded: Awaitable[Acknowledged] | None = None
+    connection: HeldConnection = field(default_factory=HeldConnection)
+    undecided: tuple[Leaving, Reply] | None = None  # see `AttemptSender.decided`
+
+
+@dataclass
+class AttemptSender:
+    """What sends attempts of one run, on this machine."""
+
+    client: Client
+    writer: Commits
+    cipher: Cipher
+    answers: Answers
+    halt: Halt
+    concealed: Concealed
+    watch: Callable[[Outcome], None]  # stops the run where every further request would fare the same
+
+    def __post_init__(self) -> None:
+        self._accepted = False  # whether the service has taken our key and its address is right
+
+    async def send(self, one: Leaving) -> Try:
+        """Send, record the answer, interpret it, and hand in the outcome to be recorded."""
+        reply, connection = await self.halt.answer_to(
+            self.client, PATHS[one.asked.voucher], one.body, one.send_by
+        )
+        if isinstance(reply, Answered):
+            await self.kept(self.writer.commit(GotAnswer(one.attempt_id, self.concealed.answer(reply))))
+        outcome = self._outcome(reply, one)
+        connection.understood(outcome)
+        if outcome.state != "issued":  # whether that one is, the ledger has a word in
+            self.watch(outcome)
+        if outcome.state == "not_sent" and outcome.stop:
+            return Try(one.number, outcome, undecided=(one, reply))
+        return Try(one.number, outcome, self.writer.commit(Ended(one.attempt_id, outcome)), connection)
+
+    def _outcome(self, reply: Reply, one: Leaving) -> Outcome:
+        """What a reply means, by what is known of the run so far; without our keys."""
+        self._accepted = self._accepted or is_the_services_own(reply, self.cipher, self.answers)
+        before = Before(one.doubted, self._accepted)
+        return self.concealed.outcome(interpret(reply, one.asked, self.cipher, self.answers, before))
+
+    def decided(self, last: Try) -> Try:
+        """A refused key or a wrong address, judged again when every other answer of this run is in.
+
+        One that was under way beside it may have been accepted; then this refusal proves nothing.
+        """
+        one, reply = cast("tuple[Leaving, Reply]", last.undecided)
+        last.outcome = self._outcome(reply, one)
+        last.recorded = self.writer.commit(Ended(one.attempt_id, last.outcome))
+        return last
+
+    async def recorded(self, last: Try) -> None:
+        """Wait until an outcome is on disk, as the ledger takes it."""
+        if last.recorded is None:
+            return
+        recorded, last.recorded = await self.kept(last.recorded), None
+        if last.outcome.state == "issued":
+            taken = recorded if isinstance(recorded, Outcome) else None
+            last.connection.recorded(taken)
+            last.outcome = taken or last.outcome
+            self.watch(last.outcome)
+
+    async def kept(self, change: Awaitable[Acknowledged]) -> Acknowledged:
+        """Wait for the disk; if the ledger can't take it, the writer has spilled it and the run stops."""
+        try:
+            return await change
+        except LedgerProblem as problem:
+            self.halt.stop(problem.message)
+            return None

@@ -9,7 +9,6 @@ import click
 
 from pipeline.cli.stderr import asking, teller
 from pipeline.cli.stdout import print_lines
-from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.reversals import SaidReversed
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
@@ -24,14 +23,11 @@ from pipeline.run.ledger_check_text import check_lines
 
 def check(*, lang: Lang, **given: Any) -> None:
     """Look at all of the ledger."""
-    job = _job(given)
-    looked, doubted, spilled = ledger_maintenance.looked_over(job)
-    if doubted:
-        teller(lang)(doubted)
-    sound = not (looked.wrong or doubted)
-    lines = check_lines(path_for(job), looked, spilled=spilled, sound=sound)
-    print_lines(rendered(line, lang) for line in lines)
-    sys.exit(ExitCode.STOPPED.where(looked.gap or not sound))
+    found = ledger_maintenance.looked_over(_job(given))
+    if found.doubted:
+        teller(lang)(found.doubted)
+    print_lines(rendered(line, lang) for line in check_lines(found))
+    sys.exit(ExitCode.STOPPED.where(found.looked.gap or not found.sound))
 
 
 def backup(path: Path, *, lang: Lang, **given: Any) -> None:

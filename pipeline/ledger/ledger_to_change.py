@@ -1,4 +1,4 @@
-"""A ledger that is changed outside any run: its memory mended, evidence withdrawn, moved; each change noted beside it when it is done."""
+"""A ledger's file that is changed outside any run; each change is noted beside it when it is done."""
 
 import contextlib
 from collections.abc import Iterator
@@ -8,7 +8,6 @@ from pathlib import Path
 from pipeline.ledger import (
     carrier_move,
     gaps,
-    inbox_files,
     ledger_path,
     opening,
     reversals,
@@ -17,10 +16,11 @@ from pipeline.ledger import (
 )
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.gaps import Gap
+from pipeline.ledger.ledger_file import LedgerFile, as_problem
 from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.lock import Lock
 from pipeline.ledger.opening import OpenOptions
-from pipeline.ledger.read_ledger import ReadLedger, as_problem
+from pipeline.ledger.operations import LedgerToChange
 from pipeline.ledger.reversals import Reversed, SaidReversed
 from pipeline.ledger.spill import set_aside
 from pipeline.ledger.withdrawals import Withdrawn
@@ -30,26 +30,10 @@ from pipeline.model.profile import Owner
 
 
 @dataclass(frozen=True)
-class LedgerToChange(ReadLedger):
+class FileToChange(LedgerFile, LedgerToChange):
     """An open and locked ledger, in which no run is on."""
 
     lock: Lock
-
-    @property
-    def known_until(self) -> str | None:
-        """Until when it knows what was issued, UTC, ISO 8601; None where it knows of no run."""
-        with as_problem(self.path):
-            return runs.known_until(self._connection)
-
-    def statements_since(self, since: str) -> dict[str, set[str]]:
-        """The statements that were taken since then (UTC, ISO 8601), by name: how each was taken the last time."""
-        with as_problem(self.path):
-            return inbox_files.statements_since(self._connection, since)
-
-    def held_since_gap(self) -> int:
-        """How many charges are held as statements showed them that were taken in since the open gap was found."""
-        with as_problem(self.path):
-            return gaps.held_since(self._connection)
 
     def mark_gap(self, since: str, why: Message) -> Path | None:
         """Record that what was issued after `since` may be missing; where its spill file was put aside, if it had one."""
@@ -106,8 +90,8 @@ class LedgerToChange(ReadLedger):
 
 
 @contextlib.contextmanager
-def ledger_to_change(job: Job, options: OpenOptions) -> Iterator[LedgerToChange]:
-    """The ledger, whosever it is, locked for a change; a missing one is an error."""
+def file_to_change(job: Job, options: OpenOptions) -> Iterator[FileToChange]:
+    """The ledger's file, whosever it is, locked for a change; a missing one is an error."""
     connection, lock = opening.open_for_run(path_for(job), None, options, may_create=False)
     with contextlib.closing(lock), contextlib.closing(connection), as_problem(path_for(job)):
-        yield LedgerToChange(path_for(job).resolve(), connection, lock)
+        yield FileToChange(path_for(job).resolve(), connection, lock)

@@ -14,6 +14,7 @@ import apsw
 
 from pipeline.ledger import clock
 from pipeline.ledger.clock import utc_now, utc_text
+from pipeline.ledger.part import Part
 from pipeline.model.itinerary_file import (
     CheckedFile,
     CollectedFile,
@@ -70,19 +71,29 @@ ORDER BY attempt.ended_at, attempt.attempt_id
 """  # noqa: S608 - SQL of ours
 
 
-def known(connection: apsw.Connection, files: Iterable[CheckedFile], time_zone: str) -> InLedger:
-    """What the ledger knows of these files, of their numbers and their tickets; days are of that time zone."""
+def named(files: Iterable[CheckedFile]) -> Part:
+    """The part of a ledger that these files are about."""
     files = [*files]
     said = [file.data for file in files if file.data]
-    numbers = {number for data in said for number in (data.number, data.red_of) if number}
-    tickets = {ticket for data in said for ticket in data.tickets}
-    shown = ("number = asked.value", numbers), ("ticket_no = asked.value", tickets)
+    return Part(
+        tickets={ticket for data in said for ticket in data.tickets},
+        numbers={number for data in said for number in (data.number, data.red_of) if number},
+        contents={file.sha256 for file in files},
+        files=True,
+        times=True,
+    )
+
+
+def known(connection: apsw.Connection, files: Iterable[CheckedFile], time_zone: str) -> InLedger:
+    """What the ledger knows of these files, of their numbers and their tickets, without buyers; days are of that time zone."""
+    asked = named(files)
+    shown = ("number = asked.value", asked.numbers), ("ticket_no = asked.value", asked.tickets)
     of_numbers, of_tickets = (
         [
-            *connection.execute(query, (_list(asked),)),
-            *connection.execute(_ELSEWHERE.format(which=which), (_list(asked),)),
+            *connection.execute(query, (_list(wanted),)),
+            *connection.execute(_ELSEWHERE.format(which=which), (_list(wanted),)),
         ]
-        for query, (which, asked) in zip((_BY_NUMBER, _BY_TICKET), shown, strict=True)
+        for query, (which, wanted) in zip((_BY_NUMBER, _BY_TICKET), shown, strict=True)
     )
     doubtful = clock.doubtful_runs(connection, (row[-1] for row in (*of_numbers, *of_tickets)))
     zone = ZoneInfo(time_zone)
@@ -99,9 +110,8 @@ def known(connection: apsw.Connection, files: Iterable[CheckedFile], time_zone: 
     return InLedger(
         by_number,
         by_ticket,
-        dict(_received(connection, numbers)),
-        _noted(connection, {file.sha256 for file in files}),
-        _buyers(connection) if tickets - by_ticket.keys() else frozenset(),
+        dict(_received(connection, asked.numbers)),
+        _noted(connection, asked.contents),
     )
 
 
@@ -141,8 +151,8 @@ def _noted(connection: apsw.Connection, contents: Iterable[str]) -> dict[str, Ea
     }
 
 
-def _buyers(connection: apsw.Connection) -> frozenset[str]:
-    """Every name and tax number that was ever asked for. Looked up only where a file's ticket is not known."""
+def buyers(connection: apsw.Connection) -> frozenset[str]:
+    """Every name and tax number that was ever asked for. To be looked up only where a file's ticket is not known: all requests are read."""
     rows: Any = connection.execute("SELECT DISTINCT header_name, tax_no FROM request")
     return frozenset(plain(text) for row in rows for text in row if text)
 

@@ -72,17 +72,17 @@ def register_lines(
 
 
 def _of_attempts(connection: apsw.Connection, zone: ZoneInfo, days: Days | None) -> Iterator[RegisterLine]:
-    for row in connection.execute(_OWN, _bounds(days, zone)):
+    for row in connection.execute(_OWN, bounds(zone.key, days)):
         told, at, rest, (received_at, *file) = row[:13], row[13], row[14:21], row[21:]
         received = _local(received_at, zone) if received_at else None
         yield RegisterLine._make((*told, _local(at, zone), *rest, False, received, *file))
 
 
-def _bounds(days: Days | None, zone: ZoneInfo) -> tuple[str, str]:
-    """In the ledger's form, the midnight at which the first day begins and that at which the last ends, where the carrier is."""
+def bounds(time_zone: str, days: Days | None) -> tuple[str, str]:
+    """In the ledger's form, the midnight at which the first day begins and that at which the last ends, in that time zone; days None: ever."""
     if days is None:
         return "", "~"
-    first, end = days[0], days[1] + datetime.timedelta(days=1)
+    first, end, zone = days[0], days[1] + datetime.timedelta(days=1), ZoneInfo(time_zone)
     return utc_text(datetime.datetime.combine(first, datetime.time(), zone)), utc_text(
         datetime.datetime.combine(end, datetime.time(), zone)
     )

@@ -28,45 +28,33 @@ from pipeline.ledger.first_ledger import may_begin_first
 from pipeline.ledger.in_use import InUse
 from pipeline.ledger.inbox_files import Handled
 from pipeline.ledger.judgements import Judgement
+from pipeline.ledger.ledger_file import LedgerFile, as_problem
 from pipeline.ledger.ledger_path import path_for
 from pipeline.ledger.lock import Lock, Named
 from pipeline.ledger.opening import OpenOptions
-from pipeline.ledger.operations import LedgerOperations
-from pipeline.ledger.read_ledger import ReadLedger, as_problem
+from pipeline.ledger.operations import RunLedger
 from pipeline.ledger.recovery import Meaning, Recovered, recover
 from pipeline.ledger.reversals import Reversed, SaidReversed
 from pipeline.ledger.run_people import RunPerson
 from pipeline.ledger.runs import RunStart
-from pipeline.ledger.settlements import Known, Settlement
-from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.ledger.settlements import Settlement
+from pipeline.model.errors import LedgerProblem
 from pipeline.model.evidence import StatementLine
 from pipeline.model.itinerary_file import CollectedFile
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import Message, message
 from pipeline.model.profile import Terms
-from pipeline.model.request import Identity, Request
+from pipeline.model.request import Request
 from pipeline.rules.rows import Rows
 
 
 @dataclass(frozen=True)
-class OpenLedger(ReadLedger, LedgerOperations):
+class OpenLedger(LedgerFile, RunLedger):
     """The ledger of a run that sends."""
 
     lock: Lock
     named: Named
     corrected: tuple[str, str] | None  # a last entry later than the clock, and who says that it is wrong
-
-    def check_complete(self, requests: int) -> None:
-        """Raise InputProblem if the ledger has a gap, so that these requests may have been issued already."""
-        if lacking := self.lacking():
-            raise InputProblem(
-                "{path}: {lacking}, so that the {requests} requests of this run may be issued already;"
-                " nothing was sent. Compare it with the carrier's complete statement from then on, then"
-                " say what that showed: voucher ledger close-gap",
-                path=str(self.path),
-                lacking=lacking,
-                requests=requests,
-            )
 
     def note_judgements(self, run: int, made: Iterable[Judgement]) -> None:
         """Record how rows were judged, where that is new."""
@@ -96,21 +84,6 @@ class OpenLedger(ReadLedger, LedgerOperations):
 
     # Evidence.
 
-    def known(self, request_id: str, attempt: int) -> Known | None:
-        """The attempt of that number at a request; None where there is no such attempt."""
-        with as_problem(self.path):
-            return settlements.known(self._connection, request_id, attempt)
-
-    def withdrawn_before(self, attempt_id: int, settlement: Settlement) -> str:
-        """The entry that was withdrawn and stands in the way of settling an attempt so; "" where none does."""
-        with as_problem(self.path):
-            return settlements.withdrawn_before(self._connection, attempt_id, settlement)
-
-    def number_taken(self, number: str) -> Message:
-        """What has this number, for a message; nothing where nothing has."""
-        with as_problem(self.path):
-            return settlements.number_taken(self._connection, number)
-
     def settle(self, attempt_id: int, settlement: Settlement) -> None:
         """Settle an unknown attempt, and record that."""
         with as_problem(self.path):
@@ -121,35 +94,10 @@ class OpenLedger(ReadLedger, LedgerOperations):
         with as_problem(self.path):
             issued_elsewhere.record(self._connection, run, lines, found_by)
 
-    def reversals_of(self, numbers: Iterable[str]) -> list[Reversed]:
-        """The reversals that stand of vouchers with these numbers."""
-        with as_problem(self.path):
-            return reversals.standing(self._connection, numbers)
-
-    def reversed_by(self, number: str) -> tuple[str, str] | None:
-        """The reversal whose red voucher has this number: its entry, and the number that it reverses; None where there is none."""
-        with as_problem(self.path):
-            return reversals.red(self._connection, number)
-
-    def charges_of_number(self, number: str) -> dict[Identity, int]:
-        """What is held as issued under a number, with amounts in minor units."""
-        with as_problem(self.path):
-            return reversals.charges_of(self._connection, number)
-
-    def check_red(self, number: str, red_number: str) -> None:
-        """Raise InputProblem if `red_number` can't be that of what reverses `number`."""
-        with as_problem(self.path):
-            reversals.check_red(self._connection, number, red_number)
-
     def reverse(self, said: SaidReversed, run: int) -> Reversed:
         """Record that the carrier has reversed a voucher, and let its charges go. Raises InputProblem where it can't have been."""
         with as_problem(self.path):
             return reversals.reverse(self._connection, said, run)
-
-    def handled_before(self, sha256: str, kind: str) -> Handled | None:
-        """How a file of this content that came by the inbox was last dealt with in this epoch; None for a new one."""
-        with as_problem(self.path):
-            return inbox_files.last(self._connection, sha256, kind)
 
     def note_handled(self, run: int, handled: Handled) -> None:
         """Note that a file was dealt with by a run."""
@@ -180,7 +128,7 @@ class OpenLedger(ReadLedger, LedgerOperations):
 
 
 @contextlib.contextmanager
-def ledger_to_write(job: Job, watch: Watch, meaning: Meaning) -> Iterator[OpenLedger]:
+def file_to_write(job: Job, watch: Watch, meaning: Meaning) -> Iterator[OpenLedger]:
     """The ledger for sending: locked and put in order; a sandbox run's own one is thrown away.
 
     `meaning` interprets the answers that an earlier run recorded and did not come to interpret.

@@ -11,7 +11,6 @@ from typing import Any
 import psycopg
 
 from pipeline import __version__
-from pipeline.ledger.operations import LedgerOperations
 from pipeline.ledger.planning import Attempt, Details
 from pipeline.ledger.settlements import Settlement
 from pipeline.ledger_postgresql.server_schema import about
@@ -26,7 +25,7 @@ _TOGETHER = 1000  # requests in one statement at the most, so that neither side 
 
 
 @dataclass(frozen=True)
-class PostgresqlLedger(LedgerOperations):
+class PostgresqlLedger:
     """A shared ledger that a run has open; `seal` makes the body that is sent, which workers can't make."""
 
     _connection: psycopg.Connection

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 import orjson
 
 from pipeline.file_writing import PRIVATE
-from pipeline.ledger.ledger_path import path_for
 from pipeline.model.columns import LANGS, Lang
 from pipeline.model.errors import InputProblem, LedgerInUse
 from pipeline.model.evidence import Answer
@@ -161,14 +160,10 @@ def _archive(path: Path, workbooks: list[Path]) -> str:
 
 def ledger_check(task: WorkTask) -> Ended:
     """Look at all of the ledger."""
-    looked, doubted, spilled = ledger_maintenance.looked_over(task.job)
-    sound = not (looked.wrong or doubted)
-    for line in [
-        *([doubted] if doubted else []),
-        *check_lines(path_for(task.job), looked, spilled=spilled, sound=sound),
-    ]:
+    found = ledger_maintenance.looked_over(task.job)
+    for line in [*([found.doubted] if found.doubted else []), *check_lines(found)]:
         task.teller.note(line)
-    return Ended(ExitCode.STOPPED.where(looked.gap or not sound))
+    return Ended(ExitCode.STOPPED.where(found.looked.gap or not found.sound))
 
 
 def backup(task: WorkTask) -> Ended:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pipeline.ledger.session import OpenLedger
+from pipeline.ledger.read_ledger import ReadLedger
 from pipeline.model.evidence import Evidence
 from pipeline.model.job import Task
 from pipeline.model.message import NOTHING, Message, message
@@ -26,7 +26,7 @@ from pipeline.settlement.reconciliation_result import Reconciliation
 
 
 def compared(
-    task: Task, ledger: OpenLedger, evidence: Evidence, decided: Decided, done: Sequence[Again]
+    task: Task, ledger: ReadLedger, evidence: Evidence, decided: Decided, done: Sequence[Again]
 ) -> Reconciliation:
     """Tickets against ledger against statement, after everything was settled and sent.
 
@@ -79,7 +79,7 @@ def _notes(evidence: Evidence, decided: Decided, period: Period | None) -> tuple
     return decided.notes
 
 
-def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> RunResult:
+def _together(task: Task, ledger: ReadLedger, done: Sequence[Again]) -> RunResult:
     """One result of all batches, their rows numbered through."""
     if len(done) == 1:
         return done[0].result
@@ -87,7 +87,7 @@ def _together(task: Task, ledger: OpenLedger, done: Sequence[Again]) -> RunResul
     if done:  # each has it from before anything was sent: the ledger may have failed since
         path, ledger_id = done[0].result.ledger, done[0].result.ledger_id
     else:
-        path, ledger_id = "" if job.throw_away else str(ledger.path), ledger.ledger_id
+        path, ledger_id = "" if job.throw_away else ledger.name, ledger.ledger_id
     rows, requests, before = list[RowResult](), list[RequestResult](), list[RequestResult]()
     repeats = dict[int, int]()
     stopped, sheets, warnings = NOTHING, list[SheetRows](), list[Message]()

@@ -8,7 +8,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from pipeline.ledger import clock
-from pipeline.ledger.session import OpenLedger
+from pipeline.ledger.read_ledger import ReadLedger
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Complete, Statement
 from pipeline.model.job import Task, today
@@ -132,14 +132,14 @@ def _complete(task: Task, text: str) -> Complete:
     return Complete(since, until, text, _KINDS[kind.strip().casefold()] if colon else "")
 
 
-def check_evidence(ledger: OpenLedger, named: Named) -> None:
+def check_evidence(ledger: ReadLedger, named: Named) -> None:
     """Refuse what can't be evidence about this ledger. Raises InputProblem; nothing was changed then."""
     for statement in named.statements:
         check_statement(statement, ledger)
     check_ledger(ledger, named.answers)
 
 
-def check_statement(statement: Statement, ledger: OpenLedger) -> None:
+def check_statement(statement: Statement, ledger: ReadLedger) -> None:
     """Refuse a statement that is not what it says it is. Raises InputProblem; nothing was recorded then.
 
     One from the future would prove too much by what it does not list; one that calls invoices itineraries, or the other
@@ -156,12 +156,12 @@ def check_statement(statement: Statement, ledger: OpenLedger) -> None:
         )
 
 
-def listed_holdings(statement: Statement, ledger: OpenLedger) -> Mapping[Identity, KnownCharge]:
+def listed_holdings(statement: Statement, ledger: ReadLedger) -> Mapping[Identity, KnownCharge]:
     """What the ledger holds of the tickets that a statement lists."""
     return ledger.holdings(sorted({line.ticket_no for line in statement.lines})).held
 
 
-def check_ledger(ledger: OpenLedger, answers: Sequence[Answer]) -> None:
+def check_ledger(ledger: ReadLedger, answers: Sequence[Answer]) -> None:
     """Refuse answers about another ledger: about none of this one's epochs. Raises InputProblem."""
     known = ledger.epochs
     for answer in answers:

@@ -13,7 +13,7 @@ from pathlib import Path
 from pipeline.file_reading import WORKBOOK_SUFFIXES
 from pipeline.itinerary_files.find_files import may_hold_itineraries
 from pipeline.ledger.inbox_files import Handled
-from pipeline.ledger.session import OpenLedger
+from pipeline.ledger.read_ledger import ReadLedger
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Evidence, Statement
 from pipeline.model.job import Log, Task, Watch
@@ -83,7 +83,7 @@ class Inbox:
         return [*of_batches, *of_evidence, *self.mails]
 
 
-def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
+def take_in(task: Task, ledger: ReadLedger, watch: Watch) -> Inbox:
     """What the inbox holds that is new, changed or not finished; what can't be read is left and reported."""
     inbox = Inbox()
     if task.inbox is None:
@@ -120,7 +120,7 @@ def take_in(task: Task, ledger: OpenLedger, watch: Watch) -> Inbox:
     return inbox
 
 
-def weighed_together(task: Task, ledger: OpenLedger, named: Named, inbox: Inbox) -> Evidence:
+def weighed_together(task: Task, ledger: ReadLedger, named: Named, inbox: Inbox) -> Evidence:
     """All the evidence of this reconciliation; lines of an odd number are set aside, and hold where the ledger has a gap."""
     hours = task.job.profile.reconcile.settle_after_hours
     statements = (*named.statements, *(statement for statement, _ in inbox.statements))
@@ -216,7 +216,7 @@ def _warn_of_hidden(found: Inbox, watch: Watch) -> None:
                 watch.warn(warning)
 
 
-def _taken(path: Path, reader: _Reader, ledger: OpenLedger) -> Inbox:
+def _taken(path: Path, reader: _Reader, ledger: ReadLedger) -> Inbox:
     """What one file is; nothing, if one of its content is done with. Raises InputProblem for what is no evidence here."""
     origin = origin_of(path)
     before = {kind: ledger.handled_before(origin.sha256, kind) for kind in _KINDS}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipeline.ledger.session import OpenLedger
+from pipeline.ledger.read_ledger import ReadLedger
 from pipeline.ledger.settlements import Settlement
 from pipeline.model.evidence import Evidence, StatementLine, Unsettled
 from pipeline.model.message import Fact, message
@@ -50,7 +50,7 @@ def settle(run: Run, evidence: Evidence) -> Decided:
 
 
 def _in_ledger(
-    ledger: OpenLedger, evidence: Evidence, unsettled: Sequence[Unsettled], odd: Sequence[StatementLine]
+    ledger: ReadLedger, evidence: Evidence, unsettled: Sequence[Unsettled], odd: Sequence[StatementLine]
 ) -> InLedger:
     """What the ledger knows that this evidence is weighed against; `odd` are lines that may be held all the same."""
     in_doubt = {identity.ticket_no for one in unsettled for identity, _, _ in one.charges}
@@ -65,7 +65,7 @@ def _in_ledger(
         for red in evidence.reversals
         if red.number
     }
-    taken |= {number: holder for number in numbers if (holder := ledger.number_taken(number))}
+    taken |= ledger.numbers_taken(numbers)
     return InLedger(
         ledger.holdings(sorted(tickets)).held,
         taken,
@@ -76,7 +76,7 @@ def _in_ledger(
     )
 
 
-def _without_withdrawn(ledger: OpenLedger, settled: Sequence[Settled]) -> tuple[list[Settled], list[Trouble]]:
+def _without_withdrawn(ledger: ReadLedger, settled: Sequence[Settled]) -> tuple[list[Settled], list[Trouble]]:
     """What is settled by evidence that nobody has withdrawn of that attempt; and what is not."""
     kept, troubles = [], []
     for one in settled:

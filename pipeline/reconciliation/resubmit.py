@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.ledger.session import OpenLedger
+from pipeline.ledger.read_ledger import ReadLedger
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Answer, Evidence, Misread, Reversal
 from pipeline.model.message import Message, message
@@ -52,7 +52,7 @@ def again(run: Run, batches: Sequence[Batch], evidence: Evidence, decided: Decid
     return done
 
 
-def _unclear(ledger: OpenLedger, evidence: Evidence) -> dict[str, Message]:
+def _unclear(ledger: ReadLedger, evidence: Evidence) -> dict[str, Message]:
     """The tickets of which nothing is sent by itself, and why."""
     found = {
         of.ticket_no: message(

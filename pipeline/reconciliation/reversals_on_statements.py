@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
+from pipeline.ledger.operations import RunLedger
+from pipeline.ledger.read_ledger import ReadLedger
 from pipeline.ledger.reversals import SaidReversed
-from pipeline.ledger.session import OpenLedger
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Evidence, Reversal
 from pipeline.model.message import NOTHING, Message, message
@@ -29,7 +30,7 @@ class Listed:
 
 
 def record_reversals(
-    ledger: OpenLedger, run: int, listed: Iterable[Reversal], by: str, blue: AbstractSet[str]
+    ledger: RunLedger, run: int, listed: Iterable[Reversal], by: str, blue: AbstractSet[str]
 ) -> Listed:
     """Record the reversals that red lines show whole; what is recorded already is nothing new.
 
@@ -115,7 +116,7 @@ def _about(red: Reversal, identity: Identity, amount: int) -> bool:
     )
 
 
-def without_reversed(ledger: OpenLedger, evidence: Evidence) -> tuple[Evidence, list[Trouble]]:
+def without_reversed(ledger: ReadLedger, evidence: Evidence) -> tuple[Evidence, list[Trouble]]:
     """The evidence without the lines of vouchers that were reversed: they hold nothing, and settle nothing.
 
     A line under the number of what reversed one stays, and is told: either it or the record of the reversal is wrong.
@@ -126,7 +127,7 @@ def without_reversed(ledger: OpenLedger, evidence: Evidence) -> tuple[Evidence, 
         for one in ledger.reversals_of(numbers)
         for of, _ in one.charges
     }
-    red = [(line, found) for number, line in numbers.items() if (found := ledger.reversed_by(number))]
+    red = [(numbers[number], found) for number, found in ledger.reversed_by(numbers).items()]
     troubles = [
         Trouble(
             "contradiction",

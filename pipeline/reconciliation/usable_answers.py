@@ -6,7 +6,7 @@ One may lack something, be about an attempt that is known by now or lost, or be 
 import re
 from collections.abc import Iterable, Sequence
 
-from pipeline.ledger.session import OpenLedger
+from pipeline.ledger.read_ledger import ReadLedger
 from pipeline.ledger.settlements import Known, Settlement
 from pipeline.model.evidence import Answer, Unsettled, attempt_name
 from pipeline.model.message import N_, NOTHING, Message, Private, joined, message, terms
@@ -21,7 +21,7 @@ _STATES = {
 }
 
 
-def usable(ledger: OpenLedger, answers: Sequence[Answer]) -> tuple[list[Answer], list[Trouble]]:
+def usable(ledger: ReadLedger, answers: Sequence[Answer]) -> tuple[list[Answer], list[Trouble]]:
     """The answers that say all that a settlement needs, about attempts that are unknown; and what is wrong with others."""
     usable, troubles = [], []
     for answer in answers:
@@ -61,7 +61,7 @@ def unclear(answers: Iterable[Answer], troubles: Iterable[Trouble]) -> frozenset
     return frozenset((answer.request_id, answer.attempt) for answer in answers if answer.place in places)
 
 
-def _withdrawn_before(ledger: OpenLedger, answer: Answer, known: Known) -> str:
+def _withdrawn_before(ledger: ReadLedger, answer: Answer, known: Known) -> str:
     said = Settlement(answer.state, answer.number, answer.resolved_by, "", answer.evidence)
     return ledger.withdrawn_before(known.attempt_id, said)
 

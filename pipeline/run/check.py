@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from pipeline.ledger.ledger_path import path_for
-from pipeline.ledger.read_ledger import ledger_to_read
 from pipeline.model.job import Finished, Job, Watch
 from pipeline.model.known_charges import KnownCharges
 from pipeline.model.message import message
+from pipeline.open_ledger import ledger_to_read
 from pipeline.reading.child_process import Opening
 from pipeline.reporting.build_result import RunFacts, make_result
 from pipeline.reporting.events import log_beginning, log_end
@@ -51,7 +51,7 @@ def check(job: Job, watch: Watch, begun: Opening | None = None) -> Finished:
         doubts = ledger.contents(verdicts.in_doubt) if ledger else []
         facts = RunFacts("check", terms, job.lang, origin=job.origin)
         if ledger:
-            facts = replace(facts, ledger=str(ledger.path), ledger_id=ledger.ledger_id)
+            facts = replace(facts, ledger=ledger.name, ledger_id=ledger.ledger_id)
     unknown = earlier_unknowns(doubts, job.lang, job.profile.carrier.time_zone)
     result = make_result(facts, Judged(table, holdings, verdicts, requests, unknown, before))
     finished = write_results(result, target, job.report)

@@ -19,14 +19,13 @@ from pipeline.itinerary_files import archive
 from pipeline.itinerary_files.find_files import found_files
 from pipeline.itinerary_files.mailbox import NewMails, fetch_new_mails, mailbox_at
 from pipeline.ledger.ledger_path import path_for
-from pipeline.ledger.read_ledger import existing_ledger
 from pipeline.ledger.run_people import people_of
-from pipeline.ledger.session import ledger_to_write
 from pipeline.model.errors import InputProblem
 from pipeline.model.itinerary_file import FoundFile
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import Note, message
 from pipeline.model.profile import Secrets
+from pipeline.open_ledger import existing_ledger, ledger_to_write
 from pipeline.reconciliation.given_evidence import month_of
 from pipeline.reconciliation.itinerary_collection import (
     MAILBOXES,
@@ -124,7 +123,7 @@ def _collection(run: Run, weighed: Weighed, period: Period | None) -> Collection
     issued, waiting = ledger.not_received(period, job.terms.as_of, zone)
     return Collection(
         weighed.files, issued, tuple(waiting), weighed.decided, period, job.terms.as_of, job.lang,
-        job.profile.carrier.currency, str(ledger.path), ledger.ledger_id, replace(job.origin, run=run.number),
+        job.profile.carrier.currency, ledger.name, ledger.ledger_id, replace(job.origin, run=run.number),
     )  # fmt: skip
 
 

@@ -1,9 +1,9 @@
 """`voucher issue`: read, judge, split, submit, write; the flow is drawn in `pipeline.run`."""
 
 from pipeline.ledger.run_people import people_of, stopper_of
-from pipeline.ledger.session import ledger_to_write
 from pipeline.model.errors import Declined, InputProblem
 from pipeline.model.job import Finished, Job, Plan, Watch
+from pipeline.open_ledger import ledger_to_write
 from pipeline.reading.child_process import Opening
 from pipeline.reporting.events import log_beginning, log_end
 from pipeline.reporting.output_paths import result_path

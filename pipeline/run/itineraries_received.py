@@ -1,8 +1,8 @@
 """Which of the issued itineraries have come as files, and which have not, as it stands; a run may be on."""
 
-from pipeline.ledger.read_ledger import ledger_to_read
 from pipeline.model.job import Job
 from pipeline.model.settled import Decided
+from pipeline.open_ledger import ledger_to_read
 from pipeline.reconciliation.given_evidence import month_of
 from pipeline.settlement.collection_result import Collection
 
@@ -20,5 +20,5 @@ def itineraries_received(job: Job, month: str = "") -> Collection | None:
         issued, waiting = ledger.not_received(period, today, zone)
         return Collection(
             (), issued, tuple(waiting), Decided(), period, today, job.lang, job.profile.carrier.currency,
-            str(ledger.path), ledger.ledger_id, job.origin,
+            ledger.name, ledger.ledger_id, job.origin,
         )  # fmt: skip

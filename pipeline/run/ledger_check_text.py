@@ -1,10 +1,10 @@
 """What looking a ledger over has found, in lines for people."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import PurePath
 
-from pipeline.ledger.integrity_check import Looked
 from pipeline.model.message import P_, Message, Term, joined, message
+from pipeline.run.ledger_maintenance import LookedOver
 
 #: States in which an attempt does not end: all others are statuses of rows too.
 _UNDER_WAY = (P_("status", "planned"), P_("status", "sending"))
@@ -21,9 +21,10 @@ def _attempts(states: Mapping[str, int]) -> Message:
     return message("Attempts: {states}", states=joined(counts))
 
 
-def check_lines(path: Path, looked: Looked, *, spilled: bool, sound: bool) -> Iterator[Message]:
-    """What was found of the ledger at `path`; `spilled`: whether a spill file waits beside it."""
-    yield message("Ledger: {path}", path=str(path))
+def check_lines(found: LookedOver) -> Iterator[Message]:
+    """What was found of a ledger."""
+    looked = found.looked
+    yield message("Ledger: {path}", path=found.name)
     yield message(
         "Carrier: {base_url} as agency {agency}; version {version}; runs: {runs}",
         base_url=looked.base_url,
@@ -37,10 +38,10 @@ def check_lines(path: Path, looked: Looked, *, spilled: bool, sound: bool) -> It
             "A run that began at {begun} is on, or was killed; the next run puts it in order",
             begun=looked.open_since,
         )
-    elif spilled:
+    elif found.outcomes_wait:
         yield message(
             "Outcomes that the ledger could not take wait in {name}.spill; the next run takes them in",
-            name=path.name,
+            name=PurePath(found.name).name,
         )
     if looked.gap:
         yield message(
@@ -49,9 +50,9 @@ def check_lines(path: Path, looked: Looked, *, spilled: bool, sound: bool) -> It
             since=looked.gap.since,
             why=looked.gap.why,
         )
-    if sound and looked.gap:
+    if found.sound and looked.gap:
         yield message("Sound but for what it may lack")
-    elif sound:
+    elif found.sound:
         yield message("Sound: nothing is wrong with it")
     if not looked.wrong:
         return

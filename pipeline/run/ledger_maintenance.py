@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline import __version__
@@ -12,12 +13,12 @@ from pipeline.ledger.clock import utc_now, utc_text
 from pipeline.ledger.gaps import Gap
 from pipeline.ledger.inbox_files import EARLY, UNREAD
 from pipeline.ledger.integrity_check import Looked
+from pipeline.ledger.ledger_file import existing_file
 from pipeline.ledger.ledger_path import path_for
-from pipeline.ledger.ledger_to_change import LedgerToChange, ledger_to_change
+from pipeline.ledger.ledger_to_change import file_to_change
 from pipeline.ledger.opening import OpenOptions
-from pipeline.ledger.read_ledger import copy_to_read, existing_ledger
+from pipeline.ledger.operations import LedgerToChange
 from pipeline.ledger.reversals import SaidReversed
-from pipeline.ledger.spill import spill_path
 from pipeline.messages.translate import rendered
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
@@ -25,6 +26,7 @@ from pipeline.model.job import Job
 from pipeline.model.message import NOTHING, Message, Note, joined, message, verbatim
 from pipeline.model.places import about as at_place
 from pipeline.model.profile import Owner
+from pipeline.open_ledger import existing_ledger, ledger_to_change
 from pipeline.reporting.audit_workbook import Audited, write_audit
 from pipeline.reporting.output_paths import check_folder
 from pipeline.reporting.words_audit import tell
@@ -34,14 +36,26 @@ from pipeline.reporting.words_history import word
 _FIRST = datetime.date(2026, 1, 1)
 
 
-def looked_over(job: Job) -> tuple[Looked, Message, bool]:
-    """Everything that the ledger holds and what is wrong with it, why it may be a copy, and whether a spill file waits.
+@dataclass(frozen=True)
+class LookedOver:
+    """What looking a ledger over has found, why it may be an older copy of itself, and whether outcomes wait to be taken in by it."""
 
-    A run may be on.
-    """
+    name: str
+    looked: Looked
+    doubted: Message
+    outcomes_wait: bool
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is wrong with it, but for what it may lack."""
+        return not (self.looked.wrong or self.doubted)
+
+
+def looked_over(job: Job) -> LookedOver:
+    """Everything that the ledger holds, and what is wrong with it; a run may be on."""
     with existing_ledger(job) as ledger:
         doubted = ledger.doubt()
-        return ledger.looked_over(), doubted, spill_path(ledger.path.resolve()).exists()
+        return LookedOver(ledger.name, ledger.looked_over(), doubted, ledger.outcomes_wait)
 
 
 def backed_up(job: Job, wanted: Path) -> Path:
@@ -54,7 +68,7 @@ def backed_up(job: Job, wanted: Path) -> Path:
     if wanted.is_dir():
         stem = path_for(job).name.removesuffix(".ledger")
         wanted /= f"{stem}.{now[:19].replace('-', '').replace(':', '')}Z.ledger"
-    with existing_ledger(job) as ledger:
+    with existing_file(path_for(job), None) as ledger:
         ledger.back_up(wanted, now)
     return wanted
 
@@ -65,7 +79,7 @@ def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[Mess
     A ledger in its default place is renamed to that of the new address, or it would not be found there.
     """
     with contextlib.ExitStack() as stack:
-        ledger = stack.enter_context(ledger_to_change(job, OpenOptions(note=note)))
+        ledger = stack.enter_context(file_to_change(job, OpenOptions(note=note)))
         path, old, to = ledger.path, ledger.owner, job.owner
         wanted = ledger.name_after_move(to)
         if old != to or wanted == path:  # else an earlier move was cut off before the ledger had its new name
@@ -93,23 +107,23 @@ def moved(job: Job, note: Note, why: str, moved_by: str, confirm: Callable[[Mess
 def nothing_missing(job: Job, note: Note, said_by: str, why: str) -> Message:
     """Record that a ledger lacks nothing whose last run is not noted beside it, or on this machine; what was done."""
     with ledger_to_change(job, OpenOptions(unnoted=True, note=note)) as ledger:
-        path = ledger.path
+        name = ledger.name
         if ledger.open_gap is not None:
             raise InputProblem(
                 "{path}: has a gap, which only the carrier's statement can close: voucher ledger close-gap",
-                path=str(path),
+                path=name,
             )
         if not ledger.doubt():
             raise InputProblem(
                 "{path}: its last run is noted beside it and on this machine, so that there is nothing to"
                 " say",
-                path=str(path),
+                path=name,
             )
         unnoted = message("its last run was not noted beside it, or on this machine")
         ledger.deny_gap(unnoted, said_by, message("nothing is missing: {why}", why=verbatim(why)))
     return message(
         "{path}: may be used for sending again; recorded: nothing is missing ({why})",
-        path=str(path),
+        path=name,
         why=verbatim(why),
     )
 
@@ -122,20 +136,20 @@ def gap_marked(job: Job, note: Note, since: datetime.datetime | None, why: str) 
     """
     given = None if since is None else _past(since)
     with ledger_to_change(job, OpenOptions(may_lack=True, note=note)) as ledger:
-        path, text = ledger.path, given or ledger.known_until
+        name, text = ledger.name, given or ledger.known_until
         if text is None:
             raise InputProblem("--since is missing: from when on may the ledger lack what was issued?")
         aside = ledger.mark_gap(text, verbatim(why))
     if aside is None:
         return message(
             "{path}: nothing is sent until the time from {since} on is settled (voucher ledger close-gap)",
-            path=str(path),
+            path=name,
             since=text,
         )
     return message(
         "{path}: nothing is sent until the time from {since} on is settled (voucher ledger close-gap);"
         " what was in its spill file is kept in {aside} for comparing",
-        path=str(path),
+        path=name,
         since=text,
         aside=str(aside),
     )
@@ -149,12 +163,12 @@ def gap_closed(
     It is asked about where voucher reconcile was given no statement since that can show that, or could not read all of one.
     """
     with ledger_to_change(job, OpenOptions(note=note)) as ledger:
-        path, gap = ledger.path, ledger.open_gap
+        name, gap = ledger.name, ledger.open_gap
         if gap is None:
-            raise InputProblem("{path}: has no gap to close", path=str(path))
+            raise InputProblem("{path}: has no gap to close", path=name)
         if unseen := _unseen(ledger, gap):
-            note(at_place(str(path), unseen))
-            if not confirm(message("{path}: has a gap", path=str(path))):
+            note(at_place(name, unseen))
+            if not confirm(message("{path}: has a gap", path=name)):
                 return NOTHING
         held = ledger.held_since_gap()
         closed = ledger.close_gaps(closed_by, verbatim(evidence))
@@ -163,7 +177,7 @@ def gap_closed(
     ]
     done = message(
         "{path}: may be used for sending again; settled: {settled}",
-        path=str(path),
+        path=name,
         settled=joined(settled, "sentences"),
     )
     if not held:
@@ -195,7 +209,7 @@ def _unseen(ledger: LedgerToChange, gap: Gap) -> Message:
 def withdrawn(job: Job, note: Note, entry: str, withdrawn_by: str, why: str) -> list[Message]:
     """Let a piece of evidence count no more; what was done, line by line."""
     with ledger_to_change(job, OpenOptions(note=note)) as ledger:
-        path, done = ledger.path, ledger.withdraw(entry, withdrawn_by=withdrawn_by, why=why)
+        name, done = ledger.name, ledger.withdraw(entry, withdrawn_by=withdrawn_by, why=why)
     match done.kind:
         case "settlement":
             follows = message(
@@ -208,18 +222,18 @@ def withdrawn(job: Job, note: Note, entry: str, withdrawn_by: str, why: str) -> 
             )
         case _:
             follows = message("{number}: counts as issued again, and its charges are held", number=done.what)
-    counts = message("{path}: {entry} is withdrawn and counts no more", path=str(path), entry=done.entry)
+    counts = message("{path}: {entry} is withdrawn and counts no more", path=name, entry=done.entry)
     return [counts, follows]
 
 
 def voucher_reversed(job: Job, note: Note, said: SaidReversed) -> list[Message]:
     """Record that the carrier has reversed a voucher; what was done, line by line."""
     with ledger_to_change(job, OpenOptions(note=note)) as ledger:
-        path, done = ledger.path, ledger.reverse(said)
+        name, done = ledger.name, ledger.reverse(said)
     tickets = dict.fromkeys(identity.ticket_no for identity, _ in done.charges)
     recorded = message(
         "{path}: {number} is recorded as reversed ({entry}); its {count} charges may be issued again",
-        path=str(path),
+        path=name,
         number=done.number,
         entry=done.entry,
         count=len(done.charges),
@@ -237,22 +251,22 @@ def exported(job: Job, wanted: Path, lang: Lang, time_zone: str) -> Path:
             "{wanted}: the export is an Excel workbook; give it a name that ends in .xlsx", wanted=str(wanted)
         )
     check_folder(wanted)
-    with scratch_folder(wanted.parent) as folder:
-        copy = folder / "copy"
-        with existing_ledger(job) as ledger:
-            ledger.copy(copy, wanted)
-        with copy_to_read(copy, path_for(job)) as copied:
-            about = copied.about
-            owner = Owner(about.base_url, about.agency)
-            facts = _facts(job, about, owner.told, lang)
-            audited = Audited(facts, copied.count, copied.rows, time_zone, owner.is_sandbox)
-            return write_audit(audited, wanted, lang)
+    with (
+        scratch_folder(wanted.parent) as folder,
+        existing_ledger(job) as ledger,
+        ledger.as_copy(folder, wanted) as copied,
+    ):
+        about = copied.about
+        owner = Owner(about.base_url, about.agency)
+        facts = _facts(ledger.name, about, owner.told, lang)
+        audited = Audited(facts, copied.count, copied.rows, time_zone, owner.is_sandbox)
+        return write_audit(audited, wanted, lang)
 
 
-def _facts(job: Job, about: export.About, carrier: Message, lang: Lang) -> list[tuple[str, str]]:
+def _facts(name: str, about: export.About, carrier: Message, lang: Lang) -> list[tuple[str, str]]:
     """What the export says of the ledger itself."""
     facts = [
-        ("ledger", str(path_for(job))),
+        ("ledger", name),
         ("ledger_id", about.ledger_id),
         ("carrier", rendered(carrier, lang)),
         ("version", str(about.version)),

@@ -1,9 +1,9 @@
 """The runs that the ledger has, the newest first, with who had a hand in each; a run may be on."""
 
-from pipeline.ledger.read_ledger import ledger_to_read
 from pipeline.ledger.run_people import RunPerson
 from pipeline.ledger.runs import PastRun
 from pipeline.model.job import Job
+from pipeline.open_ledger import ledger_to_read
 
 
 def past_runs(job: Job, most: int) -> list[tuple[PastRun, list[RunPerson]]]:

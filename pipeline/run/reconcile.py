@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from pipeline.itinerary_files.find_files import found_files
 from pipeline.ledger.run_people import people_of, stopper_of
-from pipeline.ledger.session import ledger_to_write
 from pipeline.model.job import Task, Watch
 from pipeline.model.profile import Secrets
+from pipeline.open_ledger import ledger_to_write
 from pipeline.reconciliation.comparison_inputs import compared
 from pipeline.reconciliation.given_evidence import check_evidence, named_evidence
 from pipeline.reconciliation.inbox import Batch, take_in, weighed_together

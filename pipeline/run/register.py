@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from pipeline.ledger.read_ledger import existing_ledger
 from pipeline.model.columns import Lang
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.message import Note, system_error
+from pipeline.open_ledger import existing_ledger
 from pipeline.reconciliation.given_evidence import month_of
 from pipeline.reporting.output_paths import ANOTHER_FOLDER, check_folder
 from pipeline.reporting.register_by_buyer import buyer_numbers, names_by_buyer, split_by_buyer

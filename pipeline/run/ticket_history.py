@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from pipeline.ledger.read_ledger import existing_ledger
 from pipeline.model.job import Job
 from pipeline.model.message import Note
+from pipeline.open_ledger import existing_ledger
 from pipeline.reporting.history import Recorded
 
 

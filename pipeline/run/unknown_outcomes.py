@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from pipeline.ledger.read_ledger import ledger_to_read
 from pipeline.model.evidence import Unsettled
 from pipeline.model.job import Job
 from pipeline.model.message import Note
+from pipeline.open_ledger import ledger_to_read
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from pipeline.ledger.judgements import Judgement
-from pipeline.ledger.session import OpenLedger
+from pipeline.ledger.read_ledger import ReadLedger
 from pipeline.model.job import Job
 from pipeline.model.message import NOTHING, Message
 from pipeline.model.outcome import Outcome, Result
@@ -21,7 +21,7 @@ from pipeline.submission.charge_details import charge_details
 from pipeline.submission.sending_run import Run, Sent, send
 
 
-def judged(ledger: OpenLedger, table: Table, job: Job, *, by_itself: bool = False) -> Judged:
+def judged(ledger: ReadLedger, table: Table, job: Job, *, by_itself: bool = False) -> Judged:
     """Judge and split; `by_itself`: nobody asked for these rows now, so that nothing that was refused is repeated.
 
     All that is read of the ledger is read here, before anything is sent: then no failure costs the result.
@@ -57,7 +57,7 @@ def submitted(
     else:
         sent = _planned_and_sent(run, rows, clear) if clear else Sent()
         sent = replace(sent, results=(*sent.results, *_kept_back(rows.requests, unclear)))
-    path = "" if job.throw_away else str(ledger.path)
+    path = "" if job.throw_away else ledger.name
     facts = RunFacts(
         run.command, job.terms, job.lang, path, ledger_id, sent.stopped, replace(job.origin, run=run.number)
     )
@@ -66,8 +66,9 @@ def submitted(
 
 def _planned_and_sent(run: Run, rows: Judged, requests: Sequence[Request]) -> Sent:
     of_rows = rows.verdicts.rows
-    with run.ledger.committing() as channel:
-        attempts = run.ledger.plan(run.number, requests, of_rows, charge_details(rows.table, of_rows))
+    ledger = run.file
+    with ledger.committing() as channel:
+        attempts = ledger.plan(run.number, requests, of_rows, charge_details(rows.table, of_rows))
         return send(run, channel, attempts, rows.table, rows.holdings.doubts)
 
 

@@ -10,6 +10,7 @@ from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.key_redaction import Concealed
 from pipeline.ledger.group_commit import group_commit
+from pipeline.ledger.operations import RunLedger
 from pipeline.ledger.planning import Attempt
 from pipeline.ledger.session import OpenLedger
 from pipeline.ledger.spill import Spill, spill_path
@@ -32,10 +33,17 @@ class Run:
 
     command: str
     job: Job
-    ledger: OpenLedger
+    ledger: RunLedger
     number: int
     keys: Secrets
     watch: Watch
+
+    @property
+    def file(self) -> OpenLedger:
+        """Its ledger where that is a file, whose changes a process of its own commits while requests are in flight."""
+        if not isinstance(self.ledger, OpenLedger):
+            raise TypeError(f"{self.ledger.name} is no file")
+        return self.ledger
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,8 @@ def send(run: Run, channel: socket.socket, attempts: Sequence[Attempt], table: T
     sandbox; `doubts` are the charges that were in doubt before.
     Raises LedgerProblem, before anything is sent, if there is no room to keep outcomes safe.
     """
-    job, ledger, keys, watch = run.job, run.ledger, run.keys, run.watch
+    job, keys, watch = run.job, run.keys, run.watch
+    ledger = run.file
     in_flight = min(job.profile.submission.concurrency, len(attempts))
     spill = Spill(spill_path(ledger.path.resolve()), ledger.ledger_id, in_flight)
 

@@ -22,7 +22,7 @@ from pipeline.carrier.replies import Before, interpret
 from pipeline.ledger import attempt_changes
 from pipeline.ledger.attempt_changes import Change, Ended, GotAnswer, Sending
 from pipeline.ledger.planning import Attempt
-from pipeline.ledger.session import ledger_to_write
+from pipeline.ledger.session import file_to_write
 from pipeline.model.job import Job, Watch
 from pipeline.model.outcome import Answered, Outcome, Reply
 from pipeline.model.profile import Secrets
@@ -116,7 +116,7 @@ def _measure(parts: _Parts, address: str, month: Path, folder: Path, *, whole: b
         address=address, ca_file=None, in_flight=_IN_FLIGHT, rate=0.0, packed=False, month=month
     )
     job = job_of(given, folder)
-    with ledger_to_write(job, _WATCH, meaning(job, _KEYS)) as ledger:
+    with file_to_write(job, _WATCH, meaning(job, _KEYS)) as ledger:
         rows = judged(ledger, read_table([month]), job)
         run = Run("issue", job, ledger, ledger.begin("issue", job.terms, [month]), _KEYS, _WATCH)
         of_rows = rows.verdicts.rows

@@ -44,7 +44,7 @@ from pathlib import Path
 
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import PATHS, request_body
-from pipeline.ledger.session import ledger_to_write
+from pipeline.ledger.session import file_to_write
 from pipeline.ledger.sync_time import sync_seconds
 from pipeline.model.job import Job, Watch
 from pipeline.model.profile import Secrets
@@ -185,7 +185,7 @@ def _processor(whose: int) -> float:
 def _ours(job: Job, month: Path) -> dict[str, float]:
     keys = Secrets(KEYS["VOUCHER_API_KEY"], KEYS["VOUCHER_ENCRYPTION_KEY"])
     watch = Watch(lambda _: None, lambda _: None, lambda _: True, print)
-    with ledger_to_write(job, watch, meaning(job, keys)) as ledger:
+    with file_to_write(job, watch, meaning(job, keys)) as ledger:
         table = read_table([month])
         times = [time.perf_counter()]
         rows = judged(ledger, table, job)
@@ -223,7 +223,7 @@ def _bare(job: Job, month: Path) -> dict[str, float]:
 
     keys = Secrets(KEYS["VOUCHER_API_KEY"], KEYS["VOUCHER_ENCRYPTION_KEY"])
     watch = Watch(lambda _: None, lambda _: None, lambda _: True, print)
-    with ledger_to_write(job, watch, meaning(job, keys)) as ledger:
+    with file_to_write(job, watch, meaning(job, keys)) as ledger:
         requests = judged(ledger, read_table([month]), job).requests
     cipher = Cipher(keys.encryption_key)
     ready = [(PATHS[r.voucher], request_body(r, job.profile, cipher)) for r in requests]

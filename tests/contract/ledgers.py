@@ -17,9 +17,8 @@ import psycopg
 
 from pipeline.ledger.attempt_changes import Acknowledged, Change, Ended, Sending
 from pipeline.ledger.group_commit import group_commit
-from pipeline.ledger.operations import LedgerOperations
 from pipeline.ledger.planning import NO_DETAILS
-from pipeline.ledger.session import OpenLedger, ledger_to_write
+from pipeline.ledger.session import OpenLedger, file_to_write
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.ledger_postgresql import server_schema
 from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
@@ -70,7 +69,7 @@ ROWS: Any = SimpleNamespace(file=["tickets.xlsx"], sheet=["Tickets"], row=np.arr
 class Ledger(Protocol):
     """A ledger with a run that is on."""
 
-    operations: LedgerOperations
+    operations: OpenLedger | PostgresqlLedger
     run: int
 
     def plan(self, *requests: Request) -> list[int]:
@@ -114,7 +113,7 @@ class OneFile:
         carrier = Carrier(base_url=OWNER.base_url, agency=OWNER.agency)
         job = Job((), Profile(carrier=carrier), None, ledger=str(self.path), new_ledger=True)
         watch = Watch(lambda _: None, lambda _: None, lambda _: True, lambda _: None)
-        self.operations: OpenLedger = self._stack.enter_context(ledger_to_write(job, watch, _never))
+        self.operations: OpenLedger = self._stack.enter_context(file_to_write(job, watch, _never))
         self.run = self.operations.begin("issue", TERMS, [])
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ from pipeline.ledger import (
     withdrawals,
 )
 from pipeline.ledger.integrity_check import look
+from pipeline.ledger.ledger_file import LedgerFile
 from pipeline.ledger.received_files import bounds, known, not_received
 from pipeline.ledger.reversals import SaidReversed
 from pipeline.ledger.settlements import Settlement
@@ -124,8 +125,9 @@ def test_days_go_on_until_today_where_the_outcome_was_in_doubt_and_there_are_non
 
 
 def test_buyers_are_told_where_a_ticket_is_not_known(kept: Book) -> None:
-    strange = file(1, tickets=("9990000000099",), red_of=None)
-    assert known(kept.connection, [strange], ZONE).buyers == {"exampletradingco.", "91110000600037341l"}
+    strange, ledger = file(1, tickets=("9990000000099",), red_of=None), LedgerFile(kept.path, kept.connection)
+    assert ledger.about_files([strange], ZONE).buyers == {"exampletradingco.", "91110000600037341l"}
+    assert ledger.about_files([file(1)], ZONE).buyers == frozenset()
 
 
 def test_what_a_statement_alone_shows_is_known_and_what_it_shows_of_ours_is_ours(kept: Book) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import apsw
 import pytest
 
+from pipeline import open_ledger
 from pipeline.ledger import (
     attempts,
     clock,
@@ -25,9 +26,9 @@ from pipeline.ledger import (
 )
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.judgements import Judgement
+from pipeline.ledger.ledger_file import LedgerFile, as_problem
 from pipeline.ledger.lock import Named
-from pipeline.ledger.read_ledger import ReadLedger, as_problem, ledger_to_read
-from pipeline.ledger.session import OpenLedger, ledger_to_write
+from pipeline.ledger.session import OpenLedger, file_to_write
 from pipeline.ledger.spill import Spill, spill_path
 from pipeline.model.errors import InputProblem, LedgerProblem
 from pipeline.model.job import Job, Watch
@@ -86,7 +87,7 @@ def job(path: Path | None = None, owner: Owner = OWNER, **changes: Any) -> Job:
 
 @contextmanager
 def written(given: Job, said: Said | None = None, meaning: Any = never) -> Iterator[OpenLedger]:
-    with ledger_to_write(given, (said or Said()).watch, meaning) as ledger:
+    with file_to_write(given, (said or Said()).watch, meaning) as ledger:
         yield ledger
 
 
@@ -347,10 +348,10 @@ def test_a_failure_is_told_with_its_cure(error: Exception, said: str) -> None:
 
 def test_what_may_be_missing_is_noted_by_whoever_only_reads(book: Book) -> None:
     said = Said()
-    ReadLedger(book.path, book.connection).note_gap(said.watch.note)
+    LedgerFile(book.path, book.connection).note_gap(said.watch.note)
     assert said.noted == []
     gaps.mark_gap(book.connection, "2026-11-01", verbatim("a copy was put back"))
-    ReadLedger(book.path, book.connection).note_gap(said.watch.note)
+    LedgerFile(book.path, book.connection).note_gap(said.watch.note)
     assert said.noted == [
         "This ledger may lack what was issued after 2026-11-01 (a copy was put back): nothing is sent until voucher ledger close-gap"
     ]
@@ -360,7 +361,7 @@ def doubts(path: Path) -> tuple[str, list[str]]:
     """Why it is doubted, and what is noted of that."""
     said = Said()
     with closing(opening.open_existing(path, None)) as connection:
-        ledger = ReadLedger(path, connection)
+        ledger = LedgerFile(path, connection)
         ledger.note_doubt(said.watch.note)
         return str(ledger.doubt()), said.noted
 
@@ -400,7 +401,7 @@ def test_what_keeps_doubts_from_being_told_is_told_in_their_place(
 
 def looked(given: Job) -> str | None:
     """The ID of the ledger that is looked at, None where there is none."""
-    with ledger_to_read(given) as ledger:
+    with open_ledger.ledger_to_read(given) as ledger:
         found = ledger.ledger_id if ledger else None
     if ledger:
         with pytest.raises(LedgerProblem):
@@ -441,7 +442,7 @@ def test_a_sandbox_of_its_own_has_no_ledger_and_a_named_one_is_looked_at() -> No
 
 def test_a_ledger_that_fails_while_it_is_looked_at_is_named(tmp_path: Path) -> None:
     path = made(tmp_path / "a.ledger")
-    with pytest.raises(LedgerProblem) as failed, ledger_to_read(job(path)):
+    with pytest.raises(LedgerProblem) as failed, open_ledger.ledger_to_read(job(path)):
         raise apsw.FullError("disk is full")
     assert str(failed.value).startswith(f"{path}: the ledger can't be read or written (disk is full)")
 

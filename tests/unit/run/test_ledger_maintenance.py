@@ -177,22 +177,23 @@ def damage(path: Path) -> None:
 
 def test_a_ledger_is_looked_over_through_a_link_with_what_waits_beside_it(path: Path, tmp_path: Path) -> None:
     (tmp_path / "link.ledger").symlink_to(path)
-    looked, doubted, spilled = ledger_maintenance.looked_over(job(tmp_path / "link.ledger"))
+    found = ledger_maintenance.looked_over(job(tmp_path / "link.ledger"))
+    looked = found.looked
     assert (looked.base_url, looked.agency, looked.runs, looked.states) == (
         *HOST.__dict__.values(),
         1,
         {"issued": 1},
     )
-    assert (looked.gap, looked.wrong, doubted, spilled) == (None, (), NOTHING, False)
+    assert (looked.gap, looked.wrong, found.doubted, found.outcomes_wait) == (None, (), NOTHING, False)
     spill_path(path).write_bytes(b"{}\n")
-    assert ledger_maintenance.looked_over(job(tmp_path / "link.ledger"))[2]
+    assert ledger_maintenance.looked_over(job(tmp_path / "link.ledger")).outcomes_wait
 
 
 def test_a_ledger_that_may_be_an_older_copy_is_looked_over_all_the_same(path: Path) -> None:
     path.with_name("a.ledger.lock").unlink()
-    looked, doubted, _ = ledger_maintenance.looked_over(job(path))
-    assert looked.states == {"issued": 1}
-    assert str(doubted).startswith(f"{path}: {UNNOTED} (a.ledger.lock)")
+    found = ledger_maintenance.looked_over(job(path))
+    assert (found.looked.states, found.sound) == ({"issued": 1}, False)
+    assert str(found.doubted).startswith(f"{path}: {UNNOTED} (a.ledger.lock)")
 
 
 def test_a_damaged_ledger_is_told_by_its_name(path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.ledger import attempts
-from pipeline.ledger.session import ledger_to_write
+from pipeline.ledger.session import file_to_write
 from pipeline.ledger.settlements import Settlement, settle
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job, Watch
@@ -80,7 +80,7 @@ class Killed:
         profile = Profile(carrier=Carrier(agency="A"), answers=answers or Answers())
         job = Job((), profile, keys, str(path), as_of=datetime.date(2026, 11, 20), sandbox=True)
         watch = Watch(lambda _: None, lambda _: None, lambda _: True, lambda _: None)
-        with ledger_to_write(job, watch, meaning(job, keys)):
+        with file_to_write(job, watch, meaning(job, keys)):
             pass
         return {ticket: rows[-1] for ticket, rows in rows_of(path).items()}
 

@@ -2,24 +2,18 @@
 
 import ipaddress
 import os
+import ssl
+from pathlib import Path
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from pipeline.ledger_postgresql.sqlstates import as_problem
+from pipeline.ledger_postgresql.sqlstates import ServerAway, as_problem
 from pipeline.model.errors import InputProblem, LedgerProblem
+from pipeline.model.message import N_, Message, message, verbatim
+from pipeline.model.server_address import checked_ledger, server_name
 
-_SCHEMES = ("postgresql://", "postgres://")
 _PATIENCE = 10  # seconds, until a server that does not answer is away
-
-
-def is_server(ledger: str) -> bool:
-    """Whether a ledger is named by the address of a server.
-
-    >>> is_server("postgresql://ledger.example/vouchers"), is_server("/srv/a.ledger")
-    (True, False)
-    """
-    return ledger.startswith(_SCHEMES)
 
 
 def connect(url: str) -> psycopg.Connection:
@@ -29,10 +23,12 @@ def connect(url: str) -> psycopg.Connection:
     LedgerProblem where what is acknowledged may be lost.
     """
     settings = _settings(url)
-    with as_problem():
+    try:
         connection = psycopg.connect(
             make_conninfo(**settings, connect_timeout=_PATIENCE, application_name="voucher"), autocommit=True
         )
+    except psycopg.Error as error:
+        raise ServerAway(_why_away(server_name(url), error)) from None
     try:
         _be_durable(connection)
     except BaseException:
@@ -54,32 +50,98 @@ def _be_durable(connection: psycopg.Connection) -> None:
                 )
 
 
+def _why_away(server: str, error: psycopg.Error) -> Message:
+    """Why there is no connection, and what helps.
+
+    libpq has no codes for what fails before a session begins: only whether a password was asked for or refused, and words, which are its own
+    and always English. They name the server and the user, never a password: what could be one has been refused before.
+    """
+    said = (str(error).strip().splitlines() or [""])[-1].rpartition(" failed: ")[2]
+    asked = error.pgconn is not None and error.pgconn.needs_password
+    tried = error.pgconn is not None and error.pgconn.used_password
+    for applies, text in (
+        (
+            asked,
+            N_(
+                "{server}: asks for a password; put it into ~/.pgpass, or into a file that PGPASSFILE names, as a line HOST:PORT:DATABASE:USER:PASSWORD, which you alone can read (chmod 600)"
+            ),
+        ),
+        (
+            tried,
+            N_(
+                "{server}: refuses the login ({why}); look at the user in the address, and at the line in ~/.pgpass or in the file that PGPASSFILE names"
+            ),
+        ),
+        (
+            "does not match host name" in said,
+            N_(
+                "{server}: its certificate is for another name ({why}); write the name that the certificate has into the address"
+            ),
+        ),
+        (
+            "certificate verify failed" in said,
+            N_(
+                "{server}: nobody that is trusted here has signed its certificate ({why}); name the certificate of its CA by PGSSLROOTCERT, or with ?sslrootcert=FILE in the address"
+            ),
+        ),
+        (
+            "root certificate file" in said,
+            N_(
+                "{server}: the file with the CA's certificate can't be read ({why}); name it by PGSSLROOTCERT, or with ?sslrootcert=FILE in the address"
+            ),
+        ),
+        (
+            "does not support SSL" in said,
+            N_(
+                "{server}: is not encrypted, as it has to be off this machine; set ssl = on in its postgresql.conf, with a certificate"
+            ),
+        ),
+    ):
+        if applies:
+            return message(text, server=server, why=verbatim(said))
+    return message(
+        "{server}: the ledger's server can't be reached, or lets nobody in ({why}); running the same command again is safe",
+        server=server,
+        why=verbatim(said),
+    )
+
+
 def _settings(url: str) -> dict[str, str]:
     """What the address says, as libpq takes it. Its own complaint of one that it can't read repeats all of it."""
     try:
-        settings = {name: str(value) for name, value in conninfo_to_dict(url).items()}
+        settings = {name: str(value) for name, value in conninfo_to_dict(checked_ledger(url)).items()}
     except psycopg.Error:
         raise InputProblem(
-            "--ledger: is not an address of a PostgreSQL server; write it like postgresql://host/database"
+            "the ledger's address has a setting that PostgreSQL does not know; write it like postgresql://host/database"
         ) from None
-    if "password" in settings:
-        raise InputProblem(
-            "--ledger: has a password in it, which others on this machine can read; put it into a file that PGPASSFILE names"
-        )
     if not _on_this_machine(settings):
         if settings.get("sslmode", "verify-full") != "verify-full":
             raise InputProblem(
-                "--ledger: off this machine the connection is encrypted, and the server's certificate is checked; leave sslmode out"
+                "{server}: off this machine the connection is encrypted, and the server's certificate is checked; leave sslmode out",
+                server=server_name(url),
             )
         settings["sslmode"] = "verify-full"
         if "PGSSLROOTCERT" not in os.environ:
-            settings.setdefault("sslrootcert", "system")
+            settings.setdefault("sslrootcert", _trusted())
     return settings
 
 
+def _trusted() -> str:
+    """Whose signatures of certificates are trusted: libpq's own file, where the user has it; else what the system trusts.
+
+    libpq as psycopg's wheel brings it does not know where this system keeps that.
+    """
+    own = Path(os.environ.get("HOME", ""), ".postgresql", "root.crt")
+    return str(own) if own.exists() else ssl.get_default_verify_paths().cafile or "system"
+
+
 def _on_this_machine(settings: dict[str, str]) -> bool:
-    hosts = settings.get("hostaddr") or settings.get("host") or os.environ.get("PGHOST", "")
-    return all(_is_loopback(host) for host in hosts.split(","))
+    """Whether all that may be reached is; a service file can name any server."""
+    environ = {name: os.environ.get(name, "") for name in ("PGHOST", "PGHOSTADDR", "PGSERVICE")}
+    if settings.get("service") or environ["PGSERVICE"]:
+        return False
+    reached = settings.get("hostaddr") or environ["PGHOSTADDR"] or settings.get("host") or environ["PGHOST"]
+    return all(_is_loopback(host) for host in reached.split(","))
 
 
 def _is_loopback(host: str) -> bool:

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from importlib import resources
 
 import psycopg
+from psycopg import sql
 
 from pipeline.ledger_postgresql.sqlstates import as_problem
 from pipeline.model.errors import InputProblem
+from pipeline.model.message import verbatim
 from pipeline.model.profile import Owner
 
-_PARTS = ("tables", "evidence_tables", "rules", "functions", "roles")
+_PARTS = ("database", "tables", "evidence_tables", "rules", "functions", "vouching", "roles")
 _VERSION = 1
 
 
@@ -61,15 +63,15 @@ def about(connection: psycopg.Connection) -> About:
 
 
 def statements() -> str:
-    """All that a ledger is made by, for whoever runs it himself: as the owner of an empty database."""
+    """All tables, rules, functions and roles of a ledger."""
     folder = resources.files(__package__) / "sql"
     return "\n".join((folder / f"{part}.sql").read_text(encoding="utf-8") for part in _PARTS)
 
 
-def prepare(connection: psycopg.Connection, owner: Owner, bounds: Bounds) -> str:
-    """Make a ledger for a carrier in a database that has none; its ID. The role that does it owns it.
+def _everything(owner: Owner, bounds: Bounds, ledger_id: str) -> str:
+    """All that a ledger is made by, with what it says of itself.
 
-    Raises InputProblem where there is one already, or the bounds don't fit together.
+    Raises InputProblem where the bounds don't fit together.
     """
     if not 0 < bounds.send_within < bounds.lease < bounds.settle_after:
         raise InputProblem(
@@ -79,27 +81,41 @@ def prepare(connection: psycopg.Connection, owner: Owner, bounds: Bounds) -> str
             lease=f"{bounds.lease:g}",
             settle_after=f"{bounds.settle_after:g}",
         )
+    times = (bounds.send_within, bounds.lease, bounds.settle_after)
+    said = (
+        "INSERT INTO voucher.ledger VALUES (1, {}, {}, {}, {}, clock_timestamp(), make_interval(secs => {}), make_interval(secs => {}),"
+        " make_interval(secs => {}));\n"
+        "INSERT INTO voucher.epoch (epoch_id, why, begun_at) VALUES ({}, 'the ledger was begun', clock_timestamp());\n"
+        "SELECT voucher.note_life();\n"
+    )
+    values = (_VERSION, ledger_id, owner.base_url, owner.agency, *times, ledger_id)
+    return f"{statements()}\n{sql.SQL(said).format(*values).as_string()}"
+
+
+def script(owner: Owner, bounds: Bounds) -> str:
+    """The same as `prepare`, as a script for psql: all of it or nothing."""
+    text = _everything(owner, bounds, uuid.uuid4().hex)
+    return f"\\set ON_ERROR_STOP on\nSET client_encoding = 'UTF8';\nSET standard_conforming_strings = on;\nBEGIN;\n\n{text}\nCOMMIT;\n"
+
+
+def prepare(connection: psycopg.Connection, owner: Owner, bounds: Bounds) -> str:
+    """Make a ledger for a carrier in a database that has none; its ID. The role that does it owns it.
+
+    Raises InputProblem where there is one already, the bounds don't fit together, or the role may not do that.
+    """
     ledger_id = uuid.uuid4().hex
-    with as_problem(), connection.transaction():
-        if connection.execute("SELECT to_regnamespace('voucher') IS NOT NULL").fetchone() == (True,):
-            raise InputProblem("this database holds a ledger already; nothing was changed")
-        connection.execute(statements().encode())
-        connection.execute(
-            "INSERT INTO voucher.ledger VALUES (1, %s, %s, %s, %s, clock_timestamp(), make_interval(secs => %s),"
-            " make_interval(secs => %s), make_interval(secs => %s))",
-            (
-                _VERSION,
-                ledger_id,
-                owner.base_url,
-                owner.agency,
-                bounds.send_within,
-                bounds.lease,
-                bounds.settle_after,
-            ),
-        )
-        connection.execute(
-            "INSERT INTO voucher.epoch (epoch_id, why, begun_at) VALUES (%s, 'the ledger was begun', clock_timestamp())",
-            (ledger_id,),
-        )
-        connection.execute("SELECT voucher.note_life()")
+    text = _everything(owner, bounds, ledger_id)
+    with as_problem():
+        try:
+            with connection.transaction():
+                connection.execute(text.encode())
+        except psycopg.errors.DuplicateSchema:
+            raise InputProblem("this database holds a ledger already; nothing was changed") from None
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise InputProblem(
+                "this role may not make a ledger here ({why}); nothing was changed. It takes the right to create in this database (GRANT"
+                " CREATE ON DATABASE) and to make roles (CREATEROLE), unless voucher_issuer, voucher_worker and voucher_reader are there"
+                " already; or have an administrator run what voucher ledger prepare --sql prints",
+                why=verbatim(error.diag.message_primary or ""),
+            ) from None
     return ledger_id

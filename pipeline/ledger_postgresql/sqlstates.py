@@ -1,6 +1,6 @@
 """What PostgreSQL, or the ledger's own functions, refuse something for: told by SQLSTATE, never by words.
 
-Codes: postgresql.org/docs/current/errcodes-appendix.html; VP001 to VP010 are ours (sql/functions.sql).
+Codes: postgresql.org/docs/current/errcodes-appendix.html; VP001 to VP011 are ours (sql/functions.sql).
 """
 
 import contextlib
@@ -55,6 +55,12 @@ _OURS: dict[str, tuple[type[LedgerProblem], str]] = {
     "VP008": (LedgerLacks, N_("the ledger does not know that ({why}); an older copy may be in its place")),
     "VP009": (LedgerLacks, N_("the ledger lacks what it had told ({why}); an older copy is in its place")),
     "VP010": (Refused, N_("the ledger refuses what would break its rules ({why})")),
+    "VP011": (
+        Refused,
+        N_(
+            "no ledger can be made in this database ({why}); CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'"
+        ),
+    ),
 }
 
 

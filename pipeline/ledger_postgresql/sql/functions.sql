@@ -15,7 +15,7 @@
 --
 -- SQLSTATEs of ours: VP001 a rule of tables or of a call, VP002 not durable, VP003 gap, VP004 the worker is not one that may go on, VP005 a turn before this one
 -- was not acknowledged, VP006 evidence that is
--- no proof yet, VP007 claims are shut, VP008 unknown worker or attempt, VP009 the ledger lacks what it had told, VP010 number taken.
+-- no proof yet, VP007 claims are shut, VP008 unknown worker or attempt, VP009 the ledger lacks what it had told, VP010 number taken, VP011 the database (database.sql).
 
 CREATE FUNCTION voucher.gate() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 1987016035::bigint';   -- "vouc"
 

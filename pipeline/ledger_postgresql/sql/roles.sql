@@ -4,52 +4,66 @@
 
 DO $$
 DECLARE
-    of text;
+    one text;
 BEGIN
-    FOREACH of IN ARRAY ARRAY['voucher_issuer', 'voucher_worker', 'voucher_reader'] LOOP
-        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = of) THEN
-            EXECUTE format('CREATE ROLE %I NOLOGIN', of);
+    FOREACH one IN ARRAY ARRAY['voucher_issuer', 'voucher_worker', 'voucher_reader'] LOOP
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = one) THEN
+            EXECUTE format('CREATE ROLE %I NOLOGIN', one);
         END IF;
     END LOOP;
-    FOR of IN SELECT p.oid::regprocedure::text FROM pg_proc AS p WHERE p.pronamespace = 'voucher'::regnamespace LOOP
-        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', of);
-    END LOOP;
+    IF NOT pg_has_role('voucher_issuer', 'voucher_reader', 'USAGE') THEN
+        GRANT voucher_reader TO voucher_issuer;
+    END IF;
 END $$;
 
 REVOKE ALL ON SCHEMA voucher FROM PUBLIC;
 REVOKE ALL ON ALL TABLES IN SCHEMA voucher FROM PUBLIC;
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA voucher FROM PUBLIC;
+REVOKE ALL ON ALL ROUTINES IN SCHEMA voucher FROM PUBLIC;
 GRANT USAGE ON SCHEMA voucher TO voucher_issuer, voucher_worker, voucher_reader;
 
-GRANT EXECUTE ON FUNCTION voucher.about(), voucher.join_work(uuid, text, integer), voucher.heartbeat(uuid),
-    voucher.vouch(uuid, bigint), voucher.open_claims(), voucher.sweep(), voucher.leave_work(uuid),
-    voucher.turn(uuid, bigint, jsonb, boolean, bigint, integer), voucher.give_back(uuid, bigint, bigint[], text), voucher.late(uuid, jsonb), voucher.stop_run(bigint, text)
-TO voucher_worker, voucher_issuer;
-
-GRANT EXECUTE ON FUNCTION voucher.begin_run(text, text, text, jsonb), voucher.plan(bigint, jsonb, bytea[]), voucher.end_run(bigint, integer),
-    voucher.declare_dead(uuid, text, text), voucher.settle(bigint, jsonb, timestamptz), voucher.hold_elsewhere(bigint, jsonb, text),
-    voucher.mark_gap(timestamptz, text), voucher.close_gaps(text, text)
-TO voucher_issuer;
-
-GRANT EXECUTE ON FUNCTION voucher.about() TO voucher_reader;
-
--- Whoever reads sees all but what is sealed.
-GRANT SELECT ON voucher.ledger, voucher.server_life, voucher.gap, voucher.epoch, voucher.run, voucher.worker, voucher.request, voucher.charge,
-    voucher.settlement, voucher.late_word, voucher.elsewhere, voucher.carrier_move, voucher.clock_correction, voucher.run_person, voucher.judgement,
-    voucher.reversal, voucher.withdrawal, voucher.handled, voucher.received_file TO voucher_reader;
-GRANT SELECT (attempt_id, request_id, attempt, run, epoch, state, barred, worker, reason, number, trace_id, detail, was_unknown, planned_at, sending_at,
-    answered_at, ended_at, http_status) ON voucher.attempt TO voucher_reader;
-GRANT voucher_reader TO voucher_issuer;
-
--- What is called from outside runs as the owner, with names that nobody can put another's in the place of; what that calls inherits both.
+-- What each calls, by name. That runs as the owner, with names that nobody can put another's in the place of; what it calls inherits both.
 DO $$
 DECLARE
-    of text;
+    of_everybody text[] := ARRAY['about'];
+    of_workers text[] := ARRAY[
+        'join_work', 'heartbeat', 'vouch', 'open_claims', 'sweep', 'leave_work', 'turn', 'give_back', 'late', 'stop_run'
+    ];
+    of_issuers text[] := ARRAY[
+        'begin_run', 'plan', 'end_run',
+        'settle', 'hold_elsewhere', 'mark_gap', 'close_gaps',
+        'declare_dead', 'vouch_for'
+    ];
+    one record;
+    called text;
+    found boolean;
 BEGIN
-    FOR of IN
-        SELECT p.oid::regprocedure::text FROM pg_proc AS p
-        WHERE p.pronamespace = 'voucher'::regnamespace
-          AND (has_function_privilege('voucher_issuer', p.oid, 'EXECUTE') OR has_function_privilege('voucher_worker', p.oid, 'EXECUTE'))
+    FOREACH called IN ARRAY of_everybody || of_workers || of_issuers LOOP
+        found := false;
+        FOR one IN SELECT oid::regprocedure AS name FROM pg_proc WHERE pronamespace = 'voucher'::regnamespace AND proname = called LOOP
+            found := true;
+            EXECUTE format('ALTER FUNCTION %s SECURITY DEFINER SET search_path = pg_catalog, pg_temp', one.name);
+            EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO voucher_issuer', one.name);
+            IF called = ANY (of_everybody || of_workers) THEN
+                EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO voucher_worker', one.name);
+            END IF;
+            IF called = ANY (of_everybody) THEN
+                EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO voucher_reader', one.name);
+            END IF;
+        END LOOP;
+        ASSERT found, format('there is no function %s', called);
+    END LOOP;
+END $$;
+
+-- Whoever reads sees all but what is sealed, and what the carrier answered to the byte, which is sealed too.
+DO $$
+DECLARE
+    one record;
+BEGIN
+    FOR one IN SELECT attrelid::regclass AS of, attname AS name FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+        WHERE relnamespace = 'voucher'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
+          AND NOT (relname = 'attempt' AND attname IN ('body', 'answer'))
     LOOP
-        EXECUTE format('ALTER FUNCTION %s SECURITY DEFINER SET search_path = pg_catalog, pg_temp', of);
+        EXECUTE format('GRANT SELECT (%I) ON %s TO voucher_reader', one.name, one.of);
     END LOOP;
 END $$;

@@ -84,6 +84,8 @@ NAMES = re.compile(
     r"|\b(NAME|HOST|PORT|PEM|DER|MB|serve|page\.(pem|key)|pay\.office\.example|viewer|preparer|approver|administrator)\b|--role|--behind-proxy"
     r"|\bimaps?\b(://[a-zA-Z@./]+)?|\b(IMAP|MiB|Outlook|msg|eml|ofd|zip|mbox|winmail\.dat|MIME|PGP)\b|pip install 'voucher-pipeline\[mailbox\]'"
     r"|\b(PostgreSQL|PGPASSFILE|sslmode|postgresql(\.conf|://host/database))\b|为 (on|off)\b"
+    r"|CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'|GRANT CREATE ON DATABASE|GRANT \{role\} TO NAME|HOST:PORT:DATABASE:USER:PASSWORD"
+    r"|\b(PGSSLROOTCERT|CREATEROLE|CA|chmod|ssl = on)\b|~/\.pgpass|\?sslrootcert=FILE"
     r"|/?\b([a-z0-9]+\.)+(toml|ledger|csv|json|xlsx)\b|/backups\b"
 )
 

@@ -76,7 +76,7 @@ def test_what_click_says_is_in_our_catalogue(lang: str) -> None:
 
 #: What stays as it is in Chinese too: names of commands, options, keys, files, sheets, programs and formats.
 NAMES = re.compile(
-    r"--?[a-z-]+|\{[^}]*\}|\.?(xlsx|lock|json|toml)\b|\[(?:answers|approval|carrier|headings)\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
+    r"--?[a-z-]+|voucher_[a-z]+|\{[^}]*\}|\.?(xlsx|lock|json|toml)\b|\[(?:answers|approval|carrier|headings)\][.a-z_]*|voucher( [a-z]+(-[a-z]+)?)*|ledger (check|backup)|sqlite:///PATH"
     r"|\b(TOML|OFD|XBRL|SM3|OpenSSL|Python|JSON|CSV|UTF|PDF|SYLK|XML|GB18030|Big5|ASCII|Excel|LibreOffice|XlsxWriter|Ctrl|Shift|End|S\d+|HTTP|SHA-256|https?|true|false|skip|check)\b"
     r"|\b(Failures|Unknown|Rows|Buyers|Differing|Not ours|Not on statement|To issue|UTC|FROM|TO|issued|not issued|reconcile)\b"
     r"|\b(VOUCHER_[A-Z_]+|XDG_STATE_HOME|ext4|xfs|btrfs|zfs|agency|[a-z]+(_[a-z]+)+|name@company\.com|proxy|seed|fault|when)\b"
@@ -84,8 +84,8 @@ NAMES = re.compile(
     r"|\b(NAME|HOST|PORT|PEM|DER|MB|serve|page\.(pem|key)|pay\.office\.example|viewer|preparer|approver|administrator)\b|--role|--behind-proxy"
     r"|\bimaps?\b(://[a-zA-Z@./]+)?|\b(IMAP|MiB|Outlook|msg|eml|ofd|zip|mbox|winmail\.dat|MIME|PGP)\b|pip install 'voucher-pipeline\[mailbox\]'"
     r"|\b(PostgreSQL|PGPASSFILE|sslmode|postgresql(\.conf|://host/database))\b|为 (on|off)\b"
-    r"|CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'|GRANT CREATE ON DATABASE|GRANT \{role\} TO NAME|HOST:PORT:DATABASE:USER:PASSWORD"
-    r"|\b(PGSSLROOTCERT|CREATEROLE|CA|chmod|ssl = on)\b|~/\.pgpass|\?sslrootcert=FILE"
+    r"|CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'|GRANT CREATE ON DATABASE|GRANT \{role\} TO NAME"
+    r"|\b(PGSSLROOTCERT|CREATEROLE|DATABASE|USER|PASSWORD|CA|chmod|ssl = on)\b|~/\.pgpass|\?sslrootcert=FILE"
     r"|/?\b([a-z0-9]+\.)+(toml|ledger|csv|json|xlsx)\b|/backups\b"
 )
 

@@ -12,6 +12,7 @@ from pipeline.cli.options import (
     filled,
     options,
 )
+from pipeline.cli.shared_ledger_subcommands import SHARED
 from pipeline.cli.stderr import LANG, LANG_OF_ALL
 
 _WHERE = options(PROFILE, LEDGER, SANDBOX_LEDGER, LANG)
@@ -191,3 +192,7 @@ def reverse() -> None:
     Its charges may then be issued again, by `voucher issue`, under a new number. If it was not reversed, they would be
     issued twice: ask the carrier first.
     """
+
+
+for _command in SHARED:
+    ledger_commands.add_command(_command)

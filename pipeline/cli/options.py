@@ -9,6 +9,7 @@ import click
 from pipeline.cli.stderr import reader
 from pipeline.messages.translate import rendered
 from pipeline.model.message import message
+from pipeline.model.server_address import checked_ledger
 
 Command = Callable[..., None]
 
@@ -37,9 +38,16 @@ PROFILE = click.option(
     envvar="VOUCHER_PROFILE",
     help="The carrier profile (TOML); env VOUCHER_PROFILE.",
 )
+
+
+def ledger_given(_context: click.Context, _parameter: click.Parameter, text: str | None) -> str | None:
+    """A ledger's path or address; one that may have a password in it goes no further, and is repeated nowhere."""
+    return None if text is None else checked_ledger(text)
+
+
 LEDGER = click.option(
-    "--ledger", metavar="PATH_OR_URL", envvar="VOUCHER_LEDGER",
-    help="The ledger; env VOUCHER_LEDGER; default: a file of this carrier's in the per-user data folder.",
+    "--ledger", metavar="PATH_OR_URL", envvar="VOUCHER_LEDGER", callback=ledger_given,
+    help="The ledger, a file or postgresql://host/database; env VOUCHER_LEDGER; default: a file of this carrier's in the per-user data folder.",
 )  # fmt: skip
 BUYERS = click.option(
     "--buyers", type=PATH, metavar="FILE", envvar="VOUCHER_BUYERS",

@@ -75,11 +75,11 @@ def _everything(owner: Owner, bounds: Bounds, ledger_id: str) -> str:
     """
     if not 0 < bounds.send_within < bounds.lease < bounds.settle_after:
         raise InputProblem(
-            "the ledger's times don't fit together: send within {send_within} s, lease {lease} s, settle after {settle_after} s; each is less"
-            " than the next",
+            "the ledger's times don't fit together: --send-within {send_within} s, --lease {lease} s, --settle-after-hours {settle_after} h;"
+            " each is less than the next",
             send_within=f"{bounds.send_within:g}",
             lease=f"{bounds.lease:g}",
-            settle_after=f"{bounds.settle_after:g}",
+            settle_after=f"{bounds.settle_after / 3600:g}",
         )
     times = (bounds.send_within, bounds.lease, bounds.settle_after)
     said = (

@@ -82,10 +82,10 @@ NAMES = re.compile(
     r"|\b(VOUCHER_[A-Z_]+|XDG_STATE_HOME|ext4|xfs|btrfs|zfs|agency|[a-z]+(_[a-z]+)+|name@company\.com|proxy|seed|fault|when)\b"
     r"|\"[!-~]+\"|\.spill|%\(\w+\)s|\b(Bash|UUID|Windows|en|zh_?|ENTRY|WORKBOOK|KIND|PATH|aiohttp|close-gap|invoice|itinerary)\b"
     r"|\b(NAME|HOST|PORT|PEM|DER|MB|serve|page\.(pem|key)|pay\.office\.example|viewer|preparer|approver|administrator)\b|--role|--behind-proxy"
-    r"|\bimaps?\b(://[a-zA-Z@./]+)?|\b(IMAP|MiB|Outlook|msg|eml|ofd|zip|mbox|winmail\.dat|MIME|PGP)\b|pip install 'voucher-pipeline\[mailbox\]'"
+    r"|\bimaps?\b(://[a-zA-Z@./]+)?|\b(IMAP|MiB|Outlook|msg|eml|ofd|zip|mbox|winmail\.dat|MIME|PGP)\b|pip install 'voucher-pipeline\[(?:mailbox|postgresql)\]'"
     r"|\b(PostgreSQL|PGPASSFILE|sslmode|postgresql(\.conf|://host/database))\b|为 (on|off)\b"
-    r"|CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'|GRANT CREATE ON DATABASE|GRANT \{role\} TO NAME"
-    r"|\b(PGSSLROOTCERT|CREATEROLE|DATABASE|USER|PASSWORD|CA|chmod|ssl = on)\b|~/\.pgpass|\?sslrootcert=FILE"
+    r"|postgresql://ledger\.example/vouchers|[0-9a-f]{8}\b|CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'|GRANT CREATE ON DATABASE|GRANT \{role\} TO NAME"
+    r"|\b(PGSSLROOTCERT|CREATEROLE|DATABASE|FILE|TEXT|USER|PASSWORD|WORKER|HOURS|SECONDS|psql|declare-dead|mark-gap|vouch|CA|chmod|ssl = on)\b|~/\.pgpass|\?sslrootcert=FILE"
     r"|/?\b([a-z0-9]+\.)+(toml|ledger|csv|json|xlsx)\b|/backups\b"
 )
 

@@ -29,7 +29,7 @@ class Commits(Protocol):
         """Done when the change is on disk; its problem is a LedgerProblem if it can't be put there."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as that takes several times as long, for each request
 class Leaving:
     """An attempt whose `sending` is on disk. `doubted`: a charge of it was ever unknown; `send_by`: see `Client.post`."""
 
@@ -41,7 +41,7 @@ class Leaving:
     send_by: float | None = None
 
 
-@dataclass
+@dataclass(slots=True)
 class Try:
     """One attempt's number and outcome; `recorded` until it is known that the outcome is on disk, `connection` until then held."""
 

@@ -44,9 +44,13 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """A new attempt like an ended one of this run; acknowledged with its (attempt_id, attempt)."""
+    """A new attempt like an ended one of this run; acknowledged with its (attempt_id, attempt).
+
+    `pause`: the seconds before anybody may claim it, of a ledger that several share; of a file's, whoever asks for it waits himself.
+    """
 
     attempt_id: int
+    pause: float = 0.0
 
 
 Change = Sending | GotAnswer | Ended | Again

@@ -9,19 +9,22 @@ import json
 import os
 import socket
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import psycopg
+from psycopg.rows import namedtuple_row
 
 from pipeline.boot_time import boot_time
 from pipeline.ledger.attempt_changes import Acknowledged, Again, Change, Ended, GotAnswer, Sending
 from pipeline.ledger_postgresql.server_schema import about
 from pipeline.ledger_postgresql.sqlstates import AGAIN, RULES, LedgerLacks, as_problem, problem_of
 from pipeline.model.errors import LedgerProblem
-from pipeline.model.message import from_text, message, to_text
+from pipeline.model.message import NOTHING, Message, from_text, message, to_text
 from pipeline.model.outcome import Outcome
+from pipeline.model.request import Asked
 
 #: How a worker stands with the ledger. `vouch`: the server was started anew; `unknown`: this ledger has never heard of it.
 Standing = Literal["on", "vouch", "silent", "dead", "left", "unknown"]
@@ -30,7 +33,11 @@ _TRIES = 20  # at a turn that meets others
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """An attempt that is this worker's to send, with its sealed body; it is written by `send_by` (boot_time), or is not_sent."""
+    """An attempt that is this worker's to send, with its sealed body; it is written by `send_by` (boot_time), or is not_sent.
+
+    `tries` says which attempt of its run at the request it is; `doubted`: a charge of it was ever unknown; `leave_at` (boot_time): not
+    before, by the carrier's rate.
+    """
 
     attempt_id: int
     request_id: str
@@ -38,19 +45,40 @@ class Claimed:
     voucher: str
     body: bytes = field(repr=False)
     send_by: float
+    tickets: tuple[str, ...] = ()
+    doubted: bool = False
+    tries: int = 1
+    leave_at: float = 0.0
 
     @property
     def too_late(self) -> bool:
         """Whether it may not be written any more: somebody may count it as lost by now, and send its charges anew."""
         return boot_time() > self.send_by
 
+    @property
+    def asked(self) -> Asked:
+        """What an answer to it is read by."""
+        return Asked(self.voucher, self.tickets)
+
+
+#: How a run stands for whoever would claim of it; `left`: its issuer is gone.
+RunStanding = Literal["on", "stopped", "ended", "left"]
+
 
 @dataclass(frozen=True)
 class Turn:
-    """What a turn came to: of each change how it is recorded, or why it alone is refused; and what is to be sent."""
+    """What a turn came to: of each change how it is recorded, or why it alone is refused; and what is to be sent.
+
+    Where it claimed: how the run stands, why it was stopped, and `idle`, the seconds until there may be more, None where nothing more of it
+    is planned. `in_a_row`: how many outcomes of the run, of all workers, were unknown or not_sent since the last yes or no.
+    """
 
     done: Sequence[Acknowledged | LedgerProblem] = ()
     claimed: Sequence[Claimed] = ()
+    standing: RunStanding = "on"
+    stopped: Message = NOTHING
+    idle: float | None = None
+    in_a_row: Counter[str] = field(default_factory=Counter)
 
 
 class Worker:
@@ -73,17 +101,17 @@ class Worker:
         """
         clock = boot_time()
         row = self._turn((self.worker, self._acknowledged, self._as_json(changes)), run, most)
-        self._acknowledged, done, *claims = row
-        ids, requests, attempts, kinds, bodies = (part or () for part in claims)
-        send_by = clock + self._send_within
-        claimed = [
-            Claimed(*numbers, *of, send_by=send_by)
-            for numbers, of in zip(
-                zip(ids, requests, attempts, strict=True), zip(kinds, bodies, strict=True), strict=True
-            )
-        ]
+        self._acknowledged = row.turn
+        claimed = _claimed(row, clock + self._send_within)
         self._bodies |= {one.attempt_id: one.body for one in claimed}
-        return Turn([self._acknowledgement(*each) for each in zip(changes, done, strict=True)], claimed)
+        return Turn(
+            [self._acknowledgement(*each) for each in zip(changes, row.done, strict=True)],
+            claimed,
+            row.standing or "ended",
+            from_text(row.stopped or ""),
+            row.idle,
+            Counter(unknown=row.unknown_in_a_row or 0, not_sent=row.not_sent_in_a_row or 0),
+        )
 
     def _turn(self, given: tuple[Any, ...], run: int, most: int) -> Any:
         alone = False
@@ -114,9 +142,9 @@ class Worker:
                 }  # fmt: skip
             case Ended(attempt_id, outcome):
                 return {"kind": "ended", "attempt_id": attempt_id} | _said(outcome)
-            case Again(attempt_id):
+            case Again(attempt_id, pause):
                 body = base64.b64encode(self._bodies[attempt_id]).decode()
-                return {"kind": "again", "attempt_id": attempt_id, "body": body}
+                return {"kind": "again", "attempt_id": attempt_id, "body": body, "pause": pause}
             case Sending():
                 raise TypeError("what is sent is what a claim gave")
 
@@ -133,6 +161,13 @@ class Worker:
                 return done["attempt_id"], done["attempt"]
             case _:
                 return None
+
+    def allot(self, run: int, wanted: int, busy: int) -> int:
+        """How many requests of a run this worker may have in flight, of `wanted` (0: it takes part no more), while `busy` are."""
+        with as_problem():
+            (slots,) = self._row("SELECT voucher.allot(%s, %s, %s, %s)", self.worker, run, wanted, busy)
+        found: int = slots
+        return found
 
     def late(self, attempt_id: int, outcome: Outcome) -> Outcome:
         """Say what came of an attempt that this worker had lost; what it is in the ledger then.
@@ -197,7 +232,32 @@ class Worker:
             self._row("SELECT voucher.leave_work(%s)", self.worker)
 
     def _row(self, sql: str, *given: Any) -> Any:
-        return self._connection.execute(sql, given).fetchone()
+        with self._connection.cursor(row_factory=namedtuple_row) as cursor:
+            return cursor.execute(sql, given).fetchone()
+
+
+def _claimed(row: Any, send_by: float) -> list[Claimed]:
+    """What a turn gave to be sent; by the carrier's rate the seconds count from when it was acknowledged."""
+    now = boot_time()
+    parts = (
+        row.attempt_ids,
+        row.request_ids,
+        row.attempts,
+        row.kinds,
+        row.bodies,
+        row.tickets,
+        row.doubts,
+        row.tries,
+    )
+    return [
+        Claimed(
+            attempt_id, request_id, attempt, voucher, body, send_by, tuple(tickets.split(" ")), doubted, tries,
+            now + row.leaves_in + at * row.period if row.period else 0.0,
+        )
+        for at, (attempt_id, request_id, attempt, voucher, body, tickets, doubted, tries) in enumerate(
+            zip(*(part or () for part in parts), strict=True)
+        )
+    ]  # fmt: skip
 
 
 def _said(outcome: Outcome) -> dict[str, str]:

@@ -159,17 +159,40 @@ BEGIN
         UPDATE voucher.worker SET silent_at = clock_timestamp() WHERE worker = silent;
         lost := lost + voucher.lose_what_is_sending(silent);
     END LOOP;
+    PERFORM voucher.end_orphans();
     RETURN lost;
 END $$;
 
+-- Runs whose issuer is gone: nothing more of them is claimed, what is planned is dropped, and when nothing of them is being sent they end,
+-- without an exit code.
+CREATE FUNCTION voucher.end_orphans() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    orphan bigint;
+BEGIN
+    FOR orphan IN
+        SELECT run FROM voucher.run JOIN voucher.worker ON worker = issuer
+        WHERE ended_at IS NULL AND (silent_at IS NOT NULL OR left_at IS NOT NULL OR dead_at IS NOT NULL)
+    LOOP
+        PERFORM pg_advisory_xact_lock(voucher.gate());
+        DELETE FROM voucher.attempt WHERE run = orphan AND state = 'planned';
+        UPDATE voucher.run SET stopped = CASE stopped WHEN '' THEN '{"message": "whoever issued it is gone", "facts": {}}' ELSE stopped END,
+               ended_at = CASE WHEN NOT EXISTS (SELECT FROM voucher.attempt WHERE run = orphan AND state = 'sending') THEN clock_timestamp() END
+        WHERE run = orphan AND ended_at IS NULL;
+    END LOOP;
+END $$;
+
 CREATE FUNCTION voucher.declare_dead(_worker uuid, _by text, _how text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    lost bigint;
 BEGIN
     UPDATE voucher.worker SET dead_at = clock_timestamp(), dead_by = _by, dead_how = _how
     WHERE worker = _worker AND left_at IS NULL AND dead_at IS NULL;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'there is no such worker, or it has ended' USING ERRCODE = 'VP008';
     END IF;
-    RETURN voucher.lose_what_is_sending(_worker);
+    lost := voucher.lose_what_is_sending(_worker);
+    PERFORM voucher.end_orphans();
+    RETURN lost;
 END $$;
 
 CREATE FUNCTION voucher.leave_work(_worker uuid) RETURNS void LANGUAGE plpgsql AS $$
@@ -187,9 +210,92 @@ CREATE FUNCTION voucher.begin_run(_command text, _version text, _as_of text, _fi
     INSERT INTO voucher.run (command, version, as_of, files, started_at) VALUES (_command, _version, _as_of, _files, clock_timestamp()) RETURNING run
 $$;
 
+-- Whether a charge was ever in doubt, or is being sent; of one whose voucher was reversed nothing is left in doubt. As in the ledger of one
+-- machine (ledger/held_charges.py).
+CREATE FUNCTION voucher.doubted(_ticket_no text, _charge text, _product text, _wire text) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM voucher.charge AS old JOIN voucher.attempt USING (attempt_id)
+        WHERE old.ticket_no = _ticket_no AND ((old.charge = _charge AND old.product = _product) OR (old.wire = _wire AND _wire <> ''))
+          AND (attempt.was_unknown OR attempt.state = 'sending') AND NOT (attempt.state = 'issued' AND NOT old.live)
+    )
+$$;
+
+-- A run sends from now on, as long as the worker that issues it is heard.
+CREATE FUNCTION voucher.open_run(_run bigint, _issuer uuid, _rate float8, _concurrency integer) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE voucher.run SET issuer = _issuer, rate = _rate, concurrency = _concurrency WHERE run = _run AND ended_at IS NULL AND issuer IS NULL;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'a run that is on is opened for sending once' USING ERRCODE = 'VP001';
+    END IF;
+END $$;
+
+-- How a run stands for whoever would claim of it: on, stopped, ended, or left by its issuer.
+CREATE FUNCTION voucher.standing_of(_run voucher.run) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT CASE
+        WHEN (_run).ended_at IS NOT NULL THEN 'ended'
+        WHEN (_run).stopped <> '' THEN 'stopped'
+        WHEN (_run).issuer IS NULL OR EXISTS (
+            SELECT FROM voucher.worker WHERE worker = (_run).issuer AND silent_at IS NULL AND left_at IS NULL AND dead_at IS NULL
+                AND heard_at + (SELECT lease FROM voucher.ledger WHERE only_row = 1) > clock_timestamp()
+        ) THEN 'on'
+        ELSE 'left'
+    END
+$$;
+
+-- The runs of which something can be claimed.
+CREATE FUNCTION voucher.open_runs() RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
+    SELECT one.run FROM voucher.run AS one
+    WHERE ended_at IS NULL AND issuer IS NOT NULL AND voucher.standing_of(one) = 'on'
+      AND EXISTS (SELECT FROM voucher.attempt WHERE attempt.run = one.run AND state = 'planned' AND barred = '')
+    ORDER BY one.run
+$$;
+
+-- How many requests of a run a worker may have in flight, of `_wanted` (0: it takes part no more), while `_busy` are: a fair share, as far as
+-- others have let go of theirs.
+CREATE FUNCTION voucher.allot(_worker uuid, _run bigint, _wanted integer, _busy integer) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    total integer;
+    share integer;
+    held integer;
+    others_want integer;
+    allotted integer;
+BEGIN
+    SELECT concurrency INTO total FROM voucher.run WHERE run = _run AND ended_at IS NULL FOR NO KEY UPDATE;   -- one at a time
+    DELETE FROM voucher.allotment WHERE run = _run AND (
+        (worker = _worker AND _wanted = 0)
+        OR worker IN (SELECT worker FROM voucher.worker WHERE silent_at IS NOT NULL OR left_at IS NOT NULL OR dead_at IS NOT NULL)
+    );
+    IF total IS NULL OR _wanted = 0 THEN
+        RETURN 0;
+    ELSIF total = 0 THEN
+        RETURN _wanted;
+    END IF;
+    INSERT INTO voucher.allotment VALUES (_run, _worker, _wanted, 0) ON CONFLICT (run, worker) DO UPDATE SET wanted = _wanted;
+    share := ceil(total / (SELECT count(*) FROM voucher.allotment WHERE run = _run)::numeric);
+    SELECT coalesce(sum(slots), 0), coalesce(sum(least(wanted, share)), 0) INTO held, others_want
+    FROM voucher.allotment WHERE run = _run AND worker <> _worker;
+    allotted := greatest(_busy, least(_wanted, greatest(share, total - others_want), total - held));
+    UPDATE voucher.allotment SET slots = allotted WHERE run = _run AND worker = _worker;
+    RETURN allotted;
+END $$;
+
+-- How many attempts of a run are in each state; of what is planned, what can't be claimed is `barred`.
+CREATE FUNCTION voucher.run_progress(_run bigint) RETURNS TABLE (state text, attempts bigint) LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN barred <> '' AND state = 'planned' THEN 'barred' ELSE state END, count(*) FROM voucher.attempt WHERE run = _run GROUP BY 1
+$$;
+
+-- Of each request of a run its last attempt, and what that came to.
+CREATE FUNCTION voucher.run_results(_run bigint)
+RETURNS TABLE (request_id text, attempt integer, state text, reason text, number text, trace_id text, detail text, barred text) LANGUAGE sql STABLE AS $$
+    SELECT DISTINCT ON (request_id) request_id, attempt, state, reason, number, trace_id, detail, barred
+    FROM voucher.attempt WHERE run = _run ORDER BY request_id, attempt DESC
+$$;
+
 -- A plan, all of it or nothing. `_requests`: objects of request_id, voucher, market, amount, header (its values) and charges (their values).
 CREATE FUNCTION voucher.plan(_run bigint, _requests jsonb, _bodies bytea[])
-RETURNS TABLE (attempt_id bigint, attempt integer) LANGUAGE plpgsql AS $$
+RETURNS TABLE (attempt_id bigint, attempt integer) LANGUAGE plpgsql
+-- By its indexes, however little the planner knows of tables that are being filled.
+SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     of_now bigint := (SELECT max(epoch) FROM voucher.epoch);
@@ -205,9 +311,10 @@ BEGIN
            r -> 'header' ->> 2, r -> 'header' ->> 3, r -> 'header' ->> 4, r -> 'header' ->> 5
     FROM jsonb_array_elements(_requests) AS r ON CONFLICT DO NOTHING;
     WITH made AS (
-        INSERT INTO voucher.attempt (request_id, attempt, run, epoch, state, planned_at, body)
+        INSERT INTO voucher.attempt (request_id, attempt, run, epoch, state, planned_at, body, doubted)
         SELECT r ->> 'request_id', 1 + coalesce((SELECT max(old.attempt) FROM voucher.attempt AS old WHERE old.request_id = r ->> 'request_id'), 0),
-               _run, of_now, 'planned', clock_timestamp(), _bodies[nth]
+               _run, of_now, 'planned', clock_timestamp(), _bodies[nth],
+               (SELECT coalesce(bool_or(voucher.doubted(c ->> 0, c ->> 1, c ->> 2, c ->> 3)), false) FROM jsonb_array_elements(r -> 'charges') AS c)
         FROM jsonb_array_elements(_requests) WITH ORDINALITY AS each (r, nth) ORDER BY nth
         RETURNING attempt_id, attempt, request_id
     )
@@ -272,31 +379,56 @@ CREATE FUNCTION voucher.obstacle(_attempt bigint) RETURNS text LANGUAGE sql STAB
 $$;
 
 -- Attempts that are this worker's from its COMMIT on, `_most` of them; none where the run is stopped, has ended, or has no more.
-CREATE FUNCTION voucher.claim(_worker uuid, _run bigint, _most integer) RETURNS bigint[] LANGUAGE plpgsql
+--
+-- `leaves_in`: by the rate, the seconds until the first of them may leave; each next one `period` after the one before. `idle`: where it is
+-- fewer than asked for, the seconds until there may be more, NULL where nothing more is planned. The rate's turns are handed out no further
+-- ahead than a fourth of `send_within`.
+CREATE FUNCTION voucher.claim(
+    _worker uuid, _run bigint, _most integer,
+    OUT claimed bigint[], OUT standing text, OUT stopped text, OUT leaves_in float8, OUT period float8, OUT idle float8
+) LANGUAGE plpgsql
 -- In the order of the index, however little the planner knows of a table that was filled a moment ago.
-SET enable_sort = off SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+SET enable_sort = off SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     of_now bigint;
+    of_run voucher.run;
     one bigint;
-    claimed bigint[] := '{}';
     taken bigint[];
     looked_at bigint;
+    wanted integer := _most;
 BEGIN
+    claimed := '{}';
+    leaves_in := 0;
+    period := 0;
     PERFORM pg_advisory_xact_lock_shared(voucher.gate());
     PERFORM voucher.check_complete();
     IF (SELECT vouched_life FROM voucher.worker WHERE worker = _worker) < (SELECT max(life) FROM voucher.server_life) THEN
         RAISE EXCEPTION 'the worker has not vouched since the server was started' USING ERRCODE = 'VP007';
     END IF;
-    IF NOT EXISTS (SELECT FROM voucher.run WHERE run = _run AND ended_at IS NULL AND stopped = '') THEN
-        RETURN claimed;
+    SELECT * INTO of_run FROM voucher.run WHERE run = _run;
+    standing := voucher.standing_of(of_run);
+    stopped := of_run.stopped;
+    IF standing IS DISTINCT FROM 'on' THEN
+        RETURN;
+    END IF;
+    IF of_run.rate > 0 THEN
+        -- A little slower than the rate allows, as submission/rate_limit.py.
+        period := 1.013 / of_run.rate;
+        SELECT greatest(0, extract(epoch FROM next_at - clock_timestamp())) INTO leaves_in FROM voucher.pace WHERE only_row = 1 FOR NO KEY UPDATE;
+        idle := leaves_in - (SELECT extract(epoch FROM send_within) / 4 FROM voucher.ledger WHERE only_row = 1);
+        wanted := least(_most, 1 + floor(-idle / period));
+        IF wanted < 1 THEN
+            RETURN;
+        END IF;
     END IF;
     of_now := (SELECT max(epoch) FROM voucher.epoch);
     BEGIN
         LOOP
             WITH chosen AS (
-                SELECT attempt_id FROM voucher.attempt WHERE run = _run AND state = 'planned' AND barred = '' AND epoch = of_now
-                ORDER BY attempt_id LIMIT _most - cardinality(claimed) FOR UPDATE SKIP LOCKED
+                SELECT attempt_id FROM voucher.attempt
+                WHERE run = _run AND state = 'planned' AND barred = '' AND epoch = of_now AND (due_at IS NULL OR due_at <= clock_timestamp())
+                ORDER BY attempt_id LIMIT wanted - cardinality(claimed) FOR UPDATE SKIP LOCKED
             ), looked AS MATERIALIZED (
                 SELECT attempt_id, voucher.obstacle(attempt_id) AS why FROM chosen
             ), changed AS (
@@ -307,7 +439,7 @@ BEGIN
             )
             SELECT coalesce(array_agg(attempt_id) FILTER (WHERE state = 'sending'), '{}'), count(*) INTO taken, looked_at FROM changed;
             claimed := claimed || taken;
-            EXIT WHEN looked_at = 0 OR cardinality(claimed) = _most;
+            EXIT WHEN looked_at = 0 OR cardinality(claimed) = wanted;
         END LOOP;
     EXCEPTION WHEN unique_violation THEN
         -- Another claimed the same charge at the same moment, and has it now: one by one, whoever meets it is barred alone.
@@ -315,8 +447,9 @@ BEGIN
         LOOP
             looked_at := 0;
             FOR one IN
-                SELECT attempt_id FROM voucher.attempt WHERE run = _run AND state = 'planned' AND barred = '' AND epoch = of_now
-                ORDER BY attempt_id LIMIT _most FOR UPDATE SKIP LOCKED
+                SELECT attempt_id FROM voucher.attempt
+                WHERE run = _run AND state = 'planned' AND barred = '' AND epoch = of_now AND (due_at IS NULL OR due_at <= clock_timestamp())
+                ORDER BY attempt_id LIMIT wanted FOR UPDATE SKIP LOCKED
             LOOP
                 looked_at := looked_at + 1;
                 BEGIN
@@ -334,7 +467,16 @@ BEGIN
             EXIT WHEN looked_at = 0 OR cardinality(claimed) > 0;
         END LOOP;
     END;
-    RETURN claimed;
+    IF of_run.rate > 0 AND cardinality(claimed) > 0 THEN
+        UPDATE voucher.pace SET next_at = greatest(next_at, clock_timestamp()) + make_interval(secs => period * cardinality(claimed))
+        WHERE only_row = 1;
+    END IF;
+    IF cardinality(claimed) < wanted THEN
+        SELECT greatest(0, extract(epoch FROM min(coalesce(due_at, planned_at)) - clock_timestamp())) INTO idle
+        FROM voucher.attempt WHERE run = _run AND state = 'planned' AND barred = '' AND epoch = of_now;
+    ELSE
+        idle := 0;
+    END IF;
 END $$;
 
 -- After a turn that was not acknowledged: what it may have claimed for a worker, beside what that knows that it is sending, was sent by
@@ -342,6 +484,8 @@ END $$;
 CREATE FUNCTION voucher.give_back(_worker uuid, _acknowledged bigint, _sending bigint[], _detail text, OUT turn bigint, OUT given bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
+DECLARE
+    it voucher.attempt;
 BEGIN
     PERFORM voucher.check_durable();
     UPDATE voucher.worker SET turn = turn + 1 WHERE worker = _worker AND turn >= _acknowledged
@@ -349,9 +493,15 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION 'this ledger lacks what it had told a worker' USING ERRCODE = 'VP009';
     END IF;
-    UPDATE voucher.attempt SET state = 'not_sent', reason = 'run_stopped', detail = _detail, ended_at = clock_timestamp(), body = NULL
-    WHERE worker = _worker AND state = 'sending' AND attempt_id <> ALL (_sending);
-    GET DIAGNOSTICS given = ROW_COUNT;
+    given := 0;
+    FOR it IN SELECT * FROM voucher.attempt WHERE worker = _worker AND state = 'sending' AND attempt_id <> ALL (_sending) ORDER BY attempt_id FOR UPDATE LOOP
+        UPDATE voucher.attempt SET state = 'not_sent', reason = 'run_stopped', detail = _detail, ended_at = clock_timestamp(), body = NULL
+        WHERE attempt_id = it.attempt_id;
+        given := given + 1;
+        IF EXISTS (SELECT FROM voucher.run WHERE run = it.run AND ended_at IS NULL) THEN
+            PERFORM voucher.plan_another(it, it.body, it.tries, NULL);  -- it was not even tried
+        END IF;
+    END LOOP;
 END $$;
 
 -- Answers and outcomes.
@@ -455,13 +605,25 @@ BEGIN
         OR EXISTS (SELECT FROM voucher.attempt WHERE request_id = it.request_id AND attempt > it.attempt) THEN
         RAISE EXCEPTION 'only what reached nobody is tried again, once, by a run that is on' USING ERRCODE = 'VP001';
     END IF;
-    INSERT INTO voucher.attempt (request_id, attempt, run, epoch, state, planned_at, body)
-    VALUES (it.request_id, it.attempt + 1, it.run, (SELECT max(epoch) FROM voucher.epoch), 'planned', clock_timestamp(), decode(_change ->> 'body', 'base64'))
+    made := voucher.plan_another(
+        it, decode(_change ->> 'body', 'base64'), it.tries + 1, clock_timestamp() + make_interval(secs => coalesce((_change ->> 'pause')::float8, 0))
+    );
+    RETURN jsonb_build_object('attempt_id', made.attempt_id, 'attempt', made.attempt);
+END $$;
+
+CREATE FUNCTION voucher.plan_another(_ended voucher.attempt, _body bytea, _tries integer, _due_at timestamptz) RETURNS voucher.attempt
+LANGUAGE plpgsql AS $$
+DECLARE
+    made voucher.attempt;
+BEGIN
+    INSERT INTO voucher.attempt (request_id, attempt, run, epoch, state, planned_at, body, doubted, tries, due_at)
+    VALUES (_ended.request_id, _ended.attempt + 1, _ended.run, (SELECT max(epoch) FROM voucher.epoch), 'planned', clock_timestamp(), _body,
+            _ended.doubted, _tries, _due_at)
     RETURNING * INTO made;
     INSERT INTO voucher.charge
     SELECT made.attempt_id, ticket_no, charge, product, wire, voucher, amount, file, sheet, row, content, passenger_name, components, carried, false
-    FROM voucher.charge WHERE attempt_id = it.attempt_id;
-    RETURN jsonb_build_object('attempt_id', made.attempt_id, 'attempt', made.attempt);
+    FROM voucher.charge WHERE attempt_id = _ended.attempt_id;
+    RETURN made;
 END $$;
 
 -- A turn of a worker's, which is one transaction: what has come in meanwhile is recorded, then `_most` attempts are claimed.
@@ -471,12 +633,15 @@ END $$;
 -- it alone is refused.
 CREATE FUNCTION voucher.turn(
     _worker uuid, _acknowledged bigint, _changes jsonb, _alone boolean, _run bigint, _most integer,
-    OUT turn bigint, OUT done jsonb, OUT attempt_ids bigint[], OUT request_ids text[], OUT attempts integer[], OUT kinds text[], OUT bodies bytea[]
+    OUT turn bigint, OUT done jsonb, OUT unknown_in_a_row integer, OUT not_sent_in_a_row integer,
+    OUT standing text, OUT stopped text, OUT leaves_in float8, OUT period float8, OUT idle float8,
+    OUT attempt_ids bigint[], OUT request_ids text[], OUT attempts integer[], OUT kinds text[], OUT tickets text[], OUT doubts boolean[], OUT tries integer[],
+    OUT bodies bytea[]
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     it voucher.worker;
-    claimed bigint[];
+    claim record;
 BEGIN
     PERFORM voucher.check_durable();
     SELECT * INTO it FROM voucher.worker WHERE worker = _worker FOR NO KEY UPDATE;
@@ -492,14 +657,54 @@ BEGIN
     END IF;
     turn := it.turn + 1;
     UPDATE voucher.worker SET turn = it.turn + 1 WHERE worker = _worker;
+    PERFORM pg_advisory_xact_lock_shared(voucher.gate());   -- before the run's row, as whoever stops a run has it
     done := voucher.record(_worker, _changes, _alone);
+    SELECT * INTO unknown_in_a_row, not_sent_in_a_row FROM voucher.count_failures(_run, done);
     IF _most > 0 THEN
-        claimed := voucher.claim(_worker, _run, _most);
+        SELECT * INTO claim FROM voucher.claim(_worker, _run, _most);
+        standing := claim.standing;
+        stopped := claim.stopped;
+        leaves_in := claim.leaves_in;
+        period := claim.period;
+        idle := claim.idle;
         SELECT array_agg(attempt_id ORDER BY attempt_id), array_agg(request_id ORDER BY attempt_id), array_agg(attempt ORDER BY attempt_id),
-               array_agg(request.voucher ORDER BY attempt_id), array_agg(body ORDER BY attempt_id)
-        INTO attempt_ids, request_ids, attempts, kinds, bodies
+               array_agg(request.voucher ORDER BY attempt_id),
+               array_agg((SELECT string_agg(ticket_no, ' ') FROM voucher.charge WHERE charge.attempt_id = attempt.attempt_id) ORDER BY attempt_id),
+               array_agg(doubted ORDER BY attempt_id), array_agg(attempt.tries ORDER BY attempt_id), array_agg(body ORDER BY attempt_id)
+        INTO attempt_ids, request_ids, attempts, kinds, tickets, doubts, tries, bodies
         FROM voucher.attempt JOIN voucher.request USING (request_id)
-        WHERE attempt_id = ANY (claimed);
+        WHERE attempt_id = ANY (claim.claimed);
+    END IF;
+END $$;
+
+-- How many outcomes of a run were unknown, or reached nobody, since the last yes or no, with those of a turn counted in. The run's row is
+-- written only where that changes, for all workers look at it. What the ledger or a stop kept back says nothing of the carrier.
+CREATE FUNCTION voucher.count_failures(_run bigint, _done jsonb, OUT unknown integer, OUT not_sent integer) LANGUAGE plpgsql AS $$
+DECLARE
+    one jsonb;
+    before voucher.run;
+BEGIN
+    SELECT * INTO before FROM voucher.run WHERE run = _run;
+    unknown := before.unknown_in_a_row;
+    not_sent := before.not_sent_in_a_row;
+    IF (unknown = 0 AND not_sent = 0 AND NOT _done @? '$[*] ? (@.state == "unknown" || @.state == "not_sent")') OR before.ended_at IS NOT NULL THEN
+        RETURN;
+    END IF;
+    SELECT * INTO before FROM voucher.run WHERE run = _run FOR NO KEY UPDATE;
+    unknown := before.unknown_in_a_row;
+    not_sent := before.not_sent_in_a_row;
+    FOR one IN SELECT jsonb_array_elements(_done) LOOP
+        IF one ->> 'state' IN ('issued', 'rejected') THEN
+            unknown := 0;
+            not_sent := 0;
+        ELSIF one ->> 'state' = 'unknown' THEN
+            unknown := unknown + 1;
+        ELSIF one ->> 'state' = 'not_sent' AND one ->> 'reason' <> 'run_stopped' THEN
+            not_sent := not_sent + 1;
+        END IF;
+    END LOOP;
+    IF (unknown, not_sent) <> (before.unknown_in_a_row, before.not_sent_in_a_row) AND before.ended_at IS NULL THEN
+        UPDATE voucher.run SET unknown_in_a_row = unknown, not_sent_in_a_row = not_sent WHERE run = _run;
     END IF;
 END $$;
 

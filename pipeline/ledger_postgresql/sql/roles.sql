@@ -27,10 +27,11 @@ DO $$
 DECLARE
     of_everybody text[] := ARRAY['about'];
     of_workers text[] := ARRAY[
-        'join_work', 'heartbeat', 'vouch', 'open_claims', 'sweep', 'leave_work', 'turn', 'give_back', 'late', 'stop_run'
+        'join_work', 'heartbeat', 'vouch', 'open_claims', 'sweep', 'leave_work', 'turn', 'give_back', 'late', 'stop_run',
+        'open_runs', 'allot'
     ];
     of_issuers text[] := ARRAY[
-        'begin_run', 'plan', 'end_run',
+        'begin_run', 'open_run', 'plan', 'run_progress', 'run_results', 'end_run',
         'settle', 'hold_elsewhere', 'mark_gap', 'close_gaps',
         'declare_dead', 'vouch_for'
     ];

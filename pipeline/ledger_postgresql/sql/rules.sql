@@ -33,8 +33,9 @@ BEGIN
         END IF;
         RETURN old;
     END IF;
-    IF (new.attempt_id, new.request_id, new.attempt, new.run, new.epoch, new.planned_at)
-        IS DISTINCT FROM (old.attempt_id, old.request_id, old.attempt, old.run, old.epoch, old.planned_at)
+    IF (new.attempt_id, new.request_id, new.attempt, new.run, new.epoch, new.planned_at, new.tries, new.due_at)
+        IS DISTINCT FROM (old.attempt_id, old.request_id, old.attempt, old.run, old.epoch, old.planned_at, old.tries, old.due_at)
+        OR (new.doubted <> old.doubted AND (old.doubted OR old.state <> 'planned'))
         OR (old.state <> 'planned' AND (new.worker, new.sending_at, new.barred) IS DISTINCT FROM (old.worker, old.sending_at, old.barred))
         OR (old.was_unknown AND NOT new.was_unknown)
         OR (old.body IS DISTINCT FROM new.body AND new.body IS NOT NULL) THEN
@@ -76,6 +77,21 @@ CREATE TRIGGER attempt_lives AFTER UPDATE OF state ON voucher.attempt FOR EACH R
 WHEN ((old.state IN ('sending', 'issued', 'unknown')) <> (new.state IN ('sending', 'issued', 'unknown')))
 EXECUTE FUNCTION voucher.attempt_lives();
 
+-- What is planned while a charge of it is in doubt remembers that, however the doubt is settled.
+CREATE FUNCTION voucher.doubt_lasts() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE voucher.attempt SET doubted = true
+    WHERE state = 'planned' AND NOT doubted AND attempt_id IN (
+        SELECT other.attempt_id FROM voucher.charge AS own JOIN voucher.charge AS other USING (ticket_no)
+        WHERE own.attempt_id = new.attempt_id
+          AND ((other.charge = own.charge AND other.product = own.product) OR (other.wire = own.wire AND own.wire <> ''))
+    );
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER doubt_lasts AFTER UPDATE OF state ON voucher.attempt FOR EACH ROW
+WHEN (old.state = 'unknown' AND new.state <> 'unknown') EXECUTE FUNCTION voucher.doubt_lasts();
+
 CREATE FUNCTION voucher.charge_follows() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     held_by text := (SELECT state FROM voucher.attempt WHERE attempt_id = coalesce(new.attempt_id, old.attempt_id));
@@ -110,7 +126,7 @@ CREATE TRIGGER gap_closes_once BEFORE UPDATE ON voucher.gap FOR EACH ROW EXECUTE
 
 CREATE FUNCTION voucher.run_ends_once() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF old.ended_at IS NOT NULL OR (new.run, new.command, new.version, new.as_of, new.files, new.started_at) IS DISTINCT FROM
+    IF old.ended_at IS NOT NULL OR (old.issuer IS NOT NULL AND new.issuer IS DISTINCT FROM old.issuer) OR (new.run, new.command, new.version, new.as_of, new.files, new.started_at) IS DISTINCT FROM
         (old.run, old.command, old.version, old.as_of, old.files, old.started_at) THEN
         RAISE EXCEPTION 'a run ends once, and stays what it was' USING ERRCODE = 'VP001';
     END IF;

@@ -55,19 +55,6 @@ CREATE TABLE voucher.epoch (
     begun_at    timestamptz NOT NULL
 );
 
-CREATE TABLE voucher.run (
-    run         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    command     text NOT NULL,
-    version     text NOT NULL,          -- of the program
-    as_of       text NOT NULL,
-    files       jsonb NOT NULL,         -- a list of names
-    started_at  timestamptz NOT NULL,
-    stopped     text NOT NULL DEFAULT '',   -- why nothing of it is claimed any more
-    ended_at    timestamptz,
-    exit_code   integer
-);
-CREATE INDEX run_open ON voucher.run (run) WHERE ended_at IS NULL;
-
 -- Whoever sends. Its ID is its own making, so that a restored copy never gives it to another.
 CREATE TABLE voucher.worker (
     worker       uuid PRIMARY KEY,
@@ -85,6 +72,42 @@ CREATE TABLE voucher.worker (
     dead_how     text CHECK (dead_how <> ''),
     CHECK ((dead_at IS NULL) = (dead_by IS NULL) AND (dead_at IS NULL) = (dead_how IS NULL))
 );
+
+-- `issuer` is the worker that plans the run and waits for its end: nothing of it is claimed when that one is gone, so that a stale plan is
+-- never sent. `rate` and `concurrency` are what all workers together may do; failures in a row are theirs together, too.
+CREATE TABLE voucher.run (
+    run         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    command     text NOT NULL,
+    version     text NOT NULL,          -- of the program
+    as_of       text NOT NULL,
+    files       jsonb NOT NULL,         -- a list of names
+    started_at  timestamptz NOT NULL,
+    stopped     text NOT NULL DEFAULT '',   -- why nothing of it is claimed any more
+    ended_at    timestamptz,
+    exit_code   integer,
+    issuer      uuid REFERENCES voucher.worker,     -- NULL: it sends nothing
+    rate        float8 NOT NULL DEFAULT 0 CHECK (rate >= 0),    -- requests a second; 0: no limit
+    concurrency integer NOT NULL DEFAULT 0 CHECK (concurrency >= 0),    -- requests in flight; 0: no limit
+    unknown_in_a_row  integer NOT NULL DEFAULT 0,
+    not_sent_in_a_row integer NOT NULL DEFAULT 0
+);
+CREATE INDEX run_open ON voucher.run (run) WHERE ended_at IS NULL;
+
+-- How many requests of a run a worker may have in flight; all of them together are never more than the run's concurrency.
+CREATE TABLE voucher.allotment (
+    run         bigint NOT NULL REFERENCES voucher.run,
+    worker      uuid NOT NULL REFERENCES voucher.worker,
+    wanted      integer NOT NULL CHECK (wanted > 0),
+    slots       integer NOT NULL CHECK (slots >= 0),
+    PRIMARY KEY (run, worker)
+);
+
+-- When the next request may leave, by the rate: one row for the carrier, whichever run asks.
+CREATE TABLE voucher.pace (
+    only_row    integer PRIMARY KEY CHECK (only_row = 1),
+    next_at     timestamptz NOT NULL
+);
+INSERT INTO voucher.pace VALUES (1, 'epoch');
 
 CREATE TABLE voucher.request (
     request_id  text PRIMARY KEY,
@@ -106,6 +129,9 @@ CREATE TABLE voucher.attempt (
     run         bigint NOT NULL REFERENCES voucher.run,
     epoch       bigint NOT NULL REFERENCES voucher.epoch,
     state       text NOT NULL CHECK (state IN ('planned', 'sending', 'issued', 'rejected', 'not_sent', 'unknown')),
+    doubted     boolean NOT NULL DEFAULT false,     -- a charge of it was ever unknown, so that a no to it may mean that it is issued already
+    tries       integer NOT NULL DEFAULT 1,     -- which attempt of its run at the request it is
+    due_at      timestamptz,                -- it is not claimed before; NULL: at once
     barred      text NOT NULL DEFAULT '',   -- why it can't be claimed: what it asks for is held by another
     worker      uuid REFERENCES voucher.worker,
     reason      text NOT NULL DEFAULT '',

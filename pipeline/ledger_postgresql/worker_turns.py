@@ -82,11 +82,15 @@ class Turn:
 
 
 class Worker:
-    """One worker's side of a shared ledger. It is used by one thread; `heartbeat` has a connection of its own."""
+    """One worker's side of a shared ledger. It is used by one thread; `heartbeat` has a connection of its own.
 
-    def __init__(self, connection: psycopg.Connection) -> None:
-        self.worker = uuid.uuid4()
+    `worker`: the ID by which this one may have joined before, where that was not acknowledged; else it makes one.
+    """
+
+    def __init__(self, connection: psycopg.Connection, worker: uuid.UUID | None = None) -> None:
+        self.worker = worker or uuid.uuid4()
         self._acknowledged = 0  # its last turn that it was told of
+        self._highest = 0  # turn that it has asked for by give_back, whether that arrived or not
         self._bodies: dict[int, bytes] = {}  # of what it has claimed and may have to try again
         self._send_within = about(connection).send_within
         self.reconnect(connection)
@@ -175,13 +179,17 @@ class Worker:
         It settles that attempt alone; said again it changes nothing. What contradicts evidence that was given meanwhile is kept
         beside it. Raises LedgerLacks where this ledger knows of no such attempt.
         """
-        with as_problem(), self._connection.transaction():
-            (done,) = self._row(
-                "SELECT voucher.late(%s, %s)",
-                self.worker,
-                json.dumps({"attempt_id": attempt_id} | _said(outcome), ensure_ascii=False),
-            )
-        return _outcome(done)
+        said = json.dumps({"attempt_id": attempt_id} | _said(outcome), ensure_ascii=False)
+        for _ in range(_TRIES):
+            try:
+                (done,) = self._row("SELECT voucher.late(%s, %s)", self.worker, said)
+            except psycopg.Error as error:
+                last = error  # another may have got the number at the same moment
+                if error.sqlstate not in AGAIN | {"23505"}:
+                    break
+            else:
+                return _outcome(done)
+        raise problem_of(last)
 
     def heartbeat(self, connection: psycopg.Connection) -> Standing:
         """Be heard, by a connection that no turn keeps waiting; how this worker stands."""
@@ -208,11 +216,15 @@ class Worker:
         What that turn was to record is handed in again by the next: what is recorded already is acknowledged as it is.
         """
         detail = message("the ledger failed before it was sent")
+        self._highest = (
+            max(self._highest, self._acknowledged + 1) + 1
+        )  # the turn that was lost may be the next
         with as_problem():
-            self._acknowledged, given = self._row(
-                "SELECT * FROM voucher.give_back(%s, %s, %s, %s)",
-                self.worker, self._acknowledged, [*sending], to_text(detail),
+            (given,) = self._row(
+                "SELECT voucher.give_back(%s, %s, %s, %s, %s)",
+                self.worker, self._acknowledged, self._highest, [*sending], to_text(detail),
             )  # fmt: skip
+        self._acknowledged = self._highest
         count: int = given
         return count
 

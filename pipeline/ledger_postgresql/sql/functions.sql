@@ -6,7 +6,7 @@
 --   3  it writes the request within `send_within` of that reading, or calls it not_sent;
 --   4  of a worker that was silent for a lease, or was seen dead, `sending` becomes `unknown`, and it claims nothing more (sweep, declare_dead);
 --   5  what it says of it after that settles that attempt and no other (late);
---   6  that nothing was issued counts only if the sender has ended, or the evidence is `settle_after` younger than the sending (settle);
+--   6  that nothing was issued counts only if the sender had ended by then, or the evidence is `settle_after` younger than the sending (settle);
 --   7  after a start of the server claims are shut until a lease has passed and every worker that was at work before has found
 --      what it had been told (vouch, open_claims): the files may be an older copy.
 --
@@ -90,7 +90,8 @@ DECLARE
     at_present bigint := voucher.note_life();
 BEGIN
     INSERT INTO voucher.worker (worker, machine, process, life, vouched_life, joined_at, heard_at)
-    VALUES (_worker, _machine, _process, at_present, at_present, clock_timestamp(), clock_timestamp());
+    VALUES (_worker, _machine, _process, at_present, at_present, clock_timestamp(), clock_timestamp())
+    ON CONFLICT (worker) DO NOTHING;    -- it joined, and was not told
 END $$;
 
 -- How a worker stands: on, vouch (the server was started anew), silent, dead, left, or unknown to this ledger.
@@ -374,6 +375,16 @@ CREATE FUNCTION voucher.obstacle(_attempt bigint) RETURNS text LANGUAGE sql STAB
                 OR (other.voucher <> own.voucher AND other.charge IN ('ticket_fare', 'refund') AND own.charge IN ('ticket_fare', 'refund'))
             )
         ) THEN 'the carrier has issued a charge of it elsewhere'
+        WHEN EXISTS (
+            SELECT FROM voucher.charge AS own JOIN voucher.charge AS other USING (ticket_no)
+            JOIN voucher.late_word ON late_word.attempt_id = other.attempt_id
+            WHERE own.attempt_id = _attempt AND late_word.state = 'issued' AND NOT late_word.taken AND (
+                (other.charge = own.charge AND other.product = own.product) OR (other.wire = own.wire AND own.wire <> '')
+                OR (other.voucher <> own.voucher AND other.charge IN ('ticket_fare', 'refund') AND own.charge IN ('ticket_fare', 'refund'))
+            ) AND NOT EXISTS (
+                SELECT FROM voucher.settlement WHERE settlement.attempt_id = late_word.attempt_id AND settlement.settled_at > late_word.said_at
+            )
+        ) THEN 'a worker has a number for a charge of it, against what is recorded'
         ELSE ''
     END
 $$;
@@ -462,7 +473,8 @@ BEGIN
                 EXCEPTION WHEN unique_violation THEN
                     NULL;
                 END;
-                UPDATE voucher.attempt SET barred = voucher.obstacle(one) WHERE attempt_id = one;
+                UPDATE voucher.attempt SET barred = coalesce(nullif(voucher.obstacle(one), ''), 'what it asks for is claimed already')
+                WHERE attempt_id = one;
             END LOOP;
             EXIT WHEN looked_at = 0 OR cardinality(claimed) > 0;
         END LOOP;
@@ -480,20 +492,22 @@ BEGIN
 END $$;
 
 -- After a turn that was not acknowledged: what it may have claimed for a worker, beside what that knows that it is sending, was sent by
--- nobody. It counts as a turn, so that the lost one, should it still be on its way, comes too late.
-CREATE FUNCTION voucher.give_back(_worker uuid, _acknowledged bigint, _sending bigint[], _detail text, OUT turn bigint, OUT given bigint)
+-- nobody. It counts as turn `_turn`, so that the lost one, should it still be on its way, comes too late; and that is another each time
+-- that a worker gives back, so that this itself, should it arrive when the worker has gone on, does.
+CREATE FUNCTION voucher.give_back(_worker uuid, _acknowledged bigint, _turn bigint, _sending bigint[], _detail text) RETURNS bigint
 LANGUAGE plpgsql AS $$
-#variable_conflict use_column
 DECLARE
     it voucher.attempt;
+    given bigint := 0;
 BEGIN
     PERFORM voucher.check_durable();
-    UPDATE voucher.worker SET turn = turn + 1 WHERE worker = _worker AND turn >= _acknowledged
-    RETURNING turn INTO give_back.turn;
+    UPDATE voucher.worker SET turn = _turn WHERE worker = _worker AND turn >= _acknowledged AND turn < _turn;
     IF NOT FOUND THEN
+        IF EXISTS (SELECT FROM voucher.worker WHERE worker = _worker AND turn >= _turn) THEN
+            RAISE EXCEPTION 'the worker has gone on' USING ERRCODE = 'VP005';
+        END IF;
         RAISE EXCEPTION 'this ledger lacks what it had told a worker' USING ERRCODE = 'VP009';
     END IF;
-    given := 0;
     FOR it IN SELECT * FROM voucher.attempt WHERE worker = _worker AND state = 'sending' AND attempt_id <> ALL (_sending) ORDER BY attempt_id FOR UPDATE LOOP
         UPDATE voucher.attempt SET state = 'not_sent', reason = 'run_stopped', detail = _detail, ended_at = clock_timestamp(), body = NULL
         WHERE attempt_id = it.attempt_id;
@@ -502,6 +516,7 @@ BEGIN
             PERFORM voucher.plan_another(it, it.body, it.tries, NULL);  -- it was not even tried
         END IF;
     END LOOP;
+    RETURN given;
 END $$;
 
 -- Answers and outcomes.
@@ -546,19 +561,23 @@ DECLARE
     why jsonb;
 BEGIN
     SELECT * INTO it FROM voucher.attempt WHERE attempt_id = (_change ->> 'attempt_id')::bigint AND worker = _worker FOR UPDATE;
+    IF it.state IS DISTINCT FROM 'sending' THEN
+        -- Handed in again after a turn that was not acknowledged: it is as it was recorded then.
+        IF (it.state, it.number) IS DISTINCT FROM (o ->> 'state', o ->> 'number')
+            AND (it.state, it.reason, o ->> 'state') IS DISTINCT FROM ('unknown', 'answer_unexplained', 'issued') THEN
+            RAISE EXCEPTION 'attempt % is not being sent by this worker any more', _change ->> 'attempt_id' USING ERRCODE = 'VP001';
+        END IF;
+        RETURN jsonb_build_object('state', it.state, 'reason', it.reason, 'number', it.number, 'trace_id', it.trace_id, 'detail', it.detail);
+    END IF;
     IF o ->> 'state' = 'issued' THEN
         why := voucher.number_obstacle(it.attempt_id, o ->> 'number');
         IF why IS NOT NULL THEN
             o := o || jsonb_build_object('state', 'unknown', 'reason', 'answer_unexplained', 'number', '', 'detail', why::text);
         END IF;
     END IF;
-    IF it.state = 'sending' THEN
-        UPDATE voucher.attempt SET state = o ->> 'state', reason = o ->> 'reason', number = o ->> 'number', trace_id = o ->> 'trace_id', detail = o ->> 'detail',
-               was_unknown = (o ->> 'state' = 'unknown'), ended_at = clock_timestamp(), body = NULL
-        WHERE attempt_id = it.attempt_id;
-    ELSIF (it.state, it.number) IS DISTINCT FROM (o ->> 'state', o ->> 'number') THEN
-        RAISE EXCEPTION 'attempt % is not being sent by this worker any more', _change ->> 'attempt_id' USING ERRCODE = 'VP001';
-    END IF;
+    UPDATE voucher.attempt SET state = o ->> 'state', reason = o ->> 'reason', number = o ->> 'number', trace_id = o ->> 'trace_id', detail = o ->> 'detail',
+           was_unknown = (o ->> 'state' = 'unknown'), ended_at = clock_timestamp(), body = NULL
+    WHERE attempt_id = it.attempt_id;
     RETURN o;
 END $$;
 
@@ -573,8 +592,11 @@ BEGIN
         IF _alone THEN
             BEGIN
                 done := done || jsonb_build_array(voucher.record_one(_worker, change));
-            EXCEPTION WHEN SQLSTATE 'VP001' OR integrity_constraint_violation THEN
-                done := done || jsonb_build_array(jsonb_build_object('refused', SQLERRM));
+            EXCEPTION
+                WHEN unique_violation THEN  -- another got the number at the same moment, and has committed: it is looked at now
+                    done := done || jsonb_build_array(voucher.record_one(_worker, change));
+                WHEN SQLSTATE 'VP001' OR integrity_constraint_violation THEN
+                    done := done || jsonb_build_array(jsonb_build_object('refused', SQLERRM));
             END;
         ELSE
             done := done || jsonb_build_array(voucher.record_one(_worker, change));
@@ -594,13 +616,18 @@ BEGIN
     RETURN '{}'::jsonb;
 END $$;
 
--- A new planned attempt like one of this worker's that reached nobody; anybody may claim it.
+-- A new planned attempt like one of this worker's that reached nobody; anybody may claim it. Handed in again after a turn that was
+-- not acknowledged, it is the one that was made then.
 CREATE FUNCTION voucher.plan_again(_worker uuid, _change jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     it voucher.attempt;
     made voucher.attempt;
 BEGIN
     SELECT * INTO it FROM voucher.attempt WHERE attempt_id = (_change ->> 'attempt_id')::bigint AND worker = _worker FOR UPDATE;
+    SELECT * INTO made FROM voucher.attempt WHERE request_id = it.request_id AND attempt = it.attempt + 1 AND run = it.run;
+    IF FOUND AND it.state = 'not_sent' THEN
+        RETURN jsonb_build_object('attempt_id', made.attempt_id, 'attempt', made.attempt);
+    END IF;
     IF it.state IS DISTINCT FROM 'not_sent' OR NOT EXISTS (SELECT FROM voucher.run WHERE run = it.run AND ended_at IS NULL)
         OR EXISTS (SELECT FROM voucher.attempt WHERE request_id = it.request_id AND attempt > it.attempt) THEN
         RAISE EXCEPTION 'only what reached nobody is tried again, once, by a run that is on' USING ERRCODE = 'VP001';
@@ -756,9 +783,9 @@ BEGIN
         RAISE EXCEPTION 'only an unknown outcome is settled' USING ERRCODE = 'VP001';
     END IF;
     IF _as_of > clock_timestamp() OR (o ->> 'state' <> 'issued' AND _as_of < it.sending_at + (SELECT settle_after FROM voucher.ledger) AND NOT EXISTS (
-        SELECT FROM voucher.worker WHERE worker = it.worker AND (left_at IS NOT NULL OR dead_at IS NOT NULL)
+        SELECT FROM voucher.worker WHERE worker = it.worker AND coalesce(dead_at, left_at) <= _as_of    -- what it sent before is in the evidence
     )) THEN
-        RAISE EXCEPTION 'the sender was not seen dead, and the evidence is too young to show that nothing was issued' USING ERRCODE = 'VP006';
+        RAISE EXCEPTION 'the sender was not seen dead by then, and the evidence is too young to show that nothing was issued' USING ERRCODE = 'VP006';
     END IF;
     IF o ->> 'state' = 'issued' AND voucher.number_obstacle(_attempt, o ->> 'number') IS NOT NULL THEN
         RAISE EXCEPTION 'a settlement names its number, which no other attempt has' USING ERRCODE = 'VP010';

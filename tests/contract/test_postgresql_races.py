@@ -1,0 +1,267 @@
+"""What meets at a shared ledger: messages that arrive late or twice, evidence beside deaths, changes at the same moment.
+
+Each story is one that an earlier form of sql/functions.sql told otherwise.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+import pytest
+
+from pipeline.ledger.attempt_changes import Again, Ended
+from pipeline.ledger.settlements import Settlement
+from pipeline.ledger_postgresql.sqlstates import Refused, ServerAway
+from pipeline.ledger_postgresql.worker_turns import Worker
+from pipeline.model.errors import LedgerProblem
+from pipeline.model.message import verbatim
+from pipeline.model.outcome import Outcome
+from tests.contract.conftest import Begin
+from tests.contract.ledgers import Shared, charge, invoice, issued
+
+pytestmark = pytest.mark.slow
+
+NOT_ISSUED = Settlement("not_sent", "", "chen", "the carrier's letter")
+LOST = Outcome("unknown", "no_answer", detail=verbatim("timeout"))
+NOBODY = Outcome("not_sent", "carrier_unreachable")
+_PATIENCE = 10.0  # seconds
+
+
+class Unlucky(Worker):
+    """A worker whose next call, whose statement holds `lost`, does not arrive while it waits; `arrive` has it arrive after all."""
+
+    lost = ""
+    on_the_way: tuple[Any, ...] = ()
+
+    def _row(self, sql: str, *given: Any) -> Any:
+        if self.lost and self.lost in sql:
+            self.lost, self.on_the_way = "", (sql, given)
+            raise ServerAway("the connection broke")
+        return super()._row(sql, *given)
+
+    def arrive(self, by: psycopg.Connection) -> None:
+        with suppress(psycopg.Error):
+            by.execute(*self.on_the_way)
+
+
+def another(ledger: Shared) -> Worker:
+    return Worker(ledger.connect("worker"))
+
+
+def at_once(*does: Callable[[], object]) -> None:
+    threads = [threading.Thread(target=one, daemon=True) for one in does]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(_PATIENCE)
+        assert not thread.is_alive()
+
+
+# --- messages that arrive late ---------------------------------------------------------------------
+
+
+def test_a_return_that_arrives_late_gives_nothing_back_that_is_being_sent_by_then(
+    begin_shared: Begin,
+) -> None:
+    """A worker gives back, hears nothing, gives back again, and goes on; then the first one arrives."""
+    ledger = begin_shared()
+    (first,) = ledger.plan(invoice(charge(1)))
+    worker = Unlucky(ledger.connect("worker"))
+    worker.lost = "voucher.give_back"
+    with pytest.raises(ServerAway):
+        worker.give_back([])
+    worker.reconnect(ledger.connect("worker"))
+    assert worker.give_back([]) == 0
+    assert [one.attempt_id for one in worker.turn([], ledger.run, 1).claimed] == [first]
+    worker.arrive(ledger.connect("worker"))
+    assert ledger.states() == {first: "sending"}  # else its charge is free, and goes a second time
+    assert worker.turn([Ended(first, issued("N1"))], ledger.run, 0).done == [issued("N1")]
+
+
+def test_a_return_that_arrives_before_the_next_changes_nothing(begin_shared: Begin) -> None:
+    ledger = begin_shared()
+    (first,) = ledger.plan(invoice(charge(1)))
+    worker = Unlucky(ledger.connect("worker"))
+    worker.lost = "voucher.give_back"
+    with pytest.raises(ServerAway):
+        worker.give_back([])
+    worker.arrive(ledger.connect("worker"))
+    assert worker.give_back([]) == 0
+    assert [one.attempt_id for one in worker.turn([], ledger.run, 1).claimed] == [first]
+
+
+def test_a_worker_that_did_not_hear_that_it_had_joined_is_one_worker(begin_shared: Begin) -> None:
+    """Else the other one is waited for after every start of the server, until somebody declares it dead."""
+    ledger = begin_shared()
+    ledger.worker.leave()
+    first = another(ledger)
+    again = Worker(ledger.connect("worker"), first.worker)
+    assert again.turn([], ledger.run, 0).done == []
+    assert ledger.rows("SELECT count(*) FROM worker WHERE left_at IS NULL") == [(1,)]
+
+
+# --- what is handed in again -----------------------------------------------------------------------
+
+
+class TurnLost(Worker):
+    """Its turns are done, and it is told of none while `deaf`."""
+
+    deaf = False
+
+    def turn(self, *given: Any) -> Any:
+        if not self.deaf:
+            return super().turn(*given)
+        before = self._acknowledged
+        super().turn(*given)
+        self._acknowledged = before
+        raise ServerAway("the connection broke")
+
+
+def test_what_is_handed_in_again_is_acknowledged_as_it_is_recorded(begin_shared: Begin) -> None:
+    ledger = begin_shared()
+    ledger.plan(invoice(charge(1)), invoice(charge(2)), invoice(charge(3)))
+    worker = TurnLost(ledger.connect("worker"))
+    first, second, third = (one.attempt_id for one in worker.turn([], ledger.run, 3).claimed)
+    changes = [Ended(first, issued("N1")), Ended(second, issued("N1")), Ended(third, NOBODY), Again(third)]
+    worker.deaf = True
+    with pytest.raises(ServerAway):
+        worker.turn(changes, ledger.run, 0)
+    worker.deaf = False
+    assert worker.give_back([]) == 0
+    worker._bodies[third] = b"sealed again"
+    done = list(worker.turn(changes, ledger.run, 0).done)
+    ((again,),) = ledger.rows("SELECT max(attempt_id) FROM attempt")
+    assert done[0] == issued("N1")
+    assert (done[1].state, done[1].reason) == ("unknown", "answer_unexplained")  # type: ignore[union-attr]
+    assert done[2:] == [NOBODY, (again, 2)]
+    assert ledger.states() == {first: "issued", second: "unknown", third: "not_sent", again: "planned"}
+
+
+def test_what_was_recorded_stays_so_though_a_statement_came_between(begin_shared: Begin) -> None:
+    ledger = begin_shared()
+    ledger.plan(invoice(charge(1)))
+    worker = TurnLost(ledger.connect("worker"))
+    (first,) = (one.attempt_id for one in worker.turn([], ledger.run, 1).claimed)
+    worker.deaf = True
+    with pytest.raises(ServerAway):
+        worker.turn([Ended(first, issued("N1"))], ledger.run, 0)
+    worker.deaf = False
+    ledger.force(
+        "INSERT INTO elsewhere (run, ticket_no, charge, product, wire, voucher, number, buyer, issued_at, evidence, found_by, found_at)"
+        f" VALUES ({ledger.run}, '9990000000009', 'ticket_fare', 'flight', '', 'invoice', 'N1', '', '', 'row 2', 'chen', now())"
+    )
+    worker.give_back([])
+    assert worker.turn([Ended(first, issued("N1"))], ledger.run, 0).done == [issued("N1")]
+
+
+# --- numbers that come at the same moment ----------------------------------------------------------
+
+
+def number_is_taken_meanwhile(ledger: Shared, number: str, attempt: int, says: Callable[[], object]) -> None:
+    """`says` is on when another transaction has given the number to an attempt, and has not committed."""
+    with psycopg.connect(ledger.url("owner")) as other:
+        other.execute(
+            "UPDATE voucher.attempt SET state = 'issued', number = %s, ended_at = now(), body = NULL WHERE attempt_id = %s",
+            (number, attempt),
+        )
+        thread = threading.Thread(target=says, daemon=True)
+        thread.start()
+        until = time.monotonic() + _PATIENCE
+        while not ledger.rows("SELECT FROM pg_stat_activity WHERE wait_event = 'transactionid'"):
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        other.commit()
+        thread.join(_PATIENCE)
+        assert not thread.is_alive()
+
+
+def test_a_number_that_another_gets_at_the_same_moment_makes_an_outcome_unknown_and_not_lost(
+    begin_shared: Begin,
+) -> None:
+    ledger = begin_shared()
+    ledger.plan(invoice(charge(1)), invoice(charge(2)))
+    first, second = ledger.claim(2)
+    done: list[Any] = []
+    nonsense = Ended(99, issued("N9"))  # so that each change is recorded by itself
+    number_is_taken_meanwhile(
+        ledger, "N1", first, lambda: done.extend(ledger.record(nonsense, Ended(second, issued("N1"))))
+    )
+    assert isinstance(done[0], LedgerProblem)
+    assert (done[1].state, done[1].reason) == ("unknown", "answer_unexplained")
+    assert ledger.states() == {first: "issued", second: "unknown"}
+
+
+def test_a_late_word_with_a_number_that_another_gets_at_the_same_moment_is_kept(begin_shared: Begin) -> None:
+    ledger = begin_shared()
+    ledger.plan(invoice(charge(1)), invoice(charge(2)))
+    (first,) = ledger.claim(1)
+    lost = another(ledger)
+    (second,) = (one.attempt_id for one in lost.turn([], ledger.run, 1).claimed)
+    ledger.operations.declare_dead(lost.worker, "chen", "kill -9")
+    said: list[Outcome] = []
+    number_is_taken_meanwhile(ledger, "N1", first, lambda: said.append(lost.late(second, issued("N1"))))
+    assert [one.state for one in said] == ["unknown"]
+    assert ledger.rows("SELECT state, number, taken FROM late_word") == [("issued", "N1", False)]
+
+
+# --- evidence beside deaths ------------------------------------------------------------------------
+
+
+def test_evidence_from_before_a_senders_death_says_nothing_of_what_it_sent_after(begin_shared: Begin) -> None:
+    """A statement is made while a worker is on; it sends, is killed, and is seen dead. The statement lacks what it sent."""
+    ledger = begin_shared()
+    (first,) = ledger.plan(invoice(charge(1)))
+    ledger.claim(1)
+    ((made_at,),) = ledger.rows("SELECT clock_timestamp()")
+    ledger.sender_dies()
+    with pytest.raises(Refused):
+        ledger.operations.settle(first, NOT_ISSUED, made_at)
+    ((made_at,),) = ledger.rows("SELECT clock_timestamp()")
+    ledger.operations.settle(first, NOT_ISSUED, made_at)
+    assert ledger.states() == {first: "not_sent"}
+
+
+def test_evidence_from_before_a_sender_left_says_nothing_of_what_it_sent_after(begin_shared: Begin) -> None:
+    ledger = begin_shared()
+    (first,) = ledger.plan(invoice(charge(1)))
+    ledger.claim(1)
+    ((made_at,),) = ledger.rows("SELECT clock_timestamp()")
+    ledger.record(Ended(first, LOST))
+    ledger.worker.leave()
+    with pytest.raises(Refused):
+        ledger.operations.settle(first, NOT_ISSUED, made_at)
+    ledger.operations.settle(first, NOT_ISSUED)
+    assert ledger.states() == {first: "not_sent"}
+
+
+def test_a_late_yes_against_evidence_holds_its_charges(begin_shared: Begin) -> None:
+    """Somebody said that nothing was issued, and the sender has a number: one of them is wrong, and until it is known which nothing is sent."""
+    ledger = begin_shared()
+    ledger.plan(invoice(charge(1), charge(2)))
+    (first,) = ledger.claim(1)
+    dead = ledger.worker
+    ledger.sender_dies()
+    ledger.operations.settle(first, NOT_ISSUED)
+    assert dead.late(first, issued("N1")).state == "not_sent"
+    held, free = ledger.plan(invoice(charge(2)), invoice(charge(3)))
+    assert ledger.claim(5) == [free]
+    assert ledger.rows(f"SELECT barred FROM attempt WHERE attempt_id = {held}") == [
+        ("a worker has a number for a charge of it, against what is recorded",)
+    ]
+
+
+# --- claims that meet ------------------------------------------------------------------------------
+
+
+def test_claims_that_the_database_alone_refuses_end_all_the_same(begin_shared: Begin) -> None:
+    """Two refunds of one ticket, which no look at other rows finds in each other's way."""
+    ledger = begin_shared()
+    first, _ = ledger.plan(invoice(charge(1, "refund")), invoice(charge(1, "refund", "baggage")))
+    (third,) = ledger.plan(invoice(charge(3)))
+    claimed: list[int] = []
+    at_once(lambda: claimed.extend(ledger.claim(5)))
+    assert claimed == [first, third]
+    assert ledger.claim(5) == []

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from pipeline.ledger.attempt_changes import Again, Ended
+from pipeline.ledger.planning import NO_DETAILS
 from pipeline.ledger.settlements import Settlement
 from pipeline.ledger_postgresql.sqlstates import Refused, ServerAway
 from pipeline.ledger_postgresql.worker_turns import Worker
@@ -20,7 +21,7 @@ from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome
 from tests.contract.conftest import Begin
-from tests.contract.ledgers import Shared, charge, invoice, issued
+from tests.contract.ledgers import ROWS, TERMS, Shared, charge, invoice, issued
 
 pytestmark = pytest.mark.slow
 
@@ -265,3 +266,34 @@ def test_claims_that_the_database_alone_refuses_end_all_the_same(begin_shared: B
     at_once(lambda: claimed.extend(ledger.claim(5)))
     assert claimed == [first, third]
     assert ledger.claim(5) == []
+
+
+# --- two runs of the same input --------------------------------------------------------------------
+
+
+def planned_by_another_run(ledger: Shared, number: int) -> int:
+    run = ledger.operations.begin("issue", TERMS, [])
+    (made,) = ledger.operations.plan(run, [invoice(charge(number))], ROWS, NO_DETAILS)
+    return made.attempt_id
+
+
+def test_what_another_run_has_planned_meanwhile_is_given_back_all_the_same(begin_shared: Begin) -> None:
+    ledger = begin_shared()
+    (first,) = ledger.plan(invoice(charge(1)))
+    ledger.claim(1)
+    second = planned_by_another_run(ledger, 1)
+    assert ledger.worker.give_back([]) == 1
+    assert ledger.states() == {first: "not_sent", second: "planned"}
+
+
+def test_a_charge_is_in_doubt_that_came_to_be_so_after_it_was_planned(begin_shared: Begin) -> None:
+    """Two runs plan it; the first's attempt is unknown, and called not issued. A no to the second may mean that it was issued."""
+    ledger = begin_shared()
+    ledger.plan(invoice(charge(1), charge(2)))
+    run = ledger.operations.begin("issue", TERMS, [])
+    ledger.operations.plan(run, [invoice(charge(2)), invoice(charge(3))], ROWS, NO_DETAILS)
+    (first,) = ledger.claim(1)
+    ledger.sender_dies()
+    ledger.operations.settle(first, NOT_ISSUED)
+    second, third = ledger.worker.turn([], run, 2).claimed
+    assert (second.doubted, third.doubted) == (True, False)

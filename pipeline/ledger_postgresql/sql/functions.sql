@@ -512,7 +512,8 @@ BEGIN
         UPDATE voucher.attempt SET state = 'not_sent', reason = 'run_stopped', detail = _detail, ended_at = clock_timestamp(), body = NULL
         WHERE attempt_id = it.attempt_id;
         given := given + 1;
-        IF EXISTS (SELECT FROM voucher.run WHERE run = it.run AND ended_at IS NULL) THEN
+        IF EXISTS (SELECT FROM voucher.run WHERE run = it.run AND ended_at IS NULL)
+            AND NOT EXISTS (SELECT FROM voucher.attempt WHERE request_id = it.request_id AND attempt > it.attempt) THEN
             PERFORM voucher.plan_another(it, it.body, it.tries, NULL);  -- it was not even tried
         END IF;
     END LOOP;

@@ -45,13 +45,18 @@ def record(
                 " evidence, found_by, found_at, live) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NOT EXISTS ("
                 "SELECT 1 FROM reversal WHERE number = ?7 AND voucher = ?6 AND withdrawn = 0"
                 " AND (attempt_id IS NULL OR ?2 IN (SELECT ticket_no FROM charge WHERE attempt_id = reversal.attempt_id))))",
-                (
-                    run, line.ticket_no, line.charge, line.product, wire, line.voucher, line.number, line.amount,
-                    line.buyer, line.issued_text, to_text(said(line.place)), found_by, utc_now(),
-                ),
-            )  # fmt: skip
+                (run, *shown(line, wire), found_by, utc_now()),
+            )
             held.append(line)
     return held
+
+
+def shown(line: StatementLine, wire: str) -> tuple[Any, ...]:
+    """What is recorded of a line, in the order of the columns between the run and who found it."""
+    return (
+        line.ticket_no, line.charge, line.product, wire, line.voucher, line.number, line.amount, line.buyer, line.issued_text,
+        to_text(said(line.place)),
+    )  # fmt: skip
 
 
 def lines_of(connection: apsw.Connection, tickets_or_numbers: Iterable[str]) -> list[StatementLine]:

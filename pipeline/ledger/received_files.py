@@ -168,17 +168,18 @@ def note(connection: apsw.Connection, run: int, collected: Iterable[CollectedFil
         connection.executemany(
             "INSERT INTO received_file (run, sha256, status, attempt_id, number, ticket_no, total, seal, place, archived, reasons,"
             " received_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (_row(run, one, at) for one in collected if one.new),
+            ((run, *noted(one), at) for one in collected if one.new),
         )
 
 
-def _row(run: int, one: CollectedFile, at: str) -> tuple[Any, ...]:
+def noted(one: CollectedFile) -> tuple[Any, ...]:
+    """What is noted of a file, in the order of the columns between the run and the time."""
     file, data = one.file, one.file.data
     reasons = message("{reasons}", reasons=joined(one.reasons, "sentences")) if one.reasons else NOTHING
     return (
-        run, file.sha256, one.status, one.of.attempt_id if one.of else None, (data and data.number) or "",
+        file.sha256, one.status, one.of.attempt_id if one.of else None, (data and data.number) or "",
         data.tickets[0] if data and data.tickets else "", data.total if data else None, file.seal,
-        "/".join(file.place).encode(errors="replace").decode(), file.archived, to_text(reasons), at,
+        "/".join(file.place).encode(errors="replace").decode(), file.archived, to_text(reasons),
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ holds its charges any more, which the database sees to (`reversal_lets_go`). The
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import apsw
 
@@ -15,6 +15,8 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.message import Message, from_text, said, to_text
 from pipeline.model.request import Identity
 
+#: Why a reversal can't be recorded.
+Against = Literal["recorded_already", "not_issued", "of_both_kinds", "red_is_issued", "was_withdrawn"]
 _STANDING = """
 SELECT reversal, voucher, reversal.number, red_number, coalesce(request_id, ''), coalesce(attempt, 0), reversed_by,
        evidence, reversed_at, attempt_id
@@ -79,32 +81,14 @@ def reverse(connection: apsw.Connection, said_of: SaidReversed, run: int | None 
     with connection:
         before = [one for one in standing(connection, [number]) if voucher in ("", one.voucher)]
         if before:
-            raise InputProblem(
-                "{number}: its reversal is recorded already ({entry}); nothing was changed",
-                number=number,
-                entry=before[0].entry,
-            )
+            raise refused("recorded_already", number, entry=before[0].entry)
         found = _issued(connection, number)
         kinds = [kind for kind in found if voucher in ("", kind)]
-        if not kinds:
-            raise InputProblem(
-                "{number}: no voucher of this number is held as issued, so there is nothing to let go;"
-                " check the number (voucher history, voucher ledger export)",
-                number=number,
-            )
-        if len(kinds) > 1:
-            raise InputProblem(
-                "{number}: is the number of an invoice and of an itinerary; say which with --voucher",
-                number=number,
-            )
+        if len(kinds) != 1:
+            raise refused("of_both_kinds" if kinds else "not_issued", number)
         check_red(connection, number, red_number)
         if run is not None and (entry := _withdrawn(connection, number, kinds[0])):
-            raise InputProblem(
-                "reverses {number}, and that reversal was withdrawn ({entry}); nothing was changed. If"
-                " the carrier has reversed it after all: voucher ledger reverse",
-                number=number,
-                entry=entry,
-            )
+            raise refused("was_withdrawn", number, entry=entry)
         connection.execute(
             "INSERT INTO reversal (run, voucher, number, attempt_id, red_number, reversed_by, evidence, reversed_at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -122,6 +106,43 @@ def reverse(connection: apsw.Connection, said_of: SaidReversed, run: int | None 
     return next(one for one in standing(connection, [number]) if one.voucher == kinds[0])
 
 
+def refused(against: Against, number: str, *, entry: str = "", red_number: str = "") -> InputProblem:
+    """That the reversal of a voucher can't be recorded, and why; `entry` is the record that is in its way."""
+    match against:
+        case "recorded_already":
+            return InputProblem(
+                "{number}: its reversal is recorded already ({entry}); nothing was changed",
+                number=number,
+                entry=entry,
+            )
+        case "not_issued":
+            return InputProblem(
+                "{number}: no voucher of this number is held as issued, so there is nothing to let go;"
+                " check the number (voucher history, voucher ledger export)",
+                number=number,
+            )
+        case "of_both_kinds":
+            return InputProblem(
+                "{number}: is the number of an invoice and of an itinerary; say which with --voucher",
+                number=number,
+            )
+        case "red_is_issued":
+            return InputProblem(
+                "{red_number} can't be the number of what reversed {number}: the ledger knows it as that"
+                " of a voucher; nothing was changed. Ask the carrier for the red voucher's number, or"
+                " leave it out",
+                red_number=red_number,
+                number=number,
+            )
+        case "was_withdrawn":
+            return InputProblem(
+                "reverses {number}, and that reversal was withdrawn ({entry}); nothing was changed. If"
+                " the carrier has reversed it after all: voucher ledger reverse",
+                number=number,
+                entry=entry,
+            )
+
+
 def check_red(connection: apsw.Connection, number: str, red_number: str) -> None:
     """Raise InputProblem if what is said to have reversed a voucher is itself a voucher that was issued to somebody."""
     found: int = connection.execute(
@@ -130,13 +151,7 @@ def check_red(connection: apsw.Connection, number: str, red_number: str) -> None
         (red_number,),
     ).get
     if found:
-        raise InputProblem(
-            "{red_number} can't be the number of what reversed {number}: the ledger knows it as that"
-            " of a voucher; nothing was changed. Ask the carrier for the red voucher's number, or"
-            " leave it out",
-            red_number=red_number,
-            number=number,
-        )
+        raise refused("red_is_issued", number, red_number=red_number)
 
 
 def _withdrawn(connection: apsw.Connection, number: str, voucher: str) -> str:

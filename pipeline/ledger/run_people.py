@@ -3,7 +3,7 @@
 import contextlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import apsw
@@ -51,14 +51,20 @@ def stopper_of(job: Job) -> RunPerson:
     return RunPerson("stopped", name)
 
 
-def note(connection: apsw.Connection, run: int, people: Iterable[RunPerson]) -> None:
-    """Record who had a hand in a run that is on; whoever has no name is nobody."""
+def named(people: Iterable[RunPerson]) -> Iterator[RunPerson]:
+    """Those who have a name, each on one line: whoever has none is nobody."""
     for one in people:
         if person := one_line(one.person).strip():
-            connection.execute(
-                "INSERT INTO run_person (run, role, person, plan, noted_at) VALUES (?, ?, ?, ?, ?)",
-                (run, one.role, person, one.plan, one.at or utc_now()),
-            )
+            yield replace(one, person=person)
+
+
+def note(connection: apsw.Connection, run: int, people: Iterable[RunPerson]) -> None:
+    """Record who had a hand in a run that is on."""
+    for one in named(people):
+        connection.execute(
+            "INSERT INTO run_person (run, role, person, plan, noted_at) VALUES (?, ?, ?, ?, ?)",
+            (run, one.role, one.person, one.plan, one.at or utc_now()),
+        )
 
 
 def of_ticket(connection: apsw.Connection, ticket_no: str) -> list[dict[str, Any]]:

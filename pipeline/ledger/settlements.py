@@ -5,6 +5,7 @@ withdrawn, and a number that another attempt has or that was reversed; a settlem
 one change.
 """
 
+import datetime
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ import apsw
 
 from pipeline.ledger import clock, reversals
 from pipeline.ledger.clock import utc_now
+from pipeline.model.errors import LedgerProblem
 from pipeline.model.evidence import Unsettled
 from pipeline.model.message import NOTHING, Message, from_text, message, said, to_text
 from pipeline.model.places import held_at
@@ -66,7 +68,8 @@ class Known:
 class Settlement:
     """What an unknown attempt is settled as: issued under a number, or not_sent; with the evidence, and who says so.
 
-    `answered` is the evidence as a person typed it, "" where a statement alone says it.
+    `answered` is the evidence as a person typed it, "" where a statement alone says it. `as_of` is the moment that the evidence is about: when a
+    statement was made; None: now, as a person's answer is.
     """
 
     state: str
@@ -74,6 +77,11 @@ class Settlement:
     settled_by: str
     evidence: str | Message
     answered: str = ""
+    as_of: datetime.datetime | None = None
+
+
+class NotSettled(LedgerProblem):
+    """Evidence does not settle an attempt, and why; nothing was changed, and others may be settled."""
 
 
 def unsettled(connection: apsw.Connection) -> list[Unsettled]:

@@ -7,7 +7,7 @@ again and its charges are held; what a statement showed holds its charge no long
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -35,6 +35,24 @@ ORDER BY other.attempt_id LIMIT 1
 """
 
 
+class Entry(NamedTuple):
+    """An entry as it is named: what it is (settlement, elsewhere, reversal), and its number there."""
+
+    name: str
+    kind: str
+    number: int
+
+
+class HeldBy(NamedTuple):
+    """A ticket that another attempt holds; `number` is that attempt's, "" where it is not issued."""
+
+    ticket: str
+    request_id: str
+    attempt: int
+    state: str
+    number: str
+
+
 @dataclass(frozen=True)
 class Withdrawn:
     """An entry that counts no more. `kind`: settlement, elsewhere or reversal.
@@ -53,21 +71,13 @@ def withdraw(connection: apsw.Connection, entry: str, *, withdrawn_by: str, why:
     Raises InputProblem, with nothing changed, for an entry that is not there or is withdrawn already, and where it can't
     be undone because others have gone on from it.
     """
-    found = re.fullmatch(r"([SER])([1-9][0-9]{0,17})", entry.strip().upper())
-    if found is None:
-        raise InputProblem(
-            "{entry}: is not the name of an entry; voucher history shows them, such as S12 or E7", entry=entry
-        )
-    kind, number = _KINDS[found[1]], int(found[2])
-    name = found[0]
+    name, kind, number = entry_of(entry)
     with connection:
         row: Any = connection.execute(f"SELECT withdrawn FROM {kind} WHERE {kind} = ?", (number,)).get  # noqa: S608 - one of three names
         if row is None:
-            raise InputProblem(
-                "{name}: there is no such entry in this ledger; voucher history shows them", name=name
-            )
+            raise missing(name)
         if row:
-            raise InputProblem("{name}: is withdrawn already; nothing was changed", name=name)
+            raise withdrawn_already(name)
         what = _OF_KIND[kind](connection, name, number)
         connection.execute(
             f"INSERT INTO withdrawal ({kind}, withdrawn_by, why, withdrawn_at) VALUES (?, ?, ?, ?)",  # noqa: S608 - likewise
@@ -76,38 +86,73 @@ def withdraw(connection: apsw.Connection, entry: str, *, withdrawn_by: str, why:
     return Withdrawn(name, kind, what)
 
 
+def entry_of(text: str) -> Entry:
+    """The entry that somebody names. Raises InputProblem for what is no such name."""
+    found = re.fullmatch(r"([SER])([1-9][0-9]{0,17})", text.strip().upper())
+    if found is None:
+        raise InputProblem(
+            "{entry}: is not the name of an entry; voucher history shows them, such as S12 or E7", entry=text
+        )
+    return Entry(found[0], _KINDS[found[1]], int(found[2]))
+
+
+def missing(name: str) -> InputProblem:
+    """That there is no entry of this name."""
+    return InputProblem(
+        "{name}: there is no such entry in this ledger; voucher history shows them", name=name
+    )
+
+
+def withdrawn_already(name: str) -> InputProblem:
+    """That an entry was withdrawn before."""
+    return InputProblem("{name}: is withdrawn already; nothing was changed", name=name)
+
+
+def reversed_since(name: str, asked: tuple[str, int], number: str, reversal: str) -> InputProblem:
+    """That what an entry settles (a request, an attempt) was issued for certain, as its voucher was reversed."""
+    return InputProblem(
+        "{name}: says that request {request_id}, attempt {attempt} was issued as {number}, which"
+        " the carrier has reversed since ({reversal}), so it was issued; nothing was changed. If"
+        " the reversal is the mistake, withdraw {reversal}",
+        name=name,
+        request_id=asked[0],
+        attempt=asked[1],
+        number=number,
+        reversal=reversal,
+    )
+
+
 def _settlement(connection: apsw.Connection, name: str, settlement: int) -> Message:
     attempt_id, state, number, request_id, attempt, _ = connection.execute(_SETTLEMENT, (settlement,)).get
     reversal: Any = connection.execute(
         "SELECT 'R' || reversal FROM reversal WHERE attempt_id = ? AND withdrawn = 0", (attempt_id,)
     ).get
     if reversal is not None:
-        raise InputProblem(
-            "{name}: says that request {request_id}, attempt {attempt} was issued as {number}, which"
-            " the carrier has reversed since ({reversal}), so it was issued; nothing was changed. If"
-            " the reversal is the mistake, withdraw {reversal}",
-            name=name,
-            request_id=request_id,
-            attempt=attempt,
-            number=number,
-            reversal=reversal,
-        )
+        raise reversed_since(name, (request_id, attempt), number, reversal)
     if state == "not_sent":
         _check_free(connection, name, attempt_id)
+    return about(request_id, attempt)
+
+
+def about(request_id: str, attempt: int) -> Message:
+    """What a settlement was about."""
     return message("{request}, {attempt}", request=request_id, attempt=attempt)
 
 
 def _check_free(connection: apsw.Connection, name: str, attempt_id: int) -> None:
     """Raise InputProblem if a charge of this attempt is held by another one: in two it would be held in neither for sure."""
     held: Any = connection.execute(_HELD_BY_ANOTHER, (attempt_id,)).get
-    if held is None:
-        return
-    ticket, request_id, attempt, state, number = held
-    if state == "issued":
+    if held is not None:
+        raise held_by_another(name, HeldBy(*held))
+
+
+def held_by_another(name: str, by: HeldBy) -> InputProblem:
+    """That an entry can't be withdrawn, for what would be held again is held by another attempt."""
+    if by.state == "issued":
         cure = message(
             "If the carrier has issued both, have {number} reversed and record that (voucher ledger reverse"
             " {number}), then withdraw {name}",
-            number=number,
+            number=by.number,
             name=name,
         )
     else:
@@ -116,14 +161,14 @@ def _check_free(connection: apsw.Connection, name: str, attempt_id: int) -> None
             " issued, withdraw {name} then",
             name=name,
         )
-    raise InputProblem(
+    return InputProblem(
         "{name}: ticket {ticket} is held by another attempt, request {request_id}, attempt"
         " {attempt} ({state}), so that this one can't hold it again; nothing was changed. {cure}",
         name=name,
-        ticket=ticket,
-        request_id=request_id,
-        attempt=attempt,
-        state=Term(state, "status"),
+        ticket=by.ticket,
+        request_id=by.request_id,
+        attempt=by.attempt,
+        state=Term(by.state, "status"),
         cure=cure,
     )
 

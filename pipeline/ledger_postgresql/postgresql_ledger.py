@@ -3,7 +3,7 @@
 import datetime
 import json
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,10 @@ import psycopg
 
 from pipeline import __version__
 from pipeline.ledger.planning import Attempt, Details
-from pipeline.ledger.settlements import Settlement
+from pipeline.ledger_postgresql.evidence_changes import EvidenceChanges
 from pipeline.ledger_postgresql.server_schema import about
 from pipeline.ledger_postgresql.sqlstates import as_problem
-from pipeline.model.evidence import StatementLine
-from pipeline.model.message import NOTHING, Message, from_text, message, said, to_text
+from pipeline.model.message import NOTHING, Message, from_text, message, to_text
 from pipeline.model.profile import Terms
 from pipeline.model.request import Charge, Request, wire_text
 from pipeline.rules.rows import Rows
@@ -25,7 +24,7 @@ _TOGETHER = 1000  # requests in one statement at the most, so that neither side 
 
 
 @dataclass(frozen=True)
-class PostgresqlLedger:
+class PostgresqlLedger(EvidenceChanges):
     """A shared ledger that a run has open; `seal` makes the body that is sent, which workers can't make."""
 
     _connection: psycopg.Connection
@@ -106,45 +105,6 @@ class PostgresqlLedger:
         """Record how a run ended, and forget what was not sent; how many attempts that were. Refused while any of it is being sent."""
         return self._count("SELECT voucher.end_run(%s, %s)", run, exit_code)
 
-    # Evidence.
-
-    def settle(self, attempt_id: int, settlement: Settlement, as_of: datetime.datetime | None = None) -> None:
-        """Settle an unknown attempt by evidence about the moment `as_of` (None: now), and record that.
-
-        Raises Refused for evidence that nothing was issued where the sender was not seen to end, and that is no `settle_after` younger than
-        the sending: the request may still be on its way.
-        """
-        of = settlement
-        values = {
-            "state": of.state, "number": of.number, "settled_by": of.settled_by, "evidence": to_text(said(of.evidence)),
-            "answered": of.answered,
-        }  # fmt: skip
-        self._one(
-            "SELECT voucher.settle(%s, %s, coalesce(%s, clock_timestamp()))",
-            attempt_id,
-            json.dumps(values),
-            as_of,
-        )
-
-    def hold_elsewhere(self, run: int, lines: Iterable[tuple[StatementLine, str]], found_by: str) -> None:
-        """Hold the charges of these statement lines, each with its code for the carrier."""
-        values = [
-            [
-                line.ticket_no, line.charge, line.product, wire, line.voucher, line.number, line.amount, line.buyer, line.issued_text,
-                to_text(said(line.place)),
-            ]
-            for line, wire in lines
-        ]  # fmt: skip
-        self._one("SELECT voucher.hold_elsewhere(%s, %s, %s)", run, json.dumps(values), found_by)
-
-    def mark_gap(self, since: datetime.datetime, why: Message) -> None:
-        """Record that what was issued after `since` may be missing: nothing is claimed from when this returns."""
-        self._one("SELECT voucher.mark_gap(%s, %s)", since, to_text(why))
-
-    def close_gaps(self, closed_by: str, evidence: Message) -> int:
-        """Record what shows that nothing is missing any more, which begins an epoch; how many gaps this closes."""
-        return self._count("SELECT voucher.close_gaps(%s, %s)", closed_by, to_text(evidence))
-
     # Workers.
 
     def sweep(self) -> int:
@@ -162,8 +122,3 @@ class PostgresqlLedger:
     def _count(self, sql: str, *given: Any) -> int:
         found: int = self._one(sql, *given)
         return found
-
-    def _one(self, sql: str, *given: Any) -> Any:
-        with as_problem():
-            row = self._connection.execute(sql, given).fetchone()
-        return row[0] if row else None

@@ -12,7 +12,9 @@ from pipeline.model.errors import InputProblem
 from pipeline.model.message import verbatim
 from pipeline.model.profile import Owner
 
-_PARTS = ("database", "tables", "evidence_tables", "rules", "functions", "vouching", "roles")
+_PARTS = (
+    "database", "tables", "evidence_tables", "rules", "evidence_rules", "functions", "vouching", "evidence_functions", "roles",
+)  # fmt: skip
 _VERSION = 1
 
 

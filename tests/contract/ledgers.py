@@ -17,6 +17,8 @@ import psycopg
 
 from pipeline.ledger.attempt_changes import Acknowledged, Change, Ended, Sending
 from pipeline.ledger.group_commit import group_commit
+from pipeline.ledger.ledger_to_change import FileToChange, file_to_change
+from pipeline.ledger.opening import OpenOptions
 from pipeline.ledger.planning import NO_DETAILS
 from pipeline.ledger.session import OpenLedger, file_to_write
 from pipeline.ledger.spill import Spill, spill_path
@@ -71,6 +73,7 @@ class Ledger(Protocol):
 
     operations: OpenLedger | PostgresqlLedger
     run: int
+    owner: Owner  # whose it is the next time that it is opened
 
     def plan(self, *requests: Request) -> list[int]:
         """Their attempts' IDs."""
@@ -90,6 +93,9 @@ class Ledger(Protocol):
     def sender_dies(self) -> None:
         """Whoever was sending is seen dead; another goes on."""
 
+    def change(self, change: "Callable[[Any], Any]") -> Any:
+        """Have it changed outside any run (`operations.LedgerToChange`), after which another run is on; what that gives."""
+
     def force(self, statement: str) -> None:
         """Have the database itself do something, past the program."""
 
@@ -106,11 +112,12 @@ class OneFile:
 
     path: Path
     run: int = 0
+    owner: Owner = OWNER
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _planned: list[int] = field(default_factory=list)
 
     def open(self) -> None:
-        carrier = Carrier(base_url=OWNER.base_url, agency=OWNER.agency)
+        carrier = Carrier(base_url=self.owner.base_url, agency=self.owner.agency)
         job = Job((), Profile(carrier=carrier), None, ledger=str(self.path), new_ledger=True)
         watch = Watch(lambda _: None, lambda _: None, lambda _: True, lambda _: None)
         self.operations: OpenLedger = self._stack.enter_context(file_to_write(job, watch, _never))
@@ -160,6 +167,15 @@ class OneFile:
         self.open()
         self._planned = []
 
+    def change(self, change: Callable[[FileToChange], Any]) -> Any:
+        self.operations.end(self.run, 0)
+        self.close()
+        try:
+            with file_to_change(Job((), Profile(), None, ledger=str(self.path)), OpenOptions()) as ledger:
+                return change(ledger)
+        finally:
+            self.open()
+
     def force(self, statement: str) -> None:
         self.operations._connection.execute(statement)
 
@@ -180,6 +196,7 @@ class Shared:
 
     url: Callable[[str], str]  # of a role
     run: int = 0
+    owner: Owner = OWNER
     claims: dict[int, Claimed] = field(default_factory=dict)
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
@@ -237,6 +254,13 @@ class Shared:
     def sender_dies(self) -> None:
         self.operations.declare_dead(self.worker.worker, "the test", "it is gone")
         self.worker = Worker(self.connect("worker"))
+
+    def change(self, change: Callable[[PostgresqlLedger], Any]) -> Any:
+        self.operations.end(self.run, 0)
+        try:
+            return change(self.operations)
+        finally:
+            self.run = self.operations.begin("issue", TERMS, [])
 
     def force(self, statement: str) -> None:
         with connect(self.url("owner")) as owner:

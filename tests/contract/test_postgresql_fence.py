@@ -19,14 +19,13 @@ from typing import Any
 import pytest
 
 from pipeline.ledger.attempt_changes import Ended
-from pipeline.ledger.settlements import Settlement
+from pipeline.ledger.settlements import NotSettled, Settlement
 from pipeline.ledger_postgresql import server_schema, worker_turns
 from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.server_schema import Bounds
 from pipeline.ledger_postgresql.sqlstates import (
     ClaimsShut,
     LedgerLacks,
-    Refused,
     ServerAway,
     TurnOpen,
     WorkerGone,
@@ -94,7 +93,7 @@ def settled_as_not_issued(ledger: Shared) -> None:
     for (attempt_id,) in ledger.rows(
         "SELECT attempt_id FROM attempt WHERE state = 'unknown' AND number = ''"
     ):
-        with suppress(Refused):
+        with suppress(NotSettled):
             ledger.operations.settle(attempt_id, NOT_ISSUED)
 
 
@@ -363,7 +362,7 @@ def told_at_once(ledger: Shared) -> list[str]:
     return sent
 
 
-TOO_YOUNG = ("_as_of < it.sending_at + (SELECT settle_after FROM voucher.ledger)", "false")
+TOO_YOUNG = ("of_then < shown_from", "false")
 
 
 def test_not_issued_counts_when_the_sender_is_dead_or_the_evidence_old_enough(begin_shared: Begin) -> None:
@@ -373,19 +372,30 @@ def test_not_issued_counts_when_the_sender_is_dead_or_the_evidence_old_enough(be
     assert twice(told_at_once(ledger))
 
 
-def test_evidence_is_about_a_moment_that_has_been(begin_shared: Begin) -> None:
+def test_evidence_has_to_be_about_a_moment_that_is_late_enough(begin_shared: Begin) -> None:
     ledger = begin_shared(SHORT)
     ledger.plan(invoice(charge(1)))
     (first,) = ledger.claim(1)
     time.sleep(SILENT)
     ledger.operations.sweep()
     ((sending_at,),) = ledger.rows("SELECT sending_at FROM attempt")
-    for seconds in (SHORT.settle_after - 0.1, 3600):
-        with pytest.raises(Refused):
-            ledger.operations.settle(first, NOT_ISSUED, sending_at + timedelta(seconds=seconds))
+    late_enough = sending_at + timedelta(seconds=SHORT.settle_after)
     time.sleep(SHORT.settle_after)
-    ledger.operations.settle(first, NOT_ISSUED, sending_at + timedelta(seconds=SHORT.settle_after))
+    with pytest.raises(NotSettled, match="was not seen to end"):
+        ledger.operations.settle(first, replace(NOT_ISSUED, as_of=late_enough - timedelta(seconds=0.1)))
+    ledger.operations.settle(first, replace(NOT_ISSUED, as_of=late_enough))
     assert ledger.states() == {first: "not_sent"}
+
+
+def test_no_evidence_is_about_a_time_to_come(begin_shared: Begin) -> None:
+    ledger = begin_shared()
+    ledger.plan(invoice(charge(1)))
+    (first,) = ledger.claim(1)
+    ledger.record(Ended(first, LOST))
+    ((to_come,),) = ledger.rows("SELECT clock_timestamp() + interval '2 hours'")
+    with pytest.raises(NotSettled, match="was not seen to end"):
+        ledger.operations.settle(first, replace(NOT_ISSUED, as_of=to_come))
+    assert ledger.states() == {first: "unknown"}
 
 
 # --- 7: a start of the server ----------------------------------------------------------------------

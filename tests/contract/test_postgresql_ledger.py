@@ -1,6 +1,5 @@
 """What the shared ledger does beside what every ledger does: several at once, stops, gaps, roles, and how it is reached."""
 
-import datetime
 import threading
 import time
 from contextlib import closing
@@ -11,6 +10,7 @@ import psycopg
 import pytest
 
 from pipeline.ledger.attempt_changes import Ended
+from pipeline.ledger.gaps import Gap
 from pipeline.ledger_postgresql import server_connection, server_schema
 from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.server_schema import About, Bounds, about, prepare
@@ -26,7 +26,7 @@ from tests.postgresql_server import Server, server
 
 pytestmark = pytest.mark.slow
 
-TERMS_DAY = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
+BEFORE = "2026-11-20T00:00:00.000+00:00"
 
 
 def fares(first: int, last: int) -> list[Request]:
@@ -130,7 +130,7 @@ def test_a_turn_records_and_claims_at_once_or_does_neither(begin_shared: Begin) 
     ledger.claim(1)
     turn = ledger.worker.turn([Ended(first, issued("N1"))], ledger.run, 1)
     assert ([*turn.done], [one.attempt_id for one in turn.claimed]) == ([issued("N1")], [second])
-    ledger.operations.mark_gap(TERMS_DAY, verbatim("a copy was put back"))
+    ledger.operations.mark_gap(BEFORE, verbatim("a copy was put back"))
     with pytest.raises(ClaimsShut):
         ledger.worker.turn([Ended(second, issued("N2"))], ledger.run, 1)
     assert ledger.states() == {first: "issued", second: "sending", third: "planned"}
@@ -205,12 +205,14 @@ def test_a_run_ends_when_nothing_of_it_is_being_sent(begin_shared: Begin) -> Non
 def test_a_gap_holds_until_it_is_closed_and_then_begins_an_epoch(begin_shared: Begin) -> None:
     ledger = begin_shared()
     before = ledger.plan(*fares(1, 2))
-    ledger.operations.mark_gap(TERMS_DAY, verbatim("a copy was put back"))
+    ledger.operations.mark_gap(BEFORE, verbatim("a copy was put back"))
     assert "a copy was put back" in str(ledger.operations.lacking())
     with pytest.raises(ClaimsShut):
         ledger.claim(1)
     first = ledger.operations.epoch
-    assert ledger.operations.close_gaps("chen", verbatim("the statement of 21 Nov")) == 1
+    assert ledger.operations.close_gaps("chen", verbatim("the statement of 21 Nov")) == [
+        Gap(BEFORE, verbatim("a copy was put back"))
+    ]
     assert not ledger.operations.lacking()
     assert ledger.operations.epoch not in (first, "")
     assert ledger.claim(5) == []  # what was planned before is of another epoch

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -14,8 +15,8 @@ import pytest
 
 from pipeline.ledger.attempt_changes import Again, Ended
 from pipeline.ledger.planning import NO_DETAILS
-from pipeline.ledger.settlements import Settlement
-from pipeline.ledger_postgresql.sqlstates import Refused, ServerAway
+from pipeline.ledger.settlements import NotSettled, Settlement
+from pipeline.ledger_postgresql.sqlstates import ServerAway
 from pipeline.ledger_postgresql.worker_turns import Worker
 from pipeline.model.errors import LedgerProblem
 from pipeline.model.message import verbatim
@@ -218,10 +219,10 @@ def test_evidence_from_before_a_senders_death_says_nothing_of_what_it_sent_after
     ledger.claim(1)
     ((made_at,),) = ledger.rows("SELECT clock_timestamp()")
     ledger.sender_dies()
-    with pytest.raises(Refused):
-        ledger.operations.settle(first, NOT_ISSUED, made_at)
+    with pytest.raises(NotSettled, match="had not ended by"):
+        ledger.operations.settle(first, replace(NOT_ISSUED, as_of=made_at))
     ((made_at,),) = ledger.rows("SELECT clock_timestamp()")
-    ledger.operations.settle(first, NOT_ISSUED, made_at)
+    ledger.operations.settle(first, replace(NOT_ISSUED, as_of=made_at))
     assert ledger.states() == {first: "not_sent"}
 
 
@@ -232,8 +233,8 @@ def test_evidence_from_before_a_sender_left_says_nothing_of_what_it_sent_after(b
     ((made_at,),) = ledger.rows("SELECT clock_timestamp()")
     ledger.record(Ended(first, LOST))
     ledger.worker.leave()
-    with pytest.raises(Refused):
-        ledger.operations.settle(first, NOT_ISSUED, made_at)
+    with pytest.raises(NotSettled, match="had not ended by"):
+        ledger.operations.settle(first, replace(NOT_ISSUED, as_of=made_at))
     ledger.operations.settle(first, NOT_ISSUED)
     assert ledger.states() == {first: "not_sent"}
 

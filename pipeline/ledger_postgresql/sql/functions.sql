@@ -10,8 +10,8 @@
 --   7  after a start of the server claims are shut until a lease has passed and every worker that was at work before has found
 --      what it had been told (vouch, open_claims): the files may be an older copy.
 --
--- The gate is an advisory lock: whoever claims shares it until its COMMIT, and whoever changes what a claim has to look at (a gap,
--- a stop, what a statement shows, the server's life) has it alone. So nothing is claimed on the strength of what was so a moment ago.
+-- The gate is an advisory lock: whoever claims shares it until its COMMIT, and whoever changes what a claim or an outcome has to look at
+-- (a gap, a stop, evidence, the server's life) has it alone. So nothing is claimed on the strength of what was so a moment ago.
 --
 -- SQLSTATEs of ours: VP001 a rule of tables or of a call, VP002 not durable, VP003 gap, VP004 the worker is not one that may go on, VP005 a turn before this one
 -- was not acknowledged, VP006 evidence that is
@@ -155,7 +155,7 @@ BEGIN
     FOR silent IN
         SELECT worker FROM voucher.worker
         WHERE silent_at IS NULL AND left_at IS NULL AND dead_at IS NULL AND heard_at + (SELECT lease FROM voucher.ledger) <= clock_timestamp()
-        FOR UPDATE SKIP LOCKED
+        FOR NO KEY UPDATE SKIP LOCKED   -- a late word of its own refers to its row, and has the gate
     LOOP
         UPDATE voucher.worker SET silent_at = clock_timestamp() WHERE worker = silent;
         lost := lost + voucher.lose_what_is_sending(silent);
@@ -370,7 +370,7 @@ CREATE FUNCTION voucher.obstacle(_attempt bigint) RETURNS text LANGUAGE sql STAB
         ) THEN 'a charge of it is in a live attempt already, or its ticket has the other kind of voucher'
         WHEN EXISTS (
             SELECT FROM voucher.charge AS own JOIN voucher.elsewhere AS other USING (ticket_no)
-            WHERE own.attempt_id = _attempt AND (
+            WHERE own.attempt_id = _attempt AND other.live AND (
                 (other.charge = own.charge AND other.product IN (own.product, '')) OR (other.wire = own.wire AND own.wire <> '')
                 OR (other.voucher <> own.voucher AND other.charge IN ('ticket_fare', 'refund') AND own.charge IN ('ticket_fare', 'refund'))
             )
@@ -522,7 +522,8 @@ END $$;
 
 -- Answers and outcomes.
 
--- What the ledger makes of an outcome: a number that another attempt has, or that a statement showed for another ticket, is no number of this one.
+-- What the ledger makes of an outcome: a number that another attempt has, that the carrier has reversed, or that a statement showed for
+-- another ticket, is no number of this one.
 CREATE FUNCTION voucher.number_obstacle(_attempt bigint, _number text) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
 DECLARE
     other text;
@@ -532,8 +533,13 @@ BEGIN
         RETURN jsonb_build_object('message', 'the answer brings number {number}, which request {request_id} has already',
                                   'facts', jsonb_build_object('number', _number, 'request_id', other));
     END IF;
+    IF EXISTS (SELECT FROM voucher.reversal WHERE number = _number AND NOT withdrawn)
+        OR EXISTS (SELECT FROM voucher.reversal WHERE red_number = _number AND NOT withdrawn) THEN
+        RETURN jsonb_build_object('message', 'the answer brings number {number}, which the carrier has reversed',
+                                  'facts', jsonb_build_object('number', _number));
+    END IF;
     SELECT min(ticket_no) INTO other FROM voucher.elsewhere
-    WHERE number = _number AND ticket_no NOT IN (SELECT ticket_no FROM voucher.charge WHERE attempt_id = _attempt);
+    WHERE number = _number AND NOT withdrawn AND ticket_no NOT IN (SELECT ticket_no FROM voucher.charge WHERE attempt_id = _attempt);
     IF other IS NOT NULL THEN
         RETURN jsonb_build_object('message', 'the answer brings number {number}, which a statement showed for ticket {ticket_no}',
                                   'facts', jsonb_build_object('number', _number, 'ticket_no', other));
@@ -685,7 +691,7 @@ BEGIN
     END IF;
     turn := it.turn + 1;
     UPDATE voucher.worker SET turn = it.turn + 1 WHERE worker = _worker;
-    PERFORM pg_advisory_xact_lock_shared(voucher.gate());   -- before the run's row, as whoever stops a run has it
+    PERFORM pg_advisory_xact_lock_shared(voucher.gate());   -- before the run's row and those of attempts, as whoever has it alone
     done := voucher.record(_worker, _changes, _alone);
     SELECT * INTO unknown_in_a_row, not_sent_in_a_row FROM voucher.count_failures(_run, done);
     IF _most > 0 THEN
@@ -746,6 +752,7 @@ DECLARE
     takes boolean := true;
 BEGIN
     PERFORM voucher.check_durable();
+    PERFORM pg_advisory_xact_lock(voucher.gate());
     SELECT * INTO it FROM voucher.attempt WHERE attempt_id = (_change ->> 'attempt_id')::bigint AND worker = _worker FOR UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'this ledger knows of no such attempt of this worker' USING ERRCODE = 'VP008';
@@ -755,7 +762,10 @@ BEGIN
     END IF;
     IF (it.state, it.number) IS DISTINCT FROM (o ->> 'state', o ->> 'number') THEN
         takes := it.state = 'unknown' AND o ->> 'state' <> 'unknown'
-            AND NOT EXISTS (SELECT FROM voucher.settlement WHERE attempt_id = it.attempt_id);
+            AND NOT EXISTS (
+                -- withdrawn, as the attempt is unknown: only a person says the same again
+                SELECT FROM voucher.settlement WHERE attempt_id = it.attempt_id AND state = o ->> 'state' AND number = o ->> 'number'
+            );
         why := CASE WHEN takes AND o ->> 'state' = 'issued' THEN voucher.number_obstacle(it.attempt_id, o ->> 'number') END;
         takes := takes AND why IS NULL;
         INSERT INTO voucher.late_word (attempt_id, worker, state, reason, number, trace_id, detail, taken, said_at)
@@ -770,55 +780,4 @@ BEGIN
         END IF;
     END IF;
     RETURN jsonb_build_object('state', it.state, 'reason', it.reason, 'number', it.number, 'trace_id', it.trace_id, 'detail', it.detail);
-END $$;
-
--- Evidence.
-
-CREATE FUNCTION voucher.settle(_attempt bigint, _settlement jsonb, _as_of timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-    it voucher.attempt;
-    o jsonb := _settlement;
-BEGIN
-    SELECT * INTO it FROM voucher.attempt WHERE attempt_id = _attempt FOR UPDATE;
-    IF it.state IS DISTINCT FROM 'unknown' THEN
-        RAISE EXCEPTION 'only an unknown outcome is settled' USING ERRCODE = 'VP001';
-    END IF;
-    IF _as_of > clock_timestamp() OR (o ->> 'state' <> 'issued' AND _as_of < it.sending_at + (SELECT settle_after FROM voucher.ledger) AND NOT EXISTS (
-        SELECT FROM voucher.worker WHERE worker = it.worker AND coalesce(dead_at, left_at) <= _as_of    -- what it sent before is in the evidence
-    )) THEN
-        RAISE EXCEPTION 'the sender was not seen dead by then, and the evidence is too young to show that nothing was issued' USING ERRCODE = 'VP006';
-    END IF;
-    IF o ->> 'state' = 'issued' AND voucher.number_obstacle(_attempt, o ->> 'number') IS NOT NULL THEN
-        RAISE EXCEPTION 'a settlement names its number, which no other attempt has' USING ERRCODE = 'VP010';
-    END IF;
-    INSERT INTO voucher.settlement (attempt_id, state, number, settled_by, evidence, answered, as_of, settled_at)
-    VALUES (_attempt, o ->> 'state', o ->> 'number', o ->> 'settled_by', o ->> 'evidence', o ->> 'answered', _as_of, clock_timestamp());
-    UPDATE voucher.attempt SET state = o ->> 'state', number = o ->> 'number' WHERE attempt_id = _attempt;
-END $$;
-
-CREATE FUNCTION voucher.hold_elsewhere(_run bigint, _lines jsonb, _found_by text) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM pg_advisory_xact_lock(voucher.gate());
-    INSERT INTO voucher.elsewhere (run, ticket_no, charge, product, wire, voucher, number, amount, buyer, issued_at, evidence, found_by, found_at)
-    SELECT _run, l ->> 0, l ->> 1, l ->> 2, l ->> 3, l ->> 4, l ->> 5, (l ->> 6)::bigint, l ->> 7, l ->> 8, l ->> 9, _found_by, clock_timestamp()
-    FROM jsonb_array_elements(_lines) AS l ON CONFLICT DO NOTHING;
-END $$;
-
-CREATE FUNCTION voucher.mark_gap(_since timestamptz, _why text) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM pg_advisory_xact_lock(voucher.gate());
-    INSERT INTO voucher.gap (since, why, found_at) VALUES (_since, _why, clock_timestamp());
-END $$;
-
-CREATE FUNCTION voucher.close_gaps(_by text, _evidence text) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-    closed bigint;
-BEGIN
-    PERFORM pg_advisory_xact_lock(voucher.gate());
-    UPDATE voucher.gap SET closed_at = clock_timestamp(), closed_by = _by, evidence = _evidence WHERE closed_at IS NULL;
-    GET DIAGNOSTICS closed = ROW_COUNT;
-    IF closed > 0 THEN
-        INSERT INTO voucher.epoch (epoch_id, why, begun_at) VALUES (replace(gen_random_uuid()::text, '-', ''), _evidence, clock_timestamp());
-    END IF;
-    RETURN closed;
 END $$;

@@ -32,7 +32,8 @@ DECLARE
     ];
     of_issuers text[] := ARRAY[
         'begin_run', 'open_run', 'plan', 'run_progress', 'run_results', 'end_run',
-        'settle', 'hold_elsewhere', 'mark_gap', 'close_gaps',
+        'note_people', 'note_judgements', 'note_handled', 'note_files', 'settle', 'hold_elsewhere', 'reverse', 'withdraw',
+        'mark_gap', 'close_gaps', 'deny_gap', 'move_carrier',
         'declare_dead', 'vouch_for'
     ];
     one record;

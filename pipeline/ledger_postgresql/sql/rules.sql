@@ -9,7 +9,7 @@ DO $$
 DECLARE
     of text;
 BEGIN
-    FOREACH of IN ARRAY ARRAY['request', 'epoch', 'settlement', 'late_word', 'elsewhere'] LOOP
+    FOREACH of IN ARRAY ARRAY['request', 'epoch', 'late_word'] LOOP
         EXECUTE format('CREATE TRIGGER %I BEFORE UPDATE OR DELETE ON voucher.%I FOR EACH ROW EXECUTE FUNCTION voucher.refuse_change()', of || '_stays', of);
     END LOOP;
     FOREACH of IN ARRAY ARRAY['ledger', 'server_life', 'gap', 'run', 'worker'] LOOP
@@ -55,8 +55,15 @@ BEGIN
         (old.state = 'planned' AND new.state = 'sending' AND old.barred = '')
         OR (old.state = 'sending' AND new.state IN ('issued', 'rejected', 'not_sent', 'unknown'))
         OR (old.state = 'unknown' AND EXISTS (
-            SELECT FROM voucher.settlement WHERE settlement.attempt_id = old.attempt_id AND settlement.state = new.state AND settlement.number = new.number
+            SELECT FROM voucher.settlement
+            WHERE settlement.attempt_id = old.attempt_id AND settlement.state = new.state AND settlement.number = new.number AND NOT withdrawn
         ))
+        OR (new.state = 'unknown' AND (new.reason, new.trace_id, new.detail, new.ended_at) IS NOT DISTINCT FROM (old.reason, old.trace_id, old.detail, old.ended_at)
+            AND NOT EXISTS (SELECT FROM voucher.settlement WHERE settlement.attempt_id = old.attempt_id AND NOT withdrawn)
+            AND EXISTS (
+                SELECT FROM voucher.settlement
+                WHERE settlement.attempt_id = old.attempt_id AND settlement.state = old.state AND settlement.number = old.number AND withdrawn
+            ))
     ) THEN
         RAISE EXCEPTION 'an attempt can''t change its state from % to %', old.state, new.state USING ERRCODE = 'VP001';
     END IF;
@@ -105,7 +112,9 @@ BEGIN
          new.passenger_name, new.components, new.carried)
         IS DISTINCT FROM (old.attempt_id, old.ticket_no, old.charge, old.product, old.wire, old.voucher, old.amount, old.file, old.sheet, old.row,
          old.content, old.passenger_name, old.components, old.carried)
-        OR new.live <> (held_by IN ('sending', 'issued', 'unknown'))
+        OR new.live <> (held_by IN ('sending', 'unknown') OR (held_by = 'issued' AND NOT EXISTS (
+            SELECT FROM voucher.reversal WHERE reversal.attempt_id = old.attempt_id AND NOT withdrawn
+        )))
     ) THEN
         RAISE EXCEPTION 'a charge stays the one it is, and lives as its attempt does' USING ERRCODE = 'VP001';
     END IF;

@@ -2,6 +2,7 @@
 --
 --   planned -> sending -> issued | rejected | not_sent | unknown
 --   unknown -> issued | not_sent | rejected, only beside a settlement of that very attempt
+--   issued | not_sent | rejected -> unknown, only where the settlement that said so is withdrawn
 --
 -- and a charge is in one live attempt (sending, issued, unknown) at most. Rules about one row are CHECKs and triggers; rules about
 -- other rows are unique indexes, which two transactions at once can't both get past, or the gate (functions.sql): a trigger that
@@ -238,4 +239,5 @@ CREATE TABLE voucher.elsewhere (
     withdrawn   boolean NOT NULL DEFAULT false
 );
 CREATE UNIQUE INDEX elsewhere_once ON voucher.elsewhere (ticket_no, charge, product, voucher, number) WHERE NOT withdrawn;
+CREATE INDEX elsewhere_ticket ON voucher.elsewhere (ticket_no);     -- every claim looks there
 CREATE INDEX elsewhere_number ON voucher.elsewhere (number);

@@ -350,6 +350,30 @@ def check_profile() -> None:
 
 @voucher.command(
     cls=LazyCommand,
+    done_by="pipeline.cli.worker_command:worker",
+    epilog="Example: voucher worker --ledger postgresql://ledger.example/vouchers --profile carrier.toml",
+)
+@PROFILE
+@LEDGER
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Requests in flight from here at the most.",
+)
+@click.option("--once", is_flag=True, help="End when nothing is left to be sent.")
+@click.option("--quiet", is_flag=True, help="Only what needs a person, on stderr.")
+@LANG
+def worker() -> None:
+    """Take part in the sending of a ledger that several machines share, until Ctrl-C.
+
+    It sends what voucher issue and voucher reconcile have planned there, wherever they run; requests under way are finished before it ends. It
+    takes the keys, as voucher issue does.
+    """
+
+
+@voucher.command(
+    cls=LazyCommand,
     done_by="pipeline.cli.sandbox_command:sandbox",
     epilog="Example: voucher sandbox --port 8080 --tickets october.xlsx --profile sample_data/sandbox.toml",
 )

@@ -33,6 +33,10 @@ class ClaimsShut(LedgerProblem):
     """Nothing is claimed for now: the server was started anew, or the ledger has a gap."""
 
 
+class LedgerGap(ClaimsShut):
+    """The ledger has a gap, until somebody says what shows that nothing is missing."""
+
+
 class LedgerLacks(LedgerProblem):
     """The ledger does not have what it had told a worker: an older copy was put in its place."""
 
@@ -47,7 +51,7 @@ _OURS: dict[str, tuple[type[LedgerProblem], str]] = {
         LedgerProblem,
         N_("the server may lose what it has acknowledged ({why}); set that right in postgresql.conf"),
     ),
-    "VP003": (ClaimsShut, N_("the ledger may lack something ({why}); compare the carrier's statement first")),
+    "VP003": (LedgerGap, N_("the ledger may lack something ({why}); compare the carrier's statement first")),
     "VP004": (WorkerGone, N_("this worker may claim nothing more ({why})")),
     "VP005": (TurnOpen, N_("a turn of this worker was not acknowledged ({why})")),
     "VP006": (Refused, N_("that is no evidence yet ({why})")),

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.read_ledger import ReadLedger
+from pipeline.ledger.session import OpenLedger
 from pipeline.model.job import Job
 from pipeline.model.message import NOTHING, Message
 from pipeline.model.outcome import Outcome, Result
@@ -65,6 +66,10 @@ def submitted(
 
 
 def _planned_and_sent(run: Run, rows: Judged, requests: Sequence[Request]) -> Sent:
+    if not isinstance(run.ledger, OpenLedger):
+        from pipeline.submission.shared_run import planned_and_sent  # noqa: PLC0415 - what it takes is installed where such a ledger is used
+
+        return planned_and_sent(run, rows, requests)
     of_rows = rows.verdicts.rows
     ledger = run.file
     with ledger.committing() as channel:

@@ -23,6 +23,7 @@ class Halt:
     """The one way to stop sending; what is in flight is waited for. Usable from a signal handler."""
 
     reason: Message = NOTHING
+    abandoned: bool = False  # answers are waited for no more
     _event: asyncio.Event = field(default_factory=asyncio.Event)
     _waiting: set["asyncio.Task[object]"] = field(default_factory=set)
 
@@ -34,8 +35,13 @@ class Halt:
     def abandon(self) -> None:
         """Stop waiting for answers too: what is in flight becomes unknown."""
         self.stop(message("interrupted"))
+        self.abandoned = True
         for task in self._waiting:
             task.cancel()
+
+    async def stopped(self) -> None:
+        """Wait until the run stops."""
+        await self._event.wait()
 
     async def pause(self, seconds: float) -> None:
         """Wait so long, or until the run stops."""

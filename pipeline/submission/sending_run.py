@@ -5,6 +5,7 @@ import re
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pipeline.carrier.client import connected
 from pipeline.carrier.crypto import Cipher
@@ -27,6 +28,14 @@ from pipeline.submission.request_sender import RequestSender
 from pipeline.submission.sandbox_carrier import inside
 
 
+class AttemptEnd(NamedTuple):
+    """Which attempt has ended, for a log."""
+
+    request: str
+    attempt: int
+    voucher: str
+
+
 @dataclass(frozen=True)
 class Run:
     """A run that sends: the command that began it, what it is asked for, its ledger and its number there, keys, who watches it."""
@@ -44,6 +53,16 @@ class Run:
         if not isinstance(self.ledger, OpenLedger):
             raise TypeError(f"{self.ledger.name} is no file")
         return self.ledger
+
+    def note_ended(self, attempt: AttemptEnd, outcome: Outcome) -> None:
+        """Log what an attempt came to."""
+        self.watch.log(
+            "request_ended",
+            **attempt._asdict(),
+            state=outcome.state,
+            reason=outcome.reason,
+            trace_id=_plain(outcome.trace_id),
+        )
 
 
 @dataclass(frozen=True)
@@ -68,15 +87,7 @@ def send(run: Run, channel: socket.socket, attempts: Sequence[Attempt], table: T
     spill = Spill(spill_path(ledger.path.resolve()), ledger.ledger_id, in_flight)
 
     def ended(request: Request, attempt: int, outcome: Outcome) -> None:
-        watch.log(
-            "request_ended",
-            request=request.request_id,
-            attempt=attempt,
-            voucher=request.voucher,
-            state=outcome.state,
-            reason=outcome.reason,
-            trace_id=_plain(outcome.trace_id),
-        )
+        run.note_ended(AttemptEnd(request.request_id, attempt, request.voucher), outcome)
 
     sent = Sent()
 

@@ -172,7 +172,8 @@ DECLARE
 BEGIN
     FOR orphan IN
         SELECT run FROM voucher.run JOIN voucher.worker ON worker = issuer
-        WHERE ended_at IS NULL AND (silent_at IS NOT NULL OR left_at IS NOT NULL OR dead_at IS NOT NULL)
+        -- One that left has a lease to write the workbook, and to record how its run ended.
+        WHERE ended_at IS NULL AND (silent_at IS NOT NULL OR dead_at IS NOT NULL OR left_at + (SELECT lease FROM voucher.ledger) <= clock_timestamp())
     LOOP
         PERFORM pg_advisory_xact_lock(voucher.gate());
         DELETE FROM voucher.attempt WHERE run = orphan AND state = 'planned';
@@ -252,7 +253,7 @@ CREATE FUNCTION voucher.open_runs() RETURNS SETOF bigint LANGUAGE sql STABLE AS 
 $$;
 
 -- How many requests of a run a worker may have in flight, of `_wanted` (0: it takes part no more), while `_busy` are: a fair share, as far as
--- others have let go of theirs.
+-- others have let go of theirs. -1 where the run has ended.
 CREATE FUNCTION voucher.allot(_worker uuid, _run bigint, _wanted integer, _busy integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
     total integer;
@@ -266,7 +267,9 @@ BEGIN
         (worker = _worker AND _wanted = 0)
         OR worker IN (SELECT worker FROM voucher.worker WHERE silent_at IS NOT NULL OR left_at IS NOT NULL OR dead_at IS NOT NULL)
     );
-    IF total IS NULL OR _wanted = 0 THEN
+    IF total IS NULL THEN
+        RETURN -1;
+    ELSIF _wanted = 0 THEN
         RETURN 0;
     ELSIF total = 0 THEN
         RETURN _wanted;
@@ -484,7 +487,7 @@ BEGIN
         WHERE only_row = 1;
     END IF;
     IF cardinality(claimed) < wanted THEN
-        SELECT greatest(0, extract(epoch FROM min(coalesce(due_at, planned_at)) - clock_timestamp())) INTO idle
+        SELECT extract(epoch FROM min(coalesce(due_at, planned_at)) - clock_timestamp()) INTO idle
         FROM voucher.attempt WHERE run = _run AND state = 'planned' AND barred = '' AND epoch = of_now;
     ELSE
         idle := 0;

@@ -1,0 +1,135 @@
+"""A run on a ledger that several machines share: planned, sent with everybody's help, waited for, and its results read back.
+
+Whoever issues it is a worker, too: when it is heard no more, nothing more of its run is sent by anybody. A stop of the run is one for all.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+from pipeline.carrier.client import connected
+from pipeline.carrier.crypto import Cipher
+from pipeline.carrier.key_redaction import Concealed
+from pipeline.ledger_postgresql.issued_run import IssuedRun
+from pipeline.ledger_postgresql.shared_writer import SharedWriter
+from pipeline.ledger_postgresql.sqlstates import ServerAway
+from pipeline.ledger_postgresql.worker_turns import Claimed
+from pipeline.model.job import Progress
+from pipeline.model.message import Message, message
+from pipeline.model.outcome import Outcome, Result
+from pipeline.model.request import Request
+from pipeline.splitting import Judged
+from pipeline.submission.charge_details import charge_details
+from pipeline.submission.event_loop import event_loop
+from pipeline.submission.graceful_stop import Halt, stopped_by_signals
+from pipeline.submission.sending_run import AttemptEnd, Run, Sent
+from pipeline.submission.shared_sender import SharedSender
+
+_LOOK_EVERY = 0.5  # seconds
+_SHARE = 20  # of the time, at most one part of so many goes into looking how far the run is
+
+
+def planned_and_sent(run: Run, rows: Judged, requests: Sequence[Request]) -> Sent:
+    """Plan, send with all workers that there are, and wait for the end; each request has a result then.
+
+    Raises LedgerProblem where the ledger can't be reached in the end: the same command again says then what it has.
+    """
+    submission, of_rows = run.job.profile.submission, rows.verdicts.rows
+    address = run.job.ledger or ""
+    with (
+        contextlib.closing(SharedWriter(address, run.watch.note, submission.concurrency)) as writer,
+        contextlib.closing(IssuedRun(address, run.number)) as issued,
+    ):
+        issued.open(writer.worker, submission.rate_per_second, submission.concurrency)
+        run.ledger.plan(run.number, requests, of_rows, charge_details(rows.table, of_rows))
+        halt = Halt()
+        secure = run.job.profile.carrier.base_url.startswith("https:")
+        with event_loop(secure=secure) as runner:
+            runner.run(_Sending(run, writer, issued, halt, len(requests)).to_the_end())
+        found = issued.results(halt.reason)
+    # Of a run whose issuer was not heard the ledger has dropped what was planned.
+    dropped = (0, Outcome("not_sent", "run_stopped", detail=halt.reason))
+    results = tuple(Result(request, *found.get(request.request_id, dropped)) for request in requests)
+    return Sent(results, halt.reason, writer.failed)
+
+
+class _Sending:
+    """What the issuing process does until its run has ended."""
+
+    def __init__(self, run: Run, writer: SharedWriter, issued: IssuedRun, halt: Halt, requests: int) -> None:
+        self.run, self.writer, self.issued, self.halt, self.requests = run, writer, issued, halt, requests
+
+    async def to_the_end(self) -> None:
+        """Take part, and wait until nothing of the run is planned or being sent."""
+        job, keys = self.run.job, self.run.keys
+        with stopped_by_signals(self.halt, self.run.watch.note):
+            async with connected(job.profile, job.profile.carrier.base_url, keys.api_key) as client:
+                sender = SharedSender(
+                    client,
+                    self.writer,
+                    Cipher(keys.encryption_key),
+                    job.profile,
+                    self.halt,
+                    Concealed(keys.api_key, keys.encryption_key),
+                    self._ended,
+                )
+                lanes = min(job.profile.submission.concurrency, self.requests)
+                own = asyncio.create_task(sender.take_part(self.run.number, lanes, stays=True))
+                stopping = asyncio.create_task(self._stop_for_all())
+                try:
+                    await self._ended_everywhere(own)
+                    self.writer.claim_no_more()
+                    await own
+                    await self.writer.settled()
+                finally:
+                    stopping.cancel()
+
+    def _ended(self, claimed: Claimed, outcome: Outcome) -> None:
+        self.run.note_ended(AttemptEnd(claimed.request_id, claimed.attempt, claimed.voucher), outcome)
+
+    async def _stop_for_all(self) -> None:
+        await self.halt.stopped()
+        self.writer.stop_run(self.run.number, self.halt.reason)
+
+    async def _ended_everywhere(self, own: "asyncio.Task[Message]") -> None:
+        every, away = _LOOK_EVERY, False
+        while True:
+            await asyncio.wait((own,), timeout=every)
+            if own.done():
+                await self._stopped_by_itself(own)
+            stopped = bool(
+                self.halt.reason
+            )  # before the look: what is claimed then was claimed before the stop
+            begun = time.monotonic()
+            try:
+                states = await asyncio.to_thread(self.issued.progress)
+            except ServerAway:
+                if own.done() and stopped:
+                    return
+                away = True
+                await asyncio.sleep(every)
+                continue
+            every = max(_LOOK_EVERY, _SHARE * (time.monotonic() - begun))
+            if away:
+                away = False
+                continue
+            self._tell(states)
+            if states["sending"] == 0 and (stopped or states["planned"] == 0):
+                return
+            if own.done() and self.halt.abandoned:
+                return
+            if own.done():
+                await asyncio.sleep(every)
+
+    async def _stopped_by_itself(self, own: "asyncio.Task[Message]") -> None:
+        """Nothing more of the run is claimed here: it was stopped, or this worker was not heard for too long."""
+        if not self.halt.reason:
+            self.halt.stop(await own or message("the run was ended from elsewhere"))
+
+    def _tell(self, states: Counter[str]) -> None:
+        """Every attempt but the last at its request has reached nobody."""
+        ended = Counter({name: states[name] for name in ("issued", "rejected", "unknown", "not_sent")})
+        ended["not_sent"] += states["barred"] - (states.total() - self.requests)
+        self.run.watch.progress(Progress(self.requests, +ended))

@@ -1,0 +1,159 @@
+"""The sending of a run's requests by one of several workers: claim, send, interpret, record, so many at a time.
+
+As `request_sender`, of a ledger that several machines share: what to send comes from claims, a try that reached nobody is planned anew for
+anybody, and what stops the run stops it for all.
+"""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pipeline.boot_time import boot_time
+from pipeline.carrier.client import Client
+from pipeline.carrier.crypto import Cipher, Undecryptable
+from pipeline.carrier.key_redaction import Concealed
+from pipeline.ledger.attempt_changes import Again, Ended
+from pipeline.ledger_postgresql.shared_writer import Part, SharedWriter
+from pipeline.ledger_postgresql.worker_turns import Claimed
+from pipeline.model.message import Message, message, without_names
+from pipeline.model.outcome import Outcome
+from pipeline.model.profile import Profile
+from pipeline.submission.attempt_sender import AttemptSender, Leaving, Try
+from pipeline.submission.failures_in_a_row import why_stop
+from pipeline.submission.graceful_stop import Halt
+from pipeline.submission.retry import may_be_tried_again, pause
+
+
+@dataclass
+class SharedSender:
+    """One worker's part in one run; `ended` is told of every attempt's end."""
+
+    client: Client
+    writer: SharedWriter
+    cipher: Cipher
+    profile: Profile
+    halt: Halt
+    concealed: Concealed
+    ended: Callable[[Claimed, Outcome], None] = field(default=lambda *_: None)
+
+    def __post_init__(self) -> None:
+        self._attempts = AttemptSender(
+            self.client,
+            self.writer,
+            self.cipher,
+            self.profile.answers,
+            self.halt,
+            self.concealed,
+            self._watch,
+        )
+        self._replied = asyncio.Event()  # whether the first attempt came to anything
+        self._run = 0
+        self._same_keys = False  # whether what was sealed opens with our key
+        self._undecided: list[tuple[Claimed, Try]] = []
+        self._done: asyncio.Queue[tuple[Claimed, Try] | None] = asyncio.Queue()
+
+    async def take_part(self, run: int, lanes: int, *, stays: bool = False) -> Message:
+        """Send what can be claimed of a run until nothing more can; why it was stopped, if it was.
+
+        `stays`: until the caller says that no more is claimed. The first goes alone, as in `RequestSender.submit`.
+        """
+        self._run = run
+        part = Part(run, lanes, asyncio.get_running_loop(), self._counted, stays)
+        self.writer.begin(part)
+        heeding = asyncio.create_task(self._heed_stop())
+        try:
+            async with asyncio.TaskGroup() as finishing:
+                finishing.create_task(self._finish())
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(lanes):
+                        group.create_task(self._lane())
+                        await self._replied.wait()
+                for claimed, last in self._undecided:
+                    self._done.put_nowait((claimed, self._decided(last)))
+                self._done.put_nowait(None)
+        finally:
+            heeding.cancel()
+            await self.writer.finish()
+        return part.why
+
+    async def _heed_stop(self) -> None:
+        await self.halt.stopped()
+        self.writer.claim_no_more(self.halt.reason)
+
+    async def _finish(self) -> None:
+        """Wait for outcomes to be on disk, which lanes don't, and let their connections be used again."""
+        while one := await self._done.get():
+            claimed, last = one
+            await self._attempts.recorded(last)
+            self.ended(claimed, last.outcome)
+
+    async def _lane(self) -> None:
+        while claimed := await self.writer.claim():
+            try:
+                last = await self._sent(claimed)
+            finally:
+                self.writer.returned()
+            self._replied.set()
+            if last.undecided is None:
+                self._done.put_nowait((claimed, last))
+            else:
+                self._undecided.append((claimed, last))
+        self._replied.set()
+
+    async def _sent(self, claimed: Claimed) -> Try:
+        """One attempt; what reached nobody is planned anew, for anybody to claim after a pause."""
+        await self.halt.pause(max(0.0, claimed.leave_at - boot_time()))
+        if not self.halt.reason and not self._is_ours(claimed):
+            self.halt.stop(
+                message(
+                    "VOUCHER_ENCRYPTION_KEY of this machine is not the key that the run was planned with; nothing was sent from here"
+                )
+            )
+        if self.halt.reason:  # others may send it
+            return self._not_sent(claimed)
+        one = Leaving(
+            claimed.attempt_id, claimed.attempt, claimed.asked, claimed.body, claimed.doubted, claimed.send_by
+        )
+        last = await self._attempts.send(one)
+        if last.undecided is None and may_be_tried_again(last.outcome, claimed.tries):
+            self.writer.commit(Again(claimed.attempt_id, pause(claimed.tries, last.outcome.retry_after)))
+        return last
+
+    def _not_sent(self, claimed: Claimed) -> Try:
+        outcome = Outcome("not_sent", "run_stopped", detail=self.halt.reason)
+        recorded = self.writer.commit(Ended(claimed.attempt_id, outcome))
+        self.writer.commit(Again(claimed.attempt_id))
+        return Try(claimed.attempt, outcome, recorded)
+
+    def _is_ours(self, claimed: Claimed) -> bool:
+        """Whether a sealed body opens with our key: with another no answer could be read, and the run would stop in doubt."""
+        if not self._same_keys:
+            try:
+                self.cipher.open(json.loads(claimed.body))
+            except (Undecryptable, ValueError):
+                return False
+            self._same_keys = True
+        return True
+
+    def _decided(self, last: Try) -> Try:
+        """A refusal judged again when every other answer of this worker is in."""
+        self._attempts.decided(last)
+        if last.outcome.state == "unknown":
+            self.halt.reason = without_names(last.outcome.detail)
+        return last
+
+    def _watch(self, outcome: Outcome) -> None:
+        """Stop the run where every further request would fare the same; failures in a row are counted by the ledger (`_counted`)."""
+        if outcome.stop:
+            self._stop_all(without_names(outcome.detail))
+
+    def _counted(self, in_a_row: Counter[str], last: Outcome) -> None:
+        """Stop the run where failures in a row, of all workers, are too many."""
+        if why := why_stop(in_a_row, self.profile.submission.concurrency, last):
+            self._stop_all(why)
+
+    def _stop_all(self, why: Message) -> None:
+        self.halt.stop(why)
+        self.writer.stop_run(self._run, why)

@@ -21,16 +21,17 @@ from pipeline.ledger.reversals import Reversed, SaidReversed
 from pipeline.ledger.run_people import RunPerson, named
 from pipeline.ledger.settlements import NotSettled, Settlement
 from pipeline.ledger.withdrawals import HeldBy, Withdrawn
-from pipeline.ledger_postgresql.server_schema import about
+from pipeline.ledger_postgresql.server_schema import About, about
 from pipeline.ledger_postgresql.sqlstates import as_problem
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import StatementLine
 from pipeline.model.itinerary_file import CollectedFile
 from pipeline.model.message import Message, Term, from_text, message, said, to_text
 from pipeline.model.places import about as at_place
-from pipeline.model.profile import Owner
+from pipeline.model.profile import Owner, Profile
 from pipeline.model.request import Identity
 
+_HOUR = 3600  # seconds
 _TOGETHER = 10_000  # judgements in one statement at the most, so that neither side has much of them in memory
 
 
@@ -167,6 +168,18 @@ class EvidenceChanges:
         with as_problem():
             row = self._connection.execute(sql, given).fetchone()
         return row[0] if row else None
+
+
+def check_settle_after(profile: Profile, ledger: About) -> None:
+    """Raise InputProblem where the profile takes silence for a proof sooner than the ledger does, which would refuse it every time."""
+    hours, needed = profile.reconcile.settle_after_hours, ledger.settle_after / _HOUR
+    if hours is not None and hours < needed:
+        raise InputProblem(
+            "settle_after_hours in the profile is {hours}, and this ledger takes nothing for a proof that nothing was issued before {needed} hours;"
+            " set it to {needed}, or to more",
+            hours=f"{hours:g}",
+            needed=f"{needed:g}",
+        )
 
 
 def _json(values: Any) -> str:

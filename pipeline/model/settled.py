@@ -1,5 +1,6 @@
 """What evidence comes to, as values: what it settles, what it can't, and which charges its lines speak of."""
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -10,7 +11,10 @@ from pipeline.model.request import Identity
 
 @dataclass(frozen=True)
 class Settled:
-    """An unknown outcome that the evidence decides: issued under a number, or not_sent."""
+    """An unknown outcome that the evidence decides: issued under a number, or not_sent.
+
+    `as_of` is the moment that it is about where that counts: when a statement was made that is silent. None: now, as an answer is.
+    """
 
     attempt: Unsettled
     state: str
@@ -19,13 +23,14 @@ class Settled:
     evidence: Message
     answered: str  # the evidence as a person typed it, without its place
     place: Message  # where it stands
+    as_of: datetime.datetime | None = None
 
 
 @dataclass(frozen=True)
 class Trouble:
     """Evidence that settles nothing, and why: a person has to look at it."""
 
-    code: str  # contradiction, stale, incomplete, misread, ambiguous, withdrawn
+    code: str  # contradiction, stale, incomplete, misread, ambiguous, withdrawn, reversal, not_settled
     place: Fact  # where it stands, or the name of a statement
     message: Message
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pipeline.ledger.read_ledger import ReadLedger
-from pipeline.ledger.settlements import Settlement
-from pipeline.model.evidence import Evidence, StatementLine, Unsettled
+from pipeline.ledger.settlements import NotSettled, Settlement
+from pipeline.model.evidence import Evidence, StatementLine, Unsettled, attempt_name
 from pipeline.model.message import Fact, message
 from pipeline.model.request import wire_text
 from pipeline.model.settled import Decided, Settled, Trouble
@@ -33,17 +33,15 @@ def settle(run: Run, evidence: Evidence) -> Decided:
     coded = [(line, wire_text(wire(line.charge, line.product))) for line in shown]
     # First, so that whatever is let go below is held already where the carrier has issued it.
     ledger.hold_elsewhere(run.number, coded, evidence.by)
-    settled, withdrawn = _without_withdrawn(ledger, decided.settled)
-    for one in settled:
-        ledger.settle(one.attempt.attempt_id, _settlement(one))
-        run.watch.log("settled", request=one.attempt.request_id, attempt=one.attempt.attempt, state=one.state)
+    usable_now, withdrawn = _without_withdrawn(ledger, decided.settled)
+    settled, refused = _recorded(run, usable_now)
     # Of what was settled just now.
     after = record_reversals(ledger, run.number, before.left, evidence.by, blue)
     unsaid = {trouble.place for trouble in stale if trouble.code == "withdrawn"}
     return replace(
         decided,
         settled=tuple(settled),
-        troubles=(*stale, *withdrawn, *after.troubles, *under_red, *decided.troubles),
+        troubles=(*stale, *withdrawn, *refused, *after.troubles, *under_red, *decided.troubles),
         notes=(*before.notes, *after.notes, *decided.notes),
         answers=tuple(answer for answer in evidence.answers if answer.place not in unsaid),
     )
@@ -87,5 +85,19 @@ def _without_withdrawn(ledger: ReadLedger, settled: Sequence[Settled]) -> tuple[
     return kept, troubles
 
 
+def _recorded(run: Run, settled: Sequence[Settled]) -> tuple[list[Settled], list[Trouble]]:
+    """What the ledger takes for settled; and what it does not, now: a request may still be on its way, or somebody else was quicker."""
+    kept, troubles = [], []
+    for one in settled:
+        try:
+            run.ledger.settle(one.attempt.attempt_id, _settlement(one))
+        except NotSettled as why:
+            troubles.append(Trouble("not_settled", attempt_name(one.attempt), why.message))
+            continue
+        run.watch.log("settled", request=one.attempt.request_id, attempt=one.attempt.attempt, state=one.state)
+        kept.append(one)
+    return kept, troubles
+
+
 def _settlement(one: Settled) -> Settlement:
-    return Settlement(one.state, one.number, one.settled_by, one.evidence, one.answered)
+    return Settlement(one.state, one.number, one.settled_by, one.evidence, one.answered, one.as_of)

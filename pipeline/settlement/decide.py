@@ -8,7 +8,7 @@ the carrier, so a statement is all there is).
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pipeline.model.evidence import Answer, Evidence, StatementLine, Unsettled, attempt_name
@@ -121,7 +121,8 @@ class _Weighing:
         if answer:
             return self._settled(attempt, answer.state, answer.number, answer), why
         if silent:
-            return self._settled(attempt, "not_sent", "", None, self.silence.told(attempt)), why
+            told = self._settled(attempt, "not_sent", "", None, self.silence.told(attempt))
+            return replace(told, as_of=self.silence.complete.made), why
         return None, why
 
     def _against_silence(self, attempt: Unsettled) -> Message:

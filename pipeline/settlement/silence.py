@@ -79,7 +79,7 @@ class Completeness:
     settle_after: datetime.timedelta | None
 
     @property
-    def _made(self) -> datetime.datetime | None:
+    def made(self) -> datetime.datetime | None:
         """When the oldest of them was made; None where one does not say."""
         times = [statement.made for statement in self.statements]
         known = [time.astimezone(datetime.UTC) for time in times if time]
@@ -108,9 +108,9 @@ class Completeness:
 
     def _last(self, claim: Complete) -> datetime.datetime | None:
         """The latest end of a request that these statements must list if it was issued; None where that is not known."""
-        if self._made is None or self.settle_after is None:
+        if self.made is None or self.settle_after is None:
             return None
-        return min(claim.until, self._made) - self.settle_after - MARGIN
+        return min(claim.until, self.made) - self.settle_after - MARGIN
 
     def unproven(self, attempt: Unsettled) -> Message:
         """Why it proves nothing about an attempt that the statements do not list it; NOTHING where it proves that nothing was issued."""
@@ -160,7 +160,7 @@ class Completeness:
     def _of_claim(self, claim: Complete, attempt: Unsettled) -> Message:
         """Why what was said of some days proves nothing about an attempt."""
         began, ended = (datetime.datetime.fromisoformat(text) for text in (attempt.began, attempt.ended))
-        last, made, kind = self._last(claim), self._made, attempt.voucher
+        last, made, kind = self._last(claim), self.made, attempt.voucher
         if last is None or made is None or self.settle_after is None:  # said by _of_all
             return message("when they were made is not known")
         if began < claim.since + MARGIN or ended > last:

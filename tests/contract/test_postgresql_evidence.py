@@ -12,13 +12,15 @@ from pipeline.ledger.attempt_changes import Ended
 from pipeline.ledger.judgements import Judgement
 from pipeline.ledger.reversals import SaidReversed
 from pipeline.ledger.settlements import NotSettled, Settlement
+from pipeline.ledger_postgresql.evidence_changes import check_settle_after
 from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger
 from pipeline.ledger_postgresql.server_connection import connect
-from pipeline.model.errors import Stop
+from pipeline.ledger_postgresql.server_schema import about
+from pipeline.model.errors import InputProblem, Stop
 from pipeline.model.itinerary_file import FileStatus
 from pipeline.model.message import verbatim
 from pipeline.model.outcome import Outcome
-from pipeline.model.profile import Owner
+from pipeline.model.profile import Owner, Profile, Reconcile
 from tests.contract.conftest import Begin
 from tests.contract.ledgers import OWNER, Shared, charge, invoice, issued, seal
 from tests.contract.test_evidence import (
@@ -218,6 +220,21 @@ def test_what_is_no_proof_yet_says_whose_end_is_to_be_seen_and_from_when_on_it_i
     ledger.sender_dies()
     ledger.operations.settle(attempt, letter)
     assert ledger.states() == {attempt: "not_sent"}
+
+
+@pytest.mark.parametrize("hours", [None, 1, 1.5])
+def test_a_profile_may_wait_longer_than_the_ledger(begin_shared: Begin, hours: float | None) -> None:
+    profile = Profile(reconcile=Reconcile(settle_after_hours=hours))
+    check_settle_after(profile, about(begin_shared().connect("reader")))
+
+
+def test_a_profile_that_takes_silence_for_a_proof_too_soon_is_told(begin_shared: Begin) -> None:
+    profile = Profile(reconcile=Reconcile(settle_after_hours=0.5))
+    with pytest.raises(
+        InputProblem,
+        match=r"settle_after_hours in the profile is 0.5, and .* before 1 hours; set it to 1, or",
+    ):
+        check_settle_after(profile, about(begin_shared().connect("reader")))
 
 
 def test_that_something_was_issued_is_proof_at_any_time(begin_shared: Begin) -> None:

@@ -76,6 +76,7 @@ def test_the_moments_and_the_kind_for_which_silence_is_evidence(
     claims = [replace(COMPLETE[0], **complete)]
     found = decided([attempt(charge(1))], evidence(statement(made=made), complete=claims, hours=hours))
     assert outcome(found) == ([("not_sent", "")] if settles else [])
+    assert [one.as_of for one in found.settled] == ([made] if settles else [])
     assert (found.notes == ()) == settles
     # Beside a claim that proves nothing, one that does is enough.
     both = evidence(statement(), complete=[*claims, *COMPLETE])

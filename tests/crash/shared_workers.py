@@ -1,297 +1,510 @@
 """Several workers on one shared ledger, killed and stopped at random, and the server restarted under them: nothing twice, nothing lost.
 
-    python -m tests.crash.shared_workers --seeds 0..20 [--requests 400] [--workers 4] [--without STEP]
+    python -m tests.crash.shared_workers --seeds 0..20 [--tickets 400] [--workers 4] [--without STEP] [--long]
 
 The carrier issues whatever it is asked for, as often as it is asked, and keeps count. A person reads its books now and then, and says of
 what is unknown whether it was issued; what he calls not issued is planned anew, so that an attempt that is still on its way would be a second
-voucher. `--without` leaves a step of the fence out (1, 3: in the workers; 6: in the ledger), and is to find something.
+voucher. Connections to the server go through a proxy that cuts them, holds them up, and delivers late. An older copy of the server's
+files is put in their place; one worker's clock is a day ahead. `--without` leaves a step of the fence out (1, 2, 3: in the workers; 4 to 7:
+in the ledger), and is to find something. `--long`: bounds of minutes, and stops of minutes.
 """
 
 import contextlib
+import json
+import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import click
 
+from pipeline.boot_time import boot_time
 from pipeline.ledger.settlements import NotSettled, Settlement
 from pipeline.ledger_postgresql import server_schema
 from pipeline.ledger_postgresql.server_schema import Bounds
-from pipeline.ledger_postgresql.sqlstates import Refused
-from pipeline.model.errors import LedgerProblem
-from tests.contract.ledgers import Shared, charge, invoice
+from pipeline.ledger_postgresql.sqlstates import Refused, ServerAway
+from pipeline.model.evidence import StatementLine
+from pipeline.model.message import verbatim
+from tests import moved_clock
+from tests.contract.ledgers import TERMS, Shared, charge, invoice
+from tests.crash.shared_carrier import CountingCarrier
+from tests.crash.shared_worker import Orders
 from tests.postgresql_server import Server, programs, server
 
 REPOSITORY = Path(__file__).parents[2]
-#: In seconds; a worker is stopped for longer than a lease now and then, and never for as long as `settle_after`: beyond that nothing is promised.
-BOUNDS = Bounds(1.0, 2.5, 6.0)
 _SETTLED = 1.0  # seconds in which what a killed process had written arrives
-_LEFT_OUT = {"6": ("of_then < shown_from", "false")}
+_AWAKE = 1.0  # seconds that a worker that was stopped is left alone, so that two stops are not one
+#: What is left out of the ledger for a step.
+_LEFT_OUT = {
+    "4": [("it.silent_at IS NOT NULL OR it.left_at IS NOT NULL OR it.dead_at IS NOT NULL\n        OR it.heard_at", "false AND it.heard_at")],
+    "5": [
+        (
+            "WHERE attempt_id = (_change ->> 'attempt_id')::bigint AND worker = _worker FOR UPDATE;\n    IF NOT FOUND THEN",
+            "WHERE attempt_id = (SELECT max(b.attempt_id) FROM voucher.attempt AS a JOIN voucher.attempt AS b USING (request_id) WHERE a.attempt_id = (_change ->> 'attempt_id')::bigint); IF NOT FOUND THEN",
+        )
+    ],
+    "6": [("of_then < shown_from", "false")],
+    "7": [
+        ("AND name = voucher.life_now() AND opened_at IS NOT NULL", ""),
+        ("IF (SELECT vouched_life FROM voucher.worker WHERE worker = _worker) < (SELECT max(life) FROM voucher.server_life) THEN", "IF false THEN"),
+    ],
+}  # fmt: skip
 
 
-class CountingCarrier:
-    """A carrier on loopback: `issued` are the request IDs that it issued, each as often as it did, by number."""
+@dataclass(frozen=True)
+class Size:
+    """How much one seed is: tickets, workers, for how many seconds they are disturbed, and the bounds of the fence.
 
-    def __init__(self, seed: int) -> None:
-        self.issued: dict[str, str] = {}
-        self._random = random.Random(seed)
-        self._lock = threading.Lock()
-        self._door = socket.create_server(("127.0.0.1", 0), backlog=256)
-        self.port = self._door.getsockname()[1]
-        threading.Thread(target=self._serve, daemon=True).start()
+    `far`, `gap`: of `shared_worker.Orders`; `answers`: seconds until the carrier answers, at the most; `restores`: whether an older copy is put back.
+    """
 
-    def _serve(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = self._door.accept()
-                threading.Thread(target=self._answer, args=(client,), daemon=True).start()
+    tickets: int = 400
+    workers: int = 4
+    seconds: float = 20
+    bounds: Bounds = field(default_factory=lambda: Bounds(1.0, 2.5, 6.0))
+    lanes: int = 6
+    far: float = 0.3
+    gap: float = 0.1
+    answers: float = 0.8
+    restores: bool = True
 
-    def _answer(self, client: socket.socket) -> None:
-        with client, contextlib.suppress(OSError):
-            client.settimeout(60)
-            said = b""
-            while b"sealed R" not in said or len(said.partition(b"sealed ")[2]) < 20:
-                if not (more := client.recv(4096)):
-                    return
-                said += more
-            request = said.partition(b"sealed ")[2].decode()
-            with self._lock:
-                fate, pause = self._random.random(), self._random.uniform(0.1, 0.8)
-                busy = fate < 0.04
-                number = "" if busy else f"N{len(self.issued) + 1}"
-                if not busy:
-                    self.issued[number] = request
-            time.sleep(pause)
-            if fate >= 0.08:  # else its answer is lost, too
-                client.sendall(f"issued {number}".encode())
-            elif busy:
-                client.sendall(b"busy")
+    @property
+    def stops(self) -> tuple[float, ...]:
+        """Seconds for which a worker is stopped: within what it may take, beyond that, and beyond a lease; as long as it can be stopped
+        between its look and its write never for as long as `settle_after`, for beyond that nothing is promised."""
+        of = self.bounds
+        longest = (of.settle_after - of.send_within) * 0.8 if self.gap else of.settle_after * 1.5
+        return 0.3 * of.send_within, 1.2 * of.send_within, 1.3 * of.lease, longest
 
-    def close(self) -> None:
-        self._door.shutdown(
-            socket.SHUT_RDWR
-        )  # else whoever waits at it would let one more in, of the next seed
-        self._door.close()
+
+LONG = Size(bounds=Bounds(10, 30, 200), seconds=600)
 
 
 @dataclass
 class Totals:
-    """What was done, and what was wrong."""
+    """What was done, what was wrong, and what of it says nothing (`void`): a worker was stopped for longer than anything is promised."""
 
-    requests: int = 0
-    kills: int = 0
-    stops: int = 0
-    restarts: int = 0
+    tickets: int = 0
+    moves: Counter[str] = field(default_factory=Counter)
     settled: Counter[str] = field(default_factory=Counter)
+    unknown: int = 0
+    void: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
 
 
-class Office:
-    """One run on one ledger, from its plan until every request was issued."""
+class Way:
+    """The way to the server (`shared_proxy`), as a process."""
 
-    def __init__(self, own: Server, seed: int, totals: Totals, without: str) -> None:
-        self.server, self.random, self.totals, self.without = own, random.Random(seed), totals, without
-        self.carrier = CountingCarrier(seed)
+    def __init__(self, server_port: int) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.crash.shared_proxy", str(self.port), str(server_port)],
+            cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        self._process.stdout.readline()
+
+    def have(self, command: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(command.encode() + b"\n")
+        self._process.stdin.flush()
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+class Process:
+    """A worker's process, and since when it is left alone (monotonic)."""
+
+    def __init__(self, orders: Orders, clock_ahead: bool) -> None:
+        self.popen = subprocess.Popen(
+            [sys.executable, "-m", "tests.crash.shared_worker", json.dumps(asdict(orders))],
+            cwd=REPOSITORY, start_new_session=True, stderr=subprocess.DEVNULL,
+            env=os.environ | (moved_clock.moved(24) if clock_ahead else {}),
+        )  # fmt: skip
+        self.awake_since = time.monotonic()
+        self.stopped = False
+
+    def stop(self, seconds: float) -> None:
+        self.stopped = True
+        self.popen.send_signal(signal.SIGSTOP)
+        threading.Timer(seconds, self.wake).start()
+
+    def wake(self) -> None:
+        self.popen.send_signal(signal.SIGCONT)
+        self.awake_since, self.stopped = time.monotonic(), False
+
+    @property
+    def may_be_stopped(self) -> bool:
+        return not self.stopped and time.monotonic() > self.awake_since + _AWAKE
+
+    def kill(self) -> None:
+        self.popen.kill()
+        self.popen.wait()
+
+
+class Office:
+    """One ledger, from its plan until every ticket was issued."""
+
+    def __init__(self, own: Server, seed: int, size: Size, totals: Totals, without: str) -> None:
+        self.server, self.random, self.size, self.totals, self.without = (
+            own,
+            random.Random(seed),
+            size,
+            totals,
+            without,
+        )
+        self.carrier = CountingCarrier(seed, size.answers)
         name = own.new_database()
         self.ledger = Shared(lambda role: own.url(name, role))
-        self.ledger.prepare(BOUNDS)
+        self.ledger.prepare(size.bounds)
         self.ledger.open()
         self.ledger.worker.leave()  # the harness sends nothing
-        self.workers: list[subprocess.Popen[bytes]] = []
+        self.way = Way(own.port)
+        self.journal = Path(tempfile.mkdtemp(prefix="shared-workers-")) / "journal"
+        self.requests = {
+            one.request_id: one for one in (invoice(charge(number)) for number in range(size.tickets))
+        }
+        self.processes: list[Process] = []
         self.dead: list[int] = []  # processes that nobody has declared dead yet
-        self.longest_stop = 0.0  # seconds
+        self.copied_at = -1  # vouchers that were issued when the server's files were copied
 
     # What is done to them.
 
     def start_worker(self) -> None:
-        self.workers.append(
-            subprocess.Popen(
-                [
-                    sys.executable, "-m", "tests.crash.shared_worker", self.ledger.url("worker"), str(self.ledger.run), str(self.carrier.port),
-                    self.without,
-                ],
-                cwd=REPOSITORY, start_new_session=True, stderr=subprocess.DEVNULL,
-            )
+        size = self.size
+        orders = Orders(
+            self.ledger.url("worker").replace(f":{self.server.port}/", f":{self.way.port}/"), self.ledger.run, self.carrier.port,
+            str(self.journal), size.lanes, size.far, size.gap, self.without,
         )  # fmt: skip
+        self.processes.append(Process(orders, clock_ahead=self.random.random() < 0.25))
 
     def kill_worker(self) -> None:
-        one = self.workers.pop(self.random.randrange(len(self.workers)))
+        one = self.processes.pop(self.random.randrange(len(self.processes)))
         one.kill()
-        one.wait()
-        self.totals.kills += 1
-        self.dead.append(one.pid)
+        self.dead.append(one.popen.pid)
         self.start_worker()
 
     def bury_the_dead(self) -> None:
         """Say of workers that were seen dead that they are, whatever names they had; when what they had written has arrived."""
+        for one in [one for one in self.processes if one.popen.poll() is not None]:
+            self.totals.violations.append(f"a worker ended by itself: {one.popen.returncode}")
+            self.processes.remove(one)
+            self.dead.append(one.popen.pid)
+            self.start_worker()
         time.sleep(_SETTLED if self.dead else 0)
         while self.dead:
-            for (worker,) in self.ledger.rows(
-                f"SELECT worker FROM worker WHERE process = {self.dead[0]} AND dead_at IS NULL AND left_at IS NULL"
-            ):
-                self.ledger.operations.declare_dead(worker, "the harness", "waitpid")
+            self.declare_dead(f"process = {self.dead[0]}")
             del self.dead[0]
 
-    def stop_worker(self) -> None:
-        """For a time that no restart of the server makes longer: beyond `settle_after` nothing is promised."""
-        one, seconds = self.random.choice(self.workers), self.random.choice((0.3, 1.2, 3.2, 4.0))
-        one.send_signal(signal.SIGSTOP)
-        threading.Timer(seconds, self.wake, (one, time.monotonic())).start()
-        self.totals.stops += 1
+    def declare_dead(self, which: str) -> None:
+        for (worker,) in self.ledger.rows(
+            f"SELECT worker FROM worker WHERE {which} AND dead_at IS NULL AND left_at IS NULL"
+        ):
+            self.ledger.operations.declare_dead(worker, "the harness", "waitpid")
 
-    def wake(self, one: "subprocess.Popen[bytes]", since: float) -> None:
-        one.send_signal(signal.SIGCONT)
-        self.longest_stop = max(self.longest_stop, time.monotonic() - since)
+    def stop_worker(self) -> None:
+        if awake := [one for one in self.processes if one.may_be_stopped]:
+            self.random.choice(awake).stop(self.random.choice(self.size.stops))
 
     def restart_server(self) -> None:
         self.server.restart_at_once()
-        self.totals.restarts += 1
+        self.reconnect()
+
+    def reconnect(self) -> None:
         self.ledger.close()  # its connections broke
-        self.ledger.operations = type(self.ledger.operations)(
-            self.ledger.connect("issuer"), self.ledger.operations.seal
-        )
+        self.ledger.operations = replace(self.ledger.operations, _connection=self.ledger.connect("issuer"))
+
+    def cut(self) -> None:
+        self.way.have("cut")
+
+    def drop(self) -> None:
+        self.way.have(f"drop {self.random.uniform(0, 2 * self.size.bounds.send_within)}")
+
+    def stall(self) -> None:
+        self.way.have(f"stall {self.random.uniform(0, 1.2 * self.size.bounds.send_within)}")
+
+    # An older copy.
+
+    def copy_server(self) -> None:
+        self.server.stop(signal.SIGQUIT)
+        shutil.rmtree(self.server.folder / "copy", ignore_errors=True)
+        shutil.copytree(self.server.data, self.server.folder / "copy")
+        self.copied_at = len(self.carrier.issued)
+        self.server.start()
+        self.reconnect()
+
+    def put_copy_back(self) -> None:
+        """Workers are to notice it. Then a person stops them all, says what the carrier has that the ledger lacks, and begins anew."""
+        self.copied_at = -1
+        self.server.stop(signal.SIGQUIT)
+        shutil.rmtree(self.server.data)
+        (self.server.folder / "copy").rename(self.server.data)
+        self.server.hand_over()
+        self.server.start()
+        self.reconnect()
+        until = time.monotonic() + 4 * self.size.bounds.lease + 10
+        while not self.ledger.rows("SELECT FROM gap WHERE closed_at IS NULL"):
+            self.ledger.operations.open_claims()
+            if time.monotonic() > until:
+                self.totals.violations.append("an older copy was put back, and nobody noticed")
+                break
+            time.sleep(0.1)
+        for one in self.processes:
+            one.kill()
+        time.sleep(_SETTLED)
+        self.declare_dead("true")
+        self.dead.clear()
+        self.close_gaps()
+        for _ in range(len(self.processes)):
+            del self.processes[0]
+            self.start_worker()
+
+    def close_gaps(self) -> None:
+        had = {number for (number,) in self.ledger.rows("SELECT number FROM attempt WHERE state = 'issued'")}
+        in_doubt = {
+            request
+            for (request,) in self.ledger.rows("SELECT request_id FROM attempt WHERE state = 'unknown'")
+        }
+        lines = [
+            (StatementLine(
+                "invoice", number, self.requests[request].charges[0].identity.ticket_no, "ticket_fare", "flight", 100_00, None, "",
+                verbatim("the books"), "books.csv",
+            ), "FARE/Flight")
+            for number, request in self.carrier.issued.items() if number not in had and request not in in_doubt
+        ]  # fmt: skip
+        operations = self.ledger.operations
+        operations.hold_elsewhere(self.ledger.run, lines, "li")
+        operations.close_gaps("li", verbatim("the books"))
+        operations.end(self.ledger.run, 1)
+        self.ledger.run = operations.begin("issue", TERMS, [])
+        self.plan_anew()
 
     # What a person does.
 
     def read_the_books(self) -> None:
         """Say of everything unknown whether the carrier has it, and plan anew what it has not."""
         ((as_of,),) = self.ledger.rows("SELECT clock_timestamp()")
-        unknown = self.ledger.rows("SELECT attempt_id, request_id FROM attempt WHERE state = 'unknown'")
-        recorded = {
-            number for (number,) in self.ledger.rows("SELECT number FROM attempt WHERE state = 'issued'")
-        }
-        issued = {
-            request: number for number, request in [*self.carrier.issued.items()] if number not in recorded
-        }
-        for attempt_id, request in unknown:
+        for attempt_id, request in self.ledger.rows(
+            "SELECT attempt_id, request_id FROM attempt WHERE state = 'unknown'"
+        ):
+            recorded = {
+                number
+                for (number,) in self.ledger.rows(
+                    f"SELECT number FROM attempt WHERE request_id = '{request}' AND state = 'issued'"
+                )
+            }
+            numbers = [number for number in self.carrier.numbers.get(request, ()) if number not in recorded]
             said = (
-                Settlement("issued", issued[request], "li", "the books")
-                if request in issued
+                Settlement("issued", numbers[0], "li", "the books")
+                if numbers
                 else Settlement("not_sent", "", "li", "the books")
             )
             with contextlib.suppress(NotSettled, Refused):
                 self.ledger.operations.settle(attempt_id, replace(said, as_of=as_of))
                 self.totals.settled[said.state] += 1
-        self.plan_anew()
 
     def plan_anew(self) -> None:
-        """Whatever has no attempt that is planned, live or issued."""
-        free = {
+        """Whatever has no attempt that is planned, live or issued, and nothing of it elsewhere."""
+        held = {
             request
             for (request,) in self.ledger.rows(
-                "SELECT request_id FROM attempt GROUP BY 1 HAVING bool_and(state IN ('not_sent', 'rejected'))"
+                "SELECT request_id FROM attempt GROUP BY 1 HAVING bool_or(state NOT IN ('not_sent', 'rejected'))"
             )
         }
-        self.ledger.plan(*(one for one in self.requests if one.request_id in free))
+        tickets = {ticket for (ticket,) in self.ledger.rows("SELECT ticket_no FROM elsewhere")}
+        free = [
+            one
+            for one in self.requests.values()
+            if one.request_id not in held and one.charges[0].identity.ticket_no not in tickets
+        ]
+        if free:
+            self.ledger.plan(*free)
 
     @property
     def left(self) -> int:
         ((count,),) = self.ledger.rows(
-            "SELECT count(*) FROM attempt WHERE state IN ('planned', 'sending', 'unknown')"
+            "SELECT count(*) FROM attempt WHERE state IN ('planned', 'sending', 'unknown') AND barred = ''"
         )
         return int(count)
 
-    def work(self, requests: int, workers: int, seconds: float) -> None:
-        self.requests = [invoice(charge(number)) for number in range(requests)]
-        self.ledger.plan(*self.requests)
-        for _ in range(workers):
+    def work(self) -> None:
+        size = self.size
+        self.plan_anew()
+        for _ in range(size.workers):
             self.start_worker()
-        moves = [self.kill_worker] * 4 + [self.stop_worker] * 6 + [self.restart_server]
-        calm_from, until = time.monotonic() + seconds, time.monotonic() + seconds + 60
+        moves: list[Callable[[], None]] = [
+            *[self.kill_worker] * 4, *[self.stop_worker] * 8, self.restart_server, *[self.cut] * 3, *[self.drop] * 4, self.stall,
+        ]  # fmt: skip
+        began, copied, put_back = time.monotonic(), not size.restores, not size.restores
+        until, pause = began + 3 * size.seconds + 90, min(1.0, size.seconds / 50)
         while time.monotonic() < until:
-            time.sleep(self.random.uniform(0.1, 0.4))
-            calm = time.monotonic() > calm_from
-            with contextlib.suppress(LedgerProblem):
-                if not calm:
-                    self.random.choice(moves)()
+            time.sleep(self.random.uniform(0.1, 1) * pause)
+            passed = time.monotonic() - began
+            with contextlib.suppress(ServerAway):
+                if passed < size.seconds:
+                    move = self.random.choice(moves)
+                    if not copied and passed > 0.3 * size.seconds:
+                        move, copied = self.copy_server, True
+                    elif (
+                        copied
+                        and not put_back
+                        and passed > 0.6 * size.seconds
+                        and len(self.carrier.issued) > self.copied_at + 20
+                    ):
+                        move, put_back = self.put_copy_back, True
+                    self.totals.moves[move.__name__] += 1
+                    move()
                 self.bury_the_dead()
                 self.ledger.operations.sweep()
                 self.ledger.operations.open_claims()
                 self.read_the_books()
-            if calm and not self.left:
-                break
-        self.check(requests)
+                if passed > size.seconds and not self.left:
+                    self.plan_anew()
+                    if not self.left:
+                        break
+        self.check()
 
-    def check(self, requests: int) -> None:
+    # What is looked at.
+
+    def check(self) -> None:
         time.sleep(_SETTLED)
-        issued = dict(self.ledger.rows("SELECT number, request_id FROM attempt WHERE state = 'issued'"))
-        counted = Counter(self.carrier.issued.values())
         wrong = self.totals.violations
-        if self.longest_stop > BOUNDS.settle_after - BOUNDS.send_within:
-            wrong.append(f"void: this machine stopped a worker for {self.longest_stop:.1f} s")
-        wrong += [f"issued {count} times: {request}" for request, count in counted.items() if count > 1]
+        issued = dict(self.ledger.rows("SELECT number, request_id FROM attempt WHERE state = 'issued'"))
+        elsewhere = {number for (number,) in self.ledger.rows("SELECT number FROM elsewhere")}
+        for request, numbers in self.carrier.numbers.items():
+            if len(numbers) > 1:
+                wrong.append(f"issued {len(numbers)} times: {request}\n{self.story_of(request)}")
         wrong += [
-            f"lost: {number} of {request}"
+            f"lost: {number} of {request}\n{self.story_of(request)}"
             for number, request in self.carrier.issued.items()
-            if issued.get(number) != request
+            if issued.get(number) != request and number not in elsewhere
         ]
         wrong += [
             f"made up: {number} of {request}"
             for number, request in issued.items()
             if self.carrier.issued.get(number) != request
         ]
-        if len(counted) != requests or self.left:
-            wrong.append(f"not done: {len(counted)} of {requests} issued, {self.left} attempts open")
-        self.totals.requests += requests
+        if len(self.carrier.numbers) != self.size.tickets or self.left:
+            wrong.append(
+                f"not done: {len(self.carrier.numbers)} of {self.size.tickets} issued, {self.left} attempts open"
+            )
+        wrong += [
+            f"{count} unknown of worker {worker}, which had at most {self.size.lanes} in flight, or was not lost ({lost})"
+            for worker, count, lost in self.ledger.rows(
+                "SELECT worker, count(*), bool_and(silent_at IS NOT NULL OR dead_at IS NOT NULL) FROM attempt JOIN worker USING (worker)"
+                " WHERE was_unknown AND (reason = 'run_killed' OR attempt_id IN (SELECT attempt_id FROM late_word)) GROUP BY 1"
+            )
+            if count > self.size.lanes or not lost
+        ]
+        self.totals.void += [
+            f"worker {worker} was stopped for {wrote - looked:.1f} s between its look and its write"
+            for _, _, worker, _, looked, wrote in self.written()
+            if wrote - looked > self.size.bounds.settle_after - self.size.bounds.send_within
+        ]
+        ((unknown,),) = self.ledger.rows("SELECT count(*) FROM attempt WHERE was_unknown")
+        self.totals.unknown += unknown
+        self.totals.tickets += self.size.tickets
+
+    def written(self) -> Iterator[list[Any]]:
+        if self.journal.exists():
+            with self.journal.open() as lines:
+                yield from map(json.loads, lines)
+
+    def story_of(self, request: str) -> str:
+        """All that is known of a request: to tell what went wrong."""
+        ((now, boot),) = [(time.time(), boot_time())]
+        attempts = self.ledger.rows(
+            "SELECT attempt_id, attempt, state, reason, number, attempt.worker, planned_at, sending_at, ended_at, dead_at, left_at, silent_at, settlement.state,"
+            " settlement.as_of, settled_by FROM attempt LEFT JOIN worker USING (worker) LEFT JOIN settlement USING (attempt_id)"
+            f" WHERE request_id = '{request}' ORDER BY attempt"
+        )
+        written = [
+            [
+                *line[1:3],
+                *(
+                    time.strftime("%H:%M:%S", time.gmtime(now - boot + at)) + f"{at % 1:.3f}"[1:]
+                    for at in line[3:]
+                ),
+            ]
+            for line in self.written()
+            if line[0] == request
+        ]
+        return "\n".join(map(str, [*attempts, "written (clock read, looked, written):", *written]))
 
     def close(self) -> None:
-        for one in self.workers:
+        for one in self.processes:
             one.kill()
-            one.wait()
         self.carrier.close()
+        self.way.close()
         self.ledger.close()
+        shutil.rmtree(self.journal.parent)
 
 
 @contextlib.contextmanager
 def _left_out(without: str) -> Iterator[None]:
-    old, new = _LEFT_OUT.get(without, ("", ""))
-    whole = server_schema.statements()
-    assert old in whole
-    with mock.patch.object(
-        server_schema, "statements", return_value=whole.replace(old, new) if old else whole
-    ):
+    text = server_schema.statements()
+    for old, new in _LEFT_OUT.get(without, ()):
+        assert old in text, old
+        text = text.replace(old, new)
+    with mock.patch.object(server_schema, "statements", return_value=text):
         yield
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much one seed is: requests, workers, and for how many seconds they are disturbed."""
-
-    requests: int = 400
-    workers: int = 4
-    seconds: float = 20
-
-
 def run(own: Server, seed: int, size: Size, totals: Totals, without: str = "") -> None:
-    """One seed; what is wrong is in `totals`."""
-    with _left_out(without), contextlib.closing(Office(own, seed, totals, without)) as office:
-        office.work(size.requests, size.workers, size.seconds)
+    """One seed; what is wrong is in `totals`. Of every second seed workers look at the clock in the moment of their write, and are stopped for
+    longer than `settle_after`, too."""
+    size = replace(size, gap=0.0) if seed % 2 else size
+    with _left_out(without), contextlib.closing(Office(own, seed, size, totals, without)) as office:
+        office.work()
 
 
 @click.command()
 @click.option("--seeds", default="0..5")
-@click.option("--requests", default=400)
+@click.option("--tickets", default=400)
 @click.option("--workers", default=4)
 @click.option("--seconds", default=20.0)
+@click.option("--lanes", default=6)
+@click.option("--haste", default=1.0, help="so much sooner the carrier is reached and answers")
 @click.option("--without", default="")
-def main(seeds: str, requests: int, workers: int, seconds: float, without: str) -> None:
+@click.option("--long", "long", is_flag=True)
+def main(
+    seeds: str, tickets: int, workers: int, seconds: float, lanes: int, haste: float, without: str, long: bool
+) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is ended then, too
     first, _, last = seeds.partition("..")
     found = programs()
     assert found, "PostgreSQL's server is not installed"
     totals = Totals()
+    of = LONG if long else Size()
+    size = replace(
+        of,
+        tickets=tickets,
+        workers=workers,
+        seconds=seconds,
+        lanes=lanes,
+        far=of.far / haste,
+        gap=of.gap / haste,
+        answers=of.answers / haste,
+    )
     with server(found) as own:
         for seed in range(int(first), int(last or first) + 1):
-            run(own, seed, Size(requests, workers, seconds), totals, without)
+            run(own, seed, size, totals, without)
             click.echo(f"seed {seed}: {totals}")
     sys.exit(bool(totals.violations))
 

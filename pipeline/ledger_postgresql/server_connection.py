@@ -56,7 +56,7 @@ def _why_away(server: str, error: psycopg.Error) -> Message:
     libpq has no codes for what fails before a session begins: only whether a password was asked for or refused, and words, which are its own
     and always English. They name the server and the user, never a password: what could be one has been refused before.
     """
-    said = (str(error).strip().splitlines() or [""])[-1].rpartition(" failed: ")[2]
+    said = str(error).rpartition(" failed: ")[2].strip().partition("\n")[0]
     asked = error.pgconn is not None and error.pgconn.needs_password
     tried = error.pgconn is not None and error.pgconn.used_password
     for applies, text in (

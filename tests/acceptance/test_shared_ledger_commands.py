@@ -96,6 +96,9 @@ def test_what_it_prints_makes_the_same_ledger_by_psql(desk: Desk, postgresql: Se
     assert printed.code == 0
     assert is_empty(url)
     assert "GRANT voucher_worker TO NAME" in printed.err
+    broken = printed.out.replace("SELECT voucher.note_life();", "SELECT voucher.no_such_thing();")
+    assert psql(postgresql, url, broken).returncode == 3
+    assert is_empty(url)
     ran = psql(postgresql, url, printed.out)
     assert (ran.returncode, "ERROR" in ran.stderr) == (0, False), ran.stderr
     with closing(connect(url)) as connection:

@@ -38,7 +38,8 @@ def test_a_path_is_left_as_it_is(path: str) -> None:
         f"postgresql://chen:{SECRET}@ledger.example/vouchers",
         f"postgresql://chen:{SECRET}/word@ledger.example/vouchers",  # libpq takes it for a port, and names it
         f"postgresql://chen:{SECRET}?word@ledger.example/vouchers",
-        f"postgresql://chen/{SECRET}@ledger.example/vouchers",  # and this for a database
+        f"postgresql://chen/{SECRET}@ledger.example/vouchers",
+        f"postgresql://chen/{SECRET}@ledger.example",  # and this for a database
         f"postgresql://chen@ledger.example/vouchers?password={SECRET}",
         f"postgresql://ledger.example/vouchers?user=chen&sslpassword={SECRET}",
         f"postgresql:/chen:{SECRET}@ledger.example/vouchers",

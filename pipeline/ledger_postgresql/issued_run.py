@@ -16,6 +16,8 @@ from pipeline.model.outcome import Outcome
 OBSTACLES = (
     N_("a charge of it is in a live attempt already, or its ticket has the other kind of voucher"),
     N_("the carrier has issued a charge of it elsewhere"),
+    N_("a worker has a number for a charge of it, against what is recorded"),
+    N_("what it asks for is claimed already"),
     N_("whoever issued it is gone"),
 )
 

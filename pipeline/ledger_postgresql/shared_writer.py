@@ -19,6 +19,7 @@ from pipeline.ledger_postgresql.server_schema import about
 from pipeline.ledger_postgresql.sqlstates import (
     ClaimsShut,
     LedgerGap,
+    LedgerLacks,
     ServerAway,
     TurnOpen,
     WorkerGone,
@@ -225,7 +226,7 @@ class SharedWriter:
                     standing = self._worker.heartbeat(connection)
                     if standing != "on":
                         with self._condition:
-                            self._must_vouch = self._must_vouch or standing == "vouch"
+                            self._must_vouch = self._must_vouch or standing in ("vouch", "unknown")
                             self._condition.notify()
                     if time.monotonic() - swept > self._about.lease / 4:
                         with as_problem():
@@ -252,6 +253,9 @@ class SharedWriter:
                     return
             except WorkerGone as problem:
                 self._is_gone(problem.message)
+            except LedgerLacks as problem:
+                self._fails(problem.message)
+                self._say_what_it_lacks()
             except LedgerProblem as problem:
                 self._fails(problem.message)
             except BaseException as error:  # a defect of ours: nobody may wait for ever
@@ -439,6 +443,8 @@ class SharedWriter:
                 continue
             except LedgerProblem as problem:
                 self._fails(problem.message)
+                if isinstance(problem, LedgerLacks):
+                    self._say_what_it_lacks()
             break
         self._is_away = False
         with self._condition:
@@ -472,6 +478,25 @@ class SharedWriter:
         if part:
             with contextlib.suppress(RuntimeError):
                 part.loop.call_soon_threadsafe(_answer, done)
+
+    def _say_what_it_lacks(self) -> None:
+        """An older copy is in the ledger's place: have it know so, and nothing is sent by anybody. None but this worker may remember."""
+        for tries in range(1_000_000_000):
+            try:
+                self._worker.vouch()
+            except ServerAway:
+                with self._condition:
+                    if self._closing:
+                        return
+                    self._condition.wait(_PAUSES[min(tries, len(_PAUSES) - 1)])
+                with contextlib.suppress(ServerAway):
+                    self._connection.close()
+                    self._connection = connect(self._address)
+                    self._worker.reconnect(self._connection)
+            except LedgerProblem:  # it knows now
+                return
+            else:
+                return
 
     def _fails(self, why: Message) -> None:
         """Nothing is sent any more, and what is known is kept here: the ledger is not the one that it was, or refuses us."""

@@ -3,11 +3,13 @@
 Each story is one that an earlier form of sql/functions.sql told otherwise.
 """
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -16,6 +18,8 @@ import pytest
 from pipeline.ledger.attempt_changes import Again, Ended
 from pipeline.ledger.planning import NO_DETAILS
 from pipeline.ledger.settlements import NotSettled, Settlement
+from pipeline.ledger_postgresql.server_schema import Bounds
+from pipeline.ledger_postgresql.shared_writer import Part, SharedWriter
 from pipeline.ledger_postgresql.sqlstates import ServerAway
 from pipeline.ledger_postgresql.worker_turns import Worker
 from pipeline.model.errors import LedgerProblem
@@ -298,3 +302,47 @@ def test_a_charge_is_in_doubt_that_came_to_be_so_after_it_was_planned(begin_shar
     ledger.operations.settle(first, NOT_ISSUED)
     second, third = ledger.worker.turn([], run, 2).claimed
     assert (second.doubted, third.doubted) == (True, False)
+
+
+# --- an older copy in the place of the ledger ------------------------------------------------------
+
+
+AN_OLDER_COPY = "SET session_replication_role = replica; "  # past the rules, as files that are put back are
+
+
+def gap_is_marked(ledger: Shared, writer: SharedWriter) -> bool:
+    until = time.monotonic() + _PATIENCE
+    while not (writer.failed and ledger.operations.lacking()) and time.monotonic() < until:
+        time.sleep(0.05)
+    return bool(writer.failed and ledger.operations.lacking())
+
+
+def test_a_worker_that_a_ledger_has_never_heard_of_says_that_it_lacks_something(
+    begin_shared: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else claims would open without it, and what it sent would be sent again."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    ledger = begin_shared(Bounds(0.3, 0.9, 1.8))
+    with closing(SharedWriter(ledger.url("worker"), lambda _: None, 2)) as writer:
+        ledger.force(f"{AN_OLDER_COPY} DELETE FROM worker WHERE worker = '{writer.worker}'")
+        assert gap_is_marked(ledger, writer)
+
+
+def test_a_worker_whose_turns_a_ledger_lacks_says_so(
+    begin_shared: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    ledger = begin_shared()
+    ledger.plan(invoice(charge(1)))
+
+    async def claims_and_says() -> bool:
+        loop = asyncio.get_running_loop()
+        writer.begin(Part(ledger.run, 1, loop, lambda _, __: None))
+        claimed = await asyncio.wait_for(writer.claim(), _PATIENCE)
+        assert claimed is not None
+        ledger.force(f"{AN_OLDER_COPY} UPDATE worker SET turn = 0 WHERE worker = '{writer.worker}'")
+        writer.commit(Ended(claimed.attempt_id, issued("N1")))
+        return await asyncio.to_thread(gap_is_marked, ledger, writer)
+
+    with closing(SharedWriter(ledger.url("worker"), lambda _: None, 2)) as writer:
+        assert asyncio.run(claims_and_says())

@@ -22,11 +22,8 @@ def connect(url: str) -> psycopg.Connection:
     Raises InputProblem for an address that is none, or that is not safe to use; ServerAway where nobody answers there;
     LedgerProblem where what is acknowledged may be lost.
     """
-    settings = _settings(url)
     try:
-        connection = psycopg.connect(
-            make_conninfo(**settings, connect_timeout=_PATIENCE, application_name="voucher"), autocommit=True
-        )
+        connection = psycopg.connect(conninfo(url), autocommit=True)
     except psycopg.Error as error:
         raise ServerAway(_why_away(server_name(url), error)) from None
     try:
@@ -35,6 +32,11 @@ def connect(url: str) -> psycopg.Connection:
         connection.close()
         raise
     return connection
+
+
+def conninfo(url: str) -> str:
+    """What libpq is told to reach the server of an address. Raises InputProblem for one that is none, or that is not safe to use."""
+    return make_conninfo(**_settings(url), connect_timeout=_PATIENCE, application_name="voucher")
 
 
 def _be_durable(connection: psycopg.Connection) -> None:

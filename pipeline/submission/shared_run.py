@@ -44,11 +44,13 @@ def planned_and_sent(run: Run, rows: Judged, requests: Sequence[Request]) -> Sen
     ):
         issued.open(writer.worker, submission.rate_per_second, submission.concurrency)
         run.ledger.plan(run.number, requests, of_rows, charge_details(rows.table, of_rows))
+        issued.invite(min(len(requests), submission.concurrency))
         halt = Halt()
         secure = run.job.profile.carrier.base_url.startswith("https:")
         with event_loop(secure=secure) as runner:
             runner.run(_Sending(run, writer, issued, halt, len(requests)).to_the_end())
         found = issued.results(halt.reason)
+        issued.forget()
     # Of a run whose issuer was not heard the ledger has dropped what was planned.
     dropped = (0, Outcome("not_sent", "run_stopped", detail=halt.reason))
     results = tuple(Result(request, *found.get(request.request_id, dropped)) for request in requests)

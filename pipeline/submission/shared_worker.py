@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pipeline.carrier.client import Client, connected
 from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.key_redaction import Concealed
+from pipeline.ledger_postgresql.invitations import accept, installed
 from pipeline.ledger_postgresql.open_runs import open_runs
+from pipeline.ledger_postgresql.server_connection import connect, conninfo
 from pipeline.ledger_postgresql.shared_writer import SharedWriter
 from pipeline.ledger_postgresql.sqlstates import ServerAway
 from pipeline.model.job import Job, Watch
@@ -17,7 +19,10 @@ from pipeline.model.profile import Secrets
 from pipeline.submission.graceful_stop import Halt, stopped_by_signals
 from pipeline.submission.shared_sender import SharedSender
 
-_LOOK_EVERY = 1.0  # seconds, for runs that began meanwhile
+_LOOK_EVERY, _LOOK_OFTEN = (
+    10.0,
+    1.0,
+)  # seconds, for runs that are on, where invitations come, and where none do
 
 
 @dataclass
@@ -78,32 +83,51 @@ async def _joined(of: Working) -> AsyncIterator[SharedWriter]:
 
 async def _while_heard(of: Working, client: Client, writer: SharedWriter, halt: _WorkerHalt) -> Message:
     """Take part in one run after another, for as long as this is the same worker to the ledger; why it can't go on, if it can't."""
-    while not (halt.reason or writer.gone):
-        try:
-            runs = await asyncio.to_thread(open_runs, of.address)
-        except ServerAway as problem:
-            if of.once:
-                return problem.message
-            runs = []
+    why = NOTHING
+    turn = asyncio.Lock()
+
+    def goes_on() -> bool:
+        return not (halt.reason or writer.gone or writer.failed)
+
+    async def take_part(run: int) -> None:
+        nonlocal why
+        async with turn:
+            if goes_on():
+                halt.of_run = Halt()
+                of.watch.note(message("Run {run}: taking part", run=run))
+                sender = _sender(of, client, writer, halt.of_run)
+                said = await sender.take_part(run, of.job.profile.submission.concurrency)
+                of.watch.note(_told(run, halt.of_run.reason or said))
+                halt.of_run = None
+                why = said if writer.failed else NOTHING
+
+    async def look() -> bool:
+        """Take part in what is to be sent without being invited: a newcomer, or one whose invitation was lost; whether there was anything."""
+        runs: list[int] = []
+        if not turn.locked():
+            with contextlib.suppress(ServerAway):
+                runs = await asyncio.to_thread(open_runs, of.address)
         for run in runs:
-            if halt.reason or writer.gone:
-                break
-            halt.of_run = Halt()
-            of.watch.note(message("Run {run}: taking part", run=run))
-            why = await _sender(of, client, writer, halt.of_run).take_part(
-                run, of.job.profile.submission.concurrency
-            )
-            of.watch.note(_told(run, halt.of_run.reason or why))
-            halt.of_run = None
-            if writer.failed:
-                return why
-        if of.once and not runs:
-            break
-        if not runs:
-            await halt.pause(_LOOK_EVERY)
+            await take_part(run)
+        return bool(runs)
+
+    while await look() and goes_on():
+        pass
+    if of.once:
+        return why
+    with contextlib.closing(await asyncio.to_thread(connect, of.address)) as connection:
+        invited = installed(connection)
+    accepting = asyncio.create_task(accept(conninfo(of.address), take_part)) if invited else None
+    while goes_on():
+        await halt.pause(_LOOK_EVERY if invited else _LOOK_OFTEN)
+        if goes_on():
+            await look()
+    async with turn:
+        if accepting:
+            accepting.cancel()
     if writer.gone:
         of.watch.note(message("This worker was not heard for too long; it begins as another one"))
-    return NOTHING
+    return why
 
 
 def _sender(of: Working, client: Client, writer: SharedWriter, halt: Halt) -> SharedSender:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import psycopg
 
-from pipeline.ledger_postgresql import known_workers, server_schema
+from pipeline.ledger_postgresql import invitations, known_workers, server_schema
 from pipeline.ledger_postgresql.known_workers import Claims, KnownWorker, named
 from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.server_schema import Bounds
@@ -53,7 +53,7 @@ def bounds_for(profile: Profile, times: Times) -> Bounds:
 
 def script(job: Job, bounds: Bounds) -> str:
     """All that makes a ledger for the profile's carrier, for psql; nothing is done here."""
-    return server_schema.script(job.owner, bounds)
+    return f"{server_schema.script(job.owner, bounds)}\nBEGIN;\n{invitations.statements()}\nCOMMIT;\n"
 
 
 def prepared(job: Job, bounds: Bounds) -> list[Message]:
@@ -61,6 +61,7 @@ def prepared(job: Job, bounds: Bounds) -> list[Message]:
     owner = job.owner
     with _server(job) as connection:
         server_schema.prepare(connection, owner, bounds)
+        invitations.install(connection)
     made = message(
         "{ledger}: the ledger of {owner} is made. A request is sent within {send_within} s of its claim; a worker that is silent for {lease} s"
         " has lost what it was sending; {hours} h later a statement, or a person, may say that nothing came of it",

@@ -64,7 +64,7 @@ async def work(of: Working) -> Message:
         async with connected(job.profile, job.profile.carrier.base_url, of.keys.api_key) as client:
             while not halt.reason:
                 async with _joined(of) as writer:
-                    if why := await _while_heard(of, client, writer, halt):
+                    if why := await _AtWork(of, client, writer, halt).to_the_end():
                         return why
                     if of.once and not writer.gone:
                         break
@@ -81,59 +81,71 @@ async def _joined(of: Working) -> AsyncIterator[SharedWriter]:
         await asyncio.to_thread(writer.close)
 
 
-async def _while_heard(of: Working, client: Client, writer: SharedWriter, halt: _WorkerHalt) -> Message:
-    """Take part in one run after another, for as long as this is the same worker to the ledger; why it can't go on, if it can't."""
-    why = NOTHING
-    turn = asyncio.Lock()
+class _AtWork:
+    """One worker, for as long as it is the same to the ledger."""
 
-    def goes_on() -> bool:
-        return not (halt.reason or writer.gone or writer.failed)
+    def __init__(self, of: Working, client: Client, writer: SharedWriter, halt: _WorkerHalt) -> None:
+        self.of, self.client, self.writer, self.halt = of, client, writer, halt
+        self._turn = asyncio.Lock()  # one run at a time
+        self._why = NOTHING
 
-    async def take_part(run: int) -> None:
-        nonlocal why
-        async with turn:
-            if goes_on():
-                halt.of_run = Halt()
-                of.watch.note(message("Run {run}: taking part", run=run))
-                sender = _sender(of, client, writer, halt.of_run)
-                said = await sender.take_part(run, of.job.profile.submission.concurrency)
-                of.watch.note(_told(run, halt.of_run.reason or said))
-                halt.of_run = None
-                why = said if writer.failed else NOTHING
+    async def to_the_end(self) -> Message:
+        """Take part in one run after another; why it can't go on, if it can't."""
+        while await self._look() and self._goes_on:
+            pass
+        if not self.of.once:
+            await self._by_invitation()
+        if self.writer.gone:
+            self.of.watch.note(message("This worker was not heard for too long; it begins as another one"))
+        return self._why
 
-    async def look() -> bool:
+    @property
+    def _goes_on(self) -> bool:
+        return not (self.halt.reason or self.writer.gone or self.writer.failed)
+
+    async def _by_invitation(self) -> None:
+        with contextlib.closing(await asyncio.to_thread(connect, self.of.address)) as connection:
+            invited = installed(connection)
+        accepting = asyncio.create_task(accept(conninfo(self.of.address), self._accept)) if invited else None
+        while self._goes_on:
+            await self.halt.pause(_LOOK_EVERY if invited else _LOOK_OFTEN)
+            if self._goes_on:
+                await self._look()
+        async with self._turn:
+            if accepting:
+                accepting.cancel()
+
+    async def _look(self) -> bool:
         """Take part in what is to be sent without being invited: a newcomer, or one whose invitation was lost; whether there was anything."""
         runs: list[int] = []
-        if not turn.locked():
+        if not self._turn.locked():
             with contextlib.suppress(ServerAway):
-                runs = await asyncio.to_thread(open_runs, of.address)
+                runs = await asyncio.to_thread(open_runs, self.of.address)
         for run in runs:
-            await take_part(run)
+            await self._take_part(run)
         return bool(runs)
 
-    while await look() and goes_on():
-        pass
-    if of.once:
-        return why
-    with contextlib.closing(await asyncio.to_thread(connect, of.address)) as connection:
-        invited = installed(connection)
-    accepting = asyncio.create_task(accept(conninfo(of.address), take_part)) if invited else None
-    while goes_on():
-        await halt.pause(_LOOK_EVERY if invited else _LOOK_OFTEN)
-        if goes_on():
-            await look()
-    async with turn:
-        if accepting:
-            accepting.cancel()
-    if writer.gone:
-        of.watch.note(message("This worker was not heard for too long; it begins as another one"))
-    return why
+    async def _accept(self, run: int) -> None:
+        """Take up an invitation, unless others have done it all meanwhile, or this worker itself."""
+        with contextlib.suppress(ServerAway):
+            if run in await asyncio.to_thread(open_runs, self.of.address):
+                await self._take_part(run)
 
-
-def _sender(of: Working, client: Client, writer: SharedWriter, halt: Halt) -> SharedSender:
-    keys = of.keys
-    concealed = Concealed(keys.api_key, keys.encryption_key)
-    return SharedSender(client, writer, Cipher(keys.encryption_key), of.job.profile, halt, concealed)
+    async def _take_part(self, run: int) -> None:
+        async with self._turn:
+            if not self._goes_on:
+                return
+            of, keys = self.of, self.of.keys
+            self.halt.of_run = Halt()
+            of.watch.note(message("Run {run}: taking part", run=run))
+            sender = SharedSender(
+                self.client, self.writer, Cipher(keys.encryption_key), of.job.profile, self.halt.of_run,
+                Concealed(keys.api_key, keys.encryption_key),
+            )  # fmt: skip
+            why = await sender.take_part(run, of.job.profile.submission.concurrency)
+            of.watch.note(_told(run, self.halt.of_run.reason or why))
+            self.halt.of_run = None
+            self._why = why if self.writer.failed else NOTHING
 
 
 def _told(run: int, why: Message) -> Message:

@@ -427,12 +427,19 @@ def test_a_ledger_follows_its_carrier(ledger: Ledger) -> None:
         ledger.force("UPDATE ledger SET base_url = 'https://elsewhere.example'")
     with pytest.raises(REFUSED_BY_THE_DATABASE):
         ledger.force("UPDATE ledger SET ledger_id = 'other'")
+    said = f"'{OWNER.base_url}', '{OWNER.agency}', 'https://carrier.example', 'DEMO', 'me', 'not done', '2026-11-20T00:00:00.000+00:00'"
+    ledger.force(
+        "INSERT INTO carrier_move (from_base_url, from_agency, to_base_url, to_agency, moved_by, why, moved_at)"
+        f" VALUES ({said})"
+    )
+    with pytest.raises(REFUSED_BY_THE_DATABASE):
+        ledger.force("UPDATE ledger SET base_url = 'https://elsewhere.example'")
     ledger.owner = to
     ledger.change(lambda it: it.move(to, "li", "their letter"))
     ledger.change(lambda it: it.move(to, "li", "again"))  # it belongs to it already
     assert ledger.rows("SELECT base_url, agency FROM ledger") == [(to.base_url, to.agency)]
     assert ledger.rows(
-        "SELECT from_base_url, from_agency, to_base_url, to_agency, moved_by, why FROM carrier_move WHERE move > 1"
+        "SELECT from_base_url, from_agency, to_base_url, to_agency, moved_by, why FROM carrier_move WHERE move > 2"
     ) == [(OWNER.base_url, OWNER.agency, to.base_url, to.agency, "li", "their letter")]
 
 
@@ -460,6 +467,13 @@ def full(ledger: Ledger) -> None:
     withdraw(ledger, "S2")
     withdraw(ledger, "E2")
     reverse(ledger, "E3")
+    one_unknown(ledger, 5)
+    ledger.operations.settle(5, NOT_ISSUED)
+    withdraw(ledger, "S3")
+    ledger.operations.settle(5, Settlement("not_sent", "", "chen", "row 3: their mail", "their mail"))
+    one_unknown(ledger, 6)
+    ledger.operations.settle(6, Settlement("issued", "N6", "chen", "the statement"))
+    reverse(ledger, "N6")
     ledger.change(lambda it: it.mark_gap("2026-11-20T00:00:00.000+00:00", verbatim("a copy")))
     ledger.change(lambda it: it.close_gaps("li", verbatim("the statement")))
 
@@ -487,10 +501,11 @@ _HANDLED = "INSERT INTO handled (run, epoch, sha256, kind, name, result, fates, 
 _PERSON = "INSERT INTO run_person (run, role, person, plan, noted_at) VALUES (%s, '', {at})"
 _ATTEMPT = "UPDATE attempt SET state = '%s', number = '%s' WHERE attempt_id = %s"
 #: Attempt 1 is settled as not issued (S1); 2 was issued as N2, which RED2 reversed (R1); 3 was settled as issued under N3 (S2, withdrawn), and
-#: is unknown; 4 is an itinerary, issued as N4, whose file a… came. E1 stands, E2 is withdrawn, E3 is reversed (R2). Gap 1 is closed.
+#: is unknown; 4 is an itinerary, issued as N4, whose file a… came; 5 was settled as not issued twice (S3, withdrawn, and S4); 6 was settled as
+#: issued under N6 (S5), which was reversed (R3). E1 stands, E2 is withdrawn, E3 is reversed (R2). Gap 1 is closed.
 ILLEGAL = [
     # A state is undone by a withdrawal alone, and is given by evidence that stands.
-    _ATTEMPT % ("unknown", "", 1), _ATTEMPT % ("unknown", "", 2), _ATTEMPT % ("unknown", "", 4), _ATTEMPT % ("issued", "N3", 3),
+    _ATTEMPT % ("unknown", "", 1), _ATTEMPT % ("unknown", "", 2), _ATTEMPT % ("unknown", "", 4), _ATTEMPT % ("unknown", "", 5), _ATTEMPT % ("issued", "N3", 3),
     _ATTEMPT % ("not_sent", "", 3), _ATTEMPT % ("planned", "", 1), "UPDATE attempt SET was_unknown = false WHERE attempt_id = 3",
     # Charges are held as their attempt lives, and its voucher is not reversed.
     "UPDATE charge SET live = true WHERE attempt_id = 1", "UPDATE charge SET live = true WHERE attempt_id = 2",
@@ -515,6 +530,7 @@ ILLEGAL = [
     _SHOWS % ("{run}, '9990000000006', 'refund', 'flight', '', 'invoice', '', '', '', 'x', 'x'", "true, false"),
     _SHOWS % ("{run}, '9990000000006', 'refund', 'flight', '', 'invoice', 'E6', '', '', '', 'x'", "true, false"),
     _SHOWS % ("{run}, '9990000000006', 'refund', 'flight', '', 'invoice', 'E6', '', '', 'x', ''", "true, false"),
+    _SHOWS % ("{run}, '9990000000006', 'ticket_fare', 'flight', '', 'invoice', 'E3', '', '', 'x', 'x'", "false, true"),
     "UPDATE elsewhere SET live = false WHERE elsewhere = 1", "UPDATE elsewhere SET live = false, withdrawn = true WHERE elsewhere = 1",
     "UPDATE elsewhere SET live = true, withdrawn = false WHERE elsewhere = 2", "UPDATE elsewhere SET live = true WHERE elsewhere = 3",
     "UPDATE elsewhere SET number = 'E9'", "DELETE FROM elsewhere",
@@ -531,6 +547,7 @@ ILLEGAL = [
     _WITHDRAWS % "2, NULL, NULL, 'x', 'x'", _WITHDRAWS % "NULL, 2, NULL, 'x', 'x'", _WITHDRAWS % "9, NULL, NULL, 'x', 'x'",
     _WITHDRAWS % "NULL, 9, NULL, 'x', 'x'", _WITHDRAWS % "NULL, NULL, 9, 'x', 'x'", _WITHDRAWS % "NULL, NULL, NULL, 'x', 'x'",
     _WITHDRAWS % "1, 1, NULL, 'x', 'x'", _WITHDRAWS % "NULL, NULL, 1, '', 'x'", _WITHDRAWS % "NULL, NULL, 1, 'x', ''",
+    _WITHDRAWS % "5, NULL, NULL, 'x', 'x'",
     "UPDATE withdrawal SET why = 'other'", "DELETE FROM withdrawal",
     # Files: one of each number, of an itinerary that is issued under it, whole; a content once; they stay.
     _FILE % ("b" * 64, "'received', 4, 'N4', '', 'valid'"), _FILE % ("b" * 64, "'received', 2, 'N2', '', 'valid'"),

@@ -199,6 +199,21 @@ def test_a_trials_ledger_never_becomes_a_real_carriers(begin_shared: Begin) -> N
     assert ledger.rows("SELECT count(*) FROM carrier_move") == [(0,)]
 
 
+def test_the_database_itself_lets_no_number_be_two_vouchers(begin_shared: Begin) -> None:
+    ledger = begin_shared()
+    one_issued(ledger)
+    hold(ledger, line("E9", ticket=9))
+    ledger.operations.reverse(SaidReversed("N1", "li", "mail", red_number="RED1"))
+    ledger.plan(invoice(charge(2)))
+    (attempt,) = ledger.claim(1)
+    ends = "UPDATE attempt SET state = 'issued', number = '%s', ended_at = clock_timestamp(), body = NULL WHERE attempt_id = %s"
+    for number in ("N1", "RED1", "E9"):
+        with pytest.raises(psycopg.Error) as refused:
+            ledger.force(ends % (number, attempt))
+        assert refused.value.sqlstate == "VP010"
+    ledger.force(ends % ("N2", attempt))
+
+
 # --- proof that nothing was issued -----------------------------------------------------------------
 
 

@@ -2,6 +2,8 @@
 
 import contextlib
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from importlib.util import find_spec
 
 from pipeline.ledger.ledger_file import existing_file, file_to_read
 from pipeline.ledger.ledger_path import path_for
@@ -11,24 +13,29 @@ from pipeline.ledger.operations import LedgerToChange, RunLedger
 from pipeline.ledger.read_ledger import ReadLedger
 from pipeline.ledger.recovery import Meaning
 from pipeline.ledger.session import file_to_write
+from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job, Watch
 from pipeline.model.profile import Owner
+from pipeline.model.server_address import checked_ledger, is_server
 
 
 @contextlib.contextmanager
 def ledger_to_read(job: Job) -> Iterator[ReadLedger | None]:
-    """The ledger for looking, None where there is none; a sandbox of its own has none."""
+    """The ledger for looking, None where there is none; a sandbox of its own has none. A shared one that is not there is an error."""
     if job.throw_away or not (job.names_carrier or job.ledger):
         yield None
         return
-    with file_to_read(path_for(job), job.owner if job.names_carrier else None) as ledger:
+    owner = job.owner if job.names_carrier else None
+    address = _address(job)
+    with _shared_to_read(address, owner) if address else file_to_read(path_for(job), owner) as ledger:
         yield ledger
 
 
 @contextlib.contextmanager
 def existing_ledger(job: Job, owner: Owner | None = None) -> Iterator[ReadLedger]:
     """The ledger for looking; `owner` None: whosever it is. Raises InputProblem where there is none."""
-    with existing_file(path_for(job), owner) as ledger:
+    address = _address(job)
+    with _shared_to_read(address, owner) if address else existing_file(path_for(job), owner) as ledger:
         yield ledger
 
 
@@ -36,14 +43,57 @@ def existing_ledger(job: Job, owner: Owner | None = None) -> Iterator[ReadLedger
 def ledger_to_write(job: Job, watch: Watch, meaning: Meaning) -> Iterator[RunLedger]:
     """The ledger for a run: put in order; a sandbox run's own one is thrown away.
 
-    `meaning` interprets the answers that an earlier run recorded and did not come to interpret.
+    `meaning` interprets the answers that an earlier run recorded in a file and did not come to interpret.
     """
-    with file_to_write(job, watch, meaning) as ledger:
+    address = _address(job)
+    with _shared_to_write(address, job, watch) if address else file_to_write(job, watch, meaning) as ledger:
         yield ledger
 
 
 @contextlib.contextmanager
 def ledger_to_change(job: Job, options: OpenOptions) -> Iterator[LedgerToChange]:
     """The ledger, whosever it is, for a change outside any run; a missing one is an error."""
-    with file_to_change(job, options) as ledger:
+    address = _address(job)
+    with _shared_to_change(address) if address else file_to_change(job, options) as ledger:
         yield ledger
+
+
+def _address(job: Job) -> str:
+    """The address of a shared ledger, "" for a file. Raises InputProblem for a sandbox on one, and for what is no address."""
+    if not is_server(job.ledger or ""):
+        return ""
+    if job.sandbox:
+        raise InputProblem(
+            "--sandbox goes with a ledger of its own, or with one in a file: machines that share a ledger could not reach a sandbox inside this"
+            " run. Run voucher sandbox by itself, and name its address as base_url in a profile"
+        )
+    return checked_ledger(job.ledger or "")
+
+
+def _check_extra() -> None:
+    """Raise InputProblem where what shared ledgers take is not installed, which is asked of nobody else."""
+    if find_spec("psycopg") is None:
+        raise InputProblem(
+            "a ledger on a PostgreSQL server takes the extra postgresql: pip install 'voucher-pipeline[postgresql]'"
+        )
+
+
+def _shared_to_read(address: str, owner: Owner | None) -> AbstractContextManager[ReadLedger]:
+    _check_extra()
+    from pipeline.ledger_postgresql.opening_shared import shared_to_read  # noqa: PLC0415 - see above
+
+    return shared_to_read(address, owner)
+
+
+def _shared_to_write(address: str, job: Job, watch: Watch) -> AbstractContextManager[RunLedger]:
+    _check_extra()
+    from pipeline.ledger_postgresql.opening_shared import shared_to_write  # noqa: PLC0415 - likewise
+
+    return shared_to_write(address, job, watch)
+
+
+def _shared_to_change(address: str) -> AbstractContextManager[LedgerToChange]:
+    _check_extra()
+    from pipeline.ledger_postgresql.opening_shared import shared_to_change  # noqa: PLC0415 - likewise
+
+    return shared_to_change(address)

@@ -1,7 +1,7 @@
 """The carrier's address moves: its ledger goes along, and the move is recorded."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,7 +11,7 @@ from pipeline.file_writing import sync
 from pipeline.ledger.clock import utc_now
 from pipeline.ledger.files_match import check_nothing_left
 from pipeline.ledger.ledger_path import default_path
-from pipeline.ledger.lock import Lock
+from pipeline.ledger.lock import LastRun, Lock
 from pipeline.ledger.opening import owner_of
 from pipeline.ledger.runs import begun_and_not_ended
 from pipeline.ledger.spill import spill_path
@@ -76,9 +76,11 @@ def check_at_rest(path: Path, connection: apsw.Connection) -> None:
 
 
 @contextlib.contextmanager
-def free_name(wanted: Path, ledger_id: str) -> Iterator[Lock]:
+def free_name(
+    wanted: Path, ledger_id: str, witness: Callable[[LastRun], None] = lambda _: None
+) -> Iterator[Lock]:
     """Hold a name that nothing has, and that nothing of another ledger lies beside. Raises InputProblem."""
-    with contextlib.closing(Lock(wanted)) as lock:
+    with contextlib.closing(Lock(wanted, witness=witness)) as lock:
         if wanted.exists():
             raise InputProblem(
                 "{wanted}: the new address has a ledger already, so that there are two memories of what"

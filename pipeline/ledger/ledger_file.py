@@ -18,12 +18,12 @@ from pipeline.model.profile import Owner
 
 
 @contextlib.contextmanager
-def as_problem(path: Path) -> Iterator[None]:
-    """Turn a failure of the ledger's file into a message for a person."""
+def as_problem(name: Path | str) -> Iterator[None]:
+    """Turn a failure of a ledger's file, or of what was fetched of one, into a message for a person."""
     try:
         yield
     except (apsw.Error, OSError) as error:
-        raise LedgerProblem(about(str(path), _failure(error))) from None
+        raise LedgerProblem(about(str(name), _failure(error))) from None
 
 
 def _failure(error: apsw.Error | OSError) -> Message:

@@ -1,17 +1,21 @@
 """A ledger's file that is changed outside any run; each change is noted beside it when it is done."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pipeline.ledger import (
+    attempts,
     carrier_move,
     gaps,
+    handover,
     ledger_path,
     opening,
     reversals,
     runs,
+    whole_ledger,
     withdrawals,
 )
 from pipeline.ledger.clock import utc_now
@@ -22,8 +26,9 @@ from pipeline.ledger.lock import Lock
 from pipeline.ledger.opening import OpenOptions
 from pipeline.ledger.operations import LedgerToChange
 from pipeline.ledger.reversals import Reversed, SaidReversed
-from pipeline.ledger.spill import set_aside
+from pipeline.ledger.spill import set_aside, spill_path
 from pipeline.ledger.withdrawals import Withdrawn
+from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
 from pipeline.model.message import Message
 from pipeline.model.profile import Owner
@@ -80,6 +85,43 @@ class FileToChange(LedgerFile, LedgerToChange):
             if self.owner != to:
                 carrier_move.move(self._connection, to, moved_by, why)
         self._connection.close()
+
+    # Copied to where it goes on.
+
+    @property
+    def successor(self) -> str:
+        """Where it was copied to, and goes on; "" where it goes on itself."""
+        with as_problem(self.path):
+            return handover.successor_of(self._connection)
+
+    def check_copyable(self) -> None:
+        """Raise InputProblem where something in it, or beside it, is not settled by itself: a run, outcomes that wait, or a gap."""
+        with as_problem(self.path):
+            if (
+                spill_path(self.path).exists()
+                or attempts.unfinished(self._connection)
+                or (runs.begun_and_not_ended(self._connection) is not None)
+            ):
+                raise InputProblem(
+                    "{path}: its last run did not end; before the ledger is copied, let a run put it in order (voucher issue with any"
+                    " workbook, or voucher reconcile)",
+                    path=self.name,
+                )
+        if gap := self.lacking():
+            raise InputProblem(
+                "{path}: {lacking}; before it is copied, that is settled: voucher ledger close-gap",
+                path=self.name,
+                lacking=gap,
+            )
+
+    def rows(self, table: str, columns: Sequence[str], key: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """All rows of a table, in the order of its key, but for what says that the ledger was copied."""
+        with as_problem(self.path):
+            yield from whole_ledger.rows(self._connection, table, columns, key)
+
+    def hand_over(self, to: str) -> None:
+        """Close it for good: what it holds goes on at `to`."""
+        self.mark_gap(utc_now(), handover.copied_to(to))
 
     @contextlib.contextmanager
     def _change(self, *, closes_gap: bool = False) -> Iterator[None]:

@@ -30,6 +30,7 @@ from pipeline.ledger.gaps import (
     mark_gap,
     open_gap,
 )
+from pipeline.ledger.handover import check_goes_on, successor_of
 from pipeline.ledger.local_disk import check_local
 from pipeline.ledger.lock import (
     BUSY,
@@ -165,30 +166,40 @@ def owner_of(connection: apsw.Connection) -> Owner:
     return Owner(*connection.execute("SELECT base_url, agency FROM ledger").get)
 
 
-def _check_owner(path: Path, connection: apsw.Connection, owner: Owner) -> None:
-    found = owner_of(connection)
-    if found != owner:
-        connection.close()
-        if found.is_sandbox and not owner.is_sandbox:
-            raise InputProblem(
-                "{path}: this is a sandbox's ledger, in which nothing was issued by a real carrier: add"
-                " --sandbox, or name your own ledger with --ledger",
-                path=str(path),
-            )
-        if owner.is_sandbox and not found.is_sandbox:
-            raise InputProblem(
-                "{path}: this is the ledger of {found}, a real carrier, and not to be used for a sandbox:"
-                " leave out --sandbox, or --ledger",
-                path=str(path),
-                found=found.told,
-            )
+def check_owner(name: str, found: Owner, owner: Owner) -> None:
+    """Raise InputProblem where a ledger of this name, which belongs to `found`, is not that of `owner`."""
+    if found == owner:
+        return
+    if found.is_sandbox and not owner.is_sandbox:
         raise InputProblem(
-            "{path}: this ledger belongs to {found}, not to {owner}; use that carrier's profile, or"
-            " another --ledger. If the carrier itself has moved: voucher ledger move-carrier",
-            path=str(path),
-            found=found.told,
-            owner=owner.told,
+            "{path}: this is a sandbox's ledger, in which nothing was issued by a real carrier: add"
+            " --sandbox, or name your own ledger with --ledger",
+            path=name,
         )
+    if owner.is_sandbox and not found.is_sandbox:
+        raise InputProblem(
+            "{path}: this is the ledger of {found}, a real carrier, and not to be used for a sandbox:"
+            " leave out --sandbox, or --ledger",
+            path=name,
+            found=found.told,
+        )
+    raise InputProblem(
+        "{path}: this ledger belongs to {found}, not to {owner}; use that carrier's profile, or"
+        " another --ledger. If the carrier itself has moved: voucher ledger move-carrier",
+        path=name,
+        found=found.told,
+        owner=owner.told,
+    )
+
+
+def _check_owner(path: Path, connection: apsw.Connection, owner: Owner | None) -> None:
+    if owner is None:
+        return
+    try:
+        check_owner(str(path), owner_of(connection), owner)
+    except InputProblem:
+        connection.close()
+        raise
 
 
 def _create(path: Path, owner: Owner, steps: Steps) -> None:
@@ -239,8 +250,7 @@ def open_for_reading(path: Path, owner: Owner | None, steps: Steps = STEPS) -> a
         time.sleep(_A_MOMENT)  # a run may have begun or ended while we looked
         check_memory(path.resolve(), noted_run(path.resolve()))
     connection = _connect(path.resolve(), apsw.SQLITE_OPEN_READONLY, steps)
-    if owner is not None:
-        _check_owner(path, connection, owner)
+    _check_owner(path, connection, owner)
     schema.show_as_current(connection, steps=steps)
     return connection
 
@@ -263,12 +273,13 @@ class OpenOptions:
     """How a ledger is opened for changing it.
 
     `may_lack`: that something is missing in it is about to be recorded; `unnoted`: likewise, that nothing is missing though its last run is
-    not noted beside it or on this machine. `kept`: it is to outlast the run, so that its runs are noted outside its folder too. `note` is told
+    not noted beside it or on this machine. `handed_over`: it may have been copied to where it goes on. `kept`: it is to outlast the run, so that its runs are noted outside its folder too. `note` is told
     what takes time, and that an older one is upgraded.
     """
 
     may_lack: bool = False
     unnoted: bool = False
+    handed_over: bool = False
     kept: bool = True
     note: Note = lambda _: None
 
@@ -317,8 +328,9 @@ def open_for_run(
             lock.hold()
             check_memory(path, lock.run, may_lack=options.may_lack)
             connection = _connect(path, apsw.SQLITE_OPEN_READWRITE, steps)
-            if owner is not None:
-                _check_owner(path, connection, owner)
+            _check_owner(path, connection, owner)
+            if not options.handed_over:
+                check_goes_on(str(path), successor_of(connection))
             last_run_witness.hold(lock, witnesses, ledger_id(connection))
             lock.noted_outside = open_gap(connection) is None
             if not options.may_lack:

@@ -73,6 +73,16 @@ def _made(steps: Steps) -> apsw.Connection:
 
 
 @cache
+def made_of(kind: str) -> tuple[str, ...]:
+    """What makes every table, index or trigger of a ledger of the program's version, in the order in which they were made."""
+    with closing(_made(STEPS)) as connection:
+        made = connection.execute(
+            "SELECT sql FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL ORDER BY rowid", (kind,)
+        )
+        return tuple(sql for (sql,) in made)
+
+
+@cache
 def _expected(steps: Steps) -> dict[str, str]:
     with closing(_made(steps)) as connection:
         return dict(connection.execute(_SCHEMA))

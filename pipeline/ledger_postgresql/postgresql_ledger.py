@@ -1,9 +1,9 @@
-"""What a run asks of a shared ledger, beside what whoever sends does (`worker_turns`)."""
+"""What is asked of a shared ledger, and what a run changes in it, beside what whoever sends does (`worker_turns`)."""
 
-import datetime
+import contextlib
 import json
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,19 @@ from typing import Any
 import psycopg
 
 from pipeline import __version__
+from pipeline.ledger import export
+from pipeline.ledger.fetched_ledger import Connection, fetched_ledger
+from pipeline.ledger.ledger_file import as_problem as fetched_as_problem
+from pipeline.ledger.operations import LedgerToChange, RunLedger
+from pipeline.ledger.part import EVERYTHING, Part
 from pipeline.ledger.planning import Attempt, Details
+from pipeline.ledger.read_ledger import LedgerCopy
+from pipeline.ledger.run_people import RunPerson
 from pipeline.ledger_postgresql.evidence_changes import EvidenceChanges
-from pipeline.ledger_postgresql.server_schema import about
+from pipeline.ledger_postgresql.part_reading import begin_moment, fetch
 from pipeline.ledger_postgresql.sqlstates import as_problem
-from pipeline.model.message import NOTHING, Message, from_text, message, to_text
+from pipeline.model.errors import InputProblem
+from pipeline.model.message import NOTHING, Message, to_text
 from pipeline.model.profile import Terms
 from pipeline.model.request import Charge, Request, wire_text
 from pipeline.rules.rows import Rows
@@ -23,36 +31,46 @@ from pipeline.rules.rows import Rows
 _TOGETHER = 1000  # requests in one statement at the most, so that neither side has much of a plan in memory
 
 
+def no_seal(_request: Request) -> bytes:
+    """For whoever has no keys: nothing can be planned. Raises InputProblem."""
+    raise InputProblem(
+        "Planning on a shared ledger takes the keys, for what is sent is sealed there: set VOUCHER_API_KEY and VOUCHER_ENCRYPTION_KEY"
+    )
+
+
 @dataclass(frozen=True)
-class PostgresqlLedger(EvidenceChanges):
-    """A shared ledger that a run has open; `seal` makes the body that is sent, which workers can't make."""
+class PostgresqlLedger(EvidenceChanges, RunLedger, LedgerToChange):
+    """A shared ledger that is open, for looking, for a run or for a change; `seal` makes the body that is sent, which workers can't make."""
 
     _connection: psycopg.Connection
-    seal: Callable[[Request], bytes]
+    seal: Callable[[Request], bytes] = no_seal
 
-    @property
-    def ledger_id(self) -> str:
-        """The ledger's own ID."""
-        return about(self._connection).ledger_id
+    @contextlib.contextmanager
+    def _part(self, part: Part) -> Iterator[Connection]:
+        with fetched_as_problem(self.name), fetched_ledger() as fetched:
+            with as_problem():
+                fetch(self._connection, part, fetched)
+            yield fetched.connection
 
-    @property
-    def epoch(self) -> str:
-        """The ID of the epoch that attempts belong to now."""
-        return about(self._connection).epoch_id
-
-    def lacking(self) -> Message:
-        """Why nothing may be sent: what the ledger may lack; nothing where it is complete."""
+    def as_of_now(self) -> None:
+        """What is asked from here on is answered as of one moment, whatever a run does meanwhile."""
         with as_problem():
-            gap = self._connection.execute(
-                "SELECT since, why FROM voucher.gap WHERE closed_at IS NULL ORDER BY since LIMIT 1"
-            ).fetchone()
-        if gap is None:
-            return NOTHING
-        return message(
-            "this ledger may lack what was issued after {since} ({why})",
-            since=gap[0].astimezone(datetime.UTC).isoformat(timespec="milliseconds"),
-            why=from_text(gap[1]),
-        )
+            begin_moment(self._connection)
+
+    def doubt(self) -> Message:
+        """Nothing: an older copy of it is told by workers that remember more, and claims are shut until all have vouched."""
+        return NOTHING
+
+    @property
+    def outcomes_wait(self) -> bool:
+        """Whether outcomes wait in a file beside it: they lie with the worker that has them, which takes them in itself."""
+        return False
+
+    @contextlib.contextmanager
+    def as_copy(self, scratch: Path, wanted: Path) -> Iterator[LedgerCopy]:  # noqa: ARG002 - SQLite finds a place of its own
+        """All of it as of one moment."""
+        with self._part(EVERYTHING) as connection:
+            yield LedgerCopy(export.about(connection), connection)
 
     def begin(self, command: str, terms: Terms, files: Sequence[Path]) -> int:
         """Record a run; its number."""
@@ -101,9 +119,11 @@ class PostgresqlLedger(EvidenceChanges):
         """Let a run that was stopped go on."""
         self._one("SELECT voucher.stop_run(%s, '')", run)
 
-    def end(self, run: int, exit_code: int) -> int:
-        """Record how a run ended, and forget what was not sent; how many attempts that were. Refused while any of it is being sent."""
-        return self._count("SELECT voucher.end_run(%s, %s)", run, exit_code)
+    def end(self, run: int, exit_code: int, stopped_by: Iterable[RunPerson] = ()) -> None:
+        """Record how a run ended, and who stopped it, and forget what was not sent. Refused while any of it is being sent."""
+        with as_problem(), self._connection.transaction():
+            self.note_people(run, stopped_by)
+            self._one("SELECT voucher.end_run(%s, %s)", run, exit_code)
 
     # Workers.
 

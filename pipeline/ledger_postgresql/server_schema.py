@@ -13,7 +13,8 @@ from pipeline.model.message import verbatim
 from pipeline.model.profile import Owner
 
 _PARTS = (
-    "database", "tables", "evidence_tables", "rules", "evidence_rules", "functions", "vouching", "evidence_functions", "roles",
+    "database", "tables", "evidence_tables", "rules", "evidence_rules", "functions", "vouching", "evidence_functions", "copying",
+    "roles",
 )  # fmt: skip
 _VERSION = 1
 

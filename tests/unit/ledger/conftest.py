@@ -161,7 +161,7 @@ def write_used_ledger(path: Path) -> None:
     judgements.note(connection, run, [judged])
     runs.end(connection, lock, run, 4)
     runs.begin_change(connection, lock, closes_gap=True)
-    gaps.mark_gap(connection, "2026-11-20", verbatim("it is a backup"))
+    gaps.mark_gap(connection, "2026-11-20T00:00:00.000+00:00", verbatim("it is a backup"))
     gaps.close_gaps(connection, "chen", verbatim("statement.csv"))
     runs.end_change(connection, lock)
     connection.close()

@@ -1,0 +1,97 @@
+"""Opening a shared ledger: whether it is there and of this version, whose it is, and what a run has to put in order first."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+from psycopg import Connection
+
+from pipeline.carrier.crypto import Cipher
+from pipeline.carrier.documents import request_body
+from pipeline.ledger.handover import check_goes_on, successor
+from pipeline.ledger.opening import check_owner
+from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger, no_seal
+from pipeline.ledger_postgresql.server_connection import connect
+from pipeline.ledger_postgresql.server_schema import about
+from pipeline.ledger_postgresql.sqlstates import as_problem
+from pipeline.model.errors import InputProblem
+from pipeline.model.job import Job, Watch
+from pipeline.model.message import message
+from pipeline.model.profile import Owner
+from pipeline.model.request import Request
+from pipeline.model.server_address import server_name
+
+
+@contextlib.contextmanager
+def shared_to_read(address: str, owner: Owner | None) -> Iterator[PostgresqlLedger]:
+    """A shared ledger for looking; `owner` None: whosever it is. Raises InputProblem where there is none."""
+    with _connected(address, owner) as connection:
+        yield PostgresqlLedger(connection)
+
+
+@contextlib.contextmanager
+def shared_to_write(address: str, job: Job, watch: Watch) -> Iterator[PostgresqlLedger]:
+    """A shared ledger for a run; what silent workers were sending is unknown from now on."""
+    with _connected(address, job.owner) as connection:
+        _check_goes_on(server_name(address), connection)
+        ledger = PostgresqlLedger(connection, _seal(job))
+        watch.note(message("Ledger: {path}", path=ledger.name))
+        if unknown := ledger.sweep():
+            watch.note(
+                message(
+                    "Workers that are silent were sending {count} requests, which are now unknown and wait for evidence",
+                    count=unknown,
+                )
+            )
+        ledger.open_claims()
+        yield ledger
+
+
+@contextlib.contextmanager
+def shared_to_change(address: str) -> Iterator[PostgresqlLedger]:
+    """A shared ledger, whosever it is, for a change outside any run."""
+    with _connected(address, None) as connection:
+        _check_goes_on(server_name(address), connection)
+        yield PostgresqlLedger(connection)
+
+
+@contextlib.contextmanager
+def _connected(address: str, owner: Owner | None) -> Iterator[Connection]:
+    """A connection to a database that holds a ledger of this version, of that owner."""
+    name = server_name(address)
+    with contextlib.closing(connect(address)) as connection:
+        with as_problem():
+            found = connection.execute("SELECT to_regnamespace('voucher') IS NOT NULL").fetchone()
+        if found != (True,):
+            raise InputProblem(
+                "{server}: this database holds no ledger yet, and a run never begins one there: voucher ledger prepare --ledger {server}"
+                " --profile PATH does",
+                server=name,
+            )
+        known = about(connection)
+        if owner is not None:
+            check_owner(name, Owner(known.base_url, known.agency), owner)
+        yield connection
+
+
+def _check_goes_on(name: str, connection: Connection) -> None:
+    """Raise InputProblem for a ledger that was copied elsewhere, and for one into which a copy was not finished."""
+    with as_problem():
+        whys = connection.execute("SELECT why FROM voucher.gap WHERE closed_at IS NULL").fetchall()
+        copying = connection.execute(
+            "SELECT from_name FROM voucher.copying WHERE finished_at IS NULL"
+        ).fetchone()
+    check_goes_on(name, successor(why for (why,) in whys))
+    if copying:
+        raise InputProblem(
+            "{server}: {path} was being copied into it, and that was not finished; run that again: voucher ledger copy-to {server} --ledger {path}",
+            server=name,
+            path=copying[0],
+        )
+
+
+def _seal(job: Job) -> Callable[[Request], bytes]:
+    """How a request's body is made, by the profile and the keys."""
+    if job.secrets is None:
+        return no_seal
+    cipher = Cipher(job.secrets.encryption_key)
+    return lambda request: request_body(request, job.profile, cipher)

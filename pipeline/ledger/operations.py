@@ -61,7 +61,7 @@ class RunLedger(ReadLedger, ABC):
 
     @abstractmethod
     def settle(self, attempt_id: int, settlement: Settlement) -> None:
-        """Settle an unknown attempt by evidence, and record that."""
+        """Settle an unknown attempt by evidence, and record that. Raises NotSettled where it does not settle that one, now."""
 
     @abstractmethod
     def hold_elsewhere(self, run: int, lines: Iterable[tuple[StatementLine, str]], found_by: str) -> None:

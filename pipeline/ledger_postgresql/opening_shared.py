@@ -9,6 +9,7 @@ from pipeline.carrier.crypto import Cipher
 from pipeline.carrier.documents import request_body
 from pipeline.ledger.handover import check_goes_on, successor
 from pipeline.ledger.opening import check_owner
+from pipeline.ledger_postgresql.evidence_changes import check_settle_after
 from pipeline.ledger_postgresql.postgresql_ledger import PostgresqlLedger, no_seal
 from pipeline.ledger_postgresql.server_connection import connect
 from pipeline.ledger_postgresql.server_schema import about
@@ -33,6 +34,7 @@ def shared_to_write(address: str, job: Job, watch: Watch) -> Iterator[Postgresql
     """A shared ledger for a run; what silent workers were sending is unknown from now on."""
     with _connected(address, job.owner) as connection:
         _check_goes_on(server_name(address), connection)
+        check_settle_after(job.profile, about(connection))
         ledger = PostgresqlLedger(connection, _seal(job))
         watch.note(message("Ledger: {path}", path=ledger.name))
         if unknown := ledger.sweep():

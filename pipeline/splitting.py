@@ -11,6 +11,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -90,21 +91,33 @@ class Requests(LazySequence[Request]):
 
     def __init__(self, rows: Rows, profile: Profile, charges: Indices, starts: Indices) -> None:
         super().__init__(len(starts) - 1, functools.cache(self._made))
-        self._rows, self._profile = rows, profile
+        self._rows, self._wire = rows, functools.cache(profile.wire)
         self.charges, self.starts = charges, starts
 
     def _made(self, number: int) -> Request:
         members = self.charges[self.starts[number] : self.starts[number + 1]].tolist()
-        rows, first = self._rows, members[0]
-        header = Header(*(rows.text(name)[first] for name in HEADER))
-        charges = tuple(self._charge(row) for row in members)
-        return Request(str(rows.voucher[first]), str(rows.market[first]), header, charges)
+        voucher, market, *header = (column[members[0]] for column in self._of_requests)
+        return Request(voucher, market, Header(*header), tuple(map(self._charge, members)))
 
     def _charge(self, row: int) -> Charge:
+        ticket_no, charge, product, passenger_name, amount = (column[row] for column in self._of_charges)
+        return Charge(
+            Identity(ticket_no, charge, product), passenger_name, amount, row, self._wire(charge, product)
+        )
+
+    @functools.cached_property
+    def _of_requests(self) -> list[list[str]]:
+        """Voucher, market and header by row, as lists: a value of theirs is taken out in half the time."""
+        return [self._rows.text(name).tolist() for name in ("voucher", "market", *HEADER)]
+
+    @functools.cached_property
+    def _of_charges(self) -> list[list[Any]]:
+        """What a charge is, its passenger and its amount, likewise."""
         rows = self._rows
-        identity = Identity(rows.ticket_no[row], rows.charge[row], rows.product[row])
-        wire = self._profile.wire(identity.charge, identity.product)
-        return Charge(identity, rows.passenger_name[row], int(rows.amount[row]), row, wire)
+        return [
+            column.tolist()
+            for column in (rows.ticket_no, rows.charge, rows.product, rows.passenger_name, rows.amount)
+        ]
 
     @functools.cached_property
     def ids(self) -> Sequence[str]:

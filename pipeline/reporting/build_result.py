@@ -56,14 +56,14 @@ class _Asked:
         of_charge = np.full(size, -1, dtype=np.int64)
         of_charge[charges] = np.repeat(np.arange(len(requests)), np.diff(starts))
         by_id = {result.request.request_id: result for result in results}
-        numbered = enumerate(ids_of(requests)) if by_id else ()
-        found = {n: by_id[request_id] for n, request_id in numbered if request_id in by_id}
+        numbered = enumerate(requests) if by_id else ()
+        found = {n: by_id[one.request_id] for n, one in numbered if one.request_id in by_id}
         return cls(requests, charges, starts, of_charge, found)
 
     @functools.cached_property
     def ids(self) -> Sequence[str]:
-        """The requests' IDs."""
-        return ids_of(self.requests)
+        """The requests' IDs; what was sent has its own already."""
+        return [one.request_id for one in self.requests] if self.results else ids_of(self.requests)
 
     def states(self) -> list[str]:
         """How each request ended; one that was not sent is ready."""

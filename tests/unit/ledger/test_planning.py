@@ -8,8 +8,13 @@ import pytest
 from pipeline.ledger import planning
 
 
-def test_a_plan_names_a_request_once(book: Any, fare: Any) -> None:
-    with pytest.raises(apsw.ConstraintError, match="twice"):
+@pytest.mark.parametrize(("together", "said"), [(3, "an attempt stays the one it is"), (2, "twice")])
+def test_a_plan_names_a_request_once(
+    book: Any, fare: Any, monkeypatch: pytest.MonkeyPatch, together: int, said: str
+) -> None:
+    """Whether it is written in one statement or in two."""
+    monkeypatch.setattr("pipeline.ledger.planning._TOGETHER", together)
+    with pytest.raises(apsw.ConstraintError, match=said):
         book.plan(fare(1), fare(2), fare(1))
     assert book.states() == {}
 

@@ -19,6 +19,7 @@ TOPICS = (
     "cron",
     "serve",
     "ledger",
+    "several-machines",
     "reversals",
     "sandbox",
     "promises",

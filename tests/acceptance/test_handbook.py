@@ -3,6 +3,7 @@
 Seen to catch: an option that is gone or written wrongly, a command that one language lacks, a word of the other language.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from pathlib import Path
 
 import click
 import openpyxl
+import psycopg
 import pytest
 
 from pipeline.cli.commands import voucher
@@ -30,7 +32,9 @@ from pipeline.sandbox.fault_file import _KIND_KEYS, _SHARED_KEYS
 from tests.acceptance.conftest import Desk, Sandbox, _listening, running_sandbox, tickets, write_workbook
 from tests.acceptance.office import LOST_AFTER, LOST_BEFORE, answered
 from tests.acceptance.page.visiting import PASSWORD, made_certificate
-from tests.crash.forked import Ran
+from tests.conftest import needs_tool
+from tests.crash.forked import Begun, Ran
+from tests.postgresql_server import programs, server
 
 REPOSITORY = Path(__file__).parents[2]
 HANDBOOK = REPOSITORY / "pipeline" / "handbook"
@@ -44,7 +48,7 @@ BLOCK = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
 #: Names that stay as they are in Chinese: of programs, systems, formats and keys.
 PROGRAMS = re.compile(
     r"(?<![A-Za-z])(?:Voucher Pipeline|Linux|Debian|Ubuntu|macOS|Windows|Python|Excel|LibreOffice|Java Excel API|openpyxl|XlsxWriter|xlwt|SheetJS"
-    r"|SQLite|POSIX|Apache POI|FUSE|FAT|ext4|xfs|btrfs|zfs|cron|exim4|3\.0pl1|Big5|logrotate|systemd|shell|SIGTERM|Ctrl|Shift|JSON|HTTP|UTF|GB)(?![A-Za-z])"
+    r"|PostgreSQL|SQLite|POSIX|Apache POI|FUSE|FAT|ext4|xfs|btrfs|zfs|cron|exim4|3\.0pl1|Big5|logrotate|systemd|shell|SIGTERM|Ctrl|Shift|JSON|HTTP|UTF|GB)(?![A-Za-z])"
 )
 #: Of every command, of programs that are not ours, and what takes a server of mails.
 FOREIGN = {"--mailbox", "--help", "--now", "--only-binary"}
@@ -199,6 +203,47 @@ def for_the_office(desk: Desk, _: Sandbox) -> None:
     desk.environment["BROWSER"] = "true"  # opens nothing
 
 
+#: The server of the page on several machines, while that is told.
+_SERVER = contextlib.ExitStack()
+
+
+def on_a_server(desk: Desk, _: Sandbox) -> None:
+    found = programs()
+    needs_tool("PostgreSQL's server", found)
+    assert found
+    october(desk)
+    one = _SERVER.enter_context(server(found))
+    desk.environment["VOUCHER_LEDGER"] = one.url(one.new_database())
+
+
+def _by_the_owner(desk: Desk, *statements: str) -> None:
+    with psycopg.connect(desk.environment["VOUCHER_LEDGER"], autocommit=True) as owner:
+        for statement in statements:
+            owner.execute(statement.encode())
+
+
+def two_silent_workers(desk: Desk, _: Sandbox) -> None:
+    """Long enough ago for nobody to wait."""
+    _by_the_owner(
+        desk,
+        *(
+            f"SELECT voucher.join_work('{one}-0000-0000-0000-000000000000', 'old', 1)"
+            for one in ("7f3a91bd", "c04d2e5a")
+        ),
+        "UPDATE voucher.worker SET heard_at = heard_at - interval '1 hour'",
+    )
+
+
+def started_anew(desk: Desk, _: Sandbox) -> None:
+    """Its server is, as far as the ledger can see; a lease ago, and the workers that were at work since are done."""
+    _by_the_owner(
+        desk,
+        "CREATE OR REPLACE FUNCTION voucher.life_now() RETURNS text LANGUAGE sql STABLE AS $$ SELECT 'another' $$",
+        "SELECT voucher.open_claims()",
+        "UPDATE voucher.server_life SET seen_at = seen_at - interval '1 hour'",
+    )
+
+
 STORIES: Mapping[str, Story] = {
     "first-run": Story(
         after={
@@ -239,6 +284,13 @@ STORIES: Mapping[str, Story] = {
         after={"voucher ledger close-gap": elsewhere, "voucher issue": moved},
         codes={"voucher reconcile": 1},  # it tells the gap
     ),
+    "several-machines": Story(
+        before=on_a_server,
+        after={
+            "voucher ledger prepare --send-within": two_silent_workers,
+            "voucher ledger declare-dead": started_anew,
+        },
+    ),
     "reversals": Story(before=reversed_by_the_carrier),
     "sandbox": Story(before=faults),
     "serve": Story(before=for_the_office),
@@ -252,8 +304,9 @@ def at_desk(desk: Desk, story: Story) -> Iterator[Sandbox]:
     with running_sandbox(desk, known, faults=story.faults, more=story.carrier) as carrier:
         desk.profile(carrier.base_url)
         desk.environment |= {"VOUCHER_PROFILE": "carrier.toml", "VOUCHER_LEDGER": "carrier.ledger"}
-        story.before(desk, carrier)
-        yield carrier
+        with _SERVER:
+            story.before(desk, carrier)
+            yield carrier
 
 
 #: What a page shows, it shows in its language; commands alone are the same in all.
@@ -302,8 +355,8 @@ def run(desk: Desk, carrier: Sandbox, command: str, codes: Mapping[str, int]) ->
         ended = server.end()
         assert ended.code == 0
         return ended
-    if arguments[0] == "serve":
-        return served(desk, arguments)
+    if does := {"serve": served, "worker": takes_part}.get(arguments[0]):
+        return does(desk, arguments)
     if arguments[:2] in (["user", "add"], ["user", "password"]):
         return told(desk, f"{PASSWORD}\n", *arguments)
     numbers = dict(zip(NUMBERS, issued_numbers(carrier), strict=False))
@@ -327,6 +380,18 @@ def served(desk: Desk, arguments: Sequence[str]) -> Ran:
     ended = server.end()
     assert ended.code == 0, ended
     return ended
+
+
+def takes_part(desk: Desk, arguments: Sequence[str]) -> None:
+    """Have a worker take part until the page is over; it ends in good order then."""
+    worker = desk.begin(*arguments)
+    desk.during(worker, lambda: "Ctrl-C" in worker.told())
+
+    def end() -> None:
+        os.kill(worker.pid, signal.SIGTERM)
+        assert worker.end().code == 0
+
+    _SERVER.callback(end)
 
 
 def told(desk: Desk, typed: str, *arguments: str) -> Ran:

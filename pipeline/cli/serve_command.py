@@ -13,6 +13,7 @@ from pipeline.cli.user_command import first_administrator
 from pipeline.ledger.ledger_path import path_for
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import NO_CARRIER, Job
+from pipeline.model.server_address import is_server
 from pipeline.page import accounts, demonstration, page_server
 from pipeline.page.serve_settings import ServeSettings, page_folder
 from pipeline.profile_file import load_profile
@@ -44,15 +45,15 @@ def _settings(given: dict[str, Any]) -> Iterator[ServeSettings]:
     with contextlib.ExitStack() as stack:
         if sandbox and given["ledger"] is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="voucher-page-"))
-            ledger = Path(folder, "sandbox.ledger")
-        else:
-            ledger = path_for(Job((), profile, None, ledger=given["ledger"], sandbox=sandbox))
+            given["ledger"] = str(Path(folder, "sandbox.ledger"))
+        job = Job((), profile, None, ledger=given["ledger"], sandbox=sandbox)
+        shared = is_server(given["ledger"] or "")
         yield ServeSettings(
             profile=profile,
             profile_path=given["profile"],
             secrets=None if sandbox else load_secrets(),
-            ledger=ledger.absolute(),
-            folder=page_folder(ledger.absolute()),
+            ledger=given["ledger"] if shared else str(path_for(job).absolute()),
+            folder=page_folder(job),
             sandbox=sandbox,
             new_ledger=given["new_ledger"],
             as_of=as_of,

@@ -10,7 +10,6 @@ import click
 
 from pipeline.cli.stderr import asking, reader, teller
 from pipeline.cli.stdout import print_lines
-from pipeline.ledger.ledger_path import path_for
 from pipeline.messages.translate import rendered
 from pipeline.model.errors import InputProblem
 from pipeline.model.job import Job
@@ -79,7 +78,7 @@ def remove(*, name: str, lang: Any, **where: Any) -> None:
 
 def _folder(where: dict[str, Any]) -> Path:
     job = Job((), load_profile(where["profile"]), None, ledger=where["ledger"], sandbox=where["sandbox"])
-    return page_folder(path_for(job).absolute())
+    return page_folder(job)
 
 
 def _password(name: str) -> str:

@@ -15,11 +15,15 @@ def default_path(owner: Owner) -> Path:
     """The per-user ledger of that carrier."""
     place = urlsplit(owner.base_url)
     name = re.sub(r"[^A-Za-z0-9.-]+", "_", f"{place.netloc or owner.base_url}{place.path}-{owner.agency}")
+    return data_folder() / f"{name}.ledger"
+
+
+def data_folder() -> Path:
+    """The folder of this user's ledgers. Raises InputProblem where there can be none."""
     try:
-        folder = platformdirs.user_data_path("voucher-pipeline", appauthor=False)
+        return platformdirs.user_data_path("voucher-pipeline", appauthor=False)
     except RuntimeError:
         raise InputProblem("This user has no home folder for a ledger; name one with --ledger") from None
-    return folder / f"{name}.ledger"
 
 
 def path_for(job: Job) -> Path:

@@ -35,8 +35,8 @@ def profile() -> Path:
 
 def statement(settings: ServeSettings) -> Path | None:
     """What the sandbox carrier has issued, as its statement; None where there is none, as with a real carrier."""
-    path = statement_beside(settings.ledger)
-    return path if settings.sandbox and path.is_file() else None
+    path = statement_beside(settings.ledger_file) if settings.ledger_file else None
+    return path if settings.sandbox and path and path.is_file() else None
 
 
 def begin(settings: ServeSettings) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from aiohttp import web
 
+from pipeline.beside_ledger import beside_ledger
 from pipeline.model.columns import Lang
 from pipeline.model.job import Job
 from pipeline.model.profile import Owner, Profile, Secrets
+from pipeline.model.server_address import is_server
 
 #: Where the page listens unless told otherwise (interface.md, The page).
 DEFAULT_LISTEN = "127.0.0.1:8750"
@@ -22,14 +24,14 @@ KEEP_DAYS = 400
 class ServeSettings:
     """What the page is started with.
 
-    `folder` is its own, beside the ledger. `login` is who started it. `secrets` are None where the sandbox is sent to.
+    `ledger` is a file, or a server's address; `folder` is the page's own (beside_ledger.py). `login` is who started it. `secrets` are None where the sandbox is sent to.
     `names` are the host names by which a proxy is called that stands before it; `host` and `port` where it listens.
     """
 
     profile: Profile
     profile_path: Path | None
     secrets: Secrets | None
-    ledger: Path
+    ledger: str
     folder: Path
     sandbox: bool = False
     new_ledger: bool = False
@@ -46,7 +48,12 @@ class ServeSettings:
     @property
     def job(self) -> Job:
         """What a flow that only looks at the ledger is asked with."""
-        return Job((), self.profile, None, ledger=str(self.ledger), as_of=self.as_of, sandbox=self.sandbox)
+        return Job((), self.profile, None, ledger=self.ledger, as_of=self.as_of, sandbox=self.sandbox)
+
+    @property
+    def ledger_file(self) -> Path | None:
+        """The ledger's file, which may not be there yet; None for one that several machines share."""
+        return None if is_server(self.ledger) else Path(self.ledger)
 
     @property
     def owner(self) -> Owner:
@@ -77,6 +84,6 @@ def is_loopback_host(host: str) -> bool:
         return False
 
 
-def page_folder(ledger: Path) -> Path:
-    """The page's own folder, beside the ledger: accounts, months, uploads, results. Deleting it loses no voucher."""
-    return ledger.with_name(f"{ledger.name}.page")
+def page_folder(job: Job) -> Path:
+    """The page's own folder: accounts, months, uploads, results. Deleting it loses no voucher."""
+    return beside_ledger(job, ".page")

@@ -66,7 +66,7 @@ async def ticket(request: web.Request) -> web.StreamResponse:
 
 def _recorded(settings: ServeSettings, digits: str, told: list[Message]) -> Recorded:
     """What the ledger knows; nothing while there is no ledger."""
-    if not settings.ledger.exists():
+    if settings.ledger_file and not settings.ledger_file.exists():
         return Recorded()
     return history(settings.job, [digits], told.append)[digits]
 

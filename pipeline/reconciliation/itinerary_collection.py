@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pipeline.beside_ledger import beside_ledger
 from pipeline.file_reading import SETTINGS_BYTES, check_regular, said_by
 from pipeline.itinerary_files import archive
 from pipeline.itinerary_files.certificates import root_certificates
 from pipeline.itinerary_files.der import NotDer
 from pipeline.itinerary_files.reading_processes import read_itinerary_files
-from pipeline.ledger.ledger_path import path_for
 from pipeline.model.errors import InputProblem
 from pipeline.model.evidence import Evidence, Statement, StatementLine, attempt_name
 from pipeline.model.itinerary_file import (
@@ -42,13 +42,7 @@ def archive_folder(job: Job, given: Path | None) -> Path:
     """Where itinerary files are kept: as given, as the profile has it, or beside the ledger."""
     if given or job.profile.itinerary_files.archive:
         return given or Path(job.profile.itinerary_files.archive)
-    return beside(job, _ARCHIVE)
-
-
-def beside(job: Job, suffix: str) -> Path:
-    """What lies beside the ledger, under its name and this ending."""
-    ledger = path_for(job)
-    return ledger.with_name(f"{ledger.name}{suffix}")
+    return beside_ledger(job, _ARCHIVE)
 
 
 def seal_roots(job: Job) -> tuple[bytes, ...]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
+from pipeline.beside_ledger import beside_ledger
 from pipeline.itinerary_files import archive
 from pipeline.itinerary_files.find_files import found_files
 from pipeline.itinerary_files.mailbox import NewMails, fetch_new_mails, mailbox_at
@@ -25,13 +26,13 @@ from pipeline.model.itinerary_file import FoundFile
 from pipeline.model.job import Job, Watch
 from pipeline.model.message import Note, message
 from pipeline.model.profile import Secrets
+from pipeline.model.server_address import is_server
 from pipeline.open_ledger import existing_ledger, ledger_to_write
 from pipeline.reconciliation.given_evidence import month_of
 from pipeline.reconciliation.itinerary_collection import (
     MAILBOXES,
     Weighed,
     archive_folder,
-    beside,
     checked_files,
     seal_roots,
     weigh_files,
@@ -66,7 +67,7 @@ def collect(job: Job, asked: Collecting, watch: Watch) -> Collected:
     target = free_path(job.output) if job.output else None
     if job.report:
         check_report_path(job.report)
-    if not job.throw_away and not path_for(job).exists():
+    if not (job.throw_away or is_server(job.ledger or "") or path_for(job).exists()):
         raise InputProblem(
             "{ledger}: there is no ledger, so no itinerary is known; name the one that issued them with --ledger",
             ledger=str(path_for(job)),
@@ -103,7 +104,7 @@ def files_of(job: Job, asked: Collecting) -> Iterator[tuple[Iterator[FoundFile],
     mailbox, password = mailbox_at(asked.mailbox), load_mailbox_password()
     with tempfile.TemporaryDirectory(prefix="voucher-") as scratch:
         mails = fetch_new_mails(
-            mailbox, password, beside(job, MAILBOXES), Path(scratch), job.profile.carrier.ca_file
+            mailbox, password, beside_ledger(job, MAILBOXES), Path(scratch), job.profile.carrier.ca_file
         )
         yield chain(found_files((*asked.paths, *mails.files), mails.names), mails.passed_over), mails
 

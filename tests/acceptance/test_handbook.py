@@ -33,7 +33,7 @@ from tests.acceptance.conftest import Desk, Sandbox, _listening, running_sandbox
 from tests.acceptance.office import LOST_AFTER, LOST_BEFORE, answered
 from tests.acceptance.page.visiting import PASSWORD, made_certificate
 from tests.conftest import needs_tool
-from tests.crash.forked import Begun, Ran
+from tests.crash.forked import Ran
 from tests.postgresql_server import programs, server
 
 REPOSITORY = Path(__file__).parents[2]

@@ -15,10 +15,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.page import accounts
-from pipeline.page.serve_settings import page_folder
 from pipeline.page.visitor import Role
 from tests.acceptance.conftest import Desk
-from tests.acceptance.page.visiting import PASSWORD, add_accounts, made_certificate
+from tests.acceptance.page.visiting import PASSWORD, add_accounts, made_certificate, page_folder
 
 OTHER = "quite other words, as many"
 

@@ -14,7 +14,6 @@ import openpyxl
 import pytest
 
 from pipeline.page import work
-from pipeline.page.serve_settings import page_folder
 from pipeline.page.visitor import Role
 from pipeline.page.work_turn import process_of
 from tests.acceptance.conftest import REPOSITORY, Desk
@@ -35,7 +34,7 @@ from tests.acceptance.page.test_month_on_page import (
     totals,
     upload,
 )
-from tests.acceptance.page.visiting import Answer, Served, serving
+from tests.acceptance.page.visiting import Answer, Served, page_folder, serving
 
 SLOWER = SLOW.replace("0.3", "1.5")
 

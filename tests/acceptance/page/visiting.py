@@ -20,7 +20,6 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from pipeline.page import accounts
-from pipeline.page.serve_settings import page_folder
 from pipeline.page.sessions import begin_session
 from pipeline.page.visitor import Role
 
@@ -207,6 +206,11 @@ def serving(
             os.kill(process.pid, signal.SIGTERM)
             ended = process.end()
             assert ended.code == 0, ended
+
+
+def page_folder(ledger: Path) -> Path:
+    """The page's own folder, beside the ledger's file."""
+    return ledger.with_name(f"{ledger.name}.page")
 
 
 def made_certificate(

@@ -95,25 +95,27 @@ def _everything(owner: Owner, bounds: Bounds, ledger_id: str) -> str:
     return f"{statements()}\n{sql.SQL(said).format(*values).as_string()}"
 
 
-def script(owner: Owner, bounds: Bounds) -> str:
+def script(owner: Owner, bounds: Bounds, also: str) -> str:
     """The same as `prepare`, as a script for psql: all of it or nothing."""
-    text = _everything(owner, bounds, uuid.uuid4().hex)
+    text = f"{_everything(owner, bounds, uuid.uuid4().hex)}\n{also}"
     return f"\\set ON_ERROR_STOP on\nSET client_encoding = 'UTF8';\nSET standard_conforming_strings = on;\nBEGIN;\n\n{text}\nCOMMIT;\n"
 
 
-def prepare(connection: psycopg.Connection, owner: Owner, bounds: Bounds) -> str:
-    """Make a ledger for a carrier in a database that has none; its ID. The role that does it owns it.
+def prepare(connection: psycopg.Connection, owner: Owner, bounds: Bounds, also: str = "") -> str:
+    """Make a ledger for a carrier in a database that has none; its ID. The role that does it owns it. `also`: what is made along with it.
 
     Raises InputProblem where there is one already, the bounds don't fit together, or the role may not do that.
     """
     ledger_id = uuid.uuid4().hex
-    text = _everything(owner, bounds, ledger_id)
+    text = f"{_everything(owner, bounds, ledger_id)}\n{also}"
     with as_problem():
         try:
             with connection.transaction():
                 connection.execute(text.encode())
         except psycopg.errors.DuplicateSchema:
-            raise InputProblem("this database holds a ledger already; nothing was changed") from None
+            raise InputProblem(
+                "this database holds a ledger already, or a schema of procrastinate's; nothing was changed. Take an empty one"
+            ) from None
         except psycopg.errors.InsufficientPrivilege as error:
             raise InputProblem(
                 "this role may not make a ledger here ({why}); nothing was changed. It takes the right to create in this database (GRANT"

@@ -11,7 +11,7 @@ from pipeline.beside_ledger import beside_ledger
 from pipeline.model.columns import Lang
 from pipeline.model.job import Job
 from pipeline.model.profile import Owner, Profile, Secrets
-from pipeline.model.server_address import is_server
+from pipeline.model.server_address import is_server, server_name
 
 #: Where the page listens unless told otherwise (interface.md, The page).
 DEFAULT_LISTEN = "127.0.0.1:8750"
@@ -54,6 +54,11 @@ class ServeSettings:
     def ledger_file(self) -> Path | None:
         """The ledger's file, which may not be there yet; None for one that several machines share."""
         return None if is_server(self.ledger) else Path(self.ledger)
+
+    @property
+    def ledger_name(self) -> str:
+        """The ledger as the page names it."""
+        return self.ledger_file.name if self.ledger_file else server_name(self.ledger)
 
     @property
     def owner(self) -> Owner:

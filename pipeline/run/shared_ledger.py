@@ -53,15 +53,14 @@ def bounds_for(profile: Profile, times: Times) -> Bounds:
 
 def script(job: Job, bounds: Bounds) -> str:
     """All that makes a ledger for the profile's carrier, for psql; nothing is done here."""
-    return f"{server_schema.script(job.owner, bounds)}\nBEGIN;\n{invitations.statements()}\nCOMMIT;\n"
+    return server_schema.script(job.owner, bounds, invitations.statements())
 
 
 def prepared(job: Job, bounds: Bounds) -> list[Message]:
     """Make a ledger for the profile's carrier; what was made, and what comes next."""
     owner = job.owner
     with _server(job) as connection:
-        server_schema.prepare(connection, owner, bounds)
-        invitations.install(connection)
+        server_schema.prepare(connection, owner, bounds, invitations.statements())
     made = message(
         "{ledger}: the ledger of {owner} is made. A request is sent within {send_within} s of its claim; a worker that is silent for {lease} s"
         " has lost what it was sending; {hours} h later a statement, or a person, may say that nothing came of it",

@@ -83,7 +83,7 @@ def test_a_ledger_is_made_and_what_comes_next_is_said(desk: Desk, url: str) -> N
         assert (found.send_within, found.lease, found.settle_after) == (5, 30, 24 * 3600)
     again = prepare(desk, url)
     assert again.code == 2
-    assert "holds a ledger already; nothing was changed" in again.err
+    assert "holds a ledger already, or a schema of procrastinate's; nothing was changed" in again.err
     with closing(connect(url)) as connection:
         assert about(connection) == found
 

@@ -231,6 +231,7 @@ def two_silent_workers(desk: Desk, _: Sandbox) -> None:
             for one in ("7f3a91bd", "c04d2e5a")
         ),
         "UPDATE voucher.worker SET heard_at = heard_at - interval '1 hour'",
+        "UPDATE voucher.ledger SET send_within = '1 second', lease = '3 seconds'",
     )
 
 
@@ -242,6 +243,12 @@ def started_anew(desk: Desk, _: Sandbox) -> None:
         "SELECT voucher.open_claims()",
         "UPDATE voucher.server_life SET seen_at = seen_at - interval '1 hour'",
     )
+    with psycopg.connect(desk.environment["VOUCHER_LEDGER"], autocommit=True) as owner:
+        others = "machine <> 'old' AND left_at IS NULL AND vouched_life < (SELECT max(life) FROM voucher.server_life)"
+        deadline = time.monotonic() + 30
+        while owner.execute(f"SELECT FROM voucher.worker WHERE {others}".encode()).fetchone() is not None:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
 
 
 STORIES: Mapping[str, Story] = {
@@ -290,6 +297,7 @@ STORIES: Mapping[str, Story] = {
             "voucher ledger prepare --send-within": two_silent_workers,
             "voucher ledger declare-dead": started_anew,
         },
+        codes={"voucher ledger vouch c04d2e5a": 0, "voucher ledger vouch": 3},
     ),
     "reversals": Story(before=reversed_by_the_carrier),
     "sandbox": Story(before=faults),

@@ -74,7 +74,7 @@ class EvidenceChanges:
     def settle(self, attempt_id: int, settlement: Settlement) -> None:
         """Settle an unknown attempt, and record that.
 
-        Raises NotSettled where it is not unknown any more, and for evidence that nothing was issued where the sender was not seen to end, and
+        Raises NotSettled where it is not unknown any more or its number is another's, and for evidence that nothing was issued where the sender was not seen to end, and
         that is about a time no `settle_after` later than the sending: the request may still be on its way.
         """
         of = settlement
@@ -200,6 +200,10 @@ def _not_settled(against: Mapping[str, Any]) -> Message:
         number = against["number"]
         state = message("issued as {number}", number=number) if number else Term(against["state"], "status")
         return message("is not unknown any more: it is {state}; this evidence changes nothing", state=state)
+    if against["refused"] == "number_taken":
+        return message(
+            "{number} is another voucher's by now; this evidence changes nothing", number=against["number"]
+        )
     times = {
         "as_of": _minute(_time(against["as_of"])),
         "since": _minute(_time(against["from"]) + datetime.timedelta(minutes=1)),

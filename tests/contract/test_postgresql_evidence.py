@@ -113,6 +113,16 @@ def test_an_attempt_is_settled_once_by_whoever_says_so_at_once(begin_shared: Beg
     assert ledger.rows("SELECT count(*) FROM settlement") == [(TIMES,)]
 
 
+def test_a_number_is_settled_once_by_whoever_says_so_at_once(begin_shared: Begin) -> None:
+    ledger = begin_shared()
+    for first in range(1, TIMES * WRITERS, WRITERS):
+        attempts = [one_unknown(ledger, number) for number in range(first, first + WRITERS)]
+        found = Settlement("issued", f"N{first}", "li", "a statement")
+        said = at_once(ledger, *(lambda it, of=of, found=found: it.settle(of, found) for of in attempts))
+        assert one_of(said, f"N{first} is another voucher's by now")
+    assert ledger.rows("SELECT count(*) FROM settlement") == [(TIMES,)]
+
+
 def test_a_number_that_is_reversed_by_another_at_once_is_never_both(begin_shared: Begin) -> None:
     """A worker brings the number while somebody says that it is the one of the red voucher."""
     for _ in range(TIMES):

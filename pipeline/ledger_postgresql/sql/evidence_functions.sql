@@ -92,6 +92,9 @@ BEGIN
             'worker', sender.worker, 'machine', sender.machine, 'as_of', of_then, 'from', shown_from
         );
     END IF;
+    IF o ->> 'state' = 'issued' AND voucher.number_obstacle(_attempt, o ->> 'number') IS NOT NULL THEN
+        RETURN jsonb_build_object('refused', 'number_taken', 'number', o ->> 'number');
+    END IF;
     INSERT INTO voucher.settlement (attempt_id, state, number, settled_by, evidence, answered, as_of, settled_at)
     VALUES (_attempt, o ->> 'state', o ->> 'number', o ->> 'settled_by', o ->> 'evidence', o ->> 'answered', of_then, clock_timestamp());
     UPDATE voucher.attempt SET state = o ->> 'state', number = o ->> 'number' WHERE attempt_id = _attempt;
